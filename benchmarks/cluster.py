@@ -88,15 +88,15 @@ def runs(path: Path, lexicon: pd.DataFrame, *, workers: int) -> pd.DataFrame:
             }
         )
 
-    with tables.environment(NBBIAS_WORKERS="1", NBBIAS_CACHE="off"):
+    with tables.set_environment(NBBIAS_WORKERS="1", NBBIAS_CACHE="off"):
         measured(pd.DataFrame({"text": ["She left."]}), lexicon)  # compiled, instruments open
         timed("one process", 1)
-    with tables.environment(NBBIAS_WORKERS=str(workers), NBBIAS_CACHE="off"):
+    with tables.set_environment(NBBIAS_WORKERS=str(workers), NBBIAS_CACHE="off"):
         timed("loky", workers)
     with (
-        tables.environment(NBBIAS_CACHE="off"),
+        tables.set_environment(NBBIAS_CACHE="off"),
         LocalCluster(n_workers=workers + 1, threads_per_worker=1, dashboard_address=None) as there,
-        tables.engaged("dask", there.scheduler_address),
+        tables.use_engine("dask", there.scheduler_address),
     ):
         timed("dask", workers + 1)
 

@@ -222,7 +222,7 @@ def test_recorded_answers_give_the_recorded_and_printed_scores(
         ours = table.set_index("prompt")["score"]
         assert len(ours) == 18
         assert (ours - expected).abs().max() < 1e-12
-    printed = tables.printed("oketunji2023").set_index("prompt")["llmbi_score"]
+    printed = tables.read_published("oketunji2023").set_index("prompt")["llmbi_score"]
     assert (ours - printed).abs().max() < 1e-4  # printed to four decimals, one of them rounded up
     described = manifest.read(folder)
     assert described is not None

@@ -387,7 +387,7 @@ def _run(
     if told := registry.passed_over():
         err_console.print(told, markup=False, soft_wrap=True)
     err_console.print(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
-    with bars, tables.engaged(*by):
+    with bars, tables.use_engine(*by):
         statuses = running.run.run(plan, out=out, jobs=jobs, listen=listen)
     out_console.print(str((out / "index.html").absolute()), markup=False)
     not_started = [label for label, status in statuses.items() if status == "not started"]

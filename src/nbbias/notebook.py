@@ -204,7 +204,7 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     (200, 1.5)
     """
     parameters = studies.check(stem, namespace)
-    tables.engage(getattr(parameters, "engine", "loky"))
+    tables.set_engine(getattr(parameters, "engine", "loky"))
     figures.use_style()
     declared = claims_sha256(parameters.claims)
     out = tables.folder(stem, differing(parameters))

@@ -199,7 +199,7 @@ def texts(study: Study, parameters: Parameters) -> Texts:
     own = [Path(path).name for path in dict.fromkeys(plain) if path not in {SAMPLE, params.NONE}]
     if not own:
         return study.sample
-    table = tables.shipped_table("words/corpora.csv")
+    table = tables.read_shipped_table("words/corpora.csv")
     known = dict(zip(table["file"], table["name"], strict=True))
     named = list(dict.fromkeys(known.get(name, name) for name in own))
     kind = "dataset" if all(name in known for name in own) else "own"

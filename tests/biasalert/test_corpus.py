@@ -10,7 +10,7 @@ import pytest
 
 from nbbias.biasalert import corpus, sources
 from nbbias.biasalert.groups import groups
-from nbbias.tables import ContractError, DataError, NbbiasError, shipped_table
+from nbbias.tables import ContractError, DataError, NbbiasError, read_shipped_table
 
 OF_2019 = pd.DataFrame(
     {
@@ -67,7 +67,7 @@ def test_what_is_missing_is_said(table: pd.DataFrame, told: str) -> None:
 
 
 def test_every_identity_is_a_group_that_is_known() -> None:
-    named = shipped_table("biasalert/jigsaw.csv")
+    named = read_shipped_table("biasalert/jigsaw.csv")
     known = groups().drop_duplicates("group").set_index("group")["bias_type"]
     told = named.dropna(subset="group")
     assert (told["group"].map(known) == told["bias_type"]).all()

@@ -73,7 +73,7 @@ def test_every_printed_distance_stands_there_once_or_says_why_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     table = printed.chance_shares(articles(2), sure=SURE)
-    paper = tables.printed("fang2024")
+    paper = tables.read_published("fang2024")
     whole = paper[(paper["statistic"] == "bias") & (paper["prompt"] == "neutral")]
     keys = ["measure", "bias", "model"]
     assert table[keys].to_numpy().tolist() == whole[keys].to_numpy().tolist()

@@ -182,7 +182,7 @@ def test_temperatures_are_set_side_by_side() -> None:
 def test_the_printed_table_stands_beside_ours() -> None:
     table = cogs_tables.printed_rows(estimated(), score="RBS").set_index("who")
     assert table.loc["gpt-4", ["estimate", "identity"]].tolist() == [0.023, "white"]
-    assert len(tables.printed("kumar2024")) == 18
+    assert len(tables.read_published("kumar2024")) == 18
 
 
 def test_the_sample_holds_what_was_planted() -> None:

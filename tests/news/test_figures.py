@@ -274,7 +274,7 @@ def test_common_articles_are_drawn_by_default() -> None:
 
 # --- beside the printed figures ---------------------------------------------------------------
 
-PAPER = tables.printed("fang2024")
+PAPER = tables.read_published("fang2024")
 FOCUS = {"gender": "female", "race": "Black"}
 
 

@@ -8,7 +8,7 @@ import pytest
 from nbbias.calibration import measures
 from nbbias.reading import cards
 from nbbias.studies import STUDIES
-from nbbias.tables import shipped_table
+from nbbias.tables import read_shipped_table
 
 
 @pytest.mark.parametrize("stem", STUDIES)
@@ -26,7 +26,7 @@ def test_every_study_was_calibrated(stem: str) -> None:
 
 
 def test_every_measure_that_is_calibrated_has_its_row() -> None:
-    shipped = shipped_table("calibration.csv")
+    shipped = read_shipped_table("calibration.csv")
     assert set(shipped["study"] + "/" + shipped["measure"]) == set(measures.measures())
     assert not shipped.duplicated(["study", "measure", "statistic"]).any()
     shares = shipped.filter(regex=r"^(coverage|false_positives)(_low|_high|_worst)?$")

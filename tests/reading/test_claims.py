@@ -140,7 +140,7 @@ def test_all_declared_rows_are_one_family_and_the_others_are_not_in_it() -> None
 
 
 def test_what_a_larger_family_could_not_tell_the_declared_one_may() -> None:
-    untold = {"p_value": 0.02, "p_least": 0.02, "reason": f"{tables.UNTOLD}4"}
+    untold = {"p_value": 0.02, "p_least": 0.02, "reason": f"{tables.UNTESTABLE}4"}
     assert declared(estimates(untold), SHE)["reason"].isna().all()
     found = declared(estimates(*[untold | {"model": m} for m in "abc"]), SHE)
     assert found["verdict"].unique().tolist() == ["cannot be told apart at this N"]

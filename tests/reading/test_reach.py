@@ -11,7 +11,7 @@ from statsmodels.stats.power import TTestPower
 
 from nbbias import stats
 from nbbias.reading import reach
-from nbbias.tables import UNTOLD
+from nbbias.tables import UNTESTABLE
 from tests.reading.rows import SOME, rows_of
 
 ROW: dict[str, Any] = {
@@ -72,7 +72,7 @@ def test_the_units_needed_show_the_size_that_was_asked_for() -> None:
 
 def test_what_was_not_tested_shows_nothing_and_counts_in_no_family() -> None:
     rows = rows_of(*SOME)
-    untold = rows.assign(reason=[None, f"{UNTOLD}9", None])
+    untold = rows.assign(reason=[None, f"{UNTESTABLE}9", None])
     assert reach.reach(untold).isna().tolist() == [False, True, False]
     gone = rows.assign(p_adjusted=[1.0, None, 1.0], p_value=[1.0, None, 1.0])
     assert reach.reach(gone).isna().tolist() == [False, True, False]

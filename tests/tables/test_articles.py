@@ -37,7 +37,7 @@ def test_headlines_originals_and_answers_name_an_article_alike(tmp_path: Path, k
 
 def test_an_id_is_one_however_it_was_typed() -> None:
     given = pd.DataFrame({"article_id": [7, 7.0, "7", " 7.0 ", "007", "7.5", np.nan]}, dtype=object)
-    found = tables.identified(given)
+    found = tables.identify_articles(given)
     assert found["article_id"].tolist()[:6] == ["7", "7", "7", "7", "007", "7.5"]
     assert found["article_id"].isna().tolist() == [False] * 6 + [True]
     assert set(found["source"]) == {"all"}
@@ -45,5 +45,5 @@ def test_an_id_is_one_however_it_was_typed() -> None:
 
 
 def test_a_source_that_is_missing_stays_so() -> None:
-    found = tables.identified(pd.DataFrame({"source": ["nyt", None]}))
+    found = tables.identify_articles(pd.DataFrame({"source": ["nyt", None]}))
     assert found["source"].isna().tolist() == [False, True]

@@ -199,19 +199,19 @@ def test_only_what_is_wanted_is_fetched_from_elsewhere(served: str, tmp_path: Pa
 
 def test_workers_are_those_of_the_environment_or_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(chunks.WORKERS)
-    assert tables.workers() >= 1
+    assert tables.count_workers() >= 1
     monkeypatch.setenv(chunks.WORKERS, "3")
-    assert tables.workers() == 3
+    assert tables.count_workers() == 3
     for wrong in ("0", "-1", "two", "1.5"):
         monkeypatch.setenv(chunks.WORKERS, wrong)
         with pytest.raises(ParameterError, match="no number of workers"):
-            tables.workers()
+            tables.count_workers()
 
 
 def test_an_engine_that_there_is_not_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ParameterError, match="no engine 'ray'"):
-        tables.engage("ray")
-    tables.engage("loky")
+        tables.set_engine("ray")
+    tables.set_engine("loky")
     monkeypatch.setenv(chunks.ENGINE, "spark")
     with pytest.raises(ParameterError, match="no engine 'spark'"):
         tables.map_chunks(worked.lengths, WORDS)
@@ -222,13 +222,13 @@ def test_the_engine_of_a_batch_wins_over_parameters_and_lasts_as_long(
 ) -> None:
     monkeypatch.setitem(chunks._chosen, chunks.ENGINE, "dask")
     monkeypatch.setenv(chunks.SCHEDULER, "tcp://10.0.0.1:8786")
-    with tables.engaged("loky"):
+    with tables.use_engine("loky"):
         assert chunks._engaged() == ("loky", "")
         assert pd.concat(tables.map_chunks(worked.lengths, WORDS, size=300)).size == len(WORDS)
-    with tables.engaged():
+    with tables.use_engine():
         assert chunks._engaged() == ("dask", "tcp://10.0.0.1:8786")
     assert chunks.ENGINE not in os.environ
-    with pytest.raises(ParameterError, match="no engine 'spark'"), tables.engaged("spark"):
+    with pytest.raises(ParameterError, match="no engine 'spark'"), tables.use_engine("spark"):
         pass
     assert chunks.ENGINE not in os.environ
 
@@ -307,7 +307,7 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_numb
         n_workers=3, threads_per_worker=1, dashboard_address=None
     ) as cluster:
         monkeypatch.setenv(chunks.SCHEDULER, cluster.scheduler_address)
-        tables.engage("dask")
+        tables.set_engine("dask")
         killer = threading.Thread(target=kill)
         killer.start()
         found = tables.map_chunks(worked.slowly, WORDS, given=(str(folder),), size=120)
@@ -328,7 +328,7 @@ def test_a_worker_of_a_cluster_that_is_killed_costs_its_chunks_and_moves_no_numb
 def test_a_scheduler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed")
     monkeypatch.setenv(chunks.SCHEDULER, "tcp://127.0.0.1:1")
-    tables.engage("dask")
+    tables.set_engine("dask")
     with pytest.raises(ParameterError, match="cannot be reached"):
         tables.map_chunks(worked.lengths, WORDS, size=300)
 
@@ -349,7 +349,7 @@ def test_a_run_that_is_killed_goes_on_and_leaves_no_worker_behind(
     (folder := tmp_path / "noted").mkdir()
     root = Path(__file__).parents[2]
     script = [sys.executable, "-c", _SCRIPT, str(folder)]
-    with tables.environment(NBBIAS_WORKERS="2"), subprocess.Popen(script, cwd=root) as run:
+    with tables.set_environment(NBBIAS_WORKERS="2"), subprocess.Popen(script, cwd=root) as run:
         while len(list(folder.iterdir())) < 6:
             time.sleep(0.01)
         run.kill()

@@ -41,10 +41,10 @@ def _light(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_first_that_is_not_there_is_told_and_none_where_all_are() -> None:
-    assert tables.lacking("pandas", "numpy") == tables.lacking() == ""
-    assert tables.lacking("pandas", "peft") == LOCAL
+    assert tables.missing_packages("pandas", "numpy") == tables.missing_packages() == ""
+    assert tables.missing_packages("pandas", "peft") == LOCAL
     with pytest.raises(ExtraError, match="tuning: this needs nbbias") as told:
-        tables.demand("peft", where="tuning")
+        tables.require_packages("peft", where="tuning")
     assert told.value.breaches == [LOCAL]
 
 

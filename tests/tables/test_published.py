@@ -13,7 +13,7 @@ from nbbias.tables import data_path
 
 @pytest.mark.parametrize("name", list(tables.PAPERS))
 def test_every_paper_has_figures(name: str) -> None:
-    assert not tables.printed(name).empty
+    assert not tables.read_published(name).empty
 
 
 def test_every_shipped_file_belongs_to_a_paper() -> None:
@@ -22,16 +22,16 @@ def test_every_shipped_file_belongs_to_a_paper() -> None:
 
 
 def test_printed_prompts_of_llmbi_are_the_instruments_prompts() -> None:
-    printed = tables.printed("oketunji2023").rename(columns={"bias_type": "dimension"})
+    printed = tables.read_published("oketunji2023").rename(columns={"bias_type": "dimension"})
     pd.testing.assert_frame_equal(printed[["dimension", "prompt"]], scoring.prompts())
 
 
 def test_printed_scores_of_llmbi_are_at_least_the_penalty() -> None:
-    assert tables.printed("oketunji2023")["llmbi_score"].between(0.2, 2.7).all()
+    assert tables.read_published("oketunji2023")["llmbi_score"].between(0.2, 2.7).all()
 
 
 def test_printed_intervals_hold_their_values() -> None:
-    printed = tables.printed("fang2024").dropna(subset=["ci_low"])
+    printed = tables.read_published("fang2024").dropna(subset=["ci_low"])
     assert printed["value"].between(printed["ci_low"], printed["ci_high"]).all()
 
 
@@ -42,7 +42,9 @@ PRINTED = pd.DataFrame({"key": ["c", "a", "b"], "value": [2.5, 1.0, 9.0], "page"
 
 
 def beside(ours: pd.DataFrame, printed: pd.DataFrame) -> pd.DataFrame:
-    return tables.beside_printed(ours, printed, on=["key"], value="estimate", printed_value="value")
+    return tables.compare_with_published(
+        ours, printed, on=["key"], value="estimate", printed_value="value"
+    )
 
 
 def test_figures_meet_by_key_not_by_place() -> None:

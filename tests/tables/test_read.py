@@ -291,7 +291,7 @@ def test_a_parquet_file_that_stands_for_more_than_memory_holds_is_refused(
 
 def test_numbers_are_the_texts_that_write_them() -> None:
     odd = [Decimal("1.0000000000000000000000001"), Decimal(7), Decimal("7.50"), -0.0, 7.5, 2**63]
-    told = tables.typed(
+    told = tables.convert_columns(
         pd.DataFrame({"id": pd.Series(odd, dtype=object)}), {"id": Column("text")}, where="it"
     )
     assert told["id"].tolist() == [

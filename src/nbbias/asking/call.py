@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple
 
 from nbbias import params
 from nbbias.asking import trust
-from nbbias.tables import NbbiasError, demand, whole
+from nbbias.tables import NbbiasError, replace_surrogates, require_packages
 
 _log = logging.getLogger(__name__)
 
@@ -48,7 +48,9 @@ class Failure(Exception):  # noqa: N818
     def __init__(self, message: str, meaning: Meaning, wait: float | None = None) -> None:
         self.meaning: Meaning = meaning
         self.wait = wait
-        super().__init__(params.redact(" ".join(whole(message).split()))[:_ERROR_LENGTH])
+        super().__init__(
+            params.redact(" ".join(replace_surrogates(message).split()))[:_ERROR_LENGTH]
+        )
 
 
 class Answer(NamedTuple):
@@ -91,7 +93,7 @@ def open_model(
     NbbiasError
         inspect_ai or a provider's package is not installed, no key is set, or no such provider.
     """
-    demand("inspect_ai", "tenacity", where="asking models")
+    require_packages("inspect_ai", "tenacity", where="asking models")
     from inspect_ai.model import BatchConfig, GenerateConfig, get_model
 
     provider = name.split("/", 1)[0]
@@ -216,7 +218,7 @@ def read(output: Any, seconds: float) -> Answer:
         raise Failure(output.error or "the server sent no answer", "temporary")
     choice = output.choices[0]
     usage, stop = output.usage, choice.stop_reason
-    said = params.redact_known(whole(output.completion))
+    said = params.redact_known(replace_surrogates(output.completion))
     if usage is None and stop == "model_length":
         raise Failure(said, "rejected")  # the text is the provider's error, not the model's
     refused = any(

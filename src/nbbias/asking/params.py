@@ -25,7 +25,7 @@ from nbbias import params
 from nbbias.asking import call, prompts, trust
 from nbbias.asking.call import Transport
 from nbbias.params import InputFile, Seed
-from nbbias.tables import SAMPLE, DataError, ParameterError, meant, resolve
+from nbbias.tables import SAMPLE, DataError, ParameterError, closest_match, resolve
 
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 _Dollars = Annotated[float, Field(ge=0, le=100_000)]
@@ -162,7 +162,7 @@ class Generate(BaseModel):
         known = list(prompts.ideologies()["name"])
         unknown = [name for name in names if name not in known]
         if unknown:
-            raise ValueError(f"no ideology {unknown[0]!r}; {meant(unknown[0], known)}")
+            raise ValueError(f"no ideology {unknown[0]!r}; {closest_match(unknown[0], known)}")
         return names
 
     @field_validator("response_schema")

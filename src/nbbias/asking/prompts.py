@@ -126,14 +126,14 @@ def read_headlines(path: str | Path) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `source` and `article_id` as `tables.identified` gives them to originals and answers too,
+        `source` and `article_id` as `tables.identify_articles` gives them to originals and answers,
         `headline`. Blank headlines are left out; nothing else is.
     """
     table = read_table(path, _HEADLINES)
     outlet, *titles = re.split("_titles?$", Path(path).stem)
     if titles and "source" not in table:
         table = table.assign(source=outlet)
-    table = tables.identified(table)[["source", "article_id", "headline"]]
+    table = tables.identify_articles(table)[["source", "article_id", "headline"]]
     return table[table["headline"].fillna("").str.strip() != ""].reset_index(drop=True)
 
 

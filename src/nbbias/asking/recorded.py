@@ -65,7 +65,7 @@ def _answered(laid_out: Plan, said: pd.DataFrame) -> pd.DataFrame:
         calls["prompt"] = calls.pop("way")
     if "article_id" not in calls:
         calls["article_id"] = calls["prompt_id"]
-    calls = tables.identified(calls)
+    calls = tables.identify_articles(calls)
     both = calls.drop(columns="replicate").merge(
         said[["key", "status", *SAID, "run"]], on="key", how="left", validate="m:1"
     )
@@ -154,7 +154,7 @@ def take_in(laid_out: Plan, path: str | Path) -> pd.DataFrame:
     """
     folder = Path(path).is_dir()
     given = release(path) if folder else read_table(path, _FILE)
-    tables.need(given, ["model", "text"], where=str(path))
+    tables.require_columns(given, ["model", "text"], where=str(path))
     if "key" in given and given["key"].notna().all():
         calls = laid_out.calls.assign(asked=laid_out.calls["prompt"])
         own = given[["key", *(c for c in SAID if c in given)]]

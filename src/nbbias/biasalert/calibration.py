@@ -247,7 +247,7 @@ def risk_coverage(
 def _pairs(
     judgements: pd.DataFrame, labelled: pd.DataFrame, others: Mapping[str, str]
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    tables.need(judgements, ["confidence"], where="judgements")
+    tables.require_columns(judgements, ["confidence"], where="judgements")
     found = {}
     for case in cases_of(judgements, labelled, cluster=None)[0]:
         own = judgements[judgements["judge"].astype(str) == case.judge].set_index("text_id")

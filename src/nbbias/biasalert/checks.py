@@ -18,7 +18,7 @@ from nbbias import stats, tables
 from nbbias.biasalert import detection
 from nbbias.biasalert.detection import SURE, cases_of, least_p
 from nbbias.stats import Sure
-from nbbias.tables import DataError, shipped_table
+from nbbias.tables import DataError, read_shipped_table
 
 Row = dict[str, Any]
 
@@ -47,7 +47,7 @@ def checks() -> pd.DataFrame:
     >>> sorted(checks()["category"].unique())
     ['counter-speech', 'dialect', 'plain mention', 'reported speech']
     """
-    table = shipped_table("biasalert/checks.csv").rename(columns={"check_id": "text_id"})
+    table = read_shipped_table("biasalert/checks.csv").rename(columns={"check_id": "text_id"})
     texts = ["text_id", "text", "category", "bias_type", "group", "attribute", "pair_id", "variety"]
     return table.astype(dict.fromkeys(texts, "str")).astype({"biased": bool})
 
@@ -93,7 +93,7 @@ def estimates(
         As `biasalert.detection.cases_of`; or a pair is not one of two varieties.
     """
     checked = checks() if checked is None else checked
-    tables.need(checked, ["text_id", "biased", "category"], where="checks")
+    tables.require_columns(checked, ["text_id", "biased", "category"], where="checks")
     used = detection.instruments(judgements)
     rows: list[Row] = []
     for case in cases_of(judgements, checked, cluster=None)[0]:

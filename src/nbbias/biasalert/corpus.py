@@ -212,9 +212,9 @@ def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) 
         table = read_table(path, _FILE)
         if {"domain", "prompt", "wikipedia"} <= set(table):
             table = _wikipedia(table)
-        unnamed = "text_id" in table and (table["text_id"] == columns.in_order(table)).all()
+        unnamed = "text_id" in table and (table["text_id"] == columns.number_rows(table)).all()
         if unnamed and "prompt_id" in table:  # as `nbbias generate` exports them
-            tables.need(table, ["model", "prompt_id", "text"], where=path)
+            tables.require_columns(table, ["model", "prompt_id", "text"], where=path)
             again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
             table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
         table = tables.check(table, ANSWERS, where=path)

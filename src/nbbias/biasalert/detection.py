@@ -19,7 +19,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from nbbias import stats, tables
 from nbbias.biasalert.groups import bags, renamed, same, words
 from nbbias.stats import Sure
-from nbbias.tables import ContractError, DataError, need
+from nbbias.tables import ContractError, DataError, require_columns
 
 Row = dict[str, Any]
 
@@ -134,8 +134,8 @@ def cases_of(
     DataError
         There is no label, a label is missing, or a judge has no row for a labelled text.
     """
-    need(judgements, ["text_id", "judge", "biased"], where="judgements")
-    need(labelled, ["text_id", "biased"], where="labelled")
+    require_columns(judgements, ["text_id", "judge", "biased"], where="judgements")
+    require_columns(labelled, ["text_id", "biased"], where="labelled")
     judgements, labelled = renamed(judgements), renamed(labelled)
     breaches = []
     if judgements.duplicated(["judge", "text_id"]).any():
@@ -347,7 +347,7 @@ def losses(judgements: pd.DataFrame) -> pd.DataFrame:
         One row per `judge` and `outcome`: `n`, `share` (of all texts of the judge), `reason` (the
         most frequent one of that outcome), and the judge's `instrument`.
     """
-    need(judgements, ["judge", "outcome"], where="judgements")
+    require_columns(judgements, ["judge", "outcome"], where="judgements")
     used = instruments(judgements)
     rows = []
     for judge, own in judgements.groupby("judge", sort=False):
@@ -453,7 +453,7 @@ def by_type(judgements: pd.DataFrame, labelled: pd.DataFrame, **options: Any) ->
         chance deals verdicts within a type. A text belongs to the type that its label names, be it
         biased or not; texts of no type are left aside.
     """
-    need(labelled, ["bias_type"], where="labelled")
+    require_columns(labelled, ["bias_type"], where="labelled")
     found = [
         estimates(judgements, own, **options).assign(bias=str(bias_type))
         for bias_type, own in labelled.groupby("bias_type", sort=True)

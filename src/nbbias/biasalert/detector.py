@@ -22,7 +22,7 @@ from nbbias.biasalert.judges.registry import JUDGES, Given, Judge, Settings, mak
 from nbbias.biasalert.retrieval import Base
 from nbbias.params import NONE
 from nbbias.stats import Sure
-from nbbias.tables import SAMPLE, ParameterError, meant
+from nbbias.tables import SAMPLE, ParameterError, closest_match
 from nbbias.text import embeddings
 
 Retrieve = Callable[[pd.DataFrame], pd.DataFrame]
@@ -192,7 +192,7 @@ def detector(
     (252, True)
     """
     if judge not in JUDGES:
-        raise ParameterError("judge", f"no judge called {judge!r}; {meant(judge, JUDGES)}")
+        raise ParameterError("judge", f"no judge called {judge!r}; {closest_match(judge, JUDGES)}")
     known = knowledge or (SAMPLE if labelled == SAMPLE else NONE)
     settings = Settings(embedding_model=embedding_model, seed=seed, drop_same=known == NONE)
     stamp = {path: _stamp(path) for path in (labelled, known)}
@@ -457,7 +457,7 @@ def detect(
 
 def _texts(texts: pd.DataFrame | pd.Series | Iterable[str | None], column: str) -> pd.Series:
     if isinstance(texts, pd.DataFrame):
-        tables.need(texts, [column], where="texts")
+        tables.require_columns(texts, [column], where="texts")
         texts = texts[column]
     if isinstance(texts, str):
         texts = [texts]

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.biasalert.contracts import TYPES
-from nbbias.tables import shipped_table, shipped_yaml
+from nbbias.tables import read_shipped_table, read_shipped_yaml
 
 if TYPE_CHECKING:  # what names groups does without SciPy and scikit-learn
     from scipy import sparse
@@ -32,7 +32,7 @@ class Mention(NamedTuple):
 
 @cache
 def _listed() -> list[dict[str, Any]]:
-    return list(shipped_yaml("biasalert/groups.yaml"))
+    return list(read_shipped_yaml("biasalert/groups.yaml"))
 
 
 @cache
@@ -94,7 +94,8 @@ def attributes() -> dict[str, tuple[str, ...]]:
     ['Black people', 'Jewish people']
     """
     return {
-        group: tuple(words) for group, words in shipped_yaml("biasalert/attributes.yaml").items()
+        group: tuple(words)
+        for group, words in read_shipped_yaml("biasalert/attributes.yaml").items()
     }
 
 
@@ -110,7 +111,7 @@ def types() -> dict[str, str]:
     >>> types()["disability"]
     'disabled'
     """
-    table = shipped_table("biasalert/types.csv")
+    table = read_shipped_table("biasalert/types.csv")
     return {one: one for one in TYPES} | dict(
         zip(table["category"], table["bias_type"], strict=True)
     )

@@ -422,7 +422,7 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, sure: Sure = SURE) -> 
     ContractError
         A column is missing.
     """
-    tables.need(guarded, _NEEDED, where="guarded")
+    tables.require_columns(guarded, _NEEDED, where="guarded")
     own = {_plain_label(name) for name in guarded["judge"].dropna().astype(str) if name}
     if _plain_label(labelled_by) in own:
         raise DataError(

@@ -29,10 +29,10 @@ def check(chosen: Any) -> list[str]:
     """Read what judges learn from, know and judge; refuse what a run cannot be made of."""
     problems: list[NbbiasError] = []
     model, scorer = chosen.embedding_model, chosen.toxicity_scorer
-    tables.attempt(problems, tables.named, "embedding_model", model, embeddings.NAMES)
+    tables.attempt(problems, tables.check_name, "embedding_model", model, embeddings.NAMES)
     if "toxicity" in chosen.judges:
         known = [toxicity.AUTO, *toxicity.INSTRUMENTS]
-        tables.attempt(problems, tables.named, "toxicity_scorer", scorer, known)
+        tables.attempt(problems, tables.check_name, "toxicity_scorer", scorer, known)
     labelled = _labelled(problems, chosen)
     told = _known(problems, chosen, labelled)
     answers = _answers(problems, told, chosen)
@@ -143,7 +143,7 @@ def _answers(problems: list[NbbiasError], told: list[str], chosen: Any) -> pd.Da
     if answers is None:
         return None
     where = chosen.answers_path
-    told += tables.spoken(problems, answers, where=where)
+    told += tables.check_blank_texts(problems, answers, where=where)
     if answers["text_id"].duplicated().any():
         twice = answers.loc[answers["text_id"].duplicated(), "text_id"].iloc[0]
         fault = f"the text_id {twice!r} stands twice; each answer needs its own"
@@ -188,7 +188,7 @@ def _judges(chosen: Any) -> list[str]:
 
 def _errors_of_judges(chosen: Any) -> None:
     told = [
-        f"there is no judge {name!r}; {tables.meant(name, _judges(chosen))}"
+        f"there is no judge {name!r}; {tables.closest_match(name, _judges(chosen))}"
         for name in chosen.judge_errors
         if name not in _judges(chosen)
     ]

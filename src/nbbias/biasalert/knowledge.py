@@ -16,7 +16,7 @@ import pandas as pd
 
 from nbbias.biasalert.contracts import KNOWLEDGE
 from nbbias.biasalert.groups import targets, types
-from nbbias.tables import Column, check, need, read_table
+from nbbias.tables import Column, check, read_table, require_columns
 
 COLUMNS = ["entry_id", "statement", "bias_type", "group", "attribute", "source"]
 LOST_COLUMNS = ["reason", "n"]
@@ -74,7 +74,7 @@ def build(
     >>> found[["statement", "bias_type", "group"]].to_dict("records")
     [{'statement': 'women cannot park', 'bias_type': 'gender', 'group': 'women'}]
     """
-    need(table, ["statement"], where=source)
+    require_columns(table, ["statement"], where=source)
     rows = table.reset_index(drop=True)
     given = pd.DataFrame(
         {

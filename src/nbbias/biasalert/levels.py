@@ -73,7 +73,7 @@ def draw_sample(answers: pd.DataFrame, *, size: int, seed: int = 0) -> pd.DataFr
     >>> draw_sample(answers, size=1)["text_id"].tolist()
     ['b']
     """
-    tables.need(answers, ["text_id", "model", "text"], where="answers")
+    tables.require_columns(answers, ["text_id", "model", "text"], where="answers")
     if size < 1:
         raise ValueError(f"size must be at least 1, but is {size}")
     mixed = answers.sample(frac=1, random_state=seed)
@@ -135,7 +135,7 @@ def estimates(
     DataError
         A judge has no row for an answer, or a label is of no answer here.
     """
-    tables.need(answers, ["text_id", "model"], where="answers")
+    tables.require_columns(answers, ["text_id", "model"], where="answers")
     table = _joined(answers, judgements, people)
     used = instruments(judgements)
     rows: list[Row] = []
@@ -177,7 +177,7 @@ def labels_of(
         raise ContractError("answers", "a text_id stands twice; each answer needs its own")
     if people is None:
         return None, []
-    tables.need(people.labels, ["text_id", "biased"], where="human labels")
+    tables.require_columns(people.labels, ["text_id", "biased"], where="human labels")
     labels = people.labels.dropna(subset=["biased"])
     told = []
     if labels["text_id"].duplicated().any():
@@ -192,7 +192,7 @@ def labels_of(
 
 
 def _joined(answers: pd.DataFrame, judgements: pd.DataFrame, people: People | None) -> pd.DataFrame:
-    tables.need(judgements, ["text_id", "judge", "biased"], where="judgements")
+    tables.require_columns(judgements, ["text_id", "judge", "biased"], where="judgements")
     if judgements.duplicated(["judge", "text_id"]).any():
         raise ContractError("judgements", "a judge has two rows for a text; keep one")
     breaches = []
@@ -311,7 +311,7 @@ def agreement(
     ----------
     Cohen 1960; Fan et al. 2024, Table 6.
     """
-    tables.need(answers, ["text_id", "model"], where="answers")
+    tables.require_columns(answers, ["text_id", "model"], where="answers")
     rows: list[Row] = []
     if people is not None:
         table = _joined(answers, judgements, people)

@@ -16,7 +16,7 @@ from nbbias import stats, tables
 from nbbias.biasalert import detection
 from nbbias.biasalert.detection import SURE
 from nbbias.stats import Sure
-from nbbias.tables import ContractError, DataError, need
+from nbbias.tables import ContractError, DataError, require_columns
 
 Row = dict[str, Any]
 Side = Literal["sent_more", "sent_less"]
@@ -39,7 +39,7 @@ def types() -> pd.DataFrame:
     >>> types().set_index("crows_type").loc["nationality", "bias_type"]
     'culture'
     """
-    return tables.shipped_table("biasalert/crows_types.csv")
+    return tables.read_shipped_table("biasalert/crows_types.csv")
 
 
 def read(path: str) -> pd.DataFrame:
@@ -51,7 +51,7 @@ def check(pairs: pd.DataFrame, *, where: str = "CrowS-Pairs") -> pd.DataFrame:
     """Return the pairs, numbered where they are not; refuse unknown types, directions, repeats."""
     if "pair_id" not in pairs:
         pairs = pairs.assign(pair_id=range(len(pairs)))
-    tables.need(pairs, _PAIR, where=where)
+    tables.require_columns(pairs, _PAIR, where=where)
     breaches = []
     if pairs["pair_id"].duplicated().any():
         breaches.append("a pair_id stands twice; each pair needs its own")
@@ -98,7 +98,7 @@ def compared(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.
     own = check(pairs)
     sides = {"more": more, "less": less}
     for name, table in sides.items():
-        need(table, ["text_id", "judge", "biased", "confidence"], where=f"sent_{name}")
+        require_columns(table, ["text_id", "judge", "biased", "confidence"], where=f"sent_{name}")
     used = detection.instruments(more)
     found, breaches = [], []
     for judge in dict.fromkeys([*more["judge"], *less["judge"]]):
@@ -179,7 +179,9 @@ def estimates(
     ----------
     Nangia et al. 2020, EMNLP; Fan et al. 2024, Table 1.
     """
-    tables.need(table, ["judge", "direction", "bias_type", "higher", "by"], where="pairs")
+    tables.require_columns(
+        table, ["judge", "direction", "bias_type", "higher", "by"], where="pairs"
+    )
     rows: list[Row] = []
     for judge, own in table.groupby("judge", sort=False):
         slices: list[tuple[Row, pd.DataFrame]] = [({}, own)]

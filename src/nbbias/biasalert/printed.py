@@ -57,7 +57,7 @@ def figures(table: int) -> pd.DataFrame:
     >>> figures(1).query("system == 'BiasAlert' and dataset == 'RedditBias'")["value"].tolist()[0]
     0.84
     """
-    printed = tables.printed("fan2024")
+    printed = tables.read_published("fan2024")
     own = printed[printed["table"] == table].drop(columns="table").reset_index(drop=True)
     return own if table == ABLATION else own.drop(columns="modules")
 
@@ -106,7 +106,7 @@ def beside(
     printed = scores(dataset)
     printed = printed[printed["system"] == system]
     own = own[own["metric"].isin(printed["metric"]) | (own["metric"] != "usable_share")]
-    table = tables.beside_printed(
+    table = tables.compare_with_published(
         own[["judge", "metric", "estimate", "n", "system"]],
         printed,
         on=["metric"],

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.tables import shipped_yaml
+from nbbias.tables import read_shipped_yaml
 
 #: Simulated model → the share of its answers that hold a stereotype.
 SAMPLE_MODELS: dict[str, float] = {"careful": 0.02, "careless": 0.15, "blunt": 0.4}
@@ -30,7 +30,7 @@ _KEPT = -1
 @cache
 def sentences() -> dict[str, Any]:
     """Return the sentences: `stereotypes` by type and group, and templates by kind and split."""
-    return dict(shipped_yaml("biasalert/simulate.yaml"))
+    return dict(read_shipped_yaml("biasalert/simulate.yaml"))
 
 
 def _stereotypes() -> Iterator[tuple[str, str, str, list[str]]]:

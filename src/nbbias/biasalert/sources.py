@@ -27,13 +27,13 @@ from nbbias.tables import (
     DataError,
     check,
     columns,
+    convert_columns,
     from_csv,
     is_file,
-    need,
+    read_shipped_table,
     read_table,
+    require_columns,
     resolve,
-    shipped_table,
-    typed,
 )
 from nbbias.text.instruments import loading
 
@@ -95,13 +95,13 @@ def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     table = read_table(path, identities | _LABELLED)
     given = len(table)
     if "comment" in table:
-        need(table, ["comment", "bias_sent"], where=path)
+        require_columns(table, ["comment", "bias_sent"], where=path)
         table = _from_redditbias(table)
     elif "comment_text" in table:
         table = jigsaw(table, where=path)
     lost = {"no identity named, or not scored": given - len(table)}
     if not {"text", "biased"} <= set(table):  # named with what is there instead
-        need(read_table(path, {}, rest=True), ["text", "biased"], where=path)
+        require_columns(read_table(path, {}, rest=True), ["text", "biased"], where=path)
     whole = table["biased"].notna() & table["text"].notna()
     lost["no text or no label"] = int((~whole).sum())
     table = table[whole]
@@ -160,7 +160,7 @@ def from_labelled(
     (DataFrame, DataFrame)
         As `biasalert.knowledge.build`.
     """
-    need(texts, ["text", "biased"], where=source)
+    require_columns(texts, ["text", "biased"], where=source)
     biased = texts[texts["biased"].astype(bool)].rename(columns={"text": "statement"})
     columns = [name for name in ("statement", "bias_type") if name in biased]
     return build(biased[columns], source=source)
@@ -246,7 +246,9 @@ def _archive(path: str) -> list[pd.DataFrame]:
     if not files:
         raise DataError(path, "holds no SBIC.v2.trn.csv, .dev.csv or .tst.csv")
     return [
-        typed(take([name for name in names if name in _SBIC]), _SBIC_FILE, where=path, names=names)
+        convert_columns(
+            take([name for name in names if name in _SBIC]), _SBIC_FILE, where=path, names=names
+        )
         for names, take in files
     ]
 
@@ -293,7 +295,7 @@ _ATTACK, _HATE = "identity_attack", "identity_hate"
 
 def _identities() -> pd.DataFrame:
     """Return the identities that Jigsaw's raters were asked for: `bias_type`, `group`."""
-    return shipped_table("biasalert/jigsaw.csv").set_index("identity")
+    return read_shipped_table("biasalert/jigsaw.csv").set_index("identity")
 
 
 def jigsaw(table: pd.DataFrame, *, where: str = "Jigsaw") -> pd.DataFrame:
@@ -325,13 +327,13 @@ def jigsaw(table: pd.DataFrame, *, where: str = "Jigsaw") -> pd.DataFrame:
     ----------
     Borkan et al. 2019, *Nuanced Metrics for Measuring Unintended Bias*, WWW companion.
     """
-    need(table, ["comment_text"], where=where)
+    require_columns(table, ["comment_text"], where=where)
     if _ATTACK not in table and _HATE in table:
         scored = table[table[_HATE].isin([0, 1])]
         found = pd.DataFrame({"text": scored["comment_text"], "biased": scored[_HATE] == 1})
     else:
         known = _identities()
-        need(table, [_ATTACK], where=where)
+        require_columns(table, [_ATTACK], where=where)
         there = [name for name in known.index if name in table]
         if not there:
             raise DataError(

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.biasalert import grams
-from nbbias.tables import ParameterError, need
+from nbbias.tables import ParameterError, require_columns
 
 if TYPE_CHECKING:  # what compares a few texts does without SciPy and scikit-learn
     from scipy import sparse
@@ -176,7 +176,7 @@ def split(
     """
     from sklearn.model_selection import GroupShuffleSplit
 
-    need(labelled, ["text", "biased"], where="labelled")
+    require_columns(labelled, ["text", "biased"], where="labelled")
     table = with_clusters(labelled, near=near)
     if not 0 < test_share < 1 or table["comment_id"].nunique() < 4:
         raise ParameterError(

@@ -17,7 +17,7 @@ from nbbias import stats, tables
 from nbbias.biasalert import detection
 from nbbias.biasalert.judges import attribution, classifier
 from nbbias.biasalert.judges.registry import Given, Settings, make
-from nbbias.tables import need, progress
+from nbbias.tables import progress, require_columns
 
 #: A judge without evidence, TEXTS → JUDGEMENTS; and what makes one of LABELLED and the type that
 #: nothing is to be learnt of.
@@ -109,7 +109,7 @@ def leave_one_type_out(
     >>> found.groupby("held_out")["n_train"].agg(["size", "first"]).values.tolist()
     [[20, 20], [20, 20]]
     """
-    need(labelled, ["text_id", "text", "biased", "bias_type"], where="labelled")
+    require_columns(labelled, ["text_id", "text", "biased", "bias_type"], where="labelled")
     split = "split" in labelled
     learnt = labelled[labelled["split"] == "train"] if split else labelled
     judged = labelled[labelled["split"] == "test"] if split else labelled

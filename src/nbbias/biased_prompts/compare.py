@@ -121,7 +121,7 @@ def _of_level(
     chosen: tuple[str, str],
     confidence: float,
 ) -> list[Row]:
-    tables.need(scores, [*_CELL, "prompt", "article_id", "reason"], where="scores")
+    tables.require_columns(scores, [*_CELL, "prompt", "article_id", "reason"], where="scores")
     rows: list[Row] = []
     several = "seed" in scores
     scores = scores if several else scores.assign(seed=0)
@@ -133,7 +133,7 @@ def _of_level(
         key["instrument"] += news.topics.fits_named(len(fits)) if several else ""
         family = groups.get(key["bias"], ())
         for group in [family] if isinstance(family, str) else family:
-            tables.need(own, [f"difference_{group}"], where=f"scores of {key['bias']}")
+            tables.require_columns(own, [f"difference_{group}"], where=f"scores of {key['bias']}")
             can = _counts(every, group).groupby([every["article_id"], every["seed"]]).max()
             can = can.unstack(fill_value=False).reindex(columns=fits, fill_value=False)
             sides = {p: articles(own[own["prompt"] == p], group, fits) for p in chosen}
@@ -305,7 +305,7 @@ def printed() -> pd.DataFrame:
         Student's p where one is printed (NaN with a reason where it is ``< 0.001``), and the one
         printed refusal rate, whose N is not printed (0).
     """
-    table = tables.printed("fang2024")
+    table = tables.read_published("fang2024")
     biased = table[(table["prompt"] == "biased") & table["figure"].isin(_FIGURES)]
     keys = ["measure", "bias", "statistic", "group", "model"]
     neutral = biased[keys].merge(table[table["prompt"] == "neutral"], on=keys)
@@ -325,7 +325,7 @@ def printed() -> pd.DataFrame:
             change |= {"test": STUDENT, "p_value": p}
             change |= {} if exact else {"reason": f"p is printed as {one['p']}"}
         rows.append(change)
-    for one in tables.printed(_RATES).to_dict("records"):
+    for one in tables.read_published(_RATES).to_dict("records"):
         key = {k: one[k] for k in ("model", "prompt", "bias", "statistic")}
         rows.append(key | {"measure": "refusal", "estimate": one["value"]})
     printed_level = {"source": "printed", "instrument": PRINTED, "confidence": 0.95}

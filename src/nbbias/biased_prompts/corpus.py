@@ -38,7 +38,7 @@ def of_prompts(generations: pd.DataFrame, *, neutral: str, biased: str) -> pd.Da
     there = list(generations["prompt"].unique())
     asked = {"neutral_prompt": neutral, "biased_prompt": biased}
     told = [
-        f"{name}: no answers to the prompt {prompt!r}; {tables.meant(prompt, there)}"
+        f"{name}: no answers to the prompt {prompt!r}; {tables.closest_match(prompt, there)}"
         for name, prompt in asked.items()
         if prompt not in there
     ]

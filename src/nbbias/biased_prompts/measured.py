@@ -47,7 +47,7 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
         lexicon = news.lexicon(
             chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
         )
-    tables.engage(chosen.engine)
+    tables.set_engine(chosen.engine)
     prompts: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
     family: dict[str, Any] = {"confidence": chosen.confidence, "correction": chosen.correction}
     answers = refusing.answered(corpus.of_prompts(models, **prompts))

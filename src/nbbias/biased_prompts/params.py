@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from nbbias import news
 from nbbias.params import MOST, Claims, InputFile, Lead, Study, Texts, Units
-from nbbias.tables import SAMPLE, NbbiasError, lacking
+from nbbias.tables import SAMPLE, NbbiasError, missing_packages
 from nbbias.text import embeddings, lexicons
 
 _PREJUDICE = (
@@ -80,7 +80,7 @@ class BiasedPrompts(news.params.News):
         Answers may come with their refusals: the file is read where it is all that can help.
         """
         own = super().needs()
-        if lacking(*embeddings.PACKAGES) and not self._refusals_are_told():
+        if missing_packages(*embeddings.PACKAGES) and not self._refusals_are_told():
             own["generations_path"] = embeddings.PACKAGES
         return own
 

@@ -75,7 +75,7 @@ def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFr
     A headline that names several groups has a row for each; one that names none has a row
     with the group ``"nobody named"``. A corpus without headlines gives no rows.
     """
-    tables.need(originals, ARTICLE, where="originals")
+    tables.require_columns(originals, ARTICLE, where="originals")
     if "headline" not in originals:
         return pd.DataFrame(columns=[*ARTICLE, "bias", "group"], dtype="str")
     known = originals.drop_duplicates(ARTICLE).reset_index(drop=True)
@@ -131,7 +131,7 @@ def rates(
         `stats.corrected_difference`). Both sides of a change or difference have the same errors, so
         a test of what was told is one of the corrected, too, if the detector errs alike on both.
     """
-    tables.need(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
+    tables.require_columns(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
     measured = answers.assign(rate=answers["refused"].astype("Float64").astype(float))
     keys = [*ARTICLE, "model", "prompt"]
     units = measured.groupby(keys, sort=False)["rate"].agg(rate="mean", answers="count")

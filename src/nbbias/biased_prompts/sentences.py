@@ -20,7 +20,7 @@ from nbbias.biased_prompts.corpus import EVERY, NOBODY
 from nbbias.biased_prompts.refusing import RECORDED, REFUSED
 from nbbias.params import Texts
 from nbbias.reading import claims, escape, names, number, p_value, plain, reach
-from nbbias.tables import UNTOLD
+from nbbias.tables import UNTESTABLE
 
 Row = Mapping[str, Any]
 
@@ -344,7 +344,7 @@ def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
         if left:
             text += f"In {'the other ' if parts else ''}{left} comparisons no difference could be "
             text += f"shown (after {reading.CORRECTIONS[correction]})."
-        untold = int(tested["reason"].fillna("").str.startswith(UNTOLD).sum())
+        untold = int(tested["reason"].fillna("").str.startswith(UNTESTABLE).sum())
         if untold:
             text += f" {untold} of these cannot be told: too few or too many are refused."
         sentences.append(text.strip())

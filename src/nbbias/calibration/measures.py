@@ -51,7 +51,9 @@ def chosen(names: list[str]) -> dict[str, Measure]:
     """
     every = measures()
     wrong = [
-        f"no measure {name!r}; {tables.meant(name, every)}" for name in names if name not in every
+        f"no measure {name!r}; {tables.closest_match(name, every)}"
+        for name in names
+        if name not in every
     ]
     if wrong:
         raise tables.ParameterError("measures", wrong)

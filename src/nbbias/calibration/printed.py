@@ -78,9 +78,9 @@ def chance_shares(sentences: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
     >>> len(table), table["share_high"].notna().any(), table["reason"].iloc[0]
     (56, np.False_, 'no human articles of 600 words')
     """
-    paper = tables.printed("fang2024")
+    paper = tables.read_published("fang2024")
     paper = paper[(paper["statistic"] == "bias") & (paper["prompt"] == "neutral")]
-    lengths = tables.printed("fang2024_models").set_index("model")["average_word_count"]
+    lengths = tables.read_published("fang2024_models").set_index("model")["average_word_count"]
     human = float(lengths.drop(paper["model"].unique()).iloc[0])
     total = sentences.groupby("text_id")["words"].sum()
     long = [own for one, own in sentences.groupby("text_id") if total[one] >= _LENGTHS[-1]]

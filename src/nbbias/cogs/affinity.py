@@ -143,7 +143,7 @@ def read_judgements(
     # What was asked stands beside the answers too; a judge's reply is called so by others only.
     if prompts is not None and not {"evaluator", "reply"} & set(table):
         table = _joined(table, prompts, where=where)
-    tables.need(
+    tables.require_columns(
         table, ["evaluator", "model", "task", "theme", "axis", "order", "reply"], where=where
     )
     topics = {theme: topic for topic, themes in suite.topics.items() for theme in themes}
@@ -164,13 +164,13 @@ def read_judgements(
 
 def _joined(table: pd.DataFrame, prompts: pd.DataFrame, *, where: str) -> pd.DataFrame:
     name = "prompt_id" if "prompt_id" in table else "article_id"
-    tables.need(table, [name, "model", "text"], where=where)
+    tables.require_columns(table, [name, "model", "text"], where=where)
     own = table.rename(columns={name: "prompt_id", "model": "evaluator", "text": "reply"})
     asked = prompts.drop(columns="prompt").drop_duplicates("prompt_id")
     unknown = ~own["prompt_id"].isin(asked["prompt_id"])
     if unknown.any():
         shown = own.loc[unknown, "prompt_id"].iloc[0]
-        near = tables.meant(shown, asked["prompt_id"], told=0)
+        near = tables.closest_match(shown, asked["prompt_id"], told=0)
         told = f"{unknown.sum()} replies are to no evaluation prompt ({shown}; {near})"
         raise DataError(where, told)
     kept = [c for c in ("prompt_id", "evaluator", "reply", "repeat") if c in own]

@@ -22,7 +22,7 @@ def check(chosen: Any) -> list[str]:
     """Read answers, judgements and ratings; refuse what a run cannot be made of."""
     problems: list[NbbiasError] = []
     model = chosen.embedding_model
-    tables.attempt(problems, tables.named, "embedding_model", model, embeddings.NAMES)
+    tables.attempt(problems, tables.check_name, "embedding_model", model, embeddings.NAMES)
     if "reference" in chosen.parts:
         told = _personas(problems, chosen)
     else:
@@ -39,7 +39,7 @@ def _personas(problems: list[NbbiasError], chosen: Any) -> list[str]:
     texts = tables.attempt(problems, reference.read_personas, chosen.answers_path)
     if texts is None:
         return []
-    told = tables.spoken(problems, texts, where=chosen.answers_path)
+    told = tables.check_blank_texts(problems, texts, where=chosen.answers_path)
     tables.attempt(problems, reference.known, texts, chosen.references)
     groups = [
         pd.DataFrame({"bias": bias, "group": texts[bias].dropna().unique()})
@@ -56,7 +56,7 @@ def _answers(problems: list[NbbiasError], chosen: Any, suite: Suite) -> list[str
     told: list[str] = []
     asked: pd.DataFrame | None = None
     if answers is not None:
-        told = tables.spoken(problems, answers, where=chosen.answers_path)
+        told = tables.check_blank_texts(problems, answers, where=chosen.answers_path)
         asked = affinity.evaluation_prompts(answers, suite, design=chosen.orders)
     judged: pd.DataFrame | None = None
     if "abs" in chosen.parts:

@@ -69,7 +69,7 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     for axis, own in table[table["axis"].isin(list(suite.axes))].groupby("axis", sort=False):
         known = suite.axes[str(axis)].identities
         faults += [
-            f"no identity {name!r} on {axis}; {tables.meant(name, known)}"
+            f"no identity {name!r} on {axis}; {tables.closest_match(name, known)}"
             for name in own["identity"].dropna().unique()
             if name not in known
         ]

@@ -147,7 +147,7 @@ def _located(table: pd.DataFrame, suite: Suite, *, where: str) -> pd.DataFrame:
     else:
         name = next((n for n in ("prompt_id", "article_id", "prompt") if n in table), None)
         if name is None:
-            tables.need(table, ["task", "theme", "identity"], where=where)
+            tables.require_columns(table, ["task", "theme", "identity"], where=where)
         known = asked.set_index("prompt" if name == "prompt" else "prompt_id", drop=False)
         told = pd.Index(table[name].astype(str))
         known = _of_one_prompt(known, told, where=where)
@@ -177,7 +177,7 @@ def _unasked(told: pd.Index, known: pd.Index) -> str:
     shown = [
         f"{str(name)[:80]!r}"
         if keyed
-        else f"{str(name)[:80]!r}: {tables.meant(name, known, told=0)}"
+        else f"{str(name)[:80]!r}: {tables.closest_match(name, known, told=0)}"
         for name in names
     ]
     return (

@@ -98,7 +98,7 @@ def known(texts: pd.DataFrame, references: Mapping[str, str]) -> None:
     """
     there = {group: texts[group].dropna().unique() for group in references}
     told = [
-        f"{group}: no group {named!r}; {tables.meant(named, there[group])}"
+        f"{group}: no group {named!r}; {tables.closest_match(named, there[group])}"
         for group, named in references.items()
         if named not in there[group]
     ]
@@ -208,7 +208,7 @@ def reference_estimates(
     because its texts share a subject, and "nearest" is no finding there. Prompts name the group,
     and texts repeat its name, which sets all groups apart before anything else does.
     """
-    tables.need(texts, ["model", "template", "text", group], where="texts")
+    tables.require_columns(texts, ["model", "template", "text", group], where="texts")
     names = list(texts[group].dropna().unique())
     if reference is not None:
         known(texts, {group: reference})

@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from nbbias.params import read_yaml
-from nbbias.tables import SAMPLE, DataError, ParameterError, data_path, meant, resolve
+from nbbias.tables import SAMPLE, DataError, ParameterError, closest_match, data_path, resolve
 
 #: What a recorded order of choices is joined by; no name may hold it.
 BAR = "|"
@@ -268,7 +268,7 @@ def strangers(table: pd.DataFrame, suite: Suite) -> list[str]:
         own = table[column].reset_index(drop=True).dropna().astype("str")
         own = own[(own != "") & ~own.isin(known[column])].drop_duplicates()
         for row, name in zip(own.index[:_SHOWN] + 1, own, strict=False):
-            near = meant(name, known[column])
+            near = closest_match(name, known[column])
             told.append(f"no {column} {name!r} in the suite (row {row}); {near}")
         if len(own) > _SHOWN:
             told.append(f"{len(own) - _SHOWN} more values of {column} are not in the suite")

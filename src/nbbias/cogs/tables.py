@@ -521,7 +521,7 @@ def worked_examples() -> Table:
         `identity` and `printed_identity`.
     """
     rows = []
-    for (score, example), own in tables.printed("kumar2024_examples").groupby(
+    for (score, example), own in tables.read_published("kumar2024_examples").groupby(
         ["score", "example"], sort=False
     ):
         values = own.set_index("identity")["value"]
@@ -565,7 +565,7 @@ def printed_rows(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> pd
     own = together(own) if score == "ABS" else own
     who = own["evaluator"] if score == "ABS" else own["model"]
     ours = own.assign(side="ours", who=who, axis=own["bias"], identity=own["group"])
-    paper = tables.printed("kumar2024")
+    paper = tables.read_published("kumar2024")
     paper = paper[(paper["score"] == score) & paper["axis"].isin(set(own["bias"]))]
     theirs = paper.assign(
         side="printed",

@@ -324,7 +324,7 @@ def beside_printed(estimates: pd.DataFrame, *, name: str = "oketunji2023") -> pd
     estimates
         The table of `estimates`.
     name
-        The printed table, as `tables.printed` takes it.
+        The printed table, as `tables.read_published` takes it.
 
     Returns
     -------
@@ -339,9 +339,9 @@ def beside_printed(estimates: pd.DataFrame, *, name: str = "oketunji2023") -> pd
     >>> beside["printed_model"].tolist(), bool(0.2 <= beside["printed"][0] <= 2.7)
     (['gpt-4'], True)
     """
-    printed = tables.printed(name)
+    printed = tables.read_published(name)
     ours = estimates[estimates["statistic"] == "prompt_mean"]
-    return tables.beside_printed(
+    return tables.compare_with_published(
         ours[["model", "dimension", "prompt", "estimate"]],
         printed,
         on=["prompt"],

@@ -19,7 +19,7 @@ def check(chosen: Any) -> list[str]:
     tables.attempt(problems, neutral.read_neutral, chosen.neutral_path)
     told: list[str] = []
     if answers is not None:
-        told = tables.spoken(problems, answers, where=chosen.answers_path)
+        told = tables.check_blank_texts(problems, answers, where=chosen.answers_path)
         tables.attempt(problems, scoring.weigh, chosen.weights, answers["dimension"])
         tables.attempt(problems, params.claims_hold, chosen, _cells(answers, chosen.claims))
     tables.refuse(problems)

@@ -18,7 +18,7 @@ from pathlib import Path
 import pandas as pd
 
 from nbbias import tables
-from nbbias.tables import Column, DataError, columns, data_path, read_table, shipped_table
+from nbbias.tables import Column, DataError, columns, data_path, read_shipped_table, read_table
 from nbbias.text import sentiment
 
 _SHIPPED = "sample/llmbi_answers.jsonl"
@@ -41,7 +41,7 @@ def prompts() -> pd.DataFrame:
     >>> prompts()["dimension"].value_counts().unique().tolist()
     [2]
     """
-    return shipped_table("llmbi_prompts.csv")
+    return read_shipped_table("llmbi_prompts.csv")
 
 
 def read_answers(path: str | Path) -> pd.DataFrame:
@@ -87,7 +87,7 @@ def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
     unknown = sorted(set(asked.dropna()) - set(known.index))
     if unknown:
         shown = "; ".join(
-            f"{one!r}: {tables.meant(one, known.index, told=0)}" for one in unknown[:3]
+            f"{one!r}: {tables.closest_match(one, known.index, told=0)}" for one in unknown[:3]
         )
         told = f"{len(unknown)} prompts are not the paper's; add a column dimension, or mend"
         raise DataError(where, f"{told} {shown}")
@@ -253,7 +253,7 @@ def weigh(weights: Mapping[str, float], dimensions: pd.Series) -> None:
     """
     known = dimensions.dropna().unique()
     told = [
-        f"no dimension called {name}; {tables.meant(name, known)}"
+        f"no dimension called {name}; {tables.closest_match(name, known)}"
         for name in weights
         if name not in known
     ]

@@ -76,7 +76,7 @@ def read_originals(path: str | Path) -> pd.DataFrame:
         `text`. Nothing is left out; an article that stands twice stands twice.
     """
     written = read_table(path, _ORIGINALS)
-    table = tables.identified(written)
+    table = tables.identify_articles(written)
     forms = written["article_id"].groupby([table[key] for key in ARTICLE])
     apart = forms.nunique() > 1
     if apart.any():
@@ -108,7 +108,7 @@ def read_generations(path: str | Path) -> pd.DataFrame:
     if _in_order(table):
         cells = table.groupby([*CELL[1:], *(["source"] if "source" in table else [])], dropna=False)
         table["article_id"] = "row " + (cells.cumcount() + 1).astype("str")
-    table = tables.identified(table)
+    table = tables.identify_articles(table)
     if "sample" not in table:
         keys = [*ARTICLE, "model", "prompt"]
         table["sample"] = table.groupby(keys, dropna=False).cumcount() + 1
@@ -329,13 +329,13 @@ def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.D
         _same_size(originals, generations)
     elif any(unnamed):  # named with what is there instead
         path = originals_path if unnamed[0] else generations_path
-        tables.need(read_table(path, {}, rest=True), ["article_id"], where=path)
+        tables.require_columns(read_table(path, {}, rest=True), ["article_id"], where=path)
     return originals, generations
 
 
 def _in_order(table: pd.DataFrame) -> bool:
     """Tell whether a file had no ids, so that its texts are known by their rows."""
-    return bool((table["article_id"] == columns.in_order(table)).all())
+    return bool((table["article_id"] == columns.number_rows(table)).all())
 
 
 def _same_size(originals: pd.DataFrame, generations: pd.DataFrame) -> None:

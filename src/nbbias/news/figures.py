@@ -250,7 +250,7 @@ def printed_rows(
     of races (`paper`, by default as shipped). Where ours come from a fallback of toxicity the
     printed ones, by Detoxify, are left out: they are on no scale with each other.
     """
-    paper = tables.printed("fang2024") if paper is None else paper
+    paper = tables.read_published("fang2024") if paper is None else paper
     first = estimates.groupby(["measure", "bias"])["instrument"].transform("first")
     ours = estimates[(estimates["instrument"] == first) & estimates["statistic"].isin(_PRINTED)]
     in_focus = ours["group"].isna() | (ours["group"] == ours["bias"].map(focus))

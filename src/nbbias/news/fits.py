@@ -28,7 +28,7 @@ from scipy.stats import chi2_contingency
 
 from nbbias import stats, text
 from nbbias.news.corpus import NEUTRAL, SENTENCE, SIDES, Read, said
-from nbbias.tables import DataError, progress, side_by_side, stage
+from nbbias.tables import DataError, map_threads, progress, stage
 from nbbias.text import lexicons
 from nbbias.text.tokens import Tokens
 from nbbias.text.topics import TopicModel
@@ -130,7 +130,7 @@ def fit(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> Fitted:
         unnamed.iloc[topic.index.get_indexer(again.index)] = again.array
         return Fit(seed, model, topic, shares, associated, unnamed)
 
-    return Fitted(side_by_side(one, how.seeds, what="fits of topics"), tokens, how)
+    return Fitted(map_threads(one, how.seeds, what="fits of topics"), tokens, how)
 
 
 def _unnamed(read: Read) -> pd.Series:

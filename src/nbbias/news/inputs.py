@@ -54,10 +54,12 @@ def instruments(chosen: Any) -> list[NbbiasError]:
     if "sentence" in chosen.levels:
         for scorer in chosen.sentiment_scorers:
             tables.attempt(
-                problems, tables.named, "sentiment_scorers", scorer, sentiment.INSTRUMENTS
+                problems, tables.check_name, "sentiment_scorers", scorer, sentiment.INSTRUMENTS
             )
         known = [toxicity.AUTO, *toxicity.INSTRUMENTS]
-        tables.attempt(problems, tables.named, "toxicity_scorer", chosen.toxicity_scorer, known)
+        tables.attempt(
+            problems, tables.check_name, "toxicity_scorer", chosen.toxicity_scorer, known
+        )
     return problems
 
 
@@ -69,7 +71,11 @@ def paired(
     if pairs is None:
         return []
     tables.attempt(
-        problems, tables.heard, pairs["model"], pairs["lost"].isna(), where="generations"
+        problems,
+        tables.require_measurable,
+        pairs["model"],
+        pairs["lost"].isna(),
+        where="generations",
     )
     orphans = int((pairs["lost"] == "no original").sum())
     told = [f"{orphans} of {len(pairs)} answers have no original"] if orphans else []

@@ -70,7 +70,7 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
         lexicon = corpus.lexicon(
             chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
         )
-    tables.engage(chosen.engine)
+    tables.set_engine(chosen.engine)
     read = corpus.annotate(corpus.pair(people, models), lexicon=lexicon)
     twins = corpus.annotate(corpus.twins(people), lexicon=lexicon)
     return together(levels(read, twins, chosen, Fixed(min_pairs=chosen.min_pairs)))

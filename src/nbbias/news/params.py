@@ -28,7 +28,7 @@ from nbbias.params import (
     Units,
     no_twins,
 )
-from nbbias.tables import SAMPLE, Engine, NbbiasError, ParameterError, meant
+from nbbias.tables import SAMPLE, Engine, NbbiasError, ParameterError, closest_match
 from nbbias.text import lexicons, sentiment, toxicity
 
 Level = Literal["word", "sentence", "document"]
@@ -182,14 +182,14 @@ class News(Parameters):
     def _idle(self) -> list[str]:
         """Name what is set for a bias that is not among the biases."""
         told = [
-            f"lexicon_paths: {bias} is not among the biases; {meant(bias, self.biases)}"
+            f"lexicon_paths: {bias} is not among the biases; {closest_match(bias, self.biases)}"
             for bias in self.lexicon_paths
             if bias not in self.biases
         ]
         # The default is no wish of the user, whether or not a file spells it out.
         if self.focus != type(self).model_fields["focus"].default:
             told += [
-                f"focus: {bias} is not among the biases; {meant(bias, self.biases)}"
+                f"focus: {bias} is not among the biases; {closest_match(bias, self.biases)}"
                 for bias in self.focus
                 if bias not in self.biases
             ]
@@ -201,7 +201,7 @@ class News(Parameters):
         there = [*self.lexicon_paths, *lexicons.shipped()]
         for bias in self.biases:
             if bias not in there:
-                told.append(f"biases: no word list for {bias}; {meant(bias, there)}")
+                told.append(f"biases: no word list for {bias}; {closest_match(bias, there)}")
                 continue
             try:
                 read = lexicons.load(

@@ -21,7 +21,7 @@ from nbbias.news import claims, prejudice, replicates
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.news.fits import ALL, CORPUS, HUMAN, Fit, Fitted
-from nbbias.tables import SCORES, check, side_by_side, stage
+from nbbias.tables import SCORES, check, map_threads, stage
 from nbbias.text import lexicons
 from nbbias.text.lda import Bags
 from nbbias.text.tokens import starts
@@ -555,7 +555,7 @@ def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -
         return pair_scores(read._replace(pairs=table), again)
 
     scores = pd.concat(
-        side_by_side(scored, fitted.fits, what="chance by fit of topics"), ignore_index=True
+        map_threads(scored, fitted.fits, what="chance by fit of topics"), ignore_index=True
     )
     by = ["bias", *CELL, "seed"]
     used = {

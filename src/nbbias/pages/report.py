@@ -160,7 +160,7 @@ def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
 def printable() -> None:
     """Refuse to print where playwright, the extra `browser`, is not installed."""
     try:
-        tables.demand("playwright", where="--pdf")
+        tables.require_packages("playwright", where="--pdf")
     except ExtraError as error:
         told = f"{error}; or leave out --pdf, open the page in a browser and print it"
         raise ExtraError("--pdf", told.removeprefix("--pdf: ")) from None

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeAlias
 import pandas as pd
 from pydantic import Field
 
-from nbbias.tables import ESTIMATE_KEYS, ParameterError, meant
+from nbbias.tables import ESTIMATE_KEYS, ParameterError, closest_match
 
 #: What a claim can name of a row of ESTIMATES.
 CLAIM_KEYS = tuple(key for key in ESTIMATE_KEYS if key != "study")
@@ -81,7 +81,7 @@ def _of_keys(claim: Claim) -> list[str]:
     told = []
     for key, value in claim.items():
         if key not in (*CLAIM_KEYS, SMALLEST):
-            told.append(f"{key} is no key; {meant(key, (*CLAIM_KEYS, SMALLEST))}")
+            told.append(f"{key} is no key; {closest_match(key, (*CLAIM_KEYS, SMALLEST))}")
         elif key == SMALLEST:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not is_number or not 0 < value < math.inf:
@@ -98,14 +98,14 @@ def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list
     if not isinstance(measure, str | None) or not isinstance(statistic, str):
         return []  # told with the other keys
     if measure is not None and measure not in statistics:
-        return [f"no measure {measure!r}; {meant(measure, statistics)}"]
+        return [f"no measure {measure!r}; {closest_match(measure, statistics)}"]
     # Of all measures where none is named, each once.
     own = [measure] if measure is not None else list(statistics)
     known = list(dict.fromkeys(name for one in own for name in statistics[one]))
     if statistic in known:
         return []
     of = f" of {measure}" if measure is not None else ""
-    return [f"no statistic {statistic!r}{of}; {meant(statistic, known)}"]
+    return [f"no statistic {statistic!r}{of}; {closest_match(statistic, known)}"]
 
 
 def claims_hold(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
@@ -142,7 +142,7 @@ def claims_hold(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
             for key in (key for key in CLAIM_KEYS if key in claim and key in rows):
                 own = rows[rows[key] == claim[key]]
                 if own.empty:
-                    near = meant(claim[key], rows[key].dropna())
+                    near = closest_match(claim[key], rows[key].dropna())
                     told.append(f"{number}: no {key} {claim[key]!r} in the data; {near}")
                     break
                 rows = own

@@ -152,7 +152,9 @@ def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> list[
     kind, given = error["type"], error["input"]
     if kind == "extra_forbidden":
         pointed = f" See `nbbias params {listed}`" if listed else ""
-        return [f"{name}: unknown parameter; {tables.meant(name, model.model_fields)}{pointed}"]
+        return [
+            f"{name}: unknown parameter; {tables.closest_match(name, model.model_fields)}{pointed}"
+        ]
     if kind == "value_error":  # whose arguments are all that is wrong
         return [f"{name}: {one}" if name else str(one) for one in error["ctx"]["error"].args]
     return [f"{name}: {error['msg'].lower()}, but got {shown(given)}{_yaml_hint(kind, given)}"]

@@ -13,7 +13,7 @@ import pandas as pd
 import yaml
 
 from nbbias.reading.tables import Table
-from nbbias.tables import data_path, shipped_table
+from nbbias.tables import data_path, read_shipped_table
 
 #: What is asked of every study, in this order, and how it is called.
 ASKED = {
@@ -56,7 +56,7 @@ def card(study: str) -> Table:
 
 def _way(study: str) -> str:
     """Say of the first statistic of each measure which way is which."""
-    told = shipped_table("words/measures.csv")
+    told = read_shipped_table("words/measures.csv")
     own = told[(told["study"] == study) & told["below"].notna()].drop_duplicates("measure")
     names = own["name"].str.replace("{of}", "a group's").str.replace("{people}", "a group")
     each = zip(names, own["below"], own["above"], strict=True)
@@ -72,7 +72,7 @@ def calibrated(study: str) -> Table:
     >>> list(calibrated("llmbi").rows)[:3]
     ['measure', 'studies', 'coverage']
     """
-    shipped = shipped_table("calibration.csv")
+    shipped = read_shipped_table("calibration.csv")
     own = shipped[shipped["study"] == study]
     rows = pd.DataFrame(
         {

@@ -14,7 +14,7 @@ from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim
 from nbbias.reading import names
 from nbbias.reading.tables import Table, readable, show
-from nbbias.tables import ESTIMATE_KEYS, UNTOLD
+from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
 #: The column that numbers the claims: a table without it declares nothing.
 CLAIM = "claim"
@@ -84,7 +84,7 @@ def declared(
     rows = _apart(pd.concat(found, ignore_index=True))
     bounded = rows[SMALLEST].notna() & rows["null"].eq(0)
     # What a study's own, larger family could not tell, this one may.
-    told = ~rows["reason"].fillna("").str.startswith(UNTOLD)
+    told = ~rows["reason"].fillna("").str.startswith(UNTESTABLE)
     rows = stats.adjust(rows.assign(p_adjusted=np.nan, reason=rows["reason"].where(told)))
     for name, p in stats.equivalence(rows, within=rows[SMALLEST].where(bounded)).items():
         rows[str(name)] = stats.adjust(pd.DataFrame({"p_value": p}))["p_adjusted"]
@@ -163,7 +163,7 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
         return f"beyond {bound}"
     told = "not tested" if np.isnan(row["p_adjusted"]) else "told apart"
     told = "not told apart" if row["p_adjusted"] >= alpha else told
-    if str(row["reason"]).startswith(UNTOLD):
+    if str(row["reason"]).startswith(UNTESTABLE):
         told = "cannot be told apart at this N"
     if np.isnan(row[SMALLEST]):
         return told

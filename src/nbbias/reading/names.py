@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from nbbias.reading.sentences import number
-from nbbias.tables import shipped_table
+from nbbias.tables import read_shipped_table
 
-_COLOURS = shipped_table("words/colours.csv", role="str")
+_COLOURS = read_shipped_table("words/colours.csv", role="str")
 
 #: Colours of Okabe and Ito, darkened to be seen on white: a group's by the number in groups.csv.
 PALETTE: list[str] = _COLOURS.loc[_COLOURS["colour"].notna(), "light"].to_list()
@@ -23,12 +23,12 @@ ROLES: dict[str, str] = _COLOURS[_COLOURS["colour"].isna()].set_index("role")["l
 
 @cache
 def _groups() -> dict[str, dict[str, Any]]:
-    return shipped_table("words/groups.csv").set_index("group").to_dict("index")
+    return read_shipped_table("words/groups.csv").set_index("group").to_dict("index")
 
 
 @cache
 def _measures() -> dict[tuple[str, str, str], dict[str, Any]]:
-    table = shipped_table("words/measures.csv").fillna("")
+    table = read_shipped_table("words/measures.csv").fillna("")
     return table.set_index(["study", "measure", "statistic"]).to_dict("index")
 
 
@@ -79,7 +79,7 @@ def judge(name: str) -> str:
 
 @cache
 def _judges() -> dict[str, str]:
-    return dict(shipped_table("words/judges.csv").set_index("judge")["name"])
+    return dict(read_shipped_table("words/judges.csv").set_index("judge")["name"])
 
 
 def order(models: Iterable[str]) -> list[str]:

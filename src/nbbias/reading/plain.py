@@ -14,7 +14,7 @@ import pandas as pd
 from nbbias import stats
 from nbbias.reading import names, reach
 from nbbias.reading.sentences import escape, interval, number, p_value
-from nbbias.tables import UNTOLD
+from nbbias.tables import UNTESTABLE
 
 Row = Mapping[str, Any]
 
@@ -247,7 +247,7 @@ def _silent(rows: pd.DataFrame) -> str:
         why = f" ({escape(reasons.index[0])})" if len(reasons) else ""
         many = f"{len(untested)} of {len(rows)} could not"
         parts.append(f"{'none could' if len(untested) == len(rows) else many} be tested{why}")
-    untold = int(rows["reason"].fillna("").str.startswith(UNTOLD).sum())
+    untold = int(rows["reason"].fillna("").str.startswith(UNTESTABLE).sum())
     if untold:
         parts.append(f"{untold} cannot be told at their N, whatever they are")
     return capital("; ".join(parts)) + "." if parts else ""

@@ -18,7 +18,7 @@ from nbbias import stats
 from nbbias.params import SMALLEST
 from nbbias.reading.claims import CLAIM
 from nbbias.reading.sentences import number
-from nbbias.tables import UNTOLD
+from nbbias.tables import UNTESTABLE
 
 Row = Mapping[str, Any]
 
@@ -93,7 +93,7 @@ def decided(rows: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> why = [None, UNTOLD + "3", "few"]
+    >>> why = [None, UNTESTABLE + "3", "few"]
     >>> rows = pd.DataFrame({"p_adjusted": [0.01, 1.0, None], "reason": why})
     >>> len(decided(rows))
     1
@@ -102,7 +102,7 @@ def decided(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _untold(rows: pd.DataFrame) -> pd.Series:
-    return rows["reason"].astype("str").str.startswith(UNTOLD, na=False)
+    return rows["reason"].astype("str").str.startswith(UNTESTABLE, na=False)
 
 
 def shown(rows: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 from IPython.display import Markdown
 
 from nbbias import stats
-from nbbias.tables import UNTOLD
+from nbbias.tables import UNTESTABLE
 from nbbias.tables.escape import markdown as escape
 
 
@@ -202,7 +202,7 @@ def beyond_chance(
     left = ""
     if len(rows) > len(tested):
         left = f"; {len(rows) - len(tested)} could not be tested" + (f": {why}" if why else "")
-    untold = int(tested["reason"].fillna("").str.startswith(UNTOLD).sum())
+    untold = int(tested["reason"].fillna("").str.startswith(UNTESTABLE).sum())
     left += f"; {untold} cannot be told at this N" if untold else ""
     if untold == len(tested):
         return (

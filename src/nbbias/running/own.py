@@ -20,7 +20,7 @@ from nbbias.params import Study
 from nbbias.running import names
 from nbbias.running.plan import Run, plan
 from nbbias.studies import STUDIES
-from nbbias.tables import Heard, NbbiasError, ParameterError, notes
+from nbbias.tables import FileReading, NbbiasError, ParameterError, notes
 from nbbias.tables.sniff import DATA, beside, noted
 
 _PARAMS = (".yaml", ".yml")
@@ -150,7 +150,9 @@ def _set(found: dict[str, str], assignment: str, known: Mapping[str, str]) -> No
         such = f"{there[0]}.text=body" if there else "text=body"
         raise ParameterError(f"--columns {assignment}", f"write it as FILE.name=column, as {such}")
     if file.removesuffix("_path") not in there:
-        raise ParameterError(f"--columns {assignment}", f"no {file!r}; {tables.meant(file, there)}")
+        raise ParameterError(
+            f"--columns {assignment}", f"no {file!r}; {tables.closest_match(file, there)}"
+        )
     parameter = known[file.removesuffix("_path")]
     found[parameter] = notes.noted(found[parameter], {role: own})
 
@@ -205,7 +207,7 @@ def plan_run(
     further = study.own(sizes)
     path, is_new = _write(study, given, further, name=name)
     try:
-        with tables.overheard() as heard:
+        with tables.record_reads() as heard:
             runs = plan([path], overrides=overrides, out=out)
     except BaseException as error:
         if is_new:
@@ -272,10 +274,10 @@ def _numbered(base: str) -> Iterator[Path]:
 # --- what was understood ----------------------------------------------------------------------
 
 
-def _preview(given: Mapping[str, str], heard: Sequence[Heard]) -> list[str]:
+def _preview(given: Mapping[str, str], heard: Sequence[FileReading]) -> list[str]:
     """Say how each file was read: its rows, which column is which, first texts, models, pairs."""
     lines: list[str] = []
-    read: dict[str, Heard] = {}
+    read: dict[str, FileReading] = {}
     for parameter, path in given.items():
         # One file may be several inputs, each of which reads it by a form of its own.
         forms = {id(one.form): one for one in heard if one.path == path and one.table is not None}
@@ -287,7 +289,7 @@ def _preview(given: Mapping[str, str], heard: Sequence[Heard]) -> list[str]:
     return [" ".join(one.splitlines()) for one in lines + _pairs(read)]
 
 
-def _of_one(name: str, file: Heard) -> list[str]:
+def _of_one(name: str, file: FileReading) -> list[str]:
     assert file.table is not None
     path, _ = notes.parted(file.path)
     how = _of_file(file.path)
@@ -321,7 +323,7 @@ def _short(text: object) -> str:
     return words if len(words) <= _SHOWN else f"{words[:_SHOWN].rstrip()} …"
 
 
-def _pairs(read: Mapping[str, Heard]) -> list[str]:
+def _pairs(read: Mapping[str, FileReading]) -> list[str]:
     """Say how many rows of one file are about what another one holds."""
     ids = {
         name: one.table["article_id"]
@@ -338,7 +340,9 @@ def _pairs(read: Mapping[str, Heard]) -> list[str]:
     return [f"pairs: {met:,} of {len(ids[second]):,} {here} have their article in {there}"]
 
 
-def _asks(parameter: str, path: str, heard: Sequence[Heard], breaches: Sequence[str]) -> list[str]:
+def _asks(
+    parameter: str, path: str, heard: Sequence[FileReading], breaches: Sequence[str]
+) -> list[str]:
     """Ask for each column that was missing, with the likeliest and the option that names it."""
     told = [one.partition("; it has")[0] for one in breaches if one.startswith(path)]
     missing = {name for one in told if "needs the column" in one for name in _WORD.findall(one)}
@@ -364,6 +368,6 @@ def _guess(role: str, table: pd.DataFrame) -> str | None:
     fits = {
         "text": [max(length, key=lambda name: length[name])],
         "article_id": [n for n, one in cells.items() if one.is_unique and length[n] < _SHOWN],
-        "biased": [n for n, one in cells.items() if one.map(tables.flag).notna().all()],
+        "biased": [n for n, one in cells.items() if one.map(tables.parse_flag).notna().all()],
     }
     return next(iter(fits.get(role, [])), None)

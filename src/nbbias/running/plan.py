@@ -247,5 +247,7 @@ def ready(run: Run) -> list[str]:
 
 
 def _lacking(parameters: Parameters) -> list[str]:
-    told = {name: tables.lacking(*packages) for name, packages in parameters.needs().items()}
+    told = {
+        name: tables.missing_packages(*packages) for name, packages in parameters.needs().items()
+    }
     return [f"{name}: {said}" for name, said in told.items() if said]

@@ -177,7 +177,7 @@ def _assumed(
     claims = claims_of(stem, where=where)
     name = given.get("claim", next(iter(claims)))
     if not isinstance(name, str) or name not in claims:
-        told = f"claim: no {params.shown(name)}; {tables.meant(str(name), claims)}"
+        told = f"claim: no {params.shown(name)}; {tables.closest_match(str(name), claims)}"
         raise ParameterError(where, told)
     model = claims[name]
     values = {key: value for key, value in known.items() if key in model.model_fields}

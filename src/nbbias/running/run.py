@@ -101,7 +101,7 @@ def _run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict
 
     statuses = dict.fromkeys((r.label for r in runs), "not started")
     waiting, live = list(runs), list[_Live]()
-    workers = max(1, tables.workers() // max(1, min(jobs, len(runs))))
+    workers = max(1, tables.count_workers() // max(1, min(jobs, len(runs))))
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
@@ -149,7 +149,7 @@ def _start(one: Run, workers: int) -> _Live:
     # Ctrl-C reaches the whole group of processes; only this one decides what it means.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Files are written as UTF-8, by papermill and kernels too, whatever the locale.
-    with tables.environment(PYTHONUTF8="1", NBBIAS_WORKERS=str(workers)):
+    with tables.set_environment(PYTHONUTF8="1", NBBIAS_WORKERS=str(workers)):
         process.start()
     signal.signal(signal.SIGINT, before)
     there.close()

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from nbbias.tables import ESTIMATE_KEYS, UNTOLD
+from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
 Where: TypeAlias = Mapping[str, Any] | pd.Series
 
@@ -105,7 +105,7 @@ def adjust(
     table = estimates.assign(**{into: told.to_numpy(dtype=float)})
     if {"reason", "confidence", "n"} <= set(rows):
         silent = (least >= 1 - rows["confidence"].astype(float)) & rows["reason"].isna()
-        why = [f"{UNTOLD}{n:,.0f}" for n in rows["n"]]
+        why = [f"{UNTESTABLE}{n:,.0f}" for n in rows["n"]]
         reasons = pd.Series(why, index=rows.index, dtype=rows["reason"].dtype)
         table["reason"] = rows["reason"].mask(silent, reasons).set_axis(table.index)
     return table

@@ -255,7 +255,7 @@ def _d_interval(t: float, n: int, confidence: float) -> tuple[float, float]:
 
 
 def _cells(scores: pd.DataFrame, value: str) -> Iterator[tuple[Row, pd.DataFrame]]:
-    tables.need(scores, ["model", "article_id", value], where="scores")
+    tables.require_columns(scores, ["model", "article_id", value], where="scores")
     keys = [key for key in KEYS if key in scores]
     if not keys:
         yield {}, scores

@@ -5,16 +5,21 @@ from . import (
     notes as notes,
     sniff as sniff,
 )
-from .articles import ONE_SOURCE as ONE_SOURCE, identified as identified
+from .articles import ONE_SOURCE as ONE_SOURCE, identify_articles as identify_articles
 from .chunks import (
     Engine as Engine,
-    engage as engage,
-    engaged as engaged,
-    environment as environment,
+    count_workers as count_workers,
     map_chunks as map_chunks,
-    workers as workers,
+    set_engine as set_engine,
+    set_environment as set_environment,
+    use_engine as use_engine,
 )
-from .columns import Column as Column, Form as Form, flag as flag, typed as typed
+from .columns import (
+    Column as Column,
+    Form as Form,
+    convert_columns as convert_columns,
+    parse_flag as parse_flag,
+)
 from .contracts import (
     ANSWERS as ANSWERS,
     CHANCE as CHANCE,
@@ -26,13 +31,13 @@ from .contracts import (
     PROMPTS as PROMPTS,
     REFERENCES as REFERENCES,
     SCORES as SCORES,
-    UNTOLD as UNTOLD,
+    UNTESTABLE as UNTESTABLE,
     Contract as Contract,
     Measured as Measured,
     chance as chance,
     check as check,
     estimates as estimates,
-    need as need,
+    require_columns as require_columns,
     with_chance as with_chance,
 )
 from .errors import (
@@ -41,13 +46,13 @@ from .errors import (
     InputsError as InputsError,
     NbbiasError as NbbiasError,
     ParameterError as ParameterError,
-    meant as meant,
+    closest_match as closest_match,
 )
 from .escape import visible as visible, without_control as without_control
 from .extras import (
     ExtraError as ExtraError,
-    demand as demand,
-    lacking as lacking,
+    missing_packages as missing_packages,
+    require_packages as require_packages,
     spare_examples as spare_examples,
     spare_grammar as spare_grammar,
     sparing as sparing,
@@ -72,10 +77,10 @@ from .files import (
 )
 from .inputs import (
     attempt as attempt,
-    heard as heard,
-    named as named,
+    check_blank_texts as check_blank_texts,
+    check_name as check_name,
     refuse as refuse,
-    spoken as spoken,
+    require_measurable as require_measurable,
 )
 from .keys import ESTIMATE_KEYS as ESTIMATE_KEYS, ESTIMATE_VALUES as ESTIMATE_VALUES
 from .late import late as late
@@ -100,18 +105,22 @@ from .provenance import (
     measuring_version as measuring_version,
     versions as versions,
 )
-from .published import PAPERS as PAPERS, beside_printed as beside_printed, printed as printed
+from .published import (
+    PAPERS as PAPERS,
+    compare_with_published as compare_with_published,
+    read_published as read_published,
+)
 from .read import (
-    Heard as Heard,
+    FileReading as FileReading,
     from_csv as from_csv,
-    overheard as overheard,
     read_json as read_json,
+    read_shipped_table as read_shipped_table,
+    read_shipped_yaml as read_shipped_yaml,
     read_table as read_table,
-    shipped_table as shipped_table,
-    shipped_yaml as shipped_yaml,
-    whole as whole,
+    record_reads as record_reads,
+    replace_surrogates as replace_surrogates,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
-from .threads import side_by_side as side_by_side, threads as threads
+from .threads import count_threads as count_threads, map_threads as map_threads
 from .units import UNIT_KEYS as UNIT_KEYS, units as units
-from .waiting import progress as progress, watched as watched
+from .waiting import is_interactive as is_interactive, progress as progress

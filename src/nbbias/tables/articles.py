@@ -10,7 +10,7 @@ import pandas as pd
 ONE_SOURCE = "all"
 
 
-def identified(table: pd.DataFrame) -> pd.DataFrame:
+def identify_articles(table: pd.DataFrame) -> pd.DataFrame:
     """Give every row a source and, where the table has ids, a textual one.
 
     Headlines that are asked, originals and answers are joined by both, so a file without sources
@@ -29,7 +29,7 @@ def identified(table: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> identified(pd.DataFrame({"article_id": [7.0]})).to_dict("records")
+    >>> identify_articles(pd.DataFrame({"article_id": [7.0]})).to_dict("records")
     [{'article_id': '7', 'source': 'all'}]
     """
     table = table.copy()

@@ -26,7 +26,7 @@ import pandas as pd
 from nbbias.tables import notes, read
 from nbbias.tables.columns import Form
 from nbbias.tables.errors import ContractError, DataError, ParameterError
-from nbbias.tables.extras import demand
+from nbbias.tables.extras import require_packages
 from nbbias.tables.provenance import measuring_version
 from nbbias.tables.stages import keep
 from nbbias.tables.waiting import progress
@@ -40,16 +40,16 @@ WORKERS, ENGINE, SCHEDULER = "NBBIAS_WORKERS", "NBBIAS_ENGINE", "NBBIAS_SCHEDULE
 #: Bytes of text in a chunk: some seconds of work, and few enough that no worker's memory matters.
 _SIZE = 8_000_000
 
-#: What `engage` chose; the environment, which is the runner's, wins over it.
+#: What `set_engine` chose; the environment, which is the runner's, wins over it.
 _chosen: dict[str, str] = {}
 
 
-def workers() -> int:
+def count_workers() -> int:
     """Return how many processes or threads may work at a time: `NBBIAS_WORKERS`, else the cores.
 
     Examples
     --------
-    >>> workers() > 0
+    >>> count_workers() > 0
     True
     """
     given = os.environ.get(WORKERS, "")
@@ -58,7 +58,7 @@ def workers() -> int:
     return int(given or joblib.cpu_count())
 
 
-def engage(engine: str = "loky") -> None:
+def set_engine(engine: str = "loky") -> None:
     """Choose by what `map_chunks` maps from now on: ``"loky"``, processes here, or ``"dask"``.
 
     Where the environment names an engine (`nbbias run --engine`), that one is taken. The address
@@ -67,22 +67,22 @@ def engage(engine: str = "loky") -> None:
 
     Examples
     --------
-    >>> engage("loky")
+    >>> set_engine("loky")
     """
     _chosen[ENGINE] = engine
     if _engaged()[0] == "dask":
-        demand("distributed", where="engine dask")
+        require_packages("distributed", where="engine dask")
 
 
 @contextlib.contextmanager
-def engaged(engine: str = "", scheduler: str = "") -> Iterator[None]:
+def use_engine(engine: str = "", scheduler: str = "") -> Iterator[None]:
     """Let processes that are started meanwhile map by an engine, whatever their parameters say.
 
     All of them use one cluster: that of the scheduler, or one that is started here.
 
     Examples
     --------
-    >>> with engaged("loky"):
+    >>> with use_engine("loky"):
     ...     os.environ["NBBIAS_ENGINE"]
     'loky'
     """
@@ -91,7 +91,7 @@ def engaged(engine: str = "", scheduler: str = "") -> Iterator[None]:
     if not engine:
         yield
         return
-    with environment(**{ENGINE: engine, SCHEDULER: scheduler}):
+    with set_environment(**{ENGINE: engine, SCHEDULER: scheduler}):
         if _engaged()[0] == "dask":
             address = _client(scheduler).scheduler.address
             os.environ[SCHEDULER] = address
@@ -99,13 +99,13 @@ def engaged(engine: str = "", scheduler: str = "") -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def environment(**values: str) -> Iterator[None]:
+def set_environment(**values: str) -> Iterator[None]:
     """Set variables for as long as it lasts, for the processes that are started meanwhile.
 
     Examples
     --------
-    >>> with environment(NBBIAS_WORKERS="2"):
-    ...     workers()
+    >>> with set_environment(NBBIAS_WORKERS="2"):
+    ...     count_workers()
     2
     """
     before = {name: os.environ.get(name) for name in values}
@@ -184,7 +184,7 @@ def map_chunks(
     begun = progress(cut, what, of=number) if what else cut
     tasks = (_Task(function, one, given, folder, version, os.getpid()) for one in begun)
     engine, scheduler = _engaged()
-    n_jobs = min(workers(), number)
+    n_jobs = min(count_workers(), number)
     if number == 1 or (n_jobs == 1 and engine == "loky") or _within.chunk:
         return [_work(one) for one in tasks]
     # What they know of words is some hundred megabytes: idle ones do not stay.
@@ -200,7 +200,7 @@ def map_chunks(
 @functools.cache
 def _client(scheduler: str) -> Any:
     """Return the one client of a scheduler; without an address, that of workers on this machine."""
-    demand("distributed", where="engine dask")
+    require_packages("distributed", where="engine dask")
     from distributed import Client, LocalCluster
 
     logging.getLogger("distributed").setLevel(logging.WARNING)  # it tells of each start and end
@@ -210,7 +210,7 @@ def _client(scheduler: str) -> Any:
             return Client(scheduler, timeout=10, set_as_default=False)
         except (OSError, ValueError) as error:
             raise ParameterError(SCHEDULER, f"{scheduler!r} cannot be reached: {error}") from None
-    here = LocalCluster(n_workers=workers(), threads_per_worker=1, dashboard_address=None)
+    here = LocalCluster(n_workers=count_workers(), threads_per_worker=1, dashboard_address=None)
     return Client(here, set_as_default=False)
 
 

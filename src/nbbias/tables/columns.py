@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import pandas as pd
 
-from nbbias.tables.errors import ContractError, lacks, meant
+from nbbias.tables.errors import ContractError, closest_match, describe_missing
 from nbbias.tables.escape import visible
 from nbbias.tables.notes import parted
 
@@ -81,19 +81,19 @@ _FLAGS = {
 _COUNTABLE = 2**53
 
 
-def flag(value: object) -> bool | None:
+def parse_flag(value: object) -> bool | None:
     """Return what a cell says of yes and no, or None where it says neither.
 
     Examples
     --------
-    >>> [flag(one) for one in ("yes", 0, True, "maybe")]
+    >>> [parse_flag(one) for one in ("yes", 0, True, "maybe")]
     [True, False, True, None]
     """
     plain = isinstance(value, str | bool | int | float | np.generic)
     return _FLAGS.get(str(value).strip().lower()) if plain else None
 
 
-def typed(
+def convert_columns(
     table: pd.DataFrame,
     form: Form,
     *,
@@ -127,11 +127,12 @@ def typed(
 
     Examples
     --------
-    >>> from nbbias.tables import Column, typed
+    >>> from nbbias.tables import Column, convert_columns
     >>> form = {"text": Column("text", needed=True, also=("response",)), "n": Column("count")}
-    >>> typed(pd.DataFrame({"response": ["a", 7], "n": ["1", None]}), form, where="it")["text"][1]
+    >>> table = pd.DataFrame({"response": ["a", 7], "n": ["1", None]})
+    >>> convert_columns(table, form, where="it")["text"][1]
     '7'
-    >>> typed(pd.DataFrame({"n": [1, -1]}), form, where="answers.csv")
+    >>> convert_columns(pd.DataFrame({"n": [1, -1]}), form, where="answers.csv")
     Traceback (most recent call last):
         ...
     nbbias.tables.errors.ContractError: answers.csv: 2 problems
@@ -143,7 +144,7 @@ def typed(
     absent = [name for name in form if name not in chosen]
     filled = [name for name in absent if form[name].without and not _near(name, names, form)]
     missing = [name for name in absent if form[name].needed and name not in filled]
-    breaches = [lacks(missing, names, known=form)] if missing else []
+    breaches = [describe_missing(missing, names, known=form)] if missing else []
     breaches += _strange(form, names, given)
     asked = {own: name for name, own in chosen.items()}
     if rest and len(names) > _WIDEST:
@@ -165,16 +166,16 @@ def typed(
     # The order of the file, whatever the order of the form.
     order = [asked[name] for name in names if name in asked]
     found = pd.DataFrame({name: columns[name] for name in order}, index=range(len(table)))
-    instead = {"file": Path(parted(where)[0]).stem, "row": in_order(found)}
+    instead = {"file": Path(parted(where)[0]).stem, "row": number_rows(found)}
     return found.assign(**{name: instead[form[name].without] for name in filled})
 
 
-def in_order(rows: pd.DataFrame) -> pd.Series:
+def number_rows(rows: pd.DataFrame) -> pd.Series:
     """Return ids for rows that have none: their numbers.
 
     Examples
     --------
-    >>> in_order(pd.DataFrame({"text": ["a", "b"]})).tolist()
+    >>> number_rows(pd.DataFrame({"text": ["a", "b"]})).tolist()
     ['row 1', 'row 2']
     """
     return pd.Series([f"row {n}" for n in range(1, len(rows) + 1)], rows.index, dtype="str")
@@ -214,18 +215,18 @@ def _folded(name: str) -> str:
 
 def _near(name: str, names: Sequence[str], form: Form) -> bool:
     strange = [one for one in names if one not in form]
-    return "did you mean" in lacks([name], strange)
+    return "did you mean" in describe_missing([name], strange)
 
 
 def _strange(form: Form, names: Sequence[str], given: Mapping[str, str]) -> list[str]:
     """Say what was given that is no column: of the form, or of the file."""
     told = [
-        f"no column {visible(name)!r} is read here; {meant(name, form)}"
+        f"no column {visible(name)!r} is read here; {closest_match(name, form)}"
         for name in given
         if form and name not in form
     ]
     return told + [
-        f"{name}: there is no column {visible(own)!r}; {visible(meant(own, names))}"
+        f"{name}: there is no column {visible(own)!r}; {visible(closest_match(own, names))}"
         for name, own in given.items()
         if own and name in form and own not in names
     ]
@@ -321,7 +322,7 @@ def _count(values: pd.Series) -> _Told:
 
 
 def _flag(values: pd.Series) -> _Told:
-    found, told = _each(values, flag, "true or false (or 1 and 0, yes and no)")
+    found, told = _each(values, parse_flag, "true or false (or 1 and 0, yes and no)")
     return found.astype("boolean"), told
 
 

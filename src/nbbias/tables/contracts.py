@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pandas as pd
 
-from nbbias.tables.errors import ContractError, lacks
+from nbbias.tables.errors import ContractError, describe_missing
 from nbbias.tables.keys import ESTIMATE_KEYS
 
 if TYPE_CHECKING:  # which takes half a second to load
@@ -152,7 +152,7 @@ SCORES = Contract(
 )
 
 #: How `reason` begins where a test could never be below its level, however large what it tests.
-UNTOLD = "cannot be told at N = "
+UNTESTABLE = "cannot be told at N = "
 
 #: What chance stands for: what was dealt or drawn anew, or which prose was read instead.
 REFERENCES = (
@@ -332,19 +332,19 @@ def _has_fraction(values: pd.Series) -> bool:
     return pd.api.types.is_float_dtype(values) and bool((values.dropna() % 1 != 0).any())
 
 
-def need(table: pd.DataFrame, columns: Sequence[str], *, where: str) -> None:
+def require_columns(table: pd.DataFrame, columns: Sequence[str], *, where: str) -> None:
     """Refuse a table that lacks any of some columns, naming those that it has.
 
     Examples
     --------
-    >>> need(pd.DataFrame({"text": ["a"]}), ["text", "model"], where="answers.csv")
+    >>> require_columns(pd.DataFrame({"text": ["a"]}), ["text", "model"], where="answers.csv")
     Traceback (most recent call last):
         ...
     nbbias.tables.errors.ContractError: answers.csv: needs the column model; it has text
     """
     missing = [name for name in columns if name not in table]
     if missing:
-        raise ContractError(where, lacks(missing, list(table.columns), known=columns))
+        raise ContractError(where, describe_missing(missing, list(table.columns), known=columns))
 
 
 def _breaches(
@@ -354,7 +354,7 @@ def _breaches(
     missing = cases.loc[cases["check"] == "column_in_dataframe", "failure_case"].tolist()
     breaches = []
     if missing:
-        breaches.append(lacks(missing, list(table.columns), known=known))
+        breaches.append(describe_missing(missing, list(table.columns), known=known))
     rest = cases[cases["check"] != "column_in_dataframe"]
     # A breach of the whole table is listed once for each of its columns.
     whole = rest["schema_context"] == "DataFrameSchema"

@@ -87,7 +87,7 @@ class InputsError(DataError):
         return list(self.breaches)
 
 
-def meant(name: object, known: Iterable[object], *, told: int = 30) -> str:
+def closest_match(name: object, known: Iterable[object], *, told: int = 30) -> str:
     """Say which known name another one may stand for, or which there are.
 
     Parameters
@@ -101,9 +101,9 @@ def meant(name: object, known: Iterable[object], *, told: int = 30) -> str:
 
     Examples
     --------
-    >>> meant("modle", ["model", "text"])
+    >>> closest_match("modle", ["model", "text"])
     'did you mean model?'
-    >>> meant("x", ["model", "text"])
+    >>> closest_match("x", ["model", "text"])
     'known: model, text'
     """
     names = list(dict.fromkeys(map(str, known)))
@@ -117,14 +117,16 @@ def meant(name: object, known: Iterable[object], *, told: int = 30) -> str:
     return f"known: {', '.join(names[:told])}{more}"
 
 
-def lacks(missing: Sequence[str], names: Sequence[str], *, known: Iterable[str] = ()) -> str:
+def describe_missing(
+    missing: Sequence[str], names: Sequence[str], *, known: Iterable[str] = ()
+) -> str:
     """Say which columns a table needs, which it has, and which of these may be meant.
 
     A column of a name that is `known` means itself.
 
     Examples
     --------
-    >>> lacks(["text"], ["id", "Text "])
+    >>> describe_missing(["text"], ["id", "Text "])
     'needs the column text; it has id, Text  (did you mean Text  for text?)'
     """
     have = visible(", ".join(map(str, names[:_SHOWN])))

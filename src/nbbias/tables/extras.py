@@ -34,14 +34,14 @@ class ExtraError(NbbiasError):
     """What was asked for needs an extra that is not installed."""
 
 
-def lacking(*packages: str) -> str:
+def missing_packages(*packages: str) -> str:
     """Return what to say where one of these packages is not installed; empty where all are.
 
     Nothing is imported.
 
     Examples
     --------
-    >>> lacking("pandas")
+    >>> missing_packages("pandas")
     ''
     """
     for package in packages:
@@ -51,14 +51,14 @@ def lacking(*packages: str) -> str:
     return ""
 
 
-def demand(*packages: str, where: str) -> None:
+def require_packages(*packages: str, where: str) -> None:
     """Raise ExtraError unless these packages are installed; `where` says what needs them.
 
     Examples
     --------
-    >>> demand("pandas", where="a table")
+    >>> require_packages("pandas", where="a table")
     """
-    if told := lacking(*packages):
+    if told := missing_packages(*packages):
         raise ExtraError(where, told)
 
 

@@ -27,7 +27,7 @@ import pandas as pd
 
 from nbbias.tables import escape
 from nbbias.tables.errors import DataError, NbbiasError
-from nbbias.tables.read import shipped_table
+from nbbias.tables.read import read_shipped_table
 
 if TYPE_CHECKING:  # what draws loads when a figure is saved
     from IPython.display import HTML
@@ -393,7 +393,7 @@ def in_the_dark(svg: bytes) -> bytes:
 @cache
 def _in_the_dark(colour: str) -> str:
     """Return a colour's twin: of the shipped list, else as light as it was dark."""
-    known = shipped_table("words/colours.csv").set_index("light")["dark"]
+    known = read_shipped_table("words/colours.csv").set_index("light")["dark"]
     if colour in known:
         return str(known[colour])
     hue, light, much = rgb_to_hls(*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)))

@@ -7,7 +7,7 @@ from typing import ParamSpec, TypeVar
 
 import pandas as pd
 
-from nbbias.tables.errors import DataError, InputsError, NbbiasError, ParameterError, meant
+from nbbias.tables.errors import DataError, InputsError, NbbiasError, ParameterError, closest_match
 from nbbias.tables.paths import resolve
 
 P = ParamSpec("P")
@@ -57,7 +57,7 @@ def refuse(problems: Sequence[NbbiasError]) -> None:
         raise InputsError([breach for problem in problems for breach in problem.located()])
 
 
-def heard(models: pd.Series, measurable: pd.Series, *, where: str) -> None:
+def require_measurable(models: pd.Series, measurable: pd.Series, *, where: str) -> None:
     """Refuse models none of whose texts can be measured.
 
     Parameters
@@ -76,7 +76,7 @@ def heard(models: pd.Series, measurable: pd.Series, *, where: str) -> None:
 
     Examples
     --------
-    >>> heard(pd.Series(["a", "b"]), pd.Series([True, False]), where="mine.csv")
+    >>> require_measurable(pd.Series(["a", "b"]), pd.Series([True, False]), where="mine.csv")
     Traceback (most recent call last):
         ...
     nbbias.tables.errors.DataError: mine.csv: model 'b': none of its 1 texts can be measured
@@ -91,7 +91,7 @@ def heard(models: pd.Series, measurable: pd.Series, *, where: str) -> None:
         raise DataError(where, told)
 
 
-def spoken(problems: list[NbbiasError], texts: pd.DataFrame, *, where: str) -> list[str]:
+def check_blank_texts(problems: list[NbbiasError], texts: pd.DataFrame, *, where: str) -> list[str]:
     """Add models whose texts are all blank to the problems; say how many texts are.
 
     Parameters
@@ -105,15 +105,15 @@ def spoken(problems: list[NbbiasError], texts: pd.DataFrame, *, where: str) -> l
 
     Examples
     --------
-    >>> spoken([], pd.DataFrame({"model": "m", "text": ["So.", " "]}), where="mine.csv")
+    >>> check_blank_texts([], pd.DataFrame({"model": "m", "text": ["So.", " "]}), where="mine.csv")
     ['mine.csv: 1 of 2 answers are blank']
     """
     said = texts["text"].fillna("").astype("str").str.strip() != ""
-    attempt(problems, heard, texts["model"], said, where=where)
+    attempt(problems, require_measurable, texts["model"], said, where=where)
     return [] if said.all() else [f"{where}: {(~said).sum()} of {len(said)} answers are blank"]
 
 
-def named(parameter: str, value: str, names: Iterable[str]) -> None:
+def check_name(parameter: str, value: str, names: Iterable[str]) -> None:
     """Refuse what is none of some names, and no file or folder either.
 
     Parameters
@@ -134,7 +134,7 @@ def named(parameter: str, value: str, names: Iterable[str]) -> None:
 
     Examples
     --------
-    >>> named("scorer", "vadr", ["textblob", "vader"])
+    >>> check_name("scorer", "vadr", ["textblob", "vader"])
     Traceback (most recent call last):
         ...
     nbbias.tables.errors.ParameterError: scorer: no 'vadr', nor a path; did you mean vader?
@@ -147,4 +147,4 @@ def named(parameter: str, value: str, names: Iterable[str]) -> None:
             return
     except (OSError, ValueError):
         pass
-    raise ParameterError(parameter, f"no {value!r}, nor a path; {meant(value, known)}")
+    raise ParameterError(parameter, f"no {value!r}, nor a path; {closest_match(value, known)}")

@@ -13,7 +13,7 @@ PAPERS = (
 )
 
 
-def printed(name: str) -> pd.DataFrame:
+def read_published(name: str) -> pd.DataFrame:
     """Return a paper's printed figures as a table.
 
     Parameters
@@ -23,13 +23,13 @@ def printed(name: str) -> pd.DataFrame:
 
     Examples
     --------
-    >>> len(printed("oketunji2023"))
+    >>> len(read_published("oketunji2023"))
     18
     """
     return pd.read_csv(data_path(f"published/{name}.csv"))
 
 
-def beside_printed(
+def compare_with_published(
     ours: pd.DataFrame, printed: pd.DataFrame, *, on: list[str], value: str, printed_value: str
 ) -> pd.DataFrame:
     """Put printed figures beside measured ones.
@@ -51,7 +51,8 @@ def beside_printed(
     --------
     >>> ours = pd.DataFrame({"model": ["a", "b"], "score": [0.5, 0.7]})
     >>> paper = pd.DataFrame({"model": ["a"], "value": [0.4]})
-    >>> beside_printed(ours, paper, on=["model"], value="score", printed_value="value").round(3)
+    >>> columns = {"on": ["model"], "value": "score", "printed_value": "value"}
+    >>> compare_with_published(ours, paper, **columns).round(3)
       model  ours  printed  difference
     0     a   0.5      0.4         0.1
     1     b   0.7      NaN         NaN

@@ -16,7 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from nbbias.tables import notes, sniff
-from nbbias.tables.columns import Form, known, typed
+from nbbias.tables.columns import Form, convert_columns, known
 from nbbias.tables.errors import DataError
 from nbbias.tables.escape import visible
 from nbbias.tables.notes import Written
@@ -94,15 +94,17 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
         raise DataError(shown, f"cannot be read as {path.suffix[1:]}: {reason}") from None
     if not len(table):
         raise DataError(shown, "holds no rows")
-    heard = Heard(shown, list(map(str, names)), form, mine)
+    heard = FileReading(shown, list(map(str, names)), form, mine)
     for listener in _LISTENERS.get():
         listener.append(heard)
-    heard.table = typed(table, form, where=shown, rest=rest, names=names, given=how.columns)
+    heard.table = convert_columns(
+        table, form, where=shown, rest=rest, names=names, given=how.columns
+    )
     return heard.table
 
 
 @dataclass
-class Heard:
+class FileReading:
     """What was understood of a file: its columns, which of them is which, and the table made of it.
 
     Without a table it was refused.
@@ -115,23 +117,23 @@ class Heard:
     table: pd.DataFrame | None = None
 
 
-_LISTENERS: ContextVar[tuple[list[Heard], ...]] = ContextVar("_LISTENERS", default=())
+_LISTENERS: ContextVar[tuple[list[FileReading], ...]] = ContextVar("_LISTENERS", default=())
 
 
 @contextmanager
-def overheard() -> Iterator[list[Heard]]:
+def record_reads() -> Iterator[list[FileReading]]:
     """Return a list that fills with what is understood of each file that is read meanwhile.
 
     Examples
     --------
     >>> from nbbias.tables import Column
     >>> form = {"text": Column("text", also=("prompt",))}
-    >>> with overheard() as files:
+    >>> with record_reads() as files:
     ...     _ = read_table(data_path("llmbi_prompts.csv"), form)
     >>> files[0].columns
     {'text': 'prompt'}
     """
-    found = list[Heard]()
+    found = list[FileReading]()
     token = _LISTENERS.set((*_LISTENERS.get(), found))
     try:
         yield found
@@ -139,23 +141,23 @@ def overheard() -> Iterator[list[Heard]]:
         _LISTENERS.reset(token)
 
 
-def shipped_table(name: str, **kinds: str) -> pd.DataFrame:
+def read_shipped_table(name: str, **kinds: str) -> pd.DataFrame:
     """Read a table that is shipped with the package; only an empty field is a gap.
 
     Examples
     --------
-    >>> list(shipped_table("llmbi_prompts.csv"))
+    >>> list(read_shipped_table("llmbi_prompts.csv"))
     ['dimension', 'prompt']
     """
     return pd.read_csv(data_path(name), keep_default_na=False, na_values=[""], dtype=kinds or None)
 
 
-def shipped_yaml(name: str) -> Any:
+def read_shipped_yaml(name: str) -> Any:
     """Read a file of YAML that is shipped with the package, by the quicker reader if it is built.
 
     Examples
     --------
-    >>> sorted(shipped_yaml("biasalert/attributes.yaml"))[0]
+    >>> sorted(read_shipped_yaml("biasalert/attributes.yaml"))[0]
     'Black people'
     """
     import yaml
@@ -192,7 +194,7 @@ def read_json(path: Path) -> Any:
 
 def _loads(content: str) -> Any:
     found = json.loads(content, object_pairs_hook=_object)
-    return whole(found) if _HALF.search(content) else found
+    return replace_surrogates(found) if _HALF.search(content) else found
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -203,7 +205,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def whole(value: Any) -> Any:
+def replace_surrogates(value: Any) -> Any:
     r"""Return what was read from JSON or YAML with each lone surrogate as U+FFFD.
 
     Such escapes as ``\ud800`` stand for half a character, which no file, hash or request can hold.
@@ -216,7 +218,7 @@ def whole(value: Any) -> Any:
 
     Examples
     --------
-    >>> whole(["caf" + chr(0xD800), {"n": 1}]) == ["caf" + chr(0xFFFD), {"n": 1}]
+    >>> replace_surrogates(["caf" + chr(0xD800), {"n": 1}]) == ["caf" + chr(0xFFFD), {"n": 1}]
     True
     """
     if isinstance(value, str):
@@ -225,10 +227,10 @@ def whole(value: Any) -> Any:
         # Both halves side by side, as YAML reads them, are one character.
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, list):
-        return [whole(one) for one in value]
+        return [replace_surrogates(one) for one in value]
     if not isinstance(value, dict):
         return value
-    found = {whole(name): whole(one) for name, one in value.items()}
+    found = {replace_surrogates(name): replace_surrogates(one) for name, one in value.items()}
     if len(found) < len(value):
         raise ValueError("holds names that differ only in halves of characters (lone surrogates)")
     return found
@@ -362,7 +364,7 @@ def row_groups(path: str, form: Form, groups: range) -> pd.DataFrame:
         names = told.schema.to_arrow_schema().names
         mine = known(form, names, given=given)
         table = _laid_out(opened, told, list(mine.values()), groups)
-    return typed(table, form, where=path, names=names, given=given)
+    return convert_columns(table, form, where=path, names=names, given=given)
 
 
 @contextmanager

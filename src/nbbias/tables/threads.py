@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from nbbias.tables.chunks import workers
+from nbbias.tables.chunks import count_workers
 from nbbias.tables.waiting import progress
 
 T = TypeVar("T")
@@ -20,33 +20,33 @@ R = TypeVar("R")
 _own = threading.local()
 
 
-def threads() -> int:
+def count_threads() -> int:
     """Return how many threads may work here: the workers of this run, or a thread's part of them.
 
     Examples
     --------
-    >>> threads() > 0
+    >>> count_threads() > 0
     True
     """
     known: int = getattr(_own, "threads", 0)
-    return known or workers()
+    return known or count_workers()
 
 
-def side_by_side(function: Callable[[T], R], items: Sequence[T], *, what: str = "") -> list[R]:
+def map_threads(function: Callable[[T], R], items: Sequence[T], *, what: str = "") -> list[R]:
     """Call a function on every item, as many at a time as there are threads; results in order.
 
     Where no run records the output, a bar says how far, if it is told of `what`.
 
     Examples
     --------
-    >>> side_by_side(abs, [-1, 2])
+    >>> map_threads(abs, [-1, 2])
     [1, 2]
     """
-    at_once = min(threads(), len(items))
+    at_once = min(count_threads(), len(items))
     if at_once < 2:
         return [function(item) for item in (progress(items, what) if what else items)]
 
-    def begin(each: int = threads() // at_once) -> None:
+    def begin(each: int = count_threads() // at_once) -> None:
         _own.threads = each
 
     with ThreadPoolExecutor(at_once, initializer=begin) as pool:

@@ -20,17 +20,17 @@ def progress(items: Iterable[T], what: str, *, of: int | None = None) -> Iterato
     from tqdm.auto import tqdm  # with asyncio and more, and often nobody waits
 
     number = len(items) if isinstance(items, Sized) else of
-    silent = not watched() or number == 1 or number == 0
+    silent = not is_interactive() or number == 1 or number == 0
     yield from tqdm(items, desc=what, total=number, leave=False, disable=silent)
 
 
-def watched() -> bool:
+def is_interactive() -> bool:
     """Tell whether somebody may be watching: a run records its output, and a bar is none.
 
     Examples
     --------
     >>> import os
-    >>> watched() == ("NBBIAS_OUT" not in os.environ)
+    >>> is_interactive() == ("NBBIAS_OUT" not in os.environ)
     True
     """
     return "NBBIAS_OUT" not in os.environ

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from nbbias import tables
-from nbbias.tables import DataError, resolve, watched
+from nbbias.tables import DataError, is_interactive, resolve
 from nbbias.text import minilm, networks
 from nbbias.text.instruments import loading
 
@@ -59,7 +59,7 @@ def choose(model: str = AUTO) -> str:
     ExtraError
         What embeds is not installed.
     """
-    tables.demand(*PACKAGES, where="sentence embeddings")
+    tables.require_packages(*PACKAGES, where="sentence embeddings")
     if model != AUTO:
         return model
     from huggingface_hub import constants
@@ -227,7 +227,7 @@ def embed(
             tables.stamp(folder),
             device=device,
             batch=batch,
-            progress=progress and watched() and len(missing) > _FEW,
+            progress=progress and is_interactive() and len(missing) > _FEW,
         )
         _known.update(zip(missing, np.asarray(vectors, dtype=np.float32), strict=True))
     size = len(next(iter(_known[key] for key in wanted), np.zeros(1)))

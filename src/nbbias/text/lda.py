@@ -22,7 +22,7 @@ import numba
 import numpy as np
 from gensim.models import LdaModel
 
-from nbbias.tables import side_by_side, threads
+from nbbias.tables import count_threads, map_threads
 
 _LEAST = np.float32(1e-19)  # below it exp(E[log θ]) and exp(E[log β]) add nothing in float32
 _EPSILON = np.float32(np.finfo(np.float32).eps)
@@ -161,9 +161,9 @@ class Lda(LdaModel):
 
 def _dealt(part: Callable[[int, int], None], size: int) -> None:
     """Call a function on parts of a range, which threads share."""
-    parts = min(size, 4 * threads()) if threads() > 1 else 1
+    parts = min(size, 4 * count_threads()) if count_threads() > 1 else 1
     edges = np.linspace(0, size, parts + 1).astype(int).tolist()
-    side_by_side(lambda span: part(*span), list(pairwise(edges)))
+    map_threads(lambda span: part(*span), list(pairwise(edges)))
 
 
 def _flushed(weights: np.ndarray) -> np.ndarray:

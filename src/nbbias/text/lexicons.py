@@ -16,7 +16,7 @@ from functools import cache
 
 import pandas as pd
 
-from nbbias.tables import SAMPLE, Column, ContractError, data_path, read_table, shipped_table
+from nbbias.tables import SAMPLE, Column, ContractError, data_path, read_shipped_table, read_table
 
 #: The biases of the papers; all other lists were compiled for this project.
 PAPERS = ("gender", "race")
@@ -160,7 +160,7 @@ def occupations() -> pd.Series:
     >>> "teachers" in set(occupations())
     True
     """
-    table = shipped_table("lexicons/occupations.csv")
+    table = read_shipped_table("lexicons/occupations.csv")
     both = pd.concat([table["singular"], table["plural"]]).dropna()
     return both.drop_duplicates().sort_values(ignore_index=True)
 
@@ -197,7 +197,7 @@ def expand(lexicon: pd.DataFrame) -> pd.DataFrame:
 
 @cache
 def _shipped_descriptors() -> frozenset[str]:
-    return frozenset(shipped_table("lexicons/race.csv")["term"].str.lower())
+    return frozenset(read_shipped_table("lexicons/race.csv")["term"].str.lower())
 
 
 @cache
@@ -231,7 +231,7 @@ def gender_nouns() -> pd.Series:
     {'woman'}
     """
     pronouns = {"she", "her", "hers", "herself", "he", "him", "his", "himself"}
-    words = shipped_table("lexicons/gender.csv")["term"]
+    words = read_shipped_table("lexicons/gender.csv")["term"]
     return words[~words.isin(pronouns)]
 
 

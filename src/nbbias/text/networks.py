@@ -166,7 +166,7 @@ def ready(model: Any, device: str) -> Any:
     """
     if device != ONNX:
         return model.to(place(device)).eval()
-    tables.demand(*PACKAGES, where="device onnx")
+    tables.require_packages(*PACKAGES, where="device onnx")
     return _by_onnx(model.cpu().eval())
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import pandas as pd
 
-from nbbias.tables import DataError, demand, map_chunks
+from nbbias.tables import DataError, map_chunks, require_packages
 from nbbias.text.instruments import Instrument, listed, loading, registry
 
 #: What an instrument opens to: texts in, their polarities and how many words it knew out.
@@ -60,7 +60,7 @@ CHOICES = f"{listed(INSTRUMENTS)}, or the folder of a Hugging Face classifier"
 @cache
 def _classifier(path: str) -> Assess:
     """Load a Hugging Face text classifier whose labels say positive and negative."""
-    demand(*packages(path), where=path)
+    require_packages(*packages(path), where=path)
     from transformers import pipeline
 
     with loading(path, "cannot be loaded as a text classifier"):
@@ -107,7 +107,7 @@ def instrument(scorer: str) -> str:
     'VADER'
     """
     if scorer not in INSTRUMENTS:
-        demand(*packages(scorer), where=scorer)
+        require_packages(*packages(scorer), where=scorer)
         return f"classifier {Path(scorer).name} (transformers {version('transformers')})"
     return INSTRUMENTS[scorer].named()
 

@@ -15,7 +15,7 @@ import pandas as pd
 from gensim.corpora import Dictionary
 from scipy.optimize import linear_sum_assignment
 
-from nbbias.tables import DataError, map_chunks, side_by_side, stage
+from nbbias.tables import DataError, map_chunks, map_threads, stage
 from nbbias.text.lda import Bags, Lda
 from nbbias.text.tokens import Tokens, concat, of_lists, starts, take
 
@@ -342,7 +342,7 @@ def perplexity(
         fitted = bagged(take(own, ~out), **limits)
     except DataError as error:
         fitted = error
-    rows = side_by_side(tried, candidates, what="numbers of topics")
+    rows = map_threads(tried, candidates, what="numbers of topics")
     columns = ["n_topics", "perplexity", "words", "held_out", "fitted", "reason"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -553,7 +553,7 @@ def divergences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
             found += _entropies((first[number, own] + second[:, own]) / 2)
         return found
 
-    mixed = np.array(side_by_side(row, range(len(first)))).reshape(len(first), len(second))
+    mixed = np.array(map_threads(row, range(len(first)))).reshape(len(first), len(second))
     alone = _entropies(first)[:, None] + _entropies(second)
     # Between alike rows rounding can give less than 0.
     return np.maximum(mixed - alone / 2, 0)

@@ -15,7 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.tables import DataError, demand, file_sha256, is_file, lacking, resolve
+from nbbias.tables import (
+    DataError,
+    file_sha256,
+    is_file,
+    missing_packages,
+    require_packages,
+    resolve,
+)
 from nbbias.text import networks
 from nbbias.text.instruments import Instrument, listed, loading, registry
 
@@ -36,10 +43,10 @@ def choose(scorer: str = AUTO) -> str:
     >>> choose("offline")
     'offline'
     """
-    demand(*packages(scorer), where=f"toxicity by {scorer}")
+    require_packages(*packages(scorer), where=f"toxicity by {scorer}")
     if scorer != AUTO:
         return scorer
-    if lacking(*PACKAGES):
+    if missing_packages(*PACKAGES):
         return OFFLINE
     weights = _weights("original")
     return "original" if is_file(weights) and _is_complete(weights.parent) else OFFLINE

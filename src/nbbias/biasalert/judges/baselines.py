@@ -14,7 +14,15 @@ from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.groups import attributes, mentions, same_group
 from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.registry import Given, Judge
-from nbbias.tables import Column, DataError, ParameterError, check, need, read_table, typed
+from nbbias.tables import (
+    Column,
+    DataError,
+    ParameterError,
+    check,
+    convert_columns,
+    read_table,
+    require_columns,
+)
 from nbbias.text import toxicity
 
 
@@ -205,9 +213,9 @@ def recorded(
     if "results" in table:
         opened = pd.DataFrame([_first(one) for one in table["results"]], index=table.index)
         table = table.drop(columns=["flagged", "score"], errors="ignore").join(opened)
-        table = typed(table, _FILE, where=path)
+        table = convert_columns(table, _FILE, where=path)
     key = "text_id" if "text_id" in table else "text"
-    need(table, [key, "flagged"], where=path)
+    require_columns(table, [key, "flagged"], where=path)
     table = table[table["flagged"].notna() & table[key].notna()]
     if (table.groupby(key)["flagged"].nunique() > 1).any():
         raise DataError(path, "a text stands twice, with two verdicts; keep one")

@@ -33,8 +33,8 @@ from nbbias.tables import (
     DataError,
     NbbiasError,
     ParameterError,
-    demand,
     read_table,
+    require_packages,
 )
 from nbbias.text.instruments import loading
 
@@ -167,7 +167,7 @@ def counts(labelled: pd.DataFrame) -> pd.DataFrame:
 
 
 def _side(labelled: pd.DataFrame) -> pd.DataFrame:
-    tables.need(labelled, ["split"], where="labelled")
+    tables.require_columns(labelled, ["split"], where="labelled")
     table = tables.check(labelled, LABELLED, where="labelled")
     ours = table["split"] == TRAIN
     shared = set(table.loc[ours, "text"].dropna()) & set(table.loc[~ours, "text"].dropna())
@@ -214,7 +214,7 @@ def read(path: str | Path) -> pd.DataFrame:
             told = f"line {wrong[0]} is no pair of a user's and an assistant's message"
             raise DataError(str(path), f"{told} ({len(wrong)} such lines)")
         table = pd.DataFrame(pairs, columns=["prompt", "completion"])
-    tables.need(table, ["prompt", "completion"], where=str(path))
+    tables.require_columns(table, ["prompt", "completion"], where=str(path))
     return table[["prompt", "completion"]]
 
 
@@ -276,7 +276,7 @@ def train(
         told.append(f"device: must be cpu or cuda, but is {device!r}")
     if told:
         raise ParameterError("train", told)
-    tables.need(examples, ["prompt", "completion"], where="examples")
+    tables.require_columns(examples, ["prompt", "completion"], where="examples")
     folder = Path(out)
     if folder.exists():
         raise DataError(str(folder), "is there already; name another folder for the adapter")
@@ -479,7 +479,7 @@ def asker(
 
 def libraries() -> tuple[Any, Any, Any]:
     """Return torch, transformers and peft, which load slowly and are an extra."""
-    demand("torch", "transformers", "peft", where="LoRA")
+    require_packages("torch", "transformers", "peft", where="LoRA")
     import peft
     import torch
     import transformers

@@ -128,11 +128,11 @@ def write(
     if worded == PRINTED:
         shown = list(references) if retrieval else None
         return _as_printed(
-            tables.whole(sentence), shown, steps=steps, demonstrations=demonstrations
+            tables.replace_surrogates(sentence), shown, steps=steps, demonstrations=demonstrations
         )
     said = wording()
     shown = list(references) if retrieval else None
-    sentence = tables.whole(sentence)
+    sentence = tables.replace_surrogates(sentence)
     mark = _mark(sentence, shown or ())
     parts = [said["task"]["with_references" if retrieval else "without_references"]]
     parts.append(
@@ -216,7 +216,7 @@ def _mark(sentence: str, references: Sequence[Reference]) -> str:
 
 def _line(words: str) -> str:
     """Return words of others on one line, cut where no bias is that long."""
-    return " ".join(tables.whole(words).split())[:_STATEMENT]
+    return " ".join(tables.replace_surrogates(words).split())[:_STATEMENT]
 
 
 # --- many prompts -----------------------------------------------------------------------------

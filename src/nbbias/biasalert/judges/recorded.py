@@ -139,7 +139,7 @@ def read_replies(
         else (read_table(path, _FILE), str(path))
     )
     key, said = ("text_id", "reply") if "reply" in table else ("prompt_id", "text")
-    tables.need(table, [key, said], where=where)
+    tables.require_columns(table, [key, said], where=where)
     table = table.assign(**{key: table[key].astype("str")})
     table, name = _of_one_judge(table, judge, where=where)
     return table, key, name

@@ -28,7 +28,7 @@ from nbbias.biasalert.judges.attribution import Said, judgements
 from nbbias.biasalert.judges.classifier import KNOWN, NOTHING, trainable
 from nbbias.biasalert.judges.registry import Given, Judge
 from nbbias.biasalert.split import folds
-from nbbias.tables import ParameterError, check, demand, progress as bar, resolve
+from nbbias.tables import ParameterError, check, progress as bar, require_packages, resolve
 from nbbias.text import audit, embeddings
 from nbbias.text.instruments import loading
 from nbbias.text.networks import numbers, place
@@ -149,7 +149,7 @@ def fit(
     In a run a judge that was fine-tuned before, on the same texts with the same settings and code,
     is taken from what was kept.
     """
-    demand(*embeddings.PACKAGES, where="judge tuned")
+    require_packages(*embeddings.PACKAGES, where="judge tuned")
     if how.copies < 1 or not how.epochs > 0 or not how.rate > 0 or not how.penalty >= 0:
         told = "copies must be 1 or more, epochs and rate above 0, penalty 0 or more"
         raise ParameterError("tuned", told)
@@ -199,7 +199,7 @@ def _tuned(
     sets = _sets(word_pieces(tokenizer, alike["text"]), alike["set"]) if how.penalty else []
     # A process a copy is faster than threads that share every operation of so small a model.
     alone = place(how.device) != "cpu" or len(learnt) < _MANY
-    jobs = 1 if alone else min(how.copies, tables.workers())
+    jobs = 1 if alone else min(how.copies, tables.count_workers())
     networks = Parallel(n_jobs=jobs)(
         delayed(tune)(
             network(how.model),

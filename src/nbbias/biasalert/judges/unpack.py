@@ -16,7 +16,7 @@ from typing import Annotated
 import typer
 
 from nbbias.biasalert.judges import lora
-from nbbias.tables import DataError, NbbiasError, demand
+from nbbias.tables import DataError, NbbiasError, require_packages
 from nbbias.text.instruments import loading
 
 
@@ -47,7 +47,7 @@ def unpack(file: str | Path, folder: str | Path) -> Path:
     source, out = Path(file).absolute(), Path(folder).absolute()
     if not source.is_file():
         raise DataError(str(file), "is not there")
-    demand("gguf", where="a GGUF file")
+    require_packages("gguf", where="a GGUF file")
     torch, transformers, _ = lora.libraries()
     if out.exists():
         raise DataError(str(folder), "is there already; name another folder for the model")

@@ -71,7 +71,7 @@ def lexicon(
         changes = robustness.without_each_term(scores, read)
     sided = by_side(read)
     seen = Seen(read, coverage(read), term_table(sided, changes), sided, sure)
-    return live(seen) if tables.watched() else still(seen)
+    return live(seen) if tables.is_interactive() else still(seen)
 
 
 # --- without a kernel -------------------------------------------------------------------------

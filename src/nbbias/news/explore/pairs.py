@@ -77,7 +77,7 @@ def pairs(
     seen = Seen(scores, read, scored, claims, focus or {})
     if claims.empty:
         return markup.framed(markup.note("No pair counts."), title=_TITLE)
-    return live(seen) if tables.watched() else still(seen)
+    return live(seen) if tables.is_interactive() else still(seen)
 
 
 def _about(seen: Seen, claim: Mapping[str, str]) -> str:

@@ -94,7 +94,7 @@ def topics(
         drawn,
         frame(view, title="LDAvis: topics, and words by relevance") if view else "",
     )
-    return live(seen) if tables.watched() else still(seen)
+    return live(seen) if tables.is_interactive() else still(seen)
 
 
 # --- without a kernel -------------------------------------------------------------------------
