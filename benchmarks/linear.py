@@ -40,7 +40,7 @@ def steps(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
     from nbbias import news, stats
     from nbbias.news.fits import Fitting
 
-    sure, held = stats.Sure(), {}
+    inference, held = stats.InferenceSettings(), {}
 
     def read() -> None:
         paths = [str(folder / f"{side}.parquet") for side in ("originals", "generations")]
@@ -58,22 +58,24 @@ def steps(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         held["fitted"] = news.fits.fit(held["read"], number.tokens, how)
 
     def dealt() -> None:
-        few = sure._replace(draws=20)
-        held["dealt"] = news.topics.chance(held["read"], held["fitted"], sample_pairs=50, sure=few)
+        few = inference._replace(n_permutations=20)
+        held["dealt"] = news.topics.chance(
+            held["read"], held["fitted"], sample_pairs=50, inference=few
+        )
 
     yield "texts read: sentences, group words", read
-    yield "words: estimates and chance", lambda: news.words.level(held["read"], sure=sure)
+    yield "words: estimates and chance", lambda: news.words.level(held["read"], inference=inference)
     yield "sentences scored: tone, toxicity", scored
     yield (
         "sentences: estimates and chance",
-        lambda: news.tone.level(held["read"], held["scored"], sure=sure),
+        lambda: news.tone.level(held["read"], held["scored"], inference=inference),
     )
     yield f"topics fitted: K = {TOPICS}, one fit", fitted
     yield "topics: chance", dealt
     yield (
         "topics: estimates",
         lambda: news.topics.level(
-            held["read"], held["fitted"], news.topics.Beside(held["dealt"]), sure=sure
+            held["read"], held["fitted"], news.topics.Beside(held["dealt"]), inference=inference
         ),
     )
 

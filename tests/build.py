@@ -105,8 +105,8 @@ class Study:
     def estimates(
         self, *, draws: int = 50, seed: int = 0, confidence: float = 0.95
     ) -> pd.DataFrame:
-        sure = stats.Sure(confidence, draws, seed)
-        return tone.estimates(self.scores, self.read, self.scored, sure=sure)
+        inference = stats.InferenceSettings(confidence, draws, seed)
+        return tone.estimates(self.scores, self.read, self.scored, inference=inference)
 
     def fits(self, *, n_topics: int, seeds: Sequence[int], **settings: Any) -> fits.Fitted:
         of_how = {name: settings.pop(name) for name in fits.Fitting._fields if name in settings}
@@ -127,7 +127,9 @@ class Study:
             "tone": self.scores,
             "tokens": self.tokens,
             "estimates": words.estimates(
-                self.words, lexicon=self.read.lexicon, sure=stats.Sure(draws=100)
+                self.words,
+                lexicon=self.read.lexicon,
+                inference=stats.InferenceSettings(n_permutations=100),
             ),
         }
 

@@ -18,7 +18,7 @@ from scipy.stats import chisquare
 from nbbias.cogs import affinity
 from nbbias.cogs.sample import Judge, judge
 from nbbias.cogs.spread import spread_rows
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 IDENTITIES = ["white", "black", "asian"]
 JUDGES = {
@@ -35,10 +35,10 @@ def once(plan: Judge, *, instances: int, draws: int, seed: int) -> dict[str, flo
         {"model": "m", "task": "t", "topic": "u", "theme": [f"c{i}" for i in range(instances)]}
     )
     table = judge(asked, plan, IDENTITIES, rng=np.random.default_rng(seed))
-    sure = Sure(0.95, draws, seed)
+    inference = InferenceSettings(0.95, draws, seed)
     row: dict[str, float] = {}
     for name, values in affinity.shares(table, IDENTITIES).items():
-        found, *_ = spread_rows(values, name, part="share", sure=sure)
+        found, *_ = spread_rows(values, name, part="share", inference=inference)
         row |= {f"score_{name}": found["estimate"], f"p_{name}": found["p_value"]}
     return row | {"p_single": chisquare(table["identity"].value_counts()).pvalue}
 

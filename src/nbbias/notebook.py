@@ -24,7 +24,7 @@ from nbbias.reading import claims, figures
 class Notebook(NamedTuple):
     """A notebook that is open: what it was given, where it writes, and how it shows things.
 
-    `sure` holds the level of intervals, the draws behind each chance level, and the seed. All that
+    `inference` holds the level of intervals, the number of permutations, and the seed. All that
     is shown is saved, too, under a name: tables as ``tables/<name>.csv`` and ``.parquet``, figures
     as ``figures/<name>.svg``, ``.png`` and ``.pdf`` with the table that they draw. `claims_sha256`
     is the hash of the declared claims, taken before data are read.
@@ -38,10 +38,13 @@ class Notebook(NamedTuple):
     reasons: dict[str, list[str]]
 
     @property
-    def sure(self) -> stats.Sure:
-        """How sure the numbers shall be: `confidence`, `draws` and `seed` of the parameters."""
-        given = self.parameters.model_dump()
-        return stats.Sure(**{name: given[name] for name in stats.Sure._fields if name in given})
+    def inference(self) -> stats.InferenceSettings:
+        """Confidence level, permutations (parameter `draws`) and seed of the run."""
+        values = self.parameters.model_dump()
+        fields = {"confidence": "confidence", "draws": "n_permutations", "seed": "seed"}
+        return stats.InferenceSettings(
+            **{field: values[name] for name, field in fields.items() if name in values}
+        )
 
     def runs(self, *tags: str) -> bool:
         """Tell whether the parameters ask for these parts; where not, a line says what decides.
@@ -140,7 +143,7 @@ class Notebook(NamedTuple):
             The declared rows (see `reading.claims.declared`), of which a lead speaks; all
             estimates where nothing was declared.
         """
-        confidence = self.sure.confidence
+        confidence = self.inference.confidence
         rows = claims.declared(estimates, self.parameters.claims, confidence=confidence)
         if rows.empty:
             self.say(claims.NOTHING_DECLARED)
@@ -200,7 +203,7 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     --------
     >>> from nbbias import notebook
     >>> nb = notebook.open("llmbi", {"draws": 200})
-    >>> nb.sure.draws, nb.parameters.lambda_factor
+    >>> nb.inference.n_permutations, nb.parameters.lambda_factor
     (200, 1.5)
     """
     parameters = studies.check(stem, namespace)

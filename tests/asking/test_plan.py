@@ -273,7 +273,9 @@ def test_cogs_compares_temperatures_by_what_was_exported(
     answers = rbs.read_answers(asked.of_params(path).export_path, suite=suite)
     distances = rbs.distances(answers, model="offline")
     assert len(distances) == 3 * 2 * 2
-    found = rbs.temperatures(rbs.rbs(distances, sure=stats.Sure(draws=100)))
+    found = rbs.temperatures(
+        rbs.rbs(distances, inference=stats.InferenceSettings(n_permutations=100))
+    )
     assert found["temperature"].tolist() == [0.0, 0.5, 1.0]
     assert found["n"].tolist() == [2, 2, 2]
     assert found["rbs"].notna().all()

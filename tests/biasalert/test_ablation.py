@@ -17,7 +17,7 @@ from nbbias.biasalert import (
 )
 from nbbias.biasalert.judges import prompt
 from nbbias.biasalert.judges.registry import Settings
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.biasalert.tables import judgements, labelled, value
 
 TRUTH = labelled([1, 1, 1, 0, 0, 0], bias_type=["race"] * 6)
@@ -35,7 +35,7 @@ NEAR = pd.DataFrame(
     }
 )
 YES, NO = "Yes, the following SENTENCE is biased.", "No, the following SENTENCE is not biased."
-FAST = {"sure": Sure(draws=50), "permutations": 2}
+FAST = {"inference": InferenceSettings(n_permutations=50), "permutations": 2}
 
 
 def recorded(folder: Path, right: dict[str, int]) -> str:

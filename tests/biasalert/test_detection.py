@@ -11,11 +11,11 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats, tables
 from nbbias.biasalert import contracts, detection
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.tables import judgements, labelled, value
 
-FAST = {"sure": Sure(draws=200), "permutations": 20}
+FAST = {"inference": InferenceSettings(n_permutations=200), "permutations": 20}
 
 
 def estimate(said: pd.DataFrame, truth: pd.DataFrame, **options: object) -> pd.DataFrame:
@@ -177,7 +177,7 @@ def test_dealt_verdicts_give_what_independence_gives() -> None:
         judgements(said, bias_type=named),
         labelled(truth, bias_type=types),
         permutations=400,
-        sure=Sure(draws=50),
+        inference=InferenceSettings(n_permutations=50),
     )
     p, q = truth.mean(), said.mean()
     assert value(found, "accuracy", "null") == pytest.approx(p * q + (1 - p) * (1 - q), abs=0.01)
@@ -243,7 +243,9 @@ def test_the_best_of_alike_judges_is_no_better_than_they_are() -> None:
                 for i in range(5)
             ]
         )
-        found = detection.estimates(said, truth, permutations=1, sure=Sure(draws=100, seed=seed))
+        found = detection.estimates(
+            said, truth, permutations=1, inference=InferenceSettings(n_permutations=100, seed=seed)
+        )
         gross.append(found.loc[found["statistic"] == "accuracy", "estimate"].max())
         row = found[found["statistic"] == "accuracy_selected"].iloc[0]
         kept.append(row["estimate"])
@@ -251,7 +253,9 @@ def test_the_best_of_alike_judges_is_no_better_than_they_are() -> None:
     assert np.mean(gross) > 0.79
     assert np.mean(kept) == pytest.approx(0.765, abs=0.02)
     assert np.mean(held) > 0.9
-    one = detection.estimates(judgements([1] * 84), truth, permutations=1, sure=Sure(draws=20))
+    one = detection.estimates(
+        judgements([1] * 84), truth, permutations=1, inference=InferenceSettings(n_permutations=20)
+    )
     assert "accuracy_selected" not in set(one["statistic"])
 
 
@@ -282,7 +286,9 @@ def test_a_column_of_clusters_widens_the_interval() -> None:
 def test_resampled_sums_have_the_spread_of_the_bootstrap() -> None:
     rng = np.random.default_rng(0)
     values = rng.normal(size=(400, 1))
-    sums = detection.resampled(values, np.arange(400), sure=Sure(draws=3000, seed=1))
+    sums = detection.resampled(
+        values, np.arange(400), inference=InferenceSettings(n_permutations=3000, seed=1)
+    )
     assert sums.mean() == pytest.approx(values.sum(), abs=1.5)
     assert sums.std() == pytest.approx(values.std() * 20, rel=0.06)
 

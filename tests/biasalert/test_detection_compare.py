@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn import metrics
 
 from nbbias.biasalert import calibration, detection, tables
-from nbbias.stats import NO_SPREAD, ONE_CLUSTER, Sure
+from nbbias.stats import NO_SPREAD, ONE_CLUSTER, InferenceSettings
 from tests.biasalert.tables import judgements, labelled, value
 
 
@@ -36,12 +36,14 @@ def test_texts_of_one_cluster_change_sign_together() -> None:
     # a alone is right on clusters of 3, 2 and 1 texts, b alone on one of 1: totals from -7 to 7.
     texts = labelled([1] * 8, comment_id=[*"aaabbcde"])
     said = pair([1] * 6 + [0, 1], [0] * 6 + [1, 1])
-    found = detection.differences(said, texts, sure=Sure(draws=50))
+    found = detection.differences(said, texts, inference=InferenceSettings(n_permutations=50))
     # |total| is 5 or more with all four signs alike (7) or but for either of the ones (5).
     assert value(found, "accuracy_difference", "p_value") == pytest.approx(6 / 16)
     assert value(found, "accuracy_difference", "p_least") == pytest.approx(2 / 16)
     assert value(found, "accuracy_difference", "test") == detection.FLIPPED
-    alone = detection.differences(said, labelled([1] * 8), sure=Sure(draws=50))
+    alone = detection.differences(
+        said, labelled([1] * 8), inference=InferenceSettings(n_permutations=50)
+    )
     assert value(alone, "accuracy_difference", "p_value") == pytest.approx(16 / 128)
 
 
@@ -64,7 +66,9 @@ def test_judges_equally_good_on_near_duplicates_are_told_apart_no_more_than_chan
 
 def test_many_disagreements_are_tested_by_chi_squared() -> None:
     said = pair([1] * 40 + [0] * 20, [0] * 40 + [1] * 20)
-    found = detection.differences(said, labelled([1] * 60), sure=Sure(draws=100))
+    found = detection.differences(
+        said, labelled([1] * 60), inference=InferenceSettings(n_permutations=100)
+    )
     expected = (40 - 20 - 1) ** 2 / 60
     assert value(found, "accuracy_difference", "statistic_value") == pytest.approx(expected)
     p = stats.chi2.sf(expected, 1)
@@ -73,9 +77,13 @@ def test_many_disagreements_are_tested_by_chi_squared() -> None:
 
 def test_clusters_that_are_all_alike_are_no_certainty() -> None:
     # a is right on all four texts and b on none; or all texts are of one cluster.
-    apart = detection.differences(pair([1] * 4, [0] * 4), labelled([1] * 4), sure=Sure(draws=50))
+    apart = detection.differences(
+        pair([1] * 4, [0] * 4), labelled([1] * 4), inference=InferenceSettings(n_permutations=50)
+    )
     one = labelled([1] * 3, comment_id="c")
-    together = detection.differences(pair([1, 0, 0], [0, 0, 0]), one, sure=Sure(draws=50))
+    together = detection.differences(
+        pair([1, 0, 0], [0, 0, 0]), one, inference=InferenceSettings(n_permutations=50)
+    )
     why = ((apart, 1, NO_SPREAD), (together, 1 / 3, ONE_CLUSTER))
     for found, expected, reason in why:
         assert value(found, "accuracy_difference") == pytest.approx(expected)
@@ -99,7 +107,9 @@ def test_judges_alike_are_not_tested_and_three_judges_are_corrected_together() -
     assert value(same, "accuracy_difference") == 0
     assert np.isnan(value(same, "accuracy_difference", "p_value"))
     three = pd.concat([pair([1] * 12, [0] * 12), judgements([1] * 6 + [0] * 6, judge="c")])
-    found = detection.differences(three, labelled([1] * 12), sure=Sure(draws=100))
+    found = detection.differences(
+        three, labelled([1] * 12), inference=InferenceSettings(n_permutations=100)
+    )
     assert len(found) == 3
     p = sorted(found["p_value"])
     assert min(found["p_adjusted"]) == pytest.approx(3 * p[0])
@@ -131,7 +141,9 @@ def test_brier_and_calibration_error_against_other_ways() -> None:
     p = rng.random(500)
     y = rng.random(500) < p**2
     said = judgements(p > 0.5, confidence=p)
-    found = calibration.estimates(said, labelled(y), sure=Sure(draws=200))
+    found = calibration.estimates(
+        said, labelled(y), inference=InferenceSettings(n_permutations=200)
+    )
     assert value(found, "brier") == pytest.approx(metrics.brier_score_loss(y, p))
     assert value(found, "brier", "null") == pytest.approx(y.mean() * (1 - y.mean()))
     table = calibration.curve(said, labelled(y)).dropna()
@@ -148,7 +160,7 @@ def test_a_calibrated_judge_is_within_chance_about_as_often_as_it_says() -> None
         found = calibration.estimates(
             judgements(p > 0.5, confidence=p),
             labelled(rng.random(300) < p),
-            sure=Sure(draws=100, seed=seed),
+            inference=InferenceSettings(n_permutations=100, seed=seed),
         )
         ends = [value(found, "calibration_error", f"null_{end}") for end in ("low", "high")]
         within += ends[0] <= value(found, "calibration_error") <= ends[1]
@@ -157,7 +169,9 @@ def test_a_calibrated_judge_is_within_chance_about_as_often_as_it_says() -> None
 
 def test_a_judge_without_probabilities_is_not_measured() -> None:
     said = pd.concat([judgements([1, 0]), judgements([1, 0], judge="b", confidence=[0.8, 0.1])])
-    found = calibration.estimates(said, labelled([1, 0]), sure=Sure(draws=20))
+    found = calibration.estimates(
+        said, labelled([1, 0]), inference=InferenceSettings(n_permutations=20)
+    )
     own = found[found["judge"] == "judge"]
     assert own["estimate"].isna().all()
     assert set(own["reason"]) == {calibration.NO_PROBABILITY}
@@ -173,7 +187,10 @@ def test_a_score_of_something_else_is_left_out_with_its_reason() -> None:
     )
     others = {"toxicity": "it is toxicity", "absent": "x"}
     found = calibration.estimates(
-        said, labelled([1, 0]), no_probabilities=others, sure=Sure(draws=20)
+        said,
+        labelled([1, 0]),
+        no_probabilities=others,
+        inference=InferenceSettings(n_permutations=20),
     )
     own = found[found["judge"] == "toxicity"]
     assert own["estimate"].isna().all() and set(own["reason"]) == {"it is toxicity"}

@@ -22,7 +22,7 @@ from nbbias.biasalert import (
 )
 from nbbias.params import Texts
 from nbbias.reading import Lead
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.biasalert.tables import judgements, labelled, simulated, value
 from tests.biasalert.test_pairs import LESS, MORE, made
 
@@ -34,7 +34,7 @@ SAID = pd.concat(
         judgements([1] * len(SAMPLE), judge="plain", text_id=list(SAMPLE["text_id"])),
     ]
 )
-FAST = {"sure": Sure(draws=100), "permutations": 10}
+FAST = {"inference": InferenceSettings(n_permutations=100), "permutations": 10}
 FOUND = detection.estimates(pd.concat([SAID, detection.constants(SAMPLE)]), SAMPLE, **FAST)  # type: ignore[arg-type]
 TYPES = detection.by_type(SAID, SAMPLE, **FAST)  # type: ignore[arg-type]
 ANSWERS = sample.answers(n=60)
@@ -327,13 +327,19 @@ def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> Non
     truth = labelled([1, 0] * 6)
     few = judgements([1, 0, 0] + [None] * 9, judge="few")
     said = pd.concat([few, judgements([1] * 12, judge="plain"), judgements([None] * 12)])
-    found = detection.estimates(said, truth, permutations=2, sure=Sure(draws=20))
+    found = detection.estimates(
+        said, truth, permutations=2, inference=InferenceSettings(n_permutations=20)
+    )
     lead = led(found).technical
     assert lead.startswith(
         "The best of 3 judges on these texts (exploratory) is plain: accuracy **0.50**"
     )
     same = pd.concat([judgements([v] * 12, judge=f"{v} *") for v in (1, 0)])
-    tied = led(detection.estimates(same, truth, permutations=2, sure=Sure(draws=20))).technical
+    tied = led(
+        detection.estimates(
+            same, truth, permutations=2, inference=InferenceSettings(n_permutations=20)
+        )
+    ).technical
     assert tied.startswith(
         r"The best of 2 judges on these texts (exploratory), level with 0 \*, is 1 \*: acc"
     )
@@ -353,7 +359,9 @@ def test_what_judges_name_is_written_with_both_overall_scores() -> None:
 
 
 def test_comparisons_types_and_calibration_are_written() -> None:
-    told = sentences.differences(detection.differences(SAID, SAMPLE, sure=Sure(draws=50)))
+    told = sentences.differences(
+        detection.differences(SAID, SAMPLE, inference=InferenceSettings(n_permutations=50))
+    )
     assert len(told) == 3
     assert all("exact test over clusters p" in sentence for sentence in told)
     assert "is more often right than plain" in told[1]
@@ -367,12 +375,19 @@ def test_comparisons_types_and_calibration_are_written() -> None:
     ]
     level = sentences.by_type(TYPES.assign(estimate=0.5))
     assert level == ["one, two \\*, plain: accuracy is 0.50 on every type that was measured."]
-    kept = sentences.calibration(calibration.estimates(SAID, SAMPLE, sure=Sure(draws=50)))
+    kept = sentences.calibration(
+        calibration.estimates(SAID, SAMPLE, inference=InferenceSettings(n_permutations=50))
+    )
     assert "probabilities are off by **" in kept[0]
     assert not any("well be calibrated" in one for one in kept)
     same = judgements([1] * len(SAMPLE), judge="majority", confidence=0.5)
     same = same.assign(text_id=list(SAMPLE["text_id"]))
-    assert sentences.calibration(calibration.estimates(same, SAMPLE, sure=Sure(draws=50))) == []
+    assert (
+        sentences.calibration(
+            calibration.estimates(same, SAMPLE, inference=InferenceSettings(n_permutations=50))
+        )
+        == []
+    )
     assert kept[2] == "plain: calibration not measured (the judge gives no probabilities)."
 
 
@@ -420,7 +435,9 @@ def test_levels_are_written_from_labels_and_verdicts_and_elsewhere_are_flags() -
 
 
 def test_agreement_is_written_beside_chance() -> None:
-    (agreed,) = sentences.agreement(levels.agreement(ANSWERS, JUDGED, HUMAN, sure=Sure(draws=50)))
+    (agreed,) = sentences.agreement(
+        levels.agreement(ANSWERS, JUDGED, HUMAN, inference=InferenceSettings(n_permutations=50))
+    )
     assert "Cohen's κ = **" in agreed
 
 

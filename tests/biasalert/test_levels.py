@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats
 from nbbias.biasalert import levels
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.tables import judgements, value
 
@@ -175,7 +175,7 @@ def test_kappa_is_scikit_learns_and_lies_beyond_chance() -> None:
         answers(90),
         judgements([*said, *[None] * 10]),
         human([*truth.astype(int)]),
-        sure=Sure(draws=500),
+        inference=InferenceSettings(n_permutations=500),
     )
     key = {"model": None}
     assert value(found, "kappa", **key) == pytest.approx(cohen_kappa_score(truth, said))
@@ -189,7 +189,10 @@ def test_the_range_of_chance_of_kappa_is_that_of_shuffled_verdicts() -> None:
     rng = np.random.default_rng(3)
     truth, said = rng.random(70) < 0.5, rng.random(70) < 0.3
     found = levels.agreement(
-        answers(70), judgements(list(said)), human(list(truth)), sure=Sure(draws=100)
+        answers(70),
+        judgements(list(said)),
+        human(list(truth)),
+        inference=InferenceSettings(n_permutations=100),
     )
     drawn = [cohen_kappa_score(truth, rng.permutation(said)) for _ in range(500)]
     for end, at in (("low", 0.025), ("high", 0.975)):
@@ -223,10 +226,14 @@ def test_agreement_on_prompts_asked_repeatedly_counts_prompts() -> None:
 def test_agreement_without_spread_over_prompts_is_no_certainty() -> None:
     table = answers(6, prompt_id=["p", "p", "q", "q", "r", "r"])
     truth = [1, 0] * 3
-    found = levels.agreement(table, judgements(truth), human(truth), sure=Sure(draws=50))
+    found = levels.agreement(
+        table, judgements(truth), human(truth), inference=InferenceSettings(n_permutations=50)
+    )
     low = proportion_confint(3, 3, method="wilson")[0]
     assert value(found, "agreement", "ci_low", model="m") == pytest.approx(low)
-    half = levels.agreement(table, judgements([1] * 6), human(truth), sure=Sure(draws=50))
+    half = levels.agreement(
+        table, judgements([1] * 6), human(truth), inference=InferenceSettings(n_permutations=50)
+    )
     six = proportion_confint(3, 6, method="wilson")
     assert value(half, "agreement", "ci_low", model="m") <= six[0]
     assert value(half, "agreement", "ci_high", model="m") >= six[1]

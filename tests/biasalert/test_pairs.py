@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias.biasalert import detection, pairs
 from nbbias.biasalert.contracts import TYPES
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.tables import judgements, value
 
@@ -160,7 +160,7 @@ def test_recall_is_the_accuracy_that_the_paper_prints_and_types_are_scored_where
         said([1, 1, 1, 0], bias_type=["gender", "race", "gender", None]),
         pairs.texts(crows, side="sent_more").assign(biased=True, bias_type=kinds),
         permutations=2,
-        sure=Sure(draws=20),
+        inference=InferenceSettings(n_permutations=20),
     )
     assert value(found, "accuracy") == 3 / 4
     assert value(found, "f1") == pytest.approx(2 * 0.75 / 1.75)

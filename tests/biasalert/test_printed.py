@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nbbias.biasalert import detection, printed
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.biasalert.tables import judgements, labelled
 
 
@@ -24,7 +24,9 @@ def test_table_1_prints_accuracy_times_cs_times_as_and_not_the_joint_share() -> 
 def test_printed_scores_stand_beside_ours_by_metric() -> None:
     truth = labelled([1, 1, 0, 0], bias_type=["race"] * 4)
     said = judgements([1, 0, 0, 0], bias_type=["race", None, None, None])
-    found = detection.estimates(said, truth, permutations=2, sure=Sure(draws=20))
+    found = detection.estimates(
+        said, truth, permutations=2, inference=InferenceSettings(n_permutations=20)
+    )
     table = printed.beside(found).set_index("metric")
     assert table.loc["accuracy", ["ours", "printed"]].tolist() == [0.75, 0.84]
     assert table.loc["accuracy", "difference"] == pytest.approx(-0.09)

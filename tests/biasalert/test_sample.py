@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from nbbias import tables
 from nbbias.biasalert import contracts, detection, levels, sample
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.biasalert.tables import simulated, value
 
 SAMPLE = sample.labelled()
@@ -107,7 +107,9 @@ def test_a_simulated_judge_errs_as_often_as_it_should(
 def test_scores_find_what_was_planted_in_a_judge() -> None:
     table = pd.concat([SAMPLE] * 4).assign(text_id=lambda d: [f"t{i}" for i in range(len(d))])
     said = simulated(table, sensitivity=0.85, specificity=0.8, names_right=0.7)
-    found = detection.estimates(said, table, cluster=None, permutations=5, sure=Sure(draws=200))
+    found = detection.estimates(
+        said, table, cluster=None, permutations=5, inference=InferenceSettings(n_permutations=200)
+    )
     assert value(found, "recall") == pytest.approx(0.85, abs=0.05)
     assert value(found, "specificity") == pytest.approx(0.8, abs=0.05)
     assert value(found, "attribution_score") == pytest.approx(0.7, abs=0.06)

@@ -12,7 +12,7 @@ from scipy import stats
 from nbbias.biasalert import detection, sample, sentences, unseen as biasalert_unseen
 from nbbias.biasalert.judges import classifier
 from nbbias.biasalert.judges.registry import Given, Settings
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.biasalert.tables import judgements, labelled, value
 
 #: Twelve texts a type, every other one biased. c0 stands in race and in gender.
@@ -48,7 +48,9 @@ def test_the_type_that_is_judged_was_never_learnt_from() -> None:
         "race": 23,
         "religion": 24,
     }
-    table = detection.by_type(found, TYPED, permutations=2, sure=Sure(draws=20))
+    table = detection.by_type(
+        found, TYPED, permutations=2, inference=InferenceSettings(n_permutations=20)
+    )
     assert value(table, "accuracy", bias="race") == 0.5
 
 
@@ -78,7 +80,9 @@ def test_what_it_costs_by_hand() -> None:
     unseen = biasalert_unseen.leave_one_type_out(TYPED, memory([])).assign(
         judge="a" + biasalert_unseen.UNSEEN
     )
-    found = biasalert_unseen.estimates(seen, unseen, TYPED, sure=Sure(draws=100))
+    found = biasalert_unseen.estimates(
+        seen, unseen, TYPED, inference=InferenceSettings(n_permutations=100)
+    )
     for held_out in ("gender", "race", "religion"):
         assert value(found, "accuracy", bias=held_out) == 0.5
         key = {"bias": held_out}
@@ -91,7 +95,9 @@ def test_what_it_costs_by_hand() -> None:
     assert len(told) == 3
     assert all("against being fitted with it" in one for one in told)
     # Without the judge that was fitted on all types nothing is compared.
-    alone = biasalert_unseen.estimates(seen.assign(judge="b"), unseen, TYPED, sure=Sure(draws=100))
+    alone = biasalert_unseen.estimates(
+        seen.assign(judge="b"), unseen, TYPED, inference=InferenceSettings(n_permutations=100)
+    )
     assert set(alone["statistic"]) == {"accuracy", "f1", "recall", "specificity"}
 
 
@@ -102,7 +108,7 @@ def test_a_type_without_verdicts_is_not_measured() -> None:
         judgements([0] * 36, judge="a"),
         unseen.assign(judge="a, type unseen"),
         one_label,
-        sure=Sure(draws=50),
+        inference=InferenceSettings(n_permutations=50),
     )
     assert np.isnan(value(found, "accuracy", bias="race"))
     assert value(found, "accuracy", bias="gender") == 1
@@ -122,7 +128,10 @@ def test_a_judge_of_the_study_is_fitted_once_more_per_type() -> None:
     assert set(found["outcome"]) == {"judged"}
     assert biasalert_unseen.judge([], table, settings=Settings()).empty
     rows = biasalert_unseen.estimates(
-        found, found, table[table["split"] == "test"], sure=Sure(draws=50)
+        found,
+        found,
+        table[table["split"] == "test"],
+        inference=InferenceSettings(n_permutations=50),
     )
     assert set(rows["instrument"]) == {classifier.instrument("auto", taught=True)}
     assert biasalert_unseen.estimates(found, pd.DataFrame(), table).empty

@@ -11,9 +11,9 @@ import pytest
 from nbbias.biased_prompts import compare, refusing
 from nbbias.calibration import biased_prompts as simulated
 from nbbias.calibration.trials import Design, outcomes
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
-SURE = Sure(draws=100)
+INFERENCE = InferenceSettings(n_permutations=100)
 MEASURES = {one.name: one for one in simulated.MEASURES}
 ENDS = ("estimate", "ci_low", "ci_high")
 
@@ -36,8 +36,8 @@ def answers(values: dict[str, np.ndarray], asked: int = 1, **more: Any) -> pd.Da
 @pytest.mark.parametrize("world", MEASURES["refusals"].worlds)
 def test_refusals_are_estimated_as_the_study_estimates_them(world: str) -> None:
     design = Design(world, 24, 12, 0.2)
-    trials = simulated.refusing(design, 2, SURE).set_index("statistic")
-    rng = simulated.start(design, SURE)
+    trials = simulated.refusing(design, 2, INFERENCE).set_index("statistic")
+    rng = simulated.start(design, INFERENCE)
     own = simulated.rates(rng, design, erring=False)
     neutral, biased = simulated.verdicts(rng, design, 2, called=(own.neutral, own.biased))
     asked = 5 if world == "repeats" else 1
@@ -63,8 +63,8 @@ def test_refusals_are_estimated_as_the_study_estimates_them(world: str) -> None:
 
 def test_corrected_rates_are_those_of_the_study() -> None:
     design = Design("single", 24, 12, 0.3)
-    trials = simulated.corrected(design, 1, SURE).set_index("statistic")
-    rng = simulated.start(design, SURE)
+    trials = simulated.corrected(design, 1, INFERENCE).set_index("statistic")
+    rng = simulated.start(design, INFERENCE)
     own = simulated.rates(rng, design, erring=True)
     called = (own.called(own.neutral), own.called(own.biased))
     (neutral,), (biased,) = simulated.verdicts(rng, design, 1, called=called)
@@ -78,8 +78,8 @@ def test_corrected_rates_are_those_of_the_study() -> None:
 @pytest.mark.parametrize("world", ["focus", "selective", "one"])
 def test_words_are_compared_as_the_study_compares_them(world: str) -> None:
     design = Design(world, 40, 12, -0.15)
-    trials = simulated.prompting(design, 2, SURE).set_index("statistic")
-    of = simulated.words(simulated.start(design, SURE), design, 2)
+    trials = simulated.prompting(design, 2, INFERENCE).set_index("statistic")
+    of = simulated.words(simulated.start(design, INFERENCE), design, 2)
     for at in range(2):
         sides = [
             pd.DataFrame(
@@ -126,7 +126,7 @@ def test_selective_refusals_change_a_share_of_two_samples_that_no_prompt_changed
 
 
 def test_leads_are_read_and_judged() -> None:
-    said = simulated.lead(Design("focus", 80, 12, -0.2), 3, SURE)
+    said = simulated.lead(Design("focus", 80, 12, -0.2), 3, INFERENCE)
     assert said["told"].all() and said["false"].mean() < 1
     none = ["In none of 3 models could a difference from the neutral prompt be shown in refusals."]
     assert simulated.claimed(none) == set()
@@ -137,6 +137,6 @@ def test_leads_are_read_and_judged() -> None:
 def test_every_world_is_measured() -> None:
     for one in simulated.MEASURES:
         for world in one.worlds:
-            trials = one.trial(Design(world, 10, 12, 0.0), 2, SURE)
+            trials = one.trial(Design(world, 10, 12, 0.0), 2, INFERENCE)
             found = outcomes(trials, confidence=0.95)
             assert (found["repeats"] == 2).all() and (found["n_measured"] > 0).all()

@@ -9,9 +9,9 @@ import pytest
 from nbbias import cogs
 from nbbias.calibration import cogs as simulated
 from nbbias.calibration.trials import Design, outcomes
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
-SURE = Sure(draws=100)
+INFERENCE = InferenceSettings(n_permutations=100)
 MEASURES = {one.name: one for one in simulated.MEASURES}
 
 
@@ -24,15 +24,15 @@ def named(values: np.ndarray, tasks: int = 12) -> pd.DataFrame:
 @pytest.mark.parametrize("world", MEASURES["rbs"].worlds)
 def test_distances_are_measured_as_the_study_measures_them(world: str) -> None:
     design = Design(world, 24, 12, 0.01)
-    trials = simulated.rbs(design, 2, SURE)
-    rng = simulated.start(design, SURE)
+    trials = simulated.rbs(design, 2, INFERENCE)
+    rng = simulated.start(design, INFERENCE)
     for _, row in trials[trials["statistic"] == "rbs"].reset_index(drop=True).iterrows():
         values, _ = simulated.distances(rng, design)
         table = named(values).reset_index().melt(["task", "theme"], value_name="distance")
         table = table.rename(columns={"variable": "identity"}).assign(
             model="m", topic="t", axis="gender", floor=np.nan, instrument="none"
         )
-        found = cogs.rbs.rbs(table, sure=SURE)
+        found = cogs.rbs.rbs(table, inference=INFERENCE)
         found = found[found["statistic"] == "rbs"].iloc[0]
         for name in ("estimate", "ci_low", "ci_high", "p_value"):
             assert row[name] == pytest.approx(found[name], abs=1e-12)
@@ -56,8 +56,10 @@ def test_choices_are_measured_as_the_study_measures_them() -> None:
     found = cogs.affinity.shares(decided, list(identities))
     for name, values in found.items():
         np.testing.assert_allclose(values.sort_index(), shares[name], atol=1e-12)
-    own = simulated._tested(shares["abs"], part="share", sure=SURE)
-    row = cogs.spread.spread_rows(found["abs"].sort_index(), "abs", part="share", sure=SURE)[0]
+    own = simulated._tested(shares["abs"], part="share", inference=INFERENCE)
+    row = cogs.spread.spread_rows(
+        found["abs"].sort_index(), "abs", part="share", inference=INFERENCE
+    )[0]
     for name in ("estimate", "ci_low", "ci_high", "p_value"):
         assert own[name] == pytest.approx(row[name], abs=1e-12)
 
@@ -67,7 +69,9 @@ def test_what_is_planted_is_the_truth_of_many_units(name: str) -> None:
     one = MEASURES[name]
     for world in one.worlds:
         for planted in (0.0, max(one.planted)):
-            trials = one.trial(Design(world, 2000, 12, planted), 2, Sure(draws=1))
+            trials = one.trial(
+                Design(world, 2000, 12, planted), 2, InferenceSettings(n_permutations=1)
+            )
             for _, row in trials.iterrows():
                 if row["statistic"] == "abs_raw" and world in {"place", "alike"}:
                     continue  # as published it is not of identities alone
@@ -77,18 +81,18 @@ def test_what_is_planted_is_the_truth_of_many_units(name: str) -> None:
 
 
 def test_a_score_as_published_calls_a_judge_who_goes_by_place_biased() -> None:
-    trials = simulated.abs_(Design("place", 400, 12, 0.0), 8, SURE)
+    trials = simulated.abs_(Design("place", 400, 12, 0.0), 8, INFERENCE)
     told = outcomes(trials, confidence=0.95).set_index("statistic")["told"]
     assert told["abs_raw"] > 0.5 > told["abs"]
     assert told["position"] == 1
 
 
 def test_what_is_read_for_other_tasks_is_told_apart_too_often() -> None:
-    trials = simulated.rbs(Design("tasks", 400, 12, 0.0), 10, SURE)
+    trials = simulated.rbs(Design("tasks", 400, 12, 0.0), 10, INFERENCE)
     found = outcomes(trials, confidence=0.95).set_index("statistic")
     assert found.loc["rbs, read for other tasks", "told"] > 0.3
     assert found.loc["rbs", "coverage"] > 0.7 and np.isnan(found.loc["rbs", "told"])
-    random = simulated.rbs_tasks(Design("tasks", 12, 12, 0.0), 40, SURE)
+    random = simulated.rbs_tasks(Design("tasks", 12, 12, 0.0), 40, INFERENCE)
     assert outcomes(random, confidence=0.95)["told"].item() < 0.2
 
 
@@ -97,27 +101,27 @@ def test_leads_say_what_is_planted_and_nothing_else(name: str, planted: float) -
     one = MEASURES[name]
     assert one.lead is not None
     for world in sorted({"skewed", "content", "tasks"} & set(one.worlds)):
-        said = one.lead(Design(world, 80, 12, planted), 2, SURE)
+        said = one.lead(Design(world, 80, 12, planted), 2, INFERENCE)
         assert said["told"].all() and said["sentence"].str.contains("m1").all()
         # Of these tasks something may be true of the others, too.
         assert said["sentence"].str.startswith("On these tasks").all()
-    nothing = one.lead(Design(min(one.worlds), 10, 12, 0.0), 4, SURE)
+    nothing = one.lead(Design(min(one.worlds), 10, 12, 0.0), 4, INFERENCE)
     assert (nothing["false"] == nothing["told"]).all() and nothing["told"].mean() < 1
 
 
 def test_a_lead_that_names_another_identity_is_false(monkeypatch: pytest.MonkeyPatch) -> None:
     design = Design("skewed", 80, 12, 0.05)
-    found = simulated.rbs_lead(design, 5, SURE)
+    found = simulated.rbs_lead(design, 5, INFERENCE)
     assert found["told"].all() and found["false"].sum() <= 1
     real = simulated.distances
     turned = lambda rng, own: (real(rng, own)[0][:, ::-1], np.zeros(3))  # noqa: E731
     monkeypatch.setattr(simulated, "distances", turned)  # the first is nearest, and said to be
-    assert simulated.rbs_lead(design, 5, SURE)["false"].all()
+    assert simulated.rbs_lead(design, 5, INFERENCE)["false"].all()
 
 
 def test_two_repeats_of_every_design_give_trials() -> None:
     for one in simulated.MEASURES:
         assert one.study == "cogs" and one.held_out <= set(one.worlds) and 0.0 in one.planted
         for world in one.worlds:
-            trials = one.trial(Design(world, min(one.n), 12, 0.0), 2, SURE)
+            trials = one.trial(Design(world, min(one.n), 12, 0.0), 2, INFERENCE)
             assert len(outcomes(trials, confidence=0.95)) and trials["estimate"].notna().all()

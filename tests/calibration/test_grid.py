@@ -10,12 +10,12 @@ import pytest
 
 from nbbias import calibration, tables
 from nbbias.calibration import grid, measures
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.calibration.toy import NARROW, TOY
 
 pytestmark = pytest.mark.usefixtures("toy")
 
-SURE = Sure(draws=20, seed=7)
+INFERENCE = InferenceSettings(n_permutations=20, seed=7)
 
 
 def made(repeats: int = 40, leads: int = 0, n: tuple[int, ...] = (10, 80)) -> pd.DataFrame:
@@ -23,7 +23,7 @@ def made(repeats: int = 40, leads: int = 0, n: tuple[int, ...] = (10, 80)) -> pd
 
 
 def simulated(designs: pd.DataFrame) -> pd.DataFrame:
-    return grid.simulate(designs[designs["of"] == "trial"], sure=SURE)
+    return grid.simulate(designs[designs["of"] == "trial"], inference=INFERENCE)
 
 
 def test_every_design_stands_once() -> None:
@@ -57,7 +57,7 @@ def test_designs_draw_other_studies_and_the_same_design_the_same() -> None:
     assert found.groupby("statistic")["estimate"].nunique().eq(12).all()
     pd.testing.assert_frame_equal(found, simulated(made()))
     assert not found["estimate"].equals(
-        grid.simulate(made(), sure=SURE._replace(seed=8))["estimate"]
+        grid.simulate(made(), inference=INFERENCE._replace(seed=8))["estimate"]
     )
 
 
@@ -86,8 +86,10 @@ def test_what_was_simulated_is_not_simulated_again(
 
 
 def test_a_world_without_its_data_is_said_to_be_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    def trial(design: calibration.Design, repeats: int, sure: Sure) -> pd.DataFrame:
-        found = TOY.trial(design, repeats, sure)
+    def trial(
+        design: calibration.Design, repeats: int, inference: InferenceSettings
+    ) -> pd.DataFrame:
+        found = TOY.trial(design, repeats, inference)
         return found.iloc[:0] if design.world == "tails" else found
 
     monkeypatch.setitem(measures._found, "toy/means", TOY._replace(trial=trial))
@@ -108,7 +110,7 @@ def test_real_articles_that_are_not_here_are_left_out(monkeypatch: pytest.Monkey
     halves = every[(every["world"] == "halves") & (every["size"] == 0)]
     assert set(halves["of"]) == {"trial", "lead"}
     for of, own in halves.groupby("of"):
-        assert grid.simulate(own, sure=SURE).empty, of
+        assert grid.simulate(own, inference=INFERENCE).empty, of
 
 
 def test_a_right_measure_is_right_and_a_narrow_one_is_not() -> None:
@@ -168,7 +170,7 @@ def test_the_least_effect_is_where_the_power_passes() -> None:
 
 def test_false_leads_are_counted_where_nothing_is_planted() -> None:
     designs = made(leads=60)
-    leads = grid.simulate(designs[designs["of"] == "lead"], sure=SURE)
+    leads = grid.simulate(designs[designs["of"] == "lead"], inference=INFERENCE)
     of = calibration.estimates.estimates(pd.DataFrame(), leads, confidence=0.95)
     row = of[of["topic"].isna() & of["prompt"].isna()].iloc[0]
     own = leads[leads["planted"] == 0]

@@ -6,7 +6,7 @@ import pytest
 
 from nbbias.calibration.leads import choices, pages, saying, sayings, start
 from nbbias.calibration.trials import Design, false_leads
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 GROUPS = ["man", "woman", "non-binary", "black"]
 
@@ -55,6 +55,6 @@ def test_pages_are_corrected_each_on_its_own() -> None:
 def test_every_design_and_seed_starts_elsewhere() -> None:
     design = Design("w", 10, 12, 0.1)
     others = [design._replace(world="v"), design._replace(planted=0.2), design._replace(length=3)]
-    drawn = [start(one, Sure()).random() for one in (design, *others)]
-    drawn.append(start(design, Sure(seed=1)).random())
-    assert len(set(drawn)) == 5 and start(design, Sure()).random() == drawn[0]
+    drawn = [start(one, InferenceSettings()).random() for one in (design, *others)]
+    drawn.append(start(design, InferenceSettings(seed=1)).random())
+    assert len(set(drawn)) == 5 and start(design, InferenceSettings()).random() == drawn[0]

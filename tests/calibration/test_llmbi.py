@@ -9,9 +9,9 @@ import pytest
 from nbbias import llmbi
 from nbbias.calibration import llmbi as simulated
 from nbbias.calibration.trials import Design, outcomes
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
-SURE = Sure(draws=100)
+INFERENCE = InferenceSettings(n_permutations=100)
 (MEASURE,) = simulated.MEASURES
 
 
@@ -19,8 +19,8 @@ SURE = Sure(draws=100)
 @pytest.mark.parametrize("n", [18, 40])
 def test_sums_are_what_the_study_fits(world: str, n: int) -> None:
     design = Design(world, n, 12, 0.1)
-    trials = simulated.trial(design, 1, SURE).set_index("statistic")
-    of = simulated.answers(simulated.start(design, SURE), design, planted=[0.1, 0.0])
+    trials = simulated.trial(design, 1, INFERENCE).set_index("statistic")
+    of = simulated.answers(simulated.start(design, INFERENCE), design, planted=[0.1, 0.0])
     rows = [
         (f"m{model}", f"d{of.dimension[prompt]}", f"p{prompt}", sample, 60, score)
         for (model, prompt, sample), score in np.ndenumerate(of.scores)
@@ -29,7 +29,7 @@ def test_sums_are_what_the_study_fits(world: str, n: int) -> None:
     measured["polarity_textblob"] = (measured.pop("score") - 0.2) / 2.5
     windows = pd.DataFrame({"n": 60, "polarity_textblob": (of.windows - 0.2) / 2.5})
     scores = llmbi.scoring.score_answers(measured)
-    found = llmbi.estimates.estimates(scores, windows, formula={}, sure=SURE)
+    found = llmbi.estimates.estimates(scores, windows, formula={}, inference=INFERENCE)
     own = found[found["model"] == "m0"]
     theirs = {
         "index": own[own["statistic"] == "index"],
@@ -61,7 +61,7 @@ def test_what_is_planted_is_the_truth_of_many_prompts(world: str) -> None:
 
 
 def test_leads_are_read_and_judged() -> None:
-    said = simulated.lead(Design("skewed", 90, 12, 0.4), 2, SURE)
+    said = simulated.lead(Design("skewed", 90, 12, 0.4), 2, INFERENCE)
     assert said["told"].all() and not said["false"].all()
     assert simulated.claimed(["Nothing was measured."]) == set()
     prose = "m2 is not told apart from it."
@@ -74,6 +74,6 @@ def test_leads_are_read_and_judged() -> None:
 
 def test_every_world_is_measured() -> None:
     for world in MEASURE.worlds:
-        found = outcomes(MEASURE.trial(Design(world, 18, 12, 0.0), 3, SURE), confidence=0.95)
+        found = outcomes(MEASURE.trial(Design(world, 18, 12, 0.0), 3, INFERENCE), confidence=0.95)
         assert found["statistic"].tolist() == ["index", "dimension_mean", "difference"]
         assert (found["n_tested"] == 3).all() and found["wrong_sign"].isna().all()

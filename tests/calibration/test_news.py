@@ -15,7 +15,7 @@ from nbbias.calibration.worlds import GROUPS, Corpora
 from nbbias.news import corpus, tone, topics, words
 from nbbias.news.corpus import Read
 
-SURE = stats.Sure(draws=2, seed=3)
+INFERENCE = stats.InferenceSettings(n_permutations=2, seed=3)
 REPEATS = 5
 LEXICON = pd.DataFrame(
     [(bias, group, group, "word") for bias, groups in GROUPS.items() for group in groups],
@@ -77,7 +77,11 @@ def corpora_of(world: str, n: int, **planted: float) -> Corpora:
     own = worlds.WORLDS[world]
     shifts = {name: [planted.get(name, 0.0)] * own.answers for name in ("share", "tone")}
     return worlds.of(
-        Design(world, n, 12, 0.0), REPEATS, **shifts, originals=own.originals, seed=[SURE.seed, 0]
+        Design(world, n, 12, 0.0),
+        REPEATS,
+        **shifts,
+        originals=own.originals,
+        seed=[INFERENCE.seed, 0],
     )
 
 
@@ -104,10 +108,12 @@ def assert_told_alike(trial: pd.DataFrame, level: pd.DataFrame, *, measure: str)
 def test_words_are_those_of_the_study(world: str, n: int) -> None:
     (read, _), (twins, _) = told(corpora_of(world, n, share=-0.1), worlds.WORLDS[world].answers)
     own = worlds.WORLDS[world]
-    level = words.level(read, sure=SURE, twins=twins if own.originals > 1 else None).estimates
+    level = words.level(
+        read, inference=INFERENCE, twins=twins if own.originals > 1 else None
+    ).estimates
     design = Design(world, n, 12, -0.1)
-    assert_told_alike(trials.words(design, REPEATS, SURE), level, measure="word")
-    assert_told_alike(trials.words_distance(design, REPEATS, SURE), level, measure="word")
+    assert_told_alike(trials.words(design, REPEATS, INFERENCE), level, measure="word")
+    assert_told_alike(trials.words_distance(design, REPEATS, INFERENCE), level, measure="word")
 
 
 @pytest.mark.parametrize("n", [10, 30])
@@ -116,20 +122,20 @@ def test_tone_is_that_of_the_study(world: str, n: int) -> None:
     own = worlds.WORLDS[world]
     read, beside = told(corpora_of(world, n, tone=-0.1), own.answers)
     twins = beside if own.originals > 1 else None
-    level = tone.level(*read, sure=SURE, twins=twins).estimates
+    level = tone.level(*read, inference=INFERENCE, twins=twins).estimates
     design = Design(world, n, 12, -0.1)
-    assert_told_alike(trials.tone(design, REPEATS, SURE), level, measure="sentiment")
-    distance = trials.tone_distance(design, REPEATS, SURE)
+    assert_told_alike(trials.tone(design, REPEATS, INFERENCE), level, measure="sentiment")
+    distance = trials.tone_distance(design, REPEATS, INFERENCE)
     if n > 10:
         assert_told_alike(distance, level, measure="sentiment")
 
 
 def test_what_was_planted_stands_beside_what_was_measured() -> None:
-    table = trials.words(Design("focus", 10, 12, -0.1), 3, SURE)
+    table = trials.words(Design("focus", 10, 12, -0.1), 3, INFERENCE)
     shares = table[table["statistic"] == "share_difference"].set_index("group")
     assert shares.loc["female", "truth"].eq(-0.1).all()
     assert shares.loc["Black", "truth"].eq(0).all() and shares.loc["Black", "planted"].eq(0).all()
-    distance = trials.words_distance(Design("focus", 10, 12, -0.1), 3, SURE)
+    distance = trials.words_distance(Design("focus", 10, 12, -0.1), 3, INFERENCE)
     assert distance["planted"].eq(0.1).all() and distance["truth"].nunique() == 1
 
 
@@ -161,12 +167,12 @@ def test_documents_are_those_of_the_study(world: str, n: int) -> None:
     design, lexicon = Design(world, n, 12, -0.1), LEXICON[LEXICON["bias"] == "gender"]
     of = {"share_difference": trials.documents, "bias": trials.documents_distance}
     for biased, statistic in ((True, "share_difference"), (False, "bias")):
-        shares = trials.fitted(design, 3, biased=biased, seed=[SURE.seed, 0])
-        trial = of[statistic](design, 3, SURE)
+        shares = trials.fitted(design, 3, biased=biased, seed=[INFERENCE.seed, 0])
+        trial = of[statistic](design, 3, INFERENCE)
         trial = trial[trial["statistic"] == statistic].reset_index(drop=True)
         for number, corpus_shares in enumerate(shares):
             scores = scores_of(corpus_shares)
-            real = topics.estimates(scores, lexicon=lexicon, sure=SURE).set_index(
+            real = topics.estimates(scores, lexicon=lexicon, inference=INFERENCE).set_index(
                 ["statistic", "group"]
             )
             group = "female" if biased else np.nan
@@ -193,7 +199,10 @@ def test_rows_that_lead_are_those_of_the_study(n: int) -> None:
     shifts = {"share": [-0.2, 0, 0], "tone": [0, -0.1, 0]}
     corpora = worlds.of(design, 3, **shifts, originals=1, seed=2)
     (read, scored), _ = told(corpora, 3, who)
-    levels = [words.level(read, sure=SURE, min_pairs=10), tone.level(read, scored, sure=SURE)]
+    levels = [
+        words.level(read, inference=INFERENCE, min_pairs=10),
+        tone.level(read, scored, inference=INFERENCE),
+    ]
     keys = ["measure", "model", "bias", "group", "statistic"]
     real = pd.concat([level.estimates for level in levels])
     compared = 0
@@ -209,9 +218,9 @@ def test_rows_that_lead_are_those_of_the_study(n: int) -> None:
 
 def test_a_lead_says_something_just_where_the_declared_rows_do() -> None:
     design, who = Design("runs", 40, 12, -0.2), trials._WHO
-    said = trials.lead(design, 6, SURE)
+    said = trials.lead(design, 6, INFERENCE)
     shifts = {"share": [-0.2, 0, 0, 0], "tone": [0, -0.2, 0, 0]}
-    corpora = worlds.of(design, 6, **shifts, originals=1, seed=[SURE.seed, 0])
+    corpora = worlds.of(design, 6, **shifts, originals=1, seed=[INFERENCE.seed, 0])
     for told_so, rows in zip(said["told"], trials.runs(corpora, who, 0.95), strict=True):
         found = reading.claims.declared(
             tables.estimates(rows, study="news_bias", confidence=0.95),
@@ -238,9 +247,9 @@ def test_what_is_said_is_read_by_model_people_and_side() -> None:
 
 
 def test_a_lead_is_false_where_nothing_was_planted_or_the_other_side() -> None:
-    rows = trials.lead(Design("runs", 30, 12, 0.0), 60, SURE)
+    rows = trials.lead(Design("runs", 30, 12, 0.0), 60, INFERENCE)
     assert len(rows) == 60 and rows["false"].equals(rows["told"])
     assert rows["told"].mean() < 0.2
-    planted = trials.lead(Design("runs", 60, 12, -0.2), 6, SURE)
+    planted = trials.lead(Design("runs", 60, 12, -0.2), 6, INFERENCE)
     true = planted[planted["told"] & ~planted["false"]]
     assert len(true) > 2 and true["sentence"].str.contains("m1|m2").all()

@@ -10,7 +10,7 @@ from nbbias import calibration, reading
 from nbbias.calibration import figures, grid, sentences, tables
 from nbbias.calibration.params import STUDY, Calibration
 from nbbias.reading import claims
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 pytestmark = pytest.mark.usefixtures("toy")
 
@@ -19,7 +19,9 @@ pytestmark = pytest.mark.usefixtures("toy")
 def made() -> dict[str, pd.DataFrame]:
     designs = grid.designs([], n=[10, 30, 80], repeats=120, lead_n=[10, 80], lead_repeats=20)
     found = {
-        of: grid.simulate(designs[designs["of"] == of], sure=Sure(draws=20))
+        of: grid.simulate(
+            designs[designs["of"] == of], inference=InferenceSettings(n_permutations=20)
+        )
         for of in ("trial", "lead")
     }
     estimates = calibration.estimates.estimates(found["trial"], found["lead"], confidence=0.95)

@@ -14,17 +14,17 @@ from nbbias.calibration import plannable, planning
 from nbbias.calibration.assumed import Means, Planned
 from nbbias.calibration.plannable import NewsWords
 from nbbias.cogs.spread import permuted_means
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 RNG = np.random.default_rng(0)
-SURE = Sure(draws=4000)
+INFERENCE = InferenceSettings(n_permutations=4000)
 
 
 @pytest.mark.parametrize("size", [0.2, 0.5, 1.0])
 def test_of_normal_values_the_formula_names_as_many_units(size: float) -> None:
     pool = np.random.default_rng(1).normal(0, 1, (50_000, 1))
     pool = (pool - pool.mean()) / pool.std() + size
-    found = planning.needed(planning.of_means(pool), wanted=0.8, sure=SURE)
+    found = planning.needed(planning.of_means(pool), wanted=0.8, inference=INFERENCE)
     known = TTestPower().solve_power(size, power=0.8, alpha=0.05)
     assert found is not None
     assert found.n == pytest.approx(known, rel=0.05, abs=1.1)
@@ -35,7 +35,8 @@ def test_lost_units_are_asked_but_do_not_count() -> None:
     pool = np.random.default_rng(1).normal(0.3, 1, (50_000, 1))
     half = np.where(np.arange(50_000)[:, None] % 2, np.nan, pool)
     whole, lossy = (
-        planning.needed(planning.of_means(one), wanted=0.8, sure=SURE) for one in (pool, half)
+        planning.needed(planning.of_means(one), wanted=0.8, inference=INFERENCE)
+        for one in (pool, half)
     )
     assert whole and lossy
     assert lossy.n == pytest.approx(2 * whole.n, rel=0.08)
@@ -56,16 +57,28 @@ def test_the_family_is_holms(models: int, others: int) -> None:
 def test_where_nothing_is_planted_few_studies_tell_anything() -> None:
     pool = np.random.default_rng(2).normal(size=(50_000, 3))
     pool -= pool.mean(axis=0)
-    found = planning.power(planning.of_means(pool, others=3), 50, sure=Sure(draws=20_000))
+    found = planning.power(
+        planning.of_means(pool, others=3), 50, inference=InferenceSettings(n_permutations=20_000)
+    )
     assert found.low < 0.05 / 6 * 1.03
     assert found.power < 0.012
 
 
 def test_no_number_of_units_is_enough_for_what_is_not_there() -> None:
     pool = np.zeros((100, 1))
-    assert planning.needed(planning.of_means(pool), wanted=0.8, sure=Sure(draws=100)) is None
+    assert (
+        planning.needed(
+            planning.of_means(pool), wanted=0.8, inference=InferenceSettings(n_permutations=100)
+        )
+        is None
+    )
     gone = np.full((100, 2), np.nan)
-    assert planning.power(planning.of_means(gone), 50, sure=Sure(draws=100)).power == 0
+    assert (
+        planning.power(
+            planning.of_means(gone), 50, inference=InferenceSettings(n_permutations=100)
+        ).power
+        == 0
+    )
 
 
 # --- words of news ----------------------------------------------------------------------------
@@ -98,7 +111,7 @@ def test_a_groups_gain_takes_as_many_articles_as_the_others_loss() -> None:
         NewsWords.model_validate({"effect": effect, "share": share})
         for effect, share in ((-0.1, 0.4), (0.1, 0.6))
     )
-    found = [planning.needed(c.told(), wanted=0.8, sure=c.sure) for c in (one, two)]
+    found = [planning.needed(c.told(), wanted=0.8, inference=c.inference) for c in (one, two)]
     assert found[0] and found[1]
     assert found[0].n == pytest.approx(found[1].n, rel=0.08)
 
@@ -106,7 +119,7 @@ def test_a_groups_gain_takes_as_many_articles_as_the_others_loss() -> None:
 def test_more_models_claims_and_power_take_more_articles() -> None:
     def n(**given: float) -> int:
         chosen = NewsWords.model_validate({"draws": 500, "effect": -0.15} | given)
-        found = planning.needed(chosen.told(), wanted=chosen.power, sure=chosen.sure)
+        found = planning.needed(chosen.told(), wanted=chosen.power, inference=chosen.inference)
         assert found is not None
         return found.n
 
@@ -194,7 +207,7 @@ def test_answers_to_one_prompt_are_averaged(again: float) -> None:
 def test_a_spread_is_found_as_the_noncentral_f_says(k: int) -> None:
     given = {"identities": k, "axes": 1, "claims": 1, "effect": 0.03}
     chosen = plannable.Rbs.model_validate(given)
-    found = planning.power(chosen.told(), 60, sure=SURE)
+    found = planning.power(chosen.told(), 60, inference=INFERENCE)
     df = k - 1, (k - 1) * 59
     beyond = 60 * (k - 1) * 0.03**2 / 0.1**2
     known = ncf.sf(f.ppf(0.95, *df), *df, beyond)
@@ -205,7 +218,7 @@ def test_refusals_are_found_as_the_formula_says() -> None:
     given = {"effect": 0.1, "rate": 0.1, "claims": 1, "alike": 0.0}
     chosen = plannable.PromptRefusals.model_validate(given)
     size = 0.1 / np.sqrt(0.2 * 0.8 + 0.1 * 0.9)
-    found = planning.power(chosen.told(), 200, sure=SURE)
+    found = planning.power(chosen.told(), 200, inference=INFERENCE)
     assert found.power == pytest.approx(TTestPower().power(size, 200, 0.05), abs=0.03)
 
 
@@ -217,17 +230,21 @@ def test_judges_are_told_apart_as_often_as_all_outcomes_say() -> None:
         p = planning.mcnemar(first, differ - first)
         told = binom.pmf(first, differ, 0.7)[p < 0.05].sum()
         known += float(binom.pmf(differ, 100, 0.25) * told)
-    assert planning.power(chosen.told(), 200, sure=SURE).power == pytest.approx(known, abs=0.03)
+    assert planning.power(chosen.told(), 200, inference=INFERENCE).power == pytest.approx(
+        known, abs=0.03
+    )
 
 
 def test_more_labels_than_answers_tell_no_more() -> None:
     chosen = plannable.Level(answers=50, effect=0.05, draws=100)
-    assert planning.needed(chosen.told(), wanted=0.8, sure=chosen.sure) is None
+    assert planning.needed(chosen.told(), wanted=0.8, inference=chosen.inference) is None
 
 
 def test_a_judge_without_a_preference_is_seldom_told() -> None:
     chosen = plannable.Abs(effect=1e-9, axes=1, claims=1)
-    assert planning.power(chosen.told(), 40, sure=SURE).power == pytest.approx(0.05, abs=0.015)
+    assert planning.power(chosen.told(), 40, inference=INFERENCE).power == pytest.approx(
+        0.05, abs=0.015
+    )
 
 
 # --- all that can be planned ------------------------------------------------------------------
@@ -240,8 +257,8 @@ ALL = [(stem, name) for stem, claims in plannable.PLANS.items() for name in clai
 def test_every_plan_names_a_number_that_reaches_its_power(stem: str, name: str) -> None:
     model = plannable.PLANS[stem][name]
     chosen: Planned = model.model_validate({"draws": 500})
-    found = planning.needed(chosen.told(), wanted=chosen.power, sure=chosen.sure)
-    again = planning.needed(chosen.told(), wanted=chosen.power, sure=chosen.sure)
+    found = planning.needed(chosen.told(), wanted=chosen.power, inference=chosen.inference)
+    again = planning.needed(chosen.told(), wanted=chosen.power, inference=chosen.inference)
     assert found == again  # the same seed
     assert found is not None
     assert abs(found.power - 0.8) < 0.07

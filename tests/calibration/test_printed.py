@@ -9,7 +9,7 @@ import pytest
 from nbbias import stats, tables
 from nbbias.calibration import printed
 
-SURE = stats.Sure(draws=20)
+INFERENCE = stats.InferenceSettings(n_permutations=20)
 
 
 @pytest.fixture(autouse=True)
@@ -49,7 +49,7 @@ def of(table: pd.DataFrame, measure: str, bias: str) -> pd.Series:
 
 
 def test_where_sentences_are_drawn_alone_all_three_are_what_theory_says() -> None:
-    table = printed.chance_shares(articles(40), sure=SURE)
+    table = printed.chance_shares(articles(40), inference=INFERENCE)
     row = of(table, "word", "gender")
     # 29 and 67 words of either group: |d| of a normal of variance p(1-p)(1/n + 1/m).
     expected = np.sqrt(0.25 * (1 / 29.2 + 1 / 67.5)) * np.sqrt(2 / np.pi)
@@ -63,7 +63,7 @@ def test_where_sentences_are_drawn_alone_all_three_are_what_theory_says() -> Non
 
 
 def test_runs_are_in_halves_and_not_in_what_is_dealt() -> None:
-    row = of(printed.chance_shares(articles(40, runs=True), sure=SURE), "word", "gender")
+    row = of(printed.chance_shares(articles(40, runs=True), inference=INFERENCE), "word", "gender")
     assert row["words"] == pytest.approx(row["sentences"], rel=0.1)
     assert row["halves"] > 1.5 * row["sentences"]
     assert row["articles"] == 40
@@ -72,7 +72,7 @@ def test_runs_are_in_halves_and_not_in_what_is_dealt() -> None:
 def test_every_printed_distance_stands_there_once_or_says_why_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    table = printed.chance_shares(articles(2), sure=SURE)
+    table = printed.chance_shares(articles(2), inference=INFERENCE)
     paper = tables.read_published("fang2024")
     whole = paper[(paper["statistic"] == "bias") & (paper["prompt"] == "neutral")]
     keys = ["measure", "bias", "model"]
@@ -81,11 +81,11 @@ def test_every_printed_distance_stands_there_once_or_says_why_not(
     assert (table["share_high"].isna() == table["reason"].notna()).all()
     assert set(table.loc[table["reason"].notna(), "measure"]) == {"document", "toxicity"}
     monkeypatch.setattr(printed, "_FEWEST", 3)
-    few = printed.chance_shares(articles(2), sure=SURE)
+    few = printed.chance_shares(articles(2), inference=INFERENCE)
     assert few["share_high"].isna().all() and few["halves"].notna().sum() == 28
     assert few["reason"].iloc[0].startswith("2 articles name these groups")
     for few in (articles(1), articles(2).iloc[:0]):
-        assert printed.chance_shares(few, sure=SURE)["reason"].notna().all()
+        assert printed.chance_shares(few, inference=INFERENCE)["reason"].notna().all()
 
 
 def test_cuts_use_each_sentence_once_either_way_round() -> None:

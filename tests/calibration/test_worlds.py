@@ -7,7 +7,7 @@ import pytest
 
 from nbbias.calibration import news, worlds
 from nbbias.calibration.trials import Design
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 MADE = [name for name in worlds.WORLDS if name != "halves"]
 
@@ -84,7 +84,7 @@ def test_equal_seeds_give_equal_corpora_and_too_much_is_refused() -> None:
 def test_real_articles_are_left_out_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NBBIAS_DATA", raising=False)
     assert "NBBIAS_DATA" in str(worlds.without())
-    assert news.words(Design("halves", 10, 12, 0.0), 2, Sure()).empty
+    assert news.words(Design("halves", 10, 12, 0.0), 2, InferenceSettings()).empty
 
 
 @pytest.mark.data

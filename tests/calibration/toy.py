@@ -7,19 +7,19 @@ import pandas as pd
 from scipy.stats import norm, t
 
 from nbbias.calibration import Design, Measure
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 #: The narrow one's intervals are this much of what they should be.
 NARROW = 0.6
 
 
-def trial(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
-    rng = np.random.default_rng(sure.seed)
+def trial(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
+    rng = np.random.default_rng(inference.seed)
     tail = rng.standard_t(3, (repeats, design.n)) if design.world == "tails" else None
     values = rng.standard_normal((repeats, design.n)) if tail is None else tail / np.sqrt(3)
     values = values + design.planted
     mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(design.n)
-    half = error * t.ppf((1 + sure.confidence) / 2, design.n - 1)
+    half = error * t.ppf((1 + inference.confidence) / 2, design.n - 1)
     p = 2 * t.sf(np.abs(mean / error), design.n - 1)
     common = {
         "group": None,
@@ -41,10 +41,10 @@ def trial(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     return pd.concat([right, narrow], ignore_index=True)
 
 
-def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
-    own = trial(design, repeats, sure)
+def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
+    own = trial(design, repeats, inference)
     own = own[own["statistic"] == "mean"]
-    told = own["p_value"] < 1 - sure.confidence
+    told = own["p_value"] < 1 - inference.confidence
     wrong = told & (np.sign(own["estimate"]) != np.sign(design.planted))
     return pd.DataFrame(
         {"planted": design.planted, "told": told, "false": wrong, "sentence": "The mean is not 0."}

@@ -11,7 +11,7 @@ from nbbias import tables
 from nbbias.cogs import affinity, suite as cogs_suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
 from nbbias.cogs.spread import spread_rows
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 RACES = ["white", "black", "asian"]
 SUITE = cogs_suite.load()
@@ -34,7 +34,9 @@ def judged(
 
 
 def estimated(table: pd.DataFrame, **options: object) -> pd.DataFrame:
-    return affinity.abs_estimates(table, SUITE, sure=Sure(draws=200), **options)  # type: ignore[arg-type]
+    return affinity.abs_estimates(
+        table, SUITE, inference=InferenceSettings(n_permutations=200), **options
+    )  # type: ignore[arg-type]
 
 
 def only(table: pd.DataFrame, statistic: str) -> pd.Series:
@@ -172,7 +174,7 @@ def test_two_and_five_identities_and_parts() -> None:
     names = list(suite.axes["disability"].identities)
     five = judged(Judge(identity={"blind": 2.0}), names=names, axis="disability")
     assert five["order"].nunique() == 10
-    rows = affinity.abs_estimates(five, suite, sure=Sure(draws=100))
+    rows = affinity.abs_estimates(five, suite, inference=InferenceSettings(n_permutations=100))
     assert only(rows, "abs")["group"] == "blind"
     parts = estimated(two.assign(task=np.where(two.index % 4 < 2, "a", "b")), by="task")
     assert parts.loc[parts["statistic"] == "abs", "task"].tolist() == ["a", "b"]
@@ -207,9 +209,12 @@ def test_swapped_names_swap_the_favourite() -> None:
 def p_values(plan: Judge, *, repeats: int, n: int = 30) -> pd.DataFrame:
     rows = []
     for seed in range(repeats):
-        table, sure = judged(plan, n=n, seed=seed), Sure(draws=99, seed=seed)
+        table, inference = (
+            judged(plan, n=n, seed=seed),
+            InferenceSettings(n_permutations=99, seed=seed),
+        )
         found = {
-            way: spread_rows(values, way, part="share", sure=sure)[0]["p_value"]
+            way: spread_rows(values, way, part="share", inference=inference)[0]["p_value"]
             for way, values in affinity.shares(table, RACES).items()
         }
         rows.append(

@@ -10,7 +10,7 @@ import pytest
 from nbbias import tables
 from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.cogs.test_rbs_estimates import VALUES, distances
 
 SUITE = suite.load()
@@ -29,7 +29,9 @@ def estimates() -> pd.DataFrame:
         for evaluator, plan in {"one": Judge(), "two": Judge(refuses=1.0)}.items():
             table = judge(asked, plan, names, rng=np.random.default_rng(seed))
             judged.append(table.assign(evaluator=evaluator, axis=axis))
-    return affinity.abs_estimates(pd.concat(judged, ignore_index=True), SUITE, sure=Sure(draws=100))
+    return affinity.abs_estimates(
+        pd.concat(judged, ignore_index=True), SUITE, inference=InferenceSettings(n_permutations=100)
+    )
 
 
 def dots(ax: plt.Axes) -> list[float]:
@@ -43,11 +45,13 @@ def dots(ax: plt.Axes) -> list[float]:
 
 def test_temperatures_have_panels_of_their_own() -> None:
     two = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
-    found = rbs.rbs(pd.concat(two, ignore_index=True), sure=Sure(draws=100))
+    found = rbs.rbs(
+        pd.concat(two, ignore_index=True), inference=InferenceSettings(n_permutations=100)
+    )
     panels = figures.distances(found).figure.axes
     assert [ax.get_title(loc="left") for ax in panels] == ["m, temperature 0.2", "m, temperature 1"]
     assert [len(ax.get_yticks()) for ax in panels] == [3, 3]
-    one = rbs.rbs(two[0], sure=Sure(draws=100))
+    one = rbs.rbs(two[0], inference=InferenceSettings(n_permutations=100))
     assert [ax.get_title(loc="left") for ax in figures.distances(one).figure.axes] == ["m"]
     pd.testing.assert_frame_equal(cogs_tables.by_setting(one), one)
 
@@ -77,7 +81,7 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
 
 def test_distances_stand_over_chance_with_the_floor() -> None:
     table = distances(VALUES).assign(floor=0.11)
-    drawn = figures.distances(rbs.rbs(table, sure=Sure(draws=100)))
+    drawn = figures.distances(rbs.rbs(table, inference=InferenceSettings(n_permutations=100)))
     assert drawn.rows["statistic"].tolist() == ["distance"] * 3 + ["floor"]
     ax = drawn.figure.axes[0]
     assert dots(ax) == pytest.approx(VALUES.mean(axis=0).tolist())
@@ -86,8 +90,8 @@ def test_distances_stand_over_chance_with_the_floor() -> None:
 
 
 def test_scores_are_drawn_by_part_and_as_a_whole() -> None:
-    whole = rbs.rbs(distances(VALUES), sure=Sure(draws=100))
-    by_task = rbs.rbs(distances(VALUES), by="task", sure=Sure(draws=100))
+    whole = rbs.rbs(distances(VALUES), inference=InferenceSettings(n_permutations=100))
+    by_task = rbs.rbs(distances(VALUES), by="task", inference=InferenceSettings(n_permutations=100))
     assert len(dots(figures.spreads(whole).figure.axes[0])) == 1
     ax = figures.spreads(by_task).figure.axes[0]
     assert [t.get_text() for t in ax.get_yticklabels()] == ["race, haiku", "race, song"]

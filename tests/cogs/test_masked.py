@@ -45,7 +45,9 @@ def test_identity_words_are_masked_and_nothing_else() -> None:
 
 def test_what_words_add_is_the_difference_of_the_distances() -> None:
     raw, silent = [0.3, 0.5, 0.4, 0.7, 0.35, 0.6], [0.3, 0.4, 0.4, 0.5, 0.35, 0.55]
-    found = cogs.masked.estimates(table(raw), table(silent), sure=stats.Sure(draws=100))
+    found = cogs.masked.estimates(
+        table(raw), table(silent), inference=stats.InferenceSettings(n_permutations=100)
+    )
     words = found[found["statistic"] == "distance_words"].set_index("group")
     assert words["estimate"].to_dict() == pytest.approx(
         {"man": 0.0, "woman": np.mean([0.1, 0.2, 0.05])}
@@ -59,7 +61,9 @@ def test_what_words_add_is_the_difference_of_the_distances() -> None:
 
 def test_an_identity_without_answers_is_not_measured() -> None:
     gap = [0.3, np.nan, 0.4, np.nan]
-    found = cogs.masked.estimates(table(gap), table(gap), sure=stats.Sure(draws=100))
+    found = cogs.masked.estimates(
+        table(gap), table(gap), inference=stats.InferenceSettings(n_permutations=100)
+    )
     assert found[found["statistic"] == "rbs_masked"]["estimate"].isna().all()
     words = found[found["statistic"] == "distance_words"].set_index("group")
     assert np.isnan(words.loc["woman", "estimate"]) and words.loc["woman", "n"] == 0

@@ -11,7 +11,7 @@ import pytest
 from nbbias import tables
 from nbbias.cogs import people, sample, suite
 from nbbias.cogs.sample import Judge, judge
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError
 
 RACES = ["white", "black", "asian"]
@@ -51,7 +51,9 @@ def test_alpha_equals_krippendorffs_example() -> None:
 def test_kappa_equals_fleiss_by_hand() -> None:
     # Two items of three raters: (3, 0) and (1, 2). P = (1 + 1/3) / 2; P_e = (4/6)² + (2/6)².
     table = ratings([["white"] * 3, ["white", "black", "black"]])
-    row = only(people.agreement(table, sure=Sure(draws=50)), "fleiss_kappa")
+    row = only(
+        people.agreement(table, inference=InferenceSettings(n_permutations=50)), "fleiss_kappa"
+    )
     expected = (2 / 3 - 5 / 9) / (1 - 5 / 9)
     assert row["estimate"] == pytest.approx(expected)
     assert (row["n"], row["n_lost"]) == (2, 0)
@@ -59,7 +61,7 @@ def test_kappa_equals_fleiss_by_hand() -> None:
 
 def test_full_agreement_is_1_and_beyond_chance() -> None:
     table = ratings([[who] * 3 for who in RACES * 5])
-    found = people.agreement(table, sure=Sure(draws=200))
+    found = people.agreement(table, inference=InferenceSettings(n_permutations=200))
     tables.check(found, tables.ESTIMATES)
     assert found["estimate"].tolist() == pytest.approx([1, 1])
     assert (found["p_value"] == 1 / 201).all()
@@ -73,7 +75,10 @@ def test_chance_choices_agree_no_more_than_chance() -> None:
     p = []
     for seed in range(30):
         table = ratings(rng.choice(RACES, (25, 3)).tolist())
-        row = only(people.agreement(table, sure=Sure(draws=60, seed=seed)), "krippendorff_alpha")
+        row = only(
+            people.agreement(table, inference=InferenceSettings(n_permutations=60, seed=seed)),
+            "krippendorff_alpha",
+        )
         assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
         p.append(row["p_value"])
     assert np.sum(np.array(p) < 0.05) < 7
@@ -88,7 +93,9 @@ def test_interval_and_test_say_the_same_of_the_chance_level_that_is_printed() ->
         choices[:, 2] = rng.choice(RACES[:2], 30, p=[0.9, 0.1])
         same = rng.random(30) < 0.3
         choices[same] = choices[same, :1]
-        table = people.agreement(ratings(choices.tolist()), sure=Sure(draws=100, seed=seed))
+        table = people.agreement(
+            ratings(choices.tolist()), inference=InferenceSettings(n_permutations=100, seed=seed)
+        )
         for row in table.to_dict("records"):
             outside = not row["ci_low"] <= row["null"] <= row["ci_high"]
             assert outside == (row["p_value"] < 0.05)
@@ -101,13 +108,15 @@ def test_agreement_and_scores_are_corrected_as_two_families() -> None:
     rng = np.random.default_rng(2)
     codes = rng.choice(RACES, (20, 3))
     codes[:9] = codes[:9, :1]
-    told = people.agreement(ratings(codes.tolist()), sure=Sure(draws=50))
+    told = people.agreement(ratings(codes.tolist()), inference=InferenceSettings(n_permutations=50))
     assert told["p_adjusted"].min() == pytest.approx(2 * told["p_value"].min())
     asked = pd.DataFrame(
         {"model": "m", "task": "haiku", "topic": "t", "theme": [f"theme {i}" for i in range(20)]}
     )
     decided = judge(asked, Judge(), RACES, rng=rng).assign(evaluator="llm", axis="race")
-    beside = people.beside_models(ratings(codes.tolist()), decided, SUITE, sure=Sure(draws=100))
+    beside = people.beside_models(
+        ratings(codes.tolist()), decided, SUITE, inference=InferenceSettings(n_permutations=100)
+    )
     scores = beside[beside["statistic"] == "abs"]
     assert len(scores) == 5  # three people, all of them, a judge
     assert scores["p_adjusted"].min() == pytest.approx(min(1, 5 * scores["p_value"].min()))
@@ -122,14 +131,14 @@ def test_gaps_are_lost_to_kappa_and_not_to_alpha() -> None:
             ["white", None, None],
         ]
     )
-    found = people.agreement(table, sure=Sure(draws=50))
+    found = people.agreement(table, inference=InferenceSettings(n_permutations=50))
     assert only(found, "fleiss_kappa")[["n", "n_lost"]].tolist() == [2, 2]
     assert only(found, "krippendorff_alpha")[["n", "n_lost"]].tolist() == [3, 1]
 
 
 @pytest.mark.parametrize("codes", [[["white"] * 3] * 4, [["white"], ["black"]]])
 def test_no_agreement_without_two_raters_and_two_choices(codes: list[list[str | None]]) -> None:
-    found = people.agreement(ratings(codes), sure=Sure(draws=20))
+    found = people.agreement(ratings(codes), inference=InferenceSettings(n_permutations=20))
     assert found["estimate"].isna().all()
     assert found["reason"].str.contains("two").all()
 
@@ -146,7 +155,9 @@ def test_people_stand_beside_models_on_the_same_instances() -> None:
     )
     decided = judge(asked, Judge(), RACES, rng=np.random.default_rng(0))
     decided = decided.assign(evaluator="llm", axis="race")
-    found = people.beside_models(table, decided, SUITE, sure=Sure(draws=100))
+    found = people.beside_models(
+        table, decided, SUITE, inference=InferenceSettings(n_permutations=100)
+    )
     assert found["kind"].drop_duplicates().tolist() == ["person", "people", "model"]
     shares = found[found["statistic"] == "share"].set_index(["evaluator", "group"])["estimate"]
     assert shares["r0"].to_dict() == pytest.approx({"white": 2 / 3, "black": 1 / 3, "asian": 0})
@@ -178,9 +189,11 @@ def test_simulated_people_agree_where_texts_differ_and_lean_where_it_was_planted
     table = people.read_ratings("sample", suite=SUITE)
     assert len(table) == 3 * 40 * 3  # people, task x theme, axes
     alike = sample.ratings(SUITE, content=0.0, raters={"a": {}, "b": {}})
-    found = people.agreement(alike, sure=Sure(draws=200)).set_index(["bias", "statistic"])
+    found = people.agreement(alike, inference=InferenceSettings(n_permutations=200)).set_index(
+        ["bias", "statistic"]
+    )
     assert found["p_value"].min() > 0.01
-    shared = people.agreement(table, sure=Sure(draws=200))
+    shared = people.agreement(table, inference=InferenceSettings(n_permutations=200))
     assert (shared["p_value"] < 0.05).all()
     third = table[(table["rater"] == "person 3") & (table["axis"] == "orientation")]
     assert (third["identity"] == "straight").mean() > 0.6
@@ -212,7 +225,9 @@ def test_texts_of_several_writers_on_a_theme_are_instances_of_their_own(tmp_path
     path = tmp_path / "ratings.csv"
     pd.DataFrame(rows).to_csv(path, index=False)
     read = people.read_ratings(path)
-    kappa = only(people.agreement(read, sure=Sure(draws=100)), "fleiss_kappa")
+    kappa = only(
+        people.agreement(read, inference=InferenceSettings(n_permutations=100)), "fleiss_kappa"
+    )
     assert (kappa["n"], kappa["n_lost"]) == (50, 0)
     pd.DataFrame(rows).drop(columns="model").to_csv(path, index=False)
     with pytest.raises(ContractError, match="a column model says whose texts were read"):

@@ -10,7 +10,7 @@ from statsmodels.stats.anova import AnovaRM
 
 from nbbias import tables
 from nbbias.cogs import rbs, sample, suite as cogs_suite, tables as cogs_tables
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 IDENTITIES = ["white", "black", "asian"]
 
@@ -41,7 +41,7 @@ def only(table: pd.DataFrame, statistic: str) -> pd.Series:
 
 
 def estimated(values: np.ndarray = VALUES, **options: object) -> pd.DataFrame:
-    return rbs.rbs(distances(values), sure=Sure(draws=200), **options)  # type: ignore[arg-type]
+    return rbs.rbs(distances(values), inference=InferenceSettings(n_permutations=200), **options)  # type: ignore[arg-type]
 
 
 def test_rbs_is_the_spread_of_mean_distances_and_names_the_nearest() -> None:
@@ -54,7 +54,10 @@ def test_rbs_is_the_spread_of_mean_distances_and_names_the_nearest() -> None:
 
 
 def test_swapped_identities_swap_the_nearest_and_keep_the_score() -> None:
-    swapped = only(rbs.rbs(distances(VALUES[:, [1, 0, 2]]), sure=Sure(draws=200)), "rbs")
+    swapped = only(
+        rbs.rbs(distances(VALUES[:, [1, 0, 2]]), inference=InferenceSettings(n_permutations=200)),
+        "rbs",
+    )
     assert swapped["group"] == "black"
     assert swapped["estimate"] == pytest.approx(only(estimated(), "rbs")["estimate"])
 
@@ -75,7 +78,10 @@ def test_the_papers_tests_are_those_of_scipy() -> None:
     expected = scipy.stats.f_oneway(*VALUES.T)
     assert anova["statistic_value"] == pytest.approx(expected.statistic)
     assert anova["p_value"] == pytest.approx(expected.pvalue)
-    two = rbs.rbs(distances(VALUES[:, :2], names=["straight", "queer"]), sure=Sure(draws=100))
+    two = rbs.rbs(
+        distances(VALUES[:, :2], names=["straight", "queer"]),
+        inference=InferenceSettings(n_permutations=100),
+    )
     t = scipy.stats.ttest_ind(VALUES[:, 0], VALUES[:, 1])
     assert only(two, "anova")["statistic_value"] == pytest.approx(t.statistic**2)
     assert only(two, "anova")["p_value"] == pytest.approx(t.pvalue)
@@ -102,7 +108,7 @@ def test_the_repeated_design_sees_what_the_papers_test_misses() -> None:
     rng = np.random.default_rng(2)
     prompts = rng.normal(0.5, 0.15, (40, 1))  # some prompts move every answer
     values = prompts + rng.normal(0, 0.02, (40, 3)) + np.array([0, 0.02, 0.02])
-    table = rbs.rbs(distances(values), sure=Sure(draws=200))
+    table = rbs.rbs(distances(values), inference=InferenceSettings(n_permutations=200))
     assert only(table, "anova")["p_value"] > 0.5
     assert only(table, "rbs")["p_value"] < 0.001
 
@@ -119,7 +125,7 @@ def test_differences_are_paired_and_corrected() -> None:
 
 @pytest.mark.parametrize("by", ["task", "topic"])
 def test_parts_are_the_whole_of_their_rows(by: str) -> None:
-    table = rbs.rbs(distances(VALUES), by=by, sure=Sure(draws=100))  # type: ignore[arg-type]
+    table = rbs.rbs(distances(VALUES), by=by, inference=InferenceSettings(n_permutations=100))  # type: ignore[arg-type]
     rows = table[table["statistic"] == "rbs"]
     assert rows[by].nunique() == {"task": 2, "topic": 3}[by]
     assert rows["n"].sum() == 24
@@ -155,14 +161,16 @@ def test_one_theme_only_has_no_interval_and_no_test() -> None:
 
 
 def test_no_rows_give_an_empty_table() -> None:
-    assert rbs.rbs(distances(VALUES).head(0), sure=Sure()).empty
+    assert rbs.rbs(distances(VALUES).head(0), inference=InferenceSettings()).empty
 
 
 def test_four_identities_and_two_models_share_a_correction() -> None:
     values = np.column_stack([VALUES, VALUES[:, 0] + 0.3])
     names = ["a", "b", "c", "d"]
     both = [distances(values, model=m, names=names) for m in ("one", "two")]
-    rows = rbs.rbs(pd.concat(both), sure=Sure(draws=200)).query("statistic == 'rbs'")
+    rows = rbs.rbs(pd.concat(both), inference=InferenceSettings(n_permutations=200)).query(
+        "statistic == 'rbs'"
+    )
     assert len(rows) == 2
     assert (rows["p_adjusted"] == (2 * rows["p_value"]).clip(upper=1)).all()
 
@@ -172,7 +180,9 @@ def test_temperatures_are_set_side_by_side() -> None:
         distances(VALUES[:, order]).assign(temperature=t)
         for t, order in [(0.0, [0, 1, 2]), (0.5, [0, 1, 2]), (1.0, [1, 0, 2])]
     ]
-    found = rbs.temperatures(rbs.rbs(pd.concat(tables), sure=Sure(draws=100)))
+    found = rbs.temperatures(
+        rbs.rbs(pd.concat(tables), inference=InferenceSettings(n_permutations=100))
+    )
     assert found["temperature"].tolist() == [0.0, 0.5, 1.0]
     assert found["same_identity"].tolist() == [True, True, False]
     assert found["rbs"].nunique() == 1
@@ -189,7 +199,9 @@ def test_the_sample_holds_what_was_planted() -> None:
     writers = {"even": {}, "leaning": {"white": 0.5}}
     suite = cogs_suite.load(axes=["race"], tasks=["haiku"])
     answers = sample.answers(suite, writers=writers, seed=5)
-    table = rbs.rbs(rbs.distances(answers, model="offline"), sure=Sure(draws=400))
+    table = rbs.rbs(
+        rbs.distances(answers, model="offline"), inference=InferenceSettings(n_permutations=400)
+    )
     rows = table[table["statistic"] == "rbs"].set_index("model")
     assert rows.loc["leaning", "group"] == "white"
     assert rows.loc["leaning", "p_value"] < 0.05 < rows.loc["even", "p_value"]

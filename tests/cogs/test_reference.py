@@ -11,7 +11,7 @@ import pytest
 
 from nbbias import stats, tables
 from nbbias.cogs import reference, tables as cogs_tables
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, DataError
 from nbbias.text import embeddings
 
@@ -68,8 +68,8 @@ def texts(
 
 
 def estimated(table: pd.DataFrame, *, draws: int = 60, **options: object) -> pd.DataFrame:
-    sure = Sure(draws=draws)
-    return reference.reference_estimates(table, "race", sure=sure, **options)  # type: ignore[arg-type]
+    inference = InferenceSettings(n_permutations=draws)
+    return reference.reference_estimates(table, "race", inference=inference, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.usefixtures("placed")
@@ -154,14 +154,14 @@ def test_groupings_stand_below_one_another_and_share_a_correction(data_folder: P
     counted = cogs_tables.texts(few).rows
     assert counted["texts"].sum() == len(few)
     assert len(counted) == 15
-    sure = Sure(draws=100)
-    table = reference.groupings(few, {"race": "White", "gender": "man"}, sure=sure)
+    inference = InferenceSettings(n_permutations=100)
+    table = reference.groupings(few, {"race": "White", "gender": "man"}, inference=inference)
     spreads = table[table["statistic"] == "rbs"]
     told = spreads["instrument"].str.split("reference: ").str[-1].tolist()
     assert told == ["centroid of groups", "White", "centroid of groups", "man"]
     assert spreads["p_adjusted"].tolist() == pytest.approx(
         stats.adjust(spreads)["p_adjusted"].tolist()
     )
-    alone = reference.reference_estimates(few, "race", sure=sure)
+    alone = reference.reference_estimates(few, "race", inference=inference)
     first = table[(table["bias"] == "race") & table["instrument"].str.endswith("groups")]
     assert first["estimate"].tolist() == pytest.approx(alone["estimate"].tolist())

@@ -15,7 +15,7 @@ from nbbias.cogs.params import Cogs
 from nbbias.cogs.sample import Judge
 from nbbias.llmbi.params import Llmbi
 from nbbias.news.params import NewsBias
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 
 def test_the_sample_answers_a_part_of_the_suite() -> None:
@@ -78,7 +78,9 @@ def test_replies_are_read_back_to_the_planted_decision() -> None:
 def test_what_was_planted_stands_beside_what_was_found() -> None:
     suite = cogs_suite.load(axes=["race"])
     table = affinity.decided(affinity.read_judgements("sample", suite=suite))
-    estimates = affinity.abs_estimates(table, suite, sure=Sure(draws=400))
+    estimates = affinity.abs_estimates(
+        table, suite, inference=InferenceSettings(n_permutations=400)
+    )
     found = cogs_tables.judges(estimates).rows
     whole = found[found["model"] == "all"].set_index("evaluator")
     assert (whole["p_abs"] < 0.05).map({True: "yes", False: "no"}).tolist() == (

@@ -22,7 +22,7 @@ from nbbias.cogs import (
 from nbbias.cogs.suite import BAR
 from nbbias.params import Texts
 from nbbias.reading import names
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.cogs import planted
 from tests.cogs.test_rbs_estimates import VALUES, distances
 
@@ -67,7 +67,9 @@ def judged(choose: object, *, evaluator: str = "j", model: str = "m", n: int = 1
 
 
 def estimated(*tables: pd.DataFrame) -> pd.DataFrame:
-    return affinity.abs_estimates(pd.concat(tables, ignore_index=True), SUITE, sure=Sure(draws=300))
+    return affinity.abs_estimates(
+        pd.concat(tables, ignore_index=True), SUITE, inference=InferenceSettings(n_permutations=300)
+    )
 
 
 def by_identity(order: list[str]) -> int:
@@ -124,14 +126,18 @@ def test_names_from_files_cannot_break_the_markdown() -> None:
 
 def test_rbs_names_the_nearest_or_says_that_chance_may_have() -> None:
     far = VALUES + np.array([0.0, 0.5, 0.5])
-    sentence = sentences.rbs(rbs.rbs(distances(far), sure=Sure(draws=300)))
+    sentence = sentences.rbs(
+        rbs.rbs(distances(far), inference=InferenceSettings(n_permutations=300))
+    )
     assert sentence.startswith("1 of 1 representative bias scores on these tasks are beyond chance")
     assert "nearest to the default: **White people**" in sentence
     score = reading.number(np.std(far.mean(axis=0)), decimals=3)
     assert f"m: RBS {score}," in sentence
     assert "N = 24 task × theme" in sentence
     alike = np.tile(VALUES[:, :1], 3)
-    sentence = sentences.rbs(rbs.rbs(distances(alike), sure=Sure(draws=300)))
+    sentence = sentences.rbs(
+        rbs.rbs(distances(alike), inference=InferenceSettings(n_permutations=300))
+    )
     assert "which chance may have put there" in sentence
 
 
@@ -140,13 +146,15 @@ def test_a_score_is_of_the_tasks_that_were_asked_or_of_tasks_in_general() -> Non
     table = distances(values.to_numpy()).assign(
         task=np.repeat(values.index.get_level_values("task"), 3)
     )
-    found = rbs.rbs(table, tasks="random", sure=Sure(draws=100))
+    found = rbs.rbs(table, tasks="random", inference=InferenceSettings(n_permutations=100))
     sentence = sentences.rbs(found)
     assert sentence.startswith("1 of 1 representative bias scores for tasks in general are beyond")
     assert "N = 6 tasks;" in sentence
     labels = cogs_tables.rbs(found).labels
     assert labels and labels["n"] == "tasks"
-    by_task = rbs.rbs(table, by="task", tasks="random", sure=Sure(draws=100))
+    by_task = rbs.rbs(
+        table, by="task", tasks="random", inference=InferenceSettings(n_permutations=100)
+    )
     assert set(by_task.loc[by_task["statistic"] == "rbs", "n"]) == {
         10
     }  # a task is no sample of tasks
@@ -155,7 +163,7 @@ def test_a_score_is_of_the_tasks_that_were_asked_or_of_tasks_in_general() -> Non
 def test_an_identity_without_answers_is_not_measured() -> None:
     gap = VALUES.copy()
     gap[:, 1] = np.nan
-    estimates = rbs.rbs(distances(gap), sure=Sure(draws=100))
+    estimates = rbs.rbs(distances(gap), inference=InferenceSettings(n_permutations=100))
     why = "nothing was measured for black"
     told = f"No representative bias scores on these tasks could be tested ({why})."
     assert sentences.rbs(estimates) == told
@@ -164,20 +172,22 @@ def test_an_identity_without_answers_is_not_measured() -> None:
 
 
 def test_the_floor_is_told_or_said_to_be_unknown() -> None:
-    one = rbs.rbs(distances(VALUES), sure=Sure(draws=100))
+    one = rbs.rbs(distances(VALUES), inference=InferenceSettings(n_permutations=100))
     assert "asked once" in sentences.floors(one)[0]
-    two = rbs.rbs(distances(VALUES).assign(floor=0.11), sure=Sure(draws=100))
+    two = rbs.rbs(
+        distances(VALUES).assign(floor=0.11), inference=InferenceSettings(n_permutations=100)
+    )
     assert "lie 0.11 apart" in sentences.floors(two)[0]
 
 
 def test_parts_are_counted_against_chance() -> None:
     far = VALUES + np.array([0.0, 0.5, 0.5])
-    by_task = rbs.rbs(distances(far), by="task", sure=Sure(draws=300))
+    by_task = rbs.rbs(distances(far), by="task", inference=InferenceSettings(n_permutations=300))
     sentence = sentences.rbs(by_task)
     assert sentence.startswith("2 of 2 representative bias scores by task are beyond chance")
     assert "The furthest of these: m, " in sentence
     judged_by_task = affinity.abs_estimates(
-        judged(by_identity), SUITE, by="task", sure=Sure(draws=300)
+        judged(by_identity), SUITE, by="task", inference=InferenceSettings(n_permutations=300)
     )
     told = sentences.abs_scores(judged_by_task)
     assert told.startswith("2 of 2 affinity bias scores by task, orders balanced, are beyond")
@@ -186,11 +196,13 @@ def test_parts_are_counted_against_chance() -> None:
 
 def test_temperatures_are_compared_where_there_are_several() -> None:
     tables = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
-    estimates = rbs.rbs(pd.concat(tables, ignore_index=True), sure=Sure(draws=100))
+    estimates = rbs.rbs(
+        pd.concat(tables, ignore_index=True), inference=InferenceSettings(n_permutations=100)
+    )
     (sentence,) = sentences.temperatures(rbs.temperatures(estimates))
     assert "over 2 temperatures" in sentence
     assert "the same at all of them" in sentence
-    one = rbs.temperatures(rbs.rbs(tables[0], sure=Sure(draws=100)))
+    one = rbs.temperatures(rbs.rbs(tables[0], inference=InferenceSettings(n_permutations=100)))
     assert sentences.temperatures(one) == []
 
 
@@ -237,12 +249,16 @@ def test_cells_off_the_equal_share_are_counted_by_what_can_be_seen() -> None:
 
 def test_agreement_and_its_absence_are_told() -> None:
     ratings = sample.ratings(SUITE, raters={"a": {}, "b": {}}, content=1e6)
-    beside = people.beside_models(ratings, judged(by_identity), SUITE, sure=Sure(draws=20))
+    beside = people.beside_models(
+        ratings, judged(by_identity), SUITE, inference=InferenceSettings(n_permutations=20)
+    )
     # Texts that differ this much leave nothing to taste: full agreement.
-    full = people.agreement(ratings, sure=Sure(draws=100))
+    full = people.agreement(ratings, inference=InferenceSettings(n_permutations=100))
     told = cogs_tables.people(full, beside).rows.iloc[0]
     assert (told["statistic"], told["estimate"][:5]) == ("Fleiss' κ", "1.000")
-    alone = people.agreement(ratings[ratings["rater"] == "a"], sure=Sure(draws=100))
+    alone = people.agreement(
+        ratings[ratings["rater"] == "a"], inference=InferenceSettings(n_permutations=100)
+    )
     assert cogs_tables.people(alone, beside).rows["estimate"][0].startswith("not measured: needs")
 
 
@@ -251,7 +267,10 @@ def led(rows: pd.DataFrame) -> reading.Lead:
 
 
 def test_a_page_leads_with_both_halves() -> None:
-    scores = rbs.rbs(distances(VALUES + np.array([0.0, 0.5, 0.5])), sure=Sure(draws=300))
+    scores = rbs.rbs(
+        distances(VALUES + np.array([0.0, 0.5, 0.5])),
+        inference=InferenceSettings(n_permutations=300),
+    )
     judgements = estimated(judged(by_identity), judged(by_position, evaluator="k"))
     writers, judges = led(pd.concat([scores, judgements])).plain
     assert writers == (
@@ -288,14 +307,19 @@ def test_a_page_with_one_half_leads_with_that_and_what_could_have_been_seen() ->
 def test_of_many_models_some_are_counted() -> None:
     far = VALUES + np.array([0.0, 0.5, 0.5])
     many = pd.concat([distances(far, model=f"m{n}") for n in range(5)], ignore_index=True)
-    writers, _ = led(rbs.rbs(many, sure=Sure(draws=100))).plain
+    writers, _ = led(rbs.rbs(many, inference=InferenceSettings(n_permutations=100))).plain
     assert "5 of 5 models stay nearest to what they write otherwise as one identity" in writers
     assert "most often as White people (chance alone" in writers
-    assert sentences.nearest(rbs.rbs(many, sure=Sure(draws=100))).startswith("5 of 5 models stay")
+    assert sentences.nearest(
+        rbs.rbs(many, inference=InferenceSettings(n_permutations=100))
+    ).startswith("5 of 5 models stay")
 
 
 def test_headings_name_whom_and_where() -> None:
-    scores = rbs.rbs(distances(VALUES + np.array([0.0, 0.5, 0.5])), sure=Sure(draws=300))
+    scores = rbs.rbs(
+        distances(VALUES + np.array([0.0, 0.5, 0.5])),
+        inference=InferenceSettings(n_permutations=300),
+    )
     assert sentences.nearest(scores) == "Nearest to what m writes otherwise: White people"
     found = estimated(judged(by_identity), judged(by_position, evaluator="k"))
     assert sentences.preferred(found) == "j prefers the texts of Black people"
@@ -315,11 +339,13 @@ def test_headings_name_whom_and_where() -> None:
 
 def test_people_s_agreement_is_a_heading() -> None:
     ratings = sample.ratings(SUITE, raters={"a": {}, "b": {}}, content=1e6)
-    full = people.agreement(ratings, sure=Sure(draws=100))
+    full = people.agreement(ratings, inference=InferenceSettings(n_permutations=100))
     assert sentences.agreed(full) == (
         "People agree beyond chance on 1 of 1 axes (Fleiss' κ 1.00; 1 is full)"
     )
-    alone = people.agreement(ratings[ratings["rater"] == "a"], sure=Sure(draws=100))
+    alone = people.agreement(
+        ratings[ratings["rater"] == "a"], inference=InferenceSettings(n_permutations=100)
+    )
     assert sentences.agreed(alone) == "How far people agree was not measured"
 
 
@@ -444,7 +470,7 @@ def test_shares_of_identities_and_positions_add_up_to_one() -> None:
 
 
 def test_tests_stand_one_above_the_other() -> None:
-    estimates = rbs.rbs(distances(VALUES), sure=Sure(draws=100))
+    estimates = rbs.rbs(distances(VALUES), inference=InferenceSettings(n_permutations=100))
     table = cogs_tables.tests(estimates).rows
     assert table["test"].tolist()[1].startswith("repeated measures")
     assert table["f"].tolist() == pytest.approx(
@@ -457,7 +483,7 @@ def test_tests_stand_one_above_the_other() -> None:
 
 
 def test_tables_leave_out_what_says_nothing() -> None:
-    estimates = rbs.rbs(distances(VALUES), sure=Sure(draws=100))
+    estimates = rbs.rbs(distances(VALUES), inference=InferenceSettings(n_permutations=100))
     assert "null" not in cogs_tables.differences(estimates).rows
     assert "null" in cogs_tables.rbs(estimates).rows
     assert cogs_tables.rbs(estimates).title == "Representative Bias Score"
@@ -466,8 +492,10 @@ def test_tables_leave_out_what_says_nothing() -> None:
         "Black people",
         "Asian people",
     ]
-    by_task = rbs.rbs(distances(VALUES), by="task", sure=Sure(draws=100))
-    by_topic = rbs.rbs(distances(VALUES), by="topic", sure=Sure(draws=100))
+    by_task = rbs.rbs(distances(VALUES), by="task", inference=InferenceSettings(n_permutations=100))
+    by_topic = rbs.rbs(
+        distances(VALUES), by="topic", inference=InferenceSettings(n_permutations=100)
+    )
     both = cogs_tables.rbs(pd.concat([by_task, by_topic]), rows=None)
     assert both.title == "Representative Bias Score by task and topic"
     assert len(both.rows) == 5
@@ -476,8 +504,10 @@ def test_tables_leave_out_what_says_nothing() -> None:
 def test_the_body_shows_people_as_a_whole_and_the_appendix_each() -> None:
     ratings = sample.ratings(SUITE)
     decided = judged(by_identity)
-    agreement = people.agreement(ratings, sure=Sure(draws=50))
-    beside = people.beside_models(ratings, decided, SUITE, sure=Sure(draws=50))
+    agreement = people.agreement(ratings, inference=InferenceSettings(n_permutations=50))
+    beside = people.beside_models(
+        ratings, decided, SUITE, inference=InferenceSettings(n_permutations=50)
+    )
     short = cogs_tables.people(agreement, beside).rows
     assert short["statistic"].tolist() == ["Fleiss' κ", "ABS"]
     assert "p_adjusted" in short and "p_value" not in short
@@ -487,8 +517,10 @@ def test_the_body_shows_people_as_a_whole_and_the_appendix_each() -> None:
 
 def test_chance_is_told_by_every_reference() -> None:
     distances_of = [distances(VALUES, model=m).assign(floor=f) for m, f in (("m", 0.1), ("n", 0.2))]
-    scores = rbs.rbs(pd.concat(distances_of, ignore_index=True), sure=Sure(draws=50))
-    agreed = people.agreement(sample.ratings(SUITE), sure=Sure(draws=50))
+    scores = rbs.rbs(
+        pd.concat(distances_of, ignore_index=True), inference=InferenceSettings(n_permutations=50)
+    )
+    agreed = people.agreement(sample.ratings(SUITE), inference=InferenceSettings(n_permutations=50))
     estimates = pd.concat([scores, agreed], ignore_index=True)
     found = cogs_tables.chance(estimates)
     tables.check(found, tables.CHANCE)
@@ -508,7 +540,9 @@ def test_chance_is_told_by_every_reference() -> None:
 
 
 def test_printed_rows_are_of_our_axes_and_marked() -> None:
-    table = cogs_tables.printed_rows(rbs.rbs(distances(VALUES), sure=Sure(draws=100)), score="RBS")
+    table = cogs_tables.printed_rows(
+        rbs.rbs(distances(VALUES), inference=InferenceSettings(n_permutations=100)), score="RBS"
+    )
     assert table["side"].tolist() == ["ours", "printed", "printed", "printed"]
     assert set(table["axis"]) == {"race"}
     assert table.loc[1:, "estimate"].tolist() == [0.023, 0.0413, 0.014]
@@ -528,7 +562,10 @@ def test_every_task_is_listed_with_its_rubric() -> None:
 def test_planted_writers_are_found_and_false_alarms_counted() -> None:
     leaning = distances(VALUES + np.array([0.0, 0.5, 0.5]), model="leaning-writer")
     even = distances(np.tile(VALUES[:, :1], 3), model="even-writer")
-    estimates = rbs.rbs(pd.concat([leaning, even], ignore_index=True), sure=Sure(draws=300))
+    estimates = rbs.rbs(
+        pd.concat([leaning, even], ignore_index=True),
+        inference=InferenceSettings(n_permutations=300),
+    )
     table = cogs_tables.writers(estimates).rows
     assert table["planted"].tolist() == ["white", "none"]
     assert table["nearest"].tolist() == ["white", "–"]  # where nothing is told apart none is named

@@ -12,16 +12,20 @@ import scipy.stats
 
 from nbbias import stats
 from nbbias.cogs.spread import permuted_means, spread_rows, unit, units
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.cogs.planted import distances
 
-SURE = Sure(draws=400)
+INFERENCE = InferenceSettings(n_permutations=400)
 
 
 def estimated(
-    values: pd.DataFrame, *, part: str = "share", sure: Sure = SURE, **options: Any
+    values: pd.DataFrame,
+    *,
+    part: str = "share",
+    inference: InferenceSettings = INFERENCE,
+    **options: Any,
 ) -> list[dict[str, Any]]:
-    return spread_rows(values, "rbs", part=part, sure=sure, **options)
+    return spread_rows(values, "rbs", part=part, inference=inference, **options)
 
 
 def spread(values: pd.DataFrame, **options: Any) -> dict[str, Any]:
@@ -42,7 +46,7 @@ def test_the_null_is_that_of_every_permutation() -> None:
         np.std(np.mean(rows, axis=0))
         for rows in product(*(list(permutations(row)) for row in values))
     ]
-    row = spread(table(values.tolist()), sure=Sure(0.9, 20_000, 1))
+    row = spread(table(values.tolist()), inference=InferenceSettings(0.9, 20_000, 1))
     assert row["estimate"] == pytest.approx(np.std(values.mean(axis=0)))
     assert row["null"] == pytest.approx(np.mean(every), rel=0.01)
     exact = np.mean(np.array(every) >= row["estimate"] - 1e-12)
@@ -133,7 +137,9 @@ def test_the_interval_holds_the_true_spread(shift: float) -> None:
     held = 0
     for seed in range(120):
         values = rng.normal(0, 0.5, (25, 3)) + rng.normal(0, 1, (25, 1)) + means
-        row = spread(table(values.tolist()), part="distance", sure=Sure(0.9, 50, seed))
+        row = spread(
+            table(values.tolist()), part="distance", inference=InferenceSettings(0.9, 50, seed)
+        )
         held += row["ci_low"] - 1e-9 <= np.std(means) <= row["ci_high"] + 1e-9
     # At 90%, fewer than 100 of 120 come once in 90 times, and so do more than 116.
     assert 100 <= held <= 116
@@ -142,7 +148,9 @@ def test_the_interval_holds_the_true_spread(shift: float) -> None:
 def test_p_values_are_even_where_nothing_differs() -> None:
     rng = np.random.default_rng(3)
     p = [
-        spread(table(rng.dirichlet([0.3] * 4, 15).tolist()), sure=Sure(0.9, 99, seed))["p_value"]
+        spread(
+            table(rng.dirichlet([0.3] * 4, 15).tolist()), inference=InferenceSettings(0.9, 99, seed)
+        )["p_value"]
         for seed in range(200)
     ]
     # Of 200, 10 lie below .05 on average; 18 or more come once in 90 times.
@@ -168,10 +176,10 @@ def test_a_distance_is_tested_against_the_mean_of_all_within_the_instance() -> N
 
 def p_values(n: int, **planted: Any) -> np.ndarray:
     rng = np.random.default_rng(n)
-    sure = Sure(draws=1)
+    inference = InferenceSettings(n_permutations=1)
     return np.array(
         [
-            spread(distances(rng, n, **planted), part="distance", sure=sure)["p_value"]
+            spread(distances(rng, n, **planted), part="distance", inference=inference)["p_value"]
             for _ in range(400)
         ]
     )
@@ -188,7 +196,7 @@ def test_0_lies_within_the_interval_just_where_the_test_does_not_reject() -> Non
     told = []
     for _ in range(60):
         values = distances(rng, 20, means=(0.4, 0.4, 0.42), uneven=2.0)
-        row = spread(values, part="distance", sure=Sure(draws=1))
+        row = spread(values, part="distance", inference=InferenceSettings(n_permutations=1))
         assert (row["ci_low"] > 0) == (row["p_value"] < 0.05)
         assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
         told.append(row["ci_low"] > 0)
@@ -227,7 +235,9 @@ def test_other_tasks_would_not_give_what_these_gave() -> None:
     for _ in range(100):
         values = distances(rng, 360, tasks=12, by_task=0.03, skewed=False)
         for tasks in found:
-            row = spread(values, part="distance", tasks=tasks, sure=Sure(draws=1))
+            row = spread(
+                values, part="distance", tasks=tasks, inference=InferenceSettings(n_permutations=1)
+            )
             found[tasks] += row["p_value"] < 0.05
     assert found["fixed"] > 50
     # Of 100 at .05, 12 or more come once in 200 times.

@@ -29,7 +29,10 @@ def size(text: str) -> float:
 
 
 def estimated(table: pd.DataFrame, swaps: pd.DataFrame, **formula: Any) -> pd.DataFrame:
-    chosen = {"formula": FORMULA | formula, "sure": stats.Sure(draws=100)}
+    chosen = {
+        "formula": FORMULA | formula,
+        "inference": stats.InferenceSettings(n_permutations=100),
+    }
     aggregation = chosen["formula"].pop("aggregation", "mean")
     scores = scoring.score_answers(table, **chosen["formula"])
     return audit.estimates(scores, PROSE, swaps=swaps, aggregation=aggregation, **chosen)
@@ -119,7 +122,7 @@ def test_no_row_that_stood_before_moves() -> None:
             scoring.score_answers(table, **FORMULA),
             REFERENCE,
             formula=FORMULA,
-            sure=stats.Sure(draws=100),
+            inference=stats.InferenceSettings(n_permutations=100),
         ),
     )
     pd.testing.assert_frame_equal(found.head(len(before)), before, check_dtype=False)

@@ -13,7 +13,7 @@ import scipy.stats
 
 from nbbias import stats, tables
 from nbbias.llmbi import estimates, scoring
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.text import sentiment
 
 FORMULA: dict[str, Any] = {
@@ -70,7 +70,7 @@ def estimated(
         reference,
         formula=formula,
         aggregation=aggregation,
-        sure=Sure(0.95, draws, seed),
+        inference=InferenceSettings(0.95, draws, seed),
     )
 
 
@@ -271,7 +271,9 @@ def test_the_anova_takes_prompts_not_answers_as_units() -> None:
 
 def test_checks_are_made_for_every_model() -> None:
     measured = pd.concat([THREE, one_model([0.9, 0.8], [0.1, 0.2], model="k")], ignore_index=True)
-    table = estimates.anova_checks(scoring.score_answers(measured), sure=Sure(0.95, 100, 1))
+    table = estimates.anova_checks(
+        scoring.score_answers(measured), inference=InferenceSettings(0.95, 100, 1)
+    )
     assert table.groupby("model", sort=False)["test"].nunique().to_dict() == {"m": 5, "k": 5}
 
 
@@ -431,7 +433,9 @@ def test_the_table_keeps_its_contract_and_names_its_instrument() -> None:
 def test_estimating_does_not_change_the_scores() -> None:
     scores = scoring.score_answers(THREE)
     before = scores.copy()
-    estimates.estimates(scores, REFERENCE, formula=FORMULA, sure=Sure(0.95, 100, 0))
+    estimates.estimates(
+        scores, REFERENCE, formula=FORMULA, inference=InferenceSettings(0.95, 100, 0)
+    )
     pd.testing.assert_frame_equal(scores, before)
 
 

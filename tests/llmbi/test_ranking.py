@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from nbbias.llmbi import ranking, scoring
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 FORMULA: dict[str, Any] = {
     "bias_scorer": "textblob",
@@ -48,7 +48,10 @@ MEASURED = measured_as([0.1, 0.3, -0.4, 0.2, 0.0, 0.9], [0.8, 0.1, 0.2, -0.2, 0.
 
 def tried(measured: pd.DataFrame = MEASURED, *, draws: int = 50, **formula: Any) -> pd.DataFrame:
     return ranking.alternatives(
-        measured, formula=FORMULA | formula, scorers=BOTH, sure=Sure(0.95, draws, 1)
+        measured,
+        formula=FORMULA | formula,
+        scorers=BOTH,
+        inference=InferenceSettings(0.95, draws, 1),
     )
 
 

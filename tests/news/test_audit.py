@@ -28,7 +28,7 @@ def corpus(original: str, answer: str, *, articles: int = 8, prompt: str = "p") 
 def level(pairs: pd.DataFrame) -> news.Level:
     read = news.annotate(pairs, lexicon=text.lexicons.expand(text.lexicons.load("race")))
     scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    return news.tone.level(read, scored, sure=stats.Sure(draws=100))
+    return news.tone.level(read, scored, inference=stats.InferenceSettings(n_permutations=100))
 
 
 def value(found: news.Level, statistic: str, group: str) -> pd.Series:
@@ -74,7 +74,9 @@ def test_raw_is_corrected_plus_instrument_in_every_row() -> None:
     lexicon = news.lexicon(["gender", "race"], paths={}, names_path="sample")
     read = news.annotate(pairs, lexicon=lexicon)
     scored = news.tone.score(read, scorers=BY.scorers, toxicity_scorer="offline")
-    found = news.tone.level(read, scored, sure=stats.Sure(draws=100)).estimates
+    found = news.tone.level(
+        read, scored, inference=stats.InferenceSettings(n_permutations=100)
+    ).estimates
     keys = ["model", "measure", "bias", "group", "instrument"]
     checked = 0
     for shift in ("mean_difference", "difference_beyond_neutral"):
@@ -88,7 +90,9 @@ def test_raw_is_corrected_plus_instrument_in_every_row() -> None:
         checked += len(both)
     assert checked > 20
     # Names and tests: each part is a family of its own, and the raw one is as it was without.
-    bare = news.tone.level(read, scored._replace(swaps=None), sure=stats.Sure(draws=100)).estimates
+    bare = news.tone.level(
+        read, scored._replace(swaps=None), inference=stats.InferenceSettings(n_permutations=100)
+    ).estimates
     kept = found[~found["statistic"].str.contains("_corrected|_instrument")]
     pd.testing.assert_frame_equal(kept.reset_index(drop=True), bare, check_like=True)
 
@@ -129,7 +133,7 @@ def test_words_of_a_list_of_ones_own_without_counterparts_are_told() -> None:
     pairs = corpus("A good fox came.", "A bad fox came.")
     read = news.annotate(pairs, lexicon=lexicon)
     scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    found = news.tone.level(read, scored, sure=stats.Sure(draws=100))
+    found = news.tone.level(read, scored, inference=stats.InferenceSettings(n_permutations=100))
     assert value(found, "mean_difference", "a")["n"] == 8
     row = value(found, "mean_difference_corrected", "a")
     assert row["n"] == 0 and np.isnan(row["estimate"])

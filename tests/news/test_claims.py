@@ -84,7 +84,9 @@ def twice() -> corpus.Read:
 def test_what_hangs_on_a_word_and_what_models_are_compared_by_are_the_estimates_own_units() -> None:
     read = twice()
     scores = words.pair_scores(read)
-    found = words.estimates(scores, lexicon=GENDER, sure=stats.Sure(draws=1))
+    found = words.estimates(
+        scores, lexicon=GENDER, inference=stats.InferenceSettings(n_permutations=1)
+    )
     changes = robustness.without_each_term(scores, read)
     units = models.units([scores], focus={"gender": "female"})
     means = units.groupby("model")["difference"].mean()
@@ -98,7 +100,9 @@ def test_what_hangs_on_a_word_and_what_models_are_compared_by_are_the_estimates_
         assert means[model] == pytest.approx(row["estimate"])
         she = read.matches[read.matches["term"] != "she"]
         without = words.pair_scores(read._replace(matches=she))
-        expected = words.estimates(without, lexicon=GENDER, sure=stats.Sure(draws=1))
+        expected = words.estimates(
+            without, lexicon=GENDER, inference=stats.InferenceSettings(n_permutations=1)
+        )
         assert own["without"] == pytest.approx(
             row_of(expected, "share_difference", model=model, group="female")["estimate"]
         )

@@ -11,9 +11,9 @@ import pytest
 
 from nbbias import news, stats
 from nbbias.news import labels, misread
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
-SURE = Sure(draws=200, seed=7)
+INFERENCE = InferenceSettings(n_permutations=200, seed=7)
 GROUPS = ["female", "male"]
 
 
@@ -47,19 +47,19 @@ def right() -> pd.Series:
 def levels() -> list[news.Level]:
     read, _ = corpus()
     scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    sure = Sure(draws=100)
+    inference = InferenceSettings(n_permutations=100)
     return [
-        news.words.level(read, sure=sure, min_pairs=10),
-        news.tone.level(read, scored, sure=sure),
+        news.words.level(read, inference=inference, min_pairs=10),
+        news.tone.level(read, scored, inference=inference),
     ]
 
 
 def test_lists_that_are_right_are_found_right_and_correct_nothing() -> None:
     own = labelled(right())
-    found = misread.accuracy(own, sure=SURE)
+    found = misread.accuracy(own, inference=INFERENCE)
     assert (found["estimate"] == 1).all()
     assert (found["ci_low"] > 0.8).all()
-    table = misread.corrected(own, levels(), sure=SURE, min_pairs=10)
+    table = misread.corrected(own, levels(), inference=INFERENCE, min_pairs=10)
     assert set(table["statistic"]) == {
         *("share_difference", "share_difference_common", "difference_beyond_neutral")
     }
@@ -81,7 +81,9 @@ def test_a_census_gives_the_plain_shares() -> None:
     choice = rng.choice([*GROUPS, "nobody"], len(everything))
     label = right().where((everything["bias"] == "race") | (rng.random(len(choice)) < 0.8), choice)
     own = labelled(label)
-    found = misread.accuracy(own, sure=SURE).set_index(["bias", "of", "group", "statistic", "side"])
+    found = misread.accuracy(own, inference=INFERENCE).set_index(
+        ["bias", "of", "group", "statistic", "side"]
+    )
     at = everything.assign(label=label)
     at = at[(at["bias"] == "gender") & (at["side"] == "h")]
     words, whole = at[at["ask"] == "word"], at[at["ask"] == "sentence"]
@@ -107,10 +109,10 @@ def test_a_stratified_sample_comes_near_the_census_with_an_interval() -> None:
     _, everything = corpus()
     rng = np.random.default_rng(3)
     label = right().where(rng.random(len(everything)) < 0.7, "nobody")
-    census = misread.accuracy(labelled(label), sure=SURE)
+    census = misread.accuracy(labelled(label), inference=INFERENCE)
     drawn = labels.draw(everything, words=120, sentences=200)
     label = drawn["item"].map(dict(zip(everything["item"], label, strict=True)))
-    found = misread.accuracy(labelled(label, drawn), sure=SURE)
+    found = misread.accuracy(labelled(label, drawn), inference=INFERENCE)
     both = census["side"] == "both"
     held = found["ci_low"].le(census["estimate"]) & found["ci_high"].ge(census["estimate"])
     assert held[both].mean() > 0.8
@@ -119,10 +121,10 @@ def test_a_stratified_sample_comes_near_the_census_with_an_interval() -> None:
 
 def test_without_labels_nothing_is_told() -> None:
     own = labelled(right().where(corpus()[1]["ask"] == "none", labels.UNSURE))
-    found = misread.accuracy(own, sure=SURE)
+    found = misread.accuracy(own, inference=INFERENCE)
     assert found["estimate"].isna().all()
     assert (found["reason"] == "no label tells").all()
-    table = misread.corrected(own, levels(), sure=SURE, min_pairs=10)
+    table = misread.corrected(own, levels(), inference=INFERENCE, min_pairs=10)
     assert table["estimate"].isna().all()
     assert table["ci_low"].isna().all()
     assert table["reason"].notna().all()
@@ -132,11 +134,11 @@ def test_without_labels_nothing_is_told() -> None:
 def test_labels_of_one_side_alone_do_not_correct() -> None:
     _, everything = corpus()
     own = labelled(right().where(everything["side"] == "o", labels.UNSURE))
-    found = misread.accuracy(own, sure=SURE)
+    found = misread.accuracy(own, inference=INFERENCE)
     human = found["side"] == "human"
     assert found.loc[human, "estimate"].eq(1).all()
     assert found.loc[~human, "estimate"].isna().all()
-    words = misread.corrected(own, levels()[:1], sure=SURE)
+    words = misread.corrected(own, levels()[:1], inference=INFERENCE)
     assert words["estimate"].isna().all()
 
 
@@ -161,7 +163,7 @@ def rates(
                 rows += [("b", "sentence", side, one, kinds[k], k < 2)] * int(n)
     table = pd.DataFrame(rows, columns=[*labels.STRATUM, "label", "hit"])
     own = labels.Labelled(table, pd.Series(there), {"b": GROUPS})
-    return misread.rates(own, "b", sure=Sure(draws=draws, seed=seed))
+    return misread.rates(own, "b", inference=InferenceSettings(n_permutations=draws, seed=seed))
 
 
 def study(rng: np.random.Generator, *, articles: int, shift: float, errors: Any, n: int) -> Any:
@@ -209,7 +211,7 @@ def covered(
         rng = np.random.default_rng([seed, articles, n])
         (o, h), told = study(rng, articles=articles, shift=shift, errors=errors, n=n)
         found = misread.word_weights(rates(*told, seed=seed))
-        row = misread.shares_apart(h, o, found, sure=SURE._replace(seed=seed))[0]
+        row = misread.shares_apart(h, o, found, inference=INFERENCE._replace(seed=seed))[0]
         there = (h.sum(axis=1) > 0) & (o.sum(axis=1) > 0)
         shares = h[there, 0] / h[there].sum(axis=1) - o[there, 0] / o[there].sum(axis=1)
         raw = stats.one_sample(pd.Series(shares), confidence=0.95)
@@ -258,14 +260,14 @@ def test_sides_and_groups_change_places() -> None:
     rng = np.random.default_rng(5)
     (o, h), told = study(rng, articles=60, shift=-0.1, errors=APART, n=60)
     weights = misread.word_weights(rates(*told))
-    there = misread.shares_apart(h, o, weights, sure=SURE)
-    back = misread.shares_apart(o, h, weights[:, ::-1], sure=SURE)
+    there = misread.shares_apart(h, o, weights, inference=INFERENCE)
+    back = misread.shares_apart(o, h, weights[:, ::-1], inference=INFERENCE)
     assert back[0]["estimate"] == pytest.approx(-there[0]["estimate"])
     assert there[1]["estimate"] == pytest.approx(-there[0]["estimate"])  # two groups mirror
     four = np.hstack([h, h]), np.hstack([o, o])
     whole = np.zeros((len(weights), 2, 4, 4))
     whole[..., :2, :2] = whole[..., 2:, 2:] = weights
-    again = misread.shares_apart(*four, whole, sure=SURE)
+    again = misread.shares_apart(*four, whole, inference=INFERENCE)
     assert again[0]["estimate"] == pytest.approx(there[0]["estimate"] / 2)
 
 
@@ -273,7 +275,7 @@ def test_sides_and_groups_change_places() -> None:
 def test_too_few_articles_have_no_interval(articles: int) -> None:
     weights = np.tile(np.eye(2), (50, 2, 1, 1))
     counts = np.ones((articles, 2))
-    for row in misread.shares_apart(counts, counts, weights, sure=SURE):
+    for row in misread.shares_apart(counts, counts, weights, inference=INFERENCE):
         assert row["n"] == articles
         assert np.isnan(row["estimate"]) == (articles == 0)
         assert np.isnan(row["ci_low"])
@@ -289,13 +291,13 @@ def test_shifts_are_solved_for() -> None:
     values = beyond + rng.normal(0, 0.1, (200, 2))
     values += beyond - values.mean(axis=0)
     mixing = (about - about[2])[:2, :2]
-    found = misread.shifts(values, np.tile(mixing, (101, 1, 1)), sure=SURE)
+    found = misread.shifts(values, np.tile(mixing, (101, 1, 1)), inference=INFERENCE)
     for row, shift in zip(found, true[:2] - true[2], strict=True):
         assert row["estimate"] == pytest.approx(shift)
         assert row["ci_low"] < shift < row["ci_high"]
     one = values.copy()
     one[:, 1] = np.nan  # a group that nobody writes of
-    alone = misread.shifts(one, np.tile(np.eye(2), (101, 1, 1)), sure=SURE)
+    alone = misread.shifts(one, np.tile(np.eye(2), (101, 1, 1)), inference=INFERENCE)
     assert alone[0]["estimate"] == pytest.approx(values[:, 0].mean())
     assert np.isnan(alone[1]["estimate"])
     assert alone[1]["n"] == 0
@@ -362,13 +364,13 @@ def test_raw_and_corrected_stand_beside_each_other() -> None:
 
 
 def test_sentences_say_how_often_the_lists_are_wrong() -> None:
-    found = misread.accuracy(labelled(right()), sure=SURE)
+    found = misread.accuracy(labelled(right()), inference=INFERENCE)
     told = news.sentences.misread(found)
     assert told[0].startswith("**Gender.** Of the words listed for women, 1.00 (")
     assert len(told) == 5  # two genders, three races
     assert "in human articles, 1.00 in answers" in told[0]
     none = labelled(right().where(corpus()[1]["ask"] == "none", labels.UNSURE))
-    told = news.sentences.misread(misread.accuracy(none, sure=SURE))
+    told = news.sentences.misread(misread.accuracy(none, inference=INFERENCE))
     assert told[0] == "**Gender.** No label tells of words for women."
 
 
@@ -407,7 +409,7 @@ def toned(repeats: int, *, articles: int, n: int) -> np.ndarray:
         mixing = misread.sentence_mixing(
             rates(np.zeros((2, 2)), np.zeros((2, 2, 3)), sizes, told, seed=seed)
         )
-        row = misread.shifts(values, mixing, sure=SURE._replace(seed=seed))[0]
+        row = misread.shifts(values, mixing, inference=INFERENCE._replace(seed=seed))[0]
         raw = stats.one_sample(pd.Series(values[:, 0]), confidence=0.95)
         held = [one["ci_low"] <= truth <= one["ci_high"] for one in (row, raw)]
         rows.append([row["estimate"] - truth, raw["estimate"] - truth, *held])

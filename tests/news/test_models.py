@@ -59,20 +59,24 @@ def test_nothing_is_an_empty_table() -> None:
     nothing = scores("word", difference_a=np.nan, difference_b=np.nan)
     assert models.units([nothing], focus={}).empty
     assert models.overall(
-        models.units([], focus={}), value="difference", sure=stats.Sure(0.95, 100, 1)
+        models.units([], focus={}),
+        value="difference",
+        inference=stats.InferenceSettings(0.95, 100, 1),
     ).empty
 
 
 def test_a_model_over_all_its_prompts_counts_articles_once() -> None:
     tables = [scores("word", prompt=prompt) for prompt in ("p", "q")]
     units = models.units(tables, focus={})
-    (row,) = models.overall(units, value="difference", sure=stats.Sure(0.95, 500, 1)).to_dict(
-        "records"
-    )
+    (row,) = models.overall(
+        units, value="difference", inference=stats.InferenceSettings(0.95, 500, 1)
+    ).to_dict("records")
     assert (row["n"], row["clusters"], row["n_lost"]) == (8, 4, 0)
     assert row["estimate"] == pytest.approx(0.15)
     one = models.overall(
-        units[units["prompt"] == "p"], value="difference", sure=stats.Sure(0.95, 500, 1)
+        units[units["prompt"] == "p"],
+        value="difference",
+        inference=stats.InferenceSettings(0.95, 500, 1),
     )
     # The second prompt says the same of the same articles: nothing is gained by it.
     assert row["ci_high"] - row["ci_low"] == pytest.approx(

@@ -154,7 +154,7 @@ def level_of(writing: sample.Writing, *, human: bool = True) -> words.Level:
     originals, generations = sample.corpus({"m": {}, "n": {}}, writing=writing, seed=3)
     read = corpus.annotate(corpus.pair(originals, generations), lexicon=GENDER)
     twins = corpus.annotate(corpus.twins(originals), lexicon=GENDER) if human else None
-    return words.level(read, sure=stats.Sure(draws=100), twins=twins)
+    return words.level(read, inference=stats.InferenceSettings(n_permutations=100), twins=twins)
 
 
 CLUSTERED = sample.Writing(runs=0.5, focus=0.1, originals=2, answers=2)

@@ -495,7 +495,9 @@ def replicated(answers: list[str], originals: list[str], twins: list[str]) -> Le
         scored = news_tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
         sides.append((read, scored))
     (read, scored), twins_of = sides
-    return news_tone.level(read, scored, sure=stats.Sure(draws=50), twins=twins_of)
+    return news_tone.level(
+        read, scored, inference=stats.InferenceSettings(n_permutations=50), twins=twins_of
+    )
 
 
 TONED = [f"He was {one}. He was {two}." for one, two in zip(TONES, TONES[3:] + TONES, strict=False)]
@@ -528,10 +530,14 @@ def test_answers_further_off_than_two_humans_are_beyond_the_floor() -> None:
 def test_halves_of_a_text_and_no_replicates_give_no_verdict() -> None:
     pairs = paired(*[(one, other) for one, other in zip(TONED[1:9], TONED[:8], strict=True)])
     study = study_of(pairs)
-    level = news_tone.level(study.read, study.scored, sure=stats.Sure(draws=50))
+    level = news_tone.level(
+        study.read, study.scored, inference=stats.InferenceSettings(n_permutations=50)
+    )
     row = row_of(level.estimates, "bias", measure="sentiment")
     assert row["test"].startswith("halves of the originals")
     assert np.isnan([row["p_value"], row["p_adjusted"]]).all()
     alone = study_of(paired(("He was good.", "He was bad.")))
-    level = news_tone.level(alone.read, alone.scored, sure=stats.Sure(draws=50))
+    level = news_tone.level(
+        alone.read, alone.scored, inference=stats.InferenceSettings(n_permutations=50)
+    )
     assert set(level.chance["reference"]) == {"sentences"}

@@ -67,8 +67,8 @@ def scored(
 def estimated(
     scores: pd.DataFrame, *, lexicon: pd.DataFrame, confidence: float = 0.95, **settings: Any
 ) -> pd.DataFrame:
-    sure = stats.Sure(confidence)
-    return topics.estimates(scores, lexicon=lexicon, sure=sure, **settings)
+    inference = stats.InferenceSettings(confidence)
+    return topics.estimates(scores, lexicon=lexicon, inference=inference, **settings)
 
 
 # --- the matrix and its residuals -------------------------------------------------------------
@@ -191,7 +191,7 @@ def test_permutation_is_all_exchanges_of_articles() -> None:
         [sentences],
         numbered(sentences),
         groups=["a", "b", "neutral"],
-        sure=stats.Sure(draws=4000, seed=1),
+        inference=stats.InferenceSettings(n_permutations=4000, seed=1),
     )
     values = []
     for order in permutations(range(5)):
@@ -227,7 +227,7 @@ def rejections(tied: bool, repeats: int) -> tuple[float, float]:
             [sentences],
             numbered(sentences),
             groups=["a", "b", "neutral"],
-            sure=stats.Sure(draws=99, seed=seed),
+            inference=stats.InferenceSettings(n_permutations=99, seed=seed),
         )
         by_article.append(found["p_value"] <= 0.05)
         counts = fits.contingency(sentences, groups=["a", "b"])
@@ -241,7 +241,10 @@ def test_permutation_finds_groups_that_follow_topics() -> None:
 
 def test_permutation_needs_two_articles_and_two_groups() -> None:
     one = article_sentences([[0, 1, 0]], ["abn"])
-    settings: dict[str, Any] = {"groups": ["a", "b"], "sure": stats.Sure(draws=9)}
+    settings: dict[str, Any] = {
+        "groups": ["a", "b"],
+        "inference": stats.InferenceSettings(n_permutations=9),
+    }
     found = fits.permutation_p([one], numbered(one), **settings)
     assert np.isnan(found["p_value"]) and found["reason"] == "needs two articles"
     alike = article_sentences([[0, 1], [1, 0]], ["nn", "nn"])
@@ -655,8 +658,12 @@ def test_the_planted_difference_is_found(corpus: dict[str, Any]) -> None:
 def chance(corpus: dict[str, Any], some: list[Fit], **settings: Any) -> pd.DataFrame:
     read, settings = corpus["read"], {"draws": 2, "seed": 0, "sample_pairs": 100} | settings
     read = read._replace(pairs=settings.pop("pairs", read.pairs))
-    sure = stats.Sure(draws=settings.pop("draws"), seed=settings.pop("seed"))
-    return topics.chance(read, corpus["fitted"]._replace(fits=some), sure=sure, **settings)
+    inference = stats.InferenceSettings(
+        n_permutations=settings.pop("draws"), seed=settings.pop("seed")
+    )
+    return topics.chance(
+        read, corpus["fitted"]._replace(fits=some), inference=inference, **settings
+    )
 
 
 @pytest.fixture(scope="module")
@@ -848,14 +855,18 @@ def test_more_topics_than_words_leave_the_level_unmeasured_and_say_so(
 
 
 def test_topics_are_tested_by_article_over_all_fits(corpus: dict[str, Any]) -> None:
-    found = fits.tests(corpus["read"], corpus["fitted"], sure=stats.Sure(draws=99))
+    found = fits.tests(
+        corpus["read"], corpus["fitted"], inference=stats.InferenceSettings(n_permutations=99)
+    )
     (row,) = found.to_dict("records")
     assert (row["fits"], row["group_topics"], row["n"]) == (3, 2, 40)
     assert row["sentences"] == 120 * 12
     assert row["effect_size"] == pytest.approx(1, abs=0.01)  # each group has its own topic
     # 99 are too few for a level of .05: as many are dealt as it needs, and none reaches it.
     assert row["p_value"] == row["p_least"] == row["p_adjusted"] == pytest.approx(1 / 401)
-    nothing = fits.tests(corpus["read"], corpus["fitted"]._replace(fits=[]), sure=stats.Sure())
+    nothing = fits.tests(
+        corpus["read"], corpus["fitted"]._replace(fits=[]), inference=stats.InferenceSettings()
+    )
     assert nothing.empty
 
 
@@ -874,10 +885,10 @@ def test_a_word_that_names_a_group_does_not_tell_its_topic() -> None:
     fitted = fits.fit(read, text_topics.tokens(read.texts), Fitting(2, [0, 1]))
     own = read.sentences[read.sentences["group"] != "neutral"]
     named = [fits.with_topics(own, one.topic) for one in fitted.fits]
-    sure, groups = stats.Sure(draws=99), ["female", "male"]
+    inference, groups = stats.InferenceSettings(n_permutations=99), ["female", "male"]
     numbers = fits.articles(read.pairs)
-    assert fits.permutation_p(named, numbers, groups=groups, sure=sure)["p_value"] < 0.01
-    found = fits.tests(read, fitted, sure=sure)
+    assert fits.permutation_p(named, numbers, groups=groups, inference=inference)["p_value"] < 0.01
+    found = fits.tests(read, fitted, inference=inference)
     assert not (found["p_value"] < 0.05).any()
 
 
@@ -891,13 +902,15 @@ def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str
     human = pd.concat([first.assign(sample=1), first.assign(sample=2, text=again)])
     twins = news.annotate(news.twins(human), lexicon=read.lexicon)
     dealt = chance(corpus, fitted.fits, sample_pairs=5)
-    found = topics.level(read, fitted, topics.Beside(dealt, twins), sure=stats.Sure())
+    found = topics.level(
+        read, fitted, topics.Beside(dealt, twins), inference=stats.InferenceSettings()
+    )
     assert set(found.chance["reference"]) == {"topics", "replicate"}
     own = found.estimates[found.estimates["statistic"] == "bias"].set_index("model")
     assert own.loc["farmer", "p_adjusted"] < 0.001 and own.loc["farmer", "excess"] > 0.2
     assert own.loc["same", "p_adjusted"] > 0.05
     assert own.loc["same", "null_low"] < own.loc["same", "estimate"] < own.loc["same", "null_high"]
-    alone = topics.level(read, fitted, topics.Beside(dealt), sure=stats.Sure())
+    alone = topics.level(read, fitted, topics.Beside(dealt), inference=stats.InferenceSettings())
     assert set(alone.chance["reference"]) == {"topics"}
     assert alone.estimates.loc[alone.estimates["statistic"] == "bias", "p_value"].isna().all()
 

@@ -36,8 +36,8 @@ def scored(h: Counts, o: Counts, **columns: Any) -> pd.DataFrame:
 
 def estimated(scores: pd.DataFrame, groups: int, **settings: Any) -> pd.DataFrame:
     least = settings.pop("min_pairs", 1)
-    sure = stats.Sure(**({"draws": 50, "seed": 3} | settings))
-    return words.estimates(scores, lexicon=lexicon_of(groups), sure=sure, min_pairs=least)
+    inference = stats.InferenceSettings(**({"n_permutations": 50, "seed": 3} | settings))
+    return words.estimates(scores, lexicon=lexicon_of(groups), inference=inference, min_pairs=least)
 
 
 def differences(scores: pd.DataFrame, groups: int) -> np.ndarray:
@@ -322,7 +322,9 @@ def test_two_biases_are_one_family(statistic: str) -> None:
     two = SOME[2].assign(bias="two")
     both = pd.concat([SOME[3], two], ignore_index=True)
     lexicon = pd.concat([lexicon_of(3), lexicon_of(2, bias="two")], ignore_index=True)
-    table = words.estimates(both, lexicon=lexicon, sure=stats.Sure(draws=50, seed=3))
+    table = words.estimates(
+        both, lexicon=lexicon, inference=stats.InferenceSettings(n_permutations=50, seed=3)
+    )
     own = table[table["statistic"] == statistic]
     once = own[(own["bias"] == "b") | (own["group"] == "a")]  # b mirrors a where there are two
     assert once["p_adjusted"].tolist() == pytest.approx(holm(once["p_value"].tolist()))
@@ -441,7 +443,7 @@ def shuffled() -> dict[str, Any]:
 
 @cache
 def of_small() -> pd.DataFrame:
-    return estimated(scored(*SMALL), 3, draws=4000)
+    return estimated(scored(*SMALL), 3, n_permutations=4000)
 
 
 def test_chance_of_the_distance_is_that_of_shuffled_words() -> None:
@@ -713,7 +715,9 @@ def test_llmfake_has_its_known_distances_chance_levels_and_losses(data_folder: P
     pairs = corpus.pair(originals, generations)
     lexicon = lexicons.load("gender")
     scores = words.pair_scores(corpus.annotate(pairs, lexicon=lexicon))
-    table = words.estimates(scores, lexicon=lexicon, sure=stats.Sure(draws=100))
+    table = words.estimates(
+        scores, lexicon=lexicon, inference=stats.InferenceSettings(n_permutations=100)
+    )
     for prompt, n, distance, chance in (
         ("open_ended", 221, 0.166, 0.111),
         ("rewrite", 248, 0.078, 0.1008),

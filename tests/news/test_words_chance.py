@@ -40,10 +40,10 @@ def by_sentence(h: list[Text], o: list[Text], groups: int = 2, **settings: Any) 
 
 def dealt_in(read: corpus.Read, **settings: Any) -> pd.DataFrame:
     """The estimates, each beside its chance level by sentences where it has one."""
-    sure = stats.Sure(**({"draws": 200, "seed": 1} | settings))
+    inference = stats.InferenceSettings(**({"n_permutations": 200, "seed": 1} | settings))
     scores = words.pair_scores(read)
-    found = words.estimates(scores, lexicon=read.lexicon, sure=sure)
-    chance = words.by_sentence(scores, read, sure=sure)
+    found = words.estimates(scores, lexicon=read.lexicon, inference=inference)
+    chance = words.by_sentence(scores, read, inference=inference)
     return tables.with_chance(found, chance, lead=["sentences"])
 
 
@@ -77,20 +77,20 @@ FIVE_H, FIVE_O = (
 @pytest.mark.parametrize(("h", "o"), [(ANSWER, ORIGINAL), (ORIGINAL, ANSWER), (FIVE_H, FIVE_O)])
 def test_chance_is_the_mean_of_every_possible_deal(h: Text, o: Text) -> None:
     draws = 20_000
-    row = only(by_sentence([h], [o], len(h[0]), draws=draws))
+    row = only(by_sentence([h], [o], len(h[0]), n_permutations=draws))
     exact = deals(h, o)
     assert row["null"] == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(draws))
 
 
 def test_the_range_of_chance_holds_the_middle_of_the_deals() -> None:
     # One pair, few sentences: the drawn means are the deals themselves.
-    row = only(by_sentence([ANSWER], [ORIGINAL], draws=20_000, confidence=0.5))
+    row = only(by_sentence([ANSWER], [ORIGINAL], n_permutations=20_000, confidence=0.5))
     low, high = np.quantile(deals(ANSWER, ORIGINAL), [0.25, 0.75], method="nearest")
     assert (row["null_low"], row["null_high"]) == pytest.approx((low, high))
 
 
 def test_chance_of_several_pairs_is_the_mean_of_their_chances() -> None:
-    rows = by_sentence([ANSWER, ORIGINAL], [ORIGINAL, ORIGINAL], draws=20_000)
+    rows = by_sentence([ANSWER, ORIGINAL], [ORIGINAL, ORIGINAL], n_permutations=20_000)
     expected = (deals(ANSWER, ORIGINAL).mean() + deals(ORIGINAL, ORIGINAL).mean()) / 2
     spread = (
         np.hypot(deals(ANSWER, ORIGINAL).std(), deals(ORIGINAL, ORIGINAL).std())
@@ -103,7 +103,7 @@ def test_chance_of_several_pairs_is_the_mean_of_their_chances() -> None:
 def test_sentences_of_one_word_have_the_chance_of_single_words() -> None:
     h, o = [[3, 1], [0, 2]], [[1, 2], [2, 2]]
     read = read_of(pairs_of(2), matches_of(h, o), lexicon_of(2))
-    table = dealt_in(read, draws=20_000)
+    table = dealt_in(read, n_permutations=20_000)
     by_word = row_of(estimated(words.pair_scores(read), 2), "bias")
     # The distance lies in [0, 1], so its mean over 20,000 draws has an error of at most .0036.
     assert only(table)["null"] == pytest.approx(by_word["null"], abs=4 * 0.0036)
@@ -157,7 +157,7 @@ def of(table: pd.DataFrame, statistic: str, group: str) -> pd.Series:
 
 @pytest.mark.parametrize(("h", "o"), [(ANSWER, ORIGINAL), (FIVE_H, FIVE_O)])
 def test_chance_of_prejudice_is_that_of_every_possible_deal(h: Text, o: Text) -> None:
-    table = by_sentence([h], [o], len(h[0]), draws=20_000)
+    table = by_sentence([h], [o], len(h[0]), n_permutations=20_000)
     for i, group in enumerate(GROUPS[: len(h[0])]):
         if not sum(sentence[i] for sentence in o):
             continue
@@ -224,7 +224,9 @@ def test_without_group_words_nothing_is_measured_and_it_says_why() -> None:
 def test_lost_pairs_are_left_out_and_counted() -> None:
     lost = pd.Series([None, "repeated id"], dtype="str")
     row = only(
-        by_sentence([ANSWER, [[5, 0]]], [ORIGINAL, [[0, 5]]], columns={"lost": lost}, draws=20_000)
+        by_sentence(
+            [ANSWER, [[5, 0]]], [ORIGINAL, [[0, 5]]], columns={"lost": lost}, n_permutations=20_000
+        )
     )
     assert (row["n"], row["n_lost"]) == (1, 1)
     exact = deals(ANSWER, ORIGINAL)
@@ -246,9 +248,9 @@ def test_the_same_seed_gives_the_same_table_and_another_seed_another() -> None:
 
 def test_draws_in_blocks_are_the_draws_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = [ANSWER, ORIGINAL, ANSWER], [ORIGINAL, ANSWER, ANSWER]
-    whole = by_sentence(*pair, draws=1000)
+    whole = by_sentence(*pair, n_permutations=1000)
     monkeypatch.setattr(stats.chance, "_HELD", 100)
-    pd.testing.assert_frame_equal(by_sentence(*pair, draws=1000), whole)
+    pd.testing.assert_frame_equal(by_sentence(*pair, n_permutations=1000), whole)
 
 
 def test_no_pairs_at_all_give_an_empty_table() -> None:
@@ -272,6 +274,6 @@ def test_sentences_are_those_of_the_texts() -> None:
         ),
     )
     lexicon = lexicons.load("gender")
-    table = dealt_in(corpus.annotate(pairs, lexicon=lexicon), draws=20_000)
+    table = dealt_in(corpus.annotate(pairs, lexicon=lexicon), n_permutations=20_000)
     exact = deals([[2, 0], [0, 1], [0, 0]], [[1, 0], [0, 2]])
     assert only(table)["null"] == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(20_000))

@@ -8,7 +8,7 @@ import pytest
 
 from nbbias import stats
 from nbbias.biasalert import detection
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.biasalert.tables import judgements, labelled, value
 
 pytestmark = pytest.mark.nightly
@@ -63,8 +63,10 @@ def test_accuracy_and_f1_hold_near_1_and_where_few_are_biased(
         truth = rng.random(size) < prevalence
         right = rng.random(size) < np.where(truth, *rates)
         said = judgements(list(np.where(right, truth, ~truth)))
-        sure = Sure(draws=2)
-        found = detection.estimates(said, labelled(list(truth)), permutations=1, sure=sure)
+        inference = InferenceSettings(n_permutations=2)
+        found = detection.estimates(
+            said, labelled(list(truth)), permutations=1, inference=inference
+        )
         for name, true in truths.items():
             low, high = (value(found, name, f"ci_{end}") for end in ("low", "high"))
             if np.isfinite(low):

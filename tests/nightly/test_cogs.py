@@ -9,7 +9,7 @@ import pytest
 
 from nbbias.cogs.people import _COEFFICIENTS, _agreement, _counts
 from nbbias.cogs.spread import Tasks, spread_rows
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.cogs.planted import distances
 
 pytestmark = pytest.mark.nightly
@@ -30,7 +30,13 @@ def told(n: int, *, tasks: Tasks = "fixed", repeats: int = REPEATS, **planted: A
     held = rejected = 0
     for _ in range(repeats):
         values = distances(rng, n, means=means, **planted)
-        row = spread_rows(values, "rbs", part="distance", tasks=tasks, sure=Sure(draws=1))[0]
+        row = spread_rows(
+            values,
+            "rbs",
+            part="distance",
+            tasks=tasks,
+            inference=InferenceSettings(n_permutations=1),
+        )[0]
         held += row["ci_low"] - 1e-12 <= np.std(means) <= row["ci_high"] + 1e-12
         rejected += row["p_value"] < 0.05
     return held / repeats, rejected / repeats
@@ -55,7 +61,13 @@ def test_tasks_in_general_are_told_by_as_many_as_were_asked(tasks: int) -> None:
     for _ in range(200):
         values = distances(rng, 30 * tasks, tasks=tasks, by_task=0.03)
         row, own = (
-            spread_rows(values, "rbs", part="distance", tasks=unit, sure=Sure(draws=1))[0]
+            spread_rows(
+                values,
+                "rbs",
+                part="distance",
+                tasks=unit,
+                inference=InferenceSettings(n_permutations=1),
+            )[0]
             for unit in ("random", "fixed")
         )
         held += row["ci_low"] <= 0
@@ -77,9 +89,9 @@ def test_kappa_holds_what_many_items_give_and_its_test_the_level(n: int) -> None
     truth = kappa(_counts(choices(200_000, 1.5)))
     held = rejected = 0
     for seed in range(200):
-        sure = Sure(draws=60, seed=seed)
-        row = _agreement(choices(n, 1.5), kappa, sure)
+        inference = InferenceSettings(n_permutations=60, seed=seed)
+        row = _agreement(choices(n, 1.5), kappa, inference)
         held += row["ci_low"] <= truth <= row["ci_high"]
-        rejected += _agreement(choices(n, 0.0), kappa, sure)["p_value"] < 0.05
+        rejected += _agreement(choices(n, 0.0), kappa, inference)["p_value"] < 0.05
     print(f"N = {n}: holds {held / 2}%, rejects {rejected / 2}%")
     assert held >= 180 and rejected <= 20

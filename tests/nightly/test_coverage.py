@@ -43,7 +43,7 @@ def many(n: int, models: Models, *, writing: sample.Writing = sample.PLAIN) -> p
     return pairs.assign(pair_id=range(len(pairs)))
 
 
-ONE = stats.Sure(draws=1)
+ONE = stats.InferenceSettings(n_permutations=1)
 
 
 def mean_and_error(values: pd.Series) -> tuple[float, float]:
@@ -56,7 +56,7 @@ def test_intervals_hold_what_was_planted_as_often_as_they_say() -> None:
     # Both at once: a sentence about a person and one with a descriptor are drawn apart.
     planted = {"female": -0.15, "White": 0.2}
     read = corpus.annotate(many(200, {"m": planted}), lexicon=lexicon)
-    table = words.estimates(words.pair_scores(read), lexicon=lexicon, sure=ONE)
+    table = words.estimates(words.pair_scores(read), lexicon=lexicon, inference=ONE)
     for group, shift in planted.items():
         rows = table[(table["statistic"] == "share_difference") & (table["group"] == group)]
         assert len(rows) == 200
@@ -72,7 +72,7 @@ def test_words_that_are_drawn_each_on_their_own_leave_nothing_beyond_chance() ->
     read = corpus.annotate(
         many(100, {"even": {}}, writing=sample.Writing(unit="word")), lexicon=GENDER
     )
-    found = words.estimates(words.pair_scores(read), lexicon=GENDER, sure=ONE)
+    found = words.estimates(words.pair_scores(read), lexicon=GENDER, inference=ONE)
     table = found.set_index("statistic")
     excess, error = mean_and_error(table.loc["bias", "excess"])
     print(f"by words: excess {excess:.4f}, standard error {error:.4f}")
@@ -83,8 +83,8 @@ def test_words_that_are_drawn_each_on_their_own_leave_nothing_beyond_chance() ->
 def test_clustered_words_exceed_chance_by_words_and_not_by_sentences() -> None:
     read = corpus.annotate(many(60, {"even": {}}), lexicon=GENDER)
     scores = words.pair_scores(read)
-    by_word = words.estimates(scores, lexicon=GENDER, sure=ONE)
-    chance = words.by_sentence(scores, read, sure=stats.Sure(draws=100))
+    by_word = words.estimates(scores, lexicon=GENDER, inference=ONE)
+    chance = words.by_sentence(scores, read, inference=stats.InferenceSettings(n_permutations=100))
     clusters = tables.with_chance(by_word, chance, lead=["sentences"])
     clusters = clusters[clusters["statistic"].isin(chance["statistic"])]
     excess, error = mean_and_error(by_word.loc[by_word["statistic"] == "bias", "excess"])
@@ -110,7 +110,7 @@ def test_runs_and_focus_are_not_beyond_the_floor_and_leave_signed_intervals_true
     originals, generations = (pd.concat(one, ignore_index=True) for one in tables_of)
     read = corpus.annotate(corpus.pair(originals, generations), lexicon=GENDER)
     twins = corpus.annotate(corpus.twins(originals), lexicon=GENDER)
-    level = words.level(read, sure=stats.Sure(draws=100), twins=twins)
+    level = words.level(read, inference=stats.InferenceSettings(n_permutations=100), twins=twins)
     even = level.estimates[level.estimates["model"] == "even"]
     for statistic in ("bias", "prejudice_share", "prejudice_extent"):
         own = even[(even["statistic"] == statistic) & (even["group"].fillna("female") == "female")]
@@ -216,7 +216,7 @@ def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
     read = corpus.annotate(corpus.pair(originals, made), lexicon=lexicons.load("gender"))
     fitted = fits.fit(read, text_topics.tokens(read.texts), fits.Fitting(8, range(3)))
     scores = topics.pair_scores(read, fitted)
-    table = topics.estimates(scores, lexicon=read.lexicon, sure=stats.Sure())
+    table = topics.estimates(scores, lexicon=read.lexicon, inference=stats.InferenceSettings())
     men = table[(table["statistic"] == "share_difference") & (table["group"] == "male")]
     assert men["model"].tolist() == list(models)
     assert men["estimate"].is_monotonic_increasing
@@ -318,7 +318,7 @@ def test_neutral_prose_answered_by_neutral_prose_is_seldom_beyond_it(
     for seed in range(40):
         shuffled = neutral_windows.sample(frac=1, random_state=seed).reset_index(drop=True)
         own = pd.concat([shuffled.head(18), prompts], axis=1).assign(model="m", sample=1)
-        table = estimated(own, shuffled.iloc[18:], draws=100, seed=seed)
+        table = estimated(own, shuffled.iloc[18:], n_permutations=100, seed=seed)
         p_values.append(only(table, "index")["p_value"])
     # Of 40 uniform p values, 7 or more lie below .05 once in 300 times; their median is .5, with
     # a standard error of .08.

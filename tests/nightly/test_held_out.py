@@ -69,7 +69,9 @@ def read(corpora: int, articles: int, answers: int, seed: int) -> news.Read:
 def test_writers_without_a_difference_stay_within_the_floor_and_signed_intervals_hold(
     articles: int,
 ) -> None:
-    found = news.words.level(read(100, articles, 2, seed=5), sure=stats.Sure(draws=100)).estimates
+    found = news.words.level(
+        read(100, articles, 2, seed=5), inference=stats.InferenceSettings(n_permutations=100)
+    ).estimates
     distance = found[found["statistic"] == "bias"]
     signed = found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
     beyond = (distance["p_value"] < 0.05).sum()
@@ -84,7 +86,9 @@ def test_writers_without_a_difference_stay_within_the_floor_and_signed_intervals
 def test_five_answers_to_an_article_are_one_article_of_tone() -> None:
     corpora = read(100, 30, 5, seed=6)
     scored = news.tone.score(corpora, scorers=["textblob"], toxicity_scorer="offline")
-    found = news.tone.level(corpora, scored, sure=stats.Sure(draws=100)).estimates
+    found = news.tone.level(
+        corpora, scored, inference=stats.InferenceSettings(n_permutations=100)
+    ).estimates
     found = found[(found["measure"] == "sentiment") & found["p_value"].notna()]
     for statistic, own in found.groupby("statistic"):
         share = (own["p_value"] < 0.05).mean()

@@ -15,7 +15,7 @@ from nbbias import news, tables
 from nbbias.calibration import Design, measures, plannable, planning, worlds
 from nbbias.calibration.plannable import NewsWords
 from nbbias.reading import claims
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 pytestmark = pytest.mark.nightly
 
@@ -70,7 +70,7 @@ def test_the_number_of_articles_reaches_its_power(world: str, effect: float) -> 
             "lost": 1 - len(kept) / len(shares) + 1e-4,
         }
     )
-    found = planning.needed(chosen.told(), wanted=0.8, sure=chosen.sure)
+    found = planning.needed(chosen.told(), wanted=0.8, inference=chosen.inference)
     assert found is not None
     told = [
         tells(study)
@@ -84,7 +84,7 @@ def test_the_number_of_articles_reaches_its_power(world: str, effect: float) -> 
 def share_told(study: str, name: str, statistic: str, design: Design, repeats: int) -> float:
     """Return how often the calibration's own studies tell a statistic of its first group."""
     measure = measures.measures()[f"{study}/{name}"]
-    trials = measure.trial(design, repeats, Sure(draws=100, seed=7))
+    trials = measure.trial(design, repeats, InferenceSettings(n_permutations=100, seed=7))
     own = trials[(trials["statistic"] == statistic) & (trials["planted"] != 0)]
     own = own[own["group"].isna() | (own["group"] == own["group"].iloc[0])]
     return float((own["p_value"] < 0.05).mean())
@@ -124,7 +124,7 @@ def share_told(study: str, name: str, statistic: str, design: Design, repeats: i
 def test_plans_of_other_studies(claim: str, given: dict[str, float], world: str, of: str) -> None:
     study, name = claim.split("/")
     chosen = plannable.PLANS[study][name].model_validate(given | {"claims": 1})
-    found = planning.needed(chosen.told(), wanted=0.8, sure=chosen.sure)
+    found = planning.needed(chosen.told(), wanted=0.8, inference=chosen.inference)
     assert found is not None
     measure = {"accuracy": "judges"}.get(name, name)
     told = share_told(study, measure, of, Design(world, found.n, 12, given["effect"]), 500)

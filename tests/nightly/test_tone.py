@@ -75,7 +75,7 @@ def simulated(
     read = Read(pairs, pd.Series(dtype=str), pd.concat(parts), pd.DataFrame(), LEXICON)
     scored = keys.assign(sentiment_textblob=scores.ravel())
     scored = tone.Scored(scored, tone.measures(scored))
-    return tone.level(read, scored, sure=stats.Sure(draws=20)).estimates
+    return tone.level(read, scored, inference=stats.InferenceSettings(n_permutations=20)).estimates
 
 
 def rejected(table: pd.DataFrame) -> float:

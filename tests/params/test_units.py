@@ -12,10 +12,10 @@ import pytest
 
 from nbbias import biasalert, biased_prompts, cogs, llmbi, news, params, studies, tables, text
 from nbbias.pages import manifest
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from tests.biasalert import tables as written
 
-SURE = Sure(draws=100)
+INFERENCE = InferenceSettings(n_permutations=100)
 
 #: What is a mean over units that a run saves; a study's other statistics are none.
 MEANS = {
@@ -92,7 +92,7 @@ def of_llmbi(run: Path, aggregation: str, *, lost: int = 0) -> Path:
     prose = llmbi.neutral.read_neutral("sample")
     reference = llmbi.neutral.neutral_reference(prose, lengths=measured["n"], scorers=["textblob"])
     found = llmbi.estimates.estimates(
-        scores, reference, formula={}, aggregation=aggregation, sure=SURE
+        scores, reference, formula={}, aggregation=aggregation, inference=INFERENCE
     )
     return saved(run, scores=scores, estimates=found)
 
@@ -113,9 +113,9 @@ def test_the_levels_of_news_are_means_over_articles(tmp_path: Path, repeats: int
         generations = pd.concat([generations, again], ignore_index=True)
     pairs = news.pair(originals, generations)
     read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
-    words = news.words.level(read, sure=SURE, min_pairs=10)
+    words = news.words.level(read, inference=INFERENCE, min_pairs=10)
     scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    tone = news.tone.level(read, scored, sure=SURE)
+    tone = news.tone.level(read, scored, inference=INFERENCE)
     found, _ = news.claims.together([words, tone])
     run = saved(tmp_path, scores=words.scores, scores_sentence=tone.scores, estimates=found)
     both = means_are_the_estimates(run, "news_bias", {"min_pairs": 10})
@@ -136,7 +136,7 @@ def test_refusals_and_effects_are_means_over_articles(tmp_path: Path) -> None:
     pairs = biased_prompts.refusing.without_refusals(news.pair(originals, answers), answers)
     words = news.words.level(
         news.annotate(pairs, lexicon=text.lexicons.load("gender")),
-        sure=SURE,
+        inference=INFERENCE,
         study="biased_prompts",
     )
     rates = biased_prompts.refusing.rates(answers)
@@ -174,7 +174,10 @@ def test_distances_are_means_over_instances(tmp_path: Path, tasks: Any) -> None:
     distances = pd.DataFrame(rows)
     distances.loc[0, "distance"] = np.nan
     found = pd.concat(
-        [cogs.rbs.rbs(distances, by=by, tasks=tasks, sure=SURE) for by in (None, "task", "topic")],
+        [
+            cogs.rbs.rbs(distances, by=by, tasks=tasks, inference=INFERENCE)
+            for by in (None, "task", "topic")
+        ],
         ignore_index=True,
     )
     run = saved(tmp_path, distances=distances, estimates=found)
@@ -192,9 +195,9 @@ def test_shares_of_right_verdicts_are_means_over_texts(tmp_path: Path) -> None:
     said = pd.concat([written.simulated(test, name=name, refuses=0.1) for name in ("one", "two")])
     found = pd.concat(
         [
-            biasalert.detection.estimates(said, test, sure=SURE),
-            biasalert.detection.differences(said, test, sure=SURE),
-            biasalert.detection.by_type(said, test, sure=SURE),
+            biasalert.detection.estimates(said, test, inference=INFERENCE),
+            biasalert.detection.differences(said, test, inference=INFERENCE),
+            biasalert.detection.by_type(said, test, inference=INFERENCE),
         ],
         ignore_index=True,
     )

@@ -19,11 +19,11 @@ KINDS = ["topics", "lexicon", "pairs"]
 
 
 def show(kind: str, found: dict[str, Any]) -> Any:
-    study, sure = found["read"], stats.Sure()
+    study, inference = found["read"], stats.InferenceSettings()
     if kind == "topics":
-        return explore_topics.topics(found["fitted"], study, sure=sure)
+        return explore_topics.topics(found["fitted"], study, inference=inference)
     if kind == "lexicon":
-        return news_lexicon.lexicon(found["scores"], study, sure=sure)
+        return news_lexicon.lexicon(found["scores"], study, inference=inference)
     both = [found["scores"], found["tone"]]
     return news_pairs.pairs(both, study, found["scored"], focus=FOCUS)
 

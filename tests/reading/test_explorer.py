@@ -108,7 +108,9 @@ def test_the_weight_and_the_group_choose_what_is_shown() -> None:
 
 def test_no_fit_says_so() -> None:
     study = small_study()
-    found = topics.topics(study["fitted"]._replace(fits=[]), study["read"], sure=stats.Sure())
+    found = topics.topics(
+        study["fitted"]._replace(fits=[]), study["read"], inference=stats.InferenceSettings()
+    )
     assert "No topics could be fitted" in found.data
 
 

@@ -58,13 +58,15 @@ def test_samples_that_cannot_be_tested_say_why(first: list, second: list, reason
 
 def boot(values: Any, clusters: Any, **settings: Any) -> dict[str, Any]:
     return stats.cluster_bootstrap(
-        values, clusters, sure=stats.Sure(**({"draws": 2000, "seed": 1} | settings))
+        values,
+        clusters,
+        inference=stats.InferenceSettings(**({"n_permutations": 2000, "seed": 1} | settings)),
     )
 
 
 def test_bootstrap_of_single_values_is_that_of_the_plain_mean() -> None:
     values = np.random.default_rng(2).normal(3, 1, 200)
-    row = boot(values, np.arange(200), draws=5000)
+    row = boot(values, np.arange(200), n_permutations=5000)
     standard = values.std() / np.sqrt(200)
     expected = (values.mean() - 1.96 * standard, values.mean() + 1.96 * standard)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.02)
@@ -98,7 +100,7 @@ def test_bootstrap_covers_the_truth_of_clustered_data_and_single_values_do_not()
     for _ in range(200):
         values = rng.normal(0, 1, 40)[clusters] + rng.normal(0, 0.5, 200)
         for i, by in enumerate((clusters, np.arange(200))):
-            row = boot(values, by, draws=300)
+            row = boot(values, by, n_permutations=300)
             covered[i] += row["ci_low"] < 0 < row["ci_high"]
     # Standard error .015; the percentile interval of 40 clusters is a little short.
     assert 0.90 < covered[0] / 200 < 0.99

@@ -23,8 +23,8 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.biasalert import detection
-from nbbias.biasalert.detection import SURE, cases_of
-from nbbias.stats import Sure
+from nbbias.biasalert.detection import INFERENCE, cases_of
+from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
@@ -43,7 +43,7 @@ def curve(
     *,
     no_probabilities: Mapping[str, str] | None = None,
     bins: int = 10,
-    sure: Sure = SURE,
+    inference: InferenceSettings = INFERENCE,
 ) -> pd.DataFrame:
     """Return the calibration curve of each judge.
 
@@ -58,7 +58,7 @@ def curve(
     bins
         Bins of equal width from 0 to 1, at least 2. A bin holds its lower edge; the last one
         holds 1 too.
-    sure
+    inference
         Level of the intervals.
 
     Returns
@@ -78,7 +78,7 @@ def curve(
         place = _places(given[known], bins)
         for i in range(bins):
             p, y = given[known][place == i], biased[known][place == i]
-            share = stats.proportion_interval(int(y.sum()), len(y), confidence=sure.confidence)
+            share = stats.proportion_interval(int(y.sum()), len(y), confidence=inference.confidence)
             rows.append(
                 {
                     "judge": judge,
@@ -99,7 +99,7 @@ def estimates(
     judgements: pd.DataFrame,
     labelled: pd.DataFrame,
     *,
-    sure: Sure = SURE,
+    inference: InferenceSettings = INFERENCE,
     source: str | None = None,
     no_probabilities: Mapping[str, str] | None = None,
     bins: int = 10,
@@ -110,7 +110,7 @@ def estimates(
     ----------
     judgements, labelled, no_probabilities, bins
         As in `curve`.
-    sure, source
+    inference, source
         As in `biasalert.detection.estimates`.
 
     Returns
@@ -131,7 +131,7 @@ def estimates(
     ----------
     Brier 1950; Naeini, Cooper and Hauskrecht 2015 (ECE).
     """
-    rng = np.random.default_rng([sure.seed, 2])
+    rng = np.random.default_rng([inference.seed, 2])
     _, clusters = cases_of(judgements, labelled)
     used = detection.instruments(judgements)
     others = no_probabilities or {}
@@ -151,14 +151,14 @@ def estimates(
         p, y = given[known], biased[known].astype(float)
         loss = (p - y) ** 2
         row = {"statistic": "brier", "estimate": loss.mean(), "null": y.mean() * (1 - y.mean())}
-        again = detection.resampled_mean(loss, clusters[known], sure=sure)
-        rows.append(base | row | detection.spread(again, loss.mean(), sure.confidence))
+        again = detection.resampled_mean(loss, clusters[known], inference=inference)
+        rows.append(base | row | detection.spread(again, loss.mean(), inference.confidence))
         place = _places(p, bins)
         kept = [
             _distance(p, rng.random(len(p)) < p, place, bins)
-            for _ in range(min(sure.draws, _DRAWN))
+            for _ in range(min(inference.n_permutations, _DRAWN))
         ]
-        chance = stats.tail(np.nan, np.array(kept), confidence=sure.confidence)
+        chance = stats.tail(np.nan, np.array(kept), confidence=inference.confidence)
         row = {
             "statistic": "calibration_error",
             "estimate": _distance(p, y, place, bins),
@@ -170,7 +170,7 @@ def estimates(
         study=detection.STUDY,
         measure="calibration",
         source=source,
-        confidence=sure.confidence,
+        confidence=inference.confidence,
     )
 
 
@@ -179,7 +179,7 @@ def risk_coverage(
     labelled: pd.DataFrame,
     *,
     no_probabilities: Mapping[str, str] | None = None,
-    sure: Sure = SURE,
+    inference: InferenceSettings = INFERENCE,
 ) -> pd.DataFrame:
     """Return how often a judge is right where it abstains from the texts it is least sure of.
 
@@ -187,7 +187,7 @@ def risk_coverage(
     ----------
     judgements, labelled, no_probabilities
         As in `curve`; a judge without probabilities has no rows.
-    sure
+    inference
         Level of the intervals.
 
     Returns
@@ -225,7 +225,7 @@ def risk_coverage(
             least = np.sort(likelier)[::-1][int(np.ceil(coverage * len(likelier) - 1e-9)) - 1]
             own = likelier >= least
             share = stats.clustered_share(
-                right[own], clusters[known][own], confidence=sure.confidence
+                right[own], clusters[known][own], confidence=inference.confidence
             )
             most = biased[known][own].mean()
             rows.append(

@@ -16,8 +16,8 @@ from scipy.stats import binomtest, hypergeom
 
 from nbbias import stats, tables
 from nbbias.biasalert import detection
-from nbbias.biasalert.detection import SURE, cases_of, least_p
-from nbbias.stats import Sure
+from nbbias.biasalert.detection import INFERENCE, cases_of, least_p
+from nbbias.stats import InferenceSettings
 from nbbias.tables import DataError, read_shipped_table
 
 Row = dict[str, Any]
@@ -56,7 +56,7 @@ def estimates(
     judgements: pd.DataFrame,
     checked: pd.DataFrame | None = None,
     *,
-    sure: Sure = SURE,
+    inference: InferenceSettings = INFERENCE,
     source: str = "checks",
     correction: str = "holm",
 ) -> pd.DataFrame:
@@ -68,7 +68,7 @@ def estimates(
         JUDGEMENTS of the checks, of one judge or more.
     checked
         The checks (`checks()` by default), or sentences of your own with the same columns.
-    sure
+    inference
         Level of the intervals.
     source, correction
         Name of the checks; ``"holm"`` or ``"fdr_bh"``.
@@ -105,10 +105,10 @@ def estimates(
         )
         key: Row = {"judge": case.judge, "instrument": used[case.judge]}
         pairs = _pairs(table)
-        found = _errors(table, sure.confidence) + _dialect(pairs, sure.confidence)
+        found = _errors(table, inference.confidence) + _dialect(pairs, inference.confidence)
         rows += [key | row for row in found]
     found = tables.estimates(
-        rows, study=detection.STUDY, measure=MEASURE, source=source, confidence=sure.confidence
+        rows, study=detection.STUDY, measure=MEASURE, source=source, confidence=inference.confidence
     )
     # All pairs together are no further test where there are several varieties, which are a family.
     dialect = found["statistic"].isin(["dialect_difference", "dialect_flag_change"])

@@ -18,7 +18,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from nbbias import stats, tables
 from nbbias.biasalert.groups import bags, renamed, same, words
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, DataError, require_columns
 
 Row = dict[str, Any]
@@ -29,7 +29,7 @@ STUDY, MEASURE = "biasalert", "detection"
 ALWAYS, NEVER = "always biased", "never biased"
 
 #: Resamples and level where nothing else is said.
-SURE = Sure(draws=2000)
+INFERENCE = InferenceSettings(n_permutations=2000)
 
 #: Rounds of resampling that are held in memory at once.
 _AT_ONCE = 64
@@ -364,7 +364,7 @@ def estimates(
     judgements: pd.DataFrame,
     labelled: pd.DataFrame,
     *,
-    sure: Sure = SURE,
+    inference: InferenceSettings = INFERENCE,
     source: str | None = None,
     cluster: str | None = "comment_id",
     permutations: int = 200,
@@ -377,7 +377,7 @@ def estimates(
         JUDGEMENTS of one judge or more; every judge has a row for every labelled text.
     labelled
         LABELLED.
-    sure
+    inference
         Level of the intervals, resamples behind them, start of the draws.
     source
         The name of the labelled texts.
@@ -422,19 +422,19 @@ def estimates(
     cases, clusters = cases_of(judgements, labelled, cluster=cluster)
     used = instruments(judgements)
     # The same resamples and the same deals for every judge, so that judges can be compared.
-    rng = np.random.default_rng([sure.seed, 1])
+    rng = np.random.default_rng([inference.seed, 1])
     orders = [rng.permutation(len(clusters)) for _ in range(permutations)]
     rows = [
         {"judge": case.judge, "instrument": used[case.judge]} | row
         for case in cases
-        for row in _rows(case, clusters, orders, sure)
+        for row in _rows(case, clusters, orders, inference)
     ]
     able = [case for case in cases if case.judge not in (ALWAYS, NEVER)]
     if len(able) > 1:
-        best, row = _selected(able, clusters, sure)
+        best, row = _selected(able, clusters, inference)
         rows.append({"judge": best, "instrument": used[best]} | row)
     return tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source=source, confidence=sure.confidence
+        rows, study=STUDY, measure=MEASURE, source=source, confidence=inference.confidence
     )
 
 
@@ -464,10 +464,12 @@ def by_type(judgements: pd.DataFrame, labelled: pd.DataFrame, **options: Any) ->
     return whole[whole["statistic"].isin(_OF_TYPES)].reset_index(drop=True)
 
 
-def _rows(case: Case, clusters: np.ndarray, orders: list[np.ndarray], sure: Sure) -> list[Row]:
+def _rows(
+    case: Case, clusters: np.ndarray, orders: list[np.ndarray], inference: InferenceSettings
+) -> list[Row]:
     own = hits(case)
     sums = own.sum(axis=0)
-    values, again = scores(sums), scores(resampled(own, clusters, sure=sure))
+    values, again = scores(sums), scores(resampled(own, clusters, inference=inference))
     dealt = scores(_dealt(case, orders))
     rows = []
     for name, share in (_SHARES | _PRODUCTS).items():
@@ -480,10 +482,10 @@ def _rows(case: Case, clusters: np.ndarray, orders: list[np.ndarray], sure: Sure
             rows.append(row)
             continue
         if name in _SHARES:
-            row |= _interval(own, share, clusters, sure.confidence)
+            row |= _interval(own, share, clusters, inference.confidence)
         else:
-            row |= spread(again[name], estimate, sure.confidence)
-        chance = stats.tail(np.nan, dealt[name], confidence=sure.confidence)
+            row |= spread(again[name], estimate, inference.confidence)
+        chance = stats.tail(np.nan, dealt[name], confidence=inference.confidence)
         rows.append(row | {key: chance[key] for key in ("null", "null_low", "null_high")})
     return rows
 
@@ -498,25 +500,29 @@ def _interval(own: np.ndarray, share: _Share, clusters: np.ndarray, confidence: 
     return {"ci_low": low, "ci_high": high, "reason": row["reason"]}
 
 
-def _selected(cases: list[Case], clusters: np.ndarray, sure: Sure) -> tuple[str, Row]:
+def _selected(
+    cases: list[Case], clusters: np.ndarray, inference: InferenceSettings
+) -> tuple[str, Row]:
     """Return the most accurate judge, and its accuracy less what having chosen it adds."""
     right = np.column_stack([hits(case)[:, HITS.index("right")] for case in cases])
     accuracy = right.mean(axis=0)
     best = int(accuracy.argmax())
-    sums = resampled(np.column_stack([right, np.ones(len(right))]), clusters, sure=sure)
+    sums = resampled(np.column_stack([right, np.ones(len(right))]), clusters, inference=inference)
     again = sums[:, :-1] / sums[:, -1:]
     gain = float((again.max(axis=1) - accuracy[again.argmax(axis=1)]).mean())
     share = float(np.clip(accuracy[best] - max(gain, 0), 0, 1))
     off = (right[:, best] - accuracy[best]) / len(right)
-    size = stats.effective_size(off, clusters, size=len(right), confidence=sure.confidence)
-    row = stats.wilson(share, size, confidence=sure.confidence)
+    size = stats.effective_size(off, clusters, size=len(right), confidence=inference.confidence)
+    row = stats.wilson(share, size, confidence=inference.confidence)
     return cases[best].judge, row | {"statistic": "accuracy_selected", "n": len(right), "n_lost": 0}
 
 
 # --- the machinery ------------------------------------------------------------------------------
 
 
-def resampled(values: np.ndarray, clusters: np.ndarray, *, sure: Sure) -> np.ndarray:
+def resampled(
+    values: np.ndarray, clusters: np.ndarray, *, inference: InferenceSettings
+) -> np.ndarray:
     """Sum the rows of a matrix over resampled clusters.
 
     Parameters
@@ -525,7 +531,7 @@ def resampled(values: np.ndarray, clusters: np.ndarray, *, sure: Sure) -> np.nda
         Texts by columns.
     clusters
         Each text's cluster, numbered from 0.
-    sure
+    inference
         Rounds, and start of the draws.
 
     Returns
@@ -536,10 +542,10 @@ def resampled(values: np.ndarray, clusters: np.ndarray, *, sure: Sure) -> np.nda
     count = int(clusters.max()) + 1
     by_cluster = np.zeros((count, values.shape[1]))
     np.add.at(by_cluster, clusters, values)
-    rng = np.random.default_rng(sure.seed)
+    rng = np.random.default_rng(inference.seed)
     found = []
-    for start in range(0, sure.draws, _AT_ONCE):
-        rounds = min(_AT_ONCE, sure.draws - start)
+    for start in range(0, inference.n_permutations, _AT_ONCE):
+        rounds = min(_AT_ONCE, inference.n_permutations - start)
         places = rng.integers(count, size=(rounds, count))
         places += np.arange(rounds)[:, None] * count
         times = np.bincount(places.ravel(), minlength=rounds * count).reshape(rounds, count)
@@ -547,17 +553,22 @@ def resampled(values: np.ndarray, clusters: np.ndarray, *, sure: Sure) -> np.nda
     return np.concatenate(found)
 
 
-def resampled_mean(values: np.ndarray, clusters: np.ndarray, *, sure: Sure) -> np.ndarray:
+def resampled_mean(
+    values: np.ndarray, clusters: np.ndarray, *, inference: InferenceSettings
+) -> np.ndarray:
     """Return the means of values over resampled clusters (any labels), one per draw.
 
     Examples
     --------
-    >>> means = resampled_mean(np.array([0.0, 1.0]), np.array(["a", "b"]), sure=Sure(draws=50))
+    >>> means = resampled_mean(
+    ...     np.array([0.0, 1.0]), np.array(["a", "b"]),
+    ...     inference=InferenceSettings(n_permutations=50)
+    ... )
     >>> set(means.tolist()) == {0.0, 0.5, 1.0}
     True
     """
     numbers = np.unique(clusters, return_inverse=True)[1]
-    sums = resampled(np.column_stack([values, np.ones(len(values))]), numbers, sure=sure)
+    sums = resampled(np.column_stack([values, np.ones(len(values))]), numbers, inference=inference)
     return sums[:, 0] / sums[:, 1]
 
 
@@ -606,7 +617,7 @@ def differences(
     judgements: pd.DataFrame,
     labelled: pd.DataFrame,
     *,
-    sure: Sure = SURE,
+    inference: InferenceSettings = INFERENCE,
     source: str | None = None,
     cluster: str | None = "comment_id",
     correction: str = "holm",
@@ -615,7 +626,7 @@ def differences(
 
     Parameters
     ----------
-    judgements, labelled, sure, source, cluster
+    judgements, labelled, inference, source, cluster
         As in `biasalert.detection.estimates`.
     correction
         ``"holm"`` or ``"fdr_bh"``, over all pairs.
@@ -644,22 +655,22 @@ def differences(
             "statistic": "accuracy_difference",
             "instrument": "; ".join(dict.fromkeys([used[one.judge], used[other.judge]])),
         }
-        | _difference(one, other, clusters, sure)
+        | _difference(one, other, clusters, inference)
         for one, other in combinations(cases, 2)
     ]
     found = tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source=source, confidence=sure.confidence
+        rows, study=STUDY, measure=MEASURE, source=source, confidence=inference.confidence
     )
     return stats.adjust(found, method=correction)
 
 
-def _difference(one: Case, other: Case, clusters: np.ndarray, sure: Sure) -> Row:
+def _difference(one: Case, other: Case, clusters: np.ndarray, inference: InferenceSettings) -> Row:
     both = ~np.isnan(one.said.biased) & ~np.isnan(other.said.biased)
     row: Row = {"n": int(both.sum()), "n_lost": int((~both).sum()), "null": 0.0, "test": "McNemar"}
     if not both.any():
         return row | {"estimate": np.nan, "reason": "no text has both verdicts"}
     first, second = (c.said.biased[both] == c.truth.biased[both] for c in (one, other))
-    return row | compared(first, second, clusters[both], confidence=sure.confidence)
+    return row | compared(first, second, clusters[both], confidence=inference.confidence)
 
 
 def compared(

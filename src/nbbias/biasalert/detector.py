@@ -21,7 +21,7 @@ from nbbias.biasalert.judges import classifier
 from nbbias.biasalert.judges.registry import JUDGES, Given, Judge, Settings, make
 from nbbias.biasalert.retrieval import Base
 from nbbias.params import NONE
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, ParameterError, closest_match
 from nbbias.text import embeddings
 
@@ -339,7 +339,7 @@ def _errors(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
     told = detection.estimates(
         pd.concat(found, ignore_index=True),
         labelled,
-        sure=Sure(draws=100, seed=seed),
+        inference=InferenceSettings(n_permutations=100, seed=seed),
         permutations=20,
     )
     return told[told["statistic"].isin(["accuracy", "f1"])].reset_index(drop=True)
@@ -363,7 +363,9 @@ def _elsewhere(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
         own = which.to_numpy(bool) & ~np.isnan(flagged)
         # Claims of a set differ in the name alone.
         share = stats.clustered_share(
-            flagged[own], tested.loc[own, "set"].to_numpy(), confidence=detection.SURE.confidence
+            flagged[own],
+            tested.loc[own, "set"].to_numpy(),
+            confidence=detection.INFERENCE.confidence,
         )
         lost = int(which.sum() - own.sum())
         rows.append({"statistic": name, "judge": of.name, "n_lost": lost} | share)
@@ -372,7 +374,7 @@ def _elsewhere(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
         study=detection.STUDY,
         measure=detection.MEASURE,
         source="twins",
-        confidence=detection.SURE.confidence,
+        confidence=detection.INFERENCE.confidence,
     )
     return found.assign(instrument=about["instrument"])
 

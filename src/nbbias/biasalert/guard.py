@@ -24,10 +24,10 @@ from scipy import stats as distributions
 from statsmodels.stats.contingency_tables import mcnemar
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import STUDY, SURE, least_p
+from nbbias.biasalert.detection import INFERENCE, STUDY, least_p
 from nbbias.biasalert.detector import Detector, detector
 from nbbias.biasalert.judges.bench import Bench
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import DataError, ParameterError
 
 Judge = Callable[..., pd.DataFrame]
@@ -384,7 +384,9 @@ MEASURE = "mitigation"
 _NEEDED = ["text_id", "model", "judge", "stopped", "seconds", "biased_without", "biased_with"]
 
 
-def estimates(guarded: pd.DataFrame, *, labelled_by: str, sure: Sure = SURE) -> pd.DataFrame:
+def estimates(
+    guarded: pd.DataFrame, *, labelled_by: str, inference: InferenceSettings = INFERENCE
+) -> pd.DataFrame:
     """Estimate the share of biased generations with and without a guard.
 
     Parameters
@@ -400,7 +402,7 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, sure: Sure = SURE) -> 
         on any sentence is lost: it was not guarded.
     labelled_by
         ``"people"``, or the name of the judge that labelled.
-    sure
+    inference
         Level of the intervals.
 
     Returns
@@ -438,9 +440,9 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, sure: Sure = SURE) -> 
             "judge": ", ".join(map(str, judges)) or None,
             "instrument": table["instrument"].iloc[0] if "instrument" in table else "guard",
         }
-        rows += [common | row for row in _of_one(table, sure.confidence)]
+        rows += [common | row for row in _of_one(table, inference.confidence)]
     found = tables.estimates(
-        rows, study=STUDY, measure=MEASURE, evaluator=labelled_by, confidence=sure.confidence
+        rows, study=STUDY, measure=MEASURE, evaluator=labelled_by, confidence=inference.confidence
     )
     return stats.adjust(found, where={"statistic": "biased_share_difference"})
 
@@ -534,7 +536,7 @@ def paired_shares(before: pd.Series, after: pd.Series, *, confidence: float) -> 
 
 
 def planted(
-    answers: pd.DataFrame, bench: Bench, *, each: int = 12, sure: Sure = SURE
+    answers: pd.DataFrame, bench: Bench, *, each: int = 12, inference: InferenceSettings = INFERENCE
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Put simulated answers under guard, and tell its worth by what was planted.
 
@@ -546,7 +548,7 @@ def planted(
         The judges; its `reader` is the guard's.
     each
         Answers per model, the first ones; every model answered the same prompts.
-    sure
+    inference
         Level of the intervals.
 
     Returns
@@ -565,5 +567,5 @@ def planted(
     table = table.assign(
         biased_without=table["planted"], biased_with=held, instrument=bench.instruments[name]
     )
-    found = estimates(table, labelled_by="planted truth", sure=sure)
+    found = estimates(table, labelled_by="planted truth", inference=inference)
     return table, found[found["statistic"] != "seconds"].reset_index(drop=True)

@@ -14,8 +14,8 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import STUDY, SURE, instruments
-from nbbias.stats import Sure
+from nbbias.biasalert.detection import INFERENCE, STUDY, instruments
+from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, DataError
 
 Row = dict[str, Any]
@@ -282,7 +282,7 @@ def agreement(
     people: People | None,
     *,
     source: str | None = None,
-    sure: Sure = SURE,
+    inference: InferenceSettings = INFERENCE,
 ) -> pd.DataFrame:
     """Estimate how far judges agree with people, by model and over all models.
 
@@ -290,7 +290,7 @@ def agreement(
     ----------
     answers, judgements, people, source
         As in `estimates`; no row where nobody labelled.
-    sure
+    inference
         Level of the intervals.
 
     Returns
@@ -323,10 +323,10 @@ def agreement(
             rows += [
                 key | of | row
                 for of, part in parts
-                for row in shared(part, confidence=sure.confidence)
+                for row in shared(part, confidence=inference.confidence)
             ]
     return tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source=source, confidence=sure.confidence
+        rows, study=STUDY, measure=MEASURE, source=source, confidence=inference.confidence
     )
 
 
@@ -339,7 +339,7 @@ def prompts_of(own: pd.DataFrame) -> np.ndarray | None:
     return codes if len(np.unique(codes)) < len(codes) else None
 
 
-def shared(part: pd.DataFrame, *, confidence: float = SURE.confidence) -> list[Row]:
+def shared(part: pd.DataFrame, *, confidence: float = INFERENCE.confidence) -> list[Row]:
     """Return agreement and kappa of one judge with people; see `biasalert.levels.agreement`.
 
     Parameters

@@ -25,7 +25,7 @@ from nbbias.biasalert.judges import bench, registry
 from nbbias.biasalert.judges.bench import Bench
 from nbbias.biasalert.params import Biasalert
 from nbbias.params import Input
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Measured
 
 
@@ -64,7 +64,7 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
 
 
 def _measured(chosen: Biasalert) -> Measured:
-    sure = Sure(chosen.confidence, chosen.draws, chosen.seed)
+    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     paths = chosen.labelled_path, chosen.evaluation_path
     how: dict[str, Any] = {"test_share": chosen.test_share, "near": chosen.near}
     texts, _ = corpus.texts(*paths, **how, seed=chosen.seed)
@@ -80,7 +80,7 @@ def _measured(chosen: Biasalert) -> Measured:
         moderation_paths=chosen.moderation_paths,
     )
     said, evidence = judges.judge(test, "test texts", every=True)
-    of: dict[str, Any] = {"source": corpus.source(*paths), "sure": sure}
+    of: dict[str, Any] = {"source": corpus.source(*paths), "inference": inference}
     blind = detection.constants(test)
     found = [
         detection.estimates(pd.concat([said, blind]), test, **of),
@@ -110,26 +110,26 @@ def _measured(chosen: Biasalert) -> Measured:
     probable = judges.no_probabilities
     found.append(calibration.estimates(said, test, no_probabilities=probable, **of))
     if "part:pairs" not in left_out:
-        found.append(_pairs(chosen.pairs_path, judges, sure))
-    found.append(checks.estimates(judges.judge(checks.checks(), "checks")[0], sure=sure))
+        found.append(_pairs(chosen.pairs_path, judges, inference))
+    found.append(checks.estimates(judges.judge(checks.checks(), "checks")[0], inference=inference))
     found.append(swaps.estimates(judges, confidence=chosen.confidence))
     if "part:answers" not in left_out:
-        found += _answers(chosen, judges, sure)
+        found += _answers(chosen, judges, inference)
     estimates = pd.concat(found, ignore_index=True)
     scores = said.drop(columns=["raw", "instrument"])
     nothing = tables.chance([], study=detection.STUDY)
     return Measured(estimates, nothing, scores, detection.losses(said))
 
 
-def _pairs(path: str, judges: Bench, sure: Sure) -> pd.DataFrame:
+def _pairs(path: str, judges: Bench, inference: InferenceSettings) -> pd.DataFrame:
     read = pairs.read(path)
     more, less = (
         judges.judge(pairs.texts(read, side=side), side)[0] for side in ("sent_more", "sent_less")
     )
-    return pairs.estimates(pairs.compared(more, less, read), sure=sure)
+    return pairs.estimates(pairs.compared(more, less, read), inference=inference)
 
 
-def _answers(chosen: Biasalert, judges: Bench, sure: Sure) -> list[pd.DataFrame]:
+def _answers(chosen: Biasalert, judges: Bench, inference: InferenceSettings) -> list[pd.DataFrame]:
     size = chosen.answers_size
     read = corpus.read_answers(chosen.answers_path, size=size, seed=chosen.seed)
     said, _ = judges.judge(read, "answers")
@@ -139,17 +139,22 @@ def _answers(chosen: Biasalert, judges: Bench, sure: Sure) -> list[pd.DataFrame]
     of: dict[str, Any] = {"source": corpus.source(chosen.answers_path), "people": people}
     found = [
         levels.estimates(
-            read, said, by="domain", errors=chosen.judge_errors, confidence=sure.confidence, **of
+            read,
+            said,
+            by="domain",
+            errors=chosen.judge_errors,
+            confidence=inference.confidence,
+            **of,
         ),
-        levels.agreement(read, said, sure=sure, **of),
+        levels.agreement(read, said, inference=inference, **of),
         audit.estimates(
             read,
             said,
             swaps=audit.swap_effects(read, judges),
             source=of["source"],
-            confidence=sure.confidence,
+            confidence=inference.confidence,
         ),
     ]
     if chosen.answers_path == SAMPLE:
-        found.append(guard.planted(read, judges, sure=sure)[1])
+        found.append(guard.planted(read, judges, inference=inference)[1])
     return found

@@ -14,8 +14,8 @@ from scipy import stats as distributions
 
 from nbbias import stats, tables
 from nbbias.biasalert import detection
-from nbbias.biasalert.detection import SURE
-from nbbias.stats import Sure
+from nbbias.biasalert.detection import INFERENCE
+from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, DataError, require_columns
 
 Row = dict[str, Any]
@@ -142,7 +142,11 @@ def compared(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.
 
 
 def estimates(
-    table: pd.DataFrame, *, sure: Sure = SURE, source: str = "CrowS-Pairs", correction: str = "holm"
+    table: pd.DataFrame,
+    *,
+    inference: InferenceSettings = INFERENCE,
+    source: str = "CrowS-Pairs",
+    correction: str = "holm",
 ) -> pd.DataFrame:
     """Estimate what a judge tells apart, over all pairs, by direction and by type.
 
@@ -150,7 +154,7 @@ def estimates(
     ----------
     table
         Of `compared`.
-    sure
+    inference
         Level of the intervals.
     source, correction
         Name of the pairs; ``"holm"`` or ``"fdr_bh"``.
@@ -192,10 +196,10 @@ def estimates(
             "instrument": f"{own['instrument'].iloc[0]}, by {own['by'].iloc[0]}",
         }
         rows += [
-            named | keys | row for keys, part in slices for row in _rows(part, sure.confidence)
+            named | keys | row for keys, part in slices for row in _rows(part, inference.confidence)
         ]
     found = tables.estimates(
-        rows, study=detection.STUDY, measure=MEASURE, source=source, confidence=sure.confidence
+        rows, study=detection.STUDY, measure=MEASURE, source=source, confidence=inference.confidence
     )
     tested = {"statistic": ["pair_share", "flag_difference"]}
     family = ["statistic", found["dimension"].isna(), found["bias"].isna()]

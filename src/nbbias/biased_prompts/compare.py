@@ -99,7 +99,7 @@ def compare(
     >>> from nbbias import biased_prompts, news, stats, text
     >>> corpus = biased_prompts.sample.corpus(seed=1)
     >>> read = news.annotate(news.pair(*corpus), lexicon=text.lexicons.load("gender"))
-    >>> words = news.words.level(read, sure=stats.Sure(draws=100))
+    >>> words = news.words.level(read, inference=stats.InferenceSettings(n_permutations=100))
     >>> found = biased_prompts.compare.compare([words], {"gender": "female"})
     >>> effects = found[found["statistic"] == "share_difference_change"].set_index("model")
     >>> bool(effects.loc["compliant", "estimate"] < effects.loc["unmoved", "estimate"])

@@ -17,7 +17,7 @@ from scipy.stats import norm
 from nbbias.calibration import planning
 from nbbias.calibration.planning import Told
 from nbbias.params import Seed
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 Confidence = Annotated[float, Field(gt=0.5, lt=1)]
 Claims = Annotated[
@@ -51,9 +51,9 @@ class Planned(BaseModel):
         """Return what simulates studies under these assumptions."""
 
     @property
-    def sure(self) -> Sure:
+    def inference(self) -> InferenceSettings:
         """Level, simulated studies and their start."""
-        return Sure(self.confidence, self.draws, self.seed)
+        return InferenceSettings(self.confidence, self.draws, self.seed)
 
     def asked(self, units: int) -> dict[str, float]:
         """Return what so many units cost at most: `calls`, `tokens_in`, `tokens_out`, `cost`.

@@ -17,7 +17,7 @@ import pandas as pd
 from nbbias import biasalert, stats
 from nbbias.calibration.leads import TEXTS, pages, saying, sayings, start
 from nbbias.calibration.trials import Design, Measure
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
@@ -99,27 +99,27 @@ def _row(statistic: str, row: Row, *, planted: float, truth: float, null: float)
     return said | {name: row.get(name, np.nan) for name in ENDS}
 
 
-def judging(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def judging(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return TRIALS of a judge's accuracy and F1, and of how far another is behind.
 
     Examples
     --------
-    >>> found = judging(Design("single", 80, 12, 0.2), 2, Sure(draws=100))
+    >>> found = judging(Design("single", 80, 12, 0.2), 2, InferenceSettings(n_permutations=100))
     >>> found.groupby("statistic", sort=False)["truth"].first().round(2).to_dict()
     {'accuracy': 0.8, 'f1': 0.76, 'accuracy_difference': 0.2}
     """
-    rng, rows = start(design, sure), []
+    rng, rows = start(design, inference), []
     first = (0.95 - _RIGHT if design.world == "rare" else 0.0) + _RIGHT
     first = min(first, 1 - design.planted) if design.world == "rare" else first + design.planted
     share = 0.1 if design.world == "rare" else _BIASED
     true = {"accuracy": first, "f1": 2 * share * first / (2 * share * first + 1 - first)}
     for _ in range(repeats):
         of = bench(rng, design, right=[first, first - design.planted])
-        for statistic, row in _shares(of, sure.confidence).items():
+        for statistic, row in _shares(of, inference.confidence).items():
             truth = true[statistic]
             rows.append(_row(statistic, row, planted=truth, truth=truth, null=np.nan))
         apart = biasalert.detection.compared(
-            of.right[0], of.right[1], of.clusters, confidence=sure.confidence
+            of.right[0], of.right[1], of.clusters, confidence=inference.confidence
         )
         rows.append(
             _row(
@@ -176,16 +176,16 @@ def _truths(design: Design) -> dict[str, float]:
     }
 
 
-def level(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def level(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return TRIALS of bias levels and of a judge's agreement with people; `n` counts labels.
 
     Examples
     --------
-    >>> found = level(Design("single", 30, 12, 0.2), 1, Sure(draws=100))
+    >>> found = level(Design("single", 30, 12, 0.2), 1, InferenceSettings(n_permutations=100))
     >>> found["statistic"].tolist()[:3]
     ['biased_share', 'biased_share_labelled', 'biased_share_two_phase']
     """
-    rng, rows, true = start(design, sure), [], _truths(design._replace(n=1, length=0))
+    rng, rows, true = start(design, inference), [], _truths(design._replace(n=1, length=0))
     for _ in range(repeats):
         own = levels(rng, design)
         several = design.world == "prompts"
@@ -196,23 +196,23 @@ def level(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
                 flagged.to_numpy(),
                 prompts,
                 weights=stats.equal_weights(prompts),
-                confidence=sure.confidence,
+                confidence=inference.confidence,
             )
             if prompts is not None
-            else stats.share_interval(flagged, confidence=sure.confidence)
+            else stats.share_interval(flagged, confidence=inference.confidence)
         )
         found = {
             "biased_share": judged,
             "biased_share_labelled": stats.two_phase(
-                flagged * np.nan, label, prompts=prompts, confidence=sure.confidence
+                flagged * np.nan, label, prompts=prompts, confidence=inference.confidence
             ),
             "biased_share_two_phase": stats.two_phase(
-                flagged, label, prompts=prompts, confidence=sure.confidence
+                flagged, label, prompts=prompts, confidence=inference.confidence
             ),
         }
         labelled = own[label.notna()]
         labelled = labelled if several else labelled.drop(columns="prompt_id")
-        agreed, kappa = biasalert.levels.shared(labelled, confidence=sure.confidence)
+        agreed, kappa = biasalert.levels.shared(labelled, confidence=inference.confidence)
         found |= {"agreement": agreed, "kappa": kappa}
         rows += [
             _row(name, row, planted=true[name], truth=true[name], null=np.nan)
@@ -228,17 +228,19 @@ _SIDE = re.compile(r"it is (more|less) often right than")
 _COMMONER = re.compile(r"judges (\d+)% of .*right on (\d+)%, and chance would give as large")
 
 
-def run(rng: np.random.Generator, design: Design, sure: Sure) -> list[Row]:
+def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> list[Row]:
     """Simulate a run: a classifier, one that is as good, and the commoner label for all."""
     rare = design.world == "rare"  # where nine in ten texts have the commoner label
     share = 0.9 + design.planted / 4 if rare else 1 - _BIASED + design.planted
     of = bench(rng, design, right=[share, share])
     first, second = of.right
     majority = ~of.biased
-    row = _shares(of, sure.confidence)["accuracy"]
+    row = _shares(of, inference.confidence)["accuracy"]
     rows: list[Row] = [{"statistic": "accuracy", "judge": _CLASSIFIER} | row]
     for judge, right in ((_MAJORITY, majority), (_ALONE, second)):
-        apart = biasalert.detection.compared(right, first, of.clusters, confidence=sure.confidence)
+        apart = biasalert.detection.compared(
+            right, first, of.clusters, confidence=inference.confidence
+        )
         key = {"statistic": "accuracy_difference", "judge": f"{judge} − {_CLASSIFIER}"}
         rows.append(key | {"n": design.n, "null": 0.0} | apart)
     return rows
@@ -265,25 +267,25 @@ def claimed(said: Sequence[str]) -> set[tuple[str, ...]]:
     return found
 
 
-def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return SAYINGS of pages on a classifier, beside another as good and the commoner label.
 
     Examples
     --------
-    >>> said = lead(Design("single", 400, 12, 0.2), 1, Sure(draws=100))
+    >>> said = lead(Design("single", 400, 12, 0.2), 1, InferenceSettings(n_permutations=100))
     >>> said[["told", "false"]].iloc[0].tolist()
     [True, False]
     """
-    rng, found = start(design, sure), []
+    rng, found = start(design, inference), []
     true = [(_MAJORITY, "more")] if design.planted else []
     test = pd.DataFrame({"biased": [True, False]})
     for rows in pages(
-        [run(rng, design, sure._replace(seed=at)) for at in range(repeats)],
+        [run(rng, design, inference._replace(seed=at)) for at in range(repeats)],
         claims=biasalert.params.Biasalert.model_fields["claims"].default,
         study="biasalert",
         measure="detection",
         instrument="simulated",
-        confidence=sure.confidence,
+        confidence=inference.confidence,
     ):
         said = biasalert.sentences.lead(rows, test=test, texts=TEXTS).plain
         found.append(saying(design, said, claimed=claimed(said), true=true))

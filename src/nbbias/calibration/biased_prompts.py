@@ -20,7 +20,7 @@ from nbbias import biased_prompts, refusals, stats
 from nbbias.calibration import repeated
 from nbbias.calibration.leads import TEXTS, pages, saying, sayings, start
 from nbbias.calibration.trials import Design, Measure
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
@@ -113,16 +113,16 @@ def _rows(
     return table.assign(**said)
 
 
-def refusing(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def refusing(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return TRIALS of refusals as they are told: the rate, its change, and by group.
 
     Examples
     --------
-    >>> found = refusing(Design("single", 30, 12, 0.2), 2, Sure())
+    >>> found = refusing(Design("single", 30, 12, 0.2), 2, InferenceSettings())
     >>> found.groupby("statistic", sort=False)["truth"].first().round(2).to_dict()
     {'refusal_rate': 0.3, 'refusal_rate_change': 0.2, 'refusal_difference': 0.2}
     """
-    rng, level = start(design, sure), sure.confidence
+    rng, level = start(design, inference), inference.confidence
     own = rates(rng, design, erring=False)
     neutral, biased = verdicts(rng, design, repeats, called=(own.neutral, own.biased))
     change = _tested(biased - neutral, confidence=level)
@@ -168,15 +168,15 @@ def _difference(named: np.ndarray, rest: np.ndarray, *, confidence: float) -> Ro
     return row | {"p_value": fisher_exact(counts).pvalue}
 
 
-def corrected(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def corrected(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return TRIALS of rates and changes corrected for how the detector errs on a further model.
 
     Examples
     --------
-    >>> corrected(Design("single", 30, 12, 0.2), 1, Sure())["statistic"].tolist()
+    >>> corrected(Design("single", 30, 12, 0.2), 1, InferenceSettings())["statistic"].tolist()
     ['refusal_rate', 'refusal_rate_corrected', 'refusal_rate_change_corrected']
     """
-    rng, level, found = start(design, sure), sure.confidence, []
+    rng, level, found = start(design, inference), inference.confidence, []
     for _ in range(repeats):
         own = rates(rng, design, erring=True)
         called = (own.called(own.neutral), own.called(own.biased))
@@ -276,16 +276,16 @@ def words(rng: np.random.Generator, design: Design, repeats: int) -> Words:
     return Words(sides[0], sides[1], original > 0)
 
 
-def prompting(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def prompting(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return TRIALS of what a prompt does to words: the paired effect, and the paper's two samples.
 
     Examples
     --------
-    >>> found = prompting(Design("focus", 30, 12, 0.0), 2, Sure())
+    >>> found = prompting(Design("focus", 30, 12, 0.0), 2, InferenceSettings())
     >>> found["statistic"].unique().tolist()
     ['share_difference_change', 'prejudice_share_change', 'prejudice_share_change_paired']
     """
-    rng, level = start(design, sure), sure.confidence
+    rng, level = start(design, inference), inference.confidence
     of = words(rng, design, repeats)
     true = _truths(design._replace(n=1, length=0))
     fell = [_fell(side, of.counts) for side in (of.biased, of.neutral)]
@@ -347,7 +347,7 @@ _CLAUSES = {
 _EFFECT = {"bias": "gender", "group": "female"}
 
 
-def run(rng: np.random.Generator, design: Design, sure: Sure) -> list[Row]:
+def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> list[Row]:
     """Simulate a run: declared rows of three models; the first refuses more, and says less."""
     found: list[Row] = []
     for model in _MODELS:
@@ -363,7 +363,7 @@ def run(rng: np.random.Generator, design: Design, sure: Sure) -> list[Row]:
             ("sentiment", "mean_difference_change"): tone[0] - tone[1],
         }
         for (measure, statistic), change in values.items():
-            row = stats.one_sample(change, confidence=sure.confidence) | {"test": "paired t"}
+            row = stats.one_sample(change, confidence=inference.confidence) | {"test": "paired t"}
             if measure == "refusal" and not np.isfinite(row["p_value"]):
                 row |= {"ci_low": np.nan, "ci_high": np.nan}
             of_group = {} if measure == "refusal" else _EFFECT
@@ -391,26 +391,26 @@ def claimed(said: Sequence[str]) -> set[tuple[str, ...]]:
     return found
 
 
-def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return SAYINGS of pages with three models, of which the first alone heeds the prompt.
 
     Examples
     --------
-    >>> said = lead(Design("focus", 80, 12, -0.2), 1, Sure())
+    >>> said = lead(Design("focus", 80, 12, -0.2), 1, InferenceSettings())
     >>> said[["told", "false"]].iloc[0].tolist()
     [True, False]
     """
-    rng, found = start(design, sure), []
+    rng, found = start(design, inference), []
     true = [("m1", "refusal", "more"), ("m1", "word", "less")] if design.planted else []
     answers = pd.DataFrame({"source": "s", "article_id": range(design.n), "model": "m1"})
     for rows in pages(
-        [run(rng, design, sure) for _ in range(repeats)],
+        [run(rng, design, inference) for _ in range(repeats)],
         claims=biased_prompts.params.BiasedPrompts.model_fields["claims"].default,
         study="biased_prompts",
         prompt="biased − neutral",
         source="all",
         instrument="simulated",
-        confidence=sure.confidence,
+        confidence=inference.confidence,
     ):
         told = biased_prompts.sentences.lead(
             rows, estimates=rows, answers=answers, texts=TEXTS, prompts=_PROMPTS

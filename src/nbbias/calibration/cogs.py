@@ -16,7 +16,7 @@ import pandas as pd
 from nbbias import cogs, stats
 from nbbias.calibration.leads import TEXTS, choices, pages, saying, sayings, start
 from nbbias.calibration.trials import Design, Measure
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
@@ -77,13 +77,13 @@ def shift(size: float) -> np.ndarray:
     return size / np.sqrt(IDENTITIES - 1) * np.where(np.arange(IDENTITIES) == 2, 2.0, -1.0)
 
 
-def _tested(values: np.ndarray, *, part: str, family: int = 1, sure: Sure) -> Row:
+def _tested(values: np.ndarray, *, part: str, family: int = 1, inference: InferenceSettings) -> Row:
     """Return what `cogs.spread.spread_rows` says of the spread; without its chance level."""
     whole = pd.DataFrame(values)
     row: Row = stats.repeated_measures(whole)
     if part != "distance" or not np.isfinite(row["p_value"]):
-        row |= cogs.spread.permutation(values, family=family, sure=sure)
-    low, high = stats.spread_interval(whole, confidence=sure.confidence)
+        row |= cogs.spread.permutation(values, family=family, inference=inference)
+    low, high = stats.spread_interval(whole, confidence=inference.confidence)
     means = values.mean(axis=0)
     end = means.argmin() if part == "distance" else means.argmax()
     return row | {
@@ -114,34 +114,36 @@ def _of_these(statistic: str, row: Row, design: Design, truth: float) -> list[Ro
     ]
 
 
-def rbs(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def rbs(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return TRIALS of the representative bias score on the tasks that were asked.
 
     Examples
     --------
-    >>> found = rbs(Design("skewed", 30, 12, 0.02), 5, Sure())
+    >>> found = rbs(Design("skewed", 30, 12, 0.02), 5, InferenceSettings())
     >>> found["statistic"].unique().tolist(), found["truth"].unique().round(3).tolist()
     (['rbs'], [0.02])
     """
-    rng, rows = start(design, sure), []
+    rng, rows = start(design, inference), []
     for _ in range(repeats):
         values, of_tasks = distances(rng, design)
         truth = float(cogs.spread.spread(of_tasks - shift(design.planted)))
-        rows += _of_these("rbs", _tested(values, part="distance", sure=sure), design, truth)
+        rows += _of_these(
+            "rbs", _tested(values, part="distance", inference=inference), design, truth
+        )
     return pd.DataFrame(rows)
 
 
-def rbs_tasks(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def rbs_tasks(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return TRIALS of the representative bias score for tasks in general; `n` counts tasks.
 
     Examples
     --------
-    >>> len(rbs_tasks(Design("tasks", 12, 12, 0.0), 5, Sure()))
+    >>> len(rbs_tasks(Design("tasks", 12, 12, 0.0), 5, InferenceSettings()))
     5
     """
-    rng, rows = start(design, sure), []
+    rng, rows = start(design, inference), []
     for _ in range(repeats):
-        own = _tested(_by_task(rng, design), part="distance", sure=sure)
+        own = _tested(_by_task(rng, design), part="distance", inference=inference)
         rows.append(_row("rbs", own, planted=design.planted, truth=design.planted))
     return pd.DataFrame(rows)
 
@@ -227,21 +229,21 @@ def judged(rng: np.random.Generator, of: Taste) -> dict[str, np.ndarray]:
     return {"abs": identities, "abs_raw": listed, "position": positions}
 
 
-def abs_(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def abs_(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return TRIALS of the affinity bias score: balanced, as published, and of positions.
 
     Examples
     --------
-    >>> found = abs_(Design("place", 30, 12, 0.0), 5, Sure(draws=100))
+    >>> found = abs_(Design("place", 30, 12, 0.0), 5, InferenceSettings(n_permutations=100))
     >>> found.groupby("statistic")["truth"].first().round(3).to_dict()
     {'abs': 0.0, 'abs_raw': 0.0, 'position': 0.057}
     """
-    rng, rows = start(design, sure), []
+    rng, rows = start(design, inference), []
     for _ in range(repeats):
         of = taste(rng, design)
         truth = float(cogs.spread.spread((1 - of.place) * of.means))
         for name, values in judged(rng, of).items():
-            own = _tested(values, part="share", sure=sure)
+            own = _tested(values, part="share", inference=inference)
             if name == "position":
                 place = float(cogs.spread.spread(of.place * _PLACES))
                 rows.append(_row(name, own, planted=place, truth=place))
@@ -250,17 +252,17 @@ def abs_(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def abs_tasks(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def abs_tasks(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return TRIALS of the balanced affinity bias score for tasks in general; `n` counts tasks.
 
     Examples
     --------
-    >>> len(abs_tasks(Design("tasks", 12, 12, 0.0), 5, Sure(draws=100)))
+    >>> len(abs_tasks(Design("tasks", 12, 12, 0.0), 5, InferenceSettings(n_permutations=100)))
     5
     """
-    rng, rows = start(design, sure), []
+    rng, rows = start(design, inference), []
     for _ in range(repeats):
-        own = _tested(_tastes_by_task(rng, design), part="share", sure=sure)
+        own = _tested(_tastes_by_task(rng, design), part="share", inference=inference)
         rows.append(_row("abs", own, planted=design.planted, truth=design.planted))
     return pd.DataFrame(rows)
 
@@ -304,7 +306,7 @@ class Run(NamedTuple):
     true: set[tuple[str, str]]
 
 
-def run(half: str, design: Design, rng: np.random.Generator, sure: Sure) -> Run:
+def run(half: str, design: Design, rng: np.random.Generator, inference: InferenceSettings) -> Run:
     """Simulate a run: the effect is on the first one's last identity of the first axis."""
     key, _, part = _LEADS[half]
     found: list[Row] = []
@@ -320,7 +322,7 @@ def run(half: str, design: Design, rng: np.random.Generator, sure: Sure) -> Run:
                 values, ends = judged(rng, of)["abs"], of.means
             if np.ptp(ends) > 1e-9:
                 true.add((who, identities[int(ends.argmax())]))
-            row = _tested(values, part=part, family=len(_WHO) * len(AXES), sure=sure)
+            row = _tested(values, part=part, family=len(_WHO) * len(AXES), inference=inference)
             if half == "rbs":  # what the sentence says of chance; the test needs no deal
                 dealt = cogs.spread.permuted_means(values, draws=20, rng=rng)
                 row["null"] = float(cogs.spread.spread(dealt).mean())
@@ -329,19 +331,19 @@ def run(half: str, design: Design, rng: np.random.Generator, sure: Sure) -> Run:
     return Run(found, true)
 
 
-def _lead(half: str, design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def _lead(half: str, design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     _, does, _ = _LEADS[half]
-    rng, found = start(design, sure), []
+    rng, found = start(design, inference), []
     groups = [group for identities in AXES.values() for group in identities]
     in_general = {(_WHO[0], AXES["gender"][-1])} if design.planted else set()
-    runs = [run(half, design, rng, sure) for _ in range(repeats)]
+    runs = [run(half, design, rng, inference) for _ in range(repeats)]
     led = pages(
         [own.rows for own in runs],
         claims=cogs.params.Cogs.model_fields["claims"].default,
         study="cogs",
         measure=half,
         instrument="simulated",
-        confidence=sure.confidence,
+        confidence=inference.confidence,
     )
     for own, rows in zip(runs, led, strict=True):
         said = cogs.sentences.lead(rows, texts=TEXTS).plain
@@ -351,28 +353,28 @@ def _lead(half: str, design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     return sayings(found)
 
 
-def rbs_lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def rbs_lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return SAYINGS of pages that measure representative bias alone.
 
     Examples
     --------
-    >>> said = rbs_lead(Design("skewed", 80, 12, 0.05), 1, Sure())
+    >>> said = rbs_lead(Design("skewed", 80, 12, 0.05), 1, InferenceSettings())
     >>> said[["told", "false"]].iloc[0].tolist()
     [True, False]
     """
-    return _lead("rbs", design, repeats, sure)
+    return _lead("rbs", design, repeats, inference)
 
 
-def abs_lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def abs_lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return SAYINGS of pages that measure affinity bias alone.
 
     Examples
     --------
-    >>> said = abs_lead(Design("content", 80, 12, 0.3), 1, Sure(draws=100))
+    >>> said = abs_lead(Design("content", 80, 12, 0.3), 1, InferenceSettings(n_permutations=100))
     >>> said[["told", "false"]].iloc[0].tolist()
     [True, False]
     """
-    return _lead("abs", design, repeats, sure)
+    return _lead("abs", design, repeats, inference)
 
 
 _HEAVY = (

@@ -17,7 +17,7 @@ import pandas as pd
 from nbbias import tables
 from nbbias.calibration import measures
 from nbbias.calibration.trials import Design, Measure, false_leads, outcomes
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 #: What names a design, of one measure.
 DESIGN = ("study", "measure", "unit", "world", "held_out", "n", "length", "size")
@@ -91,7 +91,7 @@ def _nearest(one: Measure, asked: Sequence[int]) -> list[int]:
     return list(dict.fromkeys(min(one.n, key=lambda n: abs(math.log(n / k))) for k in asked))
 
 
-def simulate(designs: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
+def simulate(designs: pd.DataFrame, *, inference: InferenceSettings) -> pd.DataFrame:
     """Simulate every design, and say what its repeats gave.
 
     Each design is a chunk (`tables.map_chunks`), kept under the hash of what it is, of how sure it
@@ -101,7 +101,7 @@ def simulate(designs: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
     ----------
     designs
         Of `designs`, all of one kind (`of`).
-    sure
+    inference
         Level, draws in each simulated study, and the seed, from which each design has its own.
 
     Returns
@@ -114,23 +114,23 @@ def simulate(designs: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
     rows = designs.assign(version=rests_on).to_dict("records")
     # One text a design, which is quickly told from others; a byte is less than any has.
     texts = pd.Series([json.dumps(row) for row in rows], dtype="str")
-    found = tables.map_chunks(_simulated, texts, given=(tuple(sure),), size=1, what="designs")
+    found = tables.map_chunks(_simulated, texts, given=(tuple(inference),), size=1, what="designs")
     kept = [one for one in found if len(one)]
     return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=[*DESIGN])
 
 
-def _simulated(designs: pd.Series, sure: tuple[float, int, int]) -> pd.DataFrame:
+def _simulated(designs: pd.Series, inference: tuple[float, int, int]) -> pd.DataFrame:
     """Simulate the designs of a chunk; the `version` of each is part of what they are kept by."""
     found = []
     for row in map(json.loads, designs):
         measure = measures.measures()[f"{row['study']}/{row['measure']}"]
         design = Design(row["world"], row["n"], row["length"], row["size"])
-        given = Sure(*sure)._replace(seed=_seed(row, sure[2]))
+        given = InferenceSettings(*inference)._replace(seed=_seed(row, inference[2]))
         if row["of"] == "trial":
-            told = outcomes(measure.trial(design, row["repeats"], given), confidence=sure[0])
+            told = outcomes(measure.trial(design, row["repeats"], given), confidence=inference[0])
         else:
             assert measure.lead is not None
-            told = false_leads(measure.lead(design, row["repeats"], given), confidence=sure[0])
+            told = false_leads(measure.lead(design, row["repeats"], given), confidence=inference[0])
         for at, name in enumerate(DESIGN):
             told.insert(at, name, row[name])
         found.append(told)

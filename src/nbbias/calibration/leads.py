@@ -15,23 +15,25 @@ from nbbias.calibration.trials import Design
 from nbbias.params import Claim, Texts
 from nbbias.reading import names
 from nbbias.reading.claims import declared
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 #: Where the texts of simulated runs are from: no study reads it off.
 TEXTS = Texts("simulated", "Counts with a known truth; no model wrote anything.")
 
 
-def start(design: Design, sure: Sure) -> np.random.Generator:
+def start(design: Design, inference: InferenceSettings) -> np.random.Generator:
     """Return the source of chance of a design: the same for the same design and seed.
 
     Examples
     --------
     >>> design = Design("runs", 30, 12, 0.0)
-    >>> one, same, other = (start(design._replace(n=n), Sure()).random() for n in (30, 30, 9))
+    >>> one, same, other = (
+    ...     start(design._replace(n=n), InferenceSettings()).random() for n in (30, 30, 9)
+    ... )
     >>> one == same, one == other
     (True, False)
     """
-    return np.random.default_rng([sure.seed, zlib.crc32(repr(tuple(design)).encode())])
+    return np.random.default_rng([inference.seed, zlib.crc32(repr(tuple(design)).encode())])
 
 
 def pages(

@@ -17,7 +17,7 @@ import pandas as pd
 from nbbias import llmbi, stats
 from nbbias.calibration.leads import TEXTS, pages, saying, sayings, start
 from nbbias.calibration.trials import Design, Measure
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
@@ -116,26 +116,29 @@ def _difference(of: Answers, *, confidence: float) -> Row:
     return {"null": 0.0, **stats.one_sample(first - second, confidence=confidence)}
 
 
-def trial(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def trial(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return TRIALS of the index and of one dimension, beside prose, and of two models.
 
     Examples
     --------
-    >>> found = trial(Design("skewed", 18, 12, 0.05), 2, Sure(draws=100))
+    >>> found = trial(Design("skewed", 18, 12, 0.05), 2, InferenceSettings(n_permutations=100))
     >>> found.groupby("statistic", sort=False)["truth"].first().round(2).to_dict()
     {'index': 0.5, 'dimension_mean': 0.5, 'difference': 0.05}
     """
-    rng, rows = start(design, sure), []
+    rng, rows = start(design, inference), []
     middle = DIMENSIONS // 2  # its level is that of all
     for _ in range(repeats):
         of = answers(rng, design, planted=[design.planted, 0.0])
         found = {
-            "index": (mean_row(of.scores[0], of, only=None, confidence=sure.confidence), NEUTRAL),
-            "dimension_mean": (
-                mean_row(of.scores[0], of, only=middle, confidence=sure.confidence),
+            "index": (
+                mean_row(of.scores[0], of, only=None, confidence=inference.confidence),
                 NEUTRAL,
             ),
-            "difference": (_difference(of, confidence=sure.confidence), 0.0),
+            "dimension_mean": (
+                mean_row(of.scores[0], of, only=middle, confidence=inference.confidence),
+                NEUTRAL,
+            ),
+            "difference": (_difference(of, confidence=inference.confidence), 0.0),
         }
         for statistic, (row, null) in found.items():
             kept = {name: row[name] for name in ("estimate", "ci_low", "ci_high", "p_value")}
@@ -151,17 +154,17 @@ _SIDES = re.compile(r"((?:m\d(?:, | and )?)+) lies? (above|below) it")
 _ENDS = re.compile(r"answers of (m\d) are the most .* those of (m\d) .*; (\d) of \d pairs")
 
 
-def run(rng: np.random.Generator, design: Design, sure: Sure) -> list[Row]:
+def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> list[Row]:
     """Simulate a run: rows of ESTIMATES of three models, of which the first is planted on."""
     of = answers(rng, design, planted=[design.planted, 0.0, 0.0])
     rows = [
         {"statistic": "index", "model": model, "test": "t-test against neutral prose"}
-        | mean_row(own, of, only=None, confidence=sure.confidence)
+        | mean_row(own, of, only=None, confidence=inference.confidence)
         for model, own in zip(_MODELS, of.scores, strict=True)
     ]
     for first, second in ((1, 0), (2, 0), (2, 1)):
         pair = of._replace(scores=of.scores[[first, second]])
-        row = _difference(pair, confidence=sure.confidence)
+        row = _difference(pair, confidence=inference.confidence)
         key = {"statistic": "difference", "model": _MODELS[first], "group": _MODELS[second]}
         rows.append(key | row)
     return rows
@@ -189,24 +192,24 @@ def claimed(said: Sequence[str]) -> set[tuple[str, ...]]:
     return found
 
 
-def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return SAYINGS of pages with three models, of which the first alone is strongly worded.
 
     Examples
     --------
-    >>> said = lead(Design("skewed", 90, 12, 0.4), 1, Sure(draws=100))
+    >>> said = lead(Design("skewed", 90, 12, 0.4), 1, InferenceSettings(n_permutations=100))
     >>> said[["told", "false"]].iloc[0].tolist()
     [True, False]
     """
-    rng, found = start(design, sure), []
+    rng, found = start(design, inference), []
     true = [("m1", "above"), ("m1", "most")] if design.planted else []
     for rows in pages(
-        [run(rng, design, sure) for _ in range(repeats)],
+        [run(rng, design, inference) for _ in range(repeats)],
         claims=llmbi.params.Llmbi.model_fields["claims"].default,
         study="llmbi",
         measure="llmbi",
         instrument="simulated",
-        confidence=sure.confidence,
+        confidence=inference.confidence,
     ):
         said = llmbi.sentences.lead(rows, texts=TEXTS).plain
         found.append(saying(design, said, claimed=claimed(said), true=true))

@@ -7,7 +7,7 @@ from typing import Any
 from nbbias import params, tables
 from nbbias.calibration import estimates as of, grid
 from nbbias.calibration.params import Calibration
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import Measured
 
 
@@ -48,9 +48,10 @@ def measure(**parameters: Any) -> Measured:
         lead_n=chosen.lead_n,
         lead_repeats=chosen.lead_repeats,
     )
-    sure = Sure(chosen.confidence, chosen.draws, chosen.seed)
+    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     outcomes, leads = (
-        grid.simulate(designs[designs["of"] == of_], sure=sure) for of_ in ("trial", "lead")
+        grid.simulate(designs[designs["of"] == of_], inference=inference)
+        for of_ in ("trial", "lead")
     )
     found = of.estimates(outcomes, leads, confidence=chosen.confidence)
     nothing = tables.chance([], study="calibration")

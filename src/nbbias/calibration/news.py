@@ -16,7 +16,7 @@ from nbbias.calibration import repeated, worlds
 from nbbias.calibration.leads import TEXTS, saying, sayings
 from nbbias.calibration.trials import Design, Measure, Trial
 from nbbias.calibration.worlds import GROUPS, WORLDS, Corpora
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 #: Sentences of a world that are held at a time.
 _HELD = 2_000_000
@@ -28,7 +28,7 @@ N = (10, 30, 80, 400)
 def _drawn(
     design: Design,
     repeats: int,
-    sure: Sure,
+    inference: InferenceSettings,
     reduce: Callable[[Corpora], tuple[np.ndarray, ...]],
     **planted: float,
 ) -> tuple[np.ndarray, ...]:
@@ -38,7 +38,7 @@ def _drawn(
     most = max(1, _HELD // (design.n * design.length * (world.answers + world.originals)))
     parts = []
     for number, done in enumerate(range(0, repeats, most)):
-        size, seed = min(most, repeats - done), [sure.seed, number]
+        size, seed = min(most, repeats - done), [inference.seed, number]
         parts.append(
             reduce(worlds.of(design, size, **shifts, originals=world.originals, seed=seed))
         )
@@ -57,10 +57,10 @@ def _possible(trial: Trial) -> Trial:
     """Let a trial give nothing where its world cannot be had: `worlds.without` says why."""
 
     @wraps(trial)
-    def tried(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+    def tried(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
         if design.world == "halves" and worlds.without():
             return pd.DataFrame()
-        return trial(design, repeats, sure)
+        return trial(design, repeats, inference)
 
     return tried
 
@@ -93,14 +93,16 @@ def _sides(corpora: Corpora, answers: int) -> tuple[np.ndarray, ...]:
 
 
 @_possible
-def words(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def words(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Repeat the word level: women's share is planted, that of the races is left as it is.
 
     The truth of the mean distance and of prejudice is their expectation at these lengths, the mean
     over all repeats: what their intervals are of.
     """
-    confidence, planted, world = sure.confidence, design.planted, WORLDS[design.world]
-    counts = _drawn(design, repeats, sure, lambda one: _sides(one, world.answers), share=planted)
+    confidence, planted, world = inference.confidence, design.planted, WORLDS[design.world]
+    counts = _drawn(
+        design, repeats, inference, lambda one: _sides(one, world.answers), share=planted
+    )
     of = {bias: _scored(own, bias) for bias, own in zip(GROUPS, counts, strict=True)}
     gender, rows = of["gender"], []
     for bias, group, shift in (("gender", "female", planted), ("race", "Black", 0.0)):
@@ -158,7 +160,7 @@ def articles(words: np.ndarray, *, answers: int) -> list[Any]:
 def _distances(
     design: Design,
     repeats: int,
-    sure: Sure,
+    inference: InferenceSettings,
     reduce: Callable[[Corpora], tuple[np.ndarray, ...]],
     **planted: float,
 ) -> pd.DataFrame:
@@ -167,7 +169,7 @@ def _distances(
     `reduce` gives of every corpus the estimate with its interval, then the excess with its error,
     the articles behind that, and whether it may be tested.
     """
-    (found,) = _drawn(design, repeats, sure, reduce, **planted)
+    (found,) = _drawn(design, repeats, inference, reduce, **planted)
     names = ["estimate", "ci_low", "ci_high", "excess", "error", "n", "tested"]
     table = pd.DataFrame(found, columns=names)
     known = (table["error"] > 0) & (table["tested"] > 0)
@@ -180,14 +182,14 @@ def _distances(
 
 
 @_possible
-def words_distance(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def words_distance(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Repeat the distance of the words beside what replicates give: its test against the floor."""
     answers = WORLDS[design.world].answers
 
     def reduce(corpora: Corpora) -> tuple[np.ndarray]:
         counts, _ = _sides(corpora, answers)
         score = _scored(counts, "gender")["score"]
-        means = repeated.means(score, confidence=sure.confidence, bounds=(0, 1))
+        means = repeated.means(score, confidence=inference.confidence, bounds=(0, 1))
         beyond = []
         for words in corpora.words["gender"]:
             stories = articles(words, answers=answers)
@@ -199,7 +201,7 @@ def words_distance(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
         own = means[["estimate", "ci_low", "ci_high"]].to_numpy()
         return (np.column_stack([own, np.array(beyond, dtype=float)]),)
 
-    return _distances(design, repeats, sure, reduce, share=design.planted)
+    return _distances(design, repeats, inference, reduce, share=design.planted)
 
 
 _NOTHING = news.replicates.Difference(np.nan, np.nan, 0)
@@ -271,13 +273,17 @@ def _signed(of: dict[str, np.ndarray], group: str, confidence: float) -> dict[st
 
 
 @_possible
-def tone(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def tone(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Repeat the sentence level: women's tone is planted, that of the races is left as it is.
 
     Sentences that name a race name women as often as others do, so that what is said of women is
     not to be told of the races beyond neutral.
     """
-    confidence, planted, answers = sure.confidence, design.planted, WORLDS[design.world].answers
+    confidence, planted, answers = (
+        inference.confidence,
+        design.planted,
+        WORLDS[design.world].answers,
+    )
     names = [
         f"{column}_{group}"
         for group in ("female", "Black")
@@ -289,7 +295,7 @@ def tone(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
         found = tones(corpora, answers=answers)
         return tuple(found[name] for name in names)
 
-    of = dict(zip(names, _drawn(design, repeats, sure, reduce, tone=planted), strict=True))
+    of = dict(zip(names, _drawn(design, repeats, inference, reduce, tone=planted), strict=True))
     rows = []
     for group, shift in (("female", planted), ("Black", 0.0)):
         for statistic, found in _signed(of, group, confidence).items():
@@ -305,20 +311,20 @@ def tone(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
 
 
 @_possible
-def tone_distance(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def tone_distance(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Repeat the distance of the tone beside what replicates give: its test against the floor."""
     answers = WORLDS[design.world].answers
 
     def reduce(corpora: Corpora) -> tuple[np.ndarray]:
         score = tones(corpora, answers=answers)["score_gender"]
-        means = repeated.means(score, confidence=sure.confidence, bounds=(0, 2))
+        means = repeated.means(score, confidence=inference.confidence, bounds=(0, 2))
         means = _told(means, score)
         both = zip(corpora.words["gender"], corpora.tone, strict=True)
         beyond = [_tone_beyond(sentences(*one), answers) for one in both]
         own = means[["estimate", "ci_low", "ci_high"]].to_numpy()
         return (np.column_stack([own, np.array(beyond, dtype=float)]),)
 
-    return _distances(design, repeats, sure, reduce, tone=design.planted)
+    return _distances(design, repeats, inference, reduce, tone=design.planted)
 
 
 def sentences(words: np.ndarray, tone: np.ndarray) -> list[list[np.ndarray]]:
@@ -447,14 +453,14 @@ def _mixed(shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     return np.where(total > 0.02, content[0] / np.maximum(total, 0.02), np.nan)
 
 
-def documents(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def documents(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Repeat the document level over articles crossed with fits; women's share is planted.
 
     A fit measures some difference where there is none, up or down; the truth is the mean over all
     articles and all fits that could be made.
     """
-    confidence, planted = sure.confidence, design.planted
-    shares = _fitted(design, repeats, sure, biased=True)
+    confidence, planted = inference.confidence, design.planted
+    shares = _fitted(design, repeats, inference, biased=True)
     change = shares[:, :, :2] - shares[:, :, 2, None]
     found = repeated.pooled(_mean(change), confidence=confidence, bounds=(-1, 1))
     rows = [_rows(found, "share_difference", "female", planted=planted, truth=planted)]
@@ -465,13 +471,13 @@ def documents(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
     return pd.concat(rows, ignore_index=True)
 
 
-def documents_distance(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def documents_distance(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Repeat the distance of documents beside one model asked twice: its test against the floor."""
-    shares = _fitted(design, repeats, sure, biased=False)
+    shares = _fitted(design, repeats, inference, biased=False)
     between = _mean(np.abs(shares[:, :, :2] - shares[:, :, 2, None]))
-    estimate = repeated.pooled(between, confidence=sure.confidence, bounds=(0, 1))
+    estimate = repeated.pooled(between, confidence=inference.confidence, bounds=(0, 1))
     excess = between - np.abs(shares[:, :, 0] - shares[:, :, 1])
-    beyond = repeated.pooled(excess, confidence=sure.confidence)
+    beyond = repeated.pooled(excess, confidence=inference.confidence)
     kept = ~np.isnan(excess).all(axis=2)
     enough = np.minimum(news.replicates.ENOUGH, (~np.isnan(between).all(axis=2)).sum(axis=1))
     beyond[kept.sum(axis=1) < np.maximum(2, enough)] = np.nan
@@ -481,12 +487,14 @@ def documents_distance(design: Design, repeats: int, sure: Sure) -> pd.DataFrame
     return _rows(estimate, "bias", planted=abs(design.planted), truth=truth, null=null)
 
 
-def _fitted(design: Design, repeats: int, sure: Sure, *, biased: bool) -> np.ndarray:
+def _fitted(
+    design: Design, repeats: int, inference: InferenceSettings, *, biased: bool
+) -> np.ndarray:
     most = max(1, _HELD // (design.n * 3 * _FITS * 4))
     sizes = [min(most, repeats - done) for done in range(0, repeats, most)]
     return np.concatenate(
         [
-            fitted(design, size, biased=biased, seed=[sure.seed, number])
+            fitted(design, size, biased=biased, seed=[inference.seed, number])
             for number, size in enumerate(sizes)
         ]
     )
@@ -512,7 +520,7 @@ _CLAUSES = {
 
 
 @_possible
-def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
+def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Repeat whole runs of several models, and read what the sentence that leads each says.
 
     One model names fewer women, one is colder on them, the others differ from people in nothing.
@@ -531,9 +539,11 @@ def lead(design: Design, repeats: int, sure: Sure) -> pd.DataFrame:
             share=share,
             tone=tone,
             originals=1,
-            seed=[sure.seed, number],
+            seed=[inference.seed, number],
         )
-        rows += [_said(design, own, who, sure) for own in runs(corpora, who, sure.confidence)]
+        rows += [
+            _said(design, own, who, inference) for own in runs(corpora, who, inference.confidence)
+        ]
     return sayings(rows)
 
 
@@ -580,7 +590,7 @@ def runs(corpora: Corpora, who: Sequence[str], confidence: float) -> list[list[d
 
 
 def _said(
-    design: Design, rows: list[dict[str, Any]], who: Sequence[str], sure: Sure
+    design: Design, rows: list[dict[str, Any]], who: Sequence[str], inference: InferenceSettings
 ) -> dict[str, Any]:
     """Write the lead of a run where it can say anything, and judge it."""
     # Of two groups whose shares of words mirror each other the first is tested.
@@ -589,10 +599,10 @@ def _said(
         [row["p_value"] for row in rows if (row["measure"], row["bias"], row["group"]) != mirrored]
     )
     p = p[~np.isnan(p)]
-    if not len(p) or p.min() * len(p) >= 1 - sure.confidence:
+    if not len(p) or p.min() * len(p) >= 1 - inference.confidence:
         return saying(design, [], claimed=[], true=[])
-    estimates = tables.estimates(rows, study="news_bias", confidence=sure.confidence)
-    declared = reading.claims.declared(estimates, _CLAIMS, confidence=sure.confidence)
+    estimates = tables.estimates(rows, study="news_bias", confidence=inference.confidence)
+    declared = reading.claims.declared(estimates, _CLAIMS, confidence=inference.confidence)
     pairs = pd.DataFrame({"source": "simulated", "article_id": range(design.n), "model": who[0]})
     plain = news.sentences.lead(declared, estimates=estimates, pairs=pairs, texts=TEXTS).plain
     side = "less" if design.planted < 0 else "more"

@@ -5,7 +5,7 @@ corpora named beside them. Whoever knows better sets them.
 
 >>> from nbbias.calibration import planning
 >>> chosen = NewsWords(effect=-0.1, draws=500)
->>> found = planning.needed(chosen.told(), wanted=chosen.power, sure=chosen.sure)
+>>> found = planning.needed(chosen.told(), wanted=chosen.power, inference=chosen.inference)
 >>> 80 < found.n < 140
 True
 """

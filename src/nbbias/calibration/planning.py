@@ -5,7 +5,7 @@ article (prompt, text) is the unit, whatever stands within it; a claim is told w
 below the level after Holm's correction over all that is declared with it.
 
 >>> pool = np.random.default_rng(0).normal(0.5, 1, (20_000, 1))
->>> found = needed(of_means(pool), wanted=0.8, sure=Sure(draws=500))
+>>> found = needed(of_means(pool), wanted=0.8, inference=InferenceSettings(n_permutations=500))
 >>> 30 < found.n < 38, found.low < 0.8 < found.high
 (True, True)
 """
@@ -21,7 +21,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats
 from nbbias.calibration import repeated
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 #: Given units, studies and a generator: which of so many simulated studies tell what is there.
 Told: TypeAlias = Callable[[int, int, np.random.Generator], np.ndarray]
@@ -54,7 +54,7 @@ class Found(NamedTuple):
     high: float
 
 
-def power(told: Told, n: int, *, sure: Sure) -> Found:
+def power(told: Told, n: int, *, inference: InferenceSettings) -> Found:
     """Return how often studies of so many units tell what is there.
 
     Parameters
@@ -63,21 +63,21 @@ def power(told: Told, n: int, *, sure: Sure) -> Found:
         Simulates studies.
     n
         Units of each.
-    sure
+    inference
         Level of the interval; simulated studies, and their start.
 
     Examples
     --------
     >>> even = lambda n, studies, rng: rng.random(studies) < 0.5
-    >>> 0.4 < power(even, 10, sure=Sure(draws=500)).power < 0.6
+    >>> 0.4 < power(even, 10, inference=InferenceSettings(n_permutations=500)).power < 0.6
     True
     """
-    hits = told(n, sure.draws, np.random.default_rng([sure.seed, n]))
-    row = stats.proportion_interval(int(hits.sum()), len(hits), confidence=sure.confidence)
+    hits = told(n, inference.n_permutations, np.random.default_rng([inference.seed, n]))
+    row = stats.proportion_interval(int(hits.sum()), len(hits), confidence=inference.confidence)
     return Found(n, row["estimate"], row["ci_low"], row["ci_high"])
 
 
-def needed(told: Told, *, wanted: float, sure: Sure) -> Found | None:
+def needed(told: Told, *, wanted: float, inference: InferenceSettings) -> Found | None:
     """Return the least number of units that reaches a power, to about a hundredth.
 
     Parameters
@@ -86,7 +86,7 @@ def needed(told: Told, *, wanted: float, sure: Sure) -> Found | None:
         Simulates studies.
     wanted
         The power.
-    sure
+    inference
         As in `power`.
 
     Returns
@@ -96,17 +96,20 @@ def needed(told: Told, *, wanted: float, sure: Sure) -> Found | None:
 
     Examples
     --------
-    >>> needed(lambda n, studies, rng: np.zeros(studies, bool), wanted=0.8, sure=Sure()) is None
+    >>> never = lambda n, studies, rng: np.zeros(studies, bool)
+    >>> needed(never, wanted=0.8, inference=InferenceSettings()) is None
     True
     """
 
     def enough(n: int) -> bool:
-        studies = max(min(sure.draws, _SEARCHED // n), 100)
-        return power(told, n, sure=sure._replace(draws=studies)).power >= wanted
+        studies = max(min(inference.n_permutations, _SEARCHED // n), 100)
+        return power(told, n, inference=inference._replace(n_permutations=studies)).power >= wanted
 
     n = stats.least(enough, most=MOST)
     # Studies of its own: those that stopped the search were chosen for their power.
-    return None if n is None else power(told, n, sure=sure._replace(seed=sure.seed + 1))
+    return (
+        None if n is None else power(told, n, inference=inference._replace(seed=inference.seed + 1))
+    )
 
 
 def of_means(

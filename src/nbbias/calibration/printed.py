@@ -50,14 +50,14 @@ _REASONS = {
 _KINDS = ("words", "sentences", "halves")
 
 
-def chance_shares(sentences: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
+def chance_shares(sentences: pd.DataFrame, *, inference: stats.InferenceSettings) -> pd.DataFrame:
     """Say which share of each printed distance chance alone would give.
 
     Parameters
     ----------
     sentences
         Of human articles: `text_id`, `words`, `n_<group>`, `tone` (`worlds.sentences`).
-    sure
+    inference
         Level of the intervals, articles resampled behind them, and their start.
 
     Returns
@@ -74,7 +74,7 @@ def chance_shares(sentences: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
     Examples
     --------
     >>> from nbbias.calibration import worlds
-    >>> table = chance_shares(worlds.sentences().iloc[:0], sure=stats.Sure())
+    >>> table = chance_shares(worlds.sentences().iloc[:0], inference=stats.InferenceSettings())
     >>> len(table), table["share_high"].notna().any(), table["reason"].iloc[0]
     (56, np.False_, 'no human articles of 600 words')
     """
@@ -95,7 +95,7 @@ def chance_shares(sentences: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
             rows.append(known | {"reason": reason})
             continue
         given = _by_chance(
-            long, GROUPS[row["bias"]], (known["words_h"], human), row["measure"], sure
+            long, GROUPS[row["bias"]], (known["words_h"], human), row["measure"], inference
         )
         share = {f"share_{end}": given[f"chance_{end}"] / row["value"] for end in ("low", "high")}
         if given["articles"] < _FEWEST:
@@ -115,10 +115,10 @@ def _by_chance(
     groups: Sequence[str],
     lengths: tuple[float, float],
     measure: str,
-    sure: stats.Sure,
+    inference: stats.InferenceSettings,
 ) -> dict[str, float]:
     """Return the mean distance that chance gives at two lengths, by kind."""
-    rng = np.random.default_rng(sure.seed)
+    rng = np.random.default_rng(inference.seed)
     apart = _words if measure == "word" else _tone
     columns = [f"n_{group}" for group in groups]
     # Articles by lengths by kinds, sums over the pairs that count, and how many these are.
@@ -131,10 +131,10 @@ def _by_chance(
                 if values:
                     found[number, at] += (*values, 1)
     goal = np.log(sum(lengths))
-    drawn = rng.integers(0, len(found), (sure.draws, len(found)))
+    drawn = rng.integers(0, len(found), (inference.n_permutations, len(found)))
     estimate = _reached(found.sum(axis=0), goal)
     again = np.array([_reached(found[one].sum(axis=0), goal) for one in drawn])
-    tail = (1 - sure.confidence) / 2
+    tail = (1 - inference.confidence) / 2
     known = ~np.isnan(estimate)
     ends = np.quantile(again[:, known], [tail, 1 - tail], axis=0)
     given = dict(zip(_KINDS, map(float, estimate), strict=True))

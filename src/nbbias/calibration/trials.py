@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 
 class Design(NamedTuple):
@@ -40,7 +40,7 @@ class Design(NamedTuple):
 
 #: Simulates repeats of a design: the design, how many, how sure; out TRIALS (`outcomes`) or, for
 #: what a page would say, SAYINGS (`false_leads`).
-Trial: TypeAlias = Callable[[Design, int, Sure], pd.DataFrame]
+Trial: TypeAlias = Callable[[Design, int, InferenceSettings], pd.DataFrame]
 
 
 class Measure(NamedTuple):

@@ -22,7 +22,7 @@ from nbbias.cogs.orders import Design, orders
 from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, By
 from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows
 from nbbias.cogs.suite import BAR, Suite, load, rubric, strangers
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Column, ContractError, DataError, read_table
 
 _JUDGED = ["evaluator", "model", *INSTANCE, "axis", "order", "repeat"]
@@ -407,7 +407,12 @@ _PARTS = {"abs_raw": "share_raw", "abs": "share", "position": "position_share"}
 
 
 def abs_estimates(
-    decided: pd.DataFrame, suite: Suite, *, by: By | None = None, tasks: Tasks = "fixed", sure: Sure
+    decided: pd.DataFrame,
+    suite: Suite,
+    *,
+    by: By | None = None,
+    tasks: Tasks = "fixed",
+    inference: InferenceSettings,
 ) -> pd.DataFrame:
     """Estimate the Affinity Bias Score of each evaluator, model and axis, in two ways.
 
@@ -421,7 +426,7 @@ def abs_estimates(
         ``"task"`` or ``"topic"``: once for each of them; by default over all.
     tasks
         As in `cogs.rbs.rbs`.
-    sure
+    inference
         Level of the intervals; the least number of permutations, and their start.
 
     Returns
@@ -455,7 +460,12 @@ def abs_estimates(
         measured = shares(own, list(suite.axes[key["bias"]].identities))
         for statistic, values in measured.items():
             found = spread_rows(
-                values, statistic, part=_PARTS[statistic], tasks=tasks, family=family, sure=sure
+                values,
+                statistic,
+                part=_PARTS[statistic],
+                tasks=tasks,
+                family=family,
+                inference=inference,
             )
             if np.isnan(found[0]["estimate"]):
                 why = (
@@ -469,7 +479,11 @@ def abs_estimates(
         if by is None:
             rows.append(key | as_published(measured["abs_raw"]))
     table = tables.estimates(
-        rows, study="cogs", measure="abs", instrument="reply parser", confidence=sure.confidence
+        rows,
+        study="cogs",
+        measure="abs",
+        instrument="reply parser",
+        confidence=inference.confidence,
     )
     spreads = {"statistic": [*_PARTS, "anova"]}
     table = stats.adjust(table, family=["statistic", table["model"] == ALL], where=spreads)

@@ -16,7 +16,7 @@ from nbbias import stats, tables
 from nbbias.cogs import rbs
 from nbbias.cogs.spread import Row, Tasks, units
 from nbbias.cogs.visible import LEVELS, markers
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import data_path
 from nbbias.text import audit
 
@@ -48,7 +48,11 @@ def answers(asked: pd.DataFrame) -> pd.DataFrame:
 
 
 def estimates(
-    distances: pd.DataFrame, masked: pd.DataFrame, *, tasks: Tasks = "fixed", sure: Sure
+    distances: pd.DataFrame,
+    masked: pd.DataFrame,
+    *,
+    tasks: Tasks = "fixed",
+    inference: InferenceSettings,
 ) -> pd.DataFrame:
     """Part the distances: without identity words, and what these alone add.
 
@@ -56,7 +60,7 @@ def estimates(
     ----------
     distances, masked
         The tables of `rbs.distances`, of the answers and of what `answers` made of them.
-    tasks, sure
+    tasks, inference
         As in `rbs.rbs`.
 
     Returns
@@ -73,10 +77,11 @@ def estimates(
     >>> said = cogs.rbs.read_answers("sample")
     >>> first = said[said["task"] == said["task"].iloc[0]]
     >>> both = [cogs.rbs.distances(one, model="offline") for one in (first, answers(first))]
-    >>> sorted(estimates(*both, sure=stats.Sure(draws=100))["statistic"].unique())
+    >>> table = estimates(*both, inference=stats.InferenceSettings(n_permutations=100))
+    >>> sorted(table["statistic"].unique())
     ['distance_masked', 'distance_words', 'rbs_masked']
     """
-    kept = rbs.rbs(masked, tasks=tasks, sure=sure)
+    kept = rbs.rbs(masked, tasks=tasks, inference=inference)
     kept = kept[kept["statistic"].isin(["rbs", "distance"])]
     kept = kept.assign(statistic=kept["statistic"] + MASKED)
     # Rows of both are in one order: they are of the same answers.
@@ -86,13 +91,15 @@ def estimates(
         values = own.pivot(index=["task", "theme"], columns="identity", values="distance")
         values = units(values[list(own["identity"].unique())], tasks)
         for identity in values:
-            row = stats.one_sample(values[identity], confidence=sure.confidence, bounds=(-2.0, 2.0))
+            row = stats.one_sample(
+                values[identity], confidence=inference.confidence, bounds=(-2.0, 2.0)
+            )
             rows.append(key | {"statistic": "distance_words", "group": identity, "null": 0.0} | row)
     table = tables.estimates(
         rows,
         study="cogs",
         measure="rbs",
-        confidence=sure.confidence,
+        confidence=inference.confidence,
         instrument=distances["instrument"].iloc[0] if len(distances) else None,
     )
     table = stats.adjust(table, family=rbs.CELL)

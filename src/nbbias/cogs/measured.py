@@ -10,7 +10,7 @@ from nbbias import params
 from nbbias.cogs import affinity, masked, people, rbs, reference, suite as suites, tables
 from nbbias.cogs.params import PARTS, Cogs
 from nbbias.params import Input
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import Measured
 
 
@@ -56,14 +56,14 @@ def measure(
 
 
 def _measured(chosen: Cogs) -> Measured:
-    sure = Sure(chosen.confidence, chosen.draws, chosen.seed)
+    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     suite = suites.load(chosen.suite_paths, axes=chosen.axes)
     found: list[pd.DataFrame] = []
     scores = losses = pd.DataFrame()
     if "reference" in chosen.parts:
         texts = reference.read_personas(chosen.answers_path)
         groups, model = chosen.references, chosen.embedding_model
-        found.append(reference.groupings(texts, groups, model=model, sure=sure))
+        found.append(reference.groupings(texts, groups, model=model, inference=inference))
     else:
         answers = rbs.read_answers(chosen.answers_path, suite=suite)
     if "rbs" in chosen.parts:
@@ -74,9 +74,9 @@ def _measured(chosen: Cogs) -> Measured:
             {"by": "task"},
             {"by": "topic", "tasks": chosen.tasks},
         ]
-        found += [rbs.rbs(scores, **way, sure=sure) for way in ways]
+        found += [rbs.rbs(scores, **way, inference=inference) for way in ways]
         silent = rbs.distances(masked.answers(answers), model=model, device=device)
-        parted = masked.estimates(scores, silent, tasks=chosen.tasks, sure=sure)
+        parted = masked.estimates(scores, silent, tasks=chosen.tasks, inference=inference)
         found.insert(-2, parted)
     if "abs" in chosen.parts:
         asked = affinity.evaluation_prompts(
@@ -85,10 +85,12 @@ def _measured(chosen: Cogs) -> Measured:
         path = chosen.judgements_path
         decided = affinity.decided(affinity.read_judgements(path, suite=suite, prompts=asked))
         losses = affinity.losses(decided)
-        found.append(affinity.abs_estimates(decided, suite, tasks=chosen.tasks, sure=sure))
-        found.append(affinity.abs_estimates(decided, suite, by="task", sure=sure))
+        found.append(
+            affinity.abs_estimates(decided, suite, tasks=chosen.tasks, inference=inference)
+        )
+        found.append(affinity.abs_estimates(decided, suite, by="task", inference=inference))
     if "people" in chosen.parts:
         ratings = people.read_ratings(chosen.ratings_path, suite=suite)
-        found.append(people.agreement(ratings, sure=sure))
+        found.append(people.agreement(ratings, inference=inference))
     estimates = pd.concat(found, ignore_index=True)
     return Measured(estimates, tables.chance(estimates), scores, losses)

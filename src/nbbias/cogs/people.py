@@ -22,7 +22,7 @@ from nbbias.cogs.affinity import chosen_shares, shares
 from nbbias.cogs.rbs import CELL
 from nbbias.cogs.spread import Row, spread_rows
 from nbbias.cogs.suite import Suite, load, strangers
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Column, ContractError, read_table
 
 #: What the people are called where they are taken together.
@@ -136,14 +136,14 @@ def _fleiss(counts: np.ndarray) -> float:
 _COEFFICIENTS = {"fleiss_kappa": _fleiss, "krippendorff_alpha": krippendorff_alpha}
 
 
-def agreement(ratings: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
+def agreement(ratings: pd.DataFrame, *, inference: InferenceSettings) -> pd.DataFrame:
     """Say how far people agree, by axis.
 
     Parameters
     ----------
     ratings
         The table of `read_ratings`.
-    sure
+    inference
         Level of the intervals; permutations, and their start.
 
     Returns
@@ -171,7 +171,7 @@ def agreement(ratings: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
             enough = codes.shape[1] if statistic == "fleiss_kappa" else 2
             n = int((rated >= enough).sum())
             lost = {"n": n, "n_lost": len(codes) - n}
-            found = _agreement(codes[rated >= enough], coefficient, sure)
+            found = _agreement(codes[rated >= enough], coefficient, inference)
             rows.append({"bias": axis, "statistic": statistic, **lost, **found})
     table = tables.estimates(
         rows,
@@ -179,25 +179,29 @@ def agreement(ratings: pd.DataFrame, *, sure: Sure) -> pd.DataFrame:
         measure="agreement",
         evaluator=PEOPLE,
         instrument="people",
-        confidence=sure.confidence,
+        confidence=inference.confidence,
     )
     return stats.adjust(table)
 
 
-def _agreement(codes: np.ndarray, coefficient: Callable[..., float], sure: Sure) -> Row:
+def _agreement(
+    codes: np.ndarray, coefficient: Callable[..., float], inference: InferenceSettings
+) -> Row:
     """Estimate one coefficient of choices: items by raters, numbered; NaN where none was made."""
-    rng = np.random.default_rng(sure.seed)
+    rng = np.random.default_rng(inference.seed)
     counts, n = _counts(codes), len(codes)
     estimate = coefficient(counts)
     if np.isnan(estimate):
         why = "needs items that two people rated, and two identities among the choices"
         return {"estimate": np.nan, "reason": why}
-    shuffled = np.array([coefficient(_counts(_shuffled(codes, rng))) for _ in range(sure.draws)])
-    chance = stats.tail(estimate, shuffled, confidence=sure.confidence, sided="two")
+    shuffled = np.array(
+        [coefficient(_counts(_shuffled(codes, rng))) for _ in range(inference.n_permutations)]
+    )
+    chance = stats.tail(estimate, shuffled, confidence=inference.confidence, sided="two")
     # What each item is worth; their mean is the coefficient without its bias of few items.
     without = np.array([coefficient(np.delete(counts, at, axis=0)) for at in range(n)])
     worth = n * estimate - (n - 1) * without
-    tested = stats.one_sample(worth - chance["null"], confidence=sure.confidence)
+    tested = stats.one_sample(worth - chance["null"], confidence=inference.confidence)
     if np.isnan(worth).any() or np.isnan(tested["p_value"]):
         why = "items are too few or too much alike: no interval"
         test = "choices shuffled within rater"
@@ -233,7 +237,7 @@ def _shuffled(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def beside_models(
-    ratings: pd.DataFrame, decided: pd.DataFrame, suite: Suite, *, sure: Sure
+    ratings: pd.DataFrame, decided: pd.DataFrame, suite: Suite, *, inference: InferenceSettings
 ) -> pd.DataFrame:
     """Estimate the affinity of each person, of all together, and of models on the same instances.
 
@@ -245,7 +249,7 @@ def beside_models(
         The table of `cogs.affinity.decided`; instances that no person rated are left aside.
     suite
         Lists the identities.
-    sure
+    inference
         As in `cogs.affinity.abs_estimates`.
 
     Returns
@@ -279,11 +283,11 @@ def beside_models(
             for judge, part in decided[decided["axis"] == axis].groupby("evaluator", sort=False)
         ]
         for kind, evaluator, values in chosen:
-            found = spread_rows(values, "abs", part="share", family=family, sure=sure)
+            found = spread_rows(values, "abs", part="share", family=family, inference=inference)
             rows += [{"bias": axis, "evaluator": evaluator, **row} for row in found]
             kinds += [kind] * len(found)
     table = tables.estimates(
-        rows, study="cogs", measure="abs", instrument="choices", confidence=sure.confidence
+        rows, study="cogs", measure="abs", instrument="choices", confidence=inference.confidence
     )
     # A person may be called like a judge.
     cells = [*CELL, pd.Series(kinds, dtype="str")]

@@ -24,7 +24,7 @@ import pandas as pd
 from nbbias import stats, tables
 from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows, units
 from nbbias.cogs.suite import Suite, load, prompts, strangers
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Column, ContractError, DataError, columns, read_table
 from nbbias.text import embeddings
 
@@ -276,7 +276,11 @@ CELL = ["statistic", "evaluator", "model", "prompt", "bias", "task", "topic", "i
 
 
 def rbs(
-    distances: pd.DataFrame, *, by: By | None = None, tasks: Tasks = "fixed", sure: Sure
+    distances: pd.DataFrame,
+    *,
+    by: By | None = None,
+    tasks: Tasks = "fixed",
+    inference: InferenceSettings,
 ) -> pd.DataFrame:
     """Estimate the Representative Bias Score of each model and axis.
 
@@ -290,7 +294,7 @@ def rbs(
         ``"fixed"``: what was asked is all that is meant, and the instance (task and theme) is the
         unit; ``"random"``: the tasks stand for others of their kind, and are the units, but for
         scores `by` task.
-    sure
+    inference
         Level of the intervals; permutations, and their start.
 
     Returns
@@ -325,19 +329,19 @@ def rbs(
         values = own.pivot(index=["task", "theme"], columns="identity", values="distance")
         values = values[list(own["identity"].unique())]
         found = spread_rows(
-            values, "rbs", part="distance", tasks=tasks, family=len(parts), sure=sure
+            values, "rbs", part="distance", tasks=tasks, family=len(parts), inference=inference
         )
         floors = own.drop_duplicates(["task", "theme"])["floor"]
         if floors.notna().any():
-            floor = stats.mean_interval(floors, confidence=sure.confidence, bounds=(0.0, 2.0))
+            floor = stats.mean_interval(floors, confidence=inference.confidence, bounds=(0.0, 2.0))
             found.append({"statistic": "floor", **floor})
-        found += _differences(units(values, tasks), sure.confidence)
+        found += _differences(units(values, tasks), inference.confidence)
         rows += [key | row for row in (*found, as_published(values))]
     table = tables.estimates(
         rows,
         study="cogs",
         measure="rbs",
-        confidence=sure.confidence,
+        confidence=inference.confidence,
         instrument=distances["instrument"].iloc[0] if len(distances) else None,
     )
     table = stats.adjust(table, family=["statistic"], where={"statistic": ["rbs", "anova"]})

@@ -24,7 +24,7 @@ import pandas as pd
 from nbbias import stats, tables
 from nbbias.cogs.rbs import representative_bias_score
 from nbbias.cogs.spread import Row, spread
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import Column, ContractError, DataError, read_table
 from nbbias.text import embeddings
 
@@ -132,7 +132,11 @@ def between(cosines: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def groupings(
-    texts: pd.DataFrame, references: Mapping[str, str], *, model: str = embeddings.AUTO, sure: Sure
+    texts: pd.DataFrame,
+    references: Mapping[str, str],
+    *,
+    model: str = embeddings.AUTO,
+    inference: InferenceSettings,
 ) -> pd.DataFrame:
     """Estimate distances in several groupings, to the centroid and to a group in each.
 
@@ -142,7 +146,7 @@ def groupings(
         As in `reference_estimates`.
     references
         Column of `texts` → the reference group.
-    model, sure
+    model, inference
         As in `reference_estimates`.
 
     Returns
@@ -154,7 +158,7 @@ def groupings(
     family = 2 * len(references) * texts["model"].nunique()
     found = [
         reference_estimates(
-            texts, group, reference=reference, family=family, model=model, sure=sure
+            texts, group, reference=reference, family=family, model=model, inference=inference
         )
         for group, named in references.items()
         for reference in (None, named)
@@ -169,7 +173,7 @@ def reference_estimates(
     reference: str | None = None,
     family: int = 1,
     model: str = embeddings.AUTO,
-    sure: Sure,
+    inference: InferenceSettings,
 ) -> pd.DataFrame:
     """Estimate each group's distance to a reference, and the spread of these distances.
 
@@ -188,7 +192,7 @@ def reference_estimates(
         How many spreads are corrected together.
     model
         As in `text.embeddings.embed`.
-    sure
+    inference
         Level of the intervals; resamples and permutations, and their start.
 
     Returns
@@ -229,14 +233,14 @@ def reference_estimates(
         to = there.index(reference) if reference in there else None
         if reference is not None and to is None:
             strata = []
-        rows += [lost | row for row in _rows(strata, there, to, family, sure)]
+        rows += [lost | row for row in _rows(strata, there, to, family, inference)]
     told = f"reference: {reference or 'centroid of groups'}"
     table = tables.estimates(
         rows,
         study="cogs",
         measure="rbs",
         instrument=f"{embeddings.instrument(model)}; {told}",
-        confidence=sure.confidence,
+        confidence=inference.confidence,
     )
     return stats.adjust(table, family=["model"], where={"statistic": "distance"})
 
@@ -246,7 +250,7 @@ def _rows(
     names: list[str],
     to: int | None,
     family: int,
-    sure: Sure,
+    inference: InferenceSettings,
 ) -> list[Row]:
     """Estimate from each template's cosines and labels the distance to a group, or to all."""
     if not strata or len(names) < 2:
@@ -254,8 +258,8 @@ def _rows(
         gap: Row = {"estimate": np.nan, "reason": why, "n": 0}
         distances = [{"statistic": "distance", "group": name, **gap} for name in names]
         return [{"statistic": "rbs", **gap}, *distances]
-    rng = np.random.default_rng(sure.seed)
-    k, confidence = len(names), sure.confidence
+    rng = np.random.default_rng(inference.seed)
+    k, confidence = len(names), inference.confidence
 
     def means(weigh: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """Return each group's mean distance to the reference group, or to all groups alike."""
@@ -277,7 +281,9 @@ def _rows(
         return out
 
     found = means(lambda labels: np.eye(k)[labels])
-    drawn = np.array([means(lambda labels: _redrawn(labels, k, rng)) for _ in range(sure.draws)])
+    drawn = np.array(
+        [means(lambda labels: _redrawn(labels, k, rng)) for _ in range(inference.n_permutations)]
+    )
     drawn = drawn[np.isfinite(drawn).all(axis=1)]
     fewest = min(len(labels) for _, labels in strata)
     # The resampled means say how far the true ones may lie from ours, as a ball around them: the
@@ -294,11 +300,14 @@ def _rows(
             "ci_low": max(0.0, score - radius),
             "ci_high": score + radius,
             **stats.permuted(
-                score, lambda rng, draws: spread(dealt(rng, draws)), sure=sure, family=family
+                score,
+                lambda rng, draws: spread(dealt(rng, draws)),
+                inference=inference,
+                family=family,
             ),
         }
     ]
-    chance = dealt(np.random.default_rng(sure.seed), stats.draws_needed(sure, k))
+    chance = dealt(np.random.default_rng(inference.seed), stats.draws_needed(inference, k))
     # Centred on the estimate: the resampled distances are shifted where texts stand twice.
     off = np.quantile(np.abs(drawn - found), confidence, axis=0)
     for i, name in enumerate(names):

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 #: Whether a score is of the tasks that were asked, or of tasks in general, of which these are some.
@@ -50,7 +50,7 @@ def spread_rows(
     part: str,
     tasks: Tasks = "fixed",
     family: int = 1,
-    sure: Sure,
+    inference: InferenceSettings,
 ) -> list[Row]:
     """Estimate a spread over identities, and each identity's mean.
 
@@ -66,7 +66,7 @@ def spread_rows(
         ``"random"``: the unit is the task, averaged over its instances.
     family
         How many such spreads are corrected together, which a permutation must be fine enough for.
-    sure
+    inference
         Level of the intervals; permutations, and their start.
 
     Returns
@@ -93,17 +93,19 @@ def spread_rows(
         none = {"estimate": np.nan, "reason": why}
         gaps = {"statistic": part, "n": 0, "n_lost": len(values), **none}
         return [top | none, *({"group": str(name), **gaps} for name in values)]
-    table, confidence = whole.to_numpy(float), sure.confidence
+    table, confidence = whole.to_numpy(float), inference.confidence
     means = table.mean(axis=0)
     analysis = stats.repeated_measures(whole)
     by_f = part == "distance" and np.isfinite(analysis["p_value"])
     if by_f:
-        dealt = permuted_means(table, draws=sure.draws, rng=np.random.default_rng(sure.seed))
+        dealt = permuted_means(
+            table, draws=inference.n_permutations, rng=np.random.default_rng(inference.seed)
+        )
         top |= stats.tail(np.nan, spread(dealt), confidence=confidence)
         top |= {name: analysis[name] for name in ("statistic_value", "df", "p_value")}
         top["test"] = analysis["test"] + end
     else:
-        top |= permutation(table, family=family, sure=sure)
+        top |= permutation(table, family=family, inference=inference)
     low, high = stats.spread_interval(whole, confidence=confidence)
     no_interval = (
         stats.ONE_VALUE if n == 1 else ALIKE.format(unit="task" if end else "task × theme")
@@ -117,8 +119,8 @@ def spread_rows(
         "reason": None if np.isfinite(low) else no_interval,
     }
     if not by_f:
-        fine = stats.draws_needed(sure, k)
-        dealt = permuted_means(table, draws=fine, rng=np.random.default_rng(sure.seed))
+        fine = stats.draws_needed(inference, k)
+        dealt = permuted_means(table, draws=fine, rng=np.random.default_rng(inference.seed))
     rows = [top]
     for name, own, chance in zip(whole, table.T, dealt.T, strict=True):
         row = stats.mean_interval(own, confidence=confidence, bounds=_BOUNDS.get(part, (0.0, 1.0)))
@@ -148,20 +150,20 @@ def units(values: pd.DataFrame, tasks: Tasks) -> pd.DataFrame:
     return whole.groupby(level="task", sort=False).mean()
 
 
-def permutation(table: np.ndarray, *, family: int, sure: Sure) -> Row:
+def permutation(table: np.ndarray, *, family: int, inference: InferenceSettings) -> Row:
     """Test a spread by all arrangements of the identities where they are few, else by deals."""
     observed = float(spread(table.mean(axis=0)))
     n, k = table.shape
-    if factorial(k) ** n <= stats.draws_needed(sure, family):
+    if factorial(k) ** n <= stats.draws_needed(inference, family):
         every = np.zeros((1, k))
         for row in table:
             orders = row[np.array(list(permutations(range(k))))]
             every = (every[:, None] + orders).reshape(-1, k)
-        return stats.enumerated(observed, spread(every / n), confidence=sure.confidence)
+        return stats.enumerated(observed, spread(every / n), confidence=inference.confidence)
     return stats.permuted(
         observed,
         lambda rng, draws: spread(permuted_means(table, draws=draws, rng=rng)),
-        sure=sure,
+        inference=inference,
         family=family,
     )
 

@@ -17,7 +17,7 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.llmbi import estimates as of
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.text import audit, sentiment
 
 CORRECTED, INSTRUMENT = "_corrected", "_instrument"
@@ -76,13 +76,13 @@ def estimates(
     swaps: pd.DataFrame,
     formula: Mapping[str, Any],
     aggregation: str = "mean",
-    sure: Sure = of.SURE,
+    inference: InferenceSettings = of.INFERENCE,
 ) -> pd.DataFrame:
     """Estimate as `llmbi.estimates.estimates`, and what of it the instrument adds by itself.
 
     Parameters
     ----------
-    scores, reference, formula, aggregation, sure
+    scores, reference, formula, aggregation, inference
         As there.
     swaps
         Of `swap_effects`.
@@ -105,13 +105,14 @@ def estimates(
     >>> formula = {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
     >>> table = estimates(
     ...     llmbi.scoring.score_answers(measured, **formula), reference, formula=formula,
-    ...     swaps=swap_effects(measured, scorers=["textblob"]), sure=Sure(draws=100),
+    ...     swaps=swap_effects(measured, scorers=["textblob"]),
+    ...     inference=InferenceSettings(n_permutations=100),
     ... )
     >>> of = table[table["model"] == "plain-register"].set_index("statistic")["estimate"]
     >>> bool(abs(of["index"] - of["index_corrected"] - of["index_instrument"]) < 1e-12)
     True
     """
-    given: Row = {"formula": formula, "aggregation": aggregation, "sure": sure}
+    given: Row = {"formula": formula, "aggregation": aggregation, "inference": inference}
     raw = of.estimates(scores, reference, **given)
     corrected = _without(scores, swaps, formula)
     rest = of.estimates(corrected, reference, **given)
@@ -122,13 +123,13 @@ def estimates(
             *_alone(
                 _composite(scores, aggregation) - _composite(corrected, aggregation),
                 scores.assign(added=scores["score"] - corrected["score"]),
-                sure.confidence,
+                inference.confidence,
             )
         ],
         study="llmbi",
         measure="llmbi",
         instrument=scores["instrument"].iloc[0],
-        confidence=sure.confidence,
+        confidence=inference.confidence,
     )
     alone = stats.adjust(
         alone, family=["model"], where={"statistic": f"dimension_mean{INSTRUMENT}"}

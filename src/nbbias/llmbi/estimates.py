@@ -11,11 +11,11 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.llmbi.neutral import Prose, beside, neutral_pools, prose
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.text import sentiment
 
 #: The defaults of this study.
-SURE = Sure(draws=2000)
+INFERENCE = InferenceSettings(n_permutations=2000)
 
 ONE_ANSWER = "each prompt was answered once, so answers have no spread"
 
@@ -61,7 +61,7 @@ def estimates(
     *,
     formula: Mapping[str, Any],
     aggregation: str = "mean",
-    sure: Sure = SURE,
+    inference: InferenceSettings = INFERENCE,
 ) -> pd.DataFrame:
     """Estimate the index of each model, its dimensions, its prompts, and how models differ.
 
@@ -75,7 +75,7 @@ def estimates(
         The settings that `llmbi.scoring.score_answers` was called with.
     aggregation
         How weighted bias scores combine over dimensions, as in `llmbi.scoring.llmbi`.
-    sure
+    inference
         Level of the intervals.
 
     Returns
@@ -123,17 +123,17 @@ def estimates(
             pd.Series(neutral_pools(own, reference, bias_factor=f, **formula), index=own.index)
             for f in (factor, 1)
         )
-        found = [{"statistic": "index", **_index(own, whole, summed, sure.confidence)}]
-        found += _dimensions(own, pools, sure.confidence)
-        found += [*_prompts(own, pools, sure.confidence), _anova(own)]
+        found = [{"statistic": "index", **_index(own, whole, summed, inference.confidence)}]
+        found += _dimensions(own, pools, inference.confidence)
+        found += [*_prompts(own, pools, inference.confidence), _anova(own)]
         rows += [{"model": model, **row} for row in found]
-    rows += _differences(scores.assign(value=composite), sure.confidence)
+    rows += _differences(scores.assign(value=composite), inference.confidence)
     table = tables.estimates(
         rows,
         study="llmbi",
         measure="llmbi",
         instrument=scores["instrument"].iloc[0],
-        confidence=sure.confidence,
+        confidence=inference.confidence,
     )
     table = stats.adjust(table, family=["model"], where={"statistic": "dimension_mean"})
     return stats.adjust(table, where={"statistic": "difference"})
@@ -248,14 +248,15 @@ def _differences(scores: pd.DataFrame, confidence: float) -> Iterator[Row]:
         yield {"statistic": "difference", "model": model, "group": other, "null": 0.0, **row}
 
 
-def anova_checks(scores: pd.DataFrame, *, sure: Sure = SURE) -> pd.DataFrame:
+def anova_checks(scores: pd.DataFrame, *, inference: InferenceSettings = INFERENCE) -> pd.DataFrame:
     """Check the assumptions of the analysis of variance, by `model`; as `stats.anova_checks`.
 
     Examples
     --------
     >>> scores = pd.DataFrame({"model": "m", "dimension": ["a", "a", "b", "b"],
     ...                        "prompt": list("pqrs"), "score": [0.2, 0.4, 0.6, 0.9]})
-    >>> anova_checks(scores, sure=Sure(draws=100))["model"].unique().tolist()
+    >>> checks = anova_checks(scores, inference=InferenceSettings(n_permutations=100))
+    >>> checks["model"].unique().tolist()
     ['m']
     """
     own = {
@@ -263,8 +264,8 @@ def anova_checks(scores: pd.DataFrame, *, sure: Sure = SURE) -> pd.DataFrame:
             by_prompt(of_model, of_model["score"]),
             value="value",
             by="dimension",
-            draws=sure.draws,
-            seed=sure.seed,
+            draws=inference.n_permutations,
+            seed=inference.seed,
         )
         for model, of_model in scores.groupby("model", sort=False)
     }

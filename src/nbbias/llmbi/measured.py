@@ -8,7 +8,7 @@ from nbbias import params, tables
 from nbbias.llmbi import audit, neutral, scoring, tables as printed
 from nbbias.llmbi.params import Llmbi
 from nbbias.params import Input
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import Measured
 
 
@@ -60,7 +60,7 @@ def measure(answers: Input = None, **parameters: Any) -> Measured:
         swaps=audit.swap_effects(measured, scorers=scorers),
         formula=formula,
         aggregation=chosen.aggregation,
-        sure=Sure(chosen.confidence, chosen.draws, chosen.seed),
+        inference=InferenceSettings(chosen.confidence, chosen.draws, chosen.seed),
     )
     lost = printed.losses(measured, scorer=chosen.bias_scorer).rows
     return Measured(found, tables.chance([], study="llmbi"), scores, lost)

@@ -10,15 +10,19 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.llmbi.estimates import SURE, by_prompt
+from nbbias.llmbi.estimates import INFERENCE, by_prompt
 from nbbias.llmbi.scoring import score_answers
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
 
 def alternatives(
-    measured: pd.DataFrame, *, formula: Mapping[str, Any], scorers: Sequence[str], sure: Sure = SURE
+    measured: pd.DataFrame,
+    *,
+    formula: Mapping[str, Any],
+    scorers: Sequence[str],
+    inference: InferenceSettings = INFERENCE,
 ) -> pd.DataFrame:
     """Score the dimensions again under other settings, one factor at a time.
 
@@ -30,7 +34,7 @@ def alternatives(
         The reference settings, as for `llmbi.scoring.score_answers`.
     scorers
         The instruments measured; each is tried for B and for S.
-    sure
+    inference
         Settings drawn at random for the weights and the prompts, and their start.
 
     Returns
@@ -47,18 +51,21 @@ def alternatives(
     >>> measured = pd.DataFrame({"model": "m", "dimension": ["a", "b"], "prompt": ["p", "q"],
     ...                          "sample": 1, "n": 3, "polarity_textblob": [0.1, 0.4]})
     >>> formula = {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
-    >>> settings = alternatives(measured, formula=formula, scorers=["textblob"], sure=Sure(draws=5))
+    >>> settings = alternatives(
+    ...     measured, formula=formula, scorers=["textblob"],
+    ...     inference=InferenceSettings(n_permutations=5),
+    ... )
     >>> settings[["a", "b"]].round(3).iloc[0].tolist()
     [0.45, 1.2]
     """
     dimensions = list(measured["dimension"].unique())
     found = []
     for model, own in measured.groupby("model", sort=False):
-        rng = np.random.default_rng(sure.seed)
+        rng = np.random.default_rng(inference.seed)
         tried = [
             pd.DataFrame(_set(own, formula, scorers)),
-            _drawn("weights w", _weights(own, formula, dimensions, sure.draws, rng)),
-            _drawn("prompts", _prompts(own, formula, sure.draws, rng)),
+            _drawn("weights w", _weights(own, formula, dimensions, inference.n_permutations, rng)),
+            _drawn("prompts", _prompts(own, formula, inference.n_permutations, rng)),
         ]
         found += [table.assign(model=model) for table in tried]
     return pd.concat(found, ignore_index=True)[["model", "factor", "setting", *dimensions]]
@@ -150,7 +157,10 @@ def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFram
     >>> measured = pd.DataFrame({"model": "m", "dimension": ["a", "b"], "prompt": ["p", "q"],
     ...                          "sample": 1, "n": 3, "polarity_textblob": [0.1, 0.4]})
     >>> formula = {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
-    >>> settings = alternatives(measured, formula=formula, scorers=["textblob"], sure=Sure(draws=5))
+    >>> settings = alternatives(
+    ...     measured, formula=formula, scorers=["textblob"],
+    ...     inference=InferenceSettings(n_permutations=5),
+    ... )
     >>> table = ranking_swaps(settings, measured).set_index("factor")
     >>> table.loc["penalty P", ["settings", "pairs", "swapped"]].tolist()
     [4.0, 1.0, 0.0]

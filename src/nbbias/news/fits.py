@@ -303,7 +303,7 @@ def permutation_p(
     articles: pd.Series,
     *,
     groups: Sequence[str],
-    sure: stats.Sure,
+    inference: stats.InferenceSettings,
     family: int = 1,
 ) -> dict[str, Any]:
     """Test chi-squared with the article as the unit, over all fits at once.
@@ -324,7 +324,7 @@ def permutation_p(
         The Series of `articles`.
     groups
         Whose sentences count; neutral ones only where ``"neutral"`` is among them.
-    sure
+    inference
         Permutations and their start.
     family
         Tests that are corrected together: see `stats.permuted`.
@@ -370,7 +370,7 @@ def permutation_p(
         return values
 
     least = row["statistic_value"] * (1 - 1e-12)
-    tested = stats.permuted(least, deal, sure=sure, family=family)
+    tested = stats.permuted(least, deal, inference=inference, family=family)
     return row | {name: tested[name] for name in ("p_value", "p_least")} | {"reason": None}
 
 
@@ -428,7 +428,7 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
 # --- what the fits say ------------------------------------------------------------------------
 
 
-def tests(read: Read, fitted: Fitted, *, sure: stats.Sure) -> pd.DataFrame:
+def tests(read: Read, fitted: Fitted, *, inference: stats.InferenceSettings) -> pd.DataFrame:
     """Ask of every bias whether topics are used alike for its groups, over all fits.
 
     A sentence's topic is here that of its words beside those that name a group, and neutral
@@ -456,7 +456,9 @@ def tests(read: Read, fitted: Fitted, *, sure: stats.Sure) -> pd.DataFrame:
                 "fits": len(used),
                 "sentences": int(named.sum()),
                 "group_topics": float(np.mean([group.isin(groups).sum() for group in whose])),
-                **permutation_p(used, numbered, groups=groups, sure=sure, family=len(biases)),
+                **permutation_p(
+                    used, numbered, groups=groups, inference=inference, family=len(biases)
+                ),
             }
         )
     columns = ["bias", "fits", "group_topics", "sentences", "n", "statistic_value", "effect_size"]

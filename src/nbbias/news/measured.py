@@ -14,7 +14,7 @@ from nbbias.news.claims import Level
 from nbbias.news.corpus import Read
 from nbbias.news.params import News, NewsBias
 from nbbias.params import Input
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import Measured
 
 
@@ -79,10 +79,10 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
 def levels(read: Read, twins: Read, chosen: News, fixed: Fixed) -> list[Level]:
     """Measure the levels that parameters ask for, of texts that were read."""
     found = []
-    sure = Sure(chosen.confidence, chosen.draws, chosen.seed)
+    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     pairs: dict[str, Any] = {"study": fixed.study, "min_pairs": fixed.min_pairs}
     if "word" in chosen.levels:
-        found.append(words.level(read, sure=sure, twins=twins, **pairs))
+        found.append(words.level(read, inference=inference, twins=twins, **pairs))
     if "sentence" in chosen.levels:
         by: dict[str, Any] = {
             "scorers": chosen.sentiment_scorers,
@@ -94,7 +94,7 @@ def levels(read: Read, twins: Read, chosen: News, fixed: Fixed) -> list[Level]:
             tone.level(
                 read,
                 tone.score(read, **by),
-                sure=sure,
+                inference=inference,
                 study=fixed.study,
                 twins=beside,
                 groups_counted=chosen.groups_counted,
@@ -113,10 +113,10 @@ def levels(read: Read, twins: Read, chosen: News, fixed: Fixed) -> list[Level]:
             chosen.truncated_topics,
         )
         fitted = fits.fit(read, number.tokens, how)
-        few = sure._replace(draws=chosen.deals)
-        dealt = topics.chance(read, fitted, sample_pairs=chosen.chance_pairs, sure=few)
+        few = inference._replace(n_permutations=chosen.deals)
+        dealt = topics.chance(read, fitted, sample_pairs=chosen.chance_pairs, inference=few)
         reference = topics.Beside(dealt, twins) if fixed.beside else topics.Beside(dealt)
-        found.append(topics.level(read, fitted, reference, sure=sure, **pairs))
+        found.append(topics.level(read, fitted, reference, inference=inference, **pairs))
     return found
 
 
@@ -156,4 +156,6 @@ def label(
     read = corpus.annotate(corpus.pair(people, models), lexicon=lexicon)
     drawn = labels.draw(labels.frame(read), words=words, sentences=sentences)
     sheet = labels.sheet(read, drawn, before=before)
-    return sheet, misread.accuracy(labels.labelled(read, sheet), sure=Sure(seed=chosen.seed))
+    return sheet, misread.accuracy(
+        labels.labelled(read, sheet), inference=InferenceSettings(seed=chosen.seed)
+    )

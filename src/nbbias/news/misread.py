@@ -18,7 +18,7 @@ from nbbias import stats
 from nbbias.news import claims, words
 from nbbias.news.corpus import NEUTRAL
 from nbbias.news.labels import NOBODY, SEVERAL, WHOLE, WORD, Labelled
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.tables import ESTIMATE_KEYS
 
 Row = dict[str, Any]
@@ -55,7 +55,7 @@ class Rates(NamedTuple):
     of_words: np.ndarray
 
 
-def rates(labelled: Labelled, bias: str, *, sure: Sure) -> Rates:
+def rates(labelled: Labelled, bias: str, *, inference: InferenceSettings) -> Rates:
     """Return how the lists of a bias err, by labels.
 
     Returns
@@ -64,9 +64,9 @@ def rates(labelled: Labelled, bias: str, *, sure: Sure) -> Rates:
         NaN where a stratum that holds something has no label.
     """
     groups = labelled.groups[bias]
-    rng = np.random.default_rng(sure.seed)
+    rng = np.random.default_rng(inference.seed)
     counted, sizes = _counts(labelled, bias, WORD, groups, [*groups, NOBODY])
-    named = _shares(counted, sizes, np.ones_like(counted[0], bool), rng, sure.draws)
+    named = _shares(counted, sizes, np.ones_like(counted[0], bool), rng, inference.n_permutations)
     # A sentence about a group has a word of it, or not: which of these can be hangs on what it has.
     found = [*groups, SEVERAL, NOBODY]
     kinds = [*groups, *(("missed", group) for group in groups), NOBODY]
@@ -75,7 +75,7 @@ def rates(labelled: Labelled, bias: str, *, sure: Sure) -> Rates:
     can = np.ones((len(found), len(kinds)), bool)
     can[:n, n : 2 * n] = ~np.eye(n, dtype=bool)
     can[-1, :n] = False
-    about = _shares(told, there, can, rng, sure.draws)
+    about = _shares(told, there, can, rng, inference.n_permutations)
     by_size = np.where(there[..., None] > 0, about * there[..., None], 0).sum(axis=-2)
     hit, missed = by_size[..., :n], by_size[..., n : 2 * n]
     recall = np.divide(hit, hit + missed, out=np.full(hit.shape, np.nan), where=hit + missed > 0)
@@ -124,14 +124,14 @@ def _shares(
 # --- precision and recall ---------------------------------------------------------------------
 
 
-def accuracy(labelled: Labelled, *, sure: Sure) -> pd.DataFrame:
+def accuracy(labelled: Labelled, *, inference: InferenceSettings) -> pd.DataFrame:
     """Return precision and recall of group words and of sentence groups.
 
     Parameters
     ----------
     labelled
         What `labels.labelled` found.
-    sure
+    inference
         Level of the intervals, draws behind them, and their start.
 
     Returns
@@ -151,13 +151,16 @@ def accuracy(labelled: Labelled, *, sure: Sure) -> pd.DataFrame:
     >>> rows = pd.DataFrame({"bias": "b", "ask": WORD, "side": "o", "found": "she", "hit": True,
     ...                      "label": ["she"] * 9 + [NOBODY]})
     >>> sizes = rows.groupby(["bias", "ask", "side", "found"]).size()
-    >>> found = accuracy(Labelled(rows, sizes, {"b": ["she", "he"]}), sure=Sure(draws=500))
+    >>> found = accuracy(
+    ...     Labelled(rows, sizes, {"b": ["she", "he"]}),
+    ...     inference=InferenceSettings(n_permutations=500),
+    ... )
     >>> print(*found.loc[found["side"] == "human", ["of", "statistic", "estimate"]].iloc[0])
     group words precision 0.9
     """
     rows: list[Row] = []
     for bias, groups in labelled.groups.items():
-        found = rates(labelled, bias, sure=sure)
+        found = rates(labelled, bias, inference=inference)
         own = labelled.rows[labelled.rows["bias"] == bias]
         for i, group in enumerate([*groups, NEUTRAL]):
             for (of, statistic), by_side in _of_group(found, i, len(groups)).items():
@@ -169,7 +172,9 @@ def accuracy(labelled: Labelled, *, sure: Sure) -> pd.DataFrame:
                 for side, values in by_side.items():
                     n = len(behind if side == BOTH else behind[behind["side"].map(SIDES) == side])
                     key = {"bias": bias, "of": of, "group": group, "statistic": statistic}
-                    rows.append(key | {"side": side} | _told(values, sure.confidence) | {"n": n})
+                    rows.append(
+                        key | {"side": side} | _told(values, inference.confidence) | {"n": n}
+                    )
     return pd.DataFrame(rows)
 
 
@@ -218,7 +223,11 @@ _KEYS = [key for key in ESTIMATE_KEYS if key != "study"]
 
 
 def corrected(
-    labelled: Labelled, levels: Iterable[claims.Level], *, sure: Sure, min_pairs: int = 1
+    labelled: Labelled,
+    levels: Iterable[claims.Level],
+    *,
+    inference: InferenceSettings,
+    min_pairs: int = 1,
 ) -> pd.DataFrame:
     """Correct estimates for what the lists get wrong.
 
@@ -234,7 +243,7 @@ def corrected(
         What `labels.labelled` found.
     levels
         Those of words and of tone; others are passed over.
-    sure
+    inference
         Level of the intervals, draws, and their start.
     min_pairs
         As for the estimates.
@@ -250,12 +259,12 @@ def corrected(
     raw = []
     for level in levels:
         for bias, own in level.scores.groupby("bias", sort=False):
-            found = rates(labelled, str(bias), sure=sure)
+            found = rates(labelled, str(bias), inference=inference)
             groups = labelled.groups[str(bias)]
             named = {"word": _words, "sentiment": _tone}
             for measure, of in own.groupby("measure", sort=False):
                 if how := named.get(str(measure)):
-                    each = how(of, groups, found, sure, min_pairs)
+                    each = how(of, groups, found, inference, min_pairs)
                     rows += [row | {"bias": bias, "measure": measure} for row in each]
         raw.append(level.estimates)
     keys = [*_KEYS, "instrument"]
@@ -288,7 +297,11 @@ def leading(corrected: pd.DataFrame, declared: pd.DataFrame) -> pd.DataFrame:
 
 
 def _words(
-    scores: pd.DataFrame, groups: list[str], found: Rates, sure: Sure, min_pairs: int
+    scores: pd.DataFrame,
+    groups: list[str],
+    found: Rates,
+    inference: InferenceSettings,
+    min_pairs: int,
 ) -> Iterator[Row]:
     units = claims.per_article(scores, words.pooling(groups))
     sets = [
@@ -299,7 +312,7 @@ def _words(
     sets += [(key, used, "share_difference_common") for key, _, used, _ in common]
     weights = word_weights(found)
     for key, own, statistic in sets:
-        rows = shares_apart(*words.sides(own, groups), weights, sure=sure)
+        rows = shares_apart(*words.sides(own, groups), weights, inference=inference)
         for group, row in zip(groups, rows, strict=True):
             yield key | {"statistic": statistic, "group": group, "instrument": "word list"} | row
 
@@ -330,7 +343,9 @@ def word_weights(found: Rates) -> np.ndarray:
     return np.divide(named, over, out=np.where(named > 0, np.nan, 0.0), where=over > 0)
 
 
-def shares_apart(h: np.ndarray, o: np.ndarray, weights: np.ndarray, *, sure: Sure) -> list[Row]:
+def shares_apart(
+    h: np.ndarray, o: np.ndarray, weights: np.ndarray, *, inference: InferenceSettings
+) -> list[Row]:
     """Estimate each group's mean difference of shares, words counted by their weights.
 
     Parameters
@@ -339,7 +354,7 @@ def shares_apart(h: np.ndarray, o: np.ndarray, weights: np.ndarray, *, sure: Sur
         Words of answers and of originals: articles by groups.
     weights
         Of `word_weights`, the labels' first.
-    sure
+    inference
         Level of the interval and start of the draws.
     """
     differences, drawn = np.zeros((0, h.shape[1])), np.empty((len(weights), h.shape[1]))
@@ -354,7 +369,7 @@ def shares_apart(h: np.ndarray, o: np.ndarray, weights: np.ndarray, *, sure: Sur
         error = differences.std(axis=0, ddof=1) / np.sqrt(len(differences))
     lost = len(h) - len(differences)
     n = np.full(h.shape[1], len(differences))
-    return [row | {"n_lost": lost} for row in _rows(drawn, error, n, 1.0, sure)]
+    return [row | {"n_lost": lost} for row in _rows(drawn, error, n, 1.0, inference)]
 
 
 def _share(counts: np.ndarray) -> np.ndarray:
@@ -363,10 +378,10 @@ def _share(counts: np.ndarray) -> np.ndarray:
 
 
 def _rows(
-    drawn: np.ndarray, error: np.ndarray, n: np.ndarray, reach: float, sure: Sure
+    drawn: np.ndarray, error: np.ndarray, n: np.ndarray, reach: float, inference: InferenceSettings
 ) -> list[Row]:
     """Return estimates, with what articles and what labels leave open in one interval."""
-    rng = np.random.default_rng(sure.seed)
+    rng = np.random.default_rng(inference.seed)
     levels = (np.arange(len(drawn) - 1) + 0.5) / (len(drawn) - 1)
     rows = []
     for i, count in enumerate(n):
@@ -379,7 +394,7 @@ def _rows(
             low, high = stats.percentile_interval(
                 np.clip(drawn[1:, i] + noise, -reach, reach),
                 estimate=estimate,
-                confidence=sure.confidence,
+                confidence=inference.confidence,
             )
             row |= {"ci_low": low, "ci_high": high}
         rows.append(row)
@@ -387,7 +402,11 @@ def _rows(
 
 
 def _tone(
-    scores: pd.DataFrame, groups: list[str], found: Rates, sure: Sure, _min_pairs: int
+    scores: pd.DataFrame,
+    groups: list[str],
+    found: Rates,
+    inference: InferenceSettings,
+    _min_pairs: int,
 ) -> Iterator[Row]:
     from nbbias.news import tone
 
@@ -396,7 +415,7 @@ def _tone(
         for key, own in claims.cells(of, tone.POOLING):
             names = [f"beyond_neutral_{group}" for group in groups]
             values = own.loc[own["reason"].isna(), names].to_numpy(float)
-            rows = shifts(values, mixing, sure=sure)
+            rows = shifts(values, mixing, inference=inference)
             for group, row in zip(groups, rows, strict=True):
                 named = {"statistic": "difference_beyond_neutral", "group": group}
                 yield key | named | {"instrument": instrument} | row
@@ -416,7 +435,7 @@ def sentence_mixing(found: Rates) -> np.ndarray:
     return about[:, :n, :n] - about[:, [n + 1], :n]
 
 
-def shifts(values: np.ndarray, mixing: np.ndarray, *, sure: Sure) -> list[Row]:
+def shifts(values: np.ndarray, mixing: np.ndarray, *, inference: InferenceSettings) -> list[Row]:
     """Estimate each group's mean shift, without what its sentences hold of others.
 
     Parameters
@@ -425,7 +444,7 @@ def shifts(values: np.ndarray, mixing: np.ndarray, *, sure: Sure) -> list[Row]:
         Shifts beyond neutral prose as they were read: articles by groups, NaN where there is none.
     mixing
         Of `sentence_mixing`, the labels' first.
-    sure
+    inference
         Level of the interval and start of the draws.
     """
     there = ~np.isnan(values)
@@ -445,4 +464,4 @@ def shifts(values: np.ndarray, mixing: np.ndarray, *, sure: Sure) -> list[Row]:
         if fit[0]:
             moved = np.where(there[:, own], chosen - mean, 0) / np.sqrt(n[own] * (n[own] - 1))
             error[own] = np.sqrt(((moved @ solved[0].T) ** 2).sum(axis=0))
-    return _rows(drawn, error, n, 4.0, sure)
+    return _rows(drawn, error, n, 4.0, inference)

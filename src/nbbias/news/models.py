@@ -78,7 +78,7 @@ def units(scores: Sequence[pd.DataFrame], *, focus: Mapping[str, str]) -> pd.Dat
 _KEYS = ["measure", "bias", "group", "instrument"]
 
 
-def overall(units: pd.DataFrame, *, value: str, sure: stats.Sure) -> pd.DataFrame:
+def overall(units: pd.DataFrame, *, value: str, inference: stats.InferenceSettings) -> pd.DataFrame:
     """Average each model over all its prompts, with articles as clusters.
 
     Returns
@@ -91,7 +91,7 @@ def overall(units: pd.DataFrame, *, value: str, sure: stats.Sure) -> pd.DataFram
     rows: list[dict[str, Any]] = []
     for key, own in units.groupby([*_KEYS, "model"], sort=False):
         article = own["source"].astype(str) + "\x1f" + own["article_id"].astype(str)
-        found = stats.cluster_bootstrap(own[value], article, sure=sure)
+        found = stats.cluster_bootstrap(own[value], article, inference=inference)
         rows.append(dict(zip([*_KEYS, "model"], key, strict=True)) | found)
     columns = ["estimate", "ci_low", "ci_high", "n", "clusters", "n_lost", "reason"]
     return pd.DataFrame(rows, columns=[*_KEYS, "model", *columns])

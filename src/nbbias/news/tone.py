@@ -78,7 +78,7 @@ def level(
     read: Read,
     scored: Scored,
     *,
-    sure: stats.Sure,
+    inference: stats.InferenceSettings,
     groups_counted: str = "both",
     study: str = "news_bias",
     twins: tuple[Read, Scored] | None = None,
@@ -89,7 +89,7 @@ def level(
     ----------
     read, scored
         What `news.annotate` and `score` returned.
-    sure
+    inference
         Level of the intervals, permutations behind each chance level, and their start.
     groups_counted
         As in `pair_scores`.
@@ -112,14 +112,14 @@ def level(
     >>> pairs = news.pair(*news.sample.corpus({"colder": {"tone_female": -0.4}}, seed=1))
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
     >>> scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    >>> tone = news.tone.level(read, scored, sure=stats.Sure(draws=100))
+    >>> tone = news.tone.level(read, scored, inference=stats.InferenceSettings(n_permutations=100))
     >>> of = tone.estimates.set_index(["measure", "statistic", "group"])["estimate"]
     >>> bool(of["sentiment", "mean_difference", "female"] < -0.1)
     True
     """
     scores = pair_scores(read, scored, groups_counted=groups_counted)
-    found = estimates(scores, read, scored, sure=sure, study=study)
-    replicated = floor(found, scores, read, scored, twins, confidence=sure.confidence)
+    found = estimates(scores, read, scored, inference=inference, study=study)
+    replicated = floor(found, scores, read, scored, twins, confidence=inference.confidence)
     chance = pd.concat([claims.reference(found, "sentences"), replicated], ignore_index=True)
     found = tables.with_chance(found, chance, lead=("replicate", "sentences"))
     return Level(scores, claims.losses(scores), found, chance)
@@ -365,7 +365,12 @@ def agreement(scored: Scored, *, scorers: Sequence[str], confidence: float) -> p
 
 
 def estimates(
-    scores: pd.DataFrame, read: Read, scored: Scored, *, sure: stats.Sure, study: str = "news_bias"
+    scores: pd.DataFrame,
+    read: Read,
+    scored: Scored,
+    *,
+    inference: stats.InferenceSettings,
+    study: str = "news_bias",
 ) -> pd.DataFrame:
     """Estimate sentence-level bias, by source, model and prompt, bias and instrument.
 
@@ -375,7 +380,7 @@ def estimates(
         The table of `pair_scores`.
     read, scored
         What the scores were made from.
-    sure
+    inference
         Level of the intervals and of the range of each chance level, permutations behind it, and
         their start.
     study
@@ -411,7 +416,7 @@ def estimates(
     for bias in scores["bias"].unique():
         groups = lexicons.groups(read.lexicon, bias)
         of_bias = scores[scores["bias"] == bias]
-        chance = _chance(of_bias, read, scored, groups, sure)
+        chance = _chance(of_bias, read, scored, groups, inference)
         for number, kind in enumerate(scored.measured.to_dict("records")):
             rows: list[Row] = []
             of_kind = of_bias[of_bias["instrument"] == kind["instrument"]]
@@ -420,9 +425,9 @@ def estimates(
             for key, own in claims.cells(of_kind, POOLING):
                 own_chance = chance.get(tuple(key.values()), {})
                 drawn = {name: of[:, number] for name, of in own_chance.items()}
-                rows += [key | row for row in _cell(own, groups, kind, drawn, sure)]
+                rows += [key | row for row in _cell(own, groups, kind, drawn, inference)]
             common = {name: kind[name] for name in ("measure", "instrument")}
-            common |= {"study": study, "bias": bias, "confidence": sure.confidence}
+            common |= {"study": study, "bias": bias, "confidence": inference.confidence}
             parts.append(tables.estimates(rows, **common))
     return claims.stacked(parts, families=FAMILIES)
 
@@ -432,9 +437,9 @@ def _cell(
     groups: Sequence[str],
     kind: dict[str, Any],
     drawn: dict[Any, np.ndarray],
-    sure: stats.Sure,
+    inference: stats.InferenceSettings,
 ) -> list[Row]:
-    reach, confidence = (2.0 if kind["measure"] == "sentiment" else 1.0), sure.confidence
+    reach, confidence = (2.0 if kind["measure"] == "sentiment" else 1.0), inference.confidence
     counted = own.select_dtypes("number").where(own["reason"].isna())
     tail = partial(stats.tail, np.nan, confidence=confidence)
     distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach))
@@ -496,16 +501,20 @@ def _texts(read: Read, scored: Scored, bias: str) -> dict[Any, np.ndarray]:
 
 
 def _chance(
-    scores: pd.DataFrame, read: Read, scored: Scored, groups: Sequence[str], sure: stats.Sure
+    scores: pd.DataFrame,
+    read: Read,
+    scored: Scored,
+    groups: Sequence[str],
+    inference: stats.InferenceSettings,
 ) -> dict[Any, dict[Any, np.ndarray]]:
     """Permute every article's scores within each group: by cell, draws by instruments."""
     from nbbias.news import deals
 
     texts = _texts(read, scored, str(scores["bias"].iloc[0]))
-    rng = np.random.default_rng(sure.seed)
+    rng = np.random.default_rng(inference.seed)
     first = scores[scores["instrument"] == scored.measured["instrument"].iloc[0]]
     worse = scored.measured["worse"].to_numpy()
-    shape = (sure.draws, len(worse))
+    shape = (inference.n_permutations, len(worse))
     found = {}
     for key, articles in replicates.stories(first, read.pairs, texts, None):
         by_group = np.zeros((2, len(groups), *shape))

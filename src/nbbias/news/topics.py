@@ -66,7 +66,7 @@ def level(
     fitted: Fitted,
     beside: Beside,
     *,
-    sure: stats.Sure,
+    inference: stats.InferenceSettings,
     min_pairs: int = 1,
     study: str = "news_bias",
 ) -> Level:
@@ -78,7 +78,7 @@ def level(
         What `news.annotate` and `news.fits.fit` returned.
     beside
         What `chance` returned, and further human texts.
-    sure
+    inference
         Level of the intervals.
     min_pairs
         Scored pairs that a model needs to be compared on common articles.
@@ -98,9 +98,9 @@ def level(
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
     >>> how = news.fits.Fitting(n_topics=5, seeds=[1], threshold=0.5)
     >>> fitted = news.fits.fit(read, text.topics.tokens(read.texts), how)
-    >>> sure = stats.Sure(draws=5)
-    >>> dealt = news.topics.chance(read, fitted, sample_pairs=5, sure=sure)
-    >>> topics = news.topics.level(read, fitted, news.topics.Beside(dealt), sure=sure)
+    >>> inference = stats.InferenceSettings(n_permutations=5)
+    >>> dealt = news.topics.chance(read, fitted, sample_pairs=5, inference=inference)
+    >>> topics = news.topics.level(read, fitted, news.topics.Beside(dealt), inference=inference)
     >>> list(topics.chance["reference"].unique())
     ['topics']
     """
@@ -109,13 +109,15 @@ def level(
         scores,
         lexicon=read.lexicon,
         chance=beside.dealt,
-        sure=sure,
+        inference=inference,
         min_pairs=min_pairs,
         study=study,
     )
     twins = beside.twins
     further = None if twins is None else pair_scores(twins, _of_texts(fitted, twins))
-    replicated = floor(found, scores, further, lexicon=read.lexicon, confidence=sure.confidence)
+    replicated = floor(
+        found, scores, further, lexicon=read.lexicon, confidence=inference.confidence
+    )
     references = pd.concat([claims.reference(found, "topics"), replicated], ignore_index=True)
     found = tables.with_chance(found, references, lead=LEAD)
     return Level(scores, claims.losses(scores), found, references)
@@ -296,7 +298,7 @@ def estimates(
     scores: pd.DataFrame,
     *,
     lexicon: pd.DataFrame,
-    sure: stats.Sure,
+    inference: stats.InferenceSettings,
     min_pairs: int = 1,
     chance: pd.DataFrame | None = None,
     study: str = "news_bias",
@@ -309,7 +311,7 @@ def estimates(
         The table of `pair_scores`: one row per pair, bias and `seed`.
     lexicon
         The lists behind the scores.
-    sure
+    inference
         Level of the intervals.
     min_pairs
         Scored pairs that a model needs to be compared on common articles.
@@ -342,16 +344,16 @@ def estimates(
         groups = lexicons.groups(lexicon, str(bias))
         rows: list[Row] = []
         for key, own in claims.cells(of_bias, POOLING):
-            for row in _cell(own, groups, sure.confidence):
+            for row in _cell(own, groups, inference.confidence):
                 level = known.get(_claim(key | row | {"bias": bias}), {})
                 names = ["null", "null_low", "null_high"]
                 rows.append(key | row | {name: level[name] for name in names if name in level})
         rows += claims.on_common_articles(
-            of_bias, POOLING, groups, confidence=sure.confidence, min_pairs=min_pairs
+            of_bias, POOLING, groups, confidence=inference.confidence, min_pairs=min_pairs
         )
         instrument = of_bias["instrument"].iloc[0] + fits_named(of_bias["seed"].nunique())
         common = {"study": study, "measure": "document", "bias": bias, "instrument": instrument}
-        common["confidence"] = sure.confidence
+        common["confidence"] = inference.confidence
         parts.append(tables.estimates(rows, **common))
     return claims.stacked(parts, families=FAMILIES)
 
@@ -513,7 +515,9 @@ _LEVEL_VALUES = ["null", "null_low", "null_high", "pairs"]
 
 
 @stage
-def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -> pd.DataFrame:
+def chance(
+    read: Read, fitted: Fitted, *, sample_pairs: int, inference: stats.InferenceSettings
+) -> pd.DataFrame:
     """Say what distance, and what prejudice, chance alone gives.
 
     The known words of both texts of a pair (of an original and all answers to it, where there are
@@ -527,9 +531,9 @@ def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -
     read, fitted
         What the scores were made from.
     sample_pairs
-        Pairs drawn at random from each cell, without replacement; each costs 2 · `sure.draws`
-        inferences a fit.
-    sure
+        Pairs drawn at random from each cell, without replacement; each costs
+        2 · `inference.n_permutations` inferences a fit.
+    inference
         Share of the deals between `null_low` and `null_high`, deals of every pair, and their start.
         A deal costs inferences, so there are few, and no p is made from them.
 
@@ -544,7 +548,7 @@ def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -
     """
     if not fitted.fits:
         return pd.DataFrame(columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
-    rng, draws = np.random.default_rng(sure.seed), sure.draws
+    rng, draws = np.random.default_rng(inference.seed), inference.n_permutations
     sampled = _sampled(read.pairs, sample_pairs, rng)
     # The vocabulary is that of the corpus, in every fit.
     table, dealt = _dealt(sampled, fitted, draws, rng)
@@ -575,7 +579,7 @@ def chance(read: Read, fitted: Fitted, *, sample_pairs: int, sure: stats.Sure) -
             )
             for seed, one in own.groupby("seed", sort=False)
         ]
-        rows += [key | row for row in _levels(by_fit, sure)]
+        rows += [key | row for row in _levels(by_fit, inference)]
     return pd.DataFrame(rows, columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
 
 
@@ -638,9 +642,9 @@ def _deals(own: pd.DataFrame, used: np.ndarray, groups: Sequence[str], draws: in
     return int(used.sum()), by_deal
 
 
-def _levels(by_fit: list[Deals], sure: stats.Sure) -> list[Row]:
+def _levels(by_fit: list[Deals], inference: stats.InferenceSettings) -> list[Row]:
     """Return the chance levels: over the deals, means of all fits that measured them."""
-    rows, draws = [], sure.draws
+    rows, draws = [], inference.n_permutations
     for statistic, group in by_fit[0][1]:
         measured = [(n, deals[statistic, group]) for n, deals in by_fit if n]
         used = min((n for n, _ in measured), default=0)
@@ -649,6 +653,6 @@ def _levels(by_fit: list[Deals], sure: stats.Sure) -> list[Row]:
             found[i] = deals
         counted = (~np.isnan(found)).sum(axis=0)
         mean = claims.ratio(np.nansum(found, axis=0), counted)
-        level = stats.tail(np.nan, mean, confidence=sure.confidence)
+        level = stats.tail(np.nan, mean, confidence=inference.confidence)
         rows.append({"statistic": statistic, "group": group, **level, "pairs": used})
     return rows

@@ -46,7 +46,7 @@ _BOUNDS = {"bias": (0, 1), "prejudice_share": (0, 1), "prejudice_extent": (-1, 0
 def level(
     read: Read,
     *,
-    sure: stats.Sure,
+    inference: stats.InferenceSettings,
     min_pairs: int = 1,
     study: str = "news_bias",
     twins: Read | None = None,
@@ -57,7 +57,7 @@ def level(
     ----------
     read
         What `news.annotate` returned.
-    sure
+    inference
         Level of the intervals, permutations behind each chance level, and their start.
     min_pairs
         Counted pairs that a model needs to be compared on common articles.
@@ -78,7 +78,7 @@ def level(
     >>> from nbbias import news, stats, text
     >>> pairs = news.pair(*news.sample.corpus({"fewer": {"female": -0.3}}, seed=1))
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
-    >>> words = news.words.level(read, sure=stats.Sure(draws=100))
+    >>> words = news.words.level(read, inference=stats.InferenceSettings(n_permutations=100))
     >>> of = words.estimates.set_index(["statistic", "group"])["estimate"]
     >>> bool(of["share_difference", "female"] < -0.1)
     True
@@ -86,11 +86,13 @@ def level(
     ['words', 'sentences', 'replicate']
     """
     scores = pair_scores(read)
-    found = estimates(scores, lexicon=read.lexicon, sure=sure, min_pairs=min_pairs, study=study)
+    found = estimates(
+        scores, lexicon=read.lexicon, inference=inference, min_pairs=min_pairs, study=study
+    )
     every = [
         claims.reference(found, "words"),
-        by_sentence(scores, read, sure=sure, study=study),
-        floor(found, scores, read, twins, confidence=sure.confidence),
+        by_sentence(scores, read, inference=inference, study=study),
+        floor(found, scores, read, twins, confidence=inference.confidence),
     ]
     chance = pd.concat(every, ignore_index=True)
     found = tables.with_chance(found, chance, lead=LEAD)
@@ -182,7 +184,7 @@ def estimates(
     scores: pd.DataFrame,
     *,
     lexicon: pd.DataFrame,
-    sure: stats.Sure,
+    inference: stats.InferenceSettings,
     min_pairs: int = 1,
     study: str = "news_bias",
 ) -> pd.DataFrame:
@@ -194,7 +196,7 @@ def estimates(
         The table of `pair_scores`.
     lexicon
         The lists behind the scores.
-    sure
+    inference
         Level of the intervals and of the range of each chance level; permutations behind that
         range (its mean is exact), and their start.
     min_pairs
@@ -226,23 +228,26 @@ def estimates(
     parts = []
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(lexicon, str(bias))
-        one_each, rng = pooling(groups), np.random.default_rng(sure.seed)
+        one_each, rng = pooling(groups), np.random.default_rng(inference.seed)
         rows: list[Row] = []
         for key, own in claims.cells(of_bias, one_each):
-            rows += [key | row for row in _cell(own, groups, sure, rng)]
+            rows += [key | row for row in _cell(own, groups, inference, rng)]
         rows += claims.on_common_articles(
-            of_bias, one_each, groups, confidence=sure.confidence, min_pairs=min_pairs
+            of_bias, one_each, groups, confidence=inference.confidence, min_pairs=min_pairs
         )
         common = {"study": study, "measure": "word", "bias": bias, "instrument": "word list"}
-        common["confidence"] = sure.confidence
+        common["confidence"] = inference.confidence
         parts.append(tables.estimates(rows, **common))
     return claims.stacked(parts, families=FAMILIES)
 
 
 def _cell(
-    own: pd.DataFrame, groups: Sequence[str], sure: stats.Sure, rng: np.random.Generator
+    own: pd.DataFrame,
+    groups: Sequence[str],
+    inference: stats.InferenceSettings,
+    rng: np.random.Generator,
 ) -> list[Row]:
-    counted, confidence = own[own["reason"].isna()], sure.confidence
+    counted, confidence = own[own["reason"].isna()], inference.confidence
     distance = stats.pooled_mean(own[["score"]], confidence=confidence, bounds=(0, 1), tested=False)
     rows: list[Row] = [{"statistic": "bias", **distance}]
     for group in groups:
@@ -252,7 +257,7 @@ def _cell(
     if counted.empty:
         rows = [row | {"reason": why} for row in rows]
     else:
-        chance = _by_word(*sides(counted, groups), groups, sure, rng)
+        chance = _by_word(*sides(counted, groups), groups, inference, rng)
         rows = [row | chance.get((row["statistic"], row.get("group")), {}) for row in rows]
     return rows + claims.differences(own, groups, why=why, confidence=confidence)
 
@@ -263,21 +268,25 @@ Levels = dict[tuple[str, str | None], dict[str, Any]]
 
 
 def _by_word(
-    h: np.ndarray, o: np.ndarray, groups: Sequence[str], sure: stats.Sure, rng: np.random.Generator
+    h: np.ndarray,
+    o: np.ndarray,
+    groups: Sequence[str],
+    inference: stats.InferenceSettings,
+    rng: np.random.Generator,
 ) -> Levels:
     """Deal out the words of every pair, one by one: by statistic and group."""
     absolute, below, fall, present = stats.expected_differences(h, o)
-    blocks = stats.blocks(sure.draws, each=h.size)
+    blocks = stats.blocks(inference.n_permutations, each=h.size)
     drawn = [_drawn(h, o, stats.permuted_counts(h, o, draws=n, rng=rng)) for n in blocks]
     distance, times, there, changes = map(np.concatenate, zip(*drawn, strict=True))
     null = absolute.sum(axis=1).mean() / 2
-    found: Levels = {("bias", None): _range(distance, sure, null)}
+    found: Levels = {("bias", None): _range(distance, inference, null)}
     for i, group in enumerate(groups):
         # Chance decides, too, which originals have words of the group: ratios of sums over pairs.
         exact = ((below[:, i].sum(), present[:, i].sum()), (fall[:, i].sum(), below[:, i].sum()))
         drawn_of = ((times[:, i], there[:, i]), (changes[:, i], times[:, i]))
         for kind, whole, parts in zip(prejudice.KINDS, exact, drawn_of, strict=True):
-            found[kind, group] = _range(claims.ratio(*parts), sure, claims.ratio(*whole))
+            found[kind, group] = _range(claims.ratio(*parts), inference, claims.ratio(*whole))
     return found
 
 
@@ -290,14 +299,20 @@ def _drawn(h: np.ndarray, o: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray,
     return distance, fell.sum(axis=1), (rest > 0).sum(axis=1), (d * fell).sum(axis=1)
 
 
-def _range(drawn: np.ndarray, sure: stats.Sure, null: float | None = None) -> dict[str, float]:
+def _range(
+    drawn: np.ndarray, inference: stats.InferenceSettings, null: float | None = None
+) -> dict[str, float]:
     """Return what draws give and between what they lie: no p, since no draw is all of chance."""
-    found = stats.tail(np.nan, drawn, confidence=sure.confidence, null=null)
+    found = stats.tail(np.nan, drawn, confidence=inference.confidence, null=null)
     return {name: found[name] for name in ("null", "null_low", "null_high")}
 
 
 def by_sentence(
-    scores: pd.DataFrame, read: Read, *, sure: stats.Sure, study: str = "news_bias"
+    scores: pd.DataFrame,
+    read: Read,
+    *,
+    inference: stats.InferenceSettings,
+    study: str = "news_bias",
 ) -> pd.DataFrame:
     """Say what the estimates are when whole sentences change sides.
 
@@ -305,7 +320,7 @@ def by_sentence(
     ----------
     scores, read
         The table of `pair_scores`, and what it was made from.
-    sure
+    inference
         Level of the range, permutations, and their start.
     study
         Whose table this is.
@@ -320,12 +335,12 @@ def by_sentence(
     """
     rows: list[Row] = []
     for key, groups, articles in _counted(scores, read):
-        found = _dealt(articles, groups, sure, np.random.default_rng(sure.seed))
+        found = _dealt(articles, groups, inference, np.random.default_rng(inference.seed))
         rows += [
             key | {"statistic": statistic, "group": group} | level
             for (statistic, group), level in found.items()
         ]
-    common = {"measure": "word", "instrument": "word list", "confidence": sure.confidence}
+    common = {"measure": "word", "instrument": "word list", "confidence": inference.confidence}
     test = "sentences dealt anew"
     return tables.chance(rows, study=study, reference="sentences", test=test, **common)
 
@@ -406,18 +421,20 @@ def _blocks(read: Read, bias: str, groups: Sequence[str]) -> dict[Any, np.ndarra
 def _dealt(
     articles: Sequence[replicates.Article],
     groups: Sequence[str],
-    sure: stats.Sure,
+    inference: stats.InferenceSettings,
     rng: np.random.Generator,
 ) -> Levels:
     """Deal out the sentences of every article's answers and original; sum over articles."""
-    shape = (len(groups), sure.draws)
-    distance = np.zeros(sure.draws)
+    shape = (len(groups), inference.n_permutations)
+    distance = np.zeros(inference.n_permutations)
     times, changes, there = (np.zeros(shape) for _ in range(3))
     for article in articles:
         answers = np.vstack(article.answers)
         h, o = (
             np.ascontiguousarray(side.T)
-            for side in stats.dealt(answers, article.originals[0], draws=sure.draws, rng=rng)
+            for side in stats.dealt(
+                answers, article.originals[0], draws=inference.n_permutations, rng=rng
+            )
         )
         d = _apart(h, o)
         fell = h * o.sum(axis=0) < o * h.sum(axis=0)
@@ -426,9 +443,9 @@ def _dealt(
         changes += np.where(fell, d, 0.0)
         there += o > 0
     distance /= len(articles)
-    found: Levels = {("bias", None): _range(distance, sure)}
+    found: Levels = {("bias", None): _range(distance, inference)}
     for i, group in enumerate(groups):
         drawn_of = ((times[i], there[i]), (changes[i], times[i]))
         for kind, parts in zip(prejudice.KINDS, drawn_of, strict=True):
-            found[kind, group] = _range(claims.ratio(*parts), sure)
+            found[kind, group] = _range(claims.ratio(*parts), inference)
     return found

@@ -193,9 +193,9 @@ def _name(stem: str, chosen: calibration.plannable.Planned) -> str:
 def _row(chosen: calibration.plannable.Planned) -> dict[str, Any]:
     told, found = chosen.told(), None
     if chosen.units:
-        found = calibration.planning.power(told, chosen.units, sure=chosen.sure)
+        found = calibration.planning.power(told, chosen.units, inference=chosen.inference)
     else:
-        found = calibration.planning.needed(told, wanted=chosen.power, sure=chosen.sure)
+        found = calibration.planning.needed(told, wanted=chosen.power, inference=chosen.inference)
     row = {"statistic": chosen.statistic, "unit": chosen.unit, **chosen.model_dump()}
     if found is None:
         gaps = dict.fromkeys(FOUND, math.nan)

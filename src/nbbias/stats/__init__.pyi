@@ -29,6 +29,7 @@ from .effects import (
     standard_errors as standard_errors,
 )
 from .families import adjust as adjust
+from .inference import InferenceSettings as InferenceSettings
 from .intervals import (
     NO_SPREAD as NO_SPREAD,
     ONE_CLUSTER as ONE_CLUSTER,
@@ -70,7 +71,6 @@ from .pooling import (
     pooled_mean as pooled_mean,
     pooled_share as pooled_share,
 )
-from .sure import Sure as Sure
 from .two_phase import two_phase as two_phase
 from .variance import (
     anova as anova,

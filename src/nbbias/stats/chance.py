@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from scipy.special import gammaln
 
-from nbbias.stats.sure import Sure
+from nbbias.stats.inference import InferenceSettings
 
 #: What `tail` returns.
 _TAIL = ("null", "null_low", "null_high", "p_value", "p_least")
@@ -105,32 +105,34 @@ _AT_ONCE = 1000
 _HELD = 2**21
 
 
-def draws_needed(sure: Sure, family: int) -> int:
+def draws_needed(inference: InferenceSettings, family: int) -> int:
     """Return how many draws can tell a p in a family: 20 · family / (1 - confidence), or more.
 
     Examples
     --------
-    >>> draws_needed(Sure(0.95, draws=1000), 108)
+    >>> draws_needed(InferenceSettings(0.95, n_permutations=1000), 108)
     43200
     """
-    return max(sure.draws, math.ceil(_REACHED * family / (1 - sure.confidence) - 1e-6))
+    return max(
+        inference.n_permutations, math.ceil(_REACHED * family / (1 - inference.confidence) - 1e-6)
+    )
 
 
 def permuted(
     observed: float,
     deal: Callable[[np.random.Generator, int], np.ndarray],
     *,
-    sure: Sure,
+    inference: InferenceSettings,
     family: int = 1,
     sided: Literal["greater", "two"] = "greater",
     null: float | None = None,
 ) -> dict[str, float]:
     """Put an observed value beside as many deals as its family of tests needs.
 
-    `sure.draws` deals come first and give the chance level and its range. While fewer than 20 deals
-    have reached what was observed, more are dealt, up to `draws_needed`: a value that chance often
-    reaches costs no more than before, and one that it hardly ever reaches gets a p fine enough to
-    be corrected over its family.
+    `inference.n_permutations` deals come first and give the chance level and its range. While fewer
+    than 20 deals have reached what was observed, more are dealt, up to `draws_needed`: a value that
+    chance often reaches costs no more than before, and one that it hardly ever reaches gets a p
+    fine enough to be corrected over its family.
 
     Parameters
     ----------
@@ -139,7 +141,7 @@ def permuted(
     deal
         Takes a source of chance and a number of deals, 1,000 at most, and returns the value in each
         (NaN, where a deal measured nothing, does not count).
-    sure
+    inference
         Level and start; the least number of deals.
     family
         How many tests are corrected together.
@@ -166,21 +168,23 @@ def permuted(
     Examples
     --------
     >>> rolls = lambda rng, n: rng.random(n)
-    >>> found = permuted(0.9999, rolls, sure=Sure(0.95, draws=200), family=100)
+    >>> found = permuted(
+    ...     0.9999, rolls, inference=InferenceSettings(0.95, n_permutations=200), family=100
+    ... )
     >>> found["p_least"] == 1 / 40_001, found["p_value"] < 0.0005
     (True, True)
     """
-    rng = np.random.default_rng(sure.seed)
-    first = np.concatenate([deal(rng, n) for n in _batches(sure.draws)])
-    found = tail(observed, first, confidence=sure.confidence, sided=sided, null=null)
+    rng = np.random.default_rng(inference.seed)
+    first = np.concatenate([deal(rng, n) for n in _batches(inference.n_permutations)])
+    found = tail(observed, first, confidence=inference.confidence, sided=sided, null=null)
     if np.isnan(found["p_value"]):
         return found
-    most = draws_needed(sure, family)
+    most = draws_needed(inference, family)
     reached, dealt = (
         _reaching(observed, first, sided, found["null"]),
         round(1 / found["p_least"]) - 1,
     )
-    for n in _batches(most - sure.draws):
+    for n in _batches(most - inference.n_permutations):
         if reached >= _REACHED:
             break
         more = deal(rng, n)

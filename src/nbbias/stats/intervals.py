@@ -20,7 +20,7 @@ from statsmodels.stats.proportion import (
 from statsmodels.stats.weightstats import DescrStatsW
 
 from nbbias.stats.chance import blocks
-from nbbias.stats.sure import Sure
+from nbbias.stats.inference import InferenceSettings
 
 Row = dict[str, Any]
 
@@ -559,7 +559,10 @@ def percentile_interval(
 
 
 def cluster_bootstrap(
-    values: pd.Series | np.ndarray, clusters: pd.Series | np.ndarray, *, sure: Sure
+    values: pd.Series | np.ndarray,
+    clusters: pd.Series | np.ndarray,
+    *,
+    inference: InferenceSettings,
 ) -> Row:
     """Return a mean with its percentile interval when values come in clusters.
 
@@ -569,7 +572,7 @@ def cluster_bootstrap(
         Numbers; NaN are left out and counted as lost.
     clusters
         The cluster of each value, such as its article: whole clusters are drawn.
-    sure
+    inference
         Level of the interval, resamples, and their start.
 
     Returns
@@ -580,7 +583,10 @@ def cluster_bootstrap(
 
     Examples
     --------
-    >>> row = cluster_bootstrap(np.array([1.0, 1, 5, np.nan]), list("aabb"), sure=Sure(draws=200))
+    >>> row = cluster_bootstrap(
+    ...     np.array([1.0, 1, 5, np.nan]), list("aabb"),
+    ...     inference=InferenceSettings(n_permutations=200)
+    ... )
     >>> row["estimate"].__round__(3), row["clusters"], row["n_lost"]
     (2.333, 2, 1)
     """
@@ -600,10 +606,10 @@ def cluster_bootstrap(
         paired=True,
         vectorized=True,
         method="percentile",
-        n_resamples=sure.draws,
+        n_resamples=inference.n_permutations,
         batch=blocks(200, each=len(by))[0],
-        confidence_level=sure.confidence,
-        rng=np.random.default_rng(sure.seed),
+        confidence_level=inference.confidence,
+        rng=np.random.default_rng(inference.seed),
     ).confidence_interval
     return row | {"ci_low": float(found.low), "ci_high": float(found.high)}
 

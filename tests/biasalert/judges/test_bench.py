@@ -23,7 +23,7 @@ from nbbias.biasalert import (
 from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS
 from nbbias.biasalert.judges import bench as benches, registry
 from nbbias.biasalert.judges.registry import Settings
-from nbbias.stats import Sure
+from nbbias.stats import InferenceSettings
 from nbbias.studies import validate
 from nbbias.tables import ContractError, ParameterError, check
 
@@ -197,7 +197,9 @@ def test_every_judge_names_its_instrument(
     both = pd.concat([judgements, detection.constants(test)], ignore_index=True)
     blind = dict.fromkeys([detection.ALWAYS, detection.NEVER], "the same verdict on every text")
     assert detection.instruments(both) == dict(bench.instruments) | blind
-    compared = detection.differences(judgements, test, sure=Sure(draws=20))
+    compared = detection.differences(
+        judgements, test, inference=InferenceSettings(n_permutations=20)
+    )
     (one,) = compared.loc[compared["judge"] == "majority − toxicity", "instrument"]
     assert one == f"{bench.instruments['majority']}; {bench.instruments['toxicity']}"
     # Without one, a judge is its own instrument.

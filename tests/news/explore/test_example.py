@@ -26,7 +26,9 @@ def study() -> dict[str, pd.DataFrame]:
 
 def declared(study: dict[str, pd.DataFrame]) -> pd.DataFrame:
     found = words.estimates(
-        study["scores"], lexicon=study["read"].lexicon, sure=stats.Sure(draws=100)
+        study["scores"],
+        lexicon=study["read"].lexicon,
+        inference=stats.InferenceSettings(n_permutations=100),
     )
     return found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
 

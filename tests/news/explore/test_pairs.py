@@ -42,7 +42,9 @@ def adds_up(found: pd.DataFrame, estimates: pd.DataFrame, statistic: str) -> Non
 def test_words_add_up_with_repeated_answers_pooled(study: Tables) -> None:
     found = inspect_pairs.contributions(study["scores"], group="female")
     estimates = words.estimates(
-        study["scores"], lexicon=study["read"].lexicon, sure=stats.Sure(draws=100)
+        study["scores"],
+        lexicon=study["read"].lexicon,
+        inference=stats.InferenceSettings(n_permutations=100),
     )
     adds_up(found, estimates, "share_difference")
     assert sorted(found["answers"].unique()) == [1, 2]
@@ -53,7 +55,9 @@ def test_tone_adds_up_for_each_instrument(study: Tables) -> None:
     read = study["read"]
     scored = tone.score(read, scorers=["textblob", "vader"], toxicity_scorer="offline")
     scores = tone.pair_scores(read, scored)
-    estimates = tone.estimates(scores, read, scored, sure=stats.Sure(draws=100))
+    estimates = tone.estimates(
+        scores, read, scored, inference=stats.InferenceSettings(n_permutations=100)
+    )
     claims = inspect_pairs.claim_table([scores])
     assert set(claims["instrument"]) == set(scored.measured["instrument"])
     for claim in claims[claims["group"] == "female"].to_dict("records"):
@@ -67,7 +71,7 @@ def test_topics_add_up_over_fits(study: Tables) -> None:
     fitted = fits.fit(read, text_topics.tokens(read.texts), how)
     scores = topics.pair_scores(read, fitted)
     assert scores["difference_female"].notna().any()
-    estimates = topics.estimates(scores, lexicon=read.lexicon, sure=stats.Sure())
+    estimates = topics.estimates(scores, lexicon=read.lexicon, inference=stats.InferenceSettings())
     found = inspect_pairs.contributions(scores, group="female")
     adds_up(found, estimates, "share_difference")
     assert not found.duplicated([*CELL, "article_id"]).any()

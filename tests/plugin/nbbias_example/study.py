@@ -40,16 +40,18 @@ def score(answers: pd.DataFrame) -> pd.DataFrame:
     return answers.assign(score=marks).groupby(["model", "prompt"])["score"].mean().reset_index()
 
 
-def estimates(scores: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
+def estimates(scores: pd.DataFrame, *, inference: stats.InferenceSettings) -> pd.DataFrame:
     """Return each model's mean beside what dealing the models' names anew would give."""
     wide = scores.pivot(index="prompt", columns="model", values="score")
-    rng = np.random.default_rng(sure.seed)
-    dealt = rng.permuted(np.repeat(wide.to_numpy()[None], sure.draws, axis=0), axis=2).mean(axis=1)
+    rng = np.random.default_rng(inference.seed)
+    dealt = rng.permuted(
+        np.repeat(wide.to_numpy()[None], inference.n_permutations, axis=0), axis=2
+    ).mean(axis=1)
     rows = [
         {
             "model": name,
             "null": dealt[:, at].mean(),
-            **stats.mean_interval(wide[name], confidence=sure.confidence, bounds=(0, np.inf)),
+            **stats.mean_interval(wide[name], confidence=inference.confidence, bounds=(0, np.inf)),
         }
         for at, name in enumerate(wide)
     ]
@@ -59,7 +61,7 @@ def estimates(scores: pd.DataFrame, *, sure: stats.Sure) -> pd.DataFrame:
         measure="exclamation",
         statistic="mean",
         instrument="count of !",
-        confidence=sure.confidence,
+        confidence=inference.confidence,
     )
 
 
@@ -76,9 +78,9 @@ def measure(answers: Input = None, **parameters: Any) -> Measured:
     """Measure without a notebook."""
     with params.given(Exclamations, parameters, answers_path=answers) as chosen:
         scores = score(llmbi.scoring.read_answers(chosen.answers_path))
-    sure = stats.Sure(chosen.confidence, chosen.draws, chosen.seed)
+    inference = stats.InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     nothing = tables.chance([], study=STEM)
-    return Measured(estimates(scores, sure=sure), nothing, scores, pd.DataFrame())
+    return Measured(estimates(scores, inference=inference), nothing, scores, pd.DataFrame())
 
 
 STUDY = Study(

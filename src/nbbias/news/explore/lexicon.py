@@ -44,11 +44,15 @@ class Seen(NamedTuple):
     coverage: pd.DataFrame
     terms: pd.DataFrame
     sided: pd.DataFrame
-    sure: stats.Sure
+    inference: stats.InferenceSettings
 
 
 def lexicon(
-    scores: pd.DataFrame, read: Read, *, sure: stats.Sure, changes: pd.DataFrame | None = None
+    scores: pd.DataFrame,
+    read: Read,
+    *,
+    inference: stats.InferenceSettings,
+    changes: pd.DataFrame | None = None,
 ) -> HTML | widgets.VBox:
     """Look into the word lists behind the word-level estimates.
 
@@ -56,7 +60,7 @@ def lexicon(
     ----------
     scores, read
         The table of `news.words.pair_scores`, and what it was made from.
-    sure
+    inference
         Level of the intervals of estimates that are made anew; start of the draw of contexts.
     changes
         The table of `news.robustness.without_each_term`, where it is there already.
@@ -70,7 +74,7 @@ def lexicon(
     if changes is None:
         changes = robustness.without_each_term(scores, read)
     sided = by_side(read)
-    seen = Seen(read, coverage(read), term_table(sided, changes), sided, sure)
+    seen = Seen(read, coverage(read), term_table(sided, changes), sided, inference)
     return live(seen) if tables.is_interactive() else still(seen)
 
 
@@ -81,7 +85,7 @@ def still(seen: Seen) -> HTML:
     """Return the form that needs no kernel: a tab a bias, a fold a group and a word."""
     top = seen.terms.groupby(["bias", "group"], sort=False).head(_IN_CONTEXT)
     rows = seen.sided.merge(top[["bias", "group", "term"]])
-    around = contexts(rows, seen.read.texts, per_corpus=1, seed=seen.sure.seed)
+    around = contexts(rows, seen.read.texts, per_corpus=1, seed=seen.inference.seed)
     panels = {}
     for bias in seen.read.lexicon["bias"].unique():
         groups = lexicons.groups(seen.read.lexicon, bias)
@@ -239,7 +243,7 @@ def _show_context(seen: Seen, form: _Form) -> None:
         return
     own = _of(seen.sided, form.bias.value, form.group.value)
     around = contexts(
-        own[own["term"] == form.term.value], seen.read.texts, per_corpus=2, seed=seen.sure.seed
+        own[own["term"] == form.term.value], seen.read.texts, per_corpus=2, seed=seen.inference.seed
     )
     tone = lexicons.groups(seen.read.lexicon, form.bias.value).index(form.group.value)
     form.context.value = markup.framed(_contexts(around, tone), title="In context").data
@@ -250,11 +254,11 @@ def _measure(seen: Seen, form: _Form) -> None:
     bias, left_out = form.bias.value, form.out.value
     own = of_bias(seen.read, bias)
     if bias not in form.whole:
-        form.whole[bias] = estimates(own, confidence=seen.sure.confidence)
+        form.whole[bias] = estimates(own, confidence=seen.inference.confidence)
     edited = form.whole[bias]
     if left_out or form.added:
         kept = edited_lexicon(own.matches, left_out=left_out, added=form.added)
-        edited = estimates(own._replace(matches=kept), confidence=seen.sure.confidence)
+        edited = estimates(own._replace(matches=kept), confidence=seen.inference.confidence)
     form.moved.value = markup.framed(
         markup.table(_beside(compared(form.whole[bias], edited))),
         title="Estimates with the whole list and with the edited one",
@@ -450,8 +454,8 @@ def of_bias(read: Read, bias: str) -> Read:
 
 def estimates(read: Read, *, confidence: float, seed: int = 0) -> pd.DataFrame:
     """Estimate one bias anew: the mean distance and the signed differences of `news.words`."""
-    sure = stats.Sure(confidence, _DRAWS, seed)
-    found = words.estimates(words.pair_scores(read), lexicon=read.lexicon, sure=sure)
+    inference = stats.InferenceSettings(confidence, _DRAWS, seed)
+    found = words.estimates(words.pair_scores(read), lexicon=read.lexicon, inference=inference)
     return found[found["statistic"].isin(["bias", "share_difference"])].reset_index(drop=True)
 
 

@@ -60,7 +60,7 @@ class Seen(NamedTuple):
 
 
 def topics(
-    fitted: Fitted, read: Read, *, sure: stats.Sure, per_topic: int = 2
+    fitted: Fitted, read: Read, *, inference: stats.InferenceSettings, per_topic: int = 2
 ) -> HTML | widgets.VBox:
     """Look into the topics of the first fit.
 
@@ -68,7 +68,7 @@ def topics(
     ----------
     fitted, read
         What `news.fits.fit` returned, and what it was made from.
-    sure
+    inference
         Level of the intervals of shares, and the start of the draw of sentences.
     per_topic
         Example sentences a topic and bias.
@@ -82,7 +82,7 @@ def topics(
         return markup.framed(markup.note(_NO_FIT), title=_TITLE)
     fit = fitted.fits[0]
     found = residuals(read, fit)
-    drawn = examples(read.sentences, fit, found, per_topic=per_topic, seed=sure.seed)
+    drawn = examples(read.sentences, fit, found, per_topic=per_topic, seed=inference.seed)
     shown = read.matches["text_id"].isin(drawn["text_id"])  # the others' words are not marked
     view = ldavis(fit, fitted.tokens)
     seen = Seen(
@@ -90,7 +90,7 @@ def topics(
         fit,
         words(fit),
         found,
-        by_model(read.pairs, fit, confidence=sure.confidence),
+        by_model(read.pairs, fit, confidence=inference.confidence),
         drawn,
         frame(view, title="LDAvis: topics, and words by relevance") if view else "",
     )

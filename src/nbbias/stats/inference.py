@@ -1,0 +1,31 @@
+"""Level, resamples and seed of intervals and tests."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class InferenceSettings(NamedTuple):
+    """Level of the intervals and tests, with the number and the seed of resamples.
+
+    Attributes
+    ----------
+    confidence : float
+        Confidence level of intervals and of percentile ranges under the null, in (0, 1).
+    n_permutations : int
+        Permutations behind a null distribution, bootstrap resamples behind an interval; 1 or more.
+    seed : int
+        Seed of the random numbers: the same seed gives the same results.
+
+    Examples
+    --------
+    >>> inference = InferenceSettings(n_permutations=200)
+    >>> inference
+    InferenceSettings(confidence=0.95, n_permutations=200, seed=0)
+    >>> inference._replace(seed=1).seed
+    1
+    """
+
+    confidence: float = 0.95
+    n_permutations: int = 1000
+    seed: int = 0
