@@ -15,7 +15,7 @@ ANSI = "\x1b[31mred\x1b[0m"
 TURNED = "\u202egnp.exe\u2066"
 NUL = "nul\x00here"
 FORMULA = "=1+cmd|' /C calc'!A0"
-#: What Great Tables reads as units, and what templates of other programs read as their own.
+#: What templates of other programs read as their own.
 UNITS = f"{{{{7*7}}}}{SCRIPT}"
 TEMPLATE = """{{"{{"}} {%if%} ${7*7} <%=7*7%> #{7*7} {0.x} {theme} %(a)s"""
 
@@ -69,7 +69,8 @@ def harmless(html: str, *, frame_ignored: bool = False) -> BeautifulSoup:
         for name, value in tag.attrs.items():
             assert not name.lower().startswith("on"), (tag.name, name)
             assert name not in {"href", "src"}, (tag.name, name)
-            assert name == "srcdoc" or "javascript:" not in str(value) or name == "title"
+            inert = name in {"srcdoc", "title", "data-label"}
+            assert inert or "javascript:" not in str(value)
     # A style of theirs would hide everything.
     assert not any(style.get_text().startswith("*{") for style in found.find_all("style"))
     shown = found.get_text()

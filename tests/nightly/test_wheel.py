@@ -39,7 +39,7 @@ def test_what_is_built_passes_twine_and_holds_what_it_should(built: Path) -> Non
     inside = zipfile.ZipFile(made[0]).namelist()
     for name in (
         "nbbias/py.typed",
-        "nbbias/CITATION.cff",
+        "nbbias/CITATION.bib",
         "nbbias/data/SOURCES.md",
         "nbbias/data/lexicons/SOURCES.md",
         "nbbias/data/published/oketunji2023.csv",

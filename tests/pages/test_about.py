@@ -14,6 +14,7 @@ from bs4 import BeautifulSoup
 from nbbias import params, studies as registry, tables
 from nbbias.pages import about as page_about, page
 from nbbias.studies import STUDIES
+from tests.conftest import ROOT
 from tests.pages.test_page import HOSTILE, printing, written
 
 ENDED = {"status": "ok", "started": "2024-05-01T10:20:30+00:00", "seconds": 12.4}
@@ -175,3 +176,30 @@ def test_the_head_says_whether_the_declared_claims_are_those_that_lead(tmp_path:
         assert line == f"2 default claims of this study (SHA-256 {sha256}), {text}"
     none = told(tmp_path, parameters=values | {"claims": []})
     assert dict(none["provenance"])["Claims"] == ["none: all is exploratory"]
+
+
+def test_what_to_cite_is_the_papers_of_the_study_and_the_software() -> None:
+    path = ROOT / "CITATION.bib"
+    entries = page_about.citations(path, ["llmbi"])
+    assert [entry.splitlines()[0] for entry in entries] == [
+        "@misc{oketunji2023large,",
+        "@misc{nbbias2026,",
+    ]
+    assert len(page_about.citations(path, ["llmbi", "cogs"])) == 3
+    assert all(len(page_about.citations(path, [stem])) == 2 for stem in STUDIES)
+
+
+def test_the_two_files_of_citations_say_the_same() -> None:
+    text = (ROOT / "CITATION.bib").read_text(encoding="utf-8")
+    read = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert text.count("\n@") == len(read["references"]) + 1
+    for entry in [*read["references"], read]:
+        keywords = ", ".join(entry["keywords"]) if entry is not read else ", ".join(STUDIES)
+        numbers = [
+            str(entry[name]) for name in ("year", "volume", "doi", "version") if name in entry
+        ]
+        for part in [entry["title"], entry["authors"][0].get("family-names", ""), *numbers]:
+            assert part in text
+        assert set(keywords.split(", ")) <= set(
+            text.replace("{", ", ").replace("}", ", ").split(", ")
+        )

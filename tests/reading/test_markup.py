@@ -56,7 +56,8 @@ def test_a_table_writes_numbers_gaps_and_texts() -> None:
     columns = {"name": [hostile.SCRIPT, None], "value": [-0.12345, np.nan], "n": [1234, 5]}
     rows = pd.DataFrame(columns).assign(b="<i>x</i>")
     found = soup(markup.table(rows, html_columns=["b"]))
-    cells = [[cell.get_text() for cell in row.find_all("td")] for row in found.find_all("tr")[1:]]
+    rows = found.tbody.find_all("tr")
+    cells = [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in rows]
     assert cells == [[hostile.SCRIPT, "−0.123", "1,234", "x"], ["", "–", "5", "x"]]
     assert len(found.find_all("i")) == 2
     assert found.find("script") is None

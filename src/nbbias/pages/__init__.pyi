@@ -1,6 +1,5 @@
 from . import (
     about as about,
-    cite as cite,
     compare as compare,
     failed as failed,
     gallery as gallery,

@@ -1,19 +1,27 @@
-"""The head and the foot of a run's page: what it rests on, how to cite it, how to repeat it."""
+"""The foot of a run's page: what it rests on, how to cite it, how to repeat it."""
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from nbbias import params, studies, tables
-from nbbias.pages import cite, share
+from nbbias.pages import share
 
 #: Longer lists of models or instruments than this are shortened, with their number.
-_LISTED = 8
+_LONGEST = 8
+
+_FILES = (
+    (share.PARAMS, "the parameters of this run, all of them"),
+    ("tables/estimates.csv", "every estimate, with its interval and chance level"),
+    ("notebook.ipynb", "the executed notebook"),
+    ("manifest.json", "versions, hashes, times: written when the run has ended"),
+)
 
 
 def about(
@@ -24,49 +32,67 @@ def about(
     home: Path,
     place: Path | None = None,
 ) -> dict[str, Any]:
-    """Collect what a page says of its run, for the page's template.
+    """Collect what the foot of a run's page shows, for its template.
 
     Parameters
     ----------
     folder
         The run's folder, with what its notebook left.
     description
-        What the run started from, as `pages.manifest.describe` gives it.
+        What the run started from, of `pages.manifest.describe`.
     outcome
         How it ended: `status`, `started`, `seconds`.
     home
-        The folder of the notebooks; its ``CITATION.cff`` says what to cite.
+        The folder of the notebooks; its ``CITATION.bib`` holds what to cite.
     place
         Where the run's folder will be, if it is not there yet.
 
     Returns
     -------
     dict
-        `label`; `provenance`, pairs of a name and its values; `parameters`, as `parameters` returns
-        them, and how many were `changed`; `cite`, from `pages.cite.citations`; `command`, which
-        repeats the run; `yaml`, what the file of parameters holds, and `params`, its name; `data`,
-        whether it names some; `files`, pairs of a relative path and what it holds.
+        `label`; `provenance`, pairs of a name and its values; `parameters`, of `parameters`, and
+        how many were `changed`; `cite`, of `citations`; `command`, which repeats the run; `yaml`,
+        the content of the file of parameters, and `params`, its name; `data`, whether it names
+        some; `files`, pairs of a relative path and what it holds.
     """
-    label = f"{description['study']}/{description['run']}"
-    rows = parameters(str(description["study"]), description["parameters"])
+    study = str(description["study"])
+    rows = parameters(study, description["parameters"])
     return {
-        "label": label,
+        "label": f"{study}/{description['run']}",
         "provenance": provenance(folder, description, outcome),
         "parameters": rows,
         "changed": sum(row["changed"] for row in rows),
-        "cite": cite.citations(home / "CITATION.cff", [str(description["study"])]),
+        "cite": citations(home / "CITATION.bib", [study]),
         "command": command(place or folder),
-        "yaml": share.yaml_of(str(description["study"]), description["parameters"]),
+        "yaml": share.yaml_of(study, description["parameters"]),
         "params": share.PARAMS,
         "data": bool(description["data"]),
-        "files": [(path, what) for path, what in _FILES if (folder / path).is_file()],
+        "files": [(path, holds) for path, holds in _FILES if (folder / path).is_file()],
     }
 
 
-def command(folder: Path) -> str | None:
-    """Return the command that repeats a run from the folder in which it was started.
+def citations(path: Path, stems: Collection[str]) -> list[str]:
+    """Return the entries of a BibTeX file with one of the studies among their keywords.
 
-    None for a run that is kept outside of it: its path is nobody else's.
+    Examples
+    --------
+    >>> citations(Path("no such file"), ["llmbi"])
+    []
+    """
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    entries = re.findall(r"^@.*?^\}", text, re.DOTALL | re.MULTILINE)
+    keywords = [re.search(r"keywords = \{(.*?)\}", entry) for entry in entries]
+    return [
+        entry
+        for entry, match in zip(entries, keywords, strict=True)
+        if match and {*stems} & {*match[1].split(", ")}
+    ]
+
+
+def command(folder: Path) -> str | None:
+    """Return the command that repeats a run from the current folder.
+
+    None for a run that lies outside of it: its path helps nobody else.
     """
     path, here = (folder / share.PARAMS).absolute(), Path.cwd()
     if not path.is_relative_to(here):
@@ -76,18 +102,10 @@ def command(folder: Path) -> str | None:
     return shlex.join(words if out == "runs" else [*words, "--out", out])
 
 
-_FILES = (
-    (share.PARAMS, "the parameters of this run, all of them"),
-    ("tables/estimates.csv", "every estimate, with its interval and chance level"),
-    ("notebook.ipynb", "the executed notebook"),
-    ("manifest.json", "versions, hashes, times: written when the run has ended"),
-)
-
-
 def provenance(
     folder: Path, description: Mapping[str, Any], outcome: Mapping[str, Any]
 ) -> list[tuple[str, list[str]]]:
-    """Return what a run rests on: study, corpus, models, instruments, when, and which code."""
+    """Return what a run rests on: data, models, instruments, claims, when, and which code."""
     estimates = tables.saved_table(folder, "estimates")
     commit = description["git"]["commit"]
     changed = ", with uncommitted changes" if description["git"]["dirty"] else ""
@@ -106,27 +124,27 @@ def provenance(
 
 
 def _claims(folder: Path, description: Mapping[str, Any]) -> str:
-    """Say how many claims were declared, and whether it is these that the notebook shows."""
+    """Say how many claims were declared, and whether the notebook shows these."""
     parameters = description["parameters"]
     number, sha256 = len(parameters["claims"]), description["claims_sha256"][:12]
     if number == 0:
         return "none: all is exploratory"
     notebook = folder / "notebook.ipynb"
     shown = notebook.is_file() and sha256 in notebook.read_text(encoding="utf-8")
-    told = "those that lead" if shown else "not shown below"
+    where = "those that lead" if shown else "not shown below"
     model = studies.STUDIES[description["study"]].parameters
-    whose = "pre-specified" if model.pre_specified(parameters) else "default claims of this study"
-    return f"{number} {whose} (SHA-256 {sha256}), {told}"
+    kind = "pre-specified" if model.pre_specified(parameters) else "default claims of this study"
+    return f"{number} {kind} (SHA-256 {sha256}), {where}"
 
 
 def _distinct(table: pd.DataFrame | None, column: str) -> list[str]:
     if table is None or column not in table:
         return []
-    told = table[column].dropna().astype(str).unique()
-    # Where two judges or scorers are compared, both instruments stand in one cell.
-    found = list(dict.fromkeys(one for entry in told for one in entry.split("; ")))
-    more = len(found) - _LISTED
-    return [*found[:_LISTED], f"and {more} more"] if more > 0 else found
+    entries = table[column].dropna().astype(str).unique()
+    # Where two judges or scorers are compared, both instruments are in one cell.
+    values = list(dict.fromkeys(value for entry in entries for value in entry.split("; ")))
+    more = len(values) - _LONGEST
+    return [*values[:_LONGEST], f"and {more} more"] if more > 0 else values
 
 
 def _data(description: Mapping[str, Any]) -> list[str]:
@@ -140,14 +158,14 @@ def _data(description: Mapping[str, Any]) -> list[str]:
 def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a study's parameters with the run's values; `changed` where one is not the default.
 
-    Value and default are written as a params file would.
+    Value and default are written as in a params file.
     """
     rows = []
     for row in studies.describe(stem).to_dict("records"):
-        value = values.get(row["name"], row["default"])
-        told = {
-            name: params.as_yaml(one, flow=True)
-            for name, one in {"value": value, "default": row["default"]}.items()
+        value, default = values.get(row["name"], row["default"]), row["default"]
+        written = {
+            "value": params.as_yaml(value, flow=True),
+            "default": params.as_yaml(default, flow=True),
         }
-        rows.append({**row, **told, "changed": value != row["default"]})
+        rows.append({**row, **written, "changed": value != default})
     return rows

@@ -247,9 +247,9 @@ def _render(target: Path, template: str, *scripts: str, **values: Any) -> Path:
         loader=jinja2.FileSystemLoader(data_path("templates")), autoescape=True
     )
     environment.filters |= {"plain": escape.without_markdown, "day": day}
-    ours = page.own(*scripts, images=_IMAGES)
+    ours = page.assets(*scripts, images=_IMAGES)
     text = environment.get_template(template).render(**ours, scripts=scripts, **values)
-    return tables.write(target, visible(page.reached(page.slim(text))))
+    return tables.write(target, visible(page.focusable(text)))
 
 
 def day(started: object) -> str:

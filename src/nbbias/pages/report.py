@@ -17,7 +17,7 @@ import jinja2
 import pandas as pd
 
 from nbbias import reading, studies, tables
-from nbbias.pages import cite, gallery, page
+from nbbias.pages import about, gallery, page
 from nbbias.reading import names
 from nbbias.tables import ExtraError, NbbiasError, data_path, escape, visible
 
@@ -64,14 +64,14 @@ def write(runs: Sequence[Path], target: Path, *, model: str | None = None) -> Pa
     )
     environment.filters["plain"] = escape.without_markdown
     text = environment.get_template("report.html.j2").render(
-        **page.own(),
+        **page.assets(),
         studies=shown,
         model=model,
         left_out=[o for o in every if not o["has"]],
         made={"all": len(made) == len(shown), "some": [one["label"] for one in made]},
-        cite=cite.citations(studies.home() / "CITATION.cff", [one["study"] for one in shown]),
+        cite=about.citations(studies.home() / "CITATION.bib", [one["study"] for one in shown]),
     )
-    return tables.write(target, visible(page.reached(text)))
+    return tables.write(target, visible(page.focusable(text)))
 
 
 def _finished(folder: Path) -> list[tuple[Path, dict[str, Any]]]:

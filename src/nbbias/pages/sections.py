@@ -18,7 +18,7 @@ from nbformat import NotebookNode
 from nbbias.tables import escape
 
 _HEADED = re.compile(r"(#{2,3}) +([^\n]*)\n*(.*)", re.DOTALL)
-_TABLE = re.compile(r'class="gt_heading gt_title[^>]*>(.*?)</td>', re.DOTALL)
+_TABLE = re.compile("<caption>(.*?)</caption>", re.DOTALL)
 
 #: What folds a cell of how something is measured, where it brings no heading.
 METHOD = "How this is measured"

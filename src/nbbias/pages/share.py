@@ -41,7 +41,7 @@ def export(folder: Path, target: Path, *, force: bool = False) -> tuple[Path, li
         The archive, or a folder, in which it is named after the run's own. It holds the notebook,
         the page, tables (CSV, Parquet, LaTeX), figures (SVG, PNG, CSV), the manifest,
         `params.yaml`, the lists that it names (of words, of names, of tasks; never texts), the
-        word lists that the package brings, ``CITATION.cff``, and ``README.txt``, which says what
+        word lists that the package brings, ``CITATION.bib``, and ``README.txt``, which says what
         else it takes to repeat the run. Of files on this machine it tells only the names.
 
     Returns
@@ -74,8 +74,8 @@ def export(folder: Path, target: Path, *, force: bool = False) -> tuple[Path, li
     for path in sorted(data_path("lexicons").iterdir()):
         packed[f"lexicons/{path.name}"] = path.read_bytes()
     packed |= {kept: path.read_bytes() for kept, path in lists.values()}
-    if (studies.home() / "CITATION.cff").is_file():
-        packed["CITATION.cff"] = (studies.home() / "CITATION.cff").read_bytes()
+    if (studies.home() / "CITATION.bib").is_file():
+        packed["CITATION.bib"] = (studies.home() / "CITATION.bib").read_bytes()
     if target.is_dir():
         whole = folder.resolve()
         target /= f"{whole.parent.name}-{whole.name}.zip"
@@ -171,7 +171,7 @@ def new(folder: Path, *, ci: str | None = None) -> int:
     """
     refuse_full(folder)
     source, folder = studies.home(), folder.absolute()
-    wanted = ("notebooks/*.ipynb", "params/*/*.yaml", "params/*/*.csv", *_DOCS, "CITATION.cff")
+    wanted = ("notebooks/*.ipynb", "params/*/*.yaml", "params/*/*.csv", *_DOCS, "CITATION.bib")
     paths = sorted(path for pattern in wanted for path in source.glob(pattern))
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new.") as beside:

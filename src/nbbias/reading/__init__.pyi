@@ -11,6 +11,7 @@ from . import (
     policy as policy,
     quotes as quotes,
     reach as reach,
+    templates as templates,
 )
 from .figures import Drawn as Drawn
 from .keyfigure import forest as forest

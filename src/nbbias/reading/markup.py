@@ -7,20 +7,17 @@ tag, an address, mathematics, a colour or a direction of writing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-from nbbias.reading import names, sentences
-from nbbias.tables import data_path, escape
+from nbbias.reading import names, sentences, tables, templates
+from nbbias.tables import escape
 
 shown, attribute, visible = escape.html, escape.attribute, escape.visible  # former names
-
-_LONG = 40  # characters that stand on one line
 
 
 class Span(NamedTuple):
@@ -120,55 +117,18 @@ def number(value: float, *, decimals: int = 3) -> str:
     return sentences.number(float(value), decimals=decimals)
 
 
-def table(rows: pd.DataFrame, *, html_columns: Sequence[str] = (), style: str = "") -> str:
+def table(rows: pd.DataFrame, *, html_columns: Collection[str] = ()) -> str:
     """Return a small table; columns in `html_columns` hold HTML already, all others are escaped.
 
     Examples
     --------
-    >>> ">she</td>" in table(pd.DataFrame({"word": ["she"]}))
+    >>> "she</th>" in table(pd.DataFrame({"word": ["she"]}))
     True
     """
     if rows.empty:
-        return '<p class="x-note">Nothing to show.</p>'
-    numeric = set(rows.select_dtypes("number").columns)
-    name = {column: str(column).replace("_", " ") for column in rows.columns}
-    head = "".join(
-        f'<th scope="col"{_number_class(column in numeric)}>{escape.html(name[column])}</th>'
-        for column in rows.columns
-    )
-    body = []
-    for row in rows.itertuples(index=False):
-        cells = []
-        for column, value in zip(rows.columns, row, strict=True):
-            if column in html_columns:
-                cells.append(f"<td>{value}</td>")
-            elif column in numeric:
-                cells.append(f"<td{_number_class(True)}>{number(value)}</td>")
-            else:
-                cells.append(cell(value))
-        body.append(f"<tr>{''.join(cells)}</tr>")
-    kind = f' class="{style}"' if style else ""
-    return (
-        f'<div class="x-scroll" tabindex="0"><table{kind}><thead><tr>{head}</tr></thead>'
-        f"<tbody>{''.join(body)}</tbody></table></div>"
-    )
-
-
-def cell(value: object) -> str:
-    """Return any text as a cell of a table, blank where it is missing; long ones have lines.
-
-    Examples
-    --------
-    >>> cell("<b>"), cell(None)
-    ('<td dir="auto">&lt;b&gt;</td>', '<td dir="auto"></td>')
-    """
-    told = "" if pd.isna(value) else escape.html(value)
-    long = ' class="x-long"' if len(str(value)) > _LONG else ""
-    return f'<td dir="auto"{long}>{told}</td>'
-
-
-def _number_class(is_number: bool) -> str:
-    return ' class="x-number"' if is_number else ""
+        return note("Nothing to show.")
+    whole = tables.Table(rows, "", gap="\N{EN DASH}")
+    return tables.table_html(whole, html_columns=html_columns)
 
 
 def tabs(panels: Mapping[str, str], *, called: str, chosen: int = 0) -> str:
@@ -217,18 +177,6 @@ def note(text: str) -> str:
     return f'<p class="x-note">{escape.html(text)}</p>'
 
 
-@cache
-def style() -> str:
-    """Return the style of all explorers.
-
-    Examples
-    --------
-    >>> ".nbx" in style()
-    True
-    """
-    return data_path("explore/style.css").read_text(encoding="utf-8")
-
-
 def framed(body: str, *, title: str, about: str = "") -> HTML:
     """Return a whole explorer, with its style, for the page and for JupyterLab.
 
@@ -241,6 +189,5 @@ def framed(body: str, *, title: str, about: str = "") -> HTML:
     """
     named = f'<p class="x-title"><strong>{escape.html(title)}</strong></p>' if title else ""
     head = named + (note(about) if about else "")
-    return HTML(
-        f'<style>{style()}</style><div class="nbx tex2jax_ignore mathjax_ignore">{head}{body}</div>'
-    )
+    inside = f'<div class="nbx tex2jax_ignore mathjax_ignore">{head}{body}</div>'
+    return HTML(templates.style("explorer.css") + templates.style("table.css") + inside)

@@ -5,27 +5,21 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from great_tables import GT, html, loc, style
 from IPython.display import HTML
+from markupsafe import Markup
 
-from nbbias.reading import names
+from nbbias.reading import names, templates
 from nbbias.reading.sentences import number, p_value
-from nbbias.tables import ESTIMATE_KEYS, escape, visible
+from nbbias.tables import ESTIMATE_KEYS
 
-_ROWS_AT_ONCE = 30
 _SHORT = 30  # characters that stay on one line
 _COLUMNS = 8  # of a table that is read, not looked up
 _EXPLORATORY = "Exploratory: p is corrected over all rows of this kind, declared ones too."
-_THEME = (
-    "background: var(--jp-layout-color0, #fff); color: var(--jp-content-font-color1, #333); "
-    "border-color: var(--jp-border-color2, #d3d3d3);"
-)
 
 
 class Table(NamedTuple):
@@ -70,7 +64,7 @@ def readable(
     *,
     statistics: Sequence[str] | None = None,
     rows: int | None = 12,
-    **told: Any,
+    **options: Any,
 ) -> Table:
     """Choose the columns of ESTIMATES that a reader needs: eight at most.
 
@@ -79,15 +73,15 @@ def readable(
     estimates
         ESTIMATES.
     keys
-        Columns that tell rows apart, in the order of their weight. Those that are alike in all
-        rows go to the note, and `statistic` joins them where there are several.
+        Columns that distinguish rows, the most important first. Those with one value go to the
+        note, and `statistic` joins them where there are several.
     statistics
         Which to show; all where None.
     rows
-        Where there are more, those with the smallest p stand in the table (of alike ones, and
-        where nothing was tested, those furthest from `null`, or from 0), and the note counts the
-        others. None: all rows.
-    **told
+        Where there are more, the table holds those with the smallest p (of equal p, and where
+        nothing was tested, those furthest from `null`, or from 0), and the note counts the others.
+        None: all rows.
+    **options
         `title`, `note`, `labels`, `decimals` and `gap` of `Table`. `labels` names the columns by
         those of ESTIMATES: ``{"null": "neutral prose"}``, ``{"n": "prompts"}``.
 
@@ -96,9 +90,9 @@ def readable(
     Table
         The keys that vary (the last ones in one column where there is no room), ``estimate [95%
         CI]`` in one cell, with the reason where something was not measured, `n`,
-        `n_lost` where there is any, `null` with its range where it says more than 0, and
-        `p_adjusted` (or `p_value`, where nothing was adjusted). Rows that are alike in all keys
-        but the last stand together, in the order in which they came.
+        `n_lost` where there is any, `null` with its range where it is not just 0, and
+        `p_adjusted` (or `p_value`, where nothing was adjusted). Rows with the same keys but for
+        the last are adjacent, in their order.
 
     Examples
     --------
@@ -106,82 +100,81 @@ def readable(
     >>> row = {"model": "gpt-4", "statistic": "index", "estimate": -0.5, "ci_low": -0.75,
     ...        "ci_high": -0.25, "n": 18, "null": 0.3, "instrument": "TextBlob"}
     >>> rows = [row, {**row, "model": "llama"}]
-    >>> found = tables.estimates(rows, study="llmbi", confidence=0.95)
-    >>> table = readable(found, ["model", "instrument"], title="Index")
+    >>> estimates = tables.estimates(rows, study="llmbi", confidence=0.95)
+    >>> table = readable(estimates, ["model", "instrument"], title="Index")
     >>> table.rows.iloc[0].to_dict()
     {'model': 'gpt-4', 'estimate': '−0.500 [−0.750, −0.250]', 'n': 18, 'null': '0.300'}
     >>> table.note
     'All rows: instrument TextBlob.'
     """
-    whole = Table(estimates, **{"title": "", "gap": "not tested", **told})
-    own = estimates if statistics is None else estimates[estimates["statistic"].isin(statistics)]
-    own = own.reset_index(drop=True)
-    if own["statistic"].nunique() > 1 and "statistic" not in keys:
+    whole = Table(estimates, **{"title": "", "gap": "not tested", **options})
+    subset = estimates
+    if statistics is not None:
+        subset = estimates[estimates["statistic"].isin(statistics)]
+    subset = subset.reset_index(drop=True)
+    if subset["statistic"].nunique() > 1 and "statistic" not in keys:
         keys = [*keys, "statistic"]
-    labels = {"n": "N", "n_lost": "lost", "null": "by chance", **(whole.labels or {})}
-    labels = {name: name.replace("_", " ") for name in ESTIMATE_KEYS} | labels
-    named = [key for key in keys if own[key].notna().any()] or list(keys)[:1]
-    varying = [key for key in named if own[key].nunique(dropna=False) > 1] or named[:1]
+    labels = {name: name.replace("_", " ") for name in ESTIMATE_KEYS}
+    labels |= {"n": "N", "n_lost": "lost", "null": "by chance", **(whole.labels or {})}
+    present = [key for key in keys if subset[key].notna().any()] or list(keys)[:1]
+    varying = [key for key in present if subset[key].nunique(dropna=False) > 1] or present[:1]
     constant = [
-        f"{labels.get(key, key)} {_in_words(key, own[key].iloc[0])}"
-        for key in named
-        if len(own) and key not in varying
+        f"{labels.get(key, key)} {_in_words(key, subset[key].iloc[0])}"
+        for key in present
+        if len(subset) and key not in varying
     ]
     note = [whole.note] if whole.note else []
     note += [f"All rows: {'; '.join(constant)}."] if constant else []
-    if rows is not None and len(own) > rows:
-        p = own["p_adjusted"].fillna(own["p_value"])
-        far = -(own["estimate"] - own["null"].fillna(0)).abs()
-        first = pd.DataFrame({"p": p, "far": far}).sort_values(["p", "far"]).index[:rows]
-        which = (
-            "least likely by chance"
-            if p.notna().any()
-            else f"furthest from {_reference(own, labels['null'])}"
+    if rows is not None and len(subset) > rows:
+        p = subset["p_adjusted"].fillna(subset["p_value"])
+        distance = (subset["estimate"] - subset["null"].fillna(0)).abs()
+        by = pd.DataFrame({"p": p, "distance": -distance}).sort_values(["p", "distance"])
+        which = f"furthest from {_reference(subset, labels['null'])}"
+        which = "least likely by chance" if p.notna().any() else which
+        note.append(
+            f"The {rows} rows {which}; {len(subset) - rows:,} more in tables/estimates.csv."
         )
-        note.append(f"The {rows} rows {which}; {len(own) - rows:,} more in tables/estimates.csv.")
-        own = own.loc[first]
-    else:
-        together = varying[:-1]
-        if together:
-            own = own.sort_values(together, kind="stable", key=lambda v: pd.factorize(v)[0])
-    shown, headings = _cells(own, whole.decimals, labels)
-    if {"p_value", "p_adjusted"} & {*shown} and "claim" not in own:
+        subset = subset.loc[by.index[:rows]]
+    elif varying[:-1]:
+        subset = subset.sort_values(varying[:-1], kind="stable", key=lambda v: pd.factorize(v)[0])
+    numbers, headings = _number_columns(subset, whole.decimals, labels)
+    if {"p_value", "p_adjusted"} & {*numbers} and "claim" not in subset:
         note.append(_EXPLORATORY)
-    named = _named(own, varying, room=_COLUMNS - len(shown.columns), labels=labels)
-    frame = pd.concat([named, shown], axis=1).reset_index(drop=True)
+    texts = _key_columns(subset, varying, room=_COLUMNS - len(numbers.columns), labels=labels)
+    frame = pd.concat([texts, numbers], axis=1).reset_index(drop=True)
     return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels | headings)
 
 
-def _cells(
-    own: pd.DataFrame, decimals: int, labels: Mapping[str, str]
+def _number_columns(
+    rows: pd.DataFrame, decimals: int, labels: Mapping[str, str]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
     """Return the columns with numbers, and the heading of that of the estimates."""
-    levels = own["confidence"].dropna().unique()
+    levels = rows["confidence"].dropna().unique()
     level = f"{levels[0]:.0%} CI" if len(levels) == 1 else "CI"
-    cells = {"estimate": [_estimate(row, decimals) for row in own.to_dict("records")]}
-    cells["n"] = own["n"].astype(int).to_list()
-    if own["n_lost"].any():
-        cells["n_lost"] = own["n_lost"].astype(int).to_list()
-    if own["null"].fillna(0).ne(0).any() or own["null_low"].notna().any():
+    cells = {"estimate": [_estimate(row, decimals) for row in rows.to_dict("records")]}
+    cells["n"] = rows["n"].astype(int).to_list()
+    if rows["n_lost"].any():
+        cells["n_lost"] = rows["n_lost"].astype(int).to_list()
+    if rows["null"].fillna(0).ne(0).any() or rows["null_low"].notna().any():
         cells["null"] = [
             "" if pd.isna(null) else number(null, decimals=decimals) + _range(low, high, decimals)
-            for null, low, high in own[["null", "null_low", "null_high"]].itertuples(index=False)
+            for null, low, high in rows[["null", "null_low", "null_high"]].itertuples(index=False)
         ]
-    p = "p_adjusted" if own["p_adjusted"].notna().any() else "p_value"
-    if own[p].notna().any():
-        cells[p] = p_column(own, p).to_list()
+    p = "p_adjusted" if rows["p_adjusted"].notna().any() else "p_value"
+    if rows[p].notna().any():
+        cells[p] = p_column(rows, p).to_list()
     heading = f"{labels.get('estimate', 'estimate')} [{level}]"
-    return pd.DataFrame(cells, index=own.index), {"estimate": heading}
+    return pd.DataFrame(cells, index=rows.index), {"estimate": heading}
 
 
 def _estimate(row: Mapping[str, Any], decimals: int) -> str:
-    why = row["reason"] if isinstance(row["reason"], str) else ""
+    reason = row["reason"] if isinstance(row["reason"], str) else ""
     if not np.isfinite(row["estimate"]):
-        return f"not measured: {why}"
-    told = number(row["estimate"], decimals=decimals)
-    told += _range(row["ci_low"], row["ci_high"], decimals)
+        return f"not measured: {reason}"
+    cell = number(row["estimate"], decimals=decimals)
+    cell += _range(row["ci_low"], row["ci_high"], decimals)
     no_interval = "" if np.isfinite(row["ci_low"]) else "no interval: "
-    return f"{told} ({no_interval}{why})" if why else told
+    return f"{cell} ({no_interval}{reason})" if reason else cell
 
 
 def _range(low: float, high: float, decimals: int) -> str:
@@ -190,25 +183,25 @@ def _range(low: float, high: float, decimals: int) -> str:
     return f" [{number(low, decimals=decimals)}, {number(high, decimals=decimals)}]"
 
 
-def _reference(own: pd.DataFrame, named: str) -> str:
-    if not own["null"].fillna(0).any():
+def _reference(rows: pd.DataFrame, label: str) -> str:
+    if not rows["null"].fillna(0).any():
         return "0"
-    return f"what is {named}" if named.startswith("by ") else named
+    return f"what is {label}" if label.startswith("by ") else label
 
 
-def _named(
-    own: pd.DataFrame, keys: Sequence[str], *, room: int, labels: dict[str, str]
+def _key_columns(
+    rows: pd.DataFrame, keys: Sequence[str], *, room: int, labels: dict[str, str]
 ) -> pd.DataFrame:
     """Return the keys as texts, the last ones in one column where there is no room for each."""
-    texts = {key: [_in_words(key, value) for value in own[key]] for key in keys}
-    table = pd.DataFrame(texts, index=own.index)
+    texts = {key: [_in_words(key, value) for value in rows[key]] for key in keys}
+    table = pd.DataFrame(texts, index=rows.index)
     if len(keys) <= room:
         return table
-    alone, joined = list(keys[: room - 1]), list(keys[room - 1 :])
-    name = " / ".join(labels.get(key, key) for key in joined)
+    first, last = list(keys[: room - 1]), list(keys[room - 1 :])
+    name = " / ".join(labels.get(key, key) for key in last)
     labels[name] = name
-    both = [" / ".join(filter(None, row)) for row in table[joined].itertuples(index=False)]
-    return table[alone].assign(**{name: both})
+    joined = [" / ".join(filter(None, row)) for row in table[last].itertuples(index=False)]
+    return table[first].assign(**{name: joined})
 
 
 def _in_words(key: str, value: object) -> str:
@@ -222,14 +215,22 @@ def _in_words(key: str, value: object) -> str:
 # --- any table --------------------------------------------------------------------------------
 
 
-def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
-    """Show a table: numbers aligned and rounded, gaps written out, every text escaped.
+class Column(NamedTuple):
+    """A column as the template writes it; `kind` is its class: number, line (short) or wide."""
+
+    heading: str
+    kind: str
+    cells: list[Any]
+
+
+def show(table: pd.DataFrame | Table, **options: Any) -> HTML:
+    """Show a table in a notebook: numbers aligned and rounded, every text escaped.
 
     Parameters
     ----------
     table
-        The rows and columns to show, in order; or a `Table`, which says the rest itself.
-    **told
+        The rows and columns to show, in order; or a `Table`, which brings the rest along.
+    **options
         `title`, `note`, `labels`, `decimals` and `gap` of `Table`.
 
     Examples
@@ -238,65 +239,58 @@ def show(table: pd.DataFrame | Table, **told: Any) -> HTML:
     >>> "Shares &lt;b&gt;" in page.data, "not measured" in page.data
     (True, True)
     """
-    if isinstance(table, Table):
-        table, title, note, labels, decimals, gap = table._replace(**told)
-    else:
-        table, title, note, labels, decimals, gap = Table(table, **told)
-    plain = _seen(table.reset_index(drop=True))
-    named = {name: (labels or {}).get(name, str(name).replace("_", " ")) for name in plain}
-    # A name made from the content: the same table gets the same HTML in every run.
-    content = visible(title + plain.to_csv(index=False))
-    digest = hashlib.sha256(content.encode()).hexdigest()[:10]
-    printed = GT(plain, id=f"t{digest}").tab_header(title=_text(title))
-    printed = printed.cols_label({name: _text(label) for name, label in named.items()})
-    numeric = plain.select_dtypes("number")
-    whole = [name for name in numeric if (numeric[name].dropna() % 1 == 0).all()]
-    p_values = [name for name in numeric if str(name).startswith("p_")]
-    whole = [name for name in whole if name not in p_values]
-    fractional = [name for name in numeric if name not in {*whole, *p_values}]
-    written = [n for n in plain.columns.difference(numeric.columns) if str(n).startswith("p_")]
-    if written:
-        printed = printed.cols_align("right", columns=written)
-    if p_values:
-        printed = printed.fmt(lambda p: escape.printed(p_in_table(p)), columns=p_values)
-    if fractional:
-        printed = printed.fmt_number(columns=fractional, decimals=decimals)
-    if whole:
-        printed = printed.fmt_integer(columns=whole)
-    texts = [name for name in plain.columns if name not in numeric]
-    if texts:
-        printed = printed.fmt(escape.printed, columns=texts)
-    for columns, missing in ((list(numeric), gap), (texts, "")):
-        if columns:
-            printed = printed.sub_missing(columns=columns, missing_text=_text(missing))
-    printed = printed.tab_options(
-        table_font_size="13px",
-        heading_align="left",
-        heading_title_font_size="14px",
-        data_row_padding="4px",
-        table_width="auto",
-        table_margin_left="0",
-        # Colours of JupyterLab's theme, where there is one; it paints rows itself else.
-        table_additional_css=[f"#t{digest} table.gt_table :is(tr, th, td) {{ {_THEME} }}"],
+    whole = table._replace(**options) if isinstance(table, Table) else Table(table, **options)
+    return HTML(templates.style("table.css") + table_html(whole))
+
+
+def table_html(table: Table, *, html_columns: Collection[str] = ()) -> str:
+    """Return a table as HTML without its style, which a page holds once.
+
+    Cells of `html_columns` are HTML already; all others are escaped.
+
+    Examples
+    --------
+    >>> html = table_html(Table(pd.DataFrame({"word": ["<b>"], "n": [1200]}), "Words"))
+    >>> "&lt;b&gt;</th>" in html, ">1,200</td>" in html
+    (True, True)
+    """
+    columns = []
+    for name, values in table.rows.items():
+        heading = (table.labels or {}).get(str(name), str(name).replace("_", " "))
+        if name in html_columns:
+            columns.append(Column(heading, "", [Markup(cell) for cell in values]))
+        elif pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+            columns.append(Column(heading, "number", _numbers(str(name), values, table)))
+        else:
+            columns.append(_texts(str(name), heading, values))
+    rows = list(zip(*(column.cells for column in columns), strict=True))
+    return templates.render(
+        "table.html.j2", columns=columns, rows=rows, title=table.title, note=table.note or ""
     )
-    short = [
-        name
-        for name in plain.columns.difference(numeric.columns)
-        if plain[name].dropna().astype(str).str.len().max() <= _SHORT
-    ]
-    wordy = list(plain.columns.difference([*numeric.columns, *short]))
-    if wordy:
-        printed = printed.tab_style(style.css("min-width: 14em"), loc.body(columns=wordy))
-    if short:
-        printed = printed.tab_style(style.css("white-space: nowrap"), loc.body(columns=short))
-    if note:
-        printed = printed.tab_source_note(_text(note))
-    scroll = "overflow:auto;max-height:32rem" if len(plain) > _ROWS_AT_ONCE else "overflow-x:auto"
-    # No program that typesets mathematics looks into it.
-    return HTML(
-        f'<div class="tex2jax_ignore mathjax_ignore" style="{scroll}" tabindex="0">'
-        f"{printed.as_raw_html()}</div>"
-    )
+
+
+def _numbers(name: str, values: pd.Series, table: Table) -> list[str]:
+    """Write a column of numbers; one of whole numbers has no decimals."""
+    present = values[np.isfinite(values.astype(float))]
+    decimals = 0 if (present % 1 == 0).all() else table.decimals
+
+    def written(value: float) -> str:
+        if not np.isfinite(value):
+            return table.gap
+        if name.startswith("p_"):
+            return p_in_table(value)
+        # Adding 0 takes the sign from a rounded zero.
+        return f"{round(value, decimals) + 0:,.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+
+    return [written(value) for value in values.astype(float)]
+
+
+def _texts(name: str, heading: str, values: pd.Series) -> Column:
+    cells = ["" if np.ndim(value) == 0 and pd.isna(value) else str(value) for value in values]
+    if name.startswith("p_"):
+        return Column(heading, "number", cells)
+    short = max(map(len, cells), default=0) <= _SHORT
+    return Column(heading, "line" if short else "wide", cells)
 
 
 def p_in_table(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
@@ -326,19 +320,3 @@ def p_column(rows: pd.DataFrame, of: str = "p_adjusted") -> pd.Series:
         return rows[of]
     texts = ["" if pd.isna(row[of]) else p_in_table(row, of) for row in rows.to_dict("records")]
     return pd.Series(texts, index=rows.index)
-
-
-def _text(text: object) -> Any:
-    """Return any text as Great Tables prints it, which reads nothing in it."""
-    return html(escape.printed(text))
-
-
-def _seen(table: pd.DataFrame) -> pd.DataFrame:
-    """Write out in every text what is not seen."""
-    texts = table.select_dtypes(["object", "str", "category"]).columns
-    shown = table.copy()
-    for name in texts:
-        shown[name] = (
-            table[name].astype(object).map(lambda v: visible(v) if isinstance(v, str) else v)
-        )
-    return shown

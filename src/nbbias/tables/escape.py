@@ -103,20 +103,6 @@ def attribute(text: object) -> str:
     return _in_html(visible(text), quote=True)
 
 
-def printed(text: object) -> str:
-    """Return any text as HTML for a library that reads notations of its own in HTML.
-
-    Great Tables takes what stands between two braces for units, and escapes nothing around it:
-    no brace is left to read.
-
-    Examples
-    --------
-    >>> printed("{{m}} <b>")
-    '&#123;&#123;m&#125;&#125; &lt;b&gt;'
-    """
-    return attribute(text).replace("{", "&#123;").replace("}", "&#125;")
-
-
 def markdown(text: object) -> str:
     r"""Return any text, on one line, as Markdown that shows just this text; as `html` does.
 

@@ -95,7 +95,7 @@ def still(seen: Seen) -> HTML:
 
 def _group(seen: Seen, around: pd.DataFrame, bias: str, group: str) -> str:
     own = _of(seen.terms, bias, group)
-    body = markup.table(_printed(own.head(_SHOWN)), style="x-words")
+    body = markup.table(_printed(own.head(_SHOWN)))
     if len(own) > _SHOWN:
         body += markup.note(f"{len(own) - _SHOWN} rarer words are in tables/terms.csv.")
     tone = lexicons.groups(seen.read.lexicon, bias).index(group)
