@@ -169,9 +169,8 @@ def test_figures_of_the_sample_have_csv_twins() -> None:
     figures = list((ROOT / "figures").rglob("*.svg"))
     assert figures
     for figure in figures:
-        whole = figure.with_stem(figure.stem.removesuffix("-narrow"))  # the same for a phone
         for kind in (".csv", ".json", ".png", ".svg"):
-            assert whole.with_suffix(kind).is_file()
+            assert figure.with_suffix(kind).is_file()
 
 
 def test_home_is_the_checkout() -> None:

@@ -237,11 +237,7 @@ def shown(path: Path) -> list[str]:
     alt = " ".join(words.get("alt", title).split())
     at = f"../../{path.relative_to(ROOT).with_suffix('').as_posix()}"
     lines = [f"### {plain(title)}", ""]
-    narrow = path.with_name(f"{path.stem}-narrow.svg").is_file()
     # A file follows the page's colours by itself, so the theme is to leave it as it is.
-    twins = {"": " drawn-wide", "-narrow": " drawn-narrow"} if narrow else {"": ""}
-    for ending, seen in twins.items():
-        lines += [f"```{{image}} {at}{ending}.svg", f":alt: {alt}"]
-        lines += [f":class: dark-light{seen}", "```", ""]
+    lines += [f"```{{image}} {at}.svg", f":alt: {alt}", ":class: dark-light", "```", ""]
     told = [plain(words["caption"])] if words.get("caption") else []
     return [*lines, " ".join([*told, f"{{download}}`Its table <{at}.csv>`."]), ""]

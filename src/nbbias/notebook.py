@@ -117,9 +117,7 @@ class Notebook(NamedTuple):
         A figure that leads the page (`lead`) need not be shown again; one without rows is not.
         """
         words = {"title": drawn.title, "caption": drawn.caption, "alt": drawn.alt}
-        shown = tables.save_figure(
-            drawn.figure, name, data=drawn.rows, out=self.out, words=words, narrow=drawn.narrow
-        )
+        shown = tables.save_figure(drawn.figure, name, data=drawn.rows, out=self.out, words=words)
         if show and len(drawn.rows):
             display(shown)
 

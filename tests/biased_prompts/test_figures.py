@@ -105,7 +105,7 @@ def test_what_was_not_measured_at_all_is_a_figure_that_says_so(draw: str) -> Non
         "prejudice": lambda: figures.prejudice(nothing),
         "change": lambda: figures.changes(nothing, PRINTED),
     }[draw]().figure
-    assert [text.get_text() for text in figure.axes[0].texts] == ["nothing of this was measured"]
+    assert [text.get_text() for text in figure.axes[0].texts] == ["nothing was measured"]
 
 
 def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:

@@ -223,8 +223,7 @@ def test_figures_are_whole_and_hold_no_element_of_a_text(attacked: Path, run: st
         assert UNSEEN.findall(text) == []
         tags = {one.tag.rsplit("}", 1)[-1] for one in ElementTree.fromstring(text).iter()}
         assert tags <= drawn, path
-        if not path.stem.endswith("-narrow"):  # which is for screens alone
-            assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
+        assert path.with_suffix(".pdf").read_bytes().startswith(b"%PDF")
 
 
 @every_run

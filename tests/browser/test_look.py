@@ -48,19 +48,6 @@ def test_figures_follow_the_reader_into_the_dark(page: Page, runs: Path, name: s
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_phone_gets_a_drawing_of_its_own(page: Page, runs: Path, name: str) -> None:
-    page.set_viewport_size({"width": 390, "height": 800})
-    page.goto((runs / name).as_uri())
-    for image in page.locator(FIGURE).all():
-        box = image.bounding_box()
-        if box is None or not box["width"]:  # folded
-            continue
-        natural = image.evaluate("one => one.naturalWidth")
-        assert 340 < natural < 400 and box["width"] > 0.85 * natural  # 9 pt are 11 pixels or more
-        assert box["x"] >= 0 and box["x"] + box["width"] <= 390
-
-
-@pytest.mark.parametrize("name", PAGES)
 @pytest.mark.parametrize("width", [1280, 390])
 def test_no_table_is_cut_at_its_right(page: Page, runs: Path, name: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 800})

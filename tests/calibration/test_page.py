@@ -103,7 +103,6 @@ def test_figures_draw_what_their_rows_say(made: dict[str, pd.DataFrame]) -> None
     ]
     for one in drawn:
         assert one.alt and one.title and one.caption
-        assert one.narrow is not None
         assert len(one.rows)
     # A dot for each number of units, statistic and world, where it belongs.
     (panel,) = drawn[1].figure.axes

@@ -373,6 +373,6 @@ def test_nothing_of_ours_draws_nothing() -> None:
     rows = figures.printed_rows(ours("word").head(0), focus=FOCUS)
     assert rows.empty
     figure = figures.printed(rows).figure
-    assert figure.axes[0].texts[0].get_text() == "nothing of this was measured"
+    assert figure.axes[0].texts[0].get_text() == "nothing was measured"
     shares = figures.printed_rows(ours("sentiment"), focus=FOCUS)
     assert "share_difference" not in set(shares["statistic"])

@@ -67,7 +67,7 @@ def test_a_card_leads_with_plain_words_numbers_and_where_the_texts_are_from(tmp_
     folder = leave(tmp_path, "a")
     number = {"name": "index of m", "value": "0.50", "interval": "95% CI 0.4 to 0.6", "N": "N = 18"}
     tables.save_finding(LEAD | {"numbers": [number]}, out=folder)
-    for name in ("means.png", "means.svg", "means-narrow.svg"):
+    for name in ("means.png", "means.svg"):
         tables.write(folder / "figures" / name, b"")
     tables.write(folder / "figures" / "means.json", '{"alt": "Dots."}')
     found = index(tmp_path)
@@ -75,7 +75,7 @@ def test_a_card_leads_with_plain_words_numbers_and_where_the_texts_are_from(tmp_
     assert found.select_one(".then").get_text() == "Against that."  # type: ignore[union-attr]
     assert found.select_one(".badge").get_text() == "Texts written by hand"  # type: ignore[union-attr]
     assert "By hand, in two registers." in found.get_text()
-    assert (found.img["src"], found.img["alt"]) == ("llmbi/a/figures/means-narrow.svg", "Dots.")
+    assert (found.img["src"], found.img["alt"]) == ("llmbi/a/figures/means.svg", "Dots.")
     assert " ".join(found.dl.get_text(" ").split()) == "index of m 0.50 95% CI 0.4 to 0.6; N = 18"
     assert "llmbi · a · 1 May 2024" in found.get_text()
 
@@ -103,7 +103,7 @@ def test_of_a_tall_figure_a_card_shows_the_top_and_says_so(tmp_path: Path) -> No
     folder = leave(tmp_path, "a")
     tables.save_finding(LEAD, out=folder)
     for size, tall in (("0 0 270.5 450", False), ("0 0 270.5 900.5", True), ("x", False)):
-        tables.write(folder / "figures" / "means-narrow.svg", f'<svg viewBox="{size}"></svg>')
+        tables.write(folder / "figures" / "means.svg", f'<svg viewBox="{size}"></svg>')
         found = index(tmp_path)
         assert (found.select_one(".tall") is not None) == tall
         assert ("The top of its figure" in found.get_text()) == tall

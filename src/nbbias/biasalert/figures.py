@@ -96,7 +96,6 @@ def _grid(rows: pd.DataFrame, words: dict[str, str]) -> Figure:
     )
 
 
-@figures.twice
 def detection(
     estimates: pd.DataFrame,
     *,
@@ -156,7 +155,6 @@ def detection(
     )
 
 
-@figures.twice
 def confusion(estimates: pd.DataFrame, *, judge: str | None = None) -> Drawn:
     """Draw which share of the biased texts each judge finds, and which of the others it passes.
 
@@ -200,7 +198,6 @@ def confusion(estimates: pd.DataFrame, *, judge: str | None = None) -> Drawn:
     )
 
 
-@figures.twice
 def types(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> Drawn:
     """Draw a score by bias type over chance, a panel a judge; no panel where all types are alike.
 
@@ -272,7 +269,6 @@ def unseen(seen: pd.DataFrame, estimates: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def calibration(curve: pd.DataFrame) -> Drawn:
     """Draw the table of `biasalert.calibration.curve`: a panel a judge, its texts by each dot.
 
@@ -323,7 +319,6 @@ def calibration(curve: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def pairs(estimates: pd.DataFrame) -> Drawn:
     """Draw recall, the flag rate of the twins and the pairs told apart, by direction.
 
@@ -363,7 +358,6 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def errors(estimates: pd.DataFrame) -> Drawn:
     """Draw how often judges err on each kind of check, beside their own rate over all checks.
 
@@ -402,7 +396,6 @@ def errors(estimates: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def levels(
     estimates: pd.DataFrame, *, judge: str | None = None, dataset: str | None = None
 ) -> Drawn:

@@ -24,7 +24,6 @@ from nbbias.reading import Drawn, figures, forest, names
 _MEASURES = {"word": "words", "sentiment": "tone", "toxicity": "toxicity", "document": "topics"}
 
 
-@figures.twice
 def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     """Draw refusal rates of one prompt with their intervals, a panel for each kind of headline.
 
@@ -71,7 +70,6 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     )
 
 
-@figures.twice
 def effects(estimates: pd.DataFrame) -> Drawn:
     """Draw the effect of the prompt on articles answered under both: a panel a level.
 
@@ -111,7 +109,6 @@ def effects(estimates: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def prejudice(
     estimates: pd.DataFrame, *, neutral: str = "neutral", biased: str = "biased"
 ) -> Drawn:
@@ -168,7 +165,6 @@ def prejudice(
     )
 
 
-@figures.twice
 def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
     """Draw the changes that the paper prints, ours above the printed ones, on one scale.
 

@@ -16,6 +16,7 @@ from nbbias.calibration.grid import POWER
 from nbbias.calibration.params import BAND
 from nbbias.calibration.tables import called
 from nbbias.reading import Drawn, figures
+from nbbias.tables import escape
 
 _PANELS = {
     "coverage_error": "intervals: coverage",
@@ -29,7 +30,6 @@ _COLOURS = {True: _OFF, False: _RIGHT}
 _LOW = 0.6
 
 
-@figures.twice
 def errors(estimates: pd.DataFrame) -> Drawn:
     """Draw by how much coverage, false positives and false leads miss their level, by measure.
 
@@ -63,18 +63,11 @@ def errors(estimates: pd.DataFrame) -> Drawn:
         ax.hlines(y, 100 * rows["ci_low"], 100 * rows["ci_high"], colors=colours, lw=1.1)
         ax.scatter(100 * rows["estimate"], y, 13, colours, lw=0, zorder=2)
         figures.name_rows(ax, cells)
-        if not figures.on_phone():  # a row a line: all of it is on the first screen
-            ax.set_yticks(range(len(cells))[::-1], [figures.drawn(one) for one in cells])
-            ax.tick_params(axis="y", labelsize=8)
+        ax.set_yticks(range(len(cells))[::-1], [escape.drawn(one) for one in cells])
+        ax.tick_params(axis="y", labelsize=8)
         ax.set_xlabel("points off its level")
 
-    figure = figures.panels(
-        own,
-        draw,
-        by="panel",
-        share_x=False,
-        height=figures.rows_height(cells) if figures.on_phone() else 0.8 + 0.2 * len(cells),
-    )
+    figure = figures.panels(own, draw, by="panel", share_x=False, height=0.8 + 0.2 * len(cells))
     off = int((own["kind"] == "worse").sum())
     return Drawn(
         figure,
@@ -103,8 +96,7 @@ def _in_rows(table: pd.DataFrame, mark: Callable[[pd.DataFrame, Axes, float], No
     at = {name: len(names) - 1 - i for i, name in enumerate(names)}
     rank = table.groupby(cells)["n"].rank("dense") - 1
     most = rank.groupby(cells).transform("max")
-    reach = 0.14 if figures.on_phone() else 0.3  # on a phone the name of a row stands above it
-    own = table.assign(y=cells.map(at) + (reach * (1 - 2 * rank / most.clip(lower=1))), panel="")
+    own = table.assign(y=cells.map(at) + (0.3 * (1 - 2 * rank / most.clip(lower=1))), panel="")
 
     def draw(rows: pd.DataFrame, ax: Axes) -> None:
         for line in range(1, len(names), 2):
@@ -115,8 +107,7 @@ def _in_rows(table: pd.DataFrame, mark: Callable[[pd.DataFrame, Axes, float], No
         figures.name_rows(ax, names)
         ax.set_ylim(-0.6, len(names) - 0.4)
 
-    height = figures.rows_height(names) if figures.on_phone() else 0.8 + 0.4 * len(names)
-    figure = figures.panels(own, draw, by="panel", height=height)
+    figure = figures.panels(own, draw, by="panel", height=0.8 + 0.4 * len(names))
     figures.key_above(figure, figure.axes[0])
     return figure
 
@@ -132,7 +123,6 @@ def _coloured(rows: pd.DataFrame, shade: float) -> list[str]:
     return [shades[held] for held in rows["held_out"].astype(bool)]
 
 
-@figures.twice
 def coverage(outcomes: pd.DataFrame) -> Drawn:
     """Draw the coverage of every interval by number of units, a row a measure.
 
@@ -178,7 +168,6 @@ def _first(outcomes: pd.DataFrame, needs: str) -> pd.DataFrame:
     return own[own["statistic"] == of]
 
 
-@figures.twice
 def recovered(outcomes: pd.DataFrame) -> Drawn:
     """Draw what is found on average against what was planted, a row a measure.
 
@@ -211,7 +200,6 @@ def recovered(outcomes: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def power(outcomes: pd.DataFrame) -> Drawn:
     """Draw how often a test tells something, by the size of what is planted, a row a measure.
 
@@ -251,7 +239,6 @@ def power(outcomes: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def least(table: pd.DataFrame) -> Drawn:
     """Draw the least effect that is told four times of five, by number of units (`grid.least`).
 

@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 
 from nbbias.cogs.tables import by_setting, grid as who_judged_whom, printed_rows, together, whole
 from nbbias.reading import Drawn, figures, names
+from nbbias.tables import escape
 
 _DISTANCE = "mean distance, 1 − cosine (lower: nearer)"
 _MEANT = "if identities meant nothing"
@@ -31,7 +32,6 @@ _SCORES = {
 }
 
 
-@figures.twice
 def both(estimates: pd.DataFrame) -> Drawn:
     """Draw both halves: how unlike each writer writes of identities, how unevenly judges choose.
 
@@ -99,7 +99,7 @@ def _name_identities(own: pd.DataFrame, ax: Axes) -> None:
         at, half = (row["estimate"] - low) / (high - low), len(names.people(row["identity"])) / 50
         side = "left" if at < half else "right" if at > 1 - half else "center"
         ax.annotate(
-            figures.drawn(names.people(row["identity"])),
+            escape.drawn(names.people(row["identity"])),
             (row["estimate"], row["y"] + 0.2),
             xytext=(0, 1),
             textcoords="offset points",
@@ -110,7 +110,6 @@ def _name_identities(own: pd.DataFrame, ax: Axes) -> None:
         )
 
 
-@figures.twice
 def distances(estimates: pd.DataFrame) -> Drawn:
     """Draw each identity's mean distance to the default, a panel a model.
 
@@ -155,7 +154,6 @@ def _people(rows: pd.DataFrame) -> pd.Series:
     return rows["group"].astype(object).map(names.people)
 
 
-@figures.twice
 def spreads(estimates: pd.DataFrame) -> Drawn:
     """Draw the RBS of each axis, and task or topic, with its interval and its chance level.
 
@@ -204,7 +202,6 @@ def _aligned(rows: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
     )
 
 
-@figures.twice
 def references(estimates: pd.DataFrame) -> Drawn:
     """Draw each group's distance to the centroid, or to a group: a row a reference, a column a
     model.
@@ -258,7 +255,6 @@ _PRINTED = {
 }
 
 
-@figures.twice
 def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
     """Draw our scores and the printed ones on one scale, with the identity at the end of each.
 
@@ -287,7 +283,6 @@ def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
     )
 
 
-@figures.twice
 def visibility(table: pd.DataFrame) -> Drawn:
     """Draw the shares of obvious, nuanced and imperceptible answers, a panel a model.
 
@@ -336,7 +331,6 @@ _PREFERRED = {
 }
 
 
-@figures.twice
 def preferences(
     estimates: pd.DataFrame, *, statistic: Literal["share", "position_share"] = "share"
 ) -> Drawn:
@@ -388,7 +382,6 @@ def preferences(
     )
 
 
-@figures.twice
 def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     """Draw the ABS in two ways and the spread over positions: a row an axis, a column a judge.
 
@@ -441,7 +434,6 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def grid(estimates: pd.DataFrame) -> Drawn:
     """Draw who judged whose texts: ABS beyond chance, and the favourite, a panel an axis.
 
@@ -470,7 +462,7 @@ def grid(estimates: pd.DataFrame) -> Drawn:
             ax.text(
                 x,
                 y,
-                figures.drawn(said if measured else "not\nmeasured"),
+                escape.drawn(said if measured else "not\nmeasured"),
                 ha="center",
                 va="center",
                 fontsize=8.5,

@@ -16,7 +16,6 @@ _TERMS = {
 }
 
 
-@figures.twice
 def components(table: pd.DataFrame) -> Drawn:
     """Draw the three terms of each dimension's score, a panel a model.
 
@@ -61,7 +60,6 @@ def components(table: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def dimensions(estimates: pd.DataFrame) -> Drawn:
     """Draw each dimension's mean with its interval, its prompts, and what neutral prose gives."""
     of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
@@ -69,9 +67,9 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         prompts = of_prompt[of_prompt["model"] == own["model"].iloc[0]]
-        figures.points(
-            prompts, ax, x="estimate", label="dimension", rows=own["dimension"], name="one prompt"
-        )
+        at = {name: len(own) - 1 - i for i, name in enumerate(own["dimension"])}
+        rings = {"mfc": "none", "mec": figures.PALETTE[0], "mew": 1.2, "ms": 6, "zorder": 3}
+        ax.plot(prompts["estimate"], prompts["dimension"].map(at), "o", **rings)
 
     figure = figures.claims(
         of_dimension.assign(cell=of_dimension["dimension"]),
@@ -109,14 +107,15 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def agreement(measured: pd.DataFrame, *, first: str, second: str) -> Drawn:
     """Draw the signed polarity of every answer by two instruments, a panel a model."""
     x, y = f"polarity_{first}", f"polarity_{second}"
     named = f"by {sentiment.instrument(first)}", f"by {sentiment.instrument(second)}"
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.agreement(own, ax, x=x, y=y)
+        ax.axhline(0, color=figures.BAND, lw=1, zorder=0)
+        ax.axvline(0, color=figures.BAND, lw=1, zorder=0)
+        ax.plot(own[x], own[y], "o", color=figures.INK, ms=4.5, alpha=0.7, mew=0)
         ax.set(xlabel=f"polarity {named[0]}", ylabel=f"polarity {named[1]}", ylim=(-1.08, 1.08))
 
     both = measured[[x, y]].dropna()
@@ -130,7 +129,14 @@ def agreement(measured: pd.DataFrame, *, first: str, second: str) -> Drawn:
     )
 
 
-@figures.twice
+def _mark_pairs(dots: pd.Series, rings: pd.Series, ax: Axes, dot: str, ring: str) -> None:
+    """Draw a dot and a ring on a line in each row, the first row on top."""
+    at = np.arange(len(dots))[::-1]
+    ax.hlines(at, dots, rings, color=figures.BAND, lw=3, zorder=1)
+    ax.plot(rings, at, "o", mfc=figures.PAPER, mec=figures.INK, ms=6.5, label=ring, zorder=2)
+    ax.plot(dots, at, "o", color=figures.INK, ms=6, label=dot, zorder=3)
+
+
 def ranking_swaps(table: pd.DataFrame) -> Drawn:
     """Draw the share of pairs of dimensions that change order, by what was changed.
 
@@ -144,11 +150,11 @@ def ranking_swaps(table: pd.DataFrame) -> Drawn:
     """
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.shares(own, ax, label="factor", mean="swapped", worst="swapped_worst")
-        at = len(own) - 1 - own.reset_index()["no_difference"].dropna().index.to_numpy()
+        _mark_pairs(own["swapped"], own["swapped_worst"], ax, "mean over settings", "worst setting")
+        figures.name_rows(ax, own["factor"])
         ax.plot(
-            own["no_difference"].dropna(),
-            at,
+            own["no_difference"],
+            np.arange(len(own))[::-1],
             "|",
             color=figures.PALETTE[3],
             ms=14,
@@ -182,13 +188,13 @@ def ranking_swaps(table: pd.DataFrame) -> Drawn:
 _AS_PRINTED = 5e-5
 
 
-@figures.twice
 def printed(table: pd.DataFrame) -> Drawn:
     """Draw our score and the printed one for every prompt, a panel a model."""
     writer = table["printed_model"].iloc[0]
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        figures.beside(own, ax, label="prompt", printed=f"printed, {writer}")
+        _mark_pairs(own["ours"], own["printed"], ax, "ours", f"printed, {writer}")
+        figures.name_rows(ax, own["prompt"])
         ax.set_xlabel("LLMBI score")
 
     figure = figures.panels(

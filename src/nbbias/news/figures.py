@@ -35,7 +35,6 @@ _WHAT = {"word": "group words", "document": "topics"}
 _MEASURES = _WHAT | {"sentiment": "tone", "toxicity": "toxicity"}
 
 
-@figures.twice
 def share_differences(
     estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
 ) -> Drawn:
@@ -81,7 +80,6 @@ def _mirror(rows: pd.DataFrame) -> str:
     return f" {figures.upper('; '.join(told))}." if told else ""
 
 
-@figures.twice
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
     """Draw the mean distance of each cell beside its leading reference, a panel a bias."""
     rows = _beside(estimates[estimates["statistic"] == "bias"], chance)
@@ -115,7 +113,6 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def corrected(rows: pd.DataFrame) -> Drawn:
     """Draw estimates as counted (rings), and corrected for what the word lists get wrong.
 
@@ -142,7 +139,6 @@ def corrected(rows: pd.DataFrame) -> Drawn:
     )
 
 
-@figures.twice
 def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[str, str]) -> Drawn:
     """Draw share and extent of prejudice against one group of each bias, beside a reference."""
     own = _beside(estimates[estimates["statistic"].isin(KINDS)], chance)
@@ -184,7 +180,6 @@ def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[s
     )
 
 
-@figures.twice
 def tone(estimates: pd.DataFrame) -> Drawn:
     """Draw the shift of each group's tone beyond that of the sentences that name no group.
 
@@ -273,7 +268,6 @@ def printed_rows(
     return rows.iloc[np.lexsort(order[::-1])].reset_index(drop=True)
 
 
-@figures.twice
 def printed(rows: pd.DataFrame) -> Drawn:
     """Draw our mean distances above the printed ones on one scale, a panel a measure and bias.
 

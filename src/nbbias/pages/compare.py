@@ -219,14 +219,11 @@ def _figure(rows: pd.DataFrame, labels: tuple[str, str], *, name: str, out: Path
     drawn = forest(rows, labels)
     folder = out / "figures"
     tables.write(folder / f"{name}.svg", tables.svg(drawn.figure))
-    if drawn.narrow is not None:
-        tables.write(folder / f"{name}-narrow.svg", tables.svg(drawn.narrow))
     words = {"alt": drawn.alt, "title": drawn.title, "caption": drawn.caption}
     tables.write(folder / f"{name}.json", json.dumps(words, ensure_ascii=False))
     return tables.figure_html(out, name)
 
 
-@figures.twice
 def forest(rows: pd.DataFrame, labels: tuple[str, str]) -> Drawn:
     """Draw both runs' estimates side by side, and their difference, each with its interval.
 
@@ -248,11 +245,8 @@ def forest(rows: pd.DataFrame, labels: tuple[str, str]) -> Drawn:
     """
     rows = rows.reset_index(drop=True)
     named = pd.Series([_label(row) for row in rows.to_dict("records")])
-    narrow = figures.on_phone()
-    height = figures.rows_height(named)
-    shape = (2, 1) if narrow else (1, 2)
-    size = (figures.PHONE, 2 * height) if narrow else (figures.WIDE, height)
-    figure, axes = plt.subplots(*shape, figsize=size)
+    size = (figures.WIDTH, figures.rows_height(named, 2))
+    figure, axes = plt.subplots(1, 2, figsize=size)
     left, right = axes
     for name, label, move in zip(("first", "second"), labels, (0.14, -0.14), strict=True):
         _marks(left, rows, name, label=label, move=move)
@@ -264,8 +258,7 @@ def forest(rows: pd.DataFrame, labels: tuple[str, str]) -> Drawn:
     )
     for ax in axes:
         figures.name_rows(ax, named)
-    if not narrow:
-        right.tick_params(axis="y", labelleft=False)
+    right.tick_params(axis="y", labelleft=False)
     left.set_xlabel("estimate of each run")
     right.set_xlabel("difference, after less before")
     figures.key_above(figure, left)

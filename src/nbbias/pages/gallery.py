@@ -32,7 +32,7 @@ _LONGEST = 100
 _IMAGES = "'self' file: data:"
 
 #: How a card's figure may lie there: drawn for that size, drawn for a page, as an image.
-_DRAWN = ("-narrow.svg", ".svg", ".png")
+_DRAWN = (".svg", ".png")
 
 #: Of a figure that is this many times as tall as it is wide, a card shows the top.
 _TALL = 1.7

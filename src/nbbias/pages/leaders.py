@@ -172,8 +172,6 @@ def _drawn(own: pd.DataFrame, name: str, out: Path) -> str:
         at.unlink(missing_ok=True)
         drawn = _figure(rows)
         tables.write(at.with_suffix(".svg"), tables.svg(drawn.figure))
-        if drawn.narrow is not None:
-            tables.write(at.with_name(f"{name}-narrow.svg"), tables.svg(drawn.narrow))
         tables.write(at, kept)
     return tables.figure_html(out, name)
 
@@ -202,7 +200,6 @@ def _words(rows: pd.DataFrame, *, older: int) -> dict[str, str]:
     return {"title": title, "caption": " ".join(caption), "alt": alt, "drawn": digest}
 
 
-@figures.twice
 def _figure(rows: pd.DataFrame) -> reading.Drawn:
     null = str(rows["null_is"].iloc[0])
     line = "0" if rows["null"].eq(0).all() else null

@@ -1,18 +1,15 @@
 """Figures: a table in, a Figure out, in panels, with marks, words at the marks and one style.
 
 `claims` draws estimates with their intervals as all studies do; where a figure needs more, `panels`
-and `grid` lay out panels and the marks draw into given Axes. Nothing is computed here. What
-`twice` decorates is drawn for a page and once more for a phone, with panels below one another.
+and `grid` lay out panels and the marks draw into given Axes. Nothing is computed here, and
+matplotlib's constrained layout places the panels.
 """
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import wraps
-from typing import Any, NamedTuple, ParamSpec
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -20,52 +17,43 @@ import pandas as pd
 import seaborn as sns
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.gridspec import SubplotSpec
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from nbbias.reading import names
 from nbbias.tables import escape
 
-#: Colours by role, safe for the colour-blind; each has a twin in the dark (words/colours.csv).
+#: Colours by role, safe for the colour-blind (words/colours.csv).
 PAPER, INK, MUTED, BAND = (names.ROLES[role] for role in ("paper", "ink", "muted", "band"))
 PALETTE = names.PALETTE
 
-drawn = escape.drawn  # at hand for those who write into a figure
-
-#: Inches: of a page's lines, and of a phone's; files are shown at this size, so 9 pt are 12 px.
-WIDE, PHONE = 7.3, 3.75
-
-#: Characters of a row's name on one line: on a page by panels abreast, beside marks on a phone.
-_NAME, _BESIDE = {1: 48, 2: 32, 3: 22}, 18
-
-#: How a column is named beside the name of a row.
-_BESIDE_TITLE: dict[str, Any] = {"fontweight": "normal", "fontsize": 9}
+#: Inches of a page's lines: a file is shown at this size, so 9 pt are 12 px, or smaller.
+WIDTH = 7.3
 
 #: Inches that a line of small print takes.
 _LINE = 0.155
 
-_PANELS_ABREAST = 4
+_MOST_COLUMNS = 4
+
+#: Half the height of a bar or band, in rows.
+_HALF = 0.34
+
+#: Characters of a row's name, and of a title, on one line, by the number of panels side by side.
+_ROW_NAME, _TITLE = {1: 48, 2: 32, 3: 22}, {1: 80, 2: 34, 3: 22}
 
 Draw = Callable[[pd.DataFrame, Axes], object]
 
-_P = ParamSpec("_P")
-
-_on_phone: ContextVar[bool] = ContextVar("on_phone", default=False)
-_abreast: ContextVar[int] = ContextVar("abreast", default=_PANELS_ABREAST)
-
 
 class Drawn(NamedTuple):
-    """A figure with the rows that it draws, and what who cannot see it should hear.
+    """A figure with the rows that it draws and its words.
 
-    `title` states what it shows, `caption` says what is drawn; `narrow` is the same for a phone.
+    `title` states what the figure shows, `caption` what is drawn, and `alt` describes the figure
+    for readers who cannot see it.
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"name": ["a"], "mean": [0.1], "worst": [0.4]})
     >>> figure, ax = plt.subplots()
-    >>> _ = shares(rows, ax, label="name", mean="mean", worst="worst")
-    >>> Drawn(figure, rows, "Mean and largest share of each choice.").alt
-    'Mean and largest share of each choice.'
+    >>> Drawn(figure, pd.DataFrame(), "Mean share of each model.").alt
+    'Mean share of each model.'
     """
 
     figure: Figure
@@ -73,49 +61,6 @@ class Drawn(NamedTuple):
     alt: str
     title: str = ""
     caption: str = ""
-    narrow: Figure | None = None
-
-
-def twice(draw: Callable[_P, Drawn]) -> Callable[_P, Drawn]:
-    """Draw a figure for a page, and once more for a phone: `Drawn.narrow`.
-
-    Examples
-    --------
-    >>> @twice
-    ... def one(rows):
-    ...     return Drawn(panels(rows, lambda own, ax: None, by="model"), rows, "Nothing.")
-    >>> drawn = one(pd.DataFrame({"model": ["a", "b"]}))
-    >>> [float(figure.get_figwidth()) for figure in (drawn.figure, drawn.narrow)]
-    [7.3, 3.75]
-    """
-
-    @wraps(draw)
-    def both(*args: _P.args, **kwargs: _P.kwargs) -> Drawn:
-        drawn = draw(*args, **kwargs)
-        with _phone():
-            return drawn._replace(narrow=draw(*args, **kwargs).figure)
-
-    return both
-
-
-def on_phone() -> bool:
-    """Tell whether what is drawn is for a phone (`twice`).
-
-    Examples
-    --------
-    >>> on_phone()
-    False
-    """
-    return _on_phone.get()
-
-
-@contextmanager
-def _phone() -> Iterator[None]:
-    token = _on_phone.set(True)
-    try:
-        yield
-    finally:
-        _on_phone.reset(token)
 
 
 def use_style() -> None:
@@ -132,7 +77,7 @@ def use_style() -> None:
         context="notebook",
         palette=PALETTE,
         rc={
-            # Of one width, letter by letter: text stays text, and one of them is everywhere.
+            # Two fonts of the same letter widths, one of which every system has.
             "font.family": "sans-serif",
             "font.sans-serif": ["DejaVu Sans", "Verdana"],
             "svg.fonttype": "none",
@@ -174,7 +119,7 @@ def panels(
     height: float | Callable[[pd.DataFrame], float] = 3.0,
     share_x: bool = True,
 ) -> Figure:
-    """Draw one panel per value of a column: side by side, four at most; on a phone one a line.
+    """Draw one panel per value of a column, at most four side by side.
 
     Parameters
     ----------
@@ -185,51 +130,70 @@ def panels(
     by
         The column whose values, in order of appearance, are the panels' titles.
     height
-        Inches that a panel takes, or what says so of its rows.
+        Inches that a panel takes, or a function of its rows that returns them.
     share_x
         Whether the panels measure the same quantity.
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"model": ["a", "b"], "name": "x", "mean": 0.1, "worst": [0.4, 0.2]})
-    >>> figure = panels(rows, lambda own, ax: shares(own, ax, label="name", mean="mean",
-    ...     worst="worst"), by="model")
-    >>> [ax.get_title(loc="left") or ax.get_title() for ax in figure.axes]
+    >>> rows = pd.DataFrame({"model": ["a", "b"], "mean": [0.4, 0.2]})
+    >>> figure = panels(rows, lambda subset, ax: ax.plot(subset["mean"], [0], "o"), by="model")
+    >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['a', 'b']
     """
     if table.empty:
-        return _nothing()
-    parts = {str(value): own for value, own in table.groupby(by, sort=False, dropna=False)}
-    lines = len(parts) if _on_phone.get() else -(-len(parts) // _PANELS_ABREAST)
-    abreast = -(-len(parts) // lines)
-    _abreast.set(abreast)
-    each = [height(own) if callable(height) else height for own in parts.values()]
-    tall = [max(each[i * abreast : (i + 1) * abreast]) for i in range(lines)]
+        return _empty_figure()
+    parts = {str(value): rows for value, rows in table.groupby(by, sort=False, dropna=False)}
+    columns = _n_columns(len(parts))
+    heights = [height(rows) if callable(height) else height for rows in parts.values()]
+    tallest = [max(heights[i : i + columns]) for i in range(0, len(parts), columns)]
     figure, grid = plt.subplots(
-        lines,
-        abreast,
-        figsize=(_width(), sum(tall)),
+        len(tallest),
+        columns,
+        figsize=(WIDTH, sum(tallest)),
         sharex=share_x,
         squeeze=False,
-        height_ratios=tall,
+        height_ratios=tallest,
     )
     axes = list(grid.flat)
-    for (value, own), ax in zip(parts.items(), axes, strict=False):
-        draw(own, ax)
-        ax.set_title(value, loc="left")
+    for (title, rows), ax in zip(parts.items(), axes, strict=False):
+        draw(rows, ax)
+        _finish(ax, title)
         if ax is not axes[0] and ax.get_legend():
             ax.get_legend().remove()
     for ax in axes[len(parts) :]:
         ax.set_axis_off()
-    _share_rows(grid, len(parts))
-    _fit(figure)
+    for start in range(0, len(parts), columns):
+        _share_row_names(axes[start : min(start + columns, len(parts))])
     return figure
+
+
+def _n_columns(n_panels: int) -> int:
+    """Return how many of some panels stand side by side, lines of panels alike long."""
+    return -(-n_panels // -(-n_panels // _MOST_COLUMNS))
+
+
+def _finish(ax: Axes, title: str, *, column: str = "") -> None:
+    """Give a panel its title; break and escape what is wider than the panel."""
+    columns = _columns_beside(ax)
+    width = _TITLE.get(columns, 18)
+    above = "\n" if column and len(title) + len(column) > width else ""  # then below the title
+    ax.set_title(wrapped(title, width) + above * bool(title), loc="left")
+    ax.set_title(wrapped(column, width), loc="right", fontweight="normal", fontsize=9)
+    ax.set_xlabel(wrapped(ax.get_xlabel(), width))
+    ax.tick_params(axis="x", labelbottom=True)
+    if not isinstance(ax.xaxis.get_major_locator(), FixedLocator):
+        ax.xaxis.set_major_locator(MaxNLocator(6 if columns < 3 else 3))
+
+
+def _columns_beside(ax: Axes) -> int:
+    """Return how many panels stand side by side where a panel stands."""
+    place = ax.get_subplotspec()
+    return 1 if place is None else int(place.get_gridspec().ncols)
 
 
 def grid(table: pd.DataFrame, draw: Draw, *, rows: str, columns: str) -> Figure:
     """Draw one panel per value of two columns; panels below one another share their scale.
-
-    On a phone all panels stand below one another, those of a column together.
 
     Parameters
     ----------
@@ -249,55 +213,30 @@ def grid(table: pd.DataFrame, draw: Draw, *, rows: str, columns: str) -> Figure:
     2
     """
     if table.empty:
-        return _nothing()
-    down, across = list(table[rows].unique()), list(table[columns].unique())
-    _abreast.set(len(across))
-    parts = {
-        (i, j): own
-        for j, other in enumerate(across)
-        for i, value in enumerate(down)
-        if len(own := table[(table[rows] == value) & (table[columns] == other)])
-    }
-    lines = [own["cell"].nunique() * _row(own["cell"]) + 0.7 for own in parts.values()]
-    if _on_phone.get():
-        figure, stacked = plt.subplots(
-            len(parts), 1, squeeze=False, figsize=(PHONE, sum(lines)), height_ratios=lines
-        )
-        places = dict(zip(parts, stacked.flat, strict=True))
-    else:
-        tall = [
-            max(line for (at, _), line in zip(parts, lines, strict=True) if at == i)
-            for i in range(len(down))
-        ]
-        figure, crossed = plt.subplots(
-            len(down),
-            len(across),
-            squeeze=False,
-            figsize=(WIDE, 0.3 + sum(tall)),
-            height_ratios=tall,
-        )
-        places = {(i, j): ax for (i, j), ax in np.ndenumerate(crossed)}
-    for (i, j), ax in places.items():
-        if (i, j) not in parts:
-            ax.set_axis_off()
-            continue
-        draw(parts[i, j], ax)
-        above, beside = (str(down[i]) if len(down) > 1 else "", str(across[j]))
-        if _on_phone.get():
-            ax.set_title(" · ".join(filter(None, (above, beside))), loc="left")
-        else:
-            first = j == min(at for line, at in parts if line == i)
-            ax.tick_params(axis="y", labelleft=first)
-            ax.set_title(above if first else "", loc="left")
-            ax.set_title(beside, loc="right")
-    for j in range(len(across)):
-        own = [places[at] for at in parts if at[1] == j]
-        low, high = zip(*(ax.get_xlim() for ax in own), strict=True)
-        for ax in own:
-            ax.set_xlim(min(low), max(high))
-            if ax is not own[-1]:
-                ax.set_xlabel("")
-    _fit(figure)
+        return _empty_figure()
+    down, across = table[rows].unique(), table[columns].unique()
+    n_cells = table.groupby([rows, columns], sort=False)["cell"].nunique()
+    heights = [0.7 + row_height(table["cell"], len(across)) * n_cells[one].max() for one in down]
+    figure, axes = plt.subplots(
+        len(down),
+        len(across),
+        squeeze=False,
+        sharex="col",
+        figsize=(WIDTH, 0.3 + sum(heights)),
+        height_ratios=heights,
+    )
+    for i, above in enumerate(down):
+        drawn = []
+        for ax, beside in zip(axes[i], across, strict=True):
+            subset = table[(table[rows] == above) & (table[columns] == beside)]
+            if subset.empty:
+                ax.set_axis_off()
+                continue
+            draw(subset, ax)
+            title = str(above) if len(down) > 1 and not drawn else ""
+            _finish(ax, title, column=str(beside))
+            ax.tick_params(axis="y", labelleft=not drawn)
+            drawn.append(ax)
     return figure
 
 
@@ -340,144 +279,115 @@ def claims(
     >>> [text.get_text() for text in figure.axes[0].texts]
     ['dealt anew']
     """
-    named = {"band": "by chance", **(words or {})}
+    named = {"band": "expected under the null", **(words or {})}
     label = axis if callable(axis) else lambda _: axis
     drawn: list[tuple[Axes, pd.DataFrame]] = []
 
-    def each(own: pd.DataFrame, ax: Axes) -> None:
-        gaps = named.get("missing", "not measured"), named.get("unprinted", "not printed")
-        intervals(own, ax, label="cell", missing=gaps, hue=hue)
+    def draw_panel(subset: pd.DataFrame, ax: Axes) -> None:
+        missing = named.get("missing", "not measured"), named.get("unprinted", "not printed")
+        intervals(subset, ax, label="cell", missing=missing, hue=hue)
         if "tick" in named:
-            for y, (null, low) in zip(_places(own), own[["null", "null_low"]].values, strict=True):
-                if np.isnan(low):
-                    ax.plot(null, y, "|", color=MUTED, ms=11, zorder=2)
-        for value in own["reference"].dropna().unique()[:1] if "reference" in own else ():
+            ticks = subset["null"].where(subset["null_low"].isna())
+            ax.plot(ticks, _positions(subset), "|", color=MUTED, ms=11, zorder=2)
+        for value in subset["reference"].dropna().unique()[:1] if "reference" in subset else ():
             ax.axvline(value, color=MUTED, ls="--", lw=1, zorder=0)
-        ax.set_xlabel(label(own))
+        ax.set_xlabel(label(subset))
         if draw is not None:
-            draw(own, ax)
-        drawn.append((ax, own))
+            draw(subset, ax)
+        drawn.append((ax, subset))
 
     if isinstance(by, tuple):
-        figure = grid(rows, each, rows=by[0], columns=by[1])
+        figure = grid(rows, draw_panel, rows=by[0], columns=by[1])
     else:
+        columns = _n_columns(max(rows[by].nunique(dropna=False), 1))
         figure = panels(
             rows,
-            each,
+            draw_panel,
             by=by,
-            height=lambda own: rows_height(own["cell"]),
-            share_x=len({label(own) for _, own in rows.groupby(by, sort=False)}) < 2,
+            height=lambda subset: rows_height(subset["cell"], columns),
+            share_x=False,
         )
         scales: dict[str, list[Axes]] = {}
-        for ax, own in drawn:
-            scales.setdefault(label(own), []).append(ax)
-        for alike in scales.values():  # what measures the same is on one scale
-            low, high = zip(*(ax.get_xlim() for ax in alike), strict=True)
-            for ax in alike:
+        for ax, subset in drawn:
+            scales.setdefault(label(subset), []).append(ax)
+        for axes in scales.values():  # panels that measure the same quantity share its scale
+            low, high = zip(*(ax.get_xlim() for ax in axes), strict=True)
+            for ax in axes:
                 ax.set_xlim(min(low), max(high))
     _name_marks(drawn, named)
     return figure
 
 
-def _printed(rows: pd.DataFrame) -> pd.Series:
+def _is_printed(rows: pd.DataFrame) -> pd.Series:
     return rows["side"] != "ours" if "side" in rows else pd.Series(False, index=rows.index)
 
 
 def _name_marks(drawn: Sequence[tuple[Axes, pd.DataFrame]], named: Mapping[str, str]) -> None:
-    """Write above the first row of the first panel that has them what band, line and tick are."""
-    found: list[tuple[Axes, float, str]] = []
-    for kind, marks in _MARKS.items():
+    """Write above the first panel that has them what band, line and tick are."""
+    marks: dict[Axes, list[tuple[float, str]]] = {}
+    for kind, positions in _MARKS.items():
         if kind not in named:
             continue
-        for ax, own in drawn:
-            at = marks(own).dropna()
+        for ax, rows in drawn:
+            at = positions(rows).dropna()
             if len(at):
-                found.append((ax, float(at.iloc[0]), named[kind]))
+                marks.setdefault(ax, []).append((float(at.iloc[0]), named[kind]))
                 break
-    for ax in dict.fromkeys(ax for ax, _, _ in found):
-        name_marks(ax, [(x, text) for other, x, text in found if other is ax])
+    for ax, texts in marks.items():
+        name_marks(ax, texts)
 
 
 #: Where the marks of a panel's rows stand that need a name.
 _MARKS: dict[str, Callable[[pd.DataFrame], pd.Series]] = {
-    "band": lambda own: own["null"].where(own["null_high"] > own["null_low"]),
-    "tick": lambda own: own["null"].where(own["null_low"].isna()),
-    "line": lambda own: own["reference"] if "reference" in own else pd.Series(dtype=float),
+    "band": lambda rows: rows["null"].where(rows["null_high"] > rows["null_low"]),
+    "tick": lambda rows: rows["null"].where(rows["null_low"].isna()),
+    "line": lambda rows: rows["reference"] if "reference" in rows else pd.Series(dtype=float),
 }
 
 
 def name_marks(ax: Axes, marks: Sequence[tuple[float, str]]) -> None:
-    """Name marks above a panel's first row, each at its place on the scale, and make room.
+    """Name marks above a panel, each at its place on the scale, one below another.
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"model": ["a"], "name": "x", "mean": 0.1, "worst": 0.4})
-    >>> figure = panels(rows, lambda own, ax: shares(own, ax, label="name", mean="mean",
-    ...     worst="worst"), by="model")
-    >>> name_marks(figure.axes[0], [(0.1, "mean"), (0.4, "worst")])
-    >>> [text.get_text() for text in figure.axes[0].texts]
+    >>> figure, ax = plt.subplots()
+    >>> name_marks(ax, [(0.1, "mean"), (0.4, "worst")])
+    >>> [text.get_text() for text in ax.texts]
     ['mean', 'worst']
     """
     low, high = ax.get_xlim()
-    bottom, top = ax.get_ylim()
-    figure, place, tall = _placed(ax)
-    level = [one for one in figure.axes if one.axison and _placed(one)[1].rowspan == place.rowspan]
-    line = _LINE * (top - bottom) / max(tall - 0.55 - _LINE * _more_lines(level), 0.3)  # in rows
-    y, lines = top - 0.1, 0
+    figure = ax.get_figure(root=True)
+    assert figure is not None
+    height = 0
     for x, text in sorted(marks):
         at = (x - low) / (high - low)
-        side = "left" if at < 0.4 else "right" if at > 0.6 else "center"
-        told = textwrap.fill(escape.drawn(text), max(12, int(_room(figure, place) * 12)))
+        lines = textwrap.fill(escape.drawn(text), _TITLE.get(_columns_beside(ax), 18))
         ax.annotate(
-            told,
-            (min(max(x, low), high), y),
-            ha=side,
+            lines,
+            (min(max(at, 0), 1), 1),
+            xycoords="axes fraction",
+            xytext=(0, 2 + 72 * height * _LINE),
+            textcoords="offset points",
+            ha="left" if at < 0.4 else "right" if at > 0.6 else "center",
             va="bottom",
             color=MUTED,
             fontsize=8.5,
             fontstyle="italic",
-            annotation_clip=False,
-            bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 0.6},
-            zorder=5,
         )
-        lines += told.count("\n") + 1
-        y = top - 0.1 + line * lines
-    for other in level:  # those beside it stay level
-        other.set_ylim(other.get_ylim()[0], max(other.get_ylim()[1], y + 0.1 * line))
-    _grow(figure, place, _LINE * lines)
+        height += lines.count("\n") + 1
+    for other in _beside(ax):  # titles stay level
+        title = other.get_title(loc="left")
+        other.set_title(title, loc="left", pad=6 + 72 * height * _LINE)
+    figure.set_figheight(figure.get_figheight() + height * _LINE)
 
 
-def _placed(ax: Axes) -> tuple[Figure, SubplotSpec, float]:
-    """Return a panel's figure, its place there, and how tall it is, before the layout is."""
+def _beside(ax: Axes) -> list[Axes]:
+    """Return the panels of a panel's line, itself among them."""
     figure, place = ax.get_figure(root=True), ax.get_subplotspec()
-    assert figure is not None and place is not None  # of panels and grid
-    return figure, place, _heights(place)[place.rowspan.start]
-
-
-def _heights(place: SubplotSpec) -> list[float]:
-    """Return the inches that each line of panels takes."""
-    return [float(inches) for inches in np.ravel(place.get_gridspec().get_height_ratios())]
-
-
-def _grow(figure: Figure, place: SubplotSpec, inches: float) -> None:
-    """Make a line of panels taller, and the figure with it."""
-    heights = _heights(place)
-    heights[place.rowspan.start] += inches
-    place.get_gridspec().set_height_ratios(heights)
-    figure.set_figheight(figure.get_figheight() + inches)
-
-
-def _room(figure: Figure, place: SubplotSpec) -> float:
-    """Return the inches that a panel is wide, or about that."""
-    names = 0.4 if _on_phone.get() else 1.2
-    return float(figure.get_figwidth() - names) / place.get_gridspec().ncols
-
-
-def _more_lines(level: Sequence[Axes]) -> int:
-    """Count the lines that titles and names of scales of panels beside one another take more."""
-    titles = ((ax.get_title(loc="left"), ax.get_title(loc="right")) for ax in level)
-    above = max((text.count("\n") for pair in titles for text in pair), default=0)
-    return above + max((ax.get_xlabel().count("\n") for ax in level), default=0)
+    if figure is None or place is None:
+        return [ax]
+    places = ((other, other.get_subplotspec()) for other in figure.axes)
+    return [other for other, at in places if at is not None and at.rowspan == place.rowspan]
 
 
 def unit(_: pd.DataFrame, ax: Axes) -> None:
@@ -503,7 +413,7 @@ def in_one_row(rows: pd.DataFrame, name: str, *, by: str = "panel") -> pd.DataFr
     >>> in_one_row(rows, "{n} printed")["cell"].tolist()
     ['m', '2 printed']
     """
-    theirs = _printed(rows)
+    theirs = _is_printed(rows)
     counts = rows.loc[theirs, by].value_counts()
     if counts.empty:
         return rows
@@ -532,7 +442,7 @@ def rings(rows: pd.DataFrame, *, by: str = "panel") -> Draw:
     """
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        values = rows.loc[_printed(rows) & rows[by].isin(own[by]), "estimate"]
+        values = rows.loc[_is_printed(rows) & rows[by].isin(own[by]), "estimate"]
         if len(values):
             ax.plot(values, np.zeros(len(values)), "o", mfc=PAPER, mec=INK, ms=5.5, zorder=4)
 
@@ -552,7 +462,7 @@ def also(rows: pd.DataFrame, *, by: str = "panel") -> Draw:
     """
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
-        at = dict(zip(own["cell"], _places(own), strict=True))
+        at = dict(zip(own["cell"], _positions(own), strict=True))
         there = rows[rows[by].isin(own[by]) & rows["cell"].isin(list(at))]
         for row in there.to_dict("records"):
             y = at[row["cell"]] - 0.25
@@ -627,7 +537,7 @@ def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> s
     >>> caption(rows, "shares", of="headlines", band="dealt anew")
     'Dots: shares; lines: 95% intervals; grey: dealt anew. N = 9 to 12 headlines.'
     """
-    ours = rows[~_printed(rows)]
+    ours = rows[~_is_printed(rows)]
     levels = ours["confidence"].dropna().unique() if "confidence" in ours else []
     level = f"{levels[0]:.0%} intervals" if len(levels) == 1 else "intervals"
     parts = [f"Dots: {what}"]
@@ -747,34 +657,11 @@ def counted(count: int, total: int, of: str) -> str:
     return f"{where} {count or 'none'} of {total} {of}"
 
 
-def _nothing() -> Figure:
-    figure, ax = plt.subplots(figsize=(_width(), 1.0))
+def _empty_figure() -> Figure:
+    figure, ax = plt.subplots(figsize=(WIDTH, 1.0))
     ax.set_axis_off()
-    ax.text(0.5, 0.5, "nothing of this was measured", ha="center", color=MUTED)
+    ax.text(0.5, 0.5, "nothing was measured", ha="center", color=MUTED)
     return figure
-
-
-def _width() -> float:
-    return PHONE if _on_phone.get() else WIDE
-
-
-def _fit(figure: Figure) -> None:
-    """Break titles and names of scales that are wider than their panel; escape them."""
-    lines: dict[int, list[Axes]] = {}
-    for ax in figure.axes:
-        _, place, _ = _placed(ax)
-        room = _room(figure, place)
-        lines.setdefault(place.rowspan.start, []).append(ax)
-        if not isinstance(ax.xaxis.get_major_locator(), FixedLocator):
-            ax.xaxis.set_major_locator(MaxNLocator(max(2, min(6, int(room * 2)))))
-        left, right = (ax.get_title(loc=side) for side in ("left", "right"))
-        over = bool(right) and len(left) + len(right) > room * 11.5
-        title = wrapped(left, int(room * 10.5)) + ("\n" if over and left else "")
-        ax.set_title(title, loc="left")
-        ax.set_title(wrapped(right, int(room * 11.5)), loc="right", **_BESIDE_TITLE)
-        ax.set_xlabel(wrapped(ax.get_xlabel(), int(room * 11.5)))
-    for level in lines.values():
-        _grow(figure, _placed(level[0])[1], _LINE * _more_lines(level))
 
 
 def wrapped(text: str, width: int, most: int = 3) -> str:
@@ -791,32 +678,21 @@ def wrapped(text: str, width: int, most: int = 3) -> str:
     return "\n".join(escape.drawn(line) for line in lines)
 
 
-def _share_rows(grid: np.ndarray, count: int) -> None:
-    """Name rows once a line where its panels name them alike; show a scale under every column."""
-    drawn = list(grid.flat)[:count]
-    if _on_phone.get():
-        told = {ax.get_xlabel() for ax in drawn}
-        for ax in drawn:
-            ax.tick_params(axis="x", labelbottom=True)
-            if len(told) == 1 and ax is not drawn[-1]:
-                ax.set_xlabel("")
+def _share_row_names(axes: Sequence[Axes]) -> None:
+    """Name rows once where panels side by side name them alike."""
+    names_of = {
+        tuple(text.get_text() for text in ax.get_yticklabels())
+        for ax in axes
+        if isinstance(ax.yaxis.get_major_locator(), FixedLocator)
+    }
+    if len(names_of) > 1:
         return
-    for ax in drawn:
-        ax.tick_params(axis="x", labelbottom=True)
-    for line in (drawn[i : i + grid.shape[1]] for i in range(0, count, grid.shape[1])):
-        named = {
-            tuple(text.get_text() for text in ax.get_yticklabels())
-            for ax in line
-            if isinstance(ax.yaxis.get_major_locator(), FixedLocator)
-        }
-        if len(named) > 1:
-            continue
-        low, high = zip(*(ax.get_ylim() for ax in line), strict=True)
-        for ax in line:
-            ax.set_ylim(min(low), max(high))
-        for ax in line[1:]:
-            ax.tick_params(axis="y", labelleft=False)
-            ax.set_ylabel("")
+    low, high = zip(*(ax.get_ylim() for ax in axes), strict=True)
+    for ax in axes:
+        ax.set_ylim(min(low), max(high))
+    for ax in axes[1:]:
+        ax.tick_params(axis="y", labelleft=False)
+        ax.set_ylabel("")
 
 
 def first_seen(values: pd.Series) -> pd.Series:
@@ -848,7 +724,7 @@ def key_above(figure: Figure, ax: Axes) -> None:
         handles,
         labels,
         loc="outside upper left",
-        ncols=1 if _on_phone.get() else len(handles),
+        ncols=len(handles),
         handlelength=1.2,
         borderaxespad=0.1,
         borderpad=0.1,
@@ -856,45 +732,37 @@ def key_above(figure: Figure, ax: Axes) -> None:
     )
 
 
-def _places(rows: pd.DataFrame) -> np.ndarray:
+def _positions(rows: pd.DataFrame) -> np.ndarray:
     """Return where rows are drawn: n - 1, ..., 0, so that the first stands on top."""
     return np.arange(len(rows))[::-1].astype(float)
 
 
-def _longest(labels: pd.Series) -> int:
-    return max((len(str(name)) for name in labels), default=0)
+def row_height(labels: pd.Series, columns: int = 1) -> float:
+    """Return the inches that a row takes with its name, which may be broken.
 
-
-def _row(labels: pd.Series) -> float:
-    """Return inches that a row takes with its name, which may be broken or stand above it."""
-    if _on_phone.get():
-        over = _longest(labels) > _BESIDE
-        return 0.44 + 0.15 * (_longest(labels) > 48) if over else 0.27
-    lines = max(
-        (wrapped(name, _NAME.get(_abreast.get(), 18)).count("\n") + 1 for name in labels), default=1
-    )
+    Examples
+    --------
+    >>> row_height(pd.Series(["a"])), row_height(pd.Series(["a long name"] * 9), columns=4)
+    (0.29, 0.29)
+    """
+    width = _ROW_NAME.get(columns, 18)
+    lines = max((wrapped(name, width).count("\n") + 1 for name in labels), default=1)
     return 0.29 if lines == 1 else 0.1 + 0.15 * lines
 
 
-def rows_height(labels: pd.Series) -> float:
-    """Return inches that a panel takes whose rows have these names.
+def rows_height(labels: pd.Series, columns: int = 1) -> float:
+    """Return the inches that a panel takes whose rows have these names.
 
     Examples
     --------
     >>> rows_height(pd.Series(["a", "b"])) > rows_height(pd.Series(["a"]))
     True
     """
-    return 0.75 + _row(labels) * len(labels)
-
-
-def _half(labels: pd.Series) -> float:
-    return 0.17 if _on_phone.get() and _longest(labels) > _BESIDE else 0.34
+    return 0.75 + row_height(labels, columns) * len(labels)
 
 
 def name_rows(ax: Axes, labels: pd.Series) -> None:
     """Label rows drawn at n - 1, ..., 0, so that the first stands on top, with room around.
-
-    On a phone long names stand above their rows, which leaves the width to the marks.
 
     Examples
     --------
@@ -903,26 +771,10 @@ def name_rows(ax: Axes, labels: pd.Series) -> None:
     >>> ax.get_yticks().tolist()
     [1, 0]
     """
-    at = np.arange(len(labels))[::-1]
-    over = _half(labels) < 0.3
-    room = _BESIDE if _on_phone.get() else _NAME.get(_abreast.get(), 18)
-    shown = [wrapped(name, 48 if over else room) for name in labels]
-    ax.set_yticks(at, [""] * len(shown) if over else shown)
-    broken = 0.2 * (over and any("\n" in name for name in shown))
-    ax.set_ylim(-0.45 if over else -0.7, len(labels) - 0.3 + broken)
+    width = _ROW_NAME.get(_columns_beside(ax), 18)
+    ax.set_yticks(np.arange(len(labels))[::-1], [wrapped(name, width) for name in labels])
+    ax.set_ylim(-0.7, len(labels) - 0.3)
     ax.tick_params(axis="y", length=0)
-    if over:
-        for y, name in zip(at, shown, strict=True):
-            ax.annotate(
-                name,
-                (0.0, y + 0.2),
-                xycoords=("axes fraction", "data"),
-                xytext=(3, 0),
-                textcoords="offset points",
-                va="bottom",
-                fontsize=8.5,
-                linespacing=1.0,
-            )
 
 
 def _not_measured(ax: Axes, y: float, text: str = "not measured") -> None:
@@ -961,7 +813,7 @@ def stacked_terms(
     >>> len(stacked_terms(rows, ax, label="name", terms=terms, colours=[INK, BAND]).patches)
     4
     """
-    at = _places(table)
+    at = _positions(table)
     left = np.zeros(len(table))
     for (column, name), colour in zip(terms.items(), colours, strict=True):
         values = table[column].fillna(0).to_numpy()
@@ -969,7 +821,7 @@ def stacked_terms(
             at,
             values,
             left=left,
-            height=2 * _half(table[label]),
+            height=2 * _HALF,
             color=colour,
             label=name,
             edgecolor=PAPER,
@@ -1016,15 +868,14 @@ def intervals(
     >>> len(intervals(rows, ax, label="name").lines)  # the interval and the estimate
     2
     """
-    half = _half(table[label])
-    ring = _printed(table).to_numpy()
-    for i, (y, row) in enumerate(zip(_places(table), table.to_dict("records"), strict=True)):
+    ring = _is_printed(table).to_numpy()
+    for i, (y, row) in enumerate(zip(_positions(table), table.to_dict("records"), strict=True)):
         own = (names.colour(str(row[hue])) if hue else None) or colour
         if np.isfinite(row["null_low"]):
             ends = row["null_low"], row["null_high"]
-            ax.fill_betweenx([y - half, y + half], *ends, color=BAND, lw=0, zorder=1)
+            ax.fill_betweenx([y - _HALF, y + _HALF], *ends, color=BAND, lw=0, zorder=1)
             middle = [row["null"], row["null"]]
-            ax.plot(middle, [y - half, y + half], color=PAPER, lw=1.6, zorder=2)
+            ax.plot(middle, [y - _HALF, y + _HALF], color=PAPER, lw=1.6, zorder=2)
         if np.isfinite(row["ci_low"]):
             ax.plot([row["ci_low"], row["ci_high"]], [y, y], color=own, lw=1.5, zorder=3)
         if np.isfinite(row["estimate"]):
@@ -1032,119 +883,5 @@ def intervals(
             ax.plot(row["estimate"], y, "o", color=own, mfc=fill, mec=own, ms=5.5, zorder=4)
         else:
             _not_measured(ax, y, missing[int(ring[i])])
-    name_rows(ax, table[label])
-    return ax
-
-
-def points(
-    table: pd.DataFrame, ax: Axes, *, x: str, label: str, rows: pd.Series, name: str
-) -> Axes:
-    """Add single units as small open circles to the rows that `intervals` drew.
-
-    Parameters
-    ----------
-    table
-        One row per unit, at the value in column `x`.
-    label
-        The column that says which row a unit belongs to.
-    rows
-        The names of the rows, from the top.
-    name
-        What a unit is.
-
-    Examples
-    --------
-    >>> units = pd.DataFrame({"name": ["a", "a", "b"], "value": [1, 2, 3]})
-    >>> figure, ax = plt.subplots()
-    >>> points(units, ax, x="value", label="name", rows=pd.Series(["a", "b"]), name="one prompt")
-    <Axes: >
-    """
-    at = {value: len(rows) - 1 - i for i, value in enumerate(rows)}
-    ax.plot(
-        table[x],
-        table[label].map(at),
-        "o",
-        mfc="none",
-        mec=PALETTE[0],
-        mew=1.2,
-        ms=6,
-        ls="none",
-        label=name,
-        zorder=3,
-    )
-    return ax
-
-
-def beside(table: pd.DataFrame, ax: Axes, *, label: str, printed: str = "printed") -> Axes:
-    """Draw our value and the printed one in a row each, on one scale.
-
-    Parameters
-    ----------
-    table
-        `ours`, `printed` (NaN where the paper prints none) and the label column;
-        the first row stands on top.
-    printed
-        What the printed values are.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"name": ["a"], "ours": [1.0], "printed": [1.5]})
-    >>> figure, ax = plt.subplots()
-    >>> [one.get_label() for one in beside(rows, ax, label="name").lines]
-    ['printed', 'ours']
-    """
-    at = _places(table)
-    ax.hlines(at, table["ours"], table["printed"], color=BAND, lw=3, zorder=1)
-    ax.plot(
-        table["printed"],
-        at,
-        "o",
-        mfc=PAPER,
-        mec=INK,
-        mew=1.3,
-        ms=6.5,
-        ls="none",
-        label=printed,
-        zorder=2,
-    )
-    ax.plot(table["ours"], at, "o", color=INK, ms=5, ls="none", label="ours", zorder=3)
-    name_rows(ax, table[label])
-    return ax
-
-
-def agreement(table: pd.DataFrame, ax: Axes, *, x: str, y: str) -> Axes:
-    """Draw two instruments against each other, one point a text, zero lines through both.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"one": [0.1, 0.2], "other": [0.2, 0.1]})
-    >>> figure, ax = plt.subplots()
-    >>> agreement(rows, ax, x="one", y="other").get_xlabel()
-    'one'
-    """
-    ax.axhline(0, color=BAND, lw=1, zorder=0)
-    ax.axvline(0, color=BAND, lw=1, zorder=0)
-    ax.plot(table[x], table[y], "o", color=INK, ms=4.5, alpha=0.7, mew=0, ls="none")
-    ax.set(xlabel=x, ylabel=y)
-    return ax
-
-
-def shares(table: pd.DataFrame, ax: Axes, *, label: str, mean: str, worst: str) -> Axes:
-    """Draw a mean share and the largest one as a dot and an open ring on a line, one row each.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"name": ["a"], "mean": [0.1], "worst": [0.4]})
-    >>> figure, ax = plt.subplots()
-    >>> drawn = shares(rows, ax, label="name", mean="mean", worst="worst")
-    >>> [one.get_label() for one in drawn.lines]
-    ['mean over settings', 'worst setting']
-    """
-    at = _places(table)
-    ax.hlines(at, table[mean], table[worst], color=BAND, lw=3, zorder=1)
-    ax.plot(table[mean], at, "o", color=INK, ms=6, ls="none", label="mean over settings", zorder=3)
-    ax.plot(
-        table[worst], at, "o", mfc=PAPER, mec=INK, ms=6, ls="none", label="worst setting", zorder=2
-    )
     name_rows(ax, table[label])
     return ax

@@ -24,7 +24,6 @@ _PANELS = 4
 _ALIKE = ("study", "measure", "statistic", "bias", "group", "confidence")
 
 
-@figures.twice
 def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Drawn:
     """Draw what leads a page: every row with its interval, beside what it is compared with.
 

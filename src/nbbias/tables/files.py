@@ -13,32 +13,22 @@ import re
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterable, Mapping
-from colorsys import hls_to_rgb, rgb_to_hls
-from functools import cache
+from collections.abc import Callable, Iterable, Mapping
 from io import BytesIO
-from numbers import Real
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
+from pydantic import TypeAdapter, ValidationError
 
 from nbbias.tables import escape
 from nbbias.tables.errors import DataError, NbbiasError
-from nbbias.tables.read import read_shipped_table
 
-if TYPE_CHECKING:  # what draws loads when a figure is saved
+if TYPE_CHECKING:  # loaded when a figure is saved
     from IPython.display import HTML
     from matplotlib.figure import Figure
-
-#: What may stand in the address of an image as it is.
-_PLAIN = " ;/:@=+$,-_.!~*()"
-#: The same in a list of images, where a gap ends an address.
-_NO_GAP = _PLAIN.replace(" ", "")
-#: Where the drawing for a phone is shown: never on paper.
-_PHONE = "screen and (max-width: 40rem)"
 
 
 def folder(stem: str, differs: str = "") -> Path:
@@ -156,8 +146,6 @@ def unwritable(folder: Path) -> str | None:
         return f"nothing can be written there: {error.strerror}"
 
 
-_CLIP = re.compile(rb'<clipPath id="(p[0-9a-f]{10})"')
-
 #: What a spreadsheet takes for a formula: at the start of a text, of wide letters, too, or where
 #: one that parts cells by semicolons has a cell begin. A smiley is none.
 _FORMULA = re.compile(
@@ -261,13 +249,7 @@ def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd
 
 
 def save_figure(
-    figure: Figure,
-    name: str,
-    *,
-    data: pd.DataFrame,
-    out: Path,
-    words: Mapping[str, str],
-    narrow: Figure | None = None,
+    figure: Figure, name: str, *, data: pd.DataFrame, out: Path, words: Mapping[str, str]
 ) -> HTML:
     """Save a figure as SVG, PNG and PDF with its words and the table that it draws, and show it.
 
@@ -282,10 +264,8 @@ def save_figure(
     out
         The run's folder.
     words
-        `alt`, what a reader who cannot see the figure should hear, in one or two sentences;
-        `title`, what it shows; `caption`, what is drawn. Saved as ``figures/<name>.json``.
-    narrow
-        The same drawn for a phone, saved as ``figures/<name>-narrow.svg``.
+        `alt`, a description for readers who cannot see the figure; `title`, what it shows;
+        `caption`, what is drawn. Saved as ``figures/<name>.json``.
 
     Returns
     -------
@@ -295,26 +275,21 @@ def save_figure(
     Examples
     --------
     >>> import matplotlib.pyplot as plt
-    >>> drawn = plt.figure()
     >>> with tempfile.TemporaryDirectory() as out:
     ...     shown = save_figure(
-    ...         drawn, "empty", data=pd.DataFrame(), out=Path(out), words={"alt": "Nothing."}
+    ...         plt.figure(), "empty", data=pd.DataFrame(), out=Path(out), words={"alt": "Nothing."}
     ...     )
     >>> 'alt="Nothing."' in shown.data
     True
     """
-    import matplotlib.pyplot as plt
     from IPython.display import HTML
 
-    folder = out / "figures"
-    for kind, content in _printed(figure, *_UNDATED).items():
-        write(folder / f"{name}.{kind}", content)
-    if narrow is not None:
-        write(folder / f"{name}-narrow.svg", _printed(narrow, "svg")["svg"])
-        plt.close(narrow)
-    write(folder / f"{name}.csv", csv(data))
-    write(folder / f"{name}.json", json.dumps(dict(words), ensure_ascii=False, indent=2) + "\n")
-    plt.close(figure)
+    path = out / "figures" / name
+    for kind in ("png", "pdf"):
+        write(path.with_suffix(f".{kind}"), _render(figure, kind))
+    write(path.with_suffix(".svg"), svg(figure))
+    write(path.with_suffix(".csv"), csv(data))
+    write(path.with_suffix(".json"), json.dumps(dict(words), ensure_ascii=False, indent=2) + "\n")
     return HTML(figure_html(out, name))
 
 
@@ -325,35 +300,20 @@ _UNDATED: dict[str, dict[str, None]] = {
     "pdf": {"CreationDate": None},
 }
 
-_PAINT = re.compile(rb"(fill|stroke): (#[0-9a-f]{6})")
+#: An image follows the colour scheme of the element that shows it. In the dark its colours turn,
+#: paper becomes the dark page's own colour (page.css), and bands stay visible on it.
+_DARK = b"""<style>@media (prefers-color-scheme: dark) {
+svg { filter: invert(1) hue-rotate(180deg) }
+[style*="fill: #ffffff"] { fill: #e5e7eb !important }
+[style*="fill: #e4e4e4"] { fill: #c4c7d0 !important }
+[style*="stroke: #ffffff"] { stroke: #e5e7eb !important }
+}</style></defs>"""
 
 
-def _printed(figure: Figure, *kinds: str) -> dict[str, bytes]:
-    """Return a figure as files; where its parts stand is found once for all of them."""
-    import matplotlib.pyplot as plt
-
-    figure.draw_without_rendering()
-    box = figure.get_tightbbox().padded(plt.rcParams["savefig.pad_inches"])
-    files = {}
-    # A figure with any engine of layout, a placeholder too, is drawn twice for each of its files.
-    with plt.rc_context({"figure.constrained_layout.use": False, "figure.autolayout": False}):
-        figure.set_layout_engine(None)
-        for kind in kinds:
-            buffer = BytesIO()
-            figure.savefig(
-                buffer, format=kind, metadata=_UNDATED[kind], dpi=150, bbox_inches=box, pad_inches=0
-            )
-            files[kind] = buffer.getvalue()
-    if "svg" in files:
-        files["svg"] = in_the_dark(_numbered(files["svg"]))
-    return files
-
-
-def _numbered(svg: bytes) -> bytes:
-    """Number what clips: matplotlib names it by where it lies, which may differ by a rounding."""
-    for number, name in enumerate(dict.fromkeys(_CLIP.findall(svg))):
-        svg = svg.replace(name, b"clip%d" % number)
-    return svg
+def _render(figure: Figure, kind: str) -> bytes:
+    buffer = BytesIO()
+    figure.savefig(buffer, format=kind, metadata=_UNDATED[kind], dpi=150)
+    return buffer.getvalue()
 
 
 def svg(figure: Figure) -> bytes:
@@ -367,44 +327,15 @@ def svg(figure: Figure) -> bytes:
     """
     import matplotlib.pyplot as plt
 
-    drawn = _printed(figure, "svg")["svg"]
+    image = _render(figure, "svg").replace(b"</defs>", _DARK, 1)
     plt.close(figure)
-    return drawn
-
-
-def in_the_dark(svg: bytes) -> bytes:
-    """Give an SVG a style by which it goes dark with its page, or with the reader's system.
-
-    An image follows the colour scheme of the element that shows it, so a page needs no twin.
-
-    Examples
-    --------
-    >>> in_the_dark(b'<svg><defs></defs><path style="fill: #ffffff"/></svg>').decode()[18:90]
-    '@media (prefers-color-scheme: dark){[style*="fill: #ffffff"]{fill:#16181'
-    """
-    rules = "".join(
-        f'[style*="{of}: {colour}"]{{{of}:{_in_the_dark(colour)}!important}}'
-        for of, colour in sorted({(of.decode(), c.decode()) for of, c in _PAINT.findall(svg)})
-    )
-    style = f"<style>@media (prefers-color-scheme: dark){{{rules}}}</style></defs>"
-    return svg.replace(b"</defs>", style.encode(), 1)
-
-
-@cache
-def _in_the_dark(colour: str) -> str:
-    """Return a colour's twin: of the shipped list, else as light as it was dark."""
-    known = read_shipped_table("words/colours.csv").set_index("light")["dark"]
-    if colour in known:
-        return str(known[colour])
-    hue, light, much = rgb_to_hls(*(int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)))
-    dark = hls_to_rgb(hue, 0.95 - 0.85 * light, 0.7 * much)
-    return "#" + "".join(f"{round(255 * part):02x}" for part in dark)
+    return image
 
 
 def figure_html(out: Path, name: str) -> str:
     """Return a run's saved figure as HTML that needs no file, with its title and caption.
 
-    Nothing where there is no such figure.
+    The HTML is empty where there is no such figure.
 
     Examples
     --------
@@ -415,42 +346,24 @@ def figure_html(out: Path, name: str) -> str:
     if Path(name).name != name or not path.is_file():  # a run's own figures only
         return ""
     try:
-        read = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        read = None
-    words = read if isinstance(read, dict) else {}
+        words = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        words = None
+    words = words if isinstance(words, dict) else {}
     title, caption = (escape.html(words.get(key, "")) for key in ("title", "caption"))
-    told = " ".join(part for part in (f"<b>{title}</b>" if title else "", caption) if part)
-    image = inline(path.read_bytes(), alt=str(words.get("alt", "")))
-    narrow = path.with_name(f"{name}-narrow.svg")
-    if narrow.is_file():
-        phone = f'<source media="{_PHONE}" srcset="{_address(narrow.read_bytes(), plain=_NO_GAP)}">'
-        image = f"<picture>{phone}{image}</picture>"
-    below = f"<figcaption>{told}</figcaption>" if told else ""
-    return f'<figure class="drawn" style="margin:0">{image}{below}</figure>'
-
-
-def inline(svg: bytes, *, alt: str) -> str:
-    """Return an SVG image as HTML that needs no file, with its alternative text.
-
-    Examples
-    --------
-    >>> inline(b"<svg/>", alt="Nothing.").split('"')[1]
-    'data:image/svg+xml,%3Csvg/%3E'
-    """
+    text = " ".join(part for part in (f"<b>{title}</b>" if title else "", caption) if part)
+    # Line ends mean nothing in such a file, and base64 would make it a third longer.
+    image = quote(re.sub(rb"\s+", b" ", path.read_bytes()), safe=" ;/:@=+$,-_.!~*()")
     return (
-        f'<img src="{_address(svg)}" alt="{escape.attribute(alt)}" '
-        'style="max-width:100%;height:auto">'
+        f'<figure class="drawn" style="margin:0"><img src="data:image/svg+xml,{image}" '
+        f'alt="{escape.attribute(words.get("alt", ""))}" style="max-width:100%;height:auto">'
+        + (f"<figcaption>{text}</figcaption>" if text else "")
+        + "</figure>"
     )
 
 
-def _address(svg: bytes, *, plain: str = _PLAIN) -> str:
-    # Lines and indents mean nothing in such a file, and base64 would make it a third longer.
-    return "data:image/svg+xml," + quote(re.sub(rb"\s+", b" ", svg), safe=plain)
-
-
-def save_finding(told: Mapping[str, Any], *, out: Path) -> None:
-    """Save what a run found: its `sentence` and `figure`, and what else leads its page.
+def save_finding(finding: Mapping[str, Any], *, out: Path) -> None:
+    """Save what leads a run's page (`reading.lead.to_dict`) as ``finding.json``.
 
     Examples
     --------
@@ -459,16 +372,12 @@ def save_finding(told: Mapping[str, Any], *, out: Path) -> None:
     ...     read_finding(Path(out))["sentence"]
     'It is so.'
     """
-    text = json.dumps(dict(told), ensure_ascii=False, indent=2, default=_plainly)
+    text = json.dumps(dict(finding), ensure_ascii=False, indent=2, default=lambda n: n.item())
     write(out / "finding.json", text + "\n")
 
 
-def _plainly(value: Any) -> Any:
-    return value.item()  # a number of NumPy's
-
-
 def read_finding(out: Path) -> dict[str, Any]:
-    """Return what leads a run's page (`reading.lead.told`), each part empty where none is read.
+    """Return what leads a run's page (`reading.lead.to_dict`); what cannot be read is empty.
 
     Examples
     --------
@@ -476,41 +385,30 @@ def read_finding(out: Path) -> dict[str, Any]:
     ''
     """
     try:
-        path = out / "finding.json"
-        found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+        saved = json.loads((out / "finding.json").read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        found = None
-    told = found if isinstance(found, dict) else {}
-    return {
-        name: told[name] if _is_part(name, told.get(name)) else kind()
-        for name, kind in _FINDING.items()
-    }
+        saved = None
+    saved = saved if isinstance(saved, dict) else {}
+    return {name: _valid(saved.get(name), kind) for name, kind in _FINDING.items()}
 
 
-_FINDING: dict[str, type] = {
+_FINDING: dict[str, Any] = {
     "sentence": str,
-    "plain": list,
+    "plain": list[str],
     "technical": str,
     "figure": str,
-    "numbers": list,
-    "card": dict,
-    "texts": dict,
+    "numbers": list[dict[str, Any]],
+    "card": dict[str, str],
+    "texts": dict[str, str],
 }
-#: What the values of those parts are that hold several.
-_WITHIN = {"plain": str, "numbers": dict, "card": str, "texts": str}
 
 
-def _is_part(name: str, value: Any) -> bool:
-    """Tell whether a part of a finding is of the kind that pages show."""
-    if not isinstance(value, _FINDING[name]):
-        return False
-    if name not in _WITHIN:
-        return True
-    return all(isinstance(one, _WITHIN[name]) for one in _inside(value))
-
-
-def _inside(value: Any) -> list[Any]:
-    return list(value.values() if isinstance(value, dict) else value)
+def _valid(value: Any, kind: Any) -> Any:
+    """Return a value of a kind, or the kind's empty value."""
+    try:
+        return TypeAdapter(kind).validate_python(value, strict=True)
+    except ValidationError:
+        return kind()
 
 
 MISSING = "n/m"
@@ -565,45 +463,42 @@ def latex_table(frame: pd.DataFrame, *, caption: str, label: str, decimals: int 
         raise ValueError(f"label {label!r} may only have letters, digits and :._-")
     if not len(frame.columns):
         raise ValueError("a table needs a column")
-    columns = [_column(frame.iloc[:, i], decimals) for i in range(frame.shape[1])]
-    printed = pd.DataFrame({i: cells for i, (cells, _) in enumerate(columns)}, dtype=object)
-    headings = dict(enumerate(escape.latex(name) for name in frame.columns))
-    styled = printed.style.hide(axis="index").format_index(headings.get, axis="columns")
-    written = styled.to_latex(
-        column_format="".join("r" if numeric else "l" for _, numeric in columns),
+    table = frame.set_axis(range(frame.shape[1]), axis="columns").apply(_numbers)
+    numeric = [i for i in table if pd.api.types.is_numeric_dtype(table[i])]
+    headings = dict(enumerate(map(escape.latex, frame.columns)))
+    cells = {i: _number_format(table[i], decimals) if i in numeric else _text for i in table}
+    styled = table.style.hide(axis="index").format(cells)
+    styled = styled.format_index(headings.get, axis="columns")
+    text = styled.to_latex(
+        column_format="".join("r" if i in numeric else "l" for i in table),
         hrules=True,
         caption=escape.latex(caption),
         label=label,
         position="htbp",
         position_float="centering",
     )
-    has_gap = any(MISSING in cells for cells, numeric in columns if numeric)
     end = "\\end{table}"
-    return written.replace(end, f"{_NOTE}\n{end}") if has_gap else written
+    return text.replace(end, f"{_NOTE}\n{end}") if table[numeric].isna().any(axis=None) else text
 
 
-def _column(values: pd.Series, decimals: int) -> tuple[list[str], bool]:
-    """Return a column's cells, and whether they are numbers."""
-    present = [value for value in values if not pd.isna(value)]
-    known = all(_is_number(value) for value in present)
-    # A column with no value at all is one of numbers only if it was made for them.
-    numeric = known if present else pd.api.types.is_numeric_dtype(values)
-    whole = all(float(v).is_integer() for v in present if _is_number(v) and np.isfinite(v))
-    places = 0 if whole else decimals
-    return [_cell(value, places, gap=MISSING if numeric else "") for value in values], numeric
+def _numbers(values: pd.Series) -> pd.Series:
+    """Return a column of numbers as floats; truth values and texts as they are, infinity as NaN."""
+    if values.map(lambda value: isinstance(value, bool | np.bool_)).any():
+        return values.astype(object)
+    values = values.infer_objects() if values.notna().any() else values
+    if not pd.api.types.is_numeric_dtype(values):
+        return values
+    return values.astype(float).replace([np.inf, -np.inf], np.nan)
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool | np.bool_)
+def _number_format(values: pd.Series, decimals: int) -> Callable[[float], str]:
+    places = 0 if (values.dropna() % 1 == 0).all() else decimals
+    return lambda value: (
+        MISSING
+        if pd.isna(value)
+        else escape.latex(f"{value:z,.{places}f}".replace("-", "\N{MINUS SIGN}"))
+    )
 
 
-def _cell(value: Any, places: int, *, gap: str) -> str:
-    if pd.isna(value):
-        return gap
-    if not _is_number(value):
-        return escape.latex(value)
-    if not np.isfinite(value):
-        return MISSING
-    # Adding 0 takes the sign from a rounded zero.
-    shown = f"{round(float(value), places) + 0:,.{places}f}"
-    return escape.latex(shown.replace("-", "\N{MINUS SIGN}"))
+def _text(value: object) -> str:
+    return "" if pd.isna(value) else escape.latex(value)
