@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -68,7 +70,7 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         prompts = of_prompt[of_prompt["model"] == own["model"].iloc[0]]
         at = {name: len(own) - 1 - i for i, name in enumerate(own["dimension"])}
-        rings = {"mfc": "none", "mec": figures.PALETTE[0], "mew": 1.2, "ms": 6, "zorder": 3}
+        rings: dict[str, Any] = {"mfc": "none", "mec": figures.PALETTE[0], "ms": 6, "zorder": 3}
         ax.plot(prompts["estimate"], prompts["dimension"].map(at), "o", **rings)
 
     figure = figures.claims(

@@ -226,7 +226,7 @@ def grid(table: pd.DataFrame, draw: Draw, *, rows: str, columns: str) -> Figure:
         height_ratios=heights,
     )
     for i, above in enumerate(down):
-        drawn = []
+        drawn: list[Axes] = []
         for ax, beside in zip(axes[i], across, strict=True):
             subset = table[(table[rows] == above) & (table[columns] == beside)]
             if subset.empty:
