@@ -397,7 +397,7 @@ def shares(found: pd.DataFrame) -> Iterator[dict[str, Any]]:
             called = int(row["tp"] + row["fp"])  # of all answers, as many as the method calls so
             called = called if measure == "sensitivity" else every - called
             dealt = hypergeom(every, n, called)
-            made = stats.proportion_interval(int(row[right]), n, confidence=0.95)
+            made = stats.proportion_interval(int(row[right]), n, confidence=0.95).row()
             chance = {"null": dealt.mean() / n, "null_low": dealt.ppf(0.025) / n}
             chance["null_high"] = dealt.ppf(0.975) / n
             yield {

@@ -88,7 +88,7 @@ def test_as_judged_is_swapped_plus_instrument(repeated: bool) -> None:
     own = table.assign(swapped=verdicts - swap)[table["model"] == "m"]
     units = own.groupby("prompt_id")["swapped"].mean() if repeated else own["swapped"]
     row = found[(found["model"] == "m") & (found["statistic"] == audit.SWAPPED)].iloc[0]
-    expected = stats.mean_interval(units, confidence=0.95, bounds=(0, 1))
+    expected = stats.mean_interval(units, confidence=0.95, bounds=(0, 1)).row()
     assert [row["estimate"], row["ci_low"]] == pytest.approx(
         [expected["estimate"], expected["ci_low"]]
     )

@@ -266,7 +266,7 @@ def test_intervals_of_clustered_texts_are_wider_and_hold_the_truth() -> None:
     for seed in range(rounds):
         right = (np.random.default_rng(seed).random(60) < 0.7)[clusters].astype(float)
         for name, units in (("clustered", clusters), ("naive", np.arange(300))):
-            found = stats.clustered_share(right, units, confidence=0.95)
+            found = stats.clustered_share(right, units, confidence=0.95).row()
             held[name] += found["ci_low"] <= 0.7 <= found["ci_high"]
     assert held["clustered"] >= 0.92 * rounds
     assert held["naive"] < 0.75 * rounds

@@ -259,7 +259,7 @@ def test_every_fit_makes_the_comparison_and_they_are_pooled() -> None:
     table = compared(fitted((NEUTRAL, BIASED), (halves[0], halves[1])))
     found = row(table, "share_difference_change")
     values = pd.DataFrame({0: [-0.4, -0.4, 0.2, -0.6], 1: [-0.2, -0.2, 0.1, -0.3]})
-    expected = stats.pooled_mean(values, confidence=0.95)
+    expected = stats.pooled_mean(values, confidence=0.95).row()
     for name in ("estimate", "ci_low", "ci_high", "p_value", "df"):
         assert found[name] == pytest.approx(expected[name])
     assert (found["n"], found["n_lost"]) == (4, 2)

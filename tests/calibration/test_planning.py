@@ -177,7 +177,7 @@ def test_two_phase_is_that_of_one_table() -> None:
         known = np.concatenate([at + np.arange(n) for at, n in zip(starts, some, strict=True)])
         seen = pd.Series(np.nan, range(200))
         seen[known.astype(int)] = label[known.astype(int)]
-        row = stats.two_phase(pd.Series(flagged), seen)
+        row = stats.two_phase(pd.Series(flagged), seen).row()
         own.append((row["ci_low"], row["ci_high"]))
     found = np.column_stack(planning.two_phase(kinds, labelled, confidence=0.95))
     assert found == pytest.approx(np.array(own), abs=1e-12)

@@ -24,7 +24,7 @@ def test_each_repeat_has_the_mean_the_interval_and_the_test_that_stats_gives_it(
 ) -> None:
     found = repeated.means(np.array(values), confidence=0.9, bounds=(-1, 1))
     for row, own in zip(found.to_dict("records"), values, strict=True):
-        one = stats.one_sample(np.array(own), confidence=0.9, bounds=(-1, 1))
+        one = stats.one_sample(np.array(own), confidence=0.9, bounds=(-1, 1)).row()
         for name in ("estimate", "ci_low", "ci_high", "p_value", "n"):
             assert row[name] == pytest.approx(one[name], abs=1e-12, nan_ok=True), name
 
@@ -36,7 +36,7 @@ def test_each_repeat_has_the_share_that_stats_gives_it(values: list[list[float]]
     hits = np.where(np.isnan(table), np.nan, table > 0)
     found = repeated.shares(hits, confidence=0.95)
     for row, own in zip(found.to_dict("records"), hits, strict=True):
-        one = stats.share_interval(own, confidence=0.95)
+        one = stats.share_interval(own, confidence=0.95).row()
         for name in ("estimate", "ci_low", "ci_high", "n"):
             assert row[name] == pytest.approx(one[name], abs=1e-12, nan_ok=True), name
 
@@ -57,7 +57,7 @@ def test_each_repeat_has_the_mean_over_units_and_fits_that_stats_gives_it(
     table[:, :, list(empty)] = np.nan
     found = repeated.pooled(table, confidence=0.95, bounds=(-1, 1))
     for row, own in zip(found.to_dict("records"), table, strict=True):
-        one = stats.pooled_mean(pd.DataFrame(own), confidence=0.95, bounds=(-1, 1))
+        one = stats.pooled_mean(pd.DataFrame(own), confidence=0.95, bounds=(-1, 1)).row()
         for name in ("estimate", "ci_low", "ci_high", "p_value", "n"):
             assert row[name] == pytest.approx(one[name], abs=1e-12, nan_ok=True), name
 
@@ -68,7 +68,7 @@ def test_of_many_units_and_fits_too() -> None:
     values[rng.random(values.shape) < 0.1] = np.nan
     found = repeated.pooled(values, confidence=0.9)
     for row, own in zip(found.to_dict("records"), values, strict=True):
-        one = stats.pooled_mean(pd.DataFrame(own), confidence=0.9)
+        one = stats.pooled_mean(pd.DataFrame(own), confidence=0.9).row()
         for name in ("estimate", "ci_low", "ci_high", "p_value", "n", "df"):
             assert row[name] == pytest.approx(one[name], abs=1e-12), name
 

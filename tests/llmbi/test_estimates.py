@@ -491,4 +491,4 @@ def test_repeats_are_counted_out_by_prompt() -> None:
     units = estimates.by_prompt(scores, scores["score"]).set_index("prompt")["value"]
     assert units["p"] == pytest.approx(0.45)
     assert np.isnan(units["q"])
-    assert stats.mean_interval(units, confidence=0.95)["n_lost"] == 1
+    assert stats.mean_interval(units, confidence=0.95).n_lost == 1

@@ -214,7 +214,7 @@ def covered(
         row = misread.shares_apart(h, o, found, inference=INFERENCE._replace(seed=seed))[0]
         there = (h.sum(axis=1) > 0) & (o.sum(axis=1) > 0)
         shares = h[there, 0] / h[there].sum(axis=1) - o[there, 0] / o[there].sum(axis=1)
-        raw = stats.one_sample(pd.Series(shares), confidence=0.95)
+        raw = stats.one_sample(pd.Series(shares), confidence=0.95).row()
         rows.append(
             [
                 row["estimate"],
@@ -410,7 +410,7 @@ def toned(repeats: int, *, articles: int, n: int) -> np.ndarray:
             rates(np.zeros((2, 2)), np.zeros((2, 2, 3)), sizes, told, seed=seed)
         )
         row = misread.shifts(values, mixing, inference=INFERENCE._replace(seed=seed))[0]
-        raw = stats.one_sample(pd.Series(values[:, 0]), confidence=0.95)
+        raw = stats.one_sample(pd.Series(values[:, 0]), confidence=0.95).row()
         held = [one["ci_low"] <= truth <= one["ci_high"] for one in (row, raw)]
         rows.append([row["estimate"] - truth, raw["estimate"] - truth, *held])
     found: np.ndarray = np.mean(rows, axis=0)

@@ -237,10 +237,10 @@ def test_means_over_articles_and_fits_are_held_as_often_as_they_say(n: int, of_f
     for _ in range(repeats):
         values = rng.normal(0.5, 1, (n, 1)) + rng.normal(0, of_fits, 5)
         table = pd.DataFrame(values + rng.normal(0, 0.5, (n, 5)))
-        one = stats.pooled_mean(table[[0]], confidence=0.95)
+        one = stats.pooled_mean(table[[0]], confidence=0.95).row()
         alone += one["ci_low"] < 0.5 < one["ci_high"]
         table.loc[:, rng.random(5) < 0.1] = np.nan
-        row = stats.pooled_mean(table, confidence=0.95)
+        row = stats.pooled_mean(table, confidence=0.95).row()
         told += np.isfinite(row["ci_low"])
         covered += row["ci_low"] < 0.5 < row["ci_high"]
     print(f"{n}, {of_fits}: {covered / told:.3f} of {told}; by one fit {alone / repeats:.3f}")

@@ -42,12 +42,12 @@ def test_corrected_rates_are_covered_where_models_differ_as_those_that_were_labe
 
     @cache
     def corrected(refused: int, n: int) -> tuple[float, float]:
-        row = stats.corrected_share(refused / n, n, rates=known, confidence=0.95)
+        row = stats.corrected_share(refused / n, n, rates=known, confidence=0.95).row()
         return row["ci_low"], row["ci_high"]
 
     @cache
     def wilson(refused: int, n: int) -> tuple[float, float]:
-        row = stats.proportion_interval(refused, n, confidence=0.95)
+        row = stats.proportion_interval(refused, n, confidence=0.95).row()
         return row["ci_low"], row["ci_high"]
 
     of: dict[int, list[float]] = {n: [] for n in SIZES}
@@ -84,7 +84,7 @@ def test_and_where_three_other_models_had_been_labelled(spread: float) -> None:
         for rate in RATES:
             for n in SIZES[1:]:
                 share = called(rng, n, rate, errors[:, 3]) / n
-                row = stats.corrected_share(share, n, rates=known, confidence=0.95)
+                row = stats.corrected_share(share, n, rates=known, confidence=0.95).row()
                 held.append(row["ci_low"] <= rate <= row["ci_high"])
     print(f"spread {spread}: {np.mean(held):.3f} of {len(held)}")
     # The ten intervals of a repeat share their error rates: forty at .95 are .035 apart at most.
@@ -106,11 +106,11 @@ def test_a_change_of_the_rate_is_covered_and_none_is_found_where_there_is_none()
                 pd.Series(rng.random(n) < rate * errors[0] + (1 - rate) * (1 - errors[1])) * 1.0
                 for rate in (neutral, biased)
             ]
-            row = stats.paired_difference(sides[1], sides[0], confidence=0.95)
+            called = stats.paired_difference(sides[1], sides[0], confidence=0.95)
             shares = [(side.mean(), n) for side in (sides[1], sides[0])]
-            ends = stats.corrected_difference(row, shares=shares, rates=known, confidence=0.95)
-            held.append(ends["ci_low"] <= biased - neutral <= ends["ci_high"])
-            found.append(row["p_value"] < 0.05)
+            ends = stats.corrected_difference(called, shares=shares, rates=known, confidence=0.95)
+            held.append(ends.ci_low <= biased - neutral <= ends.ci_high)
+            found.append(called.p_value < 0.05)
         print(f"{neutral} to {biased}: held {np.mean(held):.3f}, found {np.mean(found):.3f}")
         # 120 at .95: three standard errors are .06.
         assert np.mean(held) >= 0.89

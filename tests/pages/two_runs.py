@@ -42,7 +42,7 @@ def run(
             }
             for i, (prompt, score) in enumerate(zip(named, scores, strict=True))
         ]
-        own = stats.one_sample(np.array(scores, dtype=float), confidence=0.95)
+        own = stats.one_sample(np.array(scores, dtype=float), confidence=0.95).row()
         found.append(INDEX | {"model": model, "null": 0.2, **own})
         found.append(
             {

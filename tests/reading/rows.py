@@ -10,7 +10,7 @@ from nbbias import stats, tables
 
 def rows_of(*values: np.ndarray, p: float = 1.0) -> pd.DataFrame:
     found = [
-        stats.one_sample(one, confidence=0.95)
+        stats.one_sample(one, confidence=0.95).row()
         | {
             "model": f"m{i}",
             "measure": "word",

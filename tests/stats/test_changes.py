@@ -26,7 +26,7 @@ def two(rng: np.random.Generator, n: int = 40, shift: float = 0.0) -> pd.DataFra
 
 def test_without_clusters_it_is_the_paired_t_test(rng: np.random.Generator) -> None:
     both = two(rng, shift=0.4)
-    row = paired_change(both, confidence=0.9)
+    row = paired_change(both, confidence=0.9).row()
     test = scipy.stats.ttest_rel(both["second"], both["first"])
     interval = test.confidence_interval(0.9)
     assert row["p_value"] == pytest.approx(test.pvalue)
@@ -40,7 +40,7 @@ def test_clusters_vary_as_statsmodels_says(rng: np.random.Generator) -> None:
     fitted = sm.OLS(change, np.ones(60)).fit(
         cov_type="cluster", cov_kwds={"groups": both["cluster"]}, use_t=True
     )
-    row = paired_change(both, confidence=0.95)
+    row = paired_change(both, confidence=0.95).row()
     assert row["p_value"] == pytest.approx(fitted.pvalues.iloc[0])
     assert row["test"] == "paired t over clusters"
 
@@ -54,14 +54,14 @@ def test_clusters_vary_as_statsmodels_says(rng: np.random.Generator) -> None:
     ],
 )
 def test_what_has_no_test_says_why(values: list[float], reason: str) -> None:
-    row = paired_change(pd.DataFrame({"first": values, "second": values}), confidence=0.95)
+    row = paired_change(pd.DataFrame({"first": values, "second": values}), confidence=0.95).row()
     assert row["reason"] == reason
     assert np.isnan(row["p_value"])
 
 
 def test_one_cluster_cannot_tell() -> None:
     both = pd.DataFrame({"first": [0.0, 1, 2], "second": [1.0, 3, 2], "cluster": "one"})
-    assert "cluster" in paired_change(both, confidence=0.95)["reason"]
+    assert "cluster" in paired_change(both, confidence=0.95).reason
     row = gate(both, worse="higher", margin=0.1)
     assert np.isnan(row["p_worse"]) and np.isnan(row["p_not_worse"])
 

@@ -32,7 +32,7 @@ def rows_of(means: np.ndarray, errors: np.ndarray, df: float = np.nan) -> pd.Dat
 
 def test_a_standard_error_is_read_off_the_interval() -> None:
     values = np.array([0.3, -0.1, 0.4, 0.05, 0.2])
-    row = stats.one_sample(values, confidence=0.9)
+    row = stats.one_sample(values, confidence=0.9).row()
     found = stats.standard_errors(pd.DataFrame([row | {"confidence": 0.9}]))
     assert found.tolist() == pytest.approx([values.std(ddof=1) / np.sqrt(5)])
 
@@ -54,7 +54,7 @@ def test_without_an_interval_or_a_spread_no_standard_error_is_known() -> None:
 @pytest.mark.parametrize("bound", [0.02, 0.1, 0.4])
 def test_two_one_sided_tests_are_those_of_statsmodels(seed: int, bound: float) -> None:
     first, second = np.random.default_rng(seed).normal(0.05, 0.2, (2, 25))
-    row = stats.paired_difference(pd.Series(first), pd.Series(second), confidence=0.95)
+    row = stats.paired_difference(pd.Series(first), pd.Series(second), confidence=0.95).row()
     found = stats.equivalence(pd.DataFrame([row | {"confidence": 0.95}]), within=pd.Series([bound]))
     p, lower, upper = ttost_paired(first, second, -bound, bound)
     assert found["p_within"].iloc[0] == pytest.approx(p)

@@ -17,7 +17,7 @@ from nbbias import stats
 
 def test_mean_interval_is_that_of_a_one_sample_t_test() -> None:
     values = np.array([0.2, 0.9, 0.4, 0.4, 1.3])
-    row = stats.mean_interval(values, confidence=0.9)
+    row = stats.mean_interval(values, confidence=0.9).row()
     expected = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.9)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(expected))
     assert row["estimate"] == pytest.approx(3.2 / 5)
@@ -25,13 +25,13 @@ def test_mean_interval_is_that_of_a_one_sample_t_test() -> None:
 
 
 def test_missing_values_are_left_out_and_counted() -> None:
-    row = stats.mean_interval(pd.Series([1.0, np.nan, 3.0]), confidence=0.95)
+    row = stats.mean_interval(pd.Series([1.0, np.nan, 3.0]), confidence=0.95).row()
     assert (row["estimate"], row["n"], row["n_lost"]) == (2.0, 2, 1)
 
 
 @pytest.mark.parametrize("values", [[], [np.nan, np.nan]])
 def test_mean_of_nothing_is_not_measured_and_says_why(values: list[float]) -> None:
-    row = stats.mean_interval(np.array(values), confidence=0.95)
+    row = stats.mean_interval(np.array(values), confidence=0.95).row()
     assert np.isnan([row["estimate"], row["ci_low"], row["ci_high"]]).all()
     assert row["n"] == 0
     assert row["n_lost"] == len(values)
@@ -39,20 +39,20 @@ def test_mean_of_nothing_is_not_measured_and_says_why(values: list[float]) -> No
 
 
 def test_one_value_has_a_mean_but_no_interval() -> None:
-    row = stats.mean_interval(np.array([0.7, np.nan]), confidence=0.95)
+    row = stats.mean_interval(np.array([0.7, np.nan]), confidence=0.95).row()
     assert row["estimate"] == 0.7
     assert np.isnan([row["ci_low"], row["ci_high"]]).all()
     assert row["reason"] == stats.ONE_VALUE
 
 
 def test_equal_values_have_an_interval_of_no_width() -> None:
-    row = stats.mean_interval(np.array([0.5, 0.5, 0.5]), confidence=0.95)
+    row = stats.mean_interval(np.array([0.5, 0.5, 0.5]), confidence=0.95).row()
     assert row["ci_low"] == row["estimate"] == row["ci_high"] == 0.5
 
 
 def test_an_interval_stays_within_the_bounds_of_its_mean() -> None:
     free, bound = (
-        stats.mean_interval(np.array([0.0, 0.1, 0.9]), confidence=0.95, bounds=bounds)
+        stats.mean_interval(np.array([0.0, 0.1, 0.9]), confidence=0.95, bounds=bounds).row()
         for bounds in (None, (0.0, 1.0))
     )
     assert free["ci_low"] < 0
@@ -65,7 +65,7 @@ def test_mean_interval_covers_the_true_mean_as_often_as_it_says() -> None:
     repetitions = 2000
     covered = 0
     for sample in rng.normal(3.0, 2.0, size=(repetitions, 6)):
-        row = stats.mean_interval(sample, confidence=0.95)
+        row = stats.mean_interval(sample, confidence=0.95).row()
         covered += row["ci_low"] <= 3.0 <= row["ci_high"]
     # Three standard errors of a binomial share: 3 sqrt(.95 x .05 / 2000) = 0.0146.
     assert covered / repetitions == pytest.approx(0.95, abs=0.0146)
@@ -76,7 +76,7 @@ def test_mean_interval_covers_the_true_mean_as_often_as_it_says() -> None:
 
 def test_a_mean_is_tested_against_zero_as_scipy_does() -> None:
     values = np.array([0.2, -0.1, 0.4, np.nan, 0.3])
-    row = stats.one_sample(values, confidence=0.95)
+    row = stats.one_sample(values, confidence=0.95).row()
     expected = scipy.stats.ttest_1samp(values, 0, nan_policy="omit")
     assert row["statistic_value"] == pytest.approx(expected.statistic)
     assert row["p_value"] == pytest.approx(expected.pvalue)
@@ -86,21 +86,21 @@ def test_a_mean_is_tested_against_zero_as_scipy_does() -> None:
 
 @pytest.mark.parametrize("values", [[], [np.nan], [0.3], [0.5, 0.5]])
 def test_too_few_or_equal_values_are_not_tested_and_say_why(values: list[float]) -> None:
-    row = stats.one_sample(np.array(values), confidence=0.95)
+    row = stats.one_sample(np.array(values), confidence=0.95).row()
     assert np.isnan([row["statistic_value"], row["p_value"], row["effect_size"]]).all()
     assert row["reason"]
 
 
 @pytest.mark.parametrize(("count", "total"), [(0, 5), (3, 10), (10, 10)])
 def test_a_shares_interval_is_wilsons(count: int, total: int) -> None:
-    row = stats.proportion_interval(count, total, confidence=0.95)
+    row = stats.proportion_interval(count, total, confidence=0.95).row()
     expected = scipy.stats.binomtest(count, total).proportion_ci(0.95, method="wilson")
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(expected), abs=1e-12)
     assert (row["estimate"], row["n"]) == (count / total, total)
 
 
 def test_a_share_of_nothing_is_not_measured() -> None:
-    row = stats.proportion_interval(0, 0, confidence=0.95)
+    row = stats.proportion_interval(0, 0, confidence=0.95).row()
     assert np.isnan([row["estimate"], row["ci_low"], row["ci_high"]]).all()
     assert row["reason"]
 
@@ -112,7 +112,7 @@ SECOND = pd.Series([0.2, 0.5, 0.5, 0.1], index=list("pqrs"))
 
 
 def test_paired_difference_is_the_paired_t_test() -> None:
-    row = stats.paired_difference(FIRST, SECOND, confidence=0.95)
+    row = stats.paired_difference(FIRST, SECOND, confidence=0.95).row()
     expected = scipy.stats.ttest_rel(FIRST, SECOND)
     assert row["statistic_value"] == pytest.approx(expected.statistic)
     assert row["p_value"] == pytest.approx(expected.pvalue)
@@ -122,14 +122,14 @@ def test_paired_difference_is_the_paired_t_test() -> None:
 
 
 def test_effect_size_is_the_mean_over_the_deviation_of_the_differences() -> None:
-    row = stats.paired_difference(FIRST, SECOND, confidence=0.95)
+    row = stats.paired_difference(FIRST, SECOND, confidence=0.95).row()
     # Differences .1, .4, -.1, .6: mean .25; deviations -.15, .15, -.35, .35, squares sum to .29.
     assert row["effect_size"] == pytest.approx(0.25 / np.sqrt(0.29 / 3))
 
 
 def test_swapped_sides_change_the_sign_and_nothing_else() -> None:
-    one = stats.paired_difference(FIRST, SECOND, confidence=0.95)
-    other = stats.paired_difference(SECOND, FIRST, confidence=0.95)
+    one = stats.paired_difference(FIRST, SECOND, confidence=0.95).row()
+    other = stats.paired_difference(SECOND, FIRST, confidence=0.95).row()
     for key in ("estimate", "statistic_value", "effect_size"):
         assert one[key] == pytest.approx(-other[key])
     assert one["ci_low"] == pytest.approx(-other["ci_high"])
@@ -137,14 +137,14 @@ def test_swapped_sides_change_the_sign_and_nothing_else() -> None:
 
 
 def test_units_are_paired_by_name_not_by_place() -> None:
-    shuffled = stats.paired_difference(FIRST, SECOND.iloc[[2, 0, 3, 1]], confidence=0.95)
+    shuffled = stats.paired_difference(FIRST, SECOND.iloc[[2, 0, 3, 1]], confidence=0.95).row()
     assert shuffled["p_value"] == pytest.approx(
-        stats.paired_difference(FIRST, SECOND, confidence=0.95)["p_value"]
+        stats.paired_difference(FIRST, SECOND, confidence=0.95).p_value
     )
 
 
 def test_a_unit_of_one_side_only_is_lost() -> None:
-    row = stats.paired_difference(FIRST, SECOND.drop("q"), confidence=0.95)
+    row = stats.paired_difference(FIRST, SECOND.drop("q"), confidence=0.95).row()
     expected = scipy.stats.ttest_rel(FIRST.drop("q"), SECOND.drop("q"))
     assert (row["n"], row["n_lost"]) == (3, 1)
     assert row["p_value"] == pytest.approx(expected.pvalue)
@@ -153,20 +153,20 @@ def test_a_unit_of_one_side_only_is_lost() -> None:
 def test_a_missing_value_is_lost_on_either_side() -> None:
     first, second = FIRST.copy(), SECOND.copy()
     first["p"], second["r"] = np.nan, np.nan
-    row = stats.paired_difference(first, second, confidence=0.95)
+    row = stats.paired_difference(first, second, confidence=0.95).row()
     assert (row["n"], row["n_lost"]) == (2, 2)
     assert row["estimate"] == pytest.approx((0.4 + 0.6) / 2)
 
 
 def test_sides_without_a_common_unit_are_not_compared() -> None:
-    row = stats.paired_difference(FIRST[["p"]], SECOND[["q"]], confidence=0.95)
+    row = stats.paired_difference(FIRST[["p"]], SECOND[["q"]], confidence=0.95).row()
     assert np.isnan(row["estimate"])
     assert (row["n"], row["n_lost"]) == (0, 2)
     assert row["reason"]
 
 
 def test_equal_sides_differ_by_zero_without_a_test() -> None:
-    row = stats.paired_difference(FIRST, FIRST, confidence=0.95)
+    row = stats.paired_difference(FIRST, FIRST, confidence=0.95).row()
     assert row["estimate"] == 0
     assert np.isnan(row["p_value"])
     assert row["reason"]
@@ -175,7 +175,7 @@ def test_equal_sides_differ_by_zero_without_a_test() -> None:
 def test_a_constant_shift_is_not_tested_on_rounding_noise() -> None:
     # 0.3 - 0.2, 0.2 - 0.1 and 0.4 - 0.3 differ by 1e-17 in binary.
     first = pd.Series([0.3, 0.2, 0.4])
-    row = stats.paired_difference(first, first - 0.1, confidence=0.95)
+    row = stats.paired_difference(first, first - 0.1, confidence=0.95).row()
     assert np.isnan(row["p_value"])
 
 
@@ -324,16 +324,18 @@ def test_too_few_pairs_or_no_variation_is_no_correlation(second: pd.Series) -> N
 
 @given(st.lists(st.sampled_from([1.0, 0.0, np.nan]), max_size=20))
 def test_a_share_of_units_is_that_of_their_count(hits: list[float]) -> None:
-    found = stats.share_interval(pd.Series(hits, dtype=float), confidence=0.9)
+    found = stats.share_interval(pd.Series(hits, dtype=float), confidence=0.9).row()
     total = sum(one == one for one in hits)
-    expected = stats.proportion_interval(hits.count(1.0), total, confidence=0.9)
+    expected = stats.proportion_interval(hits.count(1.0), total, confidence=0.9).row()
     assert found["n_lost"] == len(hits) - total
     for name, value in expected.items():
         assert found[name] == value or (np.isnan(found[name]) and np.isnan(value))
 
 
 def test_a_share_is_told_of_yes_and_no_with_gaps_too() -> None:
-    found = stats.share_interval(pd.array([True, None, False], dtype="boolean"), confidence=0.9)
+    found = stats.share_interval(
+        pd.array([True, None, False], dtype="boolean"), confidence=0.9
+    ).row()
     assert (found["estimate"], found["n"], found["n_lost"]) == (0.5, 2, 1)
 
 
@@ -342,7 +344,7 @@ def test_a_share_is_told_of_yes_and_no_with_gaps_too() -> None:
 
 def test_two_shares_are_newcombes_printed_example() -> None:
     # Newcombe 1998, Table II: 56/70 - 48/80, method 10: .0524 to .3339.
-    found = stats.two_shares(np.arange(70) < 56, np.arange(80) < 48, confidence=0.95)
+    found = stats.two_shares(np.arange(70) < 56, np.arange(80) < 48, confidence=0.95).row()
     assert found["estimate"] == pytest.approx(0.2)
     assert found["ci_low"] == pytest.approx(0.0524, abs=5e-5)
     assert found["ci_high"] == pytest.approx(0.3339, abs=5e-5)
@@ -355,7 +357,9 @@ def test_two_shares_are_newcombes_printed_example() -> None:
 
 
 def test_two_shares_squared_are_the_chi_squared_of_their_table() -> None:
-    found = stats.two_shares(np.array([1, 1, 1, 0]), np.array([1, 0, 0, np.nan]), confidence=0.9)
+    found = stats.two_shares(
+        np.array([1, 1, 1, 0]), np.array([1, 0, 0, np.nan]), confidence=0.9
+    ).row()
     expected = scipy.stats.chi2_contingency([[3, 1], [1, 2]], correction=False)
     assert found["statistic_value"] ** 2 == pytest.approx(expected.statistic)
     assert found["p_value"] == pytest.approx(expected.pvalue)
@@ -366,17 +370,17 @@ def test_two_shares_squared_are_the_chi_squared_of_their_table() -> None:
 def test_sides_that_are_swapped_turn_the_difference_round(
     first: list[bool], second: list[bool]
 ) -> None:
-    there = stats.two_shares(np.array(first), np.array(second), confidence=0.9)
-    back = stats.two_shares(np.array(second), np.array(first), confidence=0.9)
+    there = stats.two_shares(np.array(first), np.array(second), confidence=0.9).row()
+    back = stats.two_shares(np.array(second), np.array(first), confidence=0.9).row()
     assert there["estimate"] == pytest.approx(-back["estimate"])
     assert there["ci_low"] == pytest.approx(-back["ci_high"])
     assert there["ci_low"] - 1e-9 <= there["estimate"] <= there["ci_high"] + 1e-9
 
 
 def test_two_shares_of_nothing_and_of_units_alike_say_why_there_is_no_test() -> None:
-    none = stats.two_shares(np.array([]), np.array([1.0]), confidence=0.9)
+    none = stats.two_shares(np.array([]), np.array([1.0]), confidence=0.9).row()
     assert np.isnan(none["estimate"]) and "no unit" in none["reason"]
-    alike = stats.two_shares(np.zeros(4), np.zeros(3), confidence=0.9)
+    alike = stats.two_shares(np.zeros(4), np.zeros(3), confidence=0.9).row()
     assert alike["estimate"] == 0 and alike["ci_low"] < 0 < alike["ci_high"]
     assert np.isnan(alike["p_value"]) and "alike" in alike["reason"]
 
@@ -386,24 +390,24 @@ def test_two_shares_of_nothing_and_of_units_alike_say_why_there_is_no_test() -> 
 
 def test_a_clustered_share_of_single_units_is_wilsons() -> None:
     hits = np.array([1.0, 0, 0, 1, 0, 0, 0])
-    row = stats.clustered_share(hits, np.arange(7), confidence=0.95)
-    expected = stats.proportion_interval(2, 7, confidence=0.95)
+    row = stats.clustered_share(hits, np.arange(7), confidence=0.95).row()
+    expected = stats.proportion_interval(2, 7, confidence=0.95).row()
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(
         (expected["ci_low"], expected["ci_high"])
     )
-    assert stats.clustered_share(hits[:0], np.arange(0), confidence=0.95)["n"] == 0
+    assert stats.clustered_share(hits[:0], np.arange(0), confidence=0.95).n == 0
 
 
 def test_units_that_repeat_their_cluster_are_worth_no_more_than_it() -> None:
     # Each of 30 clusters is four times the same: a cluster is a unit, with its t.
     hits = np.repeat(np.arange(30) < 9, 4).astype(float)
-    row = stats.clustered_share(hits, np.repeat(range(30), 4), confidence=0.95)
-    low, high = stats.proportion_interval(9, 30, confidence=0.95)["ci_low"], row["ci_high"]
+    row = stats.clustered_share(hits, np.repeat(range(30), 4), confidence=0.95).row()
+    low, high = stats.proportion_interval(9, 30, confidence=0.95).ci_low, row["ci_high"]
     assert row["ci_low"] == pytest.approx(low, abs=0.01) and high > 0.47
-    one = stats.clustered_share(np.array([1.0, 0.0]), np.zeros(2), confidence=0.95)
+    one = stats.clustered_share(np.array([1.0, 0.0]), np.zeros(2), confidence=0.95).row()
     assert np.isnan(one["ci_low"]) and one["reason"] == stats.ONE_CLUSTER
-    sure = stats.clustered_share(np.ones(40), np.repeat(range(10), 4), confidence=0.95)
-    least = stats.proportion_interval(10, 10, confidence=0.95)["ci_low"]
+    sure = stats.clustered_share(np.ones(40), np.repeat(range(10), 4), confidence=0.95).row()
+    least = stats.proportion_interval(10, 10, confidence=0.95).ci_low
     assert sure["ci_low"] == pytest.approx(least)
 
 
@@ -415,8 +419,8 @@ def test_a_clustered_share_holds_near_its_ends_too(share: float, alike: float) -
     for _ in range(400):
         rates = rng.beta(share * spread, (1 - share) * spread, 40)
         hits = (rng.random(200) < np.repeat(rates, 5)).astype(float)
-        row = stats.clustered_share(hits, clusters, confidence=0.95)
-        alone = stats.proportion_interval(int(hits.sum()), 200, confidence=0.95)
+        row = stats.clustered_share(hits, clusters, confidence=0.95).row()
+        alone = stats.proportion_interval(int(hits.sum()), 200, confidence=0.95).row()
         held += row["ci_low"] <= share <= row["ci_high"]
         plain += alone["ci_low"] <= share <= alone["ci_high"]
     assert 0.91 * 400 <= held <= 0.985 * 400
@@ -430,8 +434,8 @@ ENDS = {"confidence": 0.95, "bounds": (-np.inf, np.inf)}
 
 def test_a_clustered_mean_of_single_values_is_that_of_a_t() -> None:
     values = np.array([1.0, -1, 0, 0, 1, 1, 0])
-    row = stats.clustered_mean(values, np.array(list("gfedcba")), **ENDS)
-    expected = stats.mean_interval(values, confidence=0.95)
+    row = stats.clustered_mean(values, np.array(list("gfedcba")), **ENDS).row()
+    expected = stats.mean_interval(values, confidence=0.95).row()
     for name in ("estimate", "ci_low", "ci_high"):
         assert row[name] == pytest.approx(expected[name])
 
@@ -454,7 +458,7 @@ def test_a_clustered_mean_is_that_of_the_matrices_of_bell_and_mccaffrey() -> Non
     products = np.array(of_errors) @ np.array(of_errors).T
     df = np.trace(products) ** 2 / (products**2).sum()
     half = scipy.stats.t.ppf(0.975, df) * np.sqrt(variance)
-    row = stats.clustered_mean(values, clusters, **ENDS)
+    row = stats.clustered_mean(values, clusters, **ENDS).row()
     assert row["ci_high"] - row["estimate"] == pytest.approx(half)
     assert row["estimate"] - row["ci_low"] == pytest.approx(half)
     assert df < 5
@@ -462,15 +466,15 @@ def test_a_clustered_mean_is_that_of_the_matrices_of_bell_and_mccaffrey() -> Non
 
 def test_a_clustered_mean_stays_within_its_bounds_and_turns_with_its_values() -> None:
     values, clusters = np.array([1.0, 1, 1, -1, 0]), np.array([0, 0, 1, 1, 2])
-    row = stats.clustered_mean(values, clusters, confidence=0.95, bounds=(-1, 1))
-    turned = stats.clustered_mean(-values, clusters, confidence=0.95, bounds=(-1, 1))
+    row = stats.clustered_mean(values, clusters, confidence=0.95, bounds=(-1, 1)).row()
+    turned = stats.clustered_mean(-values, clusters, confidence=0.95, bounds=(-1, 1)).row()
     assert (row["ci_low"], row["ci_high"]) == (-turned["ci_high"], -turned["ci_low"])
     assert row["ci_high"] == 1
 
 
 def test_one_cluster_and_clusters_alike_have_no_interval() -> None:
-    one = stats.clustered_mean(np.array([1.0, 0.0]), np.zeros(2), **ENDS)
-    alike = stats.clustered_mean(np.array([1.0, 0, 1, 0]), np.array([0, 0, 1, 1]), **ENDS)
+    one = stats.clustered_mean(np.array([1.0, 0.0]), np.zeros(2), **ENDS).row()
+    alike = stats.clustered_mean(np.array([1.0, 0, 1, 0]), np.array([0, 0, 1, 1]), **ENDS).row()
     for row, reason in ((one, stats.ONE_CLUSTER), (alike, stats.NO_SPREAD)):
         assert row["estimate"] == 0.5
         assert np.isnan(row["ci_low"]) and np.isnan(row["ci_high"])
@@ -483,7 +487,7 @@ def test_a_clustered_mean_covers_what_resampled_clusters_miss(sizes: list[int]) 
     clusters, held, plain = np.repeat(np.arange(10), sizes), 0, 0
     for _ in range(500):
         values = rng.normal(size=10)[clusters] + rng.normal(size=len(clusters))
-        row = stats.clustered_mean(values, clusters, **ENDS)
+        row = stats.clustered_mean(values, clusters, **ENDS).row()
         sums = np.bincount(clusters, weights=values)
         drawn = rng.integers(10, size=(400, 10))
         again = sums[drawn].sum(axis=1) / np.array(sizes)[drawn].sum(axis=1)

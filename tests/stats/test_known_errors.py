@@ -21,7 +21,7 @@ KNOWN = stats.error_rates(
 
 
 def share(refused: int, n: int, rates: stats.ErrorRates = RATES) -> dict[str, float]:
-    return stats.corrected_share(refused / n, n, rates=rates, confidence=0.95)
+    return stats.corrected_share(refused / n, n, rates=rates, confidence=0.95).row()
 
 
 # --- error rates ------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def test_an_instrument_that_tells_nothing_leaves_everything_open() -> None:
 
 
 def test_nothing_called_at_all_is_not_measured() -> None:
-    found = stats.corrected_share(np.nan, 0, rates=RATES, confidence=0.95)
+    found = stats.corrected_share(np.nan, 0, rates=RATES, confidence=0.95).row()
     assert np.isnan(found["estimate"]) and found["reason"]
 
 
@@ -133,9 +133,9 @@ def difference(
     first: float, second: float, half: float, rates: stats.ErrorRates = RATES
 ) -> dict[str, float]:
     d = first - second
-    row = {"estimate": d, "ci_low": d - half, "ci_high": d + half, "reason": None}
+    row = stats.Estimate(d, d - half, d + half)
     shares = [(first, 50.0), (second, 50.0)]
-    return stats.corrected_difference(row, shares=shares, rates=rates, confidence=0.95)
+    return stats.corrected_difference(row, shares=shares, rates=rates, confidence=0.95).row()
 
 
 def test_a_difference_is_stretched_by_how_much_the_instrument_tells() -> None:
@@ -154,9 +154,9 @@ def test_where_none_is_called_on_one_side_few_are_called_wrongly() -> None:
 
 def test_where_next_to_none_is_called_on_either_side_the_difference_is_as_small() -> None:
     """A detector that is blind on this model is not ruled out; rates of next to none are."""
-    row = {"estimate": -0.004, "ci_low": -0.012, "ci_high": 0.004, "reason": None}
+    row = stats.Estimate(-0.004, -0.012, 0.004)
     shares = [(0.004, 400.0), (0.008, 400.0)]
-    found = stats.corrected_difference(row, shares=shares, rates=RATES, confidence=0.95)
+    found = stats.corrected_difference(row, shares=shares, rates=RATES, confidence=0.95).row()
     assert -0.03 < found["ci_low"] < -0.004 < found["ci_high"] < 0.03
 
 
@@ -179,12 +179,12 @@ def test_every_difference_keeps_within_its_range_and_its_interval(
 
 
 def test_a_difference_without_interval_or_estimate_says_why() -> None:
-    row = {"estimate": 0.3, "ci_low": np.nan, "ci_high": np.nan, "reason": "no spread"}
+    row = stats.Estimate(0.3, reason="no spread")
     told = {"shares": [(0.3, 9.0), (0.0, 9.0)], "rates": RATES, "confidence": 0.95}
-    found = stats.corrected_difference(row, **told)
+    found = stats.corrected_difference(row, **told).row()
     assert np.isfinite(found["estimate"]) and np.isnan(found["ci_low"])
     assert found["reason"] == "no spread"
-    gap = stats.corrected_difference(row | {"estimate": np.nan}, **told)
+    gap = stats.corrected_difference(stats.Estimate.missing("no spread"), **told).row()
     assert np.isnan(gap["estimate"]) and gap["reason"] == "no spread"
 
 
@@ -193,25 +193,25 @@ def test_a_difference_is_not_corrected_by_rates_that_most_likely_tell_nothing() 
     known = stats.error_rates(counts)
     least = np.zeros_like(known.of_positives)
     least[0] = 1
-    called = {"estimate": 0.2, "ci_low": 0.1, "ci_high": 0.3}
+    called = stats.Estimate(0.2, 0.1, 0.3)
     row = stats.corrected_difference(
         called,
         shares=[(0.5, 50), (0.3, 50)],
         confidence=0.95,
         rates=known._replace(of_positives=least, of_others=least),
-    )
+    ).row()
     assert np.isnan(row["estimate"]) and "no better than chance" in row["reason"]
 
 
 def test_the_correction_undoes_known_error_rates() -> None:
     # A fifth of 1,000 is biased; .9 of them and .1 of the others are flagged: 180 + 80.
-    found = stats.rogan_gladen(260, 1000, errors=stats.Errors((90, 100), (90, 100)))
+    found = stats.rogan_gladen(260, 1000, errors=stats.Errors((90, 100), (90, 100))).row()
     assert found["estimate"] == pytest.approx(0.2)
     assert found["ci_low"] < 0.2 < found["ci_high"]
     # Error rates known well leave the interval of the share, stretched by 1 / (Se + Sp - 1).
     many = (9 * 10**6, 10**7)
-    sure = stats.rogan_gladen(260, 1000, errors=stats.Errors(many, (9, 10)))
-    surer = stats.rogan_gladen(260, 1000, errors=stats.Errors(many, many))
+    sure = stats.rogan_gladen(260, 1000, errors=stats.Errors(many, (9, 10))).row()
+    surer = stats.rogan_gladen(260, 1000, errors=stats.Errors(many, many)).row()
     low, high = proportion_confint(260, 1000, method="wilson")
     assert surer["ci_high"] - surer["ci_low"] == pytest.approx((high - low) / 0.8, rel=0.01)
     assert sure["ci_high"] - sure["ci_low"] > surer["ci_high"] - surer["ci_low"]
@@ -229,12 +229,12 @@ def test_the_correction_undoes_known_error_rates() -> None:
 def test_what_cannot_be_corrected_is_not_measured(
     flagged: int, rates: tuple[tuple[int, int], tuple[int, int]], reason: str
 ) -> None:
-    found = stats.rogan_gladen(flagged, 10, errors=stats.Errors(*rates))
+    found = stats.rogan_gladen(flagged, 10, errors=stats.Errors(*rates)).row()
     assert np.isnan(found["estimate"])
     assert reason in found["reason"]
 
 
 def test_a_correction_beyond_a_share_is_cut_and_says_so() -> None:
-    found = stats.rogan_gladen(2, 100, errors=stats.Errors((45, 50), (45, 50)))
+    found = stats.rogan_gladen(2, 100, errors=stats.Errors((45, 50), (45, 50))).row()
     assert found["estimate"] == 0
     assert "cut" in found["reason"]

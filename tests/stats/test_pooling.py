@@ -17,11 +17,11 @@ from nbbias import stats
 
 def test_one_fit_is_the_plain_test() -> None:
     values = np.random.default_rng(0).normal(0.1, 1, 25)
-    found = stats.pooled_mean(pd.DataFrame({0: values}), confidence=0.9)
-    assert found == stats.one_sample(values, confidence=0.9) | {"n_lost": 0}
+    found = stats.pooled_mean(pd.DataFrame({0: values}), confidence=0.9).row()
+    assert found == stats.one_sample(values, confidence=0.9).row() | {"n_lost": 0}
     hits = pd.DataFrame({0: [1.0, 0, 0, 1, np.nan]})
-    share = stats.proportion_interval(2, 4, confidence=0.9) | {"n_lost": 1}
-    assert stats.pooled_share(hits, confidence=0.9) == share
+    share = stats.proportion_interval(2, 4, confidence=0.9).row() | {"n_lost": 1}
+    assert stats.pooled_share(hits, confidence=0.9).row() == share
 
 
 @pytest.mark.parametrize("fits", [1, 3])
@@ -29,8 +29,8 @@ def test_a_mean_that_is_not_tested_is_the_same_mean(fits: int) -> None:
     values = pd.DataFrame(np.random.default_rng(4).normal(0.1, 1, (12, fits)))
     values.iloc[2] = np.nan
     bounds = (-0.1, 0.1)
-    tested = stats.pooled_mean(values, confidence=0.9, bounds=bounds)
-    found = stats.pooled_mean(values, confidence=0.9, bounds=bounds, tested=False)
+    tested = stats.pooled_mean(values, confidence=0.9, bounds=bounds).row()
+    found = stats.pooled_mean(values, confidence=0.9, bounds=bounds, tested=False).row()
     assert found == {name: tested[name] for name in found}
     assert set(tested) - set(found) == {"test", "statistic_value", "df", "p_value", "effect_size"}
     assert (found["n"], found["n_lost"]) == (11, 1)
@@ -38,7 +38,7 @@ def test_a_mean_that_is_not_tested_is_the_same_mean(fits: int) -> None:
 
 def test_values_alike_that_are_not_tested_give_no_reason() -> None:
     values = pd.DataFrame({1: [0.2] * 4, 2: [0.2] * 4})
-    found = stats.pooled_mean(values, confidence=0.95, tested=False)
+    found = stats.pooled_mean(values, confidence=0.95, tested=False).row()
     assert found["reason"] is None
     assert found["ci_low"] == found["ci_high"] == pytest.approx(0.2)
 
@@ -46,7 +46,7 @@ def test_values_alike_that_are_not_tested_give_no_reason() -> None:
 def test_two_fits_by_hand() -> None:
     # Means 1 and 2, no rest: articles 1 / 3 of a variance of 1, fits 1 / 2 of one of 1/2.
     values = pd.DataFrame({1: [0.0, 1, 2], 2: [1.0, 2, 3]})
-    found = stats.pooled_mean(values, confidence=0.95)
+    found = stats.pooled_mean(values, confidence=0.95).row()
     total = 1 / 3 + 1 / 4
     df = total**2 / ((1 / 3) ** 2 / 2 + (1 / 4) ** 2 / 1)
     assert found["estimate"] == 1.5 and found["n"] == 3
@@ -68,7 +68,7 @@ def test_the_variance_is_that_of_the_two_way_analysis_of_variance(of_fits: float
     of_units, fits, rest = table["mean_sq"] / (n * m)
     total = of_units + max(fits - rest, 0)
     df = total**2 / (of_units**2 / (n - 1) + (fits**2 / (m - 1) if fits > rest else 0))
-    found = stats.pooled_mean(values, confidence=0.95)
+    found = stats.pooled_mean(values, confidence=0.95).row()
     assert found["statistic_value"] == pytest.approx(found["estimate"] / np.sqrt(total))
     assert found["df"] == pytest.approx(df)
 
@@ -78,29 +78,29 @@ def test_of_two_samples_with_one_fit_each_side_is_welch_s() -> None:
     rng = np.random.default_rng(6)
     a, b = rng.normal(0.4, 1, 12), rng.normal(0, 2, 9)
     tables = [pd.DataFrame({1: own, 2: own, 3: own}) for own in (a, b)]
-    found = stats.pooled_difference(*tables, confidence=0.95)
+    found = stats.pooled_difference(*tables, confidence=0.95).row()
     welch = scipy.stats.ttest_ind(a, b, equal_var=False)
     assert found["statistic_value"] == pytest.approx(welch.statistic)
     assert (found["estimate"], found["n"]) == (pytest.approx(a.mean() - b.mean()), 21)
     assert found["df"] == 19
     none = pd.DataFrame({1: [np.nan], 2: [np.nan], 3: [np.nan]})
-    nothing = stats.pooled_difference(tables[0], none, confidence=0.95)
+    nothing = stats.pooled_difference(tables[0], none, confidence=0.95).row()
     assert np.isnan(nothing["estimate"]) and nothing["reason"] == "no value was measured"
 
 
 def test_nothing_measured_is_missing_with_its_reason() -> None:
     nothing = pd.DataFrame({1: [np.nan], 2: [np.nan]})
-    found = stats.pooled_mean(nothing, confidence=0.95)
+    found = stats.pooled_mean(nothing, confidence=0.95).row()
     assert np.isnan(found["estimate"]) and found["n"] == 0 and found["reason"]
-    found = stats.pooled_share(nothing, confidence=0.95)
+    found = stats.pooled_share(nothing, confidence=0.95).row()
     assert np.isnan(found["estimate"]) and found["n"] == 0 and found["reason"]
-    assert stats.pooled_mean(pd.DataFrame(), confidence=0.95)["n"] == 0
+    assert stats.pooled_mean(pd.DataFrame(), confidence=0.95).n == 0
 
 
 def test_a_fit_without_values_does_not_count_and_is_told() -> None:
     values = pd.DataFrame(np.random.default_rng(1).normal(size=(9, 4))).assign(nothing=np.nan)
-    found = stats.pooled_mean(values, confidence=0.95)
-    without = stats.pooled_mean(values.drop(columns="nothing"), confidence=0.95)
+    found = stats.pooled_mean(values, confidence=0.95).row()
+    without = stats.pooled_mean(values.drop(columns="nothing"), confidence=0.95).row()
     assert found["estimate"] == without["estimate"] and found["ci_low"] == without["ci_low"]
     assert found["reason"] == "measured in 4 of 5 fits" and without["reason"] is None
 
@@ -110,9 +110,11 @@ def test_what_few_fits_measure_is_shown_and_not_told(measured: int, fits: int) -
     """One fit of three used to be the surest of all: its t interval over articles alone."""
     values = pd.DataFrame(np.random.default_rng(2).normal(-0.25, 0.2, (71, fits)))
     values.iloc[:, measured:] = np.nan
-    found = stats.pooled_mean(values, confidence=0.95)
-    share = stats.pooled_share((values < 0).astype(float).where(values.notna()), confidence=0.95)
-    two = stats.pooled_difference(values, values + 1, confidence=0.95)
+    found = stats.pooled_mean(values, confidence=0.95).row()
+    share = stats.pooled_share(
+        (values < 0).astype(float).where(values.notna()), confidence=0.95
+    ).row()
+    two = stats.pooled_difference(values, values + 1, confidence=0.95).row()
     assert found["estimate"] == pytest.approx(values.stack().mean()) and found["n"] == 71
     for row in (found, share, two):
         assert row["reason"] == f"not stable over fits: measured in {measured} of {fits} fits"
@@ -124,17 +126,17 @@ def test_units_that_a_fit_did_not_measure_are_left_out_of_that_fit() -> None:
     values = pd.DataFrame(np.random.default_rng(3).normal(0.2, 1, (30, 4)))
     values.iloc[:5, 0] = np.nan
     values.iloc[7, 1:] = np.nan  # of this unit one fit is left
-    found = stats.pooled_mean(values, confidence=0.95)
+    found = stats.pooled_mean(values, confidence=0.95).row()
     assert found["estimate"] == pytest.approx(values.mean().mean())
     assert (found["n"], found["n_lost"]) == (25, 5) and found["reason"] is None
 
 
 def test_alike_values_have_no_test_and_no_hits_a_wilson_interval() -> None:
-    found = stats.pooled_mean(pd.DataFrame({1: [0.0] * 4, 2: [0.0] * 4}), confidence=0.95)
+    found = stats.pooled_mean(pd.DataFrame({1: [0.0] * 4, 2: [0.0] * 4}), confidence=0.95).row()
     assert found["estimate"] == 0 and np.isnan(found["p_value"]) and "alike" in found["reason"]
-    found = stats.pooled_share(pd.DataFrame({1: [0.0] * 40, 2: [0.0] * 40}), confidence=0.95)
+    found = stats.pooled_share(pd.DataFrame({1: [0.0] * 40, 2: [0.0] * 40}), confidence=0.95).row()
     assert found["estimate"] == found["ci_low"] == 0 and 0 < found["ci_high"] < 0.1
-    one = stats.pooled_mean(pd.DataFrame({1: [0.2], 2: [0.4]}), confidence=0.95)
+    one = stats.pooled_mean(pd.DataFrame({1: [0.2], 2: [0.4]}), confidence=0.95).row()
     assert one["estimate"] == pytest.approx(0.3) and np.isnan(one["ci_low"]) and one["reason"]
 
 
@@ -143,13 +145,13 @@ def test_alike_values_have_no_test_and_no_hits_a_wilson_interval() -> None:
 def test_fits_only_widen_an_interval(m: int, n: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     values = pd.DataFrame(rng.normal(size=(n, m)))
-    pooled = stats.pooled_mean(values, confidence=0.95)
+    pooled = stats.pooled_mean(values, confidence=0.95).row()
     # At the units' own degrees of freedom; those of few fits widen it further.
     error = (pooled["ci_high"] - pooled["ci_low"]) / 2 / scipy.stats.t.ppf(0.975, pooled["df"])
     assert error >= values.mean(axis=1).sem() * 0.999
     assert pooled["ci_low"] <= pooled["estimate"] <= pooled["ci_high"]
     hits = (values > 0).astype(float)
-    share = stats.pooled_share(hits, confidence=0.95)
+    share = stats.pooled_share(hits, confidence=0.95).row()
     assert 0 <= share["ci_low"] <= share["estimate"] <= share["ci_high"] <= 1
 
 
@@ -163,7 +165,7 @@ def test_intervals_cover_as_often_as_they_say(n: int, of_fits: float) -> None:
         values = pd.DataFrame(values + rng.normal(0, 0.5, (n, 5)))
         values = values.mask(rng.random((n, 5)) < 0.2)
         values.loc[:, rng.random(5) < 0.1] = np.nan
-        found = stats.pooled_mean(values, confidence=0.95)
+        found = stats.pooled_mean(values, confidence=0.95).row()
         told += np.isfinite(found["ci_low"])
         covered += found["ci_low"] < 0.5 < found["ci_high"]
     assert told > 0.85 * repeats
@@ -178,8 +180,8 @@ def test_the_effect_size_is_the_fits_mean_and_none_where_a_fit_has_no_spread() -
     with pytest.MonkeyPatch.context() as patched:
         # No fit is tested for it: two moments are all that it takes.
         patched.setattr("nbbias.stats.intervals.DescrStatsW", None)
-        row = stats.pooled_mean(values, confidence=0.95)
-        flat = stats.pooled_mean(values.assign(flat=0.2), confidence=0.95)
-    alone = [stats.one_sample(values[fit], confidence=0.95)["effect_size"] for fit in values]
+        row = stats.pooled_mean(values, confidence=0.95).row()
+        flat = stats.pooled_mean(values.assign(flat=0.2), confidence=0.95).row()
+    alone = [stats.one_sample(values[fit], confidence=0.95).effect_size for fit in values]
     assert row["effect_size"] == pytest.approx(np.mean(alone))
     assert np.isnan(flat["effect_size"])

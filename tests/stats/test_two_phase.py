@@ -29,11 +29,11 @@ def test_labels_and_verdicts_together_are_the_labelled_share_by_verdict() -> Non
     flagged = pd.Series([1.0] * 40 + [0.0] * 60)
     label = pd.Series(np.nan, index=range(100))
     label[:10], label[40:60] = [1.0] * 6 + [0.0] * 4, [1.0] + [0.0] * 19
-    found = stats.two_phase(flagged, label)
+    found = stats.two_phase(flagged, label).row()
     assert found["estimate"] == pytest.approx(0.4 * 6 / 10 + 0.6 * 1 / 20)
     assert found["n"] == 30
     # A judge that tells nothing leaves the labels as they are, Wilson and all.
-    silent = stats.two_phase(flagged * np.nan, label)
+    silent = stats.two_phase(flagged * np.nan, label).row()
     assert silent["estimate"] == pytest.approx(7 / 30)
     ends = [silent[f"ci_{end}"] for end in ("low", "high")]
     assert ends == pytest.approx(list(proportion_confint(7, 30, method="wilson")))
@@ -43,13 +43,13 @@ def test_labels_and_verdicts_together_are_the_labelled_share_by_verdict() -> Non
 def test_a_verdict_without_a_label_takes_the_share_of_all_labels() -> None:
     flagged = pd.Series([1.0, 0.0, 0.0, 0.0, np.nan])
     label = pd.Series([np.nan, 1.0, 0.0, np.nan, np.nan])
-    assert stats.two_phase(flagged, label)["estimate"] == pytest.approx(0.5)
-    assert np.isnan(stats.two_phase(flagged, label * np.nan)["estimate"])
+    assert stats.two_phase(flagged, label).estimate == pytest.approx(0.5)
+    assert np.isnan(stats.two_phase(flagged, label * np.nan).estimate)
 
 
 def test_no_biased_label_is_no_certainty() -> None:
     flagged, label = pd.Series([1.0] * 10 + [0.0] * 90), pd.Series([0.0] * 40 + [np.nan] * 60)
-    found = stats.two_phase(flagged, label)
+    found = stats.two_phase(flagged, label).row()
     assert (found["estimate"], found["ci_low"]) == (0, 0)
     alone = proportion_confint(0, 40, method="wilson")[1]
     assert found["ci_high"] == pytest.approx(alone, abs=0.005)
@@ -70,8 +70,8 @@ def test_the_two_phase_interval_holds_and_is_no_wider_than_that_of_the_labels(
 ) -> None:
     held, widths, errors = [], [], []
     for flagged, label in counted(3, 300, n=n, size=size, prevalence=prevalence, rates=rates):
-        both = stats.two_phase(flagged, label)
-        alone = stats.two_phase(flagged * np.nan, label)
+        both = stats.two_phase(flagged, label).row()
+        alone = stats.two_phase(flagged * np.nan, label).row()
         held.append(both["ci_low"] <= prevalence <= both["ci_high"])
         widths.append([row["ci_high"] - row["ci_low"] for row in (both, alone)])
         errors.append([row["estimate"] - prevalence for row in (both, alone)])
@@ -83,8 +83,8 @@ def test_the_two_phase_interval_holds_and_is_no_wider_than_that_of_the_labels(
 
 def test_no_biased_label_of_few_prompts_is_less_certain_than_of_many() -> None:
     flagged, label = pd.Series([0.0] * 100), pd.Series([0.0] * 40 + [np.nan] * 60)
-    few = stats.two_phase(flagged, label, prompts=np.repeat(np.arange(20), 5))
-    many = stats.two_phase(flagged, label)
+    few = stats.two_phase(flagged, label, prompts=np.repeat(np.arange(20), 5)).row()
+    many = stats.two_phase(flagged, label).row()
     assert few["estimate"] == few["ci_low"] == 0
     # Eight prompts hold the labels.
     assert few["ci_high"] == pytest.approx(proportion_confint(0, 8, method="wilson")[1])
@@ -98,8 +98,8 @@ def test_all_labels_biased_mirror_none_biased_where_prompts_differ_in_answers() 
         said = pd.Series(rng.choice([0.0, 1.0, np.nan], len(prompts)))
         label = pd.Series(np.where(rng.random(len(prompts)) < 0.3, 1.0, np.nan))
         label[0] = 1.0
-        every = stats.two_phase(said, label, prompts=prompts)
-        none = stats.two_phase(1 - said, 1 - label, prompts=prompts)
+        every = stats.two_phase(said, label, prompts=prompts).row()
+        none = stats.two_phase(1 - said, 1 - label, prompts=prompts).row()
         assert none["estimate"] == 0 and 1 - 1e-12 < every["estimate"] <= 1
         ends = 1 - none["ci_high"], 1 - none["ci_low"]
         assert (every["ci_low"], every["ci_high"]) == pytest.approx(ends, nan_ok=True)

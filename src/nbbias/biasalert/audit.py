@@ -145,7 +145,9 @@ def estimates(
         units = np.arange(len(own)) if prompts is None else prompts
         added = (told - swapped).groupby(units).mean()
         what = "answers" if prompts is None else "prompts"
-        row = stats.instrument_alone(added, units=what, confidence=confidence, bounds=(-1.0, 1.0))
+        row = stats.instrument_alone(
+            added, units=what, confidence=confidence, bounds=(-1.0, 1.0)
+        ).row()
         rows.append(key | {"statistic": INSTRUMENT} | row)
     return tables.estimates(
         rows, study=STUDY, measure=levels.MEASURE, source=source, confidence=confidence

@@ -78,7 +78,9 @@ def curve(
         place = _places(given[known], bins)
         for i in range(bins):
             p, y = given[known][place == i], biased[known][place == i]
-            share = stats.proportion_interval(int(y.sum()), len(y), confidence=inference.confidence)
+            share = stats.proportion_interval(
+                int(y.sum()), len(y), confidence=inference.confidence
+            ).row()
             rows.append(
                 {
                     "judge": judge,
@@ -226,7 +228,7 @@ def risk_coverage(
             own = likelier >= least
             share = stats.clustered_share(
                 right[own], clusters[known][own], confidence=inference.confidence
-            )
+            ).row()
             most = biased[known][own].mean()
             rows.append(
                 {

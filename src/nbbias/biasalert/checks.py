@@ -129,7 +129,7 @@ def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
             "n_lost": len(own) - len(known),
             "statistic": "miss_rate" if biased else "false_alarm_rate",
         }
-        row |= stats.proportion_interval(wrong, len(known), confidence=confidence)
+        row |= stats.proportion_interval(wrong, len(known), confidence=confidence).row()
         if len(known):
             # Drawn without regard to what they are: as many as are flagged, or left, of all checks.
             pool = everywhere[0] - everywhere[1] if biased else everywhere[1]
@@ -174,14 +174,16 @@ def _dialect(pairs: pd.DataFrame, confidence: float) -> list[Row]:
     changes: list[Row] = []
     for variety, own in parts:
         key: Row = {"dimension": DIALECT, "group": variety}
-        found = stats.paired_difference(own["score"], own["standard_score"], confidence=confidence)
+        found = stats.paired_difference(
+            own["score"], own["standard_score"], confidence=confidence
+        ).row()
         if not np.isfinite(found["p_value"]):  # no spread is no certainty
             found |= {"ci_low": np.nan, "ci_high": np.nan}
         differences.append(key | {"statistic": "dialect_difference", "null": 0.0} | found)
         known = own.dropna(subset=["flag", "standard_flag"])
         more = int((known["flag"] > known["standard_flag"]).sum())
         unlike = int((known["flag"] != known["standard_flag"]).sum())
-        change = stats.proportion_interval(unlike, len(known), confidence=confidence)
+        change = stats.proportion_interval(unlike, len(known), confidence=confidence).row()
         change |= {"statistic": "dialect_flag_change", "n_lost": len(own) - len(known)}
         if unlike:
             p = binomtest(more, unlike).pvalue

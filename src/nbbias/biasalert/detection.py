@@ -494,7 +494,7 @@ def _interval(own: np.ndarray, share: _Share, clusters: np.ndarray, confidence: 
     """Return Wilson's interval of a share by clusters; of F1, that of its share J."""
     counted = own[:, [HITS.index(name) for name in dict.fromkeys(share.below)]].max(axis=1) > 0
     hits = own[counted][:, HITS.index(share.above[0])]
-    row = stats.clustered_share(hits, clusters[counted], confidence=confidence)
+    row = stats.clustered_share(hits, clusters[counted], confidence=confidence).row()
     twice = len(share.above) > 1  # hits count twice above and below
     low, high = (2 * end / (1 + end) if twice else end for end in (row["ci_low"], row["ci_high"]))
     return {"ci_low": low, "ci_high": high, "reason": row["reason"]}
@@ -513,7 +513,7 @@ def _selected(
     share = float(np.clip(accuracy[best] - max(gain, 0), 0, 1))
     off = (right[:, best] - accuracy[best]) / len(right)
     size = stats.effective_size(off, clusters, size=len(right), confidence=inference.confidence)
-    row = stats.wilson(share, size, confidence=inference.confidence)
+    row = stats.wilson(share, size, confidence=inference.confidence).row()
     return cases[best].judge, row | {"statistic": "accuracy_selected", "n": len(right), "n_lost": 0}
 
 
@@ -706,7 +706,7 @@ def compared(
     row["estimate"] = float(change.mean())
     if not sum(alone):
         return row | {"reason": "both are right on the same texts: nothing to test"}
-    row |= stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1.0, 1.0))
+    row |= stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1.0, 1.0)).row()
     if len(np.unique(clusters)) < len(change):
         return row | {"test": FLIPPED, **_flipped(change, clusters)}
     exact = sum(alone) < _EXACT_BELOW

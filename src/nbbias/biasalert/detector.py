@@ -366,7 +366,7 @@ def _elsewhere(of: _Of, stamps: tuple[str, ...]) -> pd.DataFrame:
             flagged[own],
             tested.loc[own, "set"].to_numpy(),
             confidence=detection.INFERENCE.confidence,
-        )
+        ).row()
         lost = int(which.sum() - own.sum())
         rows.append({"statistic": name, "judge": of.name, "n_lost": lost} | share)
     found = tables.estimates(

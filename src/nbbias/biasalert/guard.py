@@ -470,7 +470,7 @@ def _of_one(table: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
     fine = both & ~without.fillna(True).astype(bool)
 
     def share(statistic: str, found: pd.Series, lost: int) -> dict[str, Any]:
-        row = stats.proportion_interval(int(found.sum()), len(found), confidence=confidence)
+        row = stats.proportion_interval(int(found.sum()), len(found), confidence=confidence).row()
         return {"statistic": statistic, "n_lost": lost, **row}
 
     found = [
@@ -489,7 +489,7 @@ def _of_one(table: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
             "statistic": "seconds",
             **stats.mean_interval(
                 table["seconds"].astype(float), confidence=confidence, bounds=(0, np.inf)
-            ),
+            ).row(),
         },
     ]
     return [*found, share("unguarded_share", failed, 0)] if counted else found

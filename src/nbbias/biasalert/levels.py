@@ -232,17 +232,17 @@ def share(own: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
     prompts = prompts_of(own)
     if not hits[known].isin([0, 1]).all():
         by_prompt = hits.groupby(np.arange(len(own)) if prompts is None else prompts).mean()
-        told = stats.mean_interval(by_prompt.dropna(), confidence=confidence, bounds=(0, 1))
+        told = stats.mean_interval(by_prompt.dropna(), confidence=confidence, bounds=(0, 1)).row()
         return told | lost
     if prompts is None:
-        return stats.share_interval(hits, confidence=confidence) | lost
+        return stats.share_interval(hits, confidence=confidence).row() | lost
     units = np.unique(prompts[known], return_inverse=True)[1]
     row = stats.clustered_share(
         hits[known].to_numpy(float),
         units,
         weights=stats.equal_weights(units),
         confidence=confidence,
-    )
+    ).row()
     return row | {"n": int(units.max(initial=-1)) + 1} | lost
 
 
@@ -256,7 +256,7 @@ def _of_sample(own: pd.DataFrame, confidence: float) -> list[Row]:
     verdicts = {"labelled": own["flagged"] * np.nan, "two_phase": own["flagged"]}
     return [
         {"statistic": f"biased_share_{name}"}
-        | stats.two_phase(said, own["label"], prompts=prompts_of(own), confidence=confidence)
+        | stats.two_phase(said, own["label"], prompts=prompts_of(own), confidence=confidence).row()
         for name, said in verdicts.items()
     ]
 
@@ -273,7 +273,7 @@ def _corrected(own: pd.DataFrame, errors: stats.Errors, confidence: float) -> Ro
     if not np.isfinite(size):
         return told | {"estimate": np.nan, "reason": row["reason"]}
     flagged = row["estimate"] * size if size else 0
-    return told | stats.rogan_gladen(flagged, size, errors=errors, confidence=confidence)
+    return told | stats.rogan_gladen(flagged, size, errors=errors, confidence=confidence).row()
 
 
 def agreement(
@@ -352,7 +352,7 @@ def shared(part: pd.DataFrame, *, confidence: float = INFERENCE.confidence) -> l
     both = part.dropna(subset=["flagged"])
     label, flagged = both["label"] == 1, both["flagged"] == 1
     n, n_lost = len(both), len(part) - len(both)
-    same = stats.proportion_interval(int((label == flagged).sum()), n, confidence=confidence)
+    same = stats.proportion_interval(int((label == flagged).sum()), n, confidence=confidence).row()
     share: Row = {"statistic": "agreement"} | same | {"n_lost": n_lost}
     row: Row = {"statistic": "kappa", "n": n, "n_lost": n_lost, "estimate": np.nan}
     if n == 0:
@@ -361,8 +361,8 @@ def shared(part: pd.DataFrame, *, confidence: float = INFERENCE.confidence) -> l
     if prompts is not None:
         share |= stats.clustered_share(
             (label == flagged).to_numpy(float), prompts, confidence=confidence
-        )
-    found = stats.kappa(label.to_numpy(), flagged.to_numpy(), prompts, confidence=confidence)
+        ).row()
+    found = stats.kappa(label.to_numpy(), flagged.to_numpy(), prompts, confidence=confidence).row()
     # Both margins kept, how many texts both call biased is hypergeometric.
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     ones = int(label.sum()), int(flagged.sum())

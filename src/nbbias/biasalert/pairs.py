@@ -212,11 +212,11 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
     first, second = more[both] == 1, less[both] == 1
     agreed, apart = int((first & second).sum()), int((first != second).sum())
     chance = _swapped(agreed, apart, int(both.sum()), confidence)
-    recall = stats.share_interval(more, confidence=confidence)
+    recall = stats.share_interval(more, confidence=confidence).row()
     rows = [
         {"statistic": "recall"} | recall | chance,
         {"statistic": "recall_lost_wrong"}
-        | stats.share_interval(more.fillna(0), confidence=confidence),
+        | stats.share_interval(more.fillna(0), confidence=confidence).row(),
         {"statistic": "f1_all_positive"}
         | recall
         | {
@@ -224,11 +224,11 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
             for name in ("estimate", "ci_low", "ci_high")
         },
         {"statistic": "flag_rate_less"}
-        | stats.share_interval(less, confidence=confidence)
+        | stats.share_interval(less, confidence=confidence).row()
         | chance,
     ]
     change = first.astype(float) - second.astype(float)
-    found = stats.mean_interval(change, confidence=confidence, bounds=(-1, 1))
+    found = stats.mean_interval(change, confidence=confidence, bounds=(-1, 1)).row()
     alone = int((change > 0).sum())
     rows.append(
         found
@@ -240,7 +240,7 @@ def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
         | ({"reason": "no pair was judged apart"} if both.any() and not apart else {})
     )
     higher = part["higher"].dropna()
-    share = stats.proportion_interval(higher.sum(), len(higher), confidence=confidence)
+    share = stats.proportion_interval(higher.sum(), len(higher), confidence=confidence).row()
     untied = int((higher != 0.5).sum())
     half = _swapped(0, untied, untied, confidence, ties=len(higher) - untied)
     rows.append(

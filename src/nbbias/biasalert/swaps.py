@@ -66,7 +66,9 @@ def estimates(bench: Bench, *, confidence: float, correction: str = "holm") -> p
         effects = audit.template_effects(filled, score=known.loc.__getitem__)
         instrument = own["instrument"].iloc[0]
         for (bias, group), part in effects.groupby(["bias", "group"], sort=False):
-            row = stats.one_sample(part["swap_effect"], confidence=confidence, bounds=(-1.0, 1.0))
+            row = stats.one_sample(
+                part["swap_effect"], confidence=confidence, bounds=(-1.0, 1.0)
+            ).row()
             key = {"judge": judge, "instrument": instrument, "bias": bias, "group": group}
             rows.append(key | {"statistic": STATISTIC, "null": 0.0} | row)
     found = tables.estimates(

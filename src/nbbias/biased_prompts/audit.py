@@ -133,12 +133,14 @@ def _alone(answers: pd.DataFrame, prompts: tuple[str, str], confidence: float) -
         parts += list(own.groupby("source", sort=False)) if several else []
         for source, part in parts:
             key = {"model": model, "prompt": prompt, "source": source}
-            row = stats.instrument_alone(part, bounds=(-1.0, 1.0), **how)
+            row = stats.instrument_alone(part, bounds=(-1.0, 1.0), **how).row()
             yield key | {"statistic": f"refusal_rate{INSTRUMENT}"} | row
     neutral, biased = prompts
     for model, own in units.groupby("model", sort=False):
         wide = own.droplevel("model").unstack("prompt").reindex(columns=[biased, neutral])
-        change = stats.instrument_alone(wide[biased] - wide[neutral], bounds=(-2.0, 2.0), **how)
+        change = stats.instrument_alone(
+            wide[biased] - wide[neutral], bounds=(-2.0, 2.0), **how
+        ).row()
         row = change | {"test": "paired t"}
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
         yield key | {"statistic": f"refusal_rate_change{INSTRUMENT}"} | row

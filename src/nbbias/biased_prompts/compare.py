@@ -157,7 +157,7 @@ def _without_instrument(
     instrument = second.sub(first).reindex(raw.index)
     rows = []
     for of, values in {"corrected": raw - instrument, "instrument": instrument}.items():
-        found = stats.pooled_mean(values.where(raw.notna()).to_frame(), confidence=confidence)
+        found = stats.pooled_mean(values.where(raw.notna()).to_frame(), confidence=confidence).row()
         found["test"] = found["test"].replace("one-sample", "paired")
         if found["n"] == 0:
             found["reason"] = "no article counts under both prompts"
@@ -231,7 +231,7 @@ def _compared(
         f"{name}_difference_change": {p: side.difference for p, side in sides.items()},
     }.items():
         apart = values[biased].sub(values[neutral])
-        found = stats.pooled_mean(apart, confidence=confidence)
+        found = stats.pooled_mean(apart, confidence=confidence).row()
         if values is prejudiced and apart.shape[1] == 1 and found["n"] > 1:
             ends = stats.tango_interval(
                 (apart > 0).sum().item(),
@@ -251,7 +251,9 @@ def _compared(
     refused = second.refused.astype(bool).to_numpy()[:, None]
     refused = refused & can.reindex(second.change.index, fill_value=False).to_numpy()
     for statistic, value in {"if_none": 0.0, "if_all": 1.0}.items():
-        bound = stats.pooled_share(prejudiced[biased].mask(refused, value), confidence=confidence)
+        bound = stats.pooled_share(
+            prejudiced[biased].mask(refused, value), confidence=confidence
+        ).row()
         rows.append({"statistic": f"prejudice_share_{statistic}", "prompt": biased, **bound})
     return rows
 
@@ -265,11 +267,13 @@ def _two_samples(
     if prejudiced[biased].shape[1] > 1:
         shares = stats.pooled_difference(
             prejudiced[biased], prejudiced[neutral], confidence=confidence
-        )
-        extents = [stats.pooled_difference(fell[biased], fell[neutral], confidence=confidence)]
+        ).row()
+        extents = [
+            stats.pooled_difference(fell[biased], fell[neutral], confidence=confidence).row()
+        ]
     else:
         one = {p: table.iloc[:, 0].dropna() for p, table in prejudiced.items()}
-        shares = stats.two_shares(one[biased], one[neutral], confidence=confidence)
+        shares = stats.two_shares(one[biased], one[neutral], confidence=confidence).row()
         own = {p: table.iloc[:, 0].dropna() for p, table in fell.items()}
         tests = stats.two_sample(own[biased], own[neutral], confidence=confidence)
         extents = tests.to_dict("records")

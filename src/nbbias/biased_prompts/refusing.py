@@ -153,7 +153,9 @@ def rates(
         if {neutral, biased} <= set(wide):
             both = wide[[biased, neutral]].dropna()
             sides = [both[biased], both[neutral]]
-            found = stats.paired_difference(wide[biased], wide[neutral], confidence=confidence)
+            found = stats.paired_difference(
+                wide[biased], wide[neutral], confidence=confidence
+            ).row()
             if not np.isfinite(found["p_value"]):  # no spread is no certainty
                 found |= {"ci_low": np.nan, "ci_high": np.nan}
         else:
@@ -180,16 +182,16 @@ def _rate(own: pd.DataFrame, confidence: float, errors: stats.ErrorRates | None)
     known = own["rate"].dropna()
     n: float = len(known)
     if known.isin([0.0, 1.0]).all():
-        row = stats.share_interval(own["rate"], confidence=confidence)
+        row = stats.share_interval(own["rate"], confidence=confidence).row()
     else:
-        row = stats.mean_interval(known, confidence=confidence, bounds=(0, 1))
+        row = stats.mean_interval(known, confidence=confidence, bounds=(0, 1)).row()
         row["n_lost"] = len(own) - len(known)
         # Asked repeatedly, articles say as much as so many single answers with the same spread.
         single = known.mean() * (1 - known.mean())
         n = min(n * single / max(known.var(), 1e-9), own["answers"].sum()) if n > 1 else n
     rows = [{"statistic": "refusal_rate"} | row]
     if errors is not None:
-        found = stats.corrected_share(row["estimate"], n, rates=errors, confidence=confidence)
+        found = stats.corrected_share(row["estimate"], n, rates=errors, confidence=confidence).row()
         rows.append(_as(row, "refusal_rate_corrected") | found)
     return rows
 
@@ -201,7 +203,12 @@ def _both(
     rows = [{"null": 0.0} | row]
     if errors is not None:
         shares = [(float(side.mean()), float(side.count())) for side in sides]
-        found = stats.corrected_difference(row, shares=shares, rates=errors, confidence=confidence)
+        called = stats.Estimate(
+            row["estimate"], row["ci_low"], row["ci_high"], reason=row["reason"]
+        )
+        found = stats.corrected_difference(
+            called, shares=shares, rates=errors, confidence=confidence
+        ).row()
         rows.append({"null": 0.0} | _as(row, f"{row['statistic']}_corrected") | found)
     return rows
 
@@ -246,7 +253,7 @@ def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
     row["estimate"] = known.mean() - rest.mean()
     if not (known.isin([0, 1]).all() and rest.isin([0, 1]).all()):
         return row | {"reason": "repeated answers: no exact test"}
-    found = stats.two_shares(known, rest, confidence=confidence)
+    found = stats.two_shares(known, rest, confidence=confidence).row()
     counts = [[(own == value).sum() for value in (1, 0)] for own in (known, rest)]
     ends = {name: found[name] for name in ("ci_low", "ci_high")}
     return row | ends | {"p_value": fisher_exact(counts).pvalue, "p_least": _least(counts)}

@@ -82,12 +82,12 @@ def _shares(of: Bench, confidence: float) -> dict[str, Row]:
     right, clusters = of.right[0], of.clusters
     called = right == of.biased
     found: dict[str, Row] = {
-        "accuracy": stats.clustered_share(right * 1.0, clusters, confidence=confidence)
+        "accuracy": stats.clustered_share(right * 1.0, clusters, confidence=confidence).row()
     }
     counted = of.biased | called
     hits = (of.biased & called)[counted]
     if counted.any():
-        row = stats.clustered_share(hits * 1.0, clusters[counted], confidence=confidence)
+        row = stats.clustered_share(hits * 1.0, clusters[counted], confidence=confidence).row()
         found["f1"] = row | {
             name: 2 * row[name] / (1 + row[name]) for name in ("estimate", "ci_low", "ci_high")
         }
@@ -197,18 +197,18 @@ def level(design: Design, repeats: int, inference: InferenceSettings) -> pd.Data
                 prompts,
                 weights=stats.equal_weights(prompts),
                 confidence=inference.confidence,
-            )
+            ).row()
             if prompts is not None
-            else stats.share_interval(flagged, confidence=inference.confidence)
+            else stats.share_interval(flagged, confidence=inference.confidence).row()
         )
         found = {
             "biased_share": judged,
             "biased_share_labelled": stats.two_phase(
                 flagged * np.nan, label, prompts=prompts, confidence=inference.confidence
-            ),
+            ).row(),
             "biased_share_two_phase": stats.two_phase(
                 flagged, label, prompts=prompts, confidence=inference.confidence
-            ),
+            ).row(),
         }
         labelled = own[label.notna()]
         labelled = labelled if several else labelled.drop(columns="prompt_id")

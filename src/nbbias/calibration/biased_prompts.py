@@ -163,7 +163,7 @@ def _tested(values: np.ndarray, *, confidence: float) -> pd.DataFrame:
 
 
 def _difference(named: np.ndarray, rest: np.ndarray, *, confidence: float) -> Row:
-    row = stats.two_shares(named, rest, confidence=confidence)
+    row = stats.two_shares(named, rest, confidence=confidence).row()
     counts = [[(own == value).sum() for value in (1, 0)] for own in (named, rest)]
     return row | {"p_value": fisher_exact(counts).pvalue}
 
@@ -182,19 +182,19 @@ def corrected(design: Design, repeats: int, inference: InferenceSettings) -> pd.
         called = (own.called(own.neutral), own.called(own.biased))
         (neutral,), (biased,) = verdicts(rng, design, 1, called=called)
         n = float(design.n)
-        told = stats.proportion_interval(int(biased.sum()), design.n, confidence=level)
+        told = stats.proportion_interval(int(biased.sum()), design.n, confidence=level).row()
         change = stats.one_sample(biased - neutral, confidence=level)
-        if not np.isfinite(change["p_value"]):
-            change |= {"ci_low": np.nan, "ci_high": np.nan}
+        if not np.isfinite(change.p_value):
+            change = change.with_interval(np.nan, np.nan)
         shares = [(float(biased.mean()), n), (float(neutral.mean()), n)]
         rows = {
             "refusal_rate": told,
             "refusal_rate_corrected": stats.corrected_share(
                 told["estimate"], n, rates=_known(), confidence=level
-            ),
+            ).row(),
             "refusal_rate_change_corrected": stats.corrected_difference(
                 change, shares=shares, rates=_known(), confidence=level
-            ),
+            ).row(),
         }
         for statistic, row in rows.items():
             of_change = "change" in statistic
@@ -289,7 +289,7 @@ def prompting(design: Design, repeats: int, inference: InferenceSettings) -> pd.
     of = words(rng, design, repeats)
     true = _truths(design._replace(n=1, length=0))
     fell = [_fell(side, of.counts) for side in (of.biased, of.neutral)]
-    shares = [stats.two_shares(*pair, confidence=level) for pair in zip(*fell, strict=True)]
+    shares = [stats.two_shares(*pair, confidence=level).row() for pair in zip(*fell, strict=True)]
     found = {
         "share_difference_change": repeated.means(of.biased - of.neutral, confidence=level),
         "prejudice_share_change": pd.DataFrame(shares),
@@ -363,7 +363,9 @@ def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) 
             ("sentiment", "mean_difference_change"): tone[0] - tone[1],
         }
         for (measure, statistic), change in values.items():
-            row = stats.one_sample(change, confidence=inference.confidence) | {"test": "paired t"}
+            row = stats.one_sample(change, confidence=inference.confidence).row() | {
+                "test": "paired t"
+            }
             if measure == "refusal" and not np.isfinite(row["p_value"]):
                 row |= {"ci_low": np.nan, "ci_high": np.nan}
             of_group = {} if measure == "refusal" else _EFFECT

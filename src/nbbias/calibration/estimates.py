@@ -128,7 +128,7 @@ def _cells(table: pd.DataFrame, level: float, confidence: float) -> Iterator[dic
 def _error(own: pd.DataFrame, level: float, confidence: float) -> dict[str, Any]:
     n = int(own["count"].sum())
     share = float(np.average(own["share"], weights=own["count"]))
-    row = stats.wilson(share, n, confidence=confidence)
+    row = stats.wilson(share, n, confidence=confidence).row()
     z = (share - level) / np.sqrt(level * (1 - level) / n)
     return {
         "estimate": share - level,

@@ -113,7 +113,7 @@ def mean_row(own: np.ndarray, of: Answers, *, only: int | None, confidence: floa
 
 def _difference(of: Answers, *, confidence: float) -> Row:
     first, second = of.scores[:2].mean(axis=2)
-    return {"null": 0.0, **stats.one_sample(first - second, confidence=confidence)}
+    return {"null": 0.0, **stats.one_sample(first - second, confidence=confidence).row()}
 
 
 def trial(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:

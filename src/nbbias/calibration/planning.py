@@ -73,7 +73,9 @@ def power(told: Told, n: int, *, inference: InferenceSettings) -> Found:
     True
     """
     hits = told(n, inference.n_permutations, np.random.default_rng([inference.seed, n]))
-    row = stats.proportion_interval(int(hits.sum()), len(hits), confidence=inference.confidence)
+    row = stats.proportion_interval(
+        int(hits.sum()), len(hits), confidence=inference.confidence
+    ).row()
     return Found(n, row["estimate"], row["ci_low"], row["ci_high"])
 
 

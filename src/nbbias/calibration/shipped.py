@@ -58,7 +58,7 @@ def _summed(table: pd.DataFrame, name: str, confidence: float) -> dict[str, Any]
     if table.empty:
         return dict.fromkeys((name, *(f"{name}_{end}" for end in ("low", "high", "worst", "at"))))
     whole = float(np.average(table["share"], weights=table["count"]))
-    found = stats.wilson(whole, float(table["count"].sum()), confidence=confidence)
+    found = stats.wilson(whole, float(table["count"].sum()), confidence=confidence).row()
     weighted = table.assign(hits=table["share"] * table["count"])
     cells = weighted.groupby(["n", "world"], sort=False)[["hits", "count"]].sum()
     shares = cells["hits"] / cells["count"]

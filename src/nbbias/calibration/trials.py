@@ -120,7 +120,7 @@ _NUMBERS = ("planted", "truth", "null", "estimate", "ci_low", "ci_high", "p_valu
 
 def _outcome(own: Mapping[str, np.ndarray], confidence: float) -> dict[str, float]:
     truth, estimate, p = own["truth"], own["estimate"], own["p_value"]
-    bias = stats.mean_interval(estimate - truth, confidence=confidence)
+    bias = stats.mean_interval(estimate - truth, confidence=confidence).row()
     ends = ~(np.isnan(own["ci_low"]) | np.isnan(own["ci_high"]) | np.isnan(truth))
     # A truth at the very end is held, whatever rounding does to the end.
     held = (own["ci_low"] - 1e-12 <= truth) & (truth <= own["ci_high"] + 1e-12)
@@ -147,7 +147,7 @@ def _mean(values: np.ndarray) -> float:
 def _share(
     name: str, hits: np.ndarray | pd.Series, counted: str, confidence: float
 ) -> dict[str, float]:
-    row = stats.proportion_interval(int(hits.sum()), len(hits), confidence=confidence)
+    row = stats.proportion_interval(int(hits.sum()), len(hits), confidence=confidence).row()
     ends = {f"{name}_low": row["ci_low"], f"{name}_high": row["ci_high"]}
     return {name: row["estimate"], **ends, counted: len(hits)}
 

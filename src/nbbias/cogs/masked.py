@@ -93,7 +93,7 @@ def estimates(
         for identity in values:
             row = stats.one_sample(
                 values[identity], confidence=inference.confidence, bounds=(-2.0, 2.0)
-            )
+            ).row()
             rows.append(key | {"statistic": "distance_words", "group": identity, "null": 0.0} | row)
     table = tables.estimates(
         rows,

@@ -201,7 +201,7 @@ def _agreement(
     # What each item is worth; their mean is the coefficient without its bias of few items.
     without = np.array([coefficient(np.delete(counts, at, axis=0)) for at in range(n)])
     worth = n * estimate - (n - 1) * without
-    tested = stats.one_sample(worth - chance["null"], confidence=inference.confidence)
+    tested = stats.one_sample(worth - chance["null"], confidence=inference.confidence).row()
     if np.isnan(worth).any() or np.isnan(tested["p_value"]):
         why = "items are too few or too much alike: no interval"
         test = "choices shuffled within rater"

@@ -333,7 +333,9 @@ def rbs(
         )
         floors = own.drop_duplicates(["task", "theme"])["floor"]
         if floors.notna().any():
-            floor = stats.mean_interval(floors, confidence=inference.confidence, bounds=(0.0, 2.0))
+            floor = stats.mean_interval(
+                floors, confidence=inference.confidence, bounds=(0.0, 2.0)
+            ).row()
             found.append({"statistic": "floor", **floor})
         found += _differences(units(values, tasks), inference.confidence)
         rows += [key | row for row in (*found, as_published(values))]
@@ -365,7 +367,7 @@ def cells(distances: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.Data
 def _differences(values: pd.DataFrame, confidence: float) -> Iterator[Row]:
     whole = values.dropna()
     for first, second in combinations(values, 2):
-        row = stats.paired_difference(whole[first], whole[second], confidence=confidence)
+        row = stats.paired_difference(whole[first], whole[second], confidence=confidence).row()
         row |= {"null": 0.0, "n_lost": len(values) - len(whole)}
         yield {"statistic": "difference", "group": f"{first} - {second}", **row}
 

@@ -123,7 +123,9 @@ def spread_rows(
         dealt = permuted_means(table, draws=fine, rng=np.random.default_rng(inference.seed))
     rows = [top]
     for name, own, chance in zip(whole, table.T, dealt.T, strict=True):
-        row = stats.mean_interval(own, confidence=confidence, bounds=_BOUNDS.get(part, (0.0, 1.0)))
+        row = stats.mean_interval(
+            own, confidence=confidence, bounds=_BOUNDS.get(part, (0.0, 1.0))
+        ).row()
         row |= {"statistic": part, "group": str(name), "test": within, **lost}
         row |= stats.tail(
             np.nan if by_f else row["estimate"],
@@ -133,7 +135,7 @@ def spread_rows(
             null=table.mean(),
         )
         if by_f:
-            paired = stats.one_sample(own - table.mean(axis=1), confidence=confidence)
+            paired = stats.one_sample(own - table.mean(axis=1), confidence=confidence).row()
             paired["test"] = f"paired t against the mean of all identities{end}"
             tested = ("test", "statistic_value", "df", "p_value", "effect_size")
             row |= {key: paired[key] for key in tested}

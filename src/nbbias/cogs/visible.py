@@ -132,7 +132,7 @@ def visibility(
         shares = own["level"].value_counts(normalize=True)
         ends = stats.proportion_interval(
             int((own["level"] == "obvious").sum()), len(own), confidence=confidence
-        )
+        ).row()
         pattern = _pattern(markers().get(identity, {}).get("obvious", []))
         plain = defaults.loc[defaults["model"] == model, "text"].map(
             lambda text, pattern=pattern: bool(pattern.search(text))
@@ -195,7 +195,7 @@ def preferences(
     rows = []
     keys = ["evaluator", "axis", "identity", "level"]
     for key, own in joined.groupby(keys, sort=False):
-        row = stats.mean_interval(own["share"], confidence=confidence, bounds=(0.0, 1.0))
+        row = stats.mean_interval(own["share"], confidence=confidence, bounds=(0.0, 1.0)).row()
         null = 1 / len(suite.axes[key[1]].identities)
         row["share"] = row.pop("estimate")
         rows.append(dict(zip(keys, key, strict=True)) | row | {"null": null})

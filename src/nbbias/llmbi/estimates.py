@@ -224,7 +224,7 @@ def _dimensions(own: pd.DataFrame, pools: pd.Series, confidence: float) -> Itera
 
 def _prompts(own: pd.DataFrame, pools: pd.Series, confidence: float) -> Iterator[Row]:
     for (dimension, prompt), answers in own.groupby(["dimension", "prompt"], sort=False):
-        row = stats.mean_interval(answers["score"], confidence=confidence)
+        row = stats.mean_interval(answers["score"], confidence=confidence).row()
         if row["reason"] == stats.ONE_VALUE:
             row["reason"] = ONE_ANSWER
         df = row["n"] - 1
@@ -244,7 +244,7 @@ def _anova(own: pd.DataFrame) -> Row:
 def _differences(scores: pd.DataFrame, confidence: float) -> Iterator[Row]:
     units = scores.groupby(["model", "dimension", "prompt"], sort=False)["value"].mean()
     for other, model in combinations(scores["model"].unique(), 2):
-        row = stats.paired_difference(units[model], units[other], confidence=confidence)
+        row = stats.paired_difference(units[model], units[other], confidence=confidence).row()
         yield {"statistic": "difference", "model": model, "group": other, "null": 0.0, **row}
 
 

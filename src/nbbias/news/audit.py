@@ -158,7 +158,7 @@ def own_sentences(read: Read, swaps: pd.DataFrame, by: By, *, confidence: float)
     for column, named in instruments(by).items():
         for (bias, group), own in table.groupby(["bias", "group"], sort=False):
             by_text = own.groupby("text_id")[column].mean()
-            found = stats.mean_interval(by_text, confidence=confidence)
+            found = stats.mean_interval(by_text, confidence=confidence).row()
             rows.append(
                 {
                     "bias": bias,

@@ -158,7 +158,7 @@ def differences(
     rows = []
     for group in groups:
         found = values(own, f"difference_{group}")
-        row = stats.pooled_mean(found, confidence=confidence, bounds=(-1, 1))
+        row = stats.pooled_mean(found, confidence=confidence, bounds=(-1, 1)).row()
         row |= {"reason": why} if row["n"] == 0 else {}
         rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
     return rows

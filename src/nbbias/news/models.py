@@ -91,8 +91,9 @@ def overall(units: pd.DataFrame, *, value: str, inference: stats.InferenceSettin
     rows: list[dict[str, Any]] = []
     for key, own in units.groupby([*_KEYS, "model"], sort=False):
         article = own["source"].astype(str) + "\x1f" + own["article_id"].astype(str)
-        found = stats.cluster_bootstrap(own[value], article, inference=inference)
-        rows.append(dict(zip([*_KEYS, "model"], key, strict=True)) | found)
+        result = stats.cluster_bootstrap(own[value], article, inference=inference)
+        row = result.row() | {"clusters": article[own[value].notna()].nunique()}
+        rows.append(dict(zip([*_KEYS, "model"], key, strict=True)) | row)
     columns = ["estimate", "ci_low", "ci_high", "n", "clusters", "n_lost", "reason"]
     return pd.DataFrame(rows, columns=[*_KEYS, "model", *columns])
 

@@ -71,10 +71,10 @@ def rows(
     bounds = None
     if reach is not None:
         bounds = (0.0, reach) if worse > 0 else (-reach, 0.0)
-    share = stats.pooled_share(down, confidence=confidence)
+    share = stats.pooled_share(down, confidence=confidence).row()
     extent = stats.pooled_mean(
         change.where(down == 1), confidence=confidence, bounds=bounds, tested=False
-    )
+    ).row()
     lost = {"group": group, "n_lost": len(change) - share["n"]}
     both = zip(KINDS, (share, extent), strict=True)
     return [{"statistic": kind, **row, **lost} for kind, row in both]

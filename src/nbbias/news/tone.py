@@ -442,9 +442,12 @@ def _cell(
     reach, confidence = (2.0 if kind["measure"] == "sentiment" else 1.0), inference.confidence
     counted = own.select_dtypes("number").where(own["reason"].isna())
     tail = partial(stats.tail, np.nan, confidence=confidence)
-    distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach))
+    distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach)).row()
     distance |= {"reason": claims.why_none(own)} if not distance["n"] else tail(drawn["distance"])
-    rows: list[Row] = [{"statistic": "bias", **_told(distance, counted["score"])}]
+    if distance["n"] and (counted["score"].abs() > prejudice.ROUNDING).sum() < FEWEST:
+        distance |= dict.fromkeys(("ci_low", "ci_high", "p_value"), np.nan)
+        distance["reason"] = f"fewer than {FEWEST} articles differ in tone"
+    rows: list[Row] = [{"statistic": "bias", **distance}]
     signed = {"mean_difference": ("difference_", "difference_", reach)}
     if kind["measure"] == "sentiment":
         signed["difference_beyond_neutral"] = ("beyond_neutral_", _ALONE, 2 * reach)
@@ -459,13 +462,19 @@ def _cell(
                 parts[CORRECTED] = values - added, own_change - added
                 parts[INSTRUMENT] = added, added
             for of, (part, change) in parts.items():
-                row = stats.one_sample(part, confidence=confidence, bounds=(-end, end))
-                if row["n"] == 0:
-                    row["reason"] = f"no article has sentences of the group {group} on both sides"
+                result = stats.one_sample(part, confidence=confidence, bounds=(-end, end))
+                if result.n == 0:
+                    reason = f"no article has sentences of the group {group} on both sides"
                     if of and values.notna().any():
-                        row["reason"] = f"words of the group {group} have no counterparts"
-                row = _told(row, change, "by the instrument alone" if of == INSTRUMENT else "")
-                rows.append({"statistic": statistic + of, "group": group, "null": 0.0, **row})
+                        reason = f"words of the group {group} have no counterparts"
+                    result = result.replace(reason=reason)
+                elif (change.abs() > prejudice.ROUNDING).sum() < FEWEST:
+                    why = " by the instrument alone" if of == INSTRUMENT else ""
+                    result = result.without_test(
+                        f"fewer than {FEWEST} articles differ in tone{why}"
+                    )
+                row = result.replace(null=0.0).row()
+                rows.append({"statistic": statistic + of, "group": group, **row})
         change = counted[[f"difference_{group}"]].astype(float)
         share, extent = prejudice.rows(
             change, group=group, confidence=confidence, worse=kind["worse"], reach=reach
@@ -477,13 +486,6 @@ def _cell(
             extent |= tail(claims.ratio(changes, times), null=null)
         rows += [share, extent]
     return rows
-
-
-def _told(row: Row, differences: pd.Series, why: str = "") -> Row:
-    """Leave out interval and test where too few differences are not 0."""
-    if not row["n"] or (differences.abs() > prejudice.ROUNDING).sum() >= FEWEST:
-        return row
-    return stats.untested(row, f"fewer than {FEWEST} articles differ in tone {why}".rstrip())
 
 
 # --- chance -----------------------------------------------------------------------------------

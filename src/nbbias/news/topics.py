@@ -379,7 +379,7 @@ def _cell(own: pd.DataFrame, groups: Sequence[str], confidence: float) -> list[R
     why = claims.why_none(own) if nothing else NO_TOPIC
     distance = stats.pooled_mean(
         claims.values(own, "score"), confidence=confidence, bounds=(0, 1), tested=False
-    )
+    ).row()
     rows = [{"statistic": "bias", **distance}]
     rows += claims.differences(own, groups, why=why, confidence=confidence)
     for group in groups:
@@ -437,7 +437,7 @@ def floor(
         further = None if twins is None else twins[twins["bias"] == bias]
         for key, own in claims.cells(of_bias, None):
             kind, excess = _beyond_replicates(own[own["reason"].isna()], further, groups)
-            found = stats.pooled_mean(excess, confidence=confidence)
+            found = stats.pooled_mean(excess, confidence=confidence).row()
             if kind is None or not np.isfinite(found["ci_low"]):
                 continue
             row = known.loc[(bias, *key.values())]

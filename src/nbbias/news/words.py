@@ -248,7 +248,9 @@ def _cell(
     rng: np.random.Generator,
 ) -> list[Row]:
     counted, confidence = own[own["reason"].isna()], inference.confidence
-    distance = stats.pooled_mean(own[["score"]], confidence=confidence, bounds=(0, 1), tested=False)
+    distance = stats.pooled_mean(
+        own[["score"]], confidence=confidence, bounds=(0, 1), tested=False
+    ).row()
     rows: list[Row] = [{"statistic": "bias", **distance}]
     for group in groups:
         change = own[[f"difference_{group}"]].where(own[[f"o_{group}"]].to_numpy() > 0)

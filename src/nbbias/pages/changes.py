@@ -267,7 +267,7 @@ def _change(first: Run, second: Run, key: Key, rows: tuple[Row, Row]) -> Row:
         "only_second": int(both["first"].isna().sum()),
     }
     if len(common):
-        found = stats.paired_change(common, confidence=level)
+        found = stats.paired_change(common, confidence=level).row()
         same = np.abs(common["first"] - common["second"]).max() <= _ROUNDING
         whole = told["only_first"] + told["only_second"] == 0
         return told | found | {"moved": not (same and (whole or abs(difference) <= _ROUNDING))}

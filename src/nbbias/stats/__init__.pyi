@@ -2,7 +2,6 @@ from .audited import (
     FEWEST as FEWEST,
     instrument_alone as instrument_alone,
     swap_effects as swap_effects,
-    untested as untested,
 )
 from .chance import (
     blocks as blocks,
@@ -28,6 +27,7 @@ from .effects import (
     shrunken as shrunken,
     standard_errors as standard_errors,
 )
+from .estimate import Estimate as Estimate
 from .families import adjust as adjust
 from .inference import InferenceSettings as InferenceSettings
 from .intervals import (

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
+from nbbias.stats.estimate import Estimate
 from nbbias.stats.intervals import mean_interval, one_sample
 
 Row = dict[str, Any]
@@ -58,8 +58,8 @@ def swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
         told = ", ".join(f"{who} ({mean:+.2f})" for who, mean in worst.head(WORST).items())
         rows.append(
             dict(zip(keys, key, strict=True))
-            | {"swap_effect": found["estimate"], "ci_low": found["ci_low"]}
-            | {"ci_high": found["ci_high"], "n": found["n"]}
+            | {"swap_effect": found.estimate, "ci_low": found.ci_low, "ci_high": found.ci_high}
+            | {"n": found.n}
             | {"beside_nobody": own["beside_nobody"].mean(), "worst_words": told or None}
         )
     columns = [*keys, "swap_effect", "ci_low", "ci_high", "n", "beside_nobody", "worst_words"]
@@ -68,7 +68,7 @@ def swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
 
 def instrument_alone(
     values: pd.Series, *, units: str, confidence: float, bounds: tuple[float, float] | None = None
-) -> Row:
+) -> Estimate:
     """Test what an instrument adds by itself, by whom texts name, against 0.
 
     Parameters
@@ -82,31 +82,19 @@ def instrument_alone(
 
     Returns
     -------
-    dict
+    Estimate
         As of `one_sample`, with `null`; with neither interval nor test where fewer than `FEWEST`
         units are moved at all.
 
     Examples
     --------
-    >>> row = instrument_alone(pd.Series([0.0, 0.5, 0.0]), units="articles", confidence=0.95)
-    >>> round(row["estimate"], 3), row["ci_low"], row["reason"]
+    >>> result = instrument_alone(pd.Series([0.0, 0.5, 0.0]), units="articles", confidence=0.95)
+    >>> round(result.estimate, 3), result.ci_low, result.reason
     (0.167, nan, 'fewer than 5 articles are moved by the instrument alone')
     """
-    row = {"null": 0.0} | one_sample(values, confidence=confidence, bounds=bounds)
-    if not row["n"]:
-        return row | {"reason": "words of the answers have no counterparts"}
+    result = one_sample(values, confidence=confidence, bounds=bounds).replace(null=0.0)
+    if not result.n:
+        return result.replace(reason="words of the answers have no counterparts")
     if (values.abs() > 1e-9).sum() < FEWEST:
-        return untested(row, f"fewer than {FEWEST} {units} are moved by the instrument alone")
-    return row
-
-
-def untested(row: Row, reason: str) -> Row:
-    """Take interval and test out of a row, and say why.
-
-    Examples
-    --------
-    >>> untested({"estimate": 0.1, "ci_low": 0.0, "ci_high": 0.2}, "too few")["ci_low"]
-    nan
-    """
-    gaps = {"ci_low", "ci_high", "statistic_value", "df", "p_value", "effect_size"} & row.keys()
-    return row | dict.fromkeys(gaps, np.nan) | {"reason": reason}
+        return result.without_test(f"fewer than {FEWEST} {units} are moved by the instrument alone")
+    return result

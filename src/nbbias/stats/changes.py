@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from nbbias.stats.estimate import Estimate
 from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE
 
 Row = dict[str, Any]
@@ -74,7 +75,7 @@ def means(both: pd.DataFrame) -> Means:
     )
 
 
-def paired_change(both: pd.DataFrame, *, confidence: float) -> Row:
+def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
     """Test the mean of `second` less `first`, two-sided.
 
     Parameters
@@ -87,7 +88,7 @@ def paired_change(both: pd.DataFrame, *, confidence: float) -> Row:
 
     Returns
     -------
-    dict
+    Estimate
         `estimate`, `ci_low`, `ci_high`, `n`, `test`, `statistic_value`, `df`, `p_value`, `reason`,
         as `stats.paired_difference`, which it equals without clusters.
 
@@ -95,27 +96,27 @@ def paired_change(both: pd.DataFrame, *, confidence: float) -> Row:
     --------
     >>> both = pd.DataFrame({"first": [2.0, 3.0, 1.0], "second": [3.0, 5.0, 4.0]})
     >>> row = paired_change(both, confidence=0.95)
-    >>> row["estimate"], row["n"], row["test"], round(row["p_value"], 3)
+    >>> row.estimate, row.n, row.test, round(row.p_value, 3)
     (2.0, 3, 'paired t', 0.074)
     """
-    gaps = ("estimate", "ci_low", "ci_high", "statistic_value", "df", "p_value")
-    row: Row = dict.fromkeys(gaps, np.nan) | {"n": len(both), "test": "paired t"}
     if both.empty:
-        return row | {"reason": "no unit is in both runs"}
+        return Estimate.missing("no unit is in both runs", n=0, test="paired t")
     found = means(both)
-    row |= {"estimate": found.second - found.first, "reason": None}
-    if found.df + 1 < found.n:
-        row["test"] = "paired t over clusters"
+    clustered = found.df + 1 < found.n
+    test = "paired t over clusters" if clustered else "paired t"
+    result = Estimate(found.second - found.first, n=found.n, test=test)
     if found.df < 1:
-        return row | {"reason": ONE_VALUE if found.n == 1 else ONE_CLUSTER}
+        return result.replace(reason=ONE_VALUE if found.n == 1 else ONE_CLUSTER)
     error = _error(found, 1, 1)
     half = stats.t.ppf((1 + confidence) / 2, found.df) * error
-    row |= {"ci_low": row["estimate"] - half, "ci_high": row["estimate"] + half, "df": found.df}
+    result = result.replace(df=found.df)
+    result = result.with_interval(result.estimate - half, result.estimate + half)
     if error <= _ROUNDING * max(1.0, found.reach):
-        return row | {"reason": "the change is the same in all units: no test"}
-    value = row["estimate"] / error
-    p = float(2 * stats.t.sf(abs(value), found.df))
-    return row | {"statistic_value": float(value), "p_value": p}
+        return result.replace(reason="the change is the same in all units: no test")
+    value = float(result.estimate / error)
+    return result.replace(
+        statistic_value=value, p_value=float(2 * stats.t.sf(abs(value), found.df))
+    )
 
 
 def _error(found: Means, new: Any, old: Any) -> Any:

@@ -20,9 +20,8 @@ from statsmodels.stats.proportion import (
 from statsmodels.stats.weightstats import DescrStatsW
 
 from nbbias.stats.chance import blocks
+from nbbias.stats.estimate import Estimate
 from nbbias.stats.inference import InferenceSettings
-
-Row = dict[str, Any]
 
 #: A spread this small beside the values is rounding, not spread.
 _ROUNDING = 1e-12
@@ -39,7 +38,7 @@ def all_alike(values: np.ndarray) -> bool:
 
 def mean_interval(
     values: pd.Series | np.ndarray, *, confidence: float, bounds: tuple[float, float] | None = None
-) -> Row:
+) -> Estimate:
     """Return a mean with its t interval.
 
     Parameters
@@ -53,48 +52,37 @@ def mean_interval(
 
     Returns
     -------
-    dict
+    Estimate
         `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`, `reason`. Without values the
         estimate is NaN, with one value the interval is; `reason` says so.
 
     Examples
     --------
     >>> row = mean_interval(pd.Series([1.0, 2.0, 3.0, np.nan]), confidence=0.95)
-    >>> row["estimate"], round(row["ci_low"], 2), round(row["ci_high"], 2), row["n"], row["n_lost"]
+    >>> row.estimate, round(row.ci_low, 2), round(row.ci_high, 2), row.n, row.n_lost
     (2.0, -0.48, 4.48, 3, 1)
     """
     values = np.asarray(values, dtype=float)
     kept = values[~np.isnan(values)]
-    row = {"n": len(kept), "n_lost": len(values) - len(kept)}
+    result = Estimate(n=len(kept), n_lost=len(values) - len(kept))
     if len(kept) == 0:
-        return (
-            row
-            | dict.fromkeys(("estimate", "ci_low", "ci_high"), np.nan)
-            | {"reason": "no value was measured"}
-        )
-    if len(kept) == 1:
-        return row | {
-            "estimate": float(kept[0]),
-            "ci_low": np.nan,
-            "ci_high": np.nan,
-            "reason": ONE_VALUE,
-        }
+        return result.replace(reason="no value was measured")
     described = DescrStatsW(kept)
-    low, high = np.clip(
-        described.tconfint_mean(alpha=1 - confidence), *(bounds or (-np.inf, np.inf))
-    )
-    ends = {"ci_low": float(low), "ci_high": float(high)}
-    return row | {"estimate": float(described.mean), **ends, "reason": None}
+    result = result.replace(estimate=float(described.mean))
+    if len(kept) == 1:
+        return result.replace(reason=ONE_VALUE)
+    low, high = described.tconfint_mean(alpha=1 - confidence)
+    return result.with_interval(low, high, bounds=bounds)
 
 
 def one_sample(
     values: pd.Series | np.ndarray, *, confidence: float, bounds: tuple[float, float] | None = None
-) -> Row:
+) -> Estimate:
     """Test a mean against 0.
 
     Returns
     -------
-    dict
+    Estimate
         As `mean_interval`, with the t-test's `test`, `statistic_value`, `df`, `p_value`
         (two-sided) and `effect_size`, Cohen's d (the mean over the standard deviation, signed).
         The test is NaN where there are fewer than two values or all are alike.
@@ -102,29 +90,28 @@ def one_sample(
     Examples
     --------
     >>> row = one_sample(pd.Series([1.0, 2.0, 3.0]), confidence=0.95)
-    >>> round(row["statistic_value"], 3), row["df"], round(row["p_value"], 3), row["effect_size"]
+    >>> round(row.statistic_value, 3), row.df, round(row.p_value, 3), row.effect_size
     (3.464, 2.0, 0.074, 2.0)
     """
-    row = mean_interval(values, confidence=confidence, bounds=bounds) | {
-        "test": "one-sample t",
-        "statistic_value": np.nan,
-        "df": np.nan,
-        "p_value": np.nan,
-        "effect_size": np.nan,
-    }
+    result = mean_interval(values, confidence=confidence, bounds=bounds).replace(
+        test="one-sample t"
+    )
     kept = np.asarray(values, dtype=float)
     kept = kept[~np.isnan(kept)]
     if len(kept) < 2:
-        return row
-    spread = kept.std(ddof=1)
+        return result
     if all_alike(kept):
-        return row | {"reason": "all values are alike: no test"}
+        return result.replace(reason="all values are alike: no test")
     t, p, df = DescrStatsW(kept).ttest_mean(0)
-    test = {"statistic_value": float(t), "df": float(df), "p_value": float(p)}
-    return row | test | {"effect_size": float(kept.mean() / spread)}
+    return result.replace(
+        statistic_value=float(t),
+        df=float(df),
+        p_value=float(p),
+        effect_size=float(kept.mean() / kept.std(ddof=1)),
+    )
 
 
-def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float) -> Row:
+def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float) -> Estimate:
     """Test the mean of `first - second` over the units that both have.
 
     Parameters
@@ -136,7 +123,7 @@ def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float)
 
     Returns
     -------
-    dict
+    Estimate
         As `mean_interval`, with the paired t-test's `test`, `statistic_value`,
         `df`, `p_value` (two-sided) and `effect_size`, Cohen's d of the differences
         (their mean over their standard deviation, signed).
@@ -146,12 +133,12 @@ def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float)
     >>> first = pd.Series({"a": 3.0, "b": 5.0, "c": 4.0, "d": 9.0})
     >>> second = pd.Series({"a": 2.0, "b": 3.0, "c": 1.0})
     >>> row = paired_difference(first, second, confidence=0.95)
-    >>> row["estimate"], row["n"], row["n_lost"], row["test"]
+    >>> row.estimate, row.n, row.n_lost, row.test
     (2.0, 3, 1, 'paired t')
     """
     both = pd.concat([first, second], axis=1, keys=["first", "second"])
-    row = one_sample(both["first"] - both["second"], confidence=confidence)
-    return row | {"test": "paired t"}
+    result = one_sample(both["first"] - both["second"], confidence=confidence)
+    return result.replace(test="paired t")
 
 
 def swaps(settings: pd.DataFrame, *, reference: pd.Series) -> np.ndarray:
@@ -221,26 +208,22 @@ def rank_correlation(first: pd.Series, second: pd.Series, *, confidence: float) 
     }
 
 
-def proportion_interval(count: int, total: int, *, confidence: float) -> Row:
+def proportion_interval(count: int, total: int, *, confidence: float) -> Estimate:
     """Return a share with its Wilson interval; NaN with a reason when there is nothing to share.
 
     Examples
     --------
     >>> row = proportion_interval(1, 4, confidence=0.95)
-    >>> row["estimate"], round(row["ci_low"], 3), round(row["ci_high"], 3), row["n"]
+    >>> row.estimate, round(row.ci_low, 3), round(row.ci_high, 3), row.n
     (0.25, 0.046, 0.699, 4)
     """
     if total == 0:
-        return dict.fromkeys(("estimate", "ci_low", "ci_high"), np.nan) | {
-            "n": 0,
-            "reason": "no unit to take a share of",
-        }
+        return Estimate.missing("no unit to take a share of", n=0)
     low, high = proportion_confint(count, total, alpha=1 - confidence, method="wilson")
-    ends = {"ci_low": float(low), "ci_high": float(high)}
-    return {"estimate": count / total, **ends, "n": total, "reason": None}
+    return Estimate(count / total, float(low), float(high), n=total)
 
 
-def share_interval(hits: pd.Series | np.ndarray, *, confidence: float) -> Row:
+def share_interval(hits: pd.Series | np.ndarray, *, confidence: float) -> Estimate:
     """Return the share of units that are so, with its Wilson interval.
 
     Parameters
@@ -252,23 +235,23 @@ def share_interval(hits: pd.Series | np.ndarray, *, confidence: float) -> Row:
 
     Returns
     -------
-    dict
+    Estimate
         As `proportion_interval`, and `n_lost`.
 
     Examples
     --------
     >>> row = share_interval(pd.Series([True, False, None, False, False]), confidence=0.95)
-    >>> row["estimate"], row["n"], row["n_lost"]
+    >>> row.estimate, row.n, row.n_lost
     (0.25, 4, 1)
     """
     known = pd.Series(hits).dropna().astype(float)
-    row = proportion_interval(int(known.sum()), len(known), confidence=confidence)
-    return row | {"n_lost": len(hits) - len(known)}
+    result = proportion_interval(int(known.sum()), len(known), confidence=confidence)
+    return result.replace(n_lost=len(hits) - len(known))
 
 
 def clustered_share(
     hits: np.ndarray, clusters: np.ndarray, *, weights: np.ndarray | None = None, confidence: float
-) -> Row:
+) -> Estimate:
     """Return a share with its Wilson interval when units come in clusters.
 
     Parameters
@@ -284,7 +267,7 @@ def clustered_share(
 
     Returns
     -------
-    dict
+    Estimate
         As `proportion_interval`, of as many independent units as the spread between clusters leaves
         (Kish's design effect, never below 1), with the t of the clusters less one for the normal
         quantile. Where all units are alike, clusters are counted. Plain Wilson where every unit is
@@ -300,7 +283,7 @@ def clustered_share(
 
     >>> hits, prompts = np.repeat([1.0, 0, 0, 0], 5), np.repeat(range(4), 5)
     >>> row = clustered_share(hits, prompts, confidence=0.95)
-    >>> row["estimate"], round(row["ci_low"], 2), round(row["ci_high"], 2), row["n"]
+    >>> row.estimate, round(row.ci_low, 2), round(row.ci_high, 2), row.n
     (0.25, 0.02, 0.87, 20)
     """
     n = len(hits)
@@ -311,12 +294,12 @@ def clustered_share(
     worth = effective_size(
         weight * (hits - share), clusters, size=1 / float(weight @ weight), confidence=confidence
     )
-    return wilson(share, worth, confidence=confidence) | {"n": n}
+    return wilson(share, worth, confidence=confidence).replace(n=n)
 
 
 def clustered_mean(
     values: np.ndarray, clusters: np.ndarray, *, confidence: float, bounds: tuple[float, float]
-) -> Row:
+) -> Estimate:
     """Return a mean with its t interval when values come in clusters.
 
     Parameters
@@ -332,7 +315,7 @@ def clustered_mean(
 
     Returns
     -------
-    dict
+    Estimate
         `estimate` (the mean of all values), `ci_low`, `ci_high`, `reason`. What varies are the sums
         over clusters, each enlarged by its share of all values, which drew the mean towards it;
         the fewer and the more unequal the clusters, the fewer degrees of freedom. Where every
@@ -348,24 +331,22 @@ def clustered_mean(
     --------
     >>> of = {"confidence": 0.95, "bounds": (-1.0, 1.0)}
     >>> row = clustered_mean(np.array([1.0, 1, 0, 0, 0, 0]), np.array(list("aabbcc")), **of)
-    >>> round(row["estimate"], 3), round(row["ci_low"], 3), round(row["ci_high"], 3)
+    >>> round(row.estimate, 3), round(row.ci_low, 3), round(row.ci_high, 3)
     (0.333, -1.0, 1.0)
     """
     n, mean = len(values), float(values.mean())
     codes = np.unique(clusters, return_inverse=True)[1]
     sums, sizes = np.bincount(codes, weights=values - mean), np.bincount(codes)
-    row: Row = {"estimate": mean, "ci_low": np.nan, "ci_high": np.nan}
     if len(sizes) < 2:
-        return row | {"reason": ONE_CLUSTER}
+        return Estimate(mean, reason=ONE_CLUSTER)
     rest = 1 - sizes / n
     error = float(np.sqrt((sums**2 / rest).sum())) / n
     if error <= _ROUNDING:
-        return row | {"reason": NO_SPREAD}
+        return Estimate(mean, reason=NO_SPREAD)
     between = sizes**2 / rest
     apart = (between.sum() ** 2 - (between**2).sum()) / n**2
     half = stats.t.ppf((1 + confidence) / 2, n**2 / ((sizes**2).sum() + apart)) * error
-    low, high = np.clip([mean - half, mean + half], *bounds)
-    return row | {"ci_low": float(low), "ci_high": float(high), "reason": None}
+    return Estimate(mean).with_interval(mean - half, mean + half, bounds=bounds)
 
 
 def equal_weights(clusters: np.ndarray) -> np.ndarray:
@@ -423,25 +404,24 @@ def effective_size(
     return units * float(stats.norm.ppf(level) / stats.t.ppf(level, count - 1)) ** 2
 
 
-def wilson(share: float, size: float, *, confidence: float) -> Row:
+def wilson(share: float, size: float, *, confidence: float) -> Estimate:
     """Return a share of so many units, a whole number or not, with its Wilson interval.
 
     Examples
     --------
     >>> row = wilson(0.0, 40.0, confidence=0.95)
-    >>> row["ci_low"], round(row["ci_high"], 3)
+    >>> row.ci_low, round(row.ci_high, 3)
     (0.0, 0.088)
     """
     if not np.isfinite(size):
-        return {"estimate": share, "ci_low": np.nan, "ci_high": np.nan, "reason": ONE_CLUSTER}
+        return Estimate(share, reason=ONE_CLUSTER)
     low, high = proportion_confint(share * size, size, alpha=1 - confidence, method="wilson")
-    ends = {"ci_low": min(float(low), share), "ci_high": max(float(high), share)}
-    return {"estimate": share, **ends, "reason": None}
+    return Estimate(share).around(low, high)
 
 
 def two_shares(
     first: pd.Series | np.ndarray, second: pd.Series | np.ndarray, *, confidence: float
-) -> Row:
+) -> Estimate:
     """Compare the shares of two independent samples.
 
     Parameters
@@ -453,7 +433,7 @@ def two_shares(
 
     Returns
     -------
-    dict
+    Estimate
         `estimate` (the first share minus the second), Newcombe's `ci_low` and `ci_high`; the z test
         with pooled variance: `test`, `statistic_value`, two-sided `p_value`; `n` of both, `reason`.
         NaN where a side has no unit; no test where all units of both sides are alike.
@@ -465,27 +445,22 @@ def two_shares(
     Examples
     --------
     >>> row = two_shares(pd.Series([1, 1, 1, 0]), pd.Series([1, 0, 0, 0, 0]), confidence=0.95)
-    >>> round(row["estimate"], 2), round(row["ci_low"], 2), round(row["ci_high"], 2), row["n"]
+    >>> round(row.estimate, 2), round(row.ci_low, 2), round(row.ci_high, 2), row.n
     (0.55, -0.07, 0.81, 9)
     """
     a, b = (pd.Series(side).dropna().astype(float) for side in (first, second))
-    row: Row = {
-        "test": "two shares, pooled z",
-        "n": len(a) + len(b),
-        "reason": None,
-        **dict.fromkeys(("estimate", "ci_low", "ci_high", "statistic_value", "p_value"), np.nan),
-    }
+    result = Estimate(test="two shares, pooled z", n=len(a) + len(b))
     if a.empty or b.empty:
-        return row | {"reason": "one side has no unit to take a share of"}
+        return result.replace(reason="one side has no unit to take a share of")
     counts, sizes = (int(a.sum()), int(b.sum())), (len(a), len(b))
     low, high = confint_proportions_2indep(
         counts[0], sizes[0], counts[1], sizes[1], method="newcomb", alpha=1 - confidence
     )
-    row |= {"estimate": float(a.mean() - b.mean()), "ci_low": float(low), "ci_high": float(high)}
+    result = result.replace(estimate=float(a.mean() - b.mean())).with_interval(low, high)
     if sum(counts) in {0, sum(sizes)}:
-        return row | {"reason": "all units are alike: no test"}
+        return result.replace(reason="all units are alike: no test")
     z, p = proportions_ztest(counts, sizes)
-    return row | {"statistic_value": float(z), "p_value": float(p)}
+    return result.replace(statistic_value=float(z), p_value=float(p))
 
 
 def two_sample(
@@ -513,12 +488,14 @@ def two_sample(
         reason = "on each side all values are alike: no test"
     rows = []
     for test, pooled in (("Student's t, pooled", True), ("Welch's t", False)):
-        row: Row = {"test": test, "n_first": len(a), "n_second": len(b), "reason": reason}
-        row["estimate"] = a.mean() - b.mean() if len(a) and len(b) else np.nan
+        row: dict[str, Any] = {"test": test, "n_first": len(a), "n_second": len(b)}
+        row |= {"reason": reason, "estimate": np.nan}
+        if len(a) and len(b):
+            row["estimate"] = a.mean() - b.mean()
         if reason is None:
-            found = ttest_ind(a, b, equal_var=pooled)
-            row |= {"statistic_value": found.statistic, "df": found.df, "p_value": found.pvalue}
-            row["ci_low"], row["ci_high"] = found.confidence_interval(confidence)
+            result = ttest_ind(a, b, equal_var=pooled)
+            row |= {"statistic_value": result.statistic, "df": result.df, "p_value": result.pvalue}
+            row["ci_low"], row["ci_high"] = result.confidence_interval(confidence)
             squares = len(a) * a.var() + len(b) * b.var()
             row["effect_size"] = row["estimate"] / np.sqrt(squares / (len(a) + len(b) - 2))
         rows.append(row)
@@ -563,7 +540,7 @@ def cluster_bootstrap(
     clusters: pd.Series | np.ndarray,
     *,
     inference: InferenceSettings,
-) -> Row:
+) -> Estimate:
     """Return a mean with its percentile interval when values come in clusters.
 
     Parameters
@@ -577,8 +554,8 @@ def cluster_bootstrap(
 
     Returns
     -------
-    dict
-        `estimate` (mean of all values), `ci_low`, `ci_high`, `n`, `clusters`, `n_lost`, `reason`.
+    Estimate
+        `estimate` (mean of all values), `ci_low`, `ci_high`, `n`, `n_lost`, `reason`.
         With fewer than about 20 clusters the interval is too narrow.
 
     Examples
@@ -587,20 +564,19 @@ def cluster_bootstrap(
     ...     np.array([1.0, 1, 5, np.nan]), list("aabb"),
     ...     inference=InferenceSettings(n_permutations=200)
     ... )
-    >>> row["estimate"].__round__(3), row["clusters"], row["n_lost"]
-    (2.333, 2, 1)
+    >>> row.estimate.__round__(3), row.n, row.n_lost
+    (2.333, 3, 1)
     """
     data = pd.DataFrame({"value": np.asarray(values, float), "cluster": np.asarray(clusters)})
     kept = data[data["value"].notna()]
     by = kept.groupby("cluster")["value"].agg(["sum", "size"])
-    row: Row = {"estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan}
-    row |= {"n": len(kept), "clusters": len(by), "n_lost": len(data) - len(kept), "reason": None}
+    result = Estimate(n=len(kept), n_lost=len(data) - len(kept))
     if kept.empty:
-        return row | {"reason": "no value was measured"}
-    row["estimate"] = float(kept["value"].mean())
+        return result.replace(reason="no value was measured")
+    result = result.replace(estimate=float(kept["value"].mean()))
     if len(by) < 2:
-        return row | {"reason": ONE_CLUSTER}
-    found = bootstrap(
+        return result.replace(reason=ONE_CLUSTER)
+    interval = bootstrap(
         (by["sum"].to_numpy(float), by["size"].to_numpy(float)),
         lambda total, size, axis: total.sum(axis=axis) / size.sum(axis=axis),
         paired=True,
@@ -611,7 +587,7 @@ def cluster_bootstrap(
         confidence_level=inference.confidence,
         rng=np.random.default_rng(inference.seed),
     ).confidence_interval
-    return row | {"ci_low": float(found.low), "ci_high": float(found.high)}
+    return result.with_interval(interval.low, interval.high)
 
 
 def minimum_detectable_effect(n: int, *, power: float = 0.8, alpha: float = 0.05) -> float:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy import stats
 
+from nbbias.stats.estimate import Estimate
 from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE
 
 #: What is added to each of the four counts: half a unit, as for odds ratios.
@@ -19,7 +18,7 @@ NO_KAPPA = "both call all texts alike, so kappa has no value"
 
 def kappa(
     first: np.ndarray, second: np.ndarray, clusters: np.ndarray | None = None, *, confidence: float
-) -> dict[str, Any]:
+) -> Estimate:
     """Return how far two agree beyond chance, with an interval.
 
     Parameters
@@ -33,7 +32,7 @@ def kappa(
 
     Returns
     -------
-    dict
+    Estimate
         `estimate`, Cohen's kappa, at most 1, 0 by chance; `ci_low`, `ci_high`, `n`, `reason`. The
         interval is of Fisher's z of the kappa that half a unit more in each of the four counts
         gives, with its large-sample variance (by the spread between clusters, never below that of
@@ -50,22 +49,20 @@ def kappa(
     --------
     >>> texts = np.arange(8)
     >>> row = kappa(texts < 2, texts < 1, confidence=0.95)
-    >>> round(row["estimate"], 2), round(row["ci_low"], 2), round(row["ci_high"], 2)
+    >>> round(row.estimate, 2), round(row.ci_low, 2), round(row.ci_high, 2)
     (0.6, -0.41, 0.9)
     """
     n = len(first)
-    row: dict[str, Any] = {"estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan, "n": n}
     if n == 0:
-        return row | {"reason": "no unit to take it of"}
+        return Estimate.missing("no unit to take it of", n=n)
     cells = np.bincount(2 * (~first) + ~second, minlength=4).astype(float)
     estimate, _ = _kappa(cells / n)
     if not np.isfinite(estimate):
-        return row | {"reason": NO_KAPPA}
-    row["estimate"] = estimate
+        return Estimate.missing(NO_KAPPA, n=n)
     codes = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     count = int(codes.max()) + 1
     if count < 2:
-        return row | {"reason": ONE_VALUE if n == 1 else ONE_CLUSTER}
+        return Estimate(estimate, n=n, reason=ONE_VALUE if n == 1 else ONE_CLUSTER)
     more = n + 4 * _ADDED
     shares = (cells + _ADDED) / more
     smooth, slopes = _kappa(shares)
@@ -74,11 +71,7 @@ def kappa(
         variance *= _design_effect(slopes[2 * (~first) + ~second], codes, count)
     half = stats.t.ppf((1 + confidence) / 2, count - 1) * np.sqrt(variance) / (1 - smooth**2)
     low, high = np.tanh(np.arctanh(smooth) + np.array([-half, half]))
-    return row | {
-        "ci_low": min(float(low), estimate),
-        "ci_high": max(float(high), estimate),
-        "reason": None,
-    }
+    return Estimate(estimate, n=n).around(low, high)
 
 
 def _kappa(shares: np.ndarray) -> tuple[float, np.ndarray]:

@@ -15,7 +15,7 @@ import pandas as pd
 from scipy.special import expit, logit, xlog1py, xlogy
 from scipy.stats import halfnorm, norm
 
-Row = dict[str, Any]
+from nbbias.stats.estimate import Estimate
 
 NO_BETTER = "on other models the instrument is no better than chance, so nothing can be corrected"
 
@@ -127,7 +127,7 @@ def _on_a_further_model(told: np.ndarray) -> np.ndarray:
     return np.diff(below, prepend=0, append=1)
 
 
-def corrected_share(share: float, n: float, *, rates: ErrorRates, confidence: float) -> Row:
+def corrected_share(share: float, n: float, *, rates: ErrorRates, confidence: float) -> Estimate:
     """Correct a share for the errors of the instrument that counted it.
 
     Parameters
@@ -143,7 +143,7 @@ def corrected_share(share: float, n: float, *, rates: ErrorRates, confidence: fl
 
     Returns
     -------
-    dict
+    Estimate
         `estimate`, (q + Sp - 1)/(Se + Sp - 1) cut to [0, 1], with the models' mean Se and Sp;
         `ci_low`, `ci_high`: the likeliest shares under Jeffreys' prior, over all error rates that a
         further model may have. The less the instrument tells, the wider, up to [0, 1]; where it is
@@ -157,22 +157,19 @@ def corrected_share(share: float, n: float, *, rates: ErrorRates, confidence: fl
     --------
     >>> counts = pd.DataFrame({"tp": [90, 88], "fn": [10, 12], "tn": [95, 93], "fp": [5, 7]})
     >>> row = corrected_share(0.3, 200, rates=error_rates(counts), confidence=0.95)
-    >>> round(row["estimate"], 3), bool(row["ci_low"] < row["estimate"] < row["ci_high"])
+    >>> round(row.estimate, 3), bool(row.ci_low < row.estimate < row.ci_high)
     (0.289, True)
     """
-    gap = dict.fromkeys(("estimate", "ci_low", "ci_high"), np.nan)
     if not (n > 0 and np.isfinite(share)):
-        return gap | {"reason": "no unit to take a share of"}
+        return Estimate.missing("no unit to take a share of")
     if not rates.informed > 0:
-        return gap | {"reason": NO_BETTER}
+        return Estimate.missing(NO_BETTER)
     estimate = float(np.clip((share + rates.specificity - 1) / rates.informed, 0, 1))
     likelihood = _likelihood(share, n) @ rates.of_others @ rates.of_positives
     densest = np.argsort(-likelihood, kind="stable")
     held = np.cumsum(likelihood[densest]) < confidence * likelihood.sum()
     within = _SHARES[densest[: held.sum() + 1]]
-    low, high = float(within.min()), float(within.max())
-    ends = {"ci_low": min(low, estimate), "ci_high": max(high, estimate)}
-    return {"estimate": estimate, **ends, "reason": None}
+    return Estimate(estimate).around(within.min(), within.max())
 
 
 def _likelihood(share: float, n: float) -> np.ndarray:
@@ -185,8 +182,8 @@ def _likelihood(share: float, n: float) -> np.ndarray:
 
 
 def corrected_difference(
-    row: Row, *, shares: Sequence[tuple[float, float]], rates: ErrorRates, confidence: float
-) -> Row:
+    called: Estimate, *, shares: Sequence[tuple[float, float]], rates: ErrorRates, confidence: float
+) -> Estimate:
     """Correct the difference of two shares that one instrument called in answers of one model.
 
     Both sides have the same error rates: the difference as called is too small by Se + Sp - 1, and
@@ -195,8 +192,8 @@ def corrected_difference(
 
     Parameters
     ----------
-    row
-        `estimate`, `ci_low` and `ci_high` of the difference as called, at the same level.
+    called
+        The difference as called, with its interval at the same level.
     shares
         The first share as called and the second, which is taken off, with the answers behind each.
     rates
@@ -206,7 +203,7 @@ def corrected_difference(
 
     Returns
     -------
-    dict
+    Estimate
         `estimate`, over the median of what Se + Sp - 1 may be, cut to [-1, 1]; `ci_low`, `ci_high`,
         no wider than the two corrected shares leave room for. NaN with the `reason` where there is
         none. A side's error as called counts as .01 at least. Two shares of `corrected_share`,
@@ -215,32 +212,32 @@ def corrected_difference(
     Examples
     --------
     >>> counts = pd.DataFrame({"tp": [90, 88], "fn": [10, 12], "tn": [95, 93], "fp": [5, 7]})
-    >>> called = {"estimate": 0.4, "ci_low": 0.3, "ci_high": 0.5}
+    >>> called = Estimate(0.4, 0.3, 0.5)
     >>> shares = [(0.5, 100), (0.1, 100)]
     >>> row = corrected_difference(
     ...     called, shares=shares, rates=error_rates(counts), confidence=0.95
     ... )
-    >>> bool(0.4 < row["ci_low"] + 0.1 < row["estimate"] < 0.5)
+    >>> bool(0.4 < row.ci_low + 0.1 < row.estimate < 0.5)
     True
     """
-    gap = dict.fromkeys(("estimate", "ci_low", "ci_high"), np.nan)
-    if not np.isfinite(row["estimate"]):
-        return gap | {"reason": row["reason"]}
+    if not np.isfinite(called.estimate):
+        return Estimate.missing(str(called.reason))
     if not rates.informed > 0:
-        return gap | {"reason": NO_BETTER}
+        return Estimate.missing(NO_BETTER)
     likely = np.outer(rates.of_positives, rates.of_others)
     for share, n in shares:
         likely = likely * _likelihood(share, n).mean(axis=0)
     informed = _informed(likely, _MIDDLES)
     if not (middle := np.median(informed)) > 0:
-        return gap | {"reason": NO_BETTER}
-    estimate = float(np.clip(row["estimate"] / middle, -1, 1))
-    if not np.isfinite(row["ci_low"]):
-        return gap | {"estimate": estimate, "reason": row.get("reason")}
+        return Estimate.missing(NO_BETTER)
+    estimate = float(np.clip(called.estimate / middle, -1, 1))
+    if not np.isfinite(called.ci_low):
+        return Estimate(estimate, reason=called.reason)
     z = norm.ppf((1 + confidence) / 2)
-    lower, upper = (max(abs(row[end] - row["estimate"]) / z, 0.01) for end in ("ci_low", "ci_high"))
+    ends = (called.ci_low, called.ci_high)
+    lower, upper = (max(abs(end - called.estimate) / z, 0.01) for end in ends)
     true = np.linspace(-1, 1, 801)
-    off = np.outer(true, informed) - row["estimate"]
+    off = np.outer(true, informed) - called.estimate
     below = norm.cdf(off / np.where(off < 0, lower, upper)).mean(axis=1)
     # No difference is beyond 1, so a large one as called speaks for small errors.
     below = (below - below[0]) / (below[-1] - below[0])
@@ -249,10 +246,9 @@ def corrected_difference(
     first, second = (
         corrected_share(share, n, rates=rates, confidence=confidence) for share, n in shares
     )
-    low = max(float(low), first["ci_low"] - second["ci_high"])
-    high = min(float(high), first["ci_high"] - second["ci_low"])
-    ends = {"ci_low": min(low, estimate), "ci_high": max(high, estimate)}
-    return {"estimate": estimate, **ends, "reason": None}
+    return Estimate(estimate).around(
+        max(low, first.ci_low - second.ci_high), min(high, first.ci_high - second.ci_low)
+    )
 
 
 class Errors(NamedTuple):
@@ -268,9 +264,7 @@ class Errors(NamedTuple):
     specificity: tuple[float, float]
 
 
-def rogan_gladen(
-    flagged: float, n: float, *, errors: Errors, confidence: float = 0.95
-) -> dict[str, Any]:
+def rogan_gladen(flagged: float, n: float, *, errors: Errors, confidence: float = 0.95) -> Estimate:
     """Correct a share for errors of the instrument that counted it, known from other texts.
 
     No model is told from another here: for that there is `corrected_share`. Where the labels are of
@@ -287,7 +281,7 @@ def rogan_gladen(
 
     Returns
     -------
-    dict
+    Estimate
         `estimate`, (q + Sp - 1)/(Se + Sp - 1) with q the share flagged, cut to [0, 1] (`reason`
         says so); `ci_low` and `ci_high` of Lang and Reiczigel, which take the uncertainty of q, Se
         and Sp along; or NaN with the reason where a rate has no text, or the instrument
@@ -300,39 +294,34 @@ def rogan_gladen(
     Examples
     --------
     >>> found = rogan_gladen(260, 1000, errors=Errors((90, 100), (90, 100)))
-    >>> round(found["estimate"], 3)
+    >>> round(found.estimate, 3)
     0.2
     """
     sensitivity, specificity = errors
-    gap: dict[str, Any] = {"estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan}
     if n == 0:
-        return gap | {"reason": "no text has a verdict"}
+        return Estimate.missing("no text has a verdict")
     for (_, total), kind in ((sensitivity, "positive"), (specificity, "negative")):
         if total == 0:
-            return gap | {"reason": f"the error rates rest on no text with a {kind} label"}
+            return Estimate.missing(f"the error rates rest on no text with a {kind} label")
     q, se, sp = flagged / n, sensitivity[0] / sensitivity[1], specificity[0] / specificity[1]
     if se + sp <= 1:
-        return gap | {"reason": "by its error rates the instrument is no better than chance"}
+        return Estimate.missing("by its error rates the instrument is no better than chance")
     raw = _true_share(q, se, sp)
     z = norm.ppf((1 + confidence) / 2)
     # Each rate is drawn towards the middle, so that 0 or 1 of few texts is not taken for certain.
     n_q, n_se, n_sp = n + z**2, sensitivity[1] + 2, specificity[1] + 2
     q, se, sp = (flagged + z**2 / 2) / n_q, (sensitivity[0] + 1) / n_se, (specificity[0] + 1) / n_sp
     if se + sp <= 1:
-        return gap | {"reason": "its error rates rest on too few texts to tell it from chance"}
+        return Estimate.missing("its error rates rest on too few texts to tell it from chance")
     p = _true_share(q, se, sp)
     spread_se, spread_sp = se * (1 - se) / n_se, sp * (1 - sp) / n_sp
     shift = 2 * z**2 * (p * spread_se - (1 - p) * spread_sp)
     variance = q * (1 - q) / n_q + p**2 * spread_se + (1 - p) ** 2 * spread_sp
     half = z * np.sqrt(variance) / (se + sp - 1)
     estimate = float(np.clip(raw, 0, 1))
-    low, high = (float(np.clip(p + shift + d, 0, 1)) for d in (-half, half))
-    return {
-        "estimate": estimate,
-        "ci_low": min(low, estimate),
-        "ci_high": max(high, estimate),
-        "reason": None if 0 <= raw <= 1 else f"{raw:.3f} was cut to the range of a share",
-    }
+    low, high = np.clip([p + shift - half, p + shift + half], 0, 1)
+    reason = None if 0 <= raw <= 1 else f"{raw:.3f} was cut to the range of a share"
+    return Estimate(estimate, reason=reason).around(low, high)
 
 
 def _true_share(q: Any, se: Any, sp: Any) -> Any:

@@ -236,10 +236,12 @@ def paired_models(scores: pd.DataFrame, *, value: str, confidence: float = 0.95)
         wide = _units(own, value).pivot(index="article_id", columns="model", values=value)
         for first, second in combinations(sorted(own["model"].unique()), 2):
             either = wide[wide[[first, second]].notna().any(axis=1)]
-            row = intervals.paired_difference(either[first], either[second], confidence=confidence)
-            d_low, d_high = _d_interval(row["statistic_value"], row["n"], confidence)
-            row |= {"model": first, "other": second, "d_low": d_low, "d_high": d_high}
-            rows.append(key | row)
+            result = intervals.paired_difference(
+                either[first], either[second], confidence=confidence
+            )
+            d_low, d_high = _d_interval(result.statistic_value, result.n or 0, confidence)
+            pair = {"model": first, "other": second, "d_low": d_low, "d_high": d_high}
+            rows.append(key | result.row() | pair)
     names = ["model", "other", *_INTERVAL, "test", "statistic_value", "df", "p_value", "p_adjusted"]
     names += ["p_fdr", "effect_size", "d_low", "d_high", "n", "n_lost", "reason"]
     table = families.adjust(_table(rows, scores, names))

@@ -13,7 +13,7 @@ keeps its estimate, and has no interval and no test.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,7 @@ from scipy.stats import norm, t
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias.stats import intervals
-
-Row = dict[str, Any]
+from nbbias.stats.estimate import Estimate
 
 #: The share of the fits that must measure something for it to be told: 3 of 4, all of 3, 4 of 5.
 STABLE = 0.75
@@ -46,7 +45,7 @@ def pooled_mean(
     confidence: float,
     bounds: tuple[float, float] | None = None,
     tested: bool = True,
-) -> Row:
+) -> Estimate:
     """Return a mean over units and fits, its interval and its test against 0.
 
     Parameters
@@ -62,7 +61,7 @@ def pooled_mean(
 
     Returns
     -------
-    dict
+    Estimate
         As `stats.one_sample`, which it equals for one fit: the `estimate` is the mean of the means
         of the fits that measured something, its variance that of crossed articles and fits. `n` is
         the least number of units that such a fit measured, `n_lost` all others; `effect_size`
@@ -74,24 +73,24 @@ def pooled_mean(
     --------
     >>> values = pd.DataFrame({"fit 1": [0.0, 1.0, 2.0], "fit 2": [1.0, 2.0, 3.0]})
     >>> row = pooled_mean(values, confidence=0.95)
-    >>> row["estimate"], row["n"], row["test"]
+    >>> row.estimate, row.n, row.test
     (1.5, 3, 'one-sample t, 2 of 2 fits pooled, same sign in 2')
-    >>> pooled_mean(values[["fit 1"]], confidence=0.95, tested=False)["estimate"]
+    >>> pooled_mean(values[["fit 1"]], confidence=0.95, tested=False).estimate
     1.0
     """
     measured = values.dropna(axis="columns", how="all")
     if values.shape[1] < 2 or measured.empty:
         function = intervals.one_sample if tested else intervals.mean_interval
-        row = function(values.to_numpy(float).ravel(), confidence=confidence, bounds=bounds)
-        return row | {"n_lost": len(values) - row["n"]}
+        single = function(values.to_numpy(float).ravel(), confidence=confidence, bounds=bounds)
+        return single.replace(n_lost=len(values) - (single.n or 0))
     total = _total(measured, ddof=1)
-    row = _row(total, len(values) - total.n)
+    result = Estimate(total.estimate, n=total.n, n_lost=len(values) - total.n)
     if tested:
-        row |= {"test": "one-sample t", "effect_size": _effect_size(measured)}
-    return _told(row, total, fits=values.shape[1], confidence=confidence, bounds=bounds)
+        result = result.replace(test="one-sample t", effect_size=_effect_size(measured))
+    return _with_test(result, total, fits=values.shape[1], confidence=confidence, bounds=bounds)
 
 
-def pooled_difference(first: pd.DataFrame, second: pd.DataFrame, *, confidence: float) -> Row:
+def pooled_difference(first: pd.DataFrame, second: pd.DataFrame, *, confidence: float) -> Estimate:
     """Return the difference of two means over units and fits, as of two samples, and its test.
 
     Parameters
@@ -103,28 +102,27 @@ def pooled_difference(first: pd.DataFrame, second: pd.DataFrame, *, confidence: 
 
     Returns
     -------
-    dict
+    Estimate
         As `pooled_mean`: `first` less `second`. `n` and `n_lost` are of both.
 
     Examples
     --------
     >>> first = pd.DataFrame({"fit 1": [0.0, 1.0, 2.0], "fit 2": [1.0, 2.0, 3.0]})
     >>> row = pooled_difference(first, first - 1, confidence=0.95)
-    >>> row["estimate"], row["n"], row["test"]
+    >>> row.estimate, row.n, row.test
     (1.0, 6, 'two samples, 2 of 2 fits pooled, same sign in 2')
     """
     both = first.notna().any() & second.notna().any()
     measured = [table.loc[:, both] for table in (first, second)]
-    row: Row = {"n": 0, "n_lost": len(first) + len(second), "estimate": np.nan}
-    row |= {"ci_low": np.nan, "ci_high": np.nan, "reason": "no value was measured"}
+    units = len(first) + len(second)
     if not both.any():
-        return row
+        return Estimate.missing("no value was measured", n=0, n_lost=units)
     total = _total(*measured, ddof=1)
-    row = _row(total, row["n_lost"] - total.n) | {"test": "two samples"}
-    return _told(row, total, fits=first.shape[1], confidence=confidence)
+    result = Estimate(total.estimate, n=total.n, n_lost=units - total.n, test="two samples")
+    return _with_test(result, total, fits=first.shape[1], confidence=confidence)
 
 
-def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Row:
+def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Estimate:
     """Return a share over units and fits with its Wilson interval.
 
     Parameters
@@ -137,7 +135,7 @@ def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Row:
 
     Returns
     -------
-    dict
+    Estimate
         `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`, `reason`. Wilson's interval at the number of
         independent units that would give the variance of crossed units and fits; with one fit it
         is that of `stats.share_interval`. None where too few fits measured it (`pooled_mean`).
@@ -146,18 +144,19 @@ def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Row:
     --------
     >>> hits = pd.DataFrame({"fit 1": [1, 0, 0, 1], "fit 2": [1, 0, 0, 0]})
     >>> row = pooled_share(hits, confidence=0.95)
-    >>> row["estimate"], row["n"], row["n_lost"]
+    >>> row.estimate, row.n, row.n_lost
     (0.375, 4, 0)
     """
     measured = hits.dropna(axis="columns", how="all")
     if hits.shape[1] < 2 or measured.empty:
-        row = intervals.share_interval(hits.to_numpy(float).ravel(), confidence=confidence)
-        return row | {"n_lost": len(hits) - row["n"]}
+        single = intervals.share_interval(hits.to_numpy(float).ravel(), confidence=confidence)
+        return single.replace(n_lost=len(hits) - (single.n or 0))
     total = _total(measured, ddof=0)
-    row = _row(total, len(hits) - total.n) | {"reason": _unstable(total.fits, hits.shape[1])}
+    reason = _unstable(total.fits, hits.shape[1])
+    result = Estimate(total.estimate, n=total.n, n_lost=len(hits) - total.n, reason=reason)
     if total.fits >= STABLE * hits.shape[1]:
-        row["ci_low"], row["ci_high"] = _wilson(total, confidence)
-    return row
+        return result.around(*_wilson(total, confidence))
+    return result
 
 
 # --- articles crossed with fits ---------------------------------------------------------------
@@ -204,48 +203,43 @@ def _effect_size(measured: pd.DataFrame) -> float:
     return float(d.mean(skipna=False))
 
 
-def _row(total: _Total, lost: int) -> Row:
-    row = {"estimate": total.estimate, "ci_low": np.nan, "ci_high": np.nan}
-    return row | {"n": total.n, "n_lost": lost, "reason": None}
-
-
 def _unstable(measured: int, fits: int) -> str | None:
     """Say where some fits measured nothing, and where these are too many."""
     if measured == fits:
         return None
-    told = f"measured in {measured} of {fits} fits"
-    return told if measured >= STABLE * fits else f"not stable over fits: {told}"
+    count = f"measured in {measured} of {fits} fits"
+    return count if measured >= STABLE * fits else f"not stable over fits: {count}"
 
 
-def _told(
-    row: Row,
+def _with_test(
+    result: Estimate,
     total: _Total,
     *,
     fits: int,
     confidence: float,
     bounds: tuple[float, float] | None = None,
-) -> Row:
-    """Add interval and, where the row names one, test; or say why there are none."""
-    tested = "test" in row
+) -> Estimate:
+    """Add the interval and, where the result names one, the test; or the reason for none."""
+    tested, reason = result.test is not None, _unstable(total.fits, fits)
     if tested:
-        row["test"] += f", {total.fits} of {fits} fits pooled, same sign in {total.alike}"
-        row |= dict.fromkeys(("statistic_value", "df", "p_value"), np.nan)
-    row["reason"] = _unstable(total.fits, fits)
+        pooled = f"{total.fits} of {fits} fits pooled, same sign in {total.alike}"
+        result = result.replace(test=f"{result.test}, {pooled}")
     if total.fits < STABLE * fits:
-        return row
+        return result.replace(reason=reason)
     if not np.isfinite(total.variance):
-        return row | {"reason": intervals.ONE_VALUE}
+        return result.replace(reason=intervals.ONE_VALUE)
     if total.variance <= _NO_SPREAD:
-        row |= {"ci_low": total.estimate, "ci_high": total.estimate}
-        return row | ({"reason": "all values are alike: no test"} if tested else {})
+        reason = "all values are alike: no test" if tested else reason
+        return result.replace(reason=reason, ci_low=total.estimate, ci_high=total.estimate)
     error = np.sqrt(total.variance)
     half, value = t.ppf((1 + confidence) / 2, total.df) * error, total.estimate / error
-    ends = np.clip([total.estimate - half, total.estimate + half], *(bounds or (-np.inf, np.inf)))
-    row |= {"ci_low": float(ends[0]), "ci_high": float(ends[1])}
-    if tested:
-        p = float(2 * t.sf(abs(value), total.df))
-        row |= {"statistic_value": value, "df": total.df, "p_value": p}
-    return row
+    result = result.replace(reason=reason).with_interval(
+        total.estimate - half, total.estimate + half, bounds=bounds
+    )
+    if not tested:
+        return result
+    p = float(2 * t.sf(abs(value), total.df))
+    return result.replace(statistic_value=value, df=total.df, p_value=p)
 
 
 def _wilson(total: _Total, confidence: float) -> tuple[float, float]:
@@ -256,4 +250,4 @@ def _wilson(total: _Total, confidence: float) -> tuple[float, float]:
         upper = (1 + confidence) / 2
         n *= (norm.ppf(upper) / t.ppf(upper, total.df)) ** 2  # few fits: their spread is not known
     low, high = proportion_confint(total.estimate * n, n, alpha=1 - confidence, method="wilson")
-    return min(low, total.estimate), max(high, total.estimate)  # rounding at 0 and 1
+    return low, high

@@ -6,14 +6,11 @@ rates of an instrument on other texts are for `known_errors`.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
 from nbbias.stats import intervals
-
-Row = dict[str, Any]
+from nbbias.stats.estimate import Estimate
 
 #: Labels that each stratum's share is drawn by towards the share of all labels, for the spread
 #: alone: a stratum in which none of few is positive is not certain.
@@ -26,7 +23,7 @@ def two_phase(
     *,
     prompts: np.ndarray | None = None,
     confidence: float = 0.95,
-) -> Row:
+) -> Estimate:
     """Estimate a share from an instrument's verdicts on all texts and people's labels on some.
 
     Parameters
@@ -42,7 +39,7 @@ def two_phase(
 
     Returns
     -------
-    dict
+    Estimate
         `estimate`: over the verdicts (flagged, passed, none), the share of answers with that
         verdict times the share biased of those labelled; a verdict with no label takes the share of
         all labels. `ci_low` and `ci_high`: Wilson's, with as many labels as would be worth as much
@@ -62,14 +59,14 @@ def two_phase(
     >>> flagged = pd.Series([1.0] * 30 + [0.0] * 70)
     >>> label = flagged.where(flagged.index % 5 == 0)
     >>> row = two_phase(flagged, label)
-    >>> [round(row[name], 2) for name in ("estimate", "ci_low", "ci_high")], row["n"]
+    >>> [round(value, 2) for value in (row.estimate, row.ci_low, row.ci_high)], row.n
     ([0.3, 0.18, 0.45], 20)
     """
     known = label.notna().to_numpy()
     units = np.arange(len(label)) if prompts is None else prompts
-    row: Row = {"n": len(np.unique(units[known])), "n_lost": 0}
+    n = len(np.unique(units[known]))
     if not known.any():
-        return row | {"estimate": np.nan, "reason": "no answer has a label"}
+        return Estimate.missing("no answer has a label", n=n, n_lost=0)
     weight = intervals.equal_weights(units) / len(np.unique(units))
     strata = flagged.map({1.0: 0, 0.0: 1}).fillna(2).to_numpy(int)
 
@@ -96,7 +93,7 @@ def two_phase(
     influence = influence + np.where(known, share[strata] * weight * (biased - rate[strata]), 0)
     if prompts is not None:
         worth = _clustered(influence, prompts, known, worth, confidence)
-    return row | intervals.wilson(estimate, worth, confidence=confidence)
+    return intervals.wilson(estimate, worth, confidence=confidence).replace(n=n, n_lost=0)
 
 
 def _clustered(

@@ -51,7 +51,9 @@ def estimates(scores: pd.DataFrame, *, inference: stats.InferenceSettings) -> pd
         {
             "model": name,
             "null": dealt[:, at].mean(),
-            **stats.mean_interval(wide[name], confidence=inference.confidence, bounds=(0, np.inf)),
+            **stats.mean_interval(
+                wide[name], confidence=inference.confidence, bounds=(0, np.inf)
+            ).row(),
         }
         for at, name in enumerate(wide)
     ]

@@ -332,7 +332,7 @@ def by_model(pairs: pd.DataFrame, fit: Fit, *, confidence: float) -> pd.DataFram
     for (model, prompt), texts in corpora.items():
         shares = fit.shares.reindex(texts.unique())
         for topic in shares.columns:
-            row = stats.mean_interval(shares[topic], confidence=confidence, bounds=(0, 1))
+            row = stats.mean_interval(shares[topic], confidence=confidence, bounds=(0, 1)).row()
             rows.append({"topic": topic, "model": model, "prompt": prompt, **row})
     table = pd.DataFrame(rows).rename(columns={"estimate": "share"})
     return table[["topic", "model", "prompt", "share", "ci_low", "ci_high", "n"]]

@@ -1,0 +1,100 @@
+"""An estimate with its interval and test, or the reason why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from math import nan
+from typing import Any
+
+_TEST = ("statistic_value", "df", "p_value", "effect_size")
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """An estimate with its confidence interval, its sample size and, where there is one, a test.
+
+    Attributes
+    ----------
+    estimate, ci_low, ci_high : float
+        Point estimate and the ends of its interval; NaN where missing.
+    n, n_lost : int, optional
+        Units behind the estimate, and units left out for a missing value.
+    null : float, optional
+        Value under the null hypothesis, where it is reported.
+    test : str, optional
+        Name of the test; without it, `row` has no columns of a test.
+    statistic_value, df, p_value, effect_size : float
+        Result of the test; NaN where it could not be run.
+    reason : str, optional
+        Why the estimate, its interval or its test is missing.
+
+    Examples
+    --------
+    >>> result = Estimate(0.2, 0.1, 0.3, n=40)
+    >>> result.ci_high, result.row() | {"model": "a"}
+    (0.3, {'estimate': 0.2, 'ci_low': 0.1, 'ci_high': 0.3, 'n': 40, 'reason': None, 'model': 'a'})
+    """
+
+    estimate: float = nan
+    ci_low: float = nan
+    ci_high: float = nan
+    n: int | None = None
+    n_lost: int | None = None
+    null: float | None = None
+    test: str | None = None
+    statistic_value: float = nan
+    df: float = nan
+    p_value: float = nan
+    effect_size: float = nan
+    reason: str | None = None
+
+    @classmethod
+    def missing(cls, reason: str, **fields: Any) -> Estimate:
+        """Return an estimate of which all that is not given is NaN, with the reason.
+
+        Examples
+        --------
+        >>> Estimate.missing("no value was measured", n=0).row()
+        {'estimate': nan, 'ci_low': nan, 'ci_high': nan, 'n': 0, 'reason': 'no value was measured'}
+        """
+        return cls(reason=reason, **fields)
+
+    def replace(self, **fields: Any) -> Estimate:
+        """Return a copy with other values in the fields that are named."""
+        return replace(self, **fields)
+
+    def with_interval(
+        self, low: float, high: float, *, bounds: tuple[float, float] | None = None
+    ) -> Estimate:
+        """Return a copy with this interval, cut to the bounds of its statistic.
+
+        Examples
+        --------
+        >>> Estimate(0.9).with_interval(0.7, 1.1, bounds=(0, 1)).ci_high
+        1.0
+        """
+        least, most = bounds or (-float("inf"), float("inf"))
+        low, high = (float(min(max(end, least), most)) for end in (low, high))
+        return replace(self, ci_low=low, ci_high=high)
+
+    def around(self, low: float, high: float) -> Estimate:
+        """Return a copy with this interval, widened where it misses the estimate."""
+        return self.with_interval(min(low, self.estimate), max(high, self.estimate))
+
+    def without_test(self, reason: str) -> Estimate:
+        """Return a copy without interval and test, and why.
+
+        Examples
+        --------
+        >>> Estimate(0.1, 0.0, 0.2, p_value=0.04).without_test("too few").p_value
+        nan
+        """
+        fields: dict[str, Any] = dict.fromkeys(("ci_low", "ci_high", *_TEST), nan)
+        return replace(self, **fields, reason=reason)
+
+    def row(self) -> dict[str, Any]:
+        """Return the fields as columns of a row: counts and a test only where there are any."""
+        fields = asdict(self)
+        dropped = {name for name in ("n", "n_lost", "null", "test") if fields[name] is None}
+        dropped |= {*_TEST} if self.test is None else set()
+        return {name: value for name, value in fields.items() if name not in dropped}
