@@ -676,9 +676,6 @@ def main() -> None:
     So does a file that cannot be read or written.
     """
     os.environ["PYTHONSAFEPATH"] = "1"  # what is started here imports nothing from this folder
-    tables.late("numpy", "pandas", "pyarrow", "joblib")  # a mistake is told without them
-    tables.spare_grammar()
-    tables.spare_examples()
     for stream in (sys.stdout, sys.stderr):  # a terminal may lack letters of what is said
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

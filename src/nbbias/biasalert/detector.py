@@ -132,16 +132,6 @@ def _interval(row: pd.Series) -> str:
     )
 
 
-class _Kept(NamedTuple):
-    """A fitted judge as it is kept: what its parts have learnt, its knowledge, and about both."""
-
-    known: pd.DataFrame
-    vectors: np.ndarray
-    floor: float
-    learnt: list[dict[str, Any]]
-    about: dict[str, Any]
-
-
 class _Of(NamedTuple):
     """What a judge is made of: its name, the texts and the knowledge by path, and settings."""
 
@@ -228,13 +218,13 @@ def _ready(of: _Of, stamps: tuple[str, ...]) -> tuple[Judge, Retrieve | None, di
     """Return a judge, what finds its evidence, and what is told of it."""
     if of.name not in KEPT:
         return _make(of, _labelled(of))
-    kept = _fitted(of, stamps)
-    fitted = classifier.Fitted(kept.learnt, kept.about["classifier"])
+    stored = _fitted(of, stamps)
+    fitted = classifier.Fitted(stored["learnt"], stored["about_classifier"])
     judge = partial(classifier.judge, fitted=fitted, name=of.name, progress=False)
     if not JUDGES[of.name].reads_evidence:
-        return lambda texts, _: judge(texts), None, kept.about["told"]
-    base = Base(kept.known, fitted.about["model"], "cpu", kept.vectors, kept.floor)
-    return judge, _retriever(base, of.settings), kept.about["told"]
+        return lambda texts, _: judge(texts), None, stored["about"]
+    base = Base(stored["known"], fitted.about["model"], "cpu", stored["vectors"], stored["floor"])
+    return judge, _retriever(base, of.settings), stored["about"]
 
 
 _TOO_FEW = "there are too few texts to hold some out"
@@ -293,8 +283,11 @@ def _about(of: _Of, train: pd.DataFrame, known: pd.DataFrame, instrument: str) -
 
 
 @tables.stage(always=True)
-def _fitted(of: _Of, stamps: tuple[str, ...]) -> _Kept:
-    """Fit a judge that is kept; `stamps` tells versions of what it is made of apart."""
+def _fitted(of: _Of, stamps: tuple[str, ...]) -> dict[str, Any]:
+    """Fit a judge; return what its parts have learnt, its knowledge, and about both.
+
+    `stamps` tells versions of what it is made of apart.
+    """
     train = _labelled(of)
     settings, reads = of.settings, JUDGES[of.name].reads_evidence
     known, base = _known(of, train)
@@ -308,8 +301,14 @@ def _fitted(of: _Of, stamps: tuple[str, ...]) -> _Kept:
         knowledge=entries.version(known) if reads else "",
     )
     about = _about(of, train, known, fitted.about["instrument"])
-    both = {"told": about, "classifier": fitted.about}
-    return _Kept(known, base.vectors, base.floor, fitted.learnt, both)
+    return {
+        "known": known,
+        "vectors": base.vectors,
+        "floor": base.floor,
+        "learnt": fitted.learnt,
+        "about": about,
+        "about_classifier": fitted.about,
+    }
 
 
 @tables.stage(always=True)

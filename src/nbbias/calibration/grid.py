@@ -114,7 +114,9 @@ def simulate(designs: pd.DataFrame, *, inference: InferenceSettings) -> pd.DataF
     rows = designs.assign(version=rests_on).to_dict("records")
     # One text a design, which is quickly told from others; a byte is less than any has.
     texts = pd.Series([json.dumps(row) for row in rows], dtype="str")
-    found = tables.map_chunks(_simulated, texts, given=(tuple(inference),), size=1, what="designs")
+    found = tables.map_chunks(
+        _simulated, texts, args=(tuple(inference),), chunk_bytes=1, label="designs"
+    )
     kept = [one for one in found if len(one)]
     return pd.concat(kept, ignore_index=True) if kept else pd.DataFrame(columns=[*DESIGN])
 

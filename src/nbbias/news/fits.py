@@ -95,7 +95,6 @@ class Fitted(NamedTuple):
     how: Fitting
 
 
-@stage
 def fit(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> Fitted:
     """Fit topics once for every seed and associate them with groups.
 
@@ -110,17 +109,27 @@ def fit(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> Fitted:
     **settings
         Further arguments of `text.topics.fit`.
     """
+    parts = _fits(read, tokens, how, **settings)
+    fits = [
+        Fit(**part | {"model": text.topics.TopicModel.of_parts(part["model"])}) for part in parts
+    ]
+    return Fitted(fits, tokens, how)
+
+
+@stage
+def _fits(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> list[dict[str, Any]]:
+    """Return the fields of each `Fit`, its model by what it consists of."""
     try:
         own = text.topics.bagged(
             tokens, **{name: settings[name] for name in text.topics.LIMITS if name in settings}
         )
         text.topics.fittable(own, how.n_topics)
     except DataError:
-        return Fitted([], tokens, how)
+        return []
     of_sentences = text.topics.bagged(text.topics.tokens(said(read)), own.dictionary)
     without = text.topics.bagged(text.topics.tokens(_unnamed(read)), own.dictionary)
 
-    def one(seed: int) -> Fit:
+    def fit_once(seed: int) -> dict[str, Any]:
         model = text.topics.fit(own, n_topics=how.n_topics, seed=seed, **settings)
         topic = text.topics.of_sentences(model, of_sentences).rename("topic")
         associated = associate(with_topics(read.sentences, topic), read, how)
@@ -128,9 +137,10 @@ def fit(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> Fitted:
         again = text.topics.of_sentences(model, without)
         unnamed = topic.copy()
         unnamed.iloc[topic.index.get_indexer(again.index)] = again.array
-        return Fit(seed, model, topic, shares, associated, unnamed)
+        fit = Fit(seed, model, topic, shares, associated, unnamed)
+        return fit._asdict() | {"model": model.parts()}
 
-    return Fitted(map_threads(one, how.seeds, what="fits of topics"), tokens, how)
+    return map_threads(fit_once, how.seeds, label="fits of topics")
 
 
 def _unnamed(read: Read) -> pd.Series:

@@ -159,11 +159,12 @@ def score(
     descriptors = read.matches.loc[
         read.matches["kind"] == "descriptor", [*SENTENCE, "start", "end", "group", "term", "kind"]
     ]
-    found = _score(
+    table = _score(
         said(read), read.sentences, descriptors, list(scorers), (chosen, device), versions
     )
     by = audit.By(list(dict.fromkeys(scorers)), chosen, device)
-    return found._replace(swaps=audit.swap_effects(read, by)) if audited else found
+    swaps = audit.swap_effects(read, by) if audited else None
+    return Scored(table, measures(table, toxicity_scorer=chosen), swaps)
 
 
 @tables.stage
@@ -174,7 +175,7 @@ def _score(
     scorers: list[str],
     toxic: tuple[str, str],
     versions: list[str],
-) -> Scored:
+) -> pd.DataFrame:
     table = sentences.drop_duplicates(SENTENCE)[[*SENTENCE, "start"]].reset_index(drop=True)
     told = words.set_axis(table.index)
     for scorer in dict.fromkeys(scorers):
@@ -188,8 +189,7 @@ def _score(
     wanted = table[SENTENCE].merge(grouped, on=SENTENCE, how="left", indicator=True)["_merge"]
     scorer, device = toxic
     table["toxicity"] = toxicity.score(told[wanted == "both"], scorer=scorer, device=device)
-    table = table.drop(columns="start")
-    return Scored(table, measures(table, toxicity_scorer=scorer))
+    return table.drop(columns="start")
 
 
 def _polarity(words: pd.Series, scorer: str) -> pd.Series:

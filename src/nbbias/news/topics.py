@@ -559,7 +559,7 @@ def chance(
         return pair_scores(read._replace(pairs=table), again)
 
     scores = pd.concat(
-        map_threads(scored, fitted.fits, what="chance by fit of topics"), ignore_index=True
+        map_threads(scored, fitted.fits, label="chance by fit of topics"), ignore_index=True
     )
     by = ["bias", *CELL, "seed"]
     used = {

@@ -160,7 +160,6 @@ def execute(
     """
     os.environ |= ENVIRONMENT | {"NBBIAS_OUT": str(folder), "NBBIAS_CACHE": tables.default_cache()}
     os.environ[tables.START] = os.path.realpath(start)
-    tables.spare_grammar()
     target = folder / "notebook.ipynb"
     if runner := multiprocessing.parent_process():
         _end_with(runner)

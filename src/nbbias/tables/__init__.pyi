@@ -6,14 +6,6 @@ from . import (
     sniff as sniff,
 )
 from .articles import ONE_SOURCE as ONE_SOURCE, identify_articles as identify_articles
-from .chunks import (
-    Engine as Engine,
-    count_workers as count_workers,
-    map_chunks as map_chunks,
-    set_engine as set_engine,
-    set_environment as set_environment,
-    use_engine as use_engine,
-)
 from .columns import (
     Column as Column,
     Form as Form,
@@ -53,9 +45,6 @@ from .extras import (
     ExtraError as ExtraError,
     missing_packages as missing_packages,
     require_packages as require_packages,
-    spare_examples as spare_examples,
-    spare_grammar as spare_grammar,
-    sparing as sparing,
 )
 from .files import (
     csv as csv,
@@ -83,7 +72,15 @@ from .inputs import (
     require_measurable as require_measurable,
 )
 from .keys import ESTIMATE_KEYS as ESTIMATE_KEYS, ESTIMATE_VALUES as ESTIMATE_VALUES
-from .late import late as late
+from .parallel import (
+    Engine as Engine,
+    count_threads as count_threads,
+    count_workers as count_workers,
+    map_chunks as map_chunks,
+    map_threads as map_threads,
+    set_engine as set_engine,
+    use_engine as use_engine,
+)
 from .paths import (
     SAMPLE as SAMPLE,
     START as START,
@@ -91,6 +88,7 @@ from .paths import (
     is_file as is_file,
     others_write as others_write,
     resolve as resolve,
+    set_environment as set_environment,
     starting_at as starting_at,
     written_from as written_from,
 )
@@ -121,6 +119,5 @@ from .read import (
     replace_surrogates as replace_surrogates,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
-from .threads import count_threads as count_threads, map_threads as map_threads
 from .units import UNIT_KEYS as UNIT_KEYS, units as units
 from .waiting import is_interactive as is_interactive, progress as progress

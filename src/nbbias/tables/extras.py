@@ -1,11 +1,7 @@
-"""What the package can do without, and what to say where that is not installed."""
+"""Optional packages, and the message where one that is needed is not installed."""
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
-from collections.abc import Iterator
 from importlib.util import find_spec
 
 from nbbias.tables.errors import NbbiasError
@@ -31,13 +27,11 @@ EXTRAS = {
 
 
 class ExtraError(NbbiasError):
-    """What was asked for needs an extra that is not installed."""
+    """An optional package that is needed is not installed."""
 
 
 def missing_packages(*packages: str) -> str:
-    """Return what to say where one of these packages is not installed; empty where all are.
-
-    Nothing is imported.
+    """Return a message if any of some packages is not installed, else ""; import nothing.
 
     Examples
     --------
@@ -46,63 +40,17 @@ def missing_packages(*packages: str) -> str:
     """
     for package in packages:
         if find_spec(package) is None:
-            named = f"nbbias[{EXTRAS[package]}]"
-            return f'this needs {named}: pip install "{named}"'
+            extra = f"nbbias[{EXTRAS[package]}]"
+            return f'this needs {extra}: pip install "{extra}"'
     return ""
 
 
 def require_packages(*packages: str, where: str) -> None:
-    """Raise ExtraError unless these packages are installed; `where` says what needs them.
+    """Raise ExtraError unless some packages are installed; `where` says what needs them.
 
     Examples
     --------
     >>> require_packages("pandas", where="a table")
     """
-    if told := missing_packages(*packages):
-        raise ExtraError(where, told)
-
-
-def spare_grammar() -> None:
-    """Let this process not compile a grammar of addresses, which takes it a second.
-
-    jsonschema, which reads notebooks' schema for nbformat, does so as it is imported, to check the
-    format ``iri``, which that schema has not; where the package is not there, it does without.
-
-    Examples
-    --------
-    >>> spare_grammar()
-    >>> import nbformat
-    """
-    sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]
-
-
-def spare_examples() -> None:
-    """Let this process not load hypothesis, by which pandera can make tables up, and none does.
-
-    Examples
-    --------
-    >>> spare_examples()
-    >>> import pandera
-    """
-    sys.modules.setdefault("hypothesis", None)  # type: ignore[arg-type]
-
-
-@contextlib.contextmanager
-def sparing(package: str) -> Iterator[None]:
-    """In a run, let what is imported meanwhile do without a package that it only looks for.
-
-    Who imports this package as a library keeps both: something else there may need them together.
-
-    Examples
-    --------
-    >>> with sparing("torch"):
-    ...     import json
-    """
-    if package in sys.modules or "NBBIAS_OUT" not in os.environ:
-        yield
-        return
-    sys.modules[package] = None  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        del sys.modules[package]
+    if message := missing_packages(*packages):
+        raise ExtraError(where, message)

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from importlib import resources
 from pathlib import Path
 
@@ -78,8 +78,27 @@ def _is_relative(path: str) -> bool:
 
 
 @contextmanager
-def starting_at(folder: Path) -> Iterator[None]:
-    """Let relative paths start at a folder, here and in the processes that are started.
+def set_environment(**values: str) -> Iterator[None]:
+    """Set environment variables for a while, for processes that are started meanwhile too.
+
+    Examples
+    --------
+    >>> with set_environment(NBBIAS_WORKERS="2"):
+    ...     os.environ["NBBIAS_WORKERS"]
+    '2'
+    """
+    before = {name: os.environ.get(name) for name in values}
+    os.environ |= values
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name, None)
+            os.environ |= {name: value} if value is not None else {}
+
+
+def starting_at(folder: Path) -> AbstractContextManager[None]:
+    """Let relative paths start at a folder for a while, in processes that are started too.
 
     Examples
     --------
@@ -87,13 +106,7 @@ def starting_at(folder: Path) -> Iterator[None]:
     ...     resolve("../answers.csv").as_posix(), resolve("/data/answers.csv").as_posix()
     ('/answers.csv', '/data/answers.csv')
     """
-    before = os.environ.get(START)
-    os.environ[START] = os.path.realpath(folder)
-    try:
-        yield
-    finally:
-        os.environ.pop(START)
-        os.environ |= {START: before} if before is not None else {}
+    return set_environment(**{START: os.path.realpath(folder)})
 
 
 def written_from(path: str, *, start: Path, to: Path) -> str:

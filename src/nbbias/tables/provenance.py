@@ -16,7 +16,7 @@ _PACKAGES = (
 )
 
 #: What measures for all studies, and what measures nothing in the package of one.
-_SHARED = ("text", "stats", "refusals")
+_SHARED = ("text", "fast", "stats", "refusals")
 #: Folders of data that it reads by itself: word lists, sentences and counterparts, fitted heads;
 #: beside them the folder of a package's own name.
 _READ = ("lexicons", "audit", "refusals")

@@ -1,10 +1,10 @@
 """Costly stages of a study, kept on disk under the hash of what they were made from.
 
-A run with another figure setting, or another level of its intervals, scores nothing again. The key
-is the hash of the arguments, of the source that measures and of the versions of all that can move
-a number: nothing stale is ever read, and a changed label measures nothing anew. Only runs keep
-stages (`NBBIAS_CACHE` names the folder, or is ``off``): a function called from elsewhere works as
-if it were not decorated, unless it is one that is `always` kept.
+A run with another setting of figures, or another level of its intervals, scores nothing again. The
+key is the hash of the arguments, of the source that measures and of the versions of all packages
+that can change a number, so nothing outdated is read. Only runs keep stages (`NBBIAS_CACHE` names
+the folder, or is ``off``): elsewhere a function works as if it were not decorated, unless it is
+one that is `always` kept. A kept file is Parquet, NumPy arrays and JSON: reading it runs no code.
 """
 
 from __future__ import annotations
@@ -12,22 +12,25 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
+import json
 import logging
 import os
 import re
 import time
 import typing
+import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from datetime import timedelta
+from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ParamSpec, TypeVar, cast, overload
+from typing import Any, ParamSpec, TypeVar, overload
 
 import joblib
+import numpy as np
 import pandas as pd
 from platformdirs import user_cache_path
 
-from nbbias.tables import files, packed
+from nbbias.tables import files
 from nbbias.tables.errors import DataError
 from nbbias.tables.paths import others_write
 from nbbias.tables.provenance import measuring_version
@@ -35,42 +38,42 @@ from nbbias.tables.provenance import measuring_version
 P = ParamSpec("P")
 T = TypeVar("T")
 
-_KEPT = timedelta(days=30)
+_MONTH = 30 * 24 * 3600
 
-#: Files of ours in the folder, those that were never finished too; it may hold others.
+#: Our files in the folder, unfinished ones too; it may hold others.
 _ENTRY = re.compile(r"\.?\w+-[0-9a-f]{32}\.stage(\.\w+)?")
 
 log = logging.getLogger("nbbias")
 
 
 def default_cache() -> str:
-    """Return what a run sets `NBBIAS_CACHE` to, unless the user has: a folder of the user's own.
+    """Return what a run sets `NBBIAS_CACHE` to, unless the user has: a folder of the user alone.
 
     Raises
     ------
     DataError
-        The folder is not the user's alone.
+        Others can write to the folder.
 
     Examples
     --------
     >>> isinstance(default_cache(), str)
     True
     """
-    named = os.environ.get("NBBIAS_CACHE")
-    if not named:
-        own = user_cache_path("nbbias")
-        named = str(own / "stages") if own.is_absolute() else "off"  # of a user without a home
-    if named != "off" and Path(named).is_dir():
-        _of_the_user_alone(Path(named))
-    return named
+    name = os.environ.get("NBBIAS_CACHE")
+    if not name:
+        base = user_cache_path("nbbias")
+        name = str(base / "stages") if base.is_absolute() else "off"  # of a user without a home
+    if name != "off" and Path(name).is_dir():
+        _require_private(Path(name))
+    return name
 
 
-def _of_the_user_alone(folder: Path) -> None:
-    """Refuse a folder into which others can put what would be read as ours."""
-    if told := others_write(folder):
+def _require_private(folder: Path) -> None:
+    """Refuse a folder into which others can put files."""
+    if reason := others_write(folder):
         raise DataError(
             str(folder),
-            f"keeps results between runs, but {told}; use a folder of your own, or "
+            f"keeps results between runs, but {reason}; use a folder of your own, or "
             "name one by NBBIAS_CACHE (off keeps nothing)",
         )
 
@@ -81,23 +84,23 @@ def stage(function: Callable[P, T]) -> Callable[P, T]: ...
 
 @overload
 def stage(
-    *, whole: Callable[..., bool] | None = None, always: bool = False
+    *, is_valid: Callable[..., bool] | None = None, always: bool = False
 ) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 
 
 def stage(
     function: Callable[..., Any] | None = None,
     *,
-    whole: Callable[..., bool] | None = None,
+    is_valid: Callable[..., bool] | None = None,
     always: bool = False,
 ) -> Any:
-    """Keep what a function returns, under the hash of what it was given.
+    """Keep what a function returns, under the hash of its arguments.
 
     The function must depend on its arguments alone: files and weights that it reads by name are
-    stamped by `stamp` and given as an argument. What it returns is of the type that it is said to
-    return, and of what `packed.pack` takes. A kept file that is cut, damaged, of another type or
-    not `whole` (called with what was kept, then the arguments) is told once, removed, and made
-    anew. What is kept `always` is kept outside of runs, too.
+    stamped by `stamp` and given as an argument. It returns a DataFrame, a Series, an array, a
+    plain value, or lists, tuples and dicts of these. A kept file that is damaged, of another type
+    than the function's, or not `is_valid` (called with what was kept, then the arguments) is
+    removed with a warning and made anew. What is kept `always` is kept outside of runs, too.
 
     Examples
     --------
@@ -108,66 +111,90 @@ def stage(
     [0, 1, 4]
     """
     if function is None:
-        return functools.partial(stage, whole=whole, always=always)
+        return functools.partial(stage, is_valid=is_valid, always=always)
 
     @functools.wraps(function)
-    def kept(*args: Any, **kwargs: Any) -> Any:
+    def staged(*args: Any, **kwargs: Any) -> Any:
         folder = os.environ.get("NBBIAS_CACHE", "") or (default_cache() if always else "")
-        return keep(function, args, kwargs, folder=folder, whole=whole)
+        return load_or_call(function, args, kwargs, folder=folder, is_valid=is_valid)
 
-    return kept
+    return staged
 
 
-def keep(
+def load_or_call(
     function: Callable[..., T],
     args: Sequence[Any],
     kwargs: Mapping[str, Any] = MappingProxyType({}),
     *,
     folder: str,
-    whole: Callable[..., bool] | None = None,
+    is_valid: Callable[..., bool] | None = None,
 ) -> T:
-    """Call a function, or return what is kept in a folder of what it made of the same arguments.
+    """Return what a folder keeps of a call, or call the function and keep what it returns.
 
-    Nothing is kept where the folder is ``""`` or ``"off"``; otherwise as of `stage`.
+    Nothing is kept where the folder is ``""`` or ``"off"``; otherwise as `stage` does.
 
     Examples
     --------
-    >>> keep(sorted, ([2, 1],), folder="off")
+    >>> load_or_call(sorted, ([2, 1],), folder="off")
     [1, 2]
     """
     if folder in {"", "off"}:
         return function(*args, **kwargs)
-    given = [measuring_version(function.__module__), function.__module__, list(args), dict(kwargs)]
-    name = f"{function.__name__}-{digest(given)}.stage"
+    key = [measuring_version(function.__module__), function.__module__, [*args], {**kwargs}]
+    name = f"{function.__name__}-{digest(key)}.stage"
     try:
-        entry = _opened(folder) / name
+        entry = _open_folder(folder) / name
     except OSError:  # a full or foreign disk costs time, not the run
         return function(*args, **kwargs)
-    kind = typing.get_type_hints(function).get("return", Any)
-    found = _read(entry, kind, lambda it: whole is None or whole(it, *args, **kwargs))
-    if found:
-        return cast(T, found[0])
+    with contextlib.suppress(OSError):
+        data = entry.read_bytes()
+        try:
+            if data[:32] != _seal(name, data[32:]):
+                raise ValueError("its hash does not match")
+            result: Any = _unpack(data[32:])
+            kind = _result_type(function)
+            if not issubclass(type(result), kind):
+                raise ValueError(f"it holds {type(result).__name__}, not {kind.__name__}")
+            if is_valid and not is_valid(result, *args, **kwargs):
+                raise ValueError("its numbers are impossible")
+        except Exception as error:  # whatever damage does to a reader
+            log.warning("%s: was damaged (%s); it is removed and made anew", entry, error)
+            entry.unlink()
+        else:
+            with contextlib.suppress(OSError):
+                os.utime(entry)  # used today
+            return result
     made = function(*args, **kwargs)
     try:
-        content = packed.pack(made)
-        with contextlib.suppress(OSError):
-            files.write(entry, _seal(name, content) + content)
-    except TypeError as error:
+        content = _pack(made)
+    except (TypeError, ValueError) as error:
         log.warning("%s is made in every run: %s", function.__name__, error)
-    return made
+        return made
+    with contextlib.suppress(OSError):
+        files.write(entry, _seal(name, content) + content)
+    return _unpack(content)  # what later runs read, to the kind of each column
 
 
 @functools.cache
-def _opened(folder: str) -> Path:
-    """Open the folder, which is the user's alone; what nobody has used for a month goes."""
+def _open_folder(folder: str) -> Path:
+    """Return the folder, which is the user's alone, without what nobody used for a month."""
     path = Path(folder)
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _of_the_user_alone(path)
-    oldest = time.time() - _KEPT.total_seconds()
-    for one in path.iterdir():
-        if _ENTRY.fullmatch(one.name) and one.lstat().st_mtime < oldest:
-            one.unlink(missing_ok=True)  # another process may have been first
+    _require_private(path)
+    for entry in path.iterdir():
+        if _ENTRY.fullmatch(entry.name) and entry.lstat().st_mtime < time.time() - _MONTH:
+            entry.unlink(missing_ok=True)  # another process may have been first
     return path
+
+
+def _result_type(function: Callable[..., Any]) -> type:
+    """Return the type of table, array or collection that a function is annotated to return."""
+    try:
+        hint = typing.get_type_hints(function).get("return")
+    except NameError:  # a name that only type checkers import
+        return object
+    kind = typing.get_origin(hint) or hint
+    return kind if kind in {pd.DataFrame, pd.Series, np.ndarray, dict, list, tuple} else object
 
 
 def _seal(name: str, content: bytes) -> bytes:
@@ -175,33 +202,67 @@ def _seal(name: str, content: bytes) -> bytes:
     return hashlib.sha256(name.encode() + b"\0" + content).digest()
 
 
-def _read(entry: Path, kind: Any, whole: Callable[[Any], bool]) -> list[Any]:
-    """Return what is kept in a list, or an empty one: nothing is, or nothing that can be used."""
-    try:
-        data = entry.read_bytes()
-    except OSError:
-        return []
-    try:
-        seal, content = data[:32], data[32:]
-        if seal != _seal(entry.name, content):
-            raise ValueError("its hash is another")
-        found = packed.unpack(content, kind)
-        if not whole(found):
-            raise ValueError("its numbers are not what they must be")
-    except Exception as error:  # whatever damage does to a reader
-        log.warning("%s: was damaged (%s) and is removed; it is made anew", entry, error)
-        with contextlib.suppress(OSError):
-            entry.unlink()
-        return []
-    with contextlib.suppress(OSError):
-        os.utime(entry)  # used today
-    return [found]
+def _pack(value: Any) -> bytes:
+    """Write a value as a zip of one JSON tree, and a file for each table and array in it."""
+    buffer = BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+
+        def add(kind: str, write: Callable[[BytesIO], Any]) -> dict[str, int]:
+            number, member = len(archive.namelist()), BytesIO()
+            write(member)
+            archive.writestr(str(number), member.getvalue())
+            return {kind: number}
+
+        def encode(part: Any) -> Any:
+            if isinstance(part, pd.DataFrame):
+                return add("$frame", part.to_parquet)
+            if isinstance(part, pd.Series):
+                return {"$series": [part.name, add("$frame", part.to_frame("value").to_parquet)]}
+            if isinstance(part, np.ndarray):
+                return add("$array", lambda file: np.save(file, part, allow_pickle=False))
+            if isinstance(part, np.generic):
+                return encode(part.item())
+            if type(part) is dict and all(type(k) is str and k[:1] != "$" for k in part):
+                return {name: encode(inner) for name, inner in part.items()}
+            if type(part) is tuple:
+                return {"$tuple": [encode(inner) for inner in part]}
+            if type(part) is list:
+                return [encode(inner) for inner in part]
+            if part is None or type(part) in {bool, int, float, str}:
+                return part
+            raise TypeError(f"{type(part).__name__} cannot be kept")
+
+        archive.writestr("tree", json.dumps(encode(value)))
+    return buffer.getvalue()
+
+
+def _unpack(content: bytes) -> Any:
+    """Read what `_pack` wrote."""
+    with zipfile.ZipFile(BytesIO(content)) as archive:
+
+        def decode(part: Any) -> Any:
+            if isinstance(part, list):
+                return [decode(inner) for inner in part]
+            if not isinstance(part, dict):
+                return part
+            if "$frame" in part:
+                return pd.read_parquet(BytesIO(archive.read(str(part["$frame"]))))
+            if "$series" in part:
+                name, frame = part["$series"]
+                return decode(frame)["value"].rename(name)
+            if "$array" in part:
+                return np.load(BytesIO(archive.read(str(part["$array"]))), allow_pickle=False)
+            if "$tuple" in part:
+                return tuple(decode(part["$tuple"]))
+            return {name: decode(inner) for name, inner in part.items()}
+
+        return decode(json.loads(archive.read("tree")))
 
 
 def digest(value: Any) -> str:
     """Hash a value by its content: two tables that are equal have one hash, however they were made.
 
-    What is no table, list, tuple, dict or plain value says what it consists of by a method `parts`.
+    An object of another class says what it consists of by a method `parts`.
 
     Examples
     --------
@@ -216,7 +277,7 @@ def digest(value: Any) -> str:
         columns = [digest(value[name]) for name in value]
         return joblib.hash(["frame", list(map(str, value.columns)), columns])
     if isinstance(value, pd.Series):
-        if value.dtype == object and any(type(one) is list for one in value):
+        if value.dtype == object and any(type(cell) is list for cell in value):
             value = value.map("\x1f".join)
         hashed = pd.util.hash_pandas_object(value, index=True).to_numpy()
         return joblib.hash(["series", str(value.dtype), str(value.name), hashed])
@@ -238,6 +299,6 @@ def stamp(name: str) -> str:
     path = Path(name)
     if not path.exists():
         return name
-    files = sorted(path.rglob("*")) if path.is_dir() else [path]
-    seen = [(str(f), f.stat().st_size, f.stat().st_mtime_ns) for f in files if f.is_file()]
-    return f"{name} {joblib.hash(seen)}"
+    paths = sorted(path.rglob("*")) if path.is_dir() else [path]
+    status = [(str(p), p.stat().st_size, p.stat().st_mtime_ns) for p in paths if p.is_file()]
+    return f"{name} {joblib.hash(status)}"

@@ -61,7 +61,7 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     """
     known = texts.dropna().astype(str)
     number, distinct = pd.factorize(known)
-    found = map_chunks(_rows, pd.Series(distinct), given=(lexicon,))
+    found = map_chunks(_rows, pd.Series(distinct), args=(lexicon,))
     # Texts that stand twice get the rows of the one that was read.
     places = [
         _spread(np.concatenate(rows), number, len(distinct)) for rows in zip(*found, strict=True)

@@ -130,7 +130,7 @@ def _are_vectors(found: np.ndarray, texts: list[str], *_: object, **__: object) 
     return found.ndim == 2 and len(found) == len(texts) and bool(np.isfinite(found).all())
 
 
-@tables.stage(whole=_are_vectors)
+@tables.stage(is_valid=_are_vectors)
 def _encoded(
     texts: list[str], chosen: str, stamp: str, *, device: str, batch: int | None, progress: bool
 ) -> np.ndarray:

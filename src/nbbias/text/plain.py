@@ -12,16 +12,12 @@ from functools import cache
 from typing import NamedTuple
 
 import pandas as pd
-
-from nbbias.tables import sparing
-
-with sparing("torch"):  # a second and 200 MB in each process, for networks that are not used
-    import spacy
-    from spacy.language import Language
-    from spacy.matcher import PhraseMatcher
-    from spacy.tokenizer import Tokenizer as Tokenizer  # type: ignore[import-not-found]
-    from spacy.tokens import Doc, Span
-    from spacy.util import filter_spans
+import spacy
+from spacy.language import Language
+from spacy.matcher import PhraseMatcher
+from spacy.tokenizer import Tokenizer as Tokenizer  # type: ignore[import-not-found]
+from spacy.tokens import Doc, Span
+from spacy.util import filter_spans
 
 _PIECE = re.compile(r"\S+")
 STRAIGHT = {ord("\N{RIGHT SINGLE QUOTATION MARK}"): "'", ord("\N{LEFT SINGLE QUOTATION MARK}"): "'"}

@@ -148,7 +148,7 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
     if scorer in INSTRUMENTS:
         by = (scorer, INSTRUMENTS[scorer].named())
         parts: list[Any] = map_chunks(
-            _assessed, pd.Series(distinct[written], dtype=object), given=by
+            _assessed, pd.Series(distinct[written], dtype=object), args=by
         )
     else:
         parts = [_classifier(scorer)(distinct[written])]

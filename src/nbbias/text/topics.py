@@ -92,15 +92,20 @@ def tokens(texts: pd.Series) -> Tokens:
     >>> lists(tokens(pd.Series(["Cats chased mice.", None]))).tolist()
     [['cat', 'chase', 'mouse'], []]
     """
-    from nbbias.text.tokeniser import lemmas
-
     known = texts.dropna().astype(str)
     number, distinct = pd.factorize(known)
     none = of_lists(pd.Series([[]], index=[len(distinct)], dtype=object))
-    once = concat([*map_chunks(lemmas, pd.Series(distinct)), none])
+    chunks = map_chunks(_lemmas, pd.Series(distinct))
+    once = concat([*map(Tokens.of_parts, chunks), none])
     at = np.full(len(texts), len(distinct))  # a missing text is the last, without words
     at[texts.notna()] = number
     return take(once, at)._replace(index=texts.index)
+
+
+def _lemmas(texts: pd.Series) -> list[Any]:
+    from nbbias.text.tokeniser import lemmas  # loads spaCy
+
+    return lemmas(texts).parts()
 
 
 # --- bags of words ----------------------------------------------------------------------------
@@ -342,7 +347,7 @@ def perplexity(
         fitted = bagged(take(own, ~out), **limits)
     except DataError as error:
         fitted = error
-    rows = map_threads(tried, candidates, what="numbers of topics")
+    rows = map_threads(tried, candidates, label="numbers of topics")
     columns = ["n_topics", "perplexity", "words", "held_out", "fitted", "reason"]
     return pd.DataFrame(rows, columns=columns)
 

@@ -1,0 +1,260 @@
+"""Work in parallel: chunks of rows by joblib over processes or a cluster, items over threads.
+
+Neither the number of workers nor which of them does what changes a number.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, Literal, TypeVar
+
+import joblib
+import numpy as np
+import pandas as pd
+
+from nbbias.tables.errors import DataError, ParameterError
+from nbbias.tables.extras import require_packages
+from nbbias.tables.paths import set_environment
+from nbbias.tables.provenance import measuring_version
+from nbbias.tables.stages import load_or_call
+from nbbias.tables.waiting import progress
+
+T = TypeVar("T")
+R = TypeVar("R")
+Engine = Literal["loky", "dask"]
+
+#: Environment variables: workers of this machine, the engine, the address of dask's scheduler.
+WORKERS, ENGINE, SCHEDULER = "NBBIAS_WORKERS", "NBBIAS_ENGINE", "NBBIAS_SCHEDULER"
+
+#: Bytes of text in a chunk: seconds of work, and a small part of a worker's memory.
+_CHUNK_BYTES = 8_000_000
+
+#: The engine that the parameters chose; the runner's environment wins over it.
+_chosen: dict[str, str] = {}
+
+
+def count_workers() -> int:
+    """Return how many processes or threads may work at a time: `NBBIAS_WORKERS`, else the cores.
+
+    Examples
+    --------
+    >>> count_workers() > 0
+    True
+    """
+    number = os.environ.get(WORKERS, "")
+    if number and not (number.isascii() and number.isdigit() and int(number)):
+        raise ParameterError(WORKERS, f"{number!r} is no number of workers")
+    return int(number or joblib.cpu_count())
+
+
+def set_engine(engine: str = "loky") -> None:
+    """Choose the engine of `map_chunks`: ``"loky"``, processes of this machine, or ``"dask"``.
+
+    An engine in the environment (`nbbias run --engine`) wins. The address of dask's scheduler is
+    read from the environment alone (`NBBIAS_SCHEDULER`), never from parameters: whoever controls
+    a scheduler can run code here. Without an address dask starts workers on this machine.
+
+    Examples
+    --------
+    >>> set_engine("loky")
+    """
+    _chosen[ENGINE] = engine
+    _read_engine()
+
+
+@contextlib.contextmanager
+def use_engine(engine: str = "", scheduler: str = "") -> Iterator[None]:
+    """Set the engine of the processes started meanwhile, whatever their parameters say.
+
+    They share one cluster: the scheduler's, or one that is started here.
+
+    Examples
+    --------
+    >>> with use_engine("loky"):
+    ...     os.environ["NBBIAS_ENGINE"]
+    'loky'
+    """
+    engine = engine or ("dask" if scheduler else "")
+    with set_environment(**({ENGINE: engine, SCHEDULER: scheduler} if engine else {})):
+        if engine and _read_engine() == "dask":
+            os.environ[SCHEDULER] = _client(scheduler).scheduler.address
+        yield
+
+
+def _read_engine() -> str:
+    engine = os.environ.get(ENGINE) or _chosen.get(ENGINE, "loky")
+    if engine not in {"loky", "dask"}:
+        raise ParameterError(ENGINE, f"no engine {engine!r}; use loky or dask")
+    if engine == "dask":
+        require_packages("distributed", where="engine dask")
+    return engine
+
+
+def map_chunks(
+    function: Callable[..., T],
+    rows: pd.Series | pd.DataFrame,
+    *,
+    args: tuple[Any, ...] = (),
+    chunk_bytes: int = _CHUNK_BYTES,
+    label: str = "",
+) -> list[T]:
+    """Call a function on every chunk of a table's rows; return the results in order.
+
+    Parameters
+    ----------
+    function
+        Takes a chunk and `args`, and depends on these alone. Workers must be able to import it.
+        What it returns is kept like a `stage`, so that a killed run goes on where it was.
+    rows
+        A table or Series; chunks keep its index.
+    args
+        Further arguments, small ones: every worker gets them with every chunk.
+    chunk_bytes
+        Approximate bytes of text in a chunk; a row is never divided.
+    label
+        What a progress bar is called; no bar without a label.
+
+    Returns
+    -------
+    list
+        The result of each chunk; a table without rows is one chunk.
+
+    Raises
+    ------
+    NbbiasError
+        The function raised it, belongs to no module, or a worker has another version of this
+        package or of a package that it measures with.
+
+    Examples
+    --------
+    >>> def total(rows: pd.Series) -> int:
+    ...     return int(rows.sum())
+    >>> map_chunks(total, pd.Series([1, 2, 3]), chunk_bytes=1000)
+    [6]
+    """
+    if function.__module__ == "__main__":
+        reason = "is of a script or notebook, which no worker can import; move it to a module"
+        raise DataError(function.__name__, reason)
+    engine = _read_engine()
+    edges = _chunk_edges(rows, chunk_bytes)
+    number = len(edges) - 1
+    n_jobs = min(count_workers(), number)
+    chunks = (rows.iloc[start:end] for start, end in pairwise(edges))
+    steps = progress(chunks, label, of=number) if label else chunks
+    cache = os.environ.get("NBBIAS_CACHE", "")
+    if number == 1 or (n_jobs == 1 and engine == "loky"):
+        return [load_or_call(function, (chunk, *args), folder=cache) for chunk in steps]
+    # Idle workers hold spaCy and word lists, hundreds of megabytes.
+    config: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs, "idle_worker_timeout": 30}
+    if engine == "dask":
+        client = _client(os.environ.get(SCHEDULER, ""))
+        config = {"backend": "dask", "n_jobs": -1, "client": client}
+    version = measuring_version(function.__module__)
+    # One tuple a task: joblib scatters larger arguments over dask's workers, and what lies on a
+    # worker that dies would be lost.
+    tasks = ((function, (chunk, *args), cache, version, os.getpid()) for chunk in steps)
+    with joblib.parallel_config(**config):
+        return list(joblib.Parallel(batch_size=1)(joblib.delayed(_work)(task) for task in tasks))
+
+
+def _chunk_edges(rows: pd.Series | pd.DataFrame, chunk_bytes: int) -> list[int]:
+    """Return where chunks of about a size begin, and the end of the last."""
+    columns = [rows] if isinstance(rows, pd.Series) else [rows[name] for name in rows]
+    n_bytes = np.full(len(rows), 8)
+    for column in columns:
+        if column.dtype == "str" or column.dtype == object:
+            n_bytes += column.str.len().fillna(0).to_numpy(int)
+    chunk = (n_bytes.cumsum() - n_bytes) // chunk_bytes
+    return [*(np.flatnonzero(np.diff(chunk, prepend=-1)).tolist() or [0]), len(rows)]
+
+
+@functools.cache
+def _client(scheduler: str) -> Any:
+    """Return the one client of a scheduler; without an address, of workers on this machine."""
+    from distributed import Client, LocalCluster
+
+    logging.getLogger("distributed").setLevel(logging.WARNING)  # it logs each start and end
+    logging.getLogger("distributed.nanny").setLevel(logging.ERROR)  # and a slow end
+    if scheduler:
+        try:
+            return Client(scheduler, timeout=10, set_as_default=False)
+        except (OSError, ValueError) as error:
+            raise ParameterError(SCHEDULER, f"{scheduler!r} cannot be reached: {error}") from None
+    cluster = LocalCluster(n_workers=count_workers(), threads_per_worker=1, dashboard_address=None)
+    return Client(cluster, set_as_default=False)
+
+
+#: A worker makes one chunk at a time: spaCy's vocabulary is not for several threads.
+_LOCK = threading.Lock()
+
+
+def _work(task: tuple[Callable[..., T], tuple[Any, ...], str, str, int]) -> T:
+    """Make one chunk in a worker, which starts no workers of its own."""
+    function, args, cache, version, notebook = task
+    if os.getppid() == notebook:
+        _end_with(notebook)
+    if measuring_version(function.__module__) != version:
+        reason = "a worker has other versions of nbbias, Python or packages than this machine"
+        raise DataError(function.__module__, f"{reason}; numbers would depend on the worker")
+    with _LOCK, set_environment(**{WORKERS: "1", ENGINE: "loky"}):
+        return load_or_call(function, args, folder=cache)
+
+
+@functools.cache
+def _end_with(parent: int) -> None:
+    """End this worker soon after its parent was killed: loky's would live on for minutes."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+# --- threads ----------------------------------------------------------------------------------
+
+#: How many threads a thread may start in its turn.
+_local = threading.local()
+
+
+def count_threads() -> int:
+    """Return how many threads may work here: the run's workers, or this thread's part of them.
+
+    Examples
+    --------
+    >>> count_threads() > 0
+    True
+    """
+    return getattr(_local, "threads", 0) or count_workers()
+
+
+def map_threads(function: Callable[[T], R], items: Sequence[T], *, label: str = "") -> list[R]:
+    """Call a function on every item, in as many threads as may work; return results in order.
+
+    Use it for compiled code, which releases the lock of the interpreter. A `label` names a
+    progress bar.
+
+    Examples
+    --------
+    >>> map_threads(abs, [-1, 2])
+    [1, 2]
+    """
+    at_once = min(count_threads(), len(items))
+    if at_once < 2:
+        return [function(item) for item in (progress(items, label) if label else items)]
+
+    def begin(threads: int = count_threads() // at_once) -> None:
+        _local.threads = threads
+
+    with ThreadPoolExecutor(at_once, initializer=begin) as pool:
+        futures = [pool.submit(function, item) for item in items]
+        return [future.result() for future in (progress(futures, label) if label else futures)]
