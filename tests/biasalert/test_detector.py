@@ -263,10 +263,7 @@ def test_it_tells_how_many_twins_it_learnt_from() -> None:
 
 
 #: What takes seconds to load, and no kept judge needs.
-SLOW = {
-    *("torch", "transformers", "sentence_transformers", "sklearn", "scipy", "statsmodels"),
-    "pandera.api",
-}
+SLOW = {*("torch", "transformers", "sentence_transformers", "sklearn", "scipy", "statsmodels")}
 
 
 @pytest.mark.parametrize("drops", [False, True], ids=["sample", "own texts"])

@@ -86,7 +86,7 @@ LABELLED = Contract(
 EVIDENCE = Contract(
     {
         "text_id": _text(NOT_BLANK),
-        "rank": Part("int64", (Check(lambda s: s >= 1, "greater_than_or_equal_to(1)"),)),
+        "rank": Part("int64", (Check(lambda s: s >= 1, "is below 1"),)),
         "entry_id": _text(NOT_BLANK),
         "statement": _text(NOT_BLANK),
         "bias_type": _text(_TYPE),

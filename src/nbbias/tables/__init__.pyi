@@ -17,6 +17,8 @@ from .contracts import (
     CHANCE as CHANCE,
     COGS_ANSWERS as COGS_ANSWERS,
     COGS_JUDGEMENTS as COGS_JUDGEMENTS,
+    ESTIMATE_KEYS as ESTIMATE_KEYS,
+    ESTIMATE_VALUES as ESTIMATE_VALUES,
     ESTIMATES as ESTIMATES,
     GENERATIONS as GENERATIONS,
     ORIGINALS as ORIGINALS,
@@ -71,7 +73,6 @@ from .inputs import (
     refuse as refuse,
     require_measurable as require_measurable,
 )
-from .keys import ESTIMATE_KEYS as ESTIMATE_KEYS, ESTIMATE_VALUES as ESTIMATE_VALUES
 from .parallel import (
     Engine as Engine,
     count_threads as count_threads,

@@ -2,36 +2,44 @@
 
 Tables are long, tidy DataFrames. A contract names the columns that must be
 there; further columns pass through untouched. `check` reports every breach of
-a table at once, in words. pandera finds them, and is not loaded for a table that
-plainly has none.
+a table at once, in words.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from nbbias.tables.errors import ContractError, describe_missing
-from nbbias.tables.keys import ESTIMATE_KEYS
 
-if TYPE_CHECKING:  # which takes half a second to load
-    import pandera.pandas as pa
+#: What a row of ESTIMATES is about. The last line holds the keys that single studies add.
+ESTIMATE_KEYS = (
+    *("study", "source", "model", "prompt", "measure", "bias", "group", "statistic"),
+    *("dimension", "task", "topic", "evaluator", "judge"),
+)
+
+#: What a row of ESTIMATES says.
+ESTIMATE_VALUES = (
+    *("estimate", "ci_low", "ci_high", "n", "n_lost"),
+    *("null", "null_low", "null_high", "excess"),
+    *("effect_size", "test", "statistic_value", "df", "p_value", "p_adjusted"),
+    *("instrument", "reason", "confidence", "p_least"),
+)
 
 
 class Check(NamedTuple):
-    """What must hold of every value that is there, or of every row, and what is said if not."""
+    """A rule for every value that is there, or for every row, and the message where it fails."""
 
     holds: Callable[[Any], Any]
     error: str
 
 
 class Part(NamedTuple):
-    """What a column must be: its kind of values, to which others are turned if they can (`coerce`).
+    """What a column holds: its kind of values, to which others are converted (text if `coerce`).
 
     A column that is not `required` may be absent.
     """
@@ -66,7 +74,7 @@ def _number(*checks: Check) -> Part:
 
 
 def _count() -> Part:
-    return Part("int64", (Check(lambda s: s >= 0, "greater_than_or_equal_to(0)"),))
+    return Part("int64", (Check(lambda s: s >= 0, "is below 0"),))
 
 
 #: One recorded answer of a model to one prompt of the LLMBI suite.
@@ -159,7 +167,7 @@ REFERENCES = (
     *("words", "sentences", "replicate", "topics", "identities", "verdicts", "neutral prose"),
 )
 
-_UNIT_INTERVAL = Check(lambda s: s.between(0, 1), "in_range(0, 1)")
+_UNIT_INTERVAL = Check(lambda s: s.between(0, 1), "lies outside 0 to 1")
 _MEASURED_OR_REASON = Check(
     lambda d: d["estimate"].notna() | d["reason"].notna(), "a row without an estimate has no reason"
 )
@@ -264,72 +272,86 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
       - needs the column prompt_id; it has prompt
       - column prompt: is blank (row 2)
     """
-    fractions = [
-        f"column {name}: a fraction is no count"
-        for name, column in contract.columns.items()
-        if name in table and column.kind == "int64" and _has_fraction(table[name])
-    ]
-    if _plainly_kept(table, contract):
-        return table.copy()
-    import pandera.pandas as pa
-
-    try:
-        checked = _schema(contract).validate(table, lazy=True)
-    except pa.errors.SchemaErrors as errors:
-        found = [*_breaches(table, errors, contract.columns), *fractions]
-        raise ContractError(where or contract.name, found) from None
-    if fractions:
-        raise ContractError(where or contract.name, fractions)
-    return checked
-
-
-def _plainly_kept(table: pd.DataFrame, contract: Contract) -> bool:
-    """Tell whether a table keeps its contract as it is; where that is in doubt, pandera says."""
-    if not table.columns.is_unique:
-        return False
-    for name, part in contract.columns.items():
-        if name not in table:
-            if part.required:
-                return False
-            continue
-        values = table[name]
-        if str(values.dtype) != part.kind or (part.unique and not values.is_unique):
-            return False
-        known = values.dropna()
-        if len(known) < len(values) and not part.nullable:
-            return False
-        if not all(one.holds(known).all() for one in part.checks):
-            return False
-    if contract.unique and table.duplicated(list(contract.unique)).any():
-        return False
-    return all(bool(one.holds(table).all()) for one in contract.checks)
+    where = where or contract.name
+    columns = contract.columns
+    missing = [name for name, part in columns.items() if part.required and name not in table]
+    breaches = [describe_missing(missing, list(table.columns), known=columns)] if missing else []
+    twice = [name for name in columns if list(table.columns).count(name) > 1]
+    breaches += [f"the column {name} stands twice; keep one" for name in twice]
+    if twice:
+        raise ContractError(where, breaches)
+    table = table.copy()
+    for name, part in columns.items():
+        if name in table:
+            faults = _faults(table[name], part)
+            breaches += [f"column {name}: {fault}" for fault in faults]
+            if not faults:
+                table[name] = _convert(table[name], part)[0]
+    if contract.unique and not set(contract.unique) - set(table):
+        repeated = table.duplicated(list(contract.unique))
+        if repeated.any():
+            told = f"the same {', '.join(contract.unique)} stand twice"
+            hint = "; number repeats in the column sample" if "sample" in contract.unique else ""
+            breaches.append(f"the table: {told}{hint}{_rows(repeated)}")
+    if not breaches:
+        for rule in contract.checks:
+            failed = ~rule.holds(table).astype(bool)
+            breaches += [f"the table: {rule.error}{_rows(failed)}"] if failed.any() else []
+    if breaches:
+        raise ContractError(where, breaches)
+    return table
 
 
-@cache
-def _schema(contract: Contract) -> pa.DataFrameSchema:
-    """Return a contract as pandera checks it."""
-    import pandera.pandas as pa
+def _faults(values: pd.Series, part: Part) -> list[str]:
+    """Return what is wrong with a column, in words."""
+    converted, wrong = _convert(values, part)
+    faults = []
+    if wrong.any():
+        faults.append(f"values are of another kind than {part.kind}{_rows(wrong)}")
+    gaps = values.isna()
+    if gaps.any() and not part.nullable:
+        faults.append(f"a value is missing{_rows(gaps)}")
+    if faults:
+        return faults
+    present = converted[~gaps]
+    if part.unique and not present.is_unique:
+        repeated = present.duplicated().reindex(values.index, fill_value=False)
+        faults.append(f"a value stands twice; each row needs its own{_rows(repeated)}")
+    for rule in part.checks:
+        holds = rule.holds(present)
+        if not holds.all():
+            failed = np.zeros(len(values), dtype=bool)
+            failed[np.flatnonzero(~gaps)] = ~holds.to_numpy(bool)
+            faults.append(f"{rule.error}{_rows(failed)}")
+    return faults
 
-    def checks(all_: Iterable[Check]) -> list[pa.Check]:
-        return [pa.Check(one.holds, error=one.error) for one in all_]
 
-    columns = {
-        name: pa.Column(
-            str if part.kind == "str" else part.kind,
-            checks(part.checks),
-            nullable=part.nullable,
-            unique=part.unique,
-            coerce=part.coerce,
-            required=part.required,
-        )
-        for name, part in contract.columns.items()
-    }
-    unique = list(contract.unique) or None
-    return pa.DataFrameSchema(columns, checks(contract.checks), unique=unique, name=contract.name)
+def _convert(values: pd.Series, part: Part) -> tuple[pd.Series, pd.Series]:
+    """Return a column in its kind, and which of its values are of another kind."""
+    wrong = pd.Series(False, values.index)
+    if str(values.dtype) == part.kind:
+        return values, wrong
+    present = values.notna()
+    if part.kind == "str":
+        if not part.coerce:
+            wrong = present & ~values.map(lambda cell: isinstance(cell, str)).astype(bool)
+        return values.astype("str").where(present), wrong
+    if part.kind in {"bool", "boolean"}:
+        wrong = present & ~values.isin([True, False])
+        converted = values.where(~wrong).astype("boolean")
+    else:
+        converted = pd.to_numeric(values.astype(object), errors="coerce").astype("float64")
+        wrong = present & converted.isna()
+        if part.kind == "int64":  # a fraction is no count
+            wrong |= present & (converted % 1 != 0)
+    whole = present.all() and not wrong.any()
+    return converted.astype(part.kind) if whole else converted, wrong
 
 
-def _has_fraction(values: pd.Series) -> bool:
-    return pd.api.types.is_float_dtype(values) and bool((values.dropna() % 1 != 0).any())
+def _rows(failed: pd.Series | np.ndarray) -> str:
+    """Name the first rows, counted from 1, that a message is about."""
+    at = np.flatnonzero(failed)
+    return f" (row {', '.join(str(row + 1) for row in at[:3])}{', …' if len(at) > 3 else ''})"
 
 
 def require_columns(table: pd.DataFrame, columns: Sequence[str], *, where: str) -> None:
@@ -345,39 +367,6 @@ def require_columns(table: pd.DataFrame, columns: Sequence[str], *, where: str) 
     missing = [name for name in columns if name not in table]
     if missing:
         raise ContractError(where, describe_missing(missing, list(table.columns), known=columns))
-
-
-def _breaches(
-    table: pd.DataFrame, errors: pa.errors.SchemaErrors, known: Iterable[str]
-) -> list[str]:
-    cases = errors.failure_cases
-    missing = cases.loc[cases["check"] == "column_in_dataframe", "failure_case"].tolist()
-    breaches = []
-    if missing:
-        breaches.append(describe_missing(missing, list(table.columns), known=known))
-    rest = cases[cases["check"] != "column_in_dataframe"]
-    # A breach of the whole table is listed once for each of its columns.
-    whole = rest["schema_context"] == "DataFrameSchema"
-    rest = rest.assign(column=rest["column"].where(~whole))
-    for (column, failed), rows in rest.groupby(["column", "check"], sort=False, dropna=False):
-        where = f"column {column}" if isinstance(column, str) else "the table"
-        at = rows["index"].dropna().unique()
-        examples = ", ".join(str(i + 1 if isinstance(i, Integral) else i) for i in at[:3])
-        more = f" (row {examples}{', …' if len(at) > 3 else ''})" if len(at) else ""
-        breaches.append(f"{where}: {_in_words(str(failed))}{more}")
-    return list(dict.fromkeys(breaches))
-
-
-def _in_words(failed: str) -> str:
-    if failed == "not_nullable":
-        return "a value is missing"
-    if failed == "field_uniqueness":
-        return "a value stands twice; each row needs its own"
-    if failed == "multiple_fields_uniqueness":
-        return "the same model, prompt and sample stand twice; number repeats in the column sample"
-    if failed.startswith(("dtype", "coerce_dtype")):
-        return f"values are of another kind than {failed.split('(')[-1].rstrip(')').strip(chr(39))}"
-    return failed
 
 
 def estimates(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> pd.DataFrame:
