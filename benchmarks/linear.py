@@ -26,7 +26,7 @@ import pandas as pd
 
 from benchmarks import corpus
 from benchmarks.__main__ import machine
-from nbbias.running import execute
+from nbbias.running import run as runner
 
 #: Parts of the papers' corpus.
 PARTS = (8, 4, 2, 1)
@@ -202,7 +202,7 @@ def main() -> None:
     # One thread in linear algebra; what the package does side by side is told by NBBIAS_WORKERS.
     alone = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     # All else as in a run of a notebook.
-    alone |= execute.ENVIRONMENT | {"NBBIAS_CACHE": "off", "NBBIAS_OUT": str(corpus.OUT)}
+    alone |= runner.ENVIRONMENT | {"NBBIAS_CACHE": "off", "NBBIAS_OUT": str(corpus.OUT)}
     for documents in [_COMPILES, *sizes]:
         corpus.at(documents)
         print(f"{documents:,} documents", file=sys.stderr, flush=True)

@@ -14,11 +14,11 @@ import pytest
 from nbbias import cli, studies as registry
 from nbbias.llmbi.params import Llmbi
 from nbbias.pages import gallery, share
-from nbbias.running import execute
+from nbbias.running import kernel
 from nbbias.tables import NbbiasError
 from tests.conftest import Command
 from tests.pages.test_gallery import PLAIN, claims, finished
-from tests.running.test_run import SAMPLE
+from tests.running.build import SAMPLE
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def shell(line: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[bytes
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("mkdir gone; cd gone; rmdir ../gone; $NBBIAS list", b"the folder that you are in is gone"),
+        ("mkdir gone; cd gone; rmdir ../gone; $NBBIAS list", b"the current folder is gone"),
         ("$NBBIAS detect - <&-", b"it is closed"),
         ("$NBBIAS data fetch $(printf '\\377\\376')", b"no such dataset"),
         ("mkdir $(printf '\\377'); $NBBIAS report $(printf '\\377')", b"error"),
@@ -190,8 +190,8 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[list[str]]:
         given.append(command)
         raise ReplacedError
 
-    monkeypatch.setattr(execute, "install_kernel", lambda: None)
-    monkeypatch.setattr(execute.os, "execv", become)
+    monkeypatch.setattr(kernel, "install", lambda: None)
+    monkeypatch.setattr(kernel.os, "execv", become)
     share.new(tmp_path / "mine")
     monkeypatch.chdir(tmp_path / "mine" / "params")
     return given
@@ -201,7 +201,7 @@ def test_lab_becomes_jupyterlab_at_the_folder_of_notebooks_params_and_runs(
     opened: list[list[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(ReplacedError):
-        execute.lab(["--no-browser", "--port", "9999", "a.ipynb"])
+        kernel.open_lab(["--no-browser", "--port", "9999", "a.ipynb"])
     (given,) = opened
     assert given[1:4] == ["-P", "-m", "jupyterlab"]
     assert given[-5] == f"--ServerApp.root_dir={tmp_path / 'mine'}"
@@ -211,14 +211,14 @@ def test_lab_becomes_jupyterlab_at_the_folder_of_notebooks_params_and_runs(
 def test_further_arguments_of_lab_go_to_jupyterlab(
     command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(execute, "lab", lambda arguments: len(arguments))
+    monkeypatch.setattr(kernel, "open_lab", lambda arguments: len(arguments))
     assert command("lab", "--no-browser", "--port", "9999", "a.ipynb").returncode == 4
 
 
 def test_lab_shows_no_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(registry, "home", lambda: registry.PACKAGE)
     with pytest.raises(NbbiasError, match="nbbias new DIR"):
-        execute.lab()
+        kernel.open_lab()
 
 
 def test_params_prints_every_parameter(command: Command) -> None:
@@ -273,7 +273,7 @@ def test_params_of_a_corpus_that_is_not_here_say_where_to_get_it(
     monkeypatch.setenv("NBBIAS_DATA", str(tmp_path))
     done = command("run", "params/news_bias/fang2024.yaml")
     assert done.returncode == 2
-    assert "no such file" in done.stderr and "is told in the file" in done.stderr
+    assert "no such file" in done.stderr and "the comments in the file" in done.stderr
     bare = tmp_path / "bare.yaml"  # which tells nothing
     bare.write_text("study: llmbi\nanswers_path: nowhere.json\n")
     done = command("run", bare)

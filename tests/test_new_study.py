@@ -12,7 +12,7 @@ import pytest
 
 from nbbias import tables
 from nbbias.pages import page
-from nbbias.running import execute
+from nbbias.running import kernel
 from tests.conftest import ROOT
 
 SOURCE = ROOT / "docs/howto/new_study.ipynb"
@@ -30,7 +30,7 @@ def test_it_runs_and_leaves_what_a_study_leaves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
-    execute.install_kernel()
+    kernel.install()
     target = tmp_path / "notebook.ipynb"
     papermill.execute_notebook(SOURCE, target, {"draws": 200}, progress_bar=False)
     estimates = pd.read_parquet(tmp_path / "tables" / "estimates.parquet")

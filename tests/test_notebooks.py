@@ -21,7 +21,7 @@ from nbbias.cogs import sample, suite as cogs_suite
 from nbbias.cogs.params import PARTS, Cogs
 from nbbias.news.params import LEVELS
 from nbbias.pages import manifest
-from nbbias.running import asked, plan as run_plan, run
+from nbbias.running import generation, plan as run_plan, run
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
@@ -59,7 +59,7 @@ def test_shipped_params_are_valid(path: Path) -> None:
     if away:  # a block that writes one of those files is checked where it is laid out
         own.pop("generate", None)
     with tables.starting_at(path.parent):
-        asked.take(stem, own, where=str(path))
+        generation.check(stem, own, where=str(path))
 
 
 def undefined(cells: list[nbformat.NotebookNode]) -> set[str]:
@@ -193,7 +193,7 @@ def test_cogs_without_judgements_says_so_and_runs(tmp_path: Path) -> None:
         f"answers_path: {tmp_path / 'answers.csv'}\n"
     )
     plan = run_plan.plan([tmp_path / "some.yaml"], out=tmp_path)
-    assert run.run(plan, out=tmp_path, jobs=1, listen=lambda *_: None) == {"cogs/some": "ok"}
+    assert run.run(plan, out=tmp_path, jobs=1, report=lambda *_: None) == {"cogs/some": "ok"}
     estimates = pd.read_parquet(tmp_path / "cogs/some/tables/estimates.parquet")
     assert set(estimates["measure"]) == {"rbs"}
     page = (tmp_path / "cogs/some/index.html").read_text()
@@ -209,7 +209,7 @@ def test_recorded_answers_give_the_recorded_and_printed_scores(
     data_folder: Path, tmp_path: Path
 ) -> None:
     plan = run_plan.plan([ROOT / "params/llmbi/gpt4_recorded.yaml"], out=tmp_path)
-    assert run.run(plan, out=tmp_path, jobs=1, listen=lambda *_: None) == {
+    assert run.run(plan, out=tmp_path, jobs=1, report=lambda *_: None) == {
         "llmbi/gpt4_recorded": "ok"
     }
     folder = tmp_path / "llmbi/gpt4_recorded"

@@ -15,7 +15,7 @@ import typer
 
 from nbbias import calibration, news, studies, tables
 from nbbias.running import place, plan
-from nbbias.running.execute import KERNEL
+from nbbias.running.kernel import NAME as KERNEL
 from nbbias.studies import STUDIES
 
 ROOT = Path(__file__).parents[1]
@@ -58,7 +58,7 @@ def figures(
     """Copy the sample runs' figures, with their CSV twins, to figures/."""
     for run in plan.plan(studies.samples(), out=out):  # of the samples as they are now
         stem, folder = run.stem, run.folder
-        if not place.good(folder):
+        if not place.finished(folder):
             sys.exit(f"{folder}: holds no finished run; `make studies` makes one")
         target = ROOT / "figures" / stem
         shutil.rmtree(target, ignore_errors=True)

@@ -84,7 +84,7 @@ PAGES = {
 
 def main(runs: Path) -> None:
     """Write the pages whose runs are there, say which are not, and list all that were written."""
-    there = {name: page for name, page in PAGES.items() if place.good(runs / page.params)}
+    there = {name: page for name, page in PAGES.items() if place.finished(runs / page.params)}
     for name, page in there.items():
         write(name, page, runs / page.params)
     xstest()

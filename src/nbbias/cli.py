@@ -22,110 +22,139 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="Measure bias in text written by large language models, one notebook a study. "
-    "`nbbias run llmbi` runs a sample; `nbbias run news_bias originals.csv generations.csv` runs "
-    "on texts of your own.",
+    rich_markup_mode=None,
+    help="Measure bias in LLM-generated text, one notebook a study. `nbbias run llmbi` runs a "
+    "study's sample; `nbbias run news_bias originals.csv generations.csv` runs on your own texts.",
 )
-data = typer.Typer(no_args_is_help=True, help="The public datasets that the studies can read.")
+data = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Public datasets to measure.")
 app.add_typer(data, name="data")
 
 out_console = Terminal()
 err_console = Terminal(stderr=True)
 
-Out = Annotated[Path, typer.Option("--out", help="Folder of all runs.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace files that are there.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Notebooks at a time.")]
-
 
 def _trust(address: str) -> str:
     if address:
-        named = os.environ.get(asking.trust.BASE_URL, "")
-        os.environ[asking.trust.BASE_URL] = f"{named} {address}"
+        trusted = os.environ.get(asking.trust.BASE_URL, "")
+        os.environ[asking.trust.BASE_URL] = f"{trusted} {address}"
     return address
 
 
+# --- options that several verbs share -------------------------------------------------------------
+
+Runs = Annotated[Path, typer.Option("--out", "--runs", help="Folder of all runs.")]
+File = Annotated[Path | None, typer.Option("--out", help="File or folder to write.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Notebooks at a time.")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option(
+        "-p",
+        metavar="name=value",
+        help="Set a parameter. Several values, name=a,b,c, are tried one by one, with every "
+        "combination of such parameters; where a parameter is a list, [a, b] is one value.",
+    ),
+]
 BaseUrl = Annotated[
     str,
     typer.Option(
         "--base-url",
         callback=_trust,
-        help="The compatible server that the params file names: prompts and your key go there.",
+        help="Trust the server that the params file names: prompts and your key go there.",
     ),
 ]
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _show_version(value: bool) -> None:
+    if value:
         out_console.print(f"nbbias {__version__}")
         raise typer.Exit
 
 
 @app.callback()
-def _options(
+def set_up(
     verbose: Annotated[bool, typer.Option("--verbose", help="Log what happens.")] = False,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Say the version.")
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
     ] = False,
 ) -> None:
-    level = logging.DEBUG if verbose else logging.WARNING
+    """Send the log to stderr, without keys and control characters."""
     handler = RichHandler(console=err_console, show_path=False)
     handler.addFilter(params.Redact())
     handler.setFormatter(Format("%(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
-    logging.getLogger("nbbias").setLevel(level)
+    logging.getLogger("nbbias").setLevel(logging.DEBUG if verbose else logging.WARNING)
 
 
-# --- studies ----------------------------------------------------------------------------------
+def _note(*lines: object) -> None:
+    """Print lines for people, whatever stands in them, to stderr."""
+    for line in lines:
+        err_console.print(str(line), markup=False, soft_wrap=True)
+
+
+def _result(*lines: object) -> None:
+    """Print lines that a script may read, whatever stands in them, to stdout."""
+    for line in lines:
+        out_console.print(str(line), markup=False, soft_wrap=True)
+
+
+def _print_table(table: Any) -> None:
+    """Print a DataFrame: numbers to three digits, missing values as blanks."""
+    columns = [str(name).replace("_", " ") for name in table]
+    rows = table.astype("object").where(table.notna(), "").to_numpy()
+    out_console.table(columns, ([escape.terminal(_format(cell)) for cell in row] for row in rows))
+
+
+def _format(cell: object) -> str:
+    if isinstance(cell, float) and not cell.is_integer():
+        return f"{cell:,.3g}"
+    return f"{cell:,.0f}" if isinstance(cell, int | float) else str(cell)
+
+
+# --- studies --------------------------------------------------------------------------------------
 
 
 @app.command("run")
 def run_command(
     targets: Annotated[list[str], typer.Argument(metavar="STUDY [FILE...] | PARAMS.yaml...")],
-    override: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-p",
-            metavar="name=value",
-            help="Set one parameter. name=a,b,c makes a run for each value, several such -p one "
-            r"for each combination; of a parameter that is a list, \[a, b] is one value.",
-        ),
-    ] = None,
+    override: Overrides = None,
     columns: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FILE.name=column",
-            help="Which column of a file is which, such as originals.text=body; "
-            "generations.prompt= leaves one out.",
+            help="Name a column of a file, such as originals.text=body; generations.prompt= "
+            "ignores one.",
         ),
     ] = None,
-    out: Out = Path("runs"),
+    out: Runs = Path("runs"),
     jobs: Jobs = 1,
     name: Annotated[
         str | None,
-        typer.Option("--name", help="The run's name; else the file's, and what differs."),
+        typer.Option("--name", help="Name of the run; by default the file's, and what differs."),
     ] = None,
     engine: Annotated[
         str, typer.Option("--engine", help="Read texts by loky (processes) or dask, in all runs.")
     ] = "",
     scheduler: Annotated[
-        str, typer.Option("--scheduler", help="Dask's, tcp://…; without one a cluster is here.")
+        str, typer.Option("--scheduler", help="Dask's, tcp://…; by default a cluster is started.")
     ] = "",
     base_url: BaseUrl = "",
 ) -> None:
-    """Execute studies: on files of texts, on a study's sample, or as params files say.
+    """Run studies on your own files, on samples, or as params files say.
 
-    nbbias run llmbi runs the sample. nbbias run news_bias originals.csv generations.csv runs on
-    texts of your own: columns, encodings and separators are recognised and told, and the params
-    file that says so is written here. Files are a study's inputs in their order, or by name
-    (judgements=mine.csv): originals generations (news_bias, biased_prompts); answers judgements
-    ratings (cogs); answers (llmbi); labelled answers knowledge pairs (biasalert).
+    `nbbias run llmbi` runs the sample. `nbbias run news_bias originals.csv generations.csv` runs
+    on your own texts: columns, encodings and separators are detected and listed, and saved in a
+    params file here. Files are a study's inputs in their order, or by name (judgements=mine.csv):
+    originals generations (news_bias, biased_prompts); answers judgements ratings (cogs); answers
+    (llmbi); labelled answers knowledge pairs (biasalert).
 
-    A run with other parameters than a finished one gets a name of its own; one that fails leaves
-    the last good one where it is.
+    A run whose parameters differ from those of a finished one gets another name; a failed run
+    leaves the last good one in its folder.
     """
-    wanted, overrides = running.own.asked(targets), override or []
+    wanted, overrides = running.user_files.parse_targets(targets), override or []
     if wanted.stem:
-        found = running.own.plan_run(
+        files = running.user_files.plan_files(
             wanted.stem,
             wanted.files,
             columns=columns or [],
@@ -133,19 +162,82 @@ def run_command(
             out=out,
             name=name,
         )
-        for line in [*found.lines, f"params: {found.path}"]:
-            err_console.print(line, markup=False)
-        _run(found.runs, out=out, jobs=jobs, by=(engine, scheduler))
+        _note(*files.preview, f"params: {files.path}")
+        plan = files.runs
+    elif columns:
+        message = "goes with files of texts; in a params file, write a.csv?text=body"
+        raise ParameterError("--columns", message)
+    else:
+        plan = running.plan.plan(wanted.paths, overrides=overrides, out=out, name=name)
+        if name is None and not overrides:
+            _note(
+                *(
+                    f"{run.label} is another run than {run.stem}/{run.base}: its parameters differ"
+                    for run in plan
+                    if run.name != run.base
+                )
+            )
+    with tables.use_engine(engine, scheduler):
+        _run(plan, out=out, jobs=jobs)
+
+
+@app.command()
+def studies(out: Runs = Path("runs"), jobs: Jobs = 2) -> None:
+    """Run every study's sample, offline."""
+    from nbbias import studies as registry  # loads every study's parameters
+
+    samples = registry.samples()
+    if not samples:
+        raise NbbiasError("nbbias studies", "no params/<study>/sample.yaml found here")
+    chosen, missing = running.plan.runnable(samples)
+    _note(*(f"left out {error}" for error in missing))
+    _run(running.plan.plan(chosen, out=out), out=out, jobs=jobs)
+
+
+def _run(plan: list[running.plan.Run], *, out: Path, jobs: int) -> None:
+    """Ask for missing answers, execute the runs, print how each ended, and set the exit status."""
+    from nbbias import studies as registry  # loads every study's parameters
+
+    for run in plan:
+        if run.calls and (status := asking.view.complete(run.calls, err_console)):
+            _note(f"{run.label}: not run, because answers are missing")
+            raise typer.Exit(status)
+        exclusions = running.plan.recheck(run) if run.calls else run.exclusions
+        _note(*(f"{run.label}: {exclusion}" for exclusion in exclusions))
+    _note(f"notebooks: {registry.home()}")
+    _note(*filter(None, [registry.passed_over()]))
+    _note(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
+    statuses = running.run.run(plan, out=out, jobs=jobs, report=_report)
+    _result((out / "index.html").absolute())
+    not_started = [label for label, status in statuses.items() if status == "not started"]
+    if not_started:
+        _note(f"not started: {', '.join(not_started)}")
+    if "interrupted" in statuses.values() or not_started:
+        raise typer.Exit(130)
+    if "failed" in statuses.values():
+        raise typer.Exit(1)
+
+
+def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
+    """Print how a run ended."""
+    status, seconds, folder = outcome["status"], f"{outcome['seconds']:.0f} s", outcome["folder"]
+    label = escape.terminal(run.label)
+    if status == "ok":
+        page = escape.terminal(run.folder / "index.html")
+        err_console.print(f"[green]ok[/] {label} in {seconds}: {page}")
         return
-    if columns:
-        told = "goes with files of texts; in a params file, write a.csv?text=body"
-        raise ParameterError("--columns", told)
-    plan = running.plan.plan(wanted.paths, overrides=overrides, out=out, name=name)
-    for one in plan if name is None and not overrides else ():
-        if one.name != one.base:
-            told = f"has a name of its own: its parameters are not those of {one.stem}/{one.base}"
-            err_console.print(f"{one.label} {told}", markup=False)
-    _run(plan, out=out, jobs=jobs, by=(engine, scheduler))
+    colour = "yellow" if status == "interrupted" else "red"
+    where = f" in cell {outcome['cell']}" if outcome.get("cell") is not None else ""
+    err_console.print(f"[{colour}]{status}[/] {label} after {seconds}{where}")
+    _note("  " + f"{outcome.get('error') or ''}: {outcome['message']}".removeprefix(": "))
+    if outcome.get("defect"):
+        _note(f"  {pages.failed.DEFECT.format(outcome['defect'])}.")
+    _note(*(f"    | {line}" for line in outcome.get("source", "").strip().splitlines()))
+    if (folder / "notebook.ipynb").is_file():
+        _note(f"  the notebook up to there: {folder / 'notebook.ipynb'}")
+    if folder != run.folder and running.place.finished(run.folder):
+        _note(f"  the last good run stays in {run.folder}; this one is kept in {folder}")
+    logging.getLogger("nbbias").debug("%s", outcome.get("traceback", ""))
 
 
 @app.command("measure")
@@ -154,91 +246,82 @@ def measure_command(
     files: Annotated[
         list[str] | None, typer.Argument(metavar="[FILE]...", help="Its texts, in their order.")
     ] = None,
-    override: Annotated[
-        list[str] | None, typer.Option("-p", metavar="name=value", help="Set one parameter.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="A folder for the tables, as CSV and Parquet.")
-    ] = None,
+    override: Overrides = None,
+    out: File = None,
     force: Force = False,
 ) -> None:
-    """Measure without a notebook or a page: the tables of a study, printed and written.
+    """Print a study's estimates, without a notebook or a page.
 
-    Without files it is the sample that is measured.
+    Without files the study's sample is measured; --out is a folder for all tables.
     """
     if out is not None and (out / "tables").exists() and not force:
-        raise NbbiasError(str(out / "tables"), "is there already; name another, or add --force")
-    found = running.measured.measure(stem, files or [], override or [])
-    columns, rows, note = running.measured.printed(found)
-    out_console.table(columns, rows)
-    err_console.print(note, markup=False)
+        raise NbbiasError(str(out / "tables"), "exists already; name another, or add --force")
+    result = running.measure.measure(stem, files or [], override or [])
+    estimates, note = running.measure.readable_estimates(result)
+    _print_table(estimates)
+    _note(note)
     if out is not None:
-        for name, table in found._asdict().items():
+        for name, table in result._asdict().items():
             tables.save_table(table, name, out=out)
-            out_console.print(f"{out / 'tables' / name}.csv  {len(table):,} rows", markup=False)
+            _result(f"{out / 'tables' / name}.csv  {len(table):,} rows")
 
 
 @app.command("detect")
 def detect_command(
     texts: Annotated[str, typer.Argument(metavar="TEXTS", help="A table, or - for a pipe.")],
-    column: Annotated[str, typer.Option("--column", help="Where the texts stand.")] = "text",
-    judge: Annotated[str, typer.Option("--judge", help="Who judges.")] = "classifier",
+    column: Annotated[str, typer.Option("--column", help="Column that holds the texts.")] = "text",
+    judge: Annotated[str, typer.Option("--judge", help="Classifier to use.")] = "classifier",
     labelled: Annotated[
-        str, typer.Option("--labelled", help="Texts that people judged, to learn from.")
+        str, typer.Option("--labelled", help="Human-labelled texts to train on.")
     ] = tables.SAMPLE,
     knowledge: Annotated[
-        str | None, typer.Option("--knowledge", help="What prejudice says: a table, or SBIC.")
+        str | None,
+        typer.Option("--knowledge", help="Table of stereotype statements used as evidence."),
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", help="A file, .csv or .jsonl; else it is printed.")
-    ] = None,
+    out: File = None,
     fail: Annotated[
-        bool, typer.Option("--fail-on-biased", help="Exit with 1 where a text is biased.")
+        bool, typer.Option("--fail-on-biased", help="Exit with 1 if a text is biased.")
     ] = False,
     sure_from: Annotated[
-        float,
-        typer.Option(
-            "--sure-from", help="No verdict where neither label is as probable: 0.5 to 1."
-        ),
+        float, typer.Option("--sure-from", help="Abstain below this probability, 0.5 to 1.")
     ] = 0.5,
     force: Force = False,
 ) -> None:
-    """Tell of each text whether it is biased, how, against whom, and on what evidence.
+    """Classify texts: biased or not, type, target group, evidence.
 
-    What the judge was fitted on, and how often it is wrong there, is told beside; the first time
-    it is fitted, and then kept.
+    The classifier's training data and error rates are printed beside. It is fitted the first time,
+    and then kept. Verdicts are printed, or written to --out, .csv or .jsonl.
     """
-    from nbbias import biasalert  # which takes a while to load
+    from nbbias import biasalert  # takes a while to load
 
     if not 0.5 <= sure_from <= 1:
         raise NbbiasError("--sure-from", f"{sure_from:g} is no probability from 0.5 to 1")
     if out is not None:
-        read = [texts, labelled, *([knowledge] if knowledge else [])]
-        files = [Path(tables.notes.parted(one)[0]) for one in read]
-        tables.refuse_target(out, force=force, inputs=files)
-    blocks = running.texts.blocks(texts, column=column)
+        inputs = [Path(tables.notes.parted(p)[0]) for p in (texts, labelled, knowledge) if p]
+        tables.refuse_target(out, force=force, inputs=inputs)
+    blocks = running.text_blocks.read_blocks(texts, column=column)
     detector = biasalert.detector.detector(judge, labelled=labelled, knowledge=knowledge)
-    for told in detector.told:
-        err_console.print(told, markup=False)
+    _note(*detector.told)
     counts = dict.fromkeys(biasalert.detector.VERDICTS, 0)
-    said: list[str] = []
+    json_lines = running.text_blocks.is_json_lines(out)
+    written: list[str] = []
     for block in blocks:
-        found = biasalert.detect(block, detector, sure_from=sure_from)
-        for verdict in found["verdict"]:
+        verdicts = biasalert.detect(block, detector, sure_from=sure_from)
+        rows = block.join(verdicts.drop(columns="text"))
+        header = not any(counts.values())
+        for verdict in verdicts["verdict"]:
             counts[verdict] += 1
-        rows = block.join(found.drop(columns="text"))
-        lines = running.texts.is_lines(out)
-        said.append(
-            running.texts.written(rows, lines=lines, head=sum(counts.values()) == len(rows))
-        )
+        lines = running.text_blocks.format_block(rows, json_lines=json_lines, header=header)
         if out is None:
-            out_console.out(said.pop(), end="")
+            out_console.out(lines, end="")
             out_console.file.flush()
+        else:
+            written.append(lines)
     if out is not None:
-        tables.write(out, "".join(said))
-    told = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
-    number = sum(counts.values())
-    err_console.print(f"{number:,} text{'s' * (number != 1)}: {told}", markup=False)
+        tables.write(out, "".join(written))
+    total = sum(counts.values())
+    listed = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
+    _note(f"{total:,} text{'s' * (total != 1)}: {listed}")
     if fail and counts[biasalert.detector.BIASED]:
         raise typer.Exit(1)
 
@@ -246,65 +329,53 @@ def detect_command(
 @app.command("plan")
 def plan_command(
     target: Annotated[str, typer.Argument(metavar="STUDY | PARAMS.yaml")],
-    override: Annotated[
-        list[str] | None,
-        typer.Option(
-            "-p",
-            metavar="name=value",
-            help="Set what is assumed, such as effect=-0.05. name=a,b makes a row for each; "
-            "claim=tone plans another claim.",
-        ),
-    ] = None,
+    override: Overrides = None,
     assumptions: Annotated[
         bool, typer.Option("--list", help="List the claims, and what each assumes.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, with all of it.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
-    """Say how many articles, prompts, repeats or labels a claim takes, and what they cost to ask.
+    """Compute the sample size that a claim needs, and its cost.
 
-    Power is that of simulated studies; nothing is asked. Of a params file, its generate: block says
-    how many models are asked, how often, and at what price.
+    Power is that of simulated studies; no model is asked. -p sets assumptions: effect=-0.05 is the
+    effect to detect, claim=tone another claim. The generate: block of a params file says how many
+    models are asked, how often, and at what price.
     """
     if assumptions:
-        for told, described in running.planned.assumptions(target):
-            out_console.print(f"[bold]{escape.terminal(told)}[/]")
-            columns = ["name", "default", "range", "meaning"]
-            out_console.table(columns, described[columns].map(str).itertuples(index=False))
+        for question, described in running.sample_size.describe_assumptions(target):
+            _result(question)
+            _print_table(described[["name", "default", "range", "meaning"]].map(str))
         return
-    found = running.planned.plan(target, override or [])
+    sizes = running.sample_size.plan_sample_size(target, override or [])
     if as_json:
-        out_console.out(running.planned.as_json(found))
+        out_console.out(running.sample_size.to_json(sizes))
         return
-    out_console.table(*running.planned.printed(found))
-    for one in found.notes:
-        err_console.print(one, markup=False)
+    _print_table(running.sample_size.select_columns(sizes))
+    _note(*sizes.notes)
 
 
 @app.command("label")
 def label_command(
     target: Annotated[Path, typer.Argument(metavar="RUN | PARAMS.yaml")],
-    out: Annotated[
-        Path | None, typer.Option("--out", help="The sheet; by default labels.csv in the run.")
-    ] = None,
+    out: File = None,
     words: Annotated[
-        int, typer.Option("--words", min=1, help="Group words to ask about, per bias.")
+        int, typer.Option("--words", min=1, help="Group words to label, per bias.")
     ] = 200,
     sentences: Annotated[
-        int, typer.Option("--sentences", min=1, help="Sentences to ask about, per bias.")
+        int, typer.Option("--sentences", min=1, help="Sentences to label, per bias.")
     ] = 300,
 ) -> None:
-    """Draw group words and sentences for people to label: how often are the lists wrong?
+    """Draw words and sentences for people to label.
 
-    Model and side are hidden. Fill the column label of the sheet, a CSV, in any program, or in
-    JupyterLab by news.labelling.ask(sheet). Asked again, what the labels tell so far is printed,
-    and nothing of them is lost.
+    Labels tell how accurate the word lists are; models are hidden. Fill the column label of the
+    sheet (by default labels.csv in the run) in any program, or in JupyterLab by
+    news.labelling.ask(sheet). Run it again for results so far; labels are kept.
     """
-    found = running.labelled.lay_out(target, out=out, words=words, sentences=sentences)
-    columns, rows, lines = running.labelled.told(found)
-    if rows:
-        out_console.table(columns, rows)
-    for line in lines:
-        err_console.print(line, markup=False)
+    sheet = running.label_sheet.write_sheet(target, out=out, words=words, sentences=sentences)
+    accuracy = running.label_sheet.readable_accuracy(sheet)
+    if len(accuracy):
+        _print_table(accuracy)
+    _note(running.label_sheet.progress(sheet))
 
 
 @app.command("generate")
@@ -315,279 +386,177 @@ def generate_command(
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="Ask rejected prompts again.")] = False,
     recorded: Annotated[
-        list[Path] | None, typer.Option("--import", help="Take in recorded answers first.")
+        list[Path] | None, typer.Option("--import", help="Import existing answers first.")
     ] = None,
     base_url: BaseUrl = "",
 ) -> None:
-    """Ask models what a study needs, by its generate: block; never the same thing twice."""
-    laid_out = running.asked.of_params(params_file, dry_run=dry_run)
+    """Query models as a params file's generate: block says.
+
+    Answers are kept; no question is paid for twice.
+    """
+    plan = running.generation.plan_file(params_file, dry_run=dry_run)
     if dry_run:
-        asking.view.show_examples(laid_out, out_console)
-        asking.view.show_plan(laid_out, out_console)
+        asking.view.show_examples(plan, out_console)
+        asking.view.show_plan(plan, out_console)
         return
-    asking.view.take_in(laid_out, recorded or [], err_console)
-    raise typer.Exit(asking.view.complete(laid_out, err_console, again=again))
-
-
-@app.command()
-def studies(out: Out = Path("runs"), jobs: Jobs = 2) -> None:
-    """Run every study's sample, offline, and say where the pages are."""
-    from nbbias import studies as registry  # which loads every study's parameters
-
-    samples = registry.samples()
-    if not samples:
-        raise NbbiasError("nbbias studies", "no params/<study>/sample.yaml found here")
-    chosen, lacking = running.plan.able(samples)
-    for one in lacking:
-        err_console.print(f"left out {escape.terminal(one)}")
-    _run(running.plan.plan(chosen, out=out), out=out, jobs=jobs)
-
-
-def _run(
-    plan: list[running.plan.Run], *, out: Path, jobs: int, by: tuple[str, str] = ("", "")
-) -> None:
-    from rich.progress import (  # not every command shows a bar
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TaskID,
-        TextColumn,
-        TimeElapsedColumn,
-    )
-
-    bars = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("cells"),
-        TimeElapsedColumn(),
-        console=err_console,
-        disable=not err_console.is_terminal,
-    )
-    tasks: dict[str, TaskID] = {}
-    for one in plan:
-        if one.asks and (status := asking.view.complete(one.asks, err_console)):
-            err_console.print(f"{one.label}: not run, because answers are missing", markup=False)
-            raise typer.Exit(status)
-        for lost in running.plan.ready(one) if one.asks else one.losses:
-            err_console.print(f"{one.label}: {lost}", markup=False)
-
-    def listen(one: running.plan.Run, message: Any) -> None:
-        if message["kind"] == "progress":
-            if one.label not in tasks:
-                label = escape.terminal(one.label)
-                tasks[one.label] = bars.add_task(label, total=message["total"])
-            bars.update(tasks[one.label], completed=message["done"])
-        else:
-            _say_end(one, message)
-
-    from nbbias import studies as registry  # which loads every study's parameters
-
-    err_console.print(f"notebooks: {registry.home()}", markup=False, soft_wrap=True)
-    if told := registry.passed_over():
-        err_console.print(told, markup=False, soft_wrap=True)
-    err_console.print(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
-    with bars, tables.use_engine(*by):
-        statuses = running.run.run(plan, out=out, jobs=jobs, listen=listen)
-    out_console.print(str((out / "index.html").absolute()), markup=False)
-    not_started = [label for label, status in statuses.items() if status == "not started"]
-    if not_started:
-        err_console.print(f"not started: {', '.join(not_started)}", markup=False)
-    if "interrupted" in statuses.values() or not_started:
-        raise typer.Exit(130)
-    if "failed" in statuses.values():
-        raise typer.Exit(1)
-
-
-def _say_end(one: running.plan.Run, message: Any) -> None:
-    kind, seconds = message["kind"], f"{message['seconds']:.0f} s"
-    label = escape.terminal(one.label)
-    if kind == "ok":
-        err_console.print(
-            f"[green]ok[/] {label} in {seconds}: {escape.terminal(one.folder / 'index.html')}"
-        )
-        return
-    colour = "yellow" if kind == "interrupted" else "red"
-    where = f" in cell {message['cell']}" if message.get("cell") is not None else ""
-    text = escape.terminal(f"{message.get('error') or ''}: {message['message']}".removeprefix(": "))
-    err_console.print(f"[{colour}]{kind}[/] {label} after {seconds}{where}\n  {text}")
-    if message.get("defect"):
-        told = escape.terminal(pages.failed.DEFECT.format(message["defect"]))
-        err_console.print(f"  {told}.", soft_wrap=True)
-    if message.get("source"):
-        lines = message["source"].strip().splitlines()
-        err_console.print(escape.terminal("\n".join(f"    | {line}" for line in lines)))
-    if (message["folder"] / "notebook.ipynb").is_file():
-        done = escape.terminal(message["folder"] / "notebook.ipynb")
-        err_console.print(f"  what was done until then: {done}")
-    if message["folder"] != one.folder and running.place.good(one.folder):
-        stays, kept = escape.terminal(one.folder), escape.terminal(message["folder"])
-        err_console.print(f"  the last good run stays in {stays}; this one is kept in {kept}")
-    logging.getLogger("nbbias").debug("%s", message.get("traceback", ""))
+    asking.view.take_in(plan, recorded or [], err_console)
+    raise typer.Exit(asking.view.complete(plan, err_console, again=again))
 
 
 @app.command("gate")
 def gate_command(
     run: Annotated[Path, typer.Argument(help="A run's folder, such as runs/llmbi/mine.")],
     baseline: Annotated[
-        Path, typer.Option("--baseline", help="The run that was accepted, or a folder of such.")
+        Path, typer.Option("--baseline", help="The accepted run, or a folder of runs.")
     ],
     margin: Annotated[
         list[str] | None,
         typer.Option(
             "--margin",
             metavar="[CLAIM=]SIZE",
-            help="How much worse is accepted, in the unit of the claim; of one claim as 2=0.05.",
+            help="Non-inferiority margin, in the unit of the claim; 2=0.05 is for claim 2 only.",
         ),
     ] = None,
     claims: Annotated[
         str | None, typer.Option("--claims", help="Numbers of the declared claims, such as 1,3.")
     ] = None,
-    junit: Annotated[Path | None, typer.Option("--junit", help="Write JUnit XML there.")] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", help="JUnit XML to write.")] = None,
     markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Write a summary there.")
+        Path | None, typer.Option("--markdown", help="Summary to write, in Markdown.")
     ] = None,
     force: Force = False,
 ) -> None:
-    """Exit 1 when a declared claim got worse than in an accepted run.
+    """Exit with 1 if a declared claim got worse than in an accepted run.
 
-    Exit 0: every claim is shown to be not worse by more than its margin. 1: one is worse. 3: there
-    are too few units to tell; how many could is said. 2: a mistake in what was asked.
+    Exit status 0: no claim is worse by more than its margin. 1: one is worse. 3: inconclusive;
+    prints the sample size needed. 2: a mistake in the arguments.
     """
-    from nbbias.pages import gate  # statsmodels takes a while to import
+    from nbbias.pages import gate  # imports statsmodels
 
-    for wanted in filter(None, (junit, markdown)):
-        tables.refuse_target(wanted, force=force)
-    margins, every = _margins(margin or [])
-    numbers = _numbers(claims) if claims else None
-    found = gate.gate(run, baseline, margins=margins, margin=every, claims=numbers)
-    summary = os.environ.get("GITHUB_STEP_SUMMARY")
-    for path, text in ((junit, gate.junit(found)), (markdown, gate.markdown(found))):
-        if path is not None:
-            tables.write(path, text)
-    if summary:
+    for path in filter(None, (junit, markdown)):
+        tables.refuse_target(path, force=force)
+    margins, default = _read_margins(margin or [])
+    verdict = gate.gate(
+        run, baseline, margins=margins, margin=default, claims=_read_numbers(claims)
+    )
+    if junit is not None:
+        tables.write(junit, gate.junit(verdict))
+    if markdown is not None:
+        tables.write(markdown, gate.markdown(verdict))
+    if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "a", encoding="utf-8") as file:
-            file.write(gate.markdown(found))
+            file.write(gate.markdown(verdict))
     colours = {"worse": "red", "not worse": "green", "cannot tell": "yellow"}
-    out_console.print(f"[bold]{escape.terminal(gate.headline(found))}[/]", soft_wrap=True)
-    for verdict, name, told in gate.lines(found):
-        told = f"{escape.terminal(name)}\n    {escape.terminal(told)}"
-        colour = colours.get(verdict, "dim")
-        out_console.print(f"  [{colour}]{verdict}[/]  {told}", soft_wrap=True)
-    for one in gate.small_print(found):
-        out_console.print(f"[dim]{escape.terminal(one)}[/]", soft_wrap=True)
-    raise typer.Exit(found.status)
+    out_console.print(f"[bold]{escape.terminal(gate.headline(verdict))}[/]")
+    for status, name, text in gate.lines(verdict):
+        details = f"{escape.terminal(name)}\n    {escape.terminal(text)}"
+        out_console.print(f"  [{colours.get(status, 'dim')}]{status}[/]  {details}")
+    for line in gate.small_print(verdict):
+        out_console.print(f"[dim]{escape.terminal(line)}[/]")
+    raise typer.Exit(verdict.status)
 
 
-def _margins(given: list[str]) -> tuple[dict[int, float], float | None]:
+def _read_margins(options: list[str]) -> tuple[dict[int, float], float | None]:
     """Read margins: of one claim as ``2=0.05``, of all others as ``0.05``."""
-    own: dict[int, float] = {}
-    every = None
-    for one in given:
-        number, _, size = one.rpartition("=")
+    margins: dict[int, float] = {}
+    default = None
+    for option in options:
+        number, _, size = option.rpartition("=")
         try:
             value = float(size)
             if not 0 < value < float("inf"):
                 raise ValueError
             if number:
-                own[int(number)] = value
+                margins[int(number)] = value
             else:
-                every = value
+                default = value
         except ValueError:
-            told = f"{one!r} is no size above 0, such as 0.05, or 2=0.05 of claim 2"
-            raise NbbiasError("--margin", told) from None
-    return own, every
+            message = f"{option!r} is no size above 0, such as 0.05, or 2=0.05 of claim 2"
+            raise NbbiasError("--margin", message) from None
+    return margins, default
 
 
-def _numbers(given: str) -> list[int]:
+def _read_numbers(option: str | None) -> list[int] | None:
     try:
-        return [int(one) for one in given.split(",")]
+        return [int(number) for number in option.split(",")] if option else None
     except ValueError:
-        told = f"{given!r} is no list of numbers, such as 1,3"
-        raise NbbiasError("--claims", told) from None
+        message = f"{option!r} is no list of numbers, such as 1,3"
+        raise NbbiasError("--claims", message) from None
 
 
 @app.command("list")
-def list_command(out: Out = Path("runs")) -> None:
+def list_command(out: Runs = Path("runs")) -> None:
     """List the studies, their params files, and the runs so far."""
     if out.exists() and not out.is_dir():
         raise NbbiasError(str(out), "is no folder")
-    from nbbias import studies as registry  # which loads every study's parameters
+    from nbbias import studies as registry  # loads every study's parameters
 
     for stem, study in registry.STUDIES.items():
         out_console.print(f"[bold]{stem}[/]  {study.question}")
         for path in sorted((registry.place(stem) / "params" / stem).glob("*.yaml")):
-            shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-            out_console.print(f"  {shown}", markup=False)
-    from nbbias.pages import gallery  # nbconvert takes seconds to import
+            is_here = path.is_relative_to(Path.cwd())
+            _result(f"  {path.relative_to(Path.cwd()) if is_here else path}")
+    from nbbias.pages import gallery  # imports nbconvert, which takes seconds
 
-    found = gallery.runs(out) if out.is_dir() else []
-    out_console.print(f"\n{len(found)} run{'s' * (len(found) != 1)} in {out}", markup=False)
-    for one in found:
-        told = f"{one['study']}/{one['run']}  {escape.without_markdown(one['finding'])}"
-        out_console.print(f"  {one['status']:<12}{told}", markup=False)
+    runs = gallery.runs(out) if out.is_dir() else []
+    _result(f"\n{len(runs)} run{'s' * (len(runs) != 1)} in {out}")
+    for run in runs:
+        finding = escape.without_markdown(run["finding"])
+        _result(f"  {run['status']:<12}{run['study']}/{run['run']}  {finding}")
 
 
 @app.command("params")
 def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> None:
-    """Print a study's parameters, or those of `generate`: type, default, range, meaning.
+    """Print the parameters of a study, or of `generate`.
 
-    Below them stand the names that its suite of prompts has, such as tasks and themes.
+    The values of the columns of its suite of prompts, such as tasks and themes, are listed below.
     """
-    from nbbias import studies as registry  # which loads every study's parameters
+    from nbbias import studies as registry  # loads every study's parameters
 
-    own = stem == "generate"
-    described = params.describe(asking.params.Generate) if own else registry.describe(stem)
-    rows = (
-        (row.name, row.type, repr(row.default), row.range, row.meaning)
-        for row in described.itertuples(index=False)
-    )
-    out_console.table(list(described), rows)
+    model = asking.params.Generate if stem == "generate" else registry.study(stem).parameters
+    described = params.describe(model)
+    _print_table(described.assign(default=described["default"].map(repr)))
     for suite in registry.STUDIES[stem].prompts.values() if stem in registry.STUDIES else ():
-        asked = suite(tables.SAMPLE).drop(columns=["prompt_id", "prompt"])
-        for column in asked:
-            names = ", ".join(asked[column].dropna().unique())
-            out_console.print(f"{column}: {names}", markup=False, soft_wrap=True)
+        prompts = suite(tables.SAMPLE).drop(columns=["prompt_id", "prompt"])
+        _result(*(f"{name}: {', '.join(prompts[name].dropna().unique())}" for name in prompts))
 
 
-# --- elsewhere --------------------------------------------------------------------------------
+# --- sharing --------------------------------------------------------------------------------------
 
 
 @app.command()
 def site(
-    out: Annotated[Path, typer.Option("--out", help="The site's folder, not there yet.")] = Path(
-        "site"
-    ),
+    out: Annotated[Path, typer.Option("--out", help="New folder for the site.")] = Path("site"),
     runs: Annotated[Path, typer.Option("--runs", help="Folder of all runs.")] = Path("runs"),
 ) -> None:
-    """Copy all finished runs, with pages about them, to a new folder for any static host."""
-    from nbbias.pages import gallery  # nbconvert takes seconds to import
+    """Copy all finished runs to a new folder for any static host."""
+    from nbbias.pages import gallery  # imports nbconvert, which takes seconds
 
-    out_console.print(str(gallery.publish(runs, out).absolute()), markup=False)
+    _result(gallery.publish(runs, out).absolute())
 
 
 @app.command("report")
 def report_command(
     runs: Annotated[list[Path], typer.Argument(help="Runs' folders, or a folder of runs.")],
-    out: Annotated[Path, typer.Option("--out", help="The page.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option("--out", help="Page to write.")] = Path("report.html"),
     pdf: Annotated[
-        Path | None, typer.Option("--pdf", help="Print it, too; this needs nbbias[browser].")
+        Path | None, typer.Option("--pdf", help="Also write a PDF (needs nbbias[browser]).")
     ] = None,
     model: Annotated[
-        str | None, typer.Option("--model", help="Say what was found of this model.")
+        str | None, typer.Option("--model", help="Report what was found of this model.")
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write one page over several studies for somebody who decides: one screen a study."""
-    from nbbias.pages import report  # nbconvert takes seconds to import
+    """Summarise runs for decision makers, one screen a study."""
+    from nbbias.pages import report  # imports nbconvert, which takes seconds
 
-    for wanted in filter(None, (out, pdf)):
-        tables.refuse_target(wanted, force=force)
+    for path in filter(None, (out, pdf)):
+        tables.refuse_target(path, force=force)
     if pdf is not None:
         report.printable()
-    out_console.print(str(report.write(runs, out, model=model).absolute()), markup=False)
+    _result(report.write(runs, out, model=model).absolute())
     if pdf is not None:
-        out_console.print(str(report.pdf(out, pdf).absolute()), markup=False)
+        _result(report.pdf(out, pdf).absolute())
 
 
 @app.command()
@@ -596,12 +565,13 @@ def export(
     to: Annotated[Path, typer.Option("--to", help="The archive, or a folder for it.")] = Path(),
     force: Force = False,
 ) -> None:
-    """Pack a run as a zip for an appendix: notebook, page, tables, figures, params, word lists."""
-    path, held = pages.share.export(run, to, force=force)
-    for name in held:
-        if name.startswith("lists/"):
-            out_console.print(f"with the list {name}", markup=False)
-    out_console.print(f"{path.absolute()}  {len(held)} files", markup=False)
+    """Pack a run as a zip for an appendix.
+
+    It holds the notebook, page, tables, figures, params and word lists.
+    """
+    path, files = pages.share.export(run, to, force=force)
+    _result(*(f"with the list {name}" for name in files if name.startswith("lists/")))
+    _result(f"{path.absolute()}  {len(files)} files")
 
 
 @app.command()
@@ -609,65 +579,62 @@ def new(
     folder: Path,
     ci: Annotated[
         str | None,
-        typer.Option("--ci", metavar="github|gitlab", help="Write a workflow that gates, too."),
+        typer.Option("--ci", metavar="github|gitlab", help="Also write a CI workflow with a gate."),
     ] = None,
 ) -> None:
-    """Lay out notebooks and params in a folder of your own, to change and run."""
-    written = pages.share.new(folder, ci=ci)
-    out_console.print(f"{folder.absolute()}  {written} files", markup=False)
-    out_console.print(f"Next: cd {folder} && nbbias studies", markup=False)
+    """Create a project folder with notebooks and params."""
+    n_files = pages.share.new(folder, ci=ci)
+    _result(f"{folder.absolute()}  {n_files} files", f"Next: cd {folder} && nbbias studies")
 
 
-# --- JupyterLab -------------------------------------------------------------------------------
+# --- JupyterLab -----------------------------------------------------------------------------------
 
 
 @app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def lab(context: typer.Context) -> None:
-    """Open JupyterLab on the notebooks; further arguments go to it, such as --no-browser."""
-    raise typer.Exit(running.execute.lab(context.args))
+    """Open JupyterLab on the notebooks.
+
+    Further arguments, such as --no-browser, go to it.
+    """
+    raise typer.Exit(running.kernel.open_lab(context.args))
 
 
 @app.command()
 def kernel() -> None:
-    """Give this environment a Jupyter kernel of its own."""
-    running.execute.install_kernel()
+    """Install a Jupyter kernel for this environment."""
+    running.kernel.install()
 
 
-# --- data -------------------------------------------------------------------------------------
+# --- data -----------------------------------------------------------------------------------------
 
 
 @data.command("list")
 def data_list() -> None:
-    """List the datasets, what they serve, their licences, and which are here."""
-    rows = (
-        (row.name, row.study, row.licence, "yes" if row.here else "no", row.about)
-        for row in tables.datasets.catalogue().itertuples()
-    )
-    out_console.table(["name", "serves", "licence", "here", "about"], rows)
+    """List the datasets: which study reads them, their licences, and which are downloaded."""
+    catalogue = tables.datasets.catalogue()
+    here = catalogue["here"].map({True: "yes", False: "no"})
+    _print_table(catalogue.assign(here=here)[["name", "study", "licence", "here", "about"]])
 
 
 @data.command("fetch")
 def data_fetch(name: str) -> None:
-    """Download a dataset from its publisher into the folder named by NBBIAS_DATA."""
-    for path, note in tables.datasets.fetch(name, progressbar=err_console.is_terminal):
-        out_console.print(f"{path}  {note}", markup=False)
+    """Download a dataset from its publisher into the folder that NBBIAS_DATA names."""
+    files = tables.datasets.fetch(name, progressbar=err_console.is_terminal)
+    _result(*(f"{path}  {note}" for path, note in files))
 
 
 @data.command("release")
 def data_release(folder: Path, to: Path, force: Force = False) -> None:
-    """Turn a release in the layout of Fang et al. (2024) into one table of generations."""
-    from nbbias import tables
-
+    """Convert a release in the layout of Fang et al. (2024) to one table of generations."""
     tables.refuse_target(to, force=force)
     answers = asking.recorded.release(folder)
     tables.write_parquet(answers, to)
-    columns = ["source", "model", "prompt"]
-    rows = (
-        (*map(escape.terminal, names), f"{len(ids):,}", f"{ids.nunique():,}")
-        for names, ids in answers.groupby(columns, sort=False)["article_id"]
-    )
-    out_console.table([*columns, "texts", "articles"], rows)
-    out_console.print(f"wrote {to}", markup=False)
+    grouped = answers.groupby(["source", "model", "prompt"], sort=False)["article_id"]
+    _print_table(grouped.agg(texts="size", articles="nunique").reset_index())
+    _result(f"wrote {to}")
+
+
+# --- mistakes and full disks ----------------------------------------------------------------------
 
 
 def main() -> None:
@@ -675,20 +642,20 @@ def main() -> None:
 
     So does a file that cannot be read or written.
     """
-    os.environ["PYTHONSAFEPATH"] = "1"  # what is started here imports nothing from this folder
-    for stream in (sys.stdout, sys.stderr):  # a terminal may lack letters of what is said
+    os.environ["PYTHONSAFEPATH"] = "1"  # processes started here import nothing from this folder
+    for stream in (sys.stdout, sys.stderr):  # a terminal may lack letters
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         Path.cwd()
     except FileNotFoundError:
-        _refuse("the folder that you are in is gone; go to another one")
+        _refuse("the current folder is gone; go to another one")
     try:
         _main()
-    finally:  # what is of no use is told, whatever else was
+    finally:  # plugins that do not work are named, whatever happened
         for where, why in tables.LEFT_OUT.items():
             with contextlib.suppress(OSError):
-                err_console.print(f"left out {escape.terminal(f'{where}: {why}')}")
+                _note(f"left out {where}: {why}")
 
 
 def _main() -> None:
@@ -701,20 +668,20 @@ def _main() -> None:
         logging.getLogger("nbbias").debug("", exc_info=True)
         if error.filename is not None:
             _refuse(f"{os.fsdecode(error.filename)}: {error.strerror}")
-        if error.errno not in _OUT_OF_ROOM:  # of no file: a mistake of ours
+        if error.errno not in _UNWRITABLE_STREAM:  # a defect
             raise
         try:
-            _refuse(f"what was said could not be written: {error.strerror}")
+            _refuse(f"the output could not be written: {error.strerror}")
         finally:  # what the streams still hold is not tried again
             for stream in (1, 2):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
 
 
-#: What a full disk, or a terminal that is gone, says of a stream.
-_OUT_OF_ROOM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF}
+#: Errors of a stream on a full disk, or to a terminal that is gone.
+_UNWRITABLE_STREAM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF}
 
 
-def _refuse(told: str) -> NoReturn:
-    with contextlib.suppress(OSError):  # where even this cannot be said, the status says it
-        err_console.print(f"[red]error[/] {escape.terminal(params.redact(told))}")
+def _refuse(message: str) -> NoReturn:
+    with contextlib.suppress(OSError):  # if even this cannot be written, the status says it
+        err_console.print(f"[red]error[/] {escape.terminal(params.redact(message))}")
     sys.exit(2)

@@ -15,7 +15,7 @@ import pytest
 from nbbias.asking import call, plan as generate, recorded, store
 from nbbias.asking.loop import Tally
 from nbbias.params import REDACTED
-from nbbias.running import asked
+from nbbias.running import generation
 from nbbias.tables import NbbiasError
 from tests.asking.test_loop_killed import MODEL, params, suite
 from tests.fake_openai import KEY, FakeOpenAI
@@ -41,7 +41,7 @@ def ask_of(
     else:
         ids = [f"p{i}" for i in range(len(prompts))]
         table = pd.DataFrame({"prompt_id": ids, "prompt": prompts})
-    plan = asked.of_params(params(folder, server.url, table, **QUICK | block))
+    plan = generation.plan_file(params(folder, server.url, table, **QUICK | block))
     tally = generate.ask(plan, again=again)
     return tally, recorded.table(plan).set_index("prompt")
 
@@ -389,7 +389,7 @@ def test_a_full_disk_stops_it_and_paid_answers_are_rescued(
     assert rescued > 0
     assert table["text"].notna().sum() + rescued == sum(server.billed.values()) == tally.answered
     # With room again, they are taken in, and only the rest is asked.
-    plan = asked.of_params(tmp_path / "mine.yaml")
+    plan = generation.plan_file(tmp_path / "mine.yaml")
     counts = recorded.take_in(plan, file).set_index("what")["rows"]
     assert counts["filed"] == rescued
     assert generate.ask(plan).total == 60 - tally.answered
@@ -398,7 +398,7 @@ def test_a_full_disk_stops_it_and_paid_answers_are_rescued(
 
 def test_two_at_once_share_the_work(tmp_path: Path, server: FakeOpenAI) -> None:
     """One process asks half of it while another, played by its claims, holds the rest."""
-    plan = asked.of_params(params(tmp_path, server.url, suite(10), **QUICK))
+    plan = generation.plan_file(params(tmp_path, server.url, suite(10), **QUICK))
     with closing(store.connect(plan.store_path)) as connection:
         until = time.time() + 1.5
         other = [(key, "elsewhere:1:1.0", until) for key in plan.calls["key"][:4]]

@@ -13,7 +13,7 @@ import yaml
 
 from nbbias.asking import recorded
 from nbbias.cogs import affinity, rbs, suite as cogs_suite
-from nbbias.running import asked, plan as run_plan
+from nbbias.running import generation, plan as run_plan
 from nbbias.tables import NbbiasError
 from tests.asking.test_loop_killed import MODEL
 from tests.conftest import Command
@@ -131,10 +131,10 @@ def test_both_prompts_of_a_comparison_must_be_asked(tmp_path: Path, server: Fake
     given = yaml.safe_load(path.read_text()) | {"study": "biased_prompts"}
     path.write_text(yaml.safe_dump(given))
     with pytest.raises(NbbiasError, match="biased_prompt: no answers to the prompt 'biased'"):
-        asked.of_params(path)
+        generation.plan_file(path)
     given["generate"]["ways"] = ["neutral", "biased"]
     path.write_text(yaml.safe_dump(given))
-    assert not asked.of_params(path).notes
+    assert not generation.plan_file(path).notes
 
 
 @pytest.mark.parametrize(
@@ -148,17 +148,17 @@ def test_prompts_of_llmbi_have_a_dimension(
     block = {"prompts": "table", "prompts_path": "p.csv"}
     path = write(tmp_path, "", study="llmbi", block=block, answers_path="a.parquet")
     if not told:
-        assert not asked.of_params(path).notes
+        assert not generation.plan_file(path).notes
         return
     with pytest.raises(NbbiasError, match=told):
-        asked.of_params(path)
+        generation.plan_file(path)
 
 
 def test_what_cogs_is_asked_is_in_its_suite(tmp_path: Path) -> None:
     given = {"answers_path": "a.parquet", "parts": ["rbs"], "axes": ["race"], "claims": []}
     path = write(tmp_path, "", study="cogs", block={"prompts": "cogs"}, **given)
     with pytest.raises(NbbiasError, match=r"a\.parquet: 1800 answers are to no prompt"):
-        asked.of_params(path)  # five of eight identities are of other axes
+        generation.plan_file(path)  # five of eight identities are of other axes
     path = write(
         tmp_path,
         "",
@@ -166,7 +166,7 @@ def test_what_cogs_is_asked_is_in_its_suite(tmp_path: Path) -> None:
         block={"prompts": "cogs"},
         **given | {"axes": ["race", "gender", "orientation"]},
     )
-    assert not asked.of_params(path).notes
+    assert not generation.plan_file(path).notes
 
 
 def test_what_judges_of_cogs_are_asked_is_about_its_answers(
@@ -187,7 +187,7 @@ def test_what_judges_of_cogs_are_asked_is_about_its_answers(
     block = {"prompts": "table", "prompts_path": "judge_prompts.csv"}
     path = write(tmp_path, server.url, study="cogs", block=block, **given)
     judged.to_csv(tmp_path / "judge_prompts.csv", index=False)
-    assert not asked.of_params(path).notes
+    assert not generation.plan_file(path).notes
     assert command("generate", path).returncode == 0
     replies = affinity.read_judgements(tmp_path / "a.parquet", suite=suite, prompts=judged)
     assert len(replies) == len(judged)
@@ -195,7 +195,7 @@ def test_what_judges_of_cogs_are_asked_is_about_its_answers(
     other = judged.assign(prompt_id=judged["prompt_id"].str.replace("/m/", "/other/"))
     other.to_csv(tmp_path / "judge_prompts.csv", index=False)
     with pytest.raises(NbbiasError, match="to no evaluation prompt"):
-        asked.of_params(path)
+        generation.plan_file(path)
 
 
 @pytest.mark.parametrize("fits", [True, False])
@@ -207,15 +207,15 @@ def test_people_have_labelled_what_biasalert_is_going_to_judge(tmp_path: Path, f
     given = {"answers_path": "a.parquet", "human_path": "labels.csv", "claims": []}
     path = write(tmp_path, "", study="biasalert", block=block, **given)
     if fits:
-        assert not asked.of_params(path).notes
+        assert not generation.plan_file(path).notes
         return
     with pytest.raises(NbbiasError, match="1 human labels are of texts that are not among"):
-        asked.of_params(path)
+        generation.plan_file(path)
 
 
 def test_answers_that_the_study_does_not_read_are_told(tmp_path: Path) -> None:
     path = write(tmp_path, "", study="llmbi", block={"prompts": "llmbi"})
-    (note,) = asked.of_params(path).notes
+    (note,) = generation.plan_file(path).notes
     assert "llmbi will not read these answers" in note and "a.parquet" in note
 
 
@@ -314,7 +314,7 @@ def test_no_two_files_of_a_block_are_one(tmp_path: Path, same: tuple[str, str]) 
         tmp_path, "", study="llmbi", block=block | {first: "p.parquet", second: "q.parquet"}
     )
     with pytest.raises(NbbiasError, match=f"{first} and {second} are one file"):
-        asked.of_params(path)
+        generation.plan_file(path)
     assert os.path.getsize(tmp_path / "p.parquet") == 0
 
 
@@ -322,7 +322,7 @@ def test_placeholders_are_the_table_that_answers_will_be(
     tmp_path: Path, server: FakeOpenAI, command: Command
 ) -> None:
     path = news(tmp_path, server.url, headlines=ids(1, 2), originals=ids(1, 2))
-    before = recorded.placeholders(asked.of_params(path))
+    before = recorded.placeholders(generation.plan_file(path))
     assert command("generate", path).returncode == 0
     after = pd.read_parquet(tmp_path / "a.parquet")
     said = ["text", "stop_reason", "refusal", "input_tokens", "output_tokens", "asked_at", "run"]

@@ -22,7 +22,7 @@ import pytest
 from rich.console import Console
 
 from nbbias.asking import loop, plan as generate, recorded, store, view
-from nbbias.running import asked
+from nbbias.running import generation
 from nbbias.tables import NbbiasError
 from tests.asking.test_call import ask_of, server as server
 from tests.asking.test_loop_killed import filed, params, suite
@@ -69,7 +69,7 @@ def test_what_the_system_does_not_let_be_written_is_rescued_and_taken_in(
     (file,) = (tmp_path / "elsewhere").glob("nbbias-rescued-*.jsonl")
     rescued = [json.loads(line) for line in file.read_text().splitlines()]
     assert len(kept) + len(rescued) == paid < 24
-    plan = asked.of_params(path)
+    plan = generation.plan_file(path)
     recorded.take_in(plan, file)
     assert generate.ask(plan).answered == 24 - paid
     assert set(server.billed.values()) == {1}
@@ -140,7 +140,7 @@ def test_a_damaged_record_or_table_is_told(
 ) -> None:
     path = params(tmp_path, server.url, suite(30))
     quiet = Console(file=io.StringIO())
-    assert view.complete(asked.of_params(path), quiet) == 0
+    assert view.complete(generation.plan_file(path), quiet) == 0
     with closing(sqlite3.connect(tmp_path / "answers.sqlite")) as connection:
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     file, draw, told = tmp_path / damaged, random.Random(7), set()
@@ -151,7 +151,7 @@ def test_a_damaged_record_or_table_is_told(
             content[draw.randrange(len(content))] = draw.randrange(256)
         file.write_bytes(content[: draw.choice([None, draw.randrange(1, len(content))])])
         try:
-            view.complete(asked.of_params(path), quiet)
+            view.complete(generation.plan_file(path), quiet)
         except NbbiasError as error:
             told.add(str(error))
         for one in tmp_path.glob(f"{damaged}-*"):

@@ -27,7 +27,7 @@ from rich.console import Console
 
 from nbbias import cli
 from nbbias.asking import view
-from nbbias.running import asked
+from nbbias.running import generation
 from tests.fake_openai import FAULTS, KEY, FakeOpenAI
 
 pytestmark = pytest.mark.filterwarnings("ignore:The 'initial' parameter:DeprecationWarning")
@@ -106,7 +106,7 @@ def killed_and_resumed(folder: Path, n: int, *, kills: int = 1, concurrency: int
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("FAKE_API_KEY", KEY)
             console = Console(file=io.StringIO(), width=200)
-            status = view.complete(asked.of_params(path), console)
+            status = view.complete(generation.plan_file(path), console)
         after = filed(folder)
         faulty = sum(server.sent[k] for k in ("drop", "truncated", "no_json", "no_choices"))
         return {
@@ -167,7 +167,7 @@ def killed_at(share: float, folder: Path, *, n: int = 40, whole: float = 60.0) -
         patch.setenv("FAKE_API_KEY", KEY)
         quiet = Console(file=io.StringIO())
         path = params(folder, server.url, suite(n), concurrency=4, limit=8)
-        assert view.complete(asked.of_params(path), quiet) == 0
+        assert view.complete(generation.plan_file(path), quiet) == 0
         pilot = pd.read_parquet(folder / "answers.parquet")
         params(folder, server.url, suite(n), concurrency=4)
         seconds = _killed_after(share * whole, path)
@@ -177,7 +177,7 @@ def killed_at(share: float, folder: Path, *, n: int = 40, whole: float = 60.0) -
             pd.testing.assert_frame_equal(exported, pilot)
         else:
             assert exported["text"].notna().sum() == len(exported) == n
-        assert view.complete(asked.of_params(path), quiet) == 0
+        assert view.complete(generation.plan_file(path), quiet) == 0
         after = filed(folder)
         assert len(after) == n
         assert before.items() <= after.items()

@@ -11,7 +11,7 @@ import pytest
 from rich.console import Console
 
 from nbbias.asking import view
-from nbbias.running import asked
+from nbbias.running import generation
 from nbbias.tables import NbbiasError
 from tests import malformed
 from tests.asking.test_call import server as server
@@ -76,7 +76,7 @@ def tried(table: pd.DataFrame, folder: Path, act: Callable[[Path], object]) -> N
 def test_prompts(tmp_path: Path, server: FakeOpenAI, kind: str) -> None:
     def ask(path: Path) -> None:
         block = {"prompts": kind, "prompts_path": str(path), "max_retries": 0}
-        plan = asked.of_params(params(tmp_path, server.url, suite(1), **block))
+        plan = generation.plan_file(params(tmp_path, server.url, suite(1), **block))
         view.show_examples(plan, QUIET)
         assert view.complete(plan, QUIET) == 0
         assert pd.read_parquet(plan.export_path)["text"].notna().all()
@@ -86,7 +86,7 @@ def test_prompts(tmp_path: Path, server: FakeOpenAI, kind: str) -> None:
 
 def test_recorded_answers(tmp_path: Path, server: FakeOpenAI) -> None:
     def take_in(path: Path) -> None:
-        plan = asked.of_params(params(tmp_path, server.url, suite(4), max_retries=0))
+        plan = generation.plan_file(params(tmp_path, server.url, suite(4), max_retries=0))
         view.take_in(plan, [path], QUIET)
         assert view.complete(plan, QUIET) == 0
         assert pd.read_parquet(plan.export_path)["text"].notna().all()

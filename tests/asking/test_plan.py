@@ -18,7 +18,7 @@ from nbbias import params, stats
 from nbbias.asking import plan as generate, prompts, recorded
 from nbbias.asking.params import Generate
 from nbbias.cogs import rbs, suite as cogs_suite
-from nbbias.running import asked, plan as run_plan
+from nbbias.running import generation, plan as run_plan
 from nbbias.tables import ParameterError
 from tests.asking.test_loop_killed import MODEL, params as write, start, suite
 from tests.conftest import ROOT, Command
@@ -83,7 +83,7 @@ def nbbias(command: Command) -> Callable[..., tuple[int, str]]:
 )
 def test_a_mistake_in_the_block_is_explained(change: dict[str, Any], told: str) -> None:
     with pytest.raises(ParameterError) as error:
-        asked.block(LLMBI | change, where="mine.yaml")
+        generation.check_block(LLMBI | change, where="mine.yaml")
     assert told in str(error.value)
     assert all(breach.startswith("generate.") for breach in error.value.breaches)
 
@@ -93,7 +93,7 @@ def test_all_mistakes_of_study_and_block_are_told_at_once(tmp_path: Path) -> Non
     block = LLMBI | {"temprature": 1, "concurrency": 0, "secret": "x"}
     path.write_text(yaml.safe_dump({"study": "llmbi", "draws": 3, "generate": block}))
     with pytest.raises(ParameterError) as error:
-        asked.of_params(path)
+        generation.plan_file(path)
     told = [breach.split(":")[0] for breach in error.value.breaches]
     assert sorted(told) == [
         "draws",
@@ -108,18 +108,18 @@ def test_all_mistakes_of_study_and_block_are_told_at_once(tmp_path: Path) -> Non
 
 def test_params_without_the_block_have_nothing_to_generate() -> None:
     with pytest.raises(ParameterError, match="generate:"):
-        asked.of_params(ROOT / "params/llmbi/sample.yaml")
+        generation.plan_file(ROOT / "params/llmbi/sample.yaml")
 
 
 def test_the_file_that_is_going_to_be_exported_need_not_be_there(tmp_path: Path) -> None:
     to_come = str(tmp_path / "a.parquet")
     values = {"answers_path": to_come, "generate": LLMBI | {"export_path": to_come}}
-    parameters, block = asked.take("llmbi", values, where="mine.yaml")
+    parameters, block = generation.check("llmbi", values, where="mine.yaml")
     assert parameters.model_dump()["answers_path"] == to_come
     assert block is not None
     values["answers_path"] = str(tmp_path / "b.parquet")
     with pytest.raises(ParameterError, match="no such file"):
-        asked.take("llmbi", values, where="mine.yaml")
+        generation.check("llmbi", values, where="mine.yaml")
 
 
 def test_every_parameter_is_described(nbbias: Callable[..., tuple[int, str]]) -> None:
@@ -137,7 +137,7 @@ def test_every_parameter_is_described(nbbias: Callable[..., tuple[int, str]]) ->
 def test_the_estimate_by_hand(tmp_path: Path) -> None:
     prices = {MODEL: {"input": 2.0, "output": 10.0}}
     path = write(tmp_path, "", suite(10), prices=prices, replicates=3, max_tokens=100)
-    (row,) = generate.estimate(asked.of_params(path)).to_dict("records")
+    (row,) = generate.estimate(generation.plan_file(path)).to_dict("records")
     # "Say number 3." has 13 characters, which make 4 tokens; 30 calls of 100 tokens at most.
     assert (row["calls"], row["to_ask"], row["answered"]) == (30, 30, 0)
     assert (row["input_tokens"], row["output_tokens"]) == (120, 3000)
@@ -147,7 +147,7 @@ def test_the_estimate_by_hand(tmp_path: Path) -> None:
 
 def test_without_prices_the_cost_is_not_known(tmp_path: Path) -> None:
     path = write(tmp_path, "", suite(2), prices={})
-    assert generate.estimate(asked.of_params(path))["cost"].isna().all()
+    assert generate.estimate(generation.plan_file(path))["cost"].isna().all()
 
 
 def test_a_dry_run_of_the_news_study_asks_nothing(
@@ -218,8 +218,8 @@ FILED = {
 
 def keys_at(temperature: object) -> list[str]:
     values = {"models": ["openai/gpt-4o-mini"], "prompts": "llmbi", "limit": 1}
-    block = asked.block(values | {"temperature": temperature}, where="mine.yaml")
-    return asked.laid_out(block).calls["key"].tolist()
+    block = generation.check_block(values | {"temperature": temperature}, where="mine.yaml")
+    return generation.plan_block(block).calls["key"].tolist()
 
 
 def test_a_temperature_alone_or_in_a_list_is_the_question_that_it_was() -> None:
@@ -270,7 +270,7 @@ def test_cogs_compares_temperatures_by_what_was_exported(
     path = of_cogs(tmp_path, server.url, temperature=[0, 0.5, 1.0])
     assert nbbias("generate", path)[0] == 0
     suite = cogs_suite.load(axes=["orientation"], tasks=["haiku"])
-    answers = rbs.read_answers(asked.of_params(path).export_path, suite=suite)
+    answers = rbs.read_answers(generation.plan_file(path).export_path, suite=suite)
     distances = rbs.distances(answers, model="offline")
     assert len(distances) == 3 * 2 * 2
     found = rbs.temperatures(
@@ -287,12 +287,12 @@ def test_answers_to_cogs_are_read_from_what_was_exported(
     path = write(tmp_path, server.url, suite(1), prompts="cogs", prompts_path="sample", limit=12)
     code, _ = nbbias("generate", path)
     assert code == 0
-    export = asked.of_params(path).export_path
+    export = generation.plan_file(path).export_path
     table = rbs.read_answers(export)
     assert len(table) == 12
     assert table["text"].notna().all()
     assert set(table["task"]) <= set(cogs_suite.load().tasks)
-    shipped = prompts.read("cogs", "sample", suites=asked.suites())
+    shipped = prompts.read("cogs", "sample", suites=generation.suites())
     identities = shipped.set_index("prompt_id")["identity"]
     given = pd.read_parquet(export)["prompt_id"].map(identities)
     assert table["identity"].fillna("").tolist() == given.fillna("").tolist()
@@ -388,7 +388,7 @@ def test_two_processes_share_one_store_and_pay_once(tmp_path: Path, server: Fake
     other = start(path)
     while not server.sent and other.poll() is None:
         time.sleep(0.02)
-    mine = generate.ask(asked.of_params(path))
+    mine = generate.ask(generation.plan_file(path))
     told = other.communicate(timeout=120)[1]
     assert other.returncode == 0, told
     assert sum(server.billed.values()) == 150
@@ -520,7 +520,7 @@ def test_openais_own_provider_is_asked_by_base_url(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", KEY)
     path = write(tmp_path, server.url, suite(2), models=["openai/gpt-4o-mini"], prices={})
-    plan = asked.of_params(path)
+    plan = generation.plan_file(path)
     assert generate.ask(plan).answered == 2
     assert recorded.table(plan)["text"].str.startswith("Answer 1").all()
 
@@ -538,15 +538,15 @@ def test_a_claim_is_kept_while_an_answer_takes_long(
     tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A call that takes longer than the lease is not taken over by another process."""
-    generate.ask(asked.of_params(write(tmp_path, server.url, suite(1))))  # loads what is slow
+    generate.ask(generation.plan_file(write(tmp_path, server.url, suite(1))))  # loads what is slow
     monkeypatch.setattr("nbbias.asking.store.LEASE", 1.5)
     server.delay = 4.0
     path = write(tmp_path, server.url, suite(2), attempt_timeout=20)
     # Another machine's view: the owner is not a process of this one.
     monkeypatch.setattr("nbbias.asking.store._is_dead", lambda _: False)
-    one = threading.Thread(target=lambda: generate.ask(asked.of_params(path)))
+    one = threading.Thread(target=lambda: generate.ask(generation.plan_file(path)))
     one.start()
     time.sleep(2.5)
-    generate.ask(asked.of_params(path))
+    generate.ask(generation.plan_file(path))
     one.join()
     assert sum(server.billed.values()) == 2

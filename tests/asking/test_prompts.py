@@ -10,7 +10,7 @@ import pytest
 
 from nbbias.asking import prompts
 from nbbias.llmbi import scoring
-from nbbias.running import asked
+from nbbias.running import generation
 from nbbias.tables import ContractError, DataError
 from nbbias.text import lexicons
 
@@ -88,13 +88,13 @@ def test_the_releases_own_layout_of_titles(tmp_path: Path) -> None:
 
 
 def test_llmbi_prompts_are_asked_as_they_stand() -> None:
-    table = prompts.read("llmbi", "sample", suites=asked.suites())
+    table = prompts.read("llmbi", "sample", suites=generation.suites())
     assert table["prompt"].tolist() == scoring.prompts()["prompt"].tolist()
     assert table["dimension"].value_counts().tolist() == [2] * 9
 
 
 def test_cogs_prompts_carry_what_they_are_about(tmp_path: Path) -> None:
-    table = prompts.read("cogs", "sample", suites=asked.suites())
+    table = prompts.read("cogs", "sample", suites=generation.suites())
     assert len(table) == 3240
     assert table["identity"].isna().sum() == 360
     row = table.set_index("prompt_id").loc["haiku/stars/race/black"]
@@ -103,7 +103,7 @@ def test_cogs_prompts_carry_what_they_are_about(tmp_path: Path) -> None:
     )
     suite = tmp_path / "suite.yaml"
     suite.write_text("axes: {class: {identities: {poor: poor, rich: rich}}}")
-    more = prompts.read("cogs", str(suite), suites=asked.suites(), template="{prompt}.")
+    more = prompts.read("cogs", str(suite), suites=generation.suites(), template="{prompt}.")
     assert len(more) == 3240 + 720
     assert more["prompt"].str.endswith(".").all()
 

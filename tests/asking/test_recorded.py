@@ -16,7 +16,7 @@ from nbbias.asking.params import Generate
 from nbbias.asking.plan import Plan
 from nbbias.llmbi import scoring
 from nbbias.news import corpus
-from nbbias.running import asked
+from nbbias.running import generation
 from nbbias.tables import ContractError, DataError
 from tests.fake_openai import KEY, FakeOpenAI
 
@@ -46,7 +46,7 @@ def news_plan(folder: Path, url: str = "", **further: Any) -> Plan:
         "store_path": str(folder / "a.sqlite"),
         "export_path": str(folder / "out/a.parquet"),
     }
-    return asked.laid_out(Generate.model_validate(chosen | further))
+    return generation.plan_block(Generate.model_validate(chosen | further))
 
 
 # --- out --------------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def test_answers_are_matched_by_prompt_id_or_by_the_very_text(tmp_path: Path) ->
 
 
 def test_answers_are_matched_by_their_temperature_and_not_guessed_at(tmp_path: Path) -> None:
-    plan = asked.laid_out(
+    plan = generation.plan_block(
         Generate.model_validate(
             {
                 "models": MODELS[:1],

@@ -13,7 +13,7 @@ import pytest
 
 from nbbias.asking import call, plan as generate, trust
 from nbbias.asking.call import Transport
-from nbbias.running import asked
+from nbbias.running import generation
 from nbbias.tables import ParameterError
 from tests.asking.test_plan import suite, write
 from tests.conftest import Command
@@ -65,7 +65,7 @@ def test_a_params_file_names_no_scheduler(tmp_path: Path) -> None:
     path = tmp_path / "shared.yaml"
     path.write_text("study: news_bias\nengine: dask\nscheduler: tcp://192.0.2.1:8786\n")
     with pytest.raises(ParameterError) as told:
-        asked.take("news_bias", {"engine": "dask", "scheduler": "tcp://h:1"}, where=str(path))
+        generation.check("news_bias", {"engine": "dask", "scheduler": "tcp://h:1"}, where=str(path))
     (breach,) = told.value.breaches
     assert "--scheduler" in breach
 
@@ -97,7 +97,7 @@ def test_a_server_that_is_started_listens_on_loopback_with_a_random_key(
         attempt_timeout=60,
         model_args={"max_model_len": 100},
     )
-    generate.ask(asked.of_params(path))
+    generate.ask(generation.plan_file(path))
     arguments = json.loads(told.read_text())
     given = dict(pairwise(arguments))
     assert given["--host"] == "127.0.0.1"

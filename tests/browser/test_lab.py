@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page
 
-from nbbias.running import execute
+from nbbias.running import kernel
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
@@ -34,7 +34,7 @@ def lab(folder: Path) -> Iterator[str]:
     """The address of a JupyterLab on loopback, on a copy of the notebooks."""
     shutil.copytree(ROOT / "notebooks", folder / "notebooks")
     shutil.copytree(ROOT / "params", folder / "params")
-    execute.install_kernel()
+    kernel.install()
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -46,7 +46,7 @@ def lab(folder: Path) -> Iterator[str]:
         "allow_root": True,
         "log_level": "ERROR",
     }
-    command = [sys.executable, *execute.LAB, "--IdentityProvider.token="]
+    command = [sys.executable, *kernel.LAB, "--IdentityProvider.token="]
     command += [f"--ServerApp.{name}={value}" for name, value in options.items()]
     server = subprocess.Popen(
         command, cwd=folder, stdout=subprocess.DEVNULL, env=os.environ | _own_data(folder)

@@ -916,7 +916,7 @@ def planned(path: Path, where: str, overrides: Any = ()) -> Outcome:
         named = any(name in told for name in (where, "originals", "generations", "references"))
         clear = len(told) <= LONGEST and named
         return Outcome("refused" if clear else "unclear", told, spent)
-    return Outcome("accepted", "; ".join(runs[0].losses), time.monotonic() - start)
+    return Outcome("accepted", "; ".join(runs[0].exclusions), time.monotonic() - start)
 
 
 def params_of(one: Input, path: str, folder: Path) -> dict[str, Any]:

@@ -15,9 +15,10 @@ import yaml as pyyaml
 from hypothesis import example, given, settings, strategies as st
 
 from nbbias import params, studies as registry
+from nbbias.asking.params import Generate
 from nbbias.cogs import suite
 from nbbias.params import yaml as reader
-from nbbias.running import asked, plan as run_plan
+from nbbias.running import generation, plan as run_plan
 from nbbias.studies import STUDIES
 from nbbias.tables import DataError, ParameterError
 from tests.conftest import Command
@@ -499,7 +500,7 @@ def test_of_any_text_either_values_come_or_a_refusal(text: str) -> None:
 def taken(values: dict[str, Any], stem: str = "llmbi") -> None:
     """Check values as those of a params file are; nothing but a refusal may come of it."""
     with contextlib.suppress(ParameterError):
-        asked.take(stem, values, where="here")
+        generation.check(stem, values, where="here")
 
 
 #: Whatever a params file can hold, the long and the deep among it.
@@ -552,7 +553,7 @@ LONG = [
 def test_of_any_values_nothing_but_a_refusal_comes(stem: str, data: st.DataObject) -> None:
     names = st.sampled_from(list(STUDIES[stem].parameters.model_fields))
     taken(data.draw(st.dictionaries(names | st.text(max_size=3), ANY, max_size=4)), stem)
-    fields = st.sampled_from(list(asked.Generate.model_fields))
+    fields = st.sampled_from(list(Generate.model_fields))
     block = {"models": ["openai/a"], "prompts": "llmbi"}
     block |= data.draw(st.dictionaries(fields | st.text(max_size=3), ANY, max_size=4))
     taken({"generate": block}, stem)
@@ -561,7 +562,7 @@ def test_of_any_values_nothing_but_a_refusal_comes(stem: str, data: st.DataObjec
 @pytest.mark.slow
 @pytest.mark.parametrize("stem", [*STUDIES, "generate"])
 def test_a_long_value_of_any_parameter_is_judged_in_under_a_second(stem: str) -> None:
-    model = asked.Generate if stem == "generate" else STUDIES[stem].parameters
+    model = Generate if stem == "generate" else STUDIES[stem].parameters
     for name in model.model_fields:
         for value in LONG:
             started = time.process_time()
@@ -587,7 +588,7 @@ def test_a_message_shows_what_steers_a_terminal_and_shortens_what_is_long(
 def test_unknown_names_of_the_block_point_to_its_list() -> None:
     block = {"models": ["openai/a"], "prompts": "llmbi", "workers": 8, "concurency": 8}
     with pytest.raises(ParameterError) as caught:
-        asked.take("llmbi", {"generate": block, "drows": 1}, where="mine.yaml")
+        generation.check("llmbi", {"generate": block, "drows": 1}, where="mine.yaml")
     told = str(caught.value)
     pointed = "See `nbbias params generate`"
     near = "generate.concurency: unknown parameter; did you mean concurrency?"
@@ -622,6 +623,6 @@ def test_a_schema_that_no_model_could_be_asked_with_is_refused(
 ) -> None:
     block = {"models": ["openai/a"], "prompts": "llmbi", "response_schema": schema}
     with pytest.raises(ParameterError, match=rf"generate\.{told}"):
-        asked.take("llmbi", {"generate": block}, where="mine.yaml")
+        generation.check("llmbi", {"generate": block}, where="mine.yaml")
     right = {"name": "x", "json_schema": {"type": "object"}}
-    asked.take("llmbi", {"generate": block | {"response_schema": right}}, where="mine.yaml")
+    generation.check("llmbi", {"generate": block | {"response_schema": right}}, where="mine.yaml")

@@ -14,7 +14,7 @@ import pytest
 from nbclient import NotebookClient
 
 from nbbias import params
-from nbbias.running import execute, plan as run_plan, run
+from nbbias.running import plan as run_plan, run
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
@@ -33,7 +33,7 @@ SMALL: dict[str, dict[str, Any]] = {
 
 def papermill(stem: str, *arguments: object, cwd: Path) -> subprocess.Popen[str]:
     """Start papermill's own command, on a plain kernel, with nothing set that a run sets."""
-    environment = {k: v for k, v in os.environ.items() if k not in execute.ENVIRONMENT}
+    environment = {k: v for k, v in os.environ.items() if k not in run.ENVIRONMENT}
     notebook = ROOT / "notebooks" / f"{stem}.ipynb"
     command = [sys.executable, "-m", "papermill", str(notebook), *map(str, arguments)]
     return subprocess.Popen(
@@ -69,7 +69,7 @@ def test_run_papermill_alone_and_run_all_give_the_same_bytes(stem: str, tmp_path
     file = tmp_path / "small.yaml"
     file.write_text(f"study: {stem}\n" + params.as_yaml(values))
     plan = run_plan.plan([file], out=tmp_path)
-    assert run.run(plan, out=tmp_path, jobs=1, listen=lambda *_: None) == {f"{stem}/small": "ok"}
+    assert run.run(plan, out=tmp_path, jobs=1, report=lambda *_: None) == {f"{stem}/small": "ok"}
     expected = left(tmp_path / stem / "small")
     assert f"{Path('tables') / 'estimates.csv'}" in expected
 

@@ -11,7 +11,7 @@ from nbbias.news.params import NewsBias
 from nbbias.running import grid, plan as run_plan
 from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import Command
-from tests.running.test_run import SAMPLE
+from tests.running.build import SAMPLE
 
 
 @pytest.mark.parametrize(
@@ -86,4 +86,4 @@ def test_what_is_wrong_with_all_of_a_grid_is_told_once(tmp_path: Path, command: 
 def test_one_name_is_not_for_several_runs(tmp_path: Path, command: Command) -> None:
     done = command("run", SAMPLE, "-p", "seed=1,2", "--name", "mine", "--out", tmp_path)
     assert done.returncode == 2
-    assert "--name mine: names one run, and 2 were asked for" in done.stderr
+    assert "--name mine: names one run, but 2 were given" in done.stderr

@@ -14,7 +14,7 @@ import pytest
 from nbbias import cogs, params, studies
 from nbbias.params import Parameters
 from nbbias.running import plan as run_plan
-from nbbias.running.labelled import lay_out
+from nbbias.running.label_sheet import write_sheet
 from nbbias.tables import NbbiasError, data_path
 from tests.conftest import ROOT, Command
 
@@ -144,7 +144,7 @@ def test_what_would_be_lost_in_part_is_told_and_no_problem(tmp_path: Path) -> No
     path = tmp_path / "mine.yaml"
     path.write_text("study: news_bias\n" + params.as_yaml(sides))
     (one,) = run_plan.plan([path], out=tmp_path / "runs")
-    assert one.losses == ["1 of 3 answers have no original"]
+    assert one.exclusions == ["1 of 3 answers have no original"]
 
 
 def test_two_prompts_are_looked_for_among_those_there_are(tmp_path: Path) -> None:
@@ -428,7 +428,7 @@ def _news(folder: Path) -> dict[str, Any]:
 def _labelled(folder: Path) -> dict[str, Any]:
     values = _news(folder)
     (folder / "own.yaml").write_text(params.as_yaml({"study": "news_bias"} | values))
-    sheet = lay_out(folder / "own.yaml", out=folder / "s.csv", words=4, sentences=4).path
+    sheet = write_sheet(folder / "own.yaml", out=folder / "s.csv", words=4, sentences=4).path
     return values | {"labels_path": sheet.name}
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import nbformat
 import pytest
 import yaml
 
 from nbbias import params, tables
 from nbbias.cogs.params import Cogs
 from nbbias.pages import gallery, manifest, share
-from nbbias.running import asked, names, plan as run_plan
+from nbbias.running import generation, names, plan as run_plan
 from nbbias.tables import ParameterError
 from tests.conftest import Command
-from tests.running.test_run import fill, nbbias, project  # noqa: F401
+from tests.running.build import run_file, write_project
 
 ANSWERS = "prompt,response,model,dimension\nWhy?,Because.,a,Age\n"
 
@@ -133,7 +132,7 @@ def test_lists_mappings_and_folders_of_models_are_paths_too(study: Path) -> None
     assert told["embedding_model"] == "../../../../study/net"
     assert told["answers_path"] == "sample"
     values = {"replies_paths": {"a": "x.csv"}, "evaluation_path": "none", "toxicity_scorer": "auto"}
-    moved = asked.moved("biasalert", values, start=study, to=study / "runs")
+    moved = generation.moved("biasalert", values, start=study, to=study / "runs")
     assert moved == values | {"replies_paths": {"a": "../x.csv"}}
 
 
@@ -150,12 +149,12 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
     block = {"models": ["openai/a"], "prompts": "table", "prompts_path": "ask.csv"}
     given = {"study": "llmbi", "answers_path": "answers/answers.parquet", "generate": block}
     (study / "mine.yaml").write_text(yaml.safe_dump(given))
-    laid_out = asked.of_params(study / "mine.yaml")
+    laid_out = generation.plan_file(study / "mine.yaml")
     assert laid_out.export_path == study / "answers/answers.parquet"
     assert laid_out.store_path == study / "answers/answers.sqlite"
     (one,) = run_plan.plan([Path("../study/mine.yaml")])
-    assert one.asks is not None
-    assert one.asks.export_path == laid_out.export_path
+    assert one.calls is not None
+    assert one.calls.export_path == laid_out.export_path
     assert len(laid_out.calls) == 1
     done = command("generate", "../study/mine.yaml", "--dry-run")
     assert done.returncode == 0
@@ -184,17 +183,7 @@ def test_answers_that_lie_in_the_current_folder_are_not_passed_over_in_silence(
     assert "of the one here, write ../here/answers/answers.sqlite" in told
     (study / "answers").mkdir()
     (study / "answers/answers.sqlite").touch()
-    assert not asked.of_params(study / "mine.yaml", dry_run=True).notes
-
-
-def test_what_starts_elsewhere_ends_with_its_block(study: Path) -> None:
-    before = dict(os.environ)
-    with tables.starting_at(study):
-        with pytest.raises(KeyError, match=r"data.a\.csv"), tables.starting_at(study / "data"):
-            raise KeyError(str(tables.resolve("a.csv")))
-        assert tables.resolve("a.csv") == study / "a.csv"
-    assert dict(os.environ) == before
-    assert tables.resolve("a.csv") == Path("a.csv")
+    assert not generation.plan_file(study / "mine.yaml", dry_run=True).notes
 
 
 def test_a_site_and_an_archive_say_names_in_place_of_folders(study: Path, tmp_path: Path) -> None:
@@ -213,28 +202,22 @@ def test_a_site_and_an_archive_say_names_in_place_of_folders(study: Path, tmp_pa
 
 @pytest.mark.slow
 def test_a_run_reads_from_the_folder_of_its_params_and_is_repeated_from_its_own(
-    project: Path,  # noqa: F811
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     cell = (
-        "from pathlib import Path\nfrom nbbias import params, studies, tables\n"
-        "files = params.input_files(studies.check('llmbi', globals()))\n"
-        "form = {'prompt': tables.Column('text')}\n"
-        "asked = tables.read_table(answers_path, form)['prompt'][0]\n"
-        "tables.save_finding({'sentence': asked}, out=tables.folder('llmbi'))\n"
-        "Path('stood.here').touch()"
+        "from nbbias import tables\n"
+        "prompts = tables.read_table(answers_path, {'prompt': tables.Column('text')})['prompt']\n"
+        "tables.save_finding({'sentence': prompts[0]}, out=tables.folder('llmbi'))"
     )
-    path = fill(project, cell, yaml="answers_path: data/answers.csv\n")
+    path = write_project(tmp_path, cell, yaml="answers_path: data/answers.csv\n")
     (path.parent / "data").mkdir()
     (path.parent / "data/answers.csv").write_text(ANSWERS)
-    for given in (path.relative_to(project), Path("runs/llmbi/sample/params.yaml")):
-        done = nbbias("run", str(given), cwd=project)
-        assert done.returncode == 0, done.stderr
-        folder = project / "runs/llmbi/sample"
+    folder = tmp_path / "runs/llmbi/sample"
+    for file in (path, folder / "params.yaml"):
+        assert run_file(file, tmp_path / "runs") == {"llmbi/sample": "ok"}
         assert tables.read_finding(folder)["sentence"] == "Why?"
-        assert (project / "stood.here").exists()  # a run's own folder is where it was called
-        (project / "stood.here").unlink()
-        written = (folder / "params.yaml").read_text()
-        assert "answers_path: ../../../params/llmbi/data/answers.csv\n" in written
+        text = (folder / "params.yaml").read_text()
+        assert "answers_path: ../../../params/llmbi/data/answers.csv\n" in text
         for name in ("notebook.ipynb", "index.html"):
-            assert str(project) not in (folder / name).read_text()
-    assert nbformat.read(folder / "notebook.ipynb", as_version=4).cells
+            assert str(tmp_path) not in (folder / name).read_text()

@@ -1,98 +1,50 @@
-"""The runner, on real kernels."""
+"""Runs are planned with every problem at once, and made by real kernels."""
 
 from __future__ import annotations
 
-import json
+import errno
 import os
 import re
-import shlex
 import signal
 import subprocess
 import sys
 import time
+from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import nbformat
 import pandas as pd
 import psutil
 import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from nbbias import studies as registry
-from nbbias.pages import about, manifest
-from nbbias.running import plan as run_plan, run
+from nbbias import llmbi
+from nbbias.pages import manifest, page
+from nbbias.running import place, plan as run_plan, run
 from nbbias.tables import NbbiasError, ParameterError
-from tests.conftest import ROOT
+from tests.conftest import Command
+from tests.running.build import SAMPLE, read_files, run_file, write_project
 
-SAMPLE = ROOT / "params/llmbi/sample.yaml"
-
-
-def silent(*_: object) -> None:
-    """Hear nothing."""
+posix = pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
 
 
-def nbbias(
-    *arguments: str, cwd: Path = ROOT, **options: object
-) -> subprocess.CompletedProcess[str]:
-    """Run the command line as a user does."""
-    return subprocess.run(
-        [sys.executable, "-m", "nbbias", *arguments],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        **options,
-    )
+# --- planning ---------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with a notebook of one cell after the parameters, to be filled by the test."""
-    (tmp_path / registry.MARK).touch()
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "params/llmbi").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-def fill(project: Path, *cells: str, name: str = "sample", yaml: str = "seed: 1\n") -> Path:
-    """Write the project's notebook and a params file."""
-    parameters = nbformat.v4.new_code_cell(registry.cell_source("llmbi"))
-    parameters.metadata["tags"] = ["parameters"]
-    code = [nbformat.v4.new_code_cell(source) for source in cells]
-    notebook = nbformat.v4.new_notebook(cells=[parameters, *code])
-    nbformat.write(notebook, project / "notebooks/llmbi.ipynb")
-    path = project / f"params/llmbi/{name}.yaml"
-    path.write_text(yaml)
-    return path
-
-
-def start(path: Path, out: Path) -> dict[str, str]:
-    """Plan and run one params file."""
-    return run.run(run_plan.plan([path], out=out), out=out, jobs=1, listen=silent)
-
-
-def wait_for(path: Path) -> None:
-    deadline = time.monotonic() + 120
-    while not path.exists():
-        assert time.monotonic() < deadline, "the notebook never started"
-        time.sleep(0.1)
-
-
-# --- planning: everything is checked before a kernel starts ---------------------------------
-
-
-def test_every_problem_of_every_file_is_told_at_once(tmp_path: Path) -> None:
+def test_every_problem_of_every_file_is_reported_at_once(tmp_path: Path) -> None:
     first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
     first.write_text("study: llmbi\nlamda_factor: 1.0\n")
     second.write_text("study: llmbi\ndraws: 5\nanswers_path: nowhere.json\n")
     with pytest.raises(ParameterError) as caught:
         run_plan.plan([first, second, tmp_path / "c.yaml"], overrides=["penalty"])
-    told = str(caught.value)
-    for expected in ("lambda_factor?", "draws", "nowhere.json", "c.yaml", "name=value"):
-        assert expected in told
+    message = str(caught.value)
+    for part in ("lambda_factor?", "draws", "nowhere.json", "c.yaml", "name=value"):
+        assert part in message
 
 
-def test_a_cache_that_others_can_write_is_told_before_anything_runs(
+def test_a_cache_that_others_can_write_is_refused_before_a_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
@@ -102,82 +54,118 @@ def test_a_cache_that_others_can_write_is_told_before_anything_runs(
 
 
 def test_overrides_win_and_are_validated() -> None:
-    (one,) = run_plan.plan([SAMPLE], overrides=["lambda_factor=1e-3"])
-    assert one.parameters.lambda_factor == 0.001
+    (planned,) = run_plan.plan([SAMPLE], overrides=["lambda_factor=1e-3"])
+    assert planned.parameters.lambda_factor == 0.001
     with pytest.raises(ParameterError, match="lambda_factor"):
         run_plan.plan([SAMPLE], overrides=["lambda_factor=much"])
 
 
 def test_two_files_for_one_folder_are_refused(tmp_path: Path) -> None:
-    twin = tmp_path / "sample.yaml"
-    twin.write_text("study: llmbi\n")
+    other = tmp_path / "sample.yaml"
+    other.write_text("study: llmbi\n")
     with pytest.raises(ParameterError, match="one folder"):
-        run_plan.plan([SAMPLE, twin])
+        run_plan.plan([SAMPLE, other])
 
 
 def test_the_folder_names_the_study_when_the_file_does_not(tmp_path: Path) -> None:
-    (tmp_path / "llmbi").mkdir()
     path = tmp_path / "llmbi/mine.yaml"
+    path.parent.mkdir()
     path.write_text("")
-    (one,) = run_plan.plan([path])
-    assert (one.stem, one.name) == ("llmbi", "mine")
+    (planned,) = run_plan.plan([path])
+    assert planned.label == "llmbi/mine"
 
 
-def test_what_a_run_left_behind_repeats_that_run(
+def test_the_params_file_in_a_run_s_folder_repeats_that_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("mine", "other"):
-        folder = tmp_path / "runs" / "llmbi" / name
-        manifest.write(folder, {"study": "llmbi", "run": name}, status="ok")
-        (folder / "params.yaml").write_text("study: llmbi\n")
-    both = [tmp_path / "runs" / "llmbi" / name / "params.yaml" for name in ("mine", "other")]
-    assert [one.label for one in run_plan.plan(both)] == ["llmbi/mine", "llmbi/other"]
-    monkeypatch.chdir(both[0].parent)
+    paths = [tmp_path / "runs" / "llmbi" / name / "params.yaml" for name in ("mine", "other")]
+    for path in paths:
+        manifest.write(path.parent, {"study": "llmbi", "run": path.parent.name}, status="ok")
+        path.write_text("study: llmbi\n")
+    assert [planned.label for planned in run_plan.plan(paths)] == ["llmbi/mine", "llmbi/other"]
+    monkeypatch.chdir(paths[0].parent)
     assert run_plan.plan([Path("params.yaml")])[0].label == "llmbi/mine"
-    (both[0].parent / manifest.NAME).unlink()  # a file of that name alone is like any other
+    (paths[0].parent / manifest.NAME).unlink()  # a file of that name alone is like any other
     assert run_plan.plan([Path("params.yaml")])[0].label == "llmbi/params"
 
 
-@pytest.mark.slow
-def test_the_command_on_a_page_repeats_a_run_with_changed_parameters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+# --- what a run does with its notebook --------------------------------------------------------
+
+
+def test_cells_with_a_skipped_tag_are_no_part_of_a_run(tmp_path: Path) -> None:
+    cells = [
+        new_markdown_cell("# A study"),
+        new_code_cell("1"),
+        new_markdown_cell("## Words", metadata={"tags": ["level:word"]}),
+        new_code_cell("2", metadata={"tags": ["level:word", "other"]}),
+    ]
+    path = tmp_path / "n.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
+
+    def sources(*tags: str) -> list[str]:
+        return [cell.source for cell in nbformat.reads(run.without_cells(path, tags), 4).cells]
+
+    assert sources("level:word") == ["# A study", "1"]
+    assert len(sources()) == len(sources("level:document")) == 4
+
+
+def test_cleaning_sums_seconds_and_removes_widgets_and_times(tmp_path: Path) -> None:
+    widget = {"application/vnd.jupyter.widget-view+json": {"model_id": "1f"}, "text/plain": "bar"}
+    outputs = [
+        new_output("display_data", data=widget),
+        new_output("execute_result", data={"text/plain": "42"}, execution_count=1),
+    ]
+    seconds = {"papermill": {"duration": 1.5}}
+    cells = [
+        new_code_cell("seed = 1", metadata=seconds | {"tags": ["injected-parameters"]}),
+        new_markdown_cell("# Words\n", metadata={"papermill": {"duration": None}}),
+        new_code_cell("bar()", outputs=outputs, metadata=seconds),
+        new_markdown_cell("no heading"),
+        new_code_cell("2", metadata=seconds | {"execution": {"iopub": "now"}}),
+    ]
+    path = tmp_path / "n.ipynb"
+    nbformat.write(new_notebook(cells=cells, metadata={"widgets": {"a": {}}}), path)
+    assert run.clean(path) == {"start": 1.5, "Words": 3.0}
+    node = nbformat.read(path, as_version=4)
+    assert "widgets" not in node.metadata
+    assert all({*cell.metadata} <= {"tags"} for cell in node.cells)
+    assert node.cells[0].id == "injected-parameters"
+    assert [output["data"] for output in node.cells[2].outputs] == [{"text/plain": "42"}]
+    page.write_page(path, tmp_path / "n.html", title="t")
+    text = (tmp_path / "n.html").read_text()
+    assert "42" in text and "vnd.jupyter.widget" not in text
+
+
+@pytest.mark.parametrize("broken", ["keep", "write"])
+def test_a_run_that_cannot_be_kept_has_failed_and_the_last_good_one_stays(
+    tmp_path: Path, broken: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert nbbias("new", str(tmp_path / "mine")).returncode == 0
-    monkeypatch.chdir(tmp_path / "mine")
-    own = Path("own.yaml")
-    own.write_text("study: llmbi\n")
-    plan = run_plan.plan([own], overrides=["draws=200"])
-    name = "own-draws=200"
-    assert run.run(plan, out=Path("runs"), jobs=1, listen=silent) == {f"llmbi/{name}": "ok"}
-    folder = Path("runs/llmbi") / name
+    folder, outcomes = tmp_path / "llmbi" / "sample", list[Any]()
+    manifest.write(folder, {"study": "llmbi", "run": "sample", "started": ""}, status="ok")
+    before = read_files(folder)
 
-    def kept() -> dict[str, bytes]:
-        # The page and the notebook say which parameters were given: now all of them.
-        names = ("params.yaml", "finding.json", "tables/*", "figures/*")
-        return {str(path): path.read_bytes() for name in names for path in folder.glob(name)}
+    def full(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "a file")
 
-    first = kept()
-    assert {str(folder / "params.yaml"), str(folder / "tables/estimates.csv")} <= set(first)
-    told = about.command(folder)
-    assert told is not None
-    assert told in (folder / "index.html").read_text()
-    own.unlink()
-    (folder / "tables/estimates.csv").unlink()
-    (_, _, path) = shlex.split(told)
-    (again,) = run_plan.plan([Path(path)])
-    assert again.parameters.draws == 200
-    assert run.run([again], out=Path("runs"), jobs=1, listen=silent) == {f"llmbi/{name}": "ok"}
-    assert kept() == first
+    monkeypatch.setattr(*((place, "keep") if broken == "keep" else (manifest, "write")), full)
+    closed = SimpleNamespace(close=lambda: None)
+    planned = run_plan.Run("llmbi", "sample", llmbi.params.Llmbi(), Path(), folder, Path())
+    job = run.Job(planned, place.create(folder), closed, closed, {}, 0, datetime.now(UTC), 0.0)
+    status = run.finish(job, {"status": "ok"}, lambda _, outcome: outcomes.append(outcome))
+    assert status == outcomes[0]["status"] == "failed"
+    assert "a file: No space left" in outcomes[0]["message"]
+    assert read_files(folder) == before
 
 
-# --- running --------------------------------------------------------------------------------
+# --- real kernels -----------------------------------------------------------------------------
 
 
 @pytest.mark.slow
 @pytest.mark.ci
-def test_a_run_leaves_all_that_it_promises(project: Path) -> None:
-    path = fill(
-        project,
+def test_a_run_leaves_all_that_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write_project(
+        tmp_path,
         "import pandas as pd\n"
         "import matplotlib.pyplot as plt\n"
         "from nbbias import tables\n"
@@ -188,161 +176,130 @@ def test_a_run_leaves_all_that_it_promises(project: Path) -> None:
         "fig, ax = plt.subplots()\n"
         "tables.save_figure(fig, 'f', data=table, words={'alt': 'a'}, out=out)",
     )
-    out = project / "runs"
-    assert start(path, out) == {"llmbi/sample": "ok"}
+    out = tmp_path / "runs"
+    assert run_file(path, out) == {"llmbi/sample": "ok"}
     folder = out / "llmbi/sample"
     described = manifest.read(folder)
     assert described is not None
-    assert described["status"] == "ok"
-    assert described["error"] is None
+    assert (described["status"], described["error"]) == ("ok", None)
     assert described["parameters"]["seed"] == described["seed"] == 1
+    assert sum(described["seconds_by_section"].values()) > 0
     assert pd.read_parquet(folder / "tables/scores.parquet")["x"][0] == 0.1 + 0.2
-    assert pd.read_csv(folder / "tables/scores.csv")["x"][0] == 0.1 + 0.2
-    assert {p.name for p in (folder / "figures").iterdir()} == {
-        *("f.svg", "f.png", "f.pdf", "f.csv", "f.json")
-    }
+    assert {path.suffix for path in (folder / "figures").iterdir()} >= {".svg", ".png", ".csv"}
     assert "Seed 1." in (out / "index.html").read_text()
-    page = (folder / "index.html").read_text()
-    assert 'alt="a"' in page
+    assert 'alt="a"' in (folder / "index.html").read_text()
 
 
 @pytest.mark.slow
 @pytest.mark.ci
-def test_a_failing_cell_is_told_and_the_others_still_run(project: Path) -> None:
+def test_a_failing_cell_is_reported_and_the_other_run_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.chdir(tmp_path)
     cells = ("before = 1", "1 / (seed - 1)", "after = 1")
-    broken = fill(project, *cells)
-    whole = fill(project, *cells, name="whole", yaml="seed: 3\n")
-    done = nbbias("run", str(broken), str(whole), cwd=project)
+    failing = write_project(tmp_path, *cells)
+    other = write_project(tmp_path, *cells, name="other", yaml="seed: 3\n")
+    done = command("run", failing, other)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
-    for expected in ("failed", "llmbi/sample", "cell 3", "ZeroDivisionError", "1 / (seed - 1)"):
-        assert expected in done.stderr
-    folder = project / "runs/llmbi/sample"
-    described = manifest.read(folder)
+    for part in ("failed", "llmbi/sample", "cell 3", "ZeroDivisionError", "1 / (seed - 1)"):
+        assert part in done.stderr
+    described = manifest.read(tmp_path / "runs/llmbi/sample")
     assert described is not None
-    assert described["status"] == "failed"
-    assert described["error"]["error"] == "ZeroDivisionError"
-    assert nbformat.read(folder / "notebook.ipynb", as_version=4).cells[-1].outputs == []
-    other = manifest.read(project / "runs/llmbi/whole")
-    assert other is not None
-    assert other["status"] == "ok"
+    assert (described["status"], described["error"]["error"]) == ("failed", "ZeroDivisionError")
+    notebook = nbformat.read(tmp_path / "runs/llmbi/sample/notebook.ipynb", as_version=4)
+    assert notebook.cells[-1].outputs == []
+    assert place.finished(tmp_path / "runs/llmbi/other")
 
 
 @pytest.mark.slow
-def test_a_kernel_that_dies_is_a_failure(project: Path) -> None:
-    path = fill(project, "import os; os._exit(1)")
-    assert start(path, project / "runs") == {"llmbi/sample": "failed"}
-    described = manifest.read(project / "runs/llmbi/sample")
-    assert described is not None
-    assert "died" in described["error"]["message"].lower()
-
-
-def left(folder: Path) -> dict[str, bytes]:
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
-
-
-@pytest.mark.slow
-def test_a_failed_run_leaves_the_last_good_one_and_says_so(project: Path) -> None:
-    path = fill(
-        project,
-        "from nbbias import tables\n"
-        "tables.save_finding({'sentence': 'x'}, out=tables.folder('llmbi'))",
-    )
-    assert start(path, project / "runs") == {"llmbi/sample": "ok"}
-    folder, failed = project / "runs/llmbi/sample", project / "runs/llmbi/sample.failed"
+def test_a_failed_run_leaves_the_last_good_one_and_a_dead_kernel_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write_project(tmp_path, "1")
+    assert run_file(path, tmp_path / "runs") == {"llmbi/sample": "ok"}
+    folder, failed = tmp_path / "runs/llmbi/sample", tmp_path / "runs/llmbi/sample.failed"
     (folder / "my_picks.csv").write_text("mine")
-    before = left(folder)
-    fill(project, "raise ValueError('no')")
-    done = nbbias("run", str(path), cwd=project)
+    before = read_files(folder)
+    write_project(tmp_path, "import os; os._exit(1)")
+    done = command("run", path)
     assert done.returncode == 1
-    told = " ".join(done.stderr.split())
-    assert f"the last good run stays in {folder}; this one is kept in {failed}" in told
-    assert f"what was done until then: {failed / 'notebook.ipynb'}" in told
-    assert left(folder) == before
+    assert "the kernel died" in done.stderr
+    assert f"the last good run stays in {folder}; this one is kept in {failed}" in done.stderr
+    assert read_files(folder) == before
     described = manifest.read(failed)
-    assert described is not None
-    assert described["status"] == "failed"
-    assert "nbbias run runs/llmbi/sample/params.yaml" in (failed / "index.html").read_text()
-    assert not (failed / "finding.json").exists()
-    listed = nbbias("list", cwd=project).stdout
-    assert "ok          llmbi/sample " in listed and "failed      llmbi/sample.failed" in listed
+    assert described is not None and described["status"] == "failed"
     # What repeats the run, its mistake mended, takes the place, and the failure goes.
-    fill(project, "1")
-    assert start(failed / "params.yaml", project / "runs") == {"llmbi/sample": "ok"}
+    write_project(tmp_path, "1")
+    assert run_file(failed / "params.yaml", tmp_path / "runs") == {"llmbi/sample": "ok"}
     assert not failed.exists()
     assert (folder / "my_picks.csv").read_text() == "mine"
 
 
-@pytest.mark.slow
-def test_two_runs_of_one_name_at_once(project: Path) -> None:
-    path = fill(
-        project,
-        "open('started', 'w').close()\nimport os, time",
-        "while not os.path.exists('go'):\n    time.sleep(0.1)",
-    )
+def start(path: Path, **options: Any) -> subprocess.Popen[str]:
+    """Start a run of a notebook that creates the file `started`, and wait for that."""
     command = [sys.executable, "-m", "nbbias", "run", str(path)]
-    first = subprocess.Popen(command, cwd=project, stderr=subprocess.PIPE, text=True)
-    wait_for(project / "started")
-    (project / "started").unlink()
-    second = nbbias("run", str(path), cwd=project)
+    folder = path.parents[2]
+    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, **options)
+    deadline = time.monotonic() + 120
+    while not (folder / "started").exists():
+        assert time.monotonic() < deadline, "the notebook never started"
+        time.sleep(0.1)
+    (folder / "started").unlink()
+    return process
+
+
+SLEEP = "open('started', 'w').close()\nimport time; time.sleep(120)"
+
+
+@pytest.mark.slow
+@posix
+def test_a_second_run_of_one_name_is_refused_and_a_killed_runner_ends_its_notebook(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = write_project(tmp_path, SLEEP)
+    process = start(path)
+    second = command("run", path)
     assert second.returncode == 2
     assert "runs/llmbi/sample: is being made by another nbbias run" in second.stderr
-    assert not (project / "started").exists()  # no kernel was started
-    (project / "go").touch()
-    assert nbbias("run", str(path), "--name", "other", cwd=project).returncode == 0
-    assert first.communicate(timeout=120) and first.returncode == 0
-    listed = nbbias("list", cwd=project).stdout
-    assert "ok          llmbi/sample " in listed and "ok          llmbi/other " in listed
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
-def test_a_notebook_whose_runner_was_killed_ends(project: Path) -> None:
-    path = fill(project, "open('started', 'w').close()\nimport time; time.sleep(120)")
-    process = subprocess.Popen([sys.executable, "-m", "nbbias", "run", str(path)], cwd=project)
-    wait_for(project / "started")
+    assert not (tmp_path / "started").exists()  # no kernel was started
     family = psutil.Process(process.pid).children(recursive=True)
     process.kill()
-    process.wait()
+    process.communicate()
     _, alive = psutil.wait_procs(family, timeout=30)
     assert alive == []
-    fill(project, "1")
-    assert start(path, project / "runs") == {"llmbi/sample": "ok"}
-    assert [p.name for p in (project / "runs/llmbi").iterdir() if p.is_dir()] == ["sample"]
+    write_project(tmp_path, "1")
+    assert run_file(path, tmp_path / "runs") == {"llmbi/sample": "ok"}
+    assert [p.name for p in (tmp_path / "runs/llmbi").iterdir() if p.is_dir()] == ["sample"]
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
+@posix
 @pytest.mark.parametrize(
-    "signal_number", [pytest.param(signal.SIGINT, marks=pytest.mark.ci), signal.SIGTERM]
+    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.ci), signal.SIGTERM]
 )
 def test_an_interrupted_run_says_so_and_leaves_no_kernel(
-    project: Path, signal_number: signal.Signals
+    tmp_path: Path, number: signal.Signals
 ) -> None:
-    path = fill(project, "open('started', 'w').close()\nimport time; time.sleep(120)")
-    process = subprocess.Popen(
-        [sys.executable, "-m", "nbbias", "run", str(path)],
-        cwd=project,
-        stderr=subprocess.PIPE,
-        text=True,
+    process = start(
+        write_project(tmp_path, SLEEP),
         start_new_session=True,
         # a shell's background job ignores Ctrl-C and hands that on; a terminal's does not
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    wait_for(project / "started")
     family = psutil.Process(process.pid).children(recursive=True)
     assert any("ipykernel" in " ".join(p.cmdline()) for p in family)
-    if signal_number is signal.SIGINT:
-        os.killpg(process.pid, signal_number)  # as the terminal does: the whole group
+    if number is signal.SIGINT:
+        os.killpg(process.pid, number)  # as the terminal does: the whole group
     else:
-        process.send_signal(signal_number)
-    _, told = process.communicate(timeout=60)
+        process.send_signal(number)
+    _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
-    assert "interrupted" in told
-    assert "Traceback" not in told
-    described = manifest.read(project / "runs/llmbi/sample")
-    assert described is not None
-    assert described["status"] == "interrupted"
+    assert "interrupted" in stderr and "Traceback" not in stderr
+    described = manifest.read(tmp_path / "runs/llmbi/sample")
+    assert described is not None and described["status"] == "interrupted"
     _, alive = psutil.wait_procs(family, timeout=15)
     assert alive == []
 
@@ -353,20 +310,17 @@ PROVENANCE = re.compile(rb'<dl class="provenance">.*?</dl>', re.DOTALL)
 
 @pytest.mark.slow
 def test_two_runs_are_equal_byte_by_byte(tmp_path: Path) -> None:
-    contents = []
-    for name in ("first", "second"):
-        out = tmp_path / name
-        assert start(SAMPLE, out) == {"llmbi/sample": "ok"}
-        folder = out / "llmbi/sample"
-        contents.append(
-            {
-                p.relative_to(folder).as_posix(): PROVENANCE.sub(b"", p.read_bytes())
-                for p in sorted(folder.rglob("*"))
-                if p.is_file() and p.name != manifest.NAME
-            }
-        )
-    first, second = contents
-    assert first.keys() == second.keys()
-    assert any(name.endswith(".svg") for name in first)
-    assert [name for name in first if first[name] != second[name]] == []
-    assert json.dumps(manifest.read(tmp_path / "first/llmbi/sample")) != ""
+    first, second = (tmp_path / name for name in ("first", "second"))
+    for out in (first, second):
+        assert run_file(SAMPLE, out) == {"llmbi/sample": "ok"}
+    contents = [
+        {
+            name: PROVENANCE.sub(b"", content)
+            for name, content in read_files(out / "llmbi/sample").items()
+            if name != manifest.NAME
+        }
+        for out in (first, second)
+    ]
+    assert contents[0].keys() == contents[1].keys()
+    assert any(name.endswith(".svg") for name in contents[0])
+    assert [name for name in contents[0] if contents[0][name] != contents[1][name]] == []

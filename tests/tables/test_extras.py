@@ -139,7 +139,7 @@ def test_a_run_that_needs_an_extra_is_refused_in_a_sentence(
 
 
 def test_all_samples_are_those_that_can_be_run() -> None:
-    chosen, lacking = run_plan.able(studies.samples())
+    chosen, lacking = run_plan.runnable(studies.samples())
     assert [path.parent.name for path in chosen] == ["news_bias", "llmbi", "calibration"]
     assert [Path(one.where).parent.name for one in lacking] == [
         *("biased_prompts", "cogs", "biasalert")
@@ -157,7 +157,7 @@ def test_a_sample_that_is_wrong_is_for_the_plan_to_tell(tmp_path: Path) -> None:
     for path, text in zip(paths, wrong.values(), strict=True):
         path.parent.mkdir()
         path.write_text(text)
-    chosen, lacking = run_plan.able(paths)
+    chosen, lacking = run_plan.runnable(paths)
     assert chosen == paths[:2]
     assert [one.breaches for one in lacking] == [
         [f"generations_path: {LOCAL}"],

@@ -36,6 +36,7 @@ from .values import (
     cell_source as cell_source,
     describe as describe,
     input_files as input_files,
+    map_paths as map_paths,
     moved as moved,
     shown as shown,
     sound as sound,

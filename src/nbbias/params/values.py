@@ -76,7 +76,7 @@ def sound(model: type[Model], values: Mapping[str, Any]) -> Model:
             paths.add(name.split(".")[0])
             return path
 
-        _on_paths(model, values, note)
+        map_paths(model, values, note)
         wrong = {one["loc"][0] for one in error.errors() if one["loc"]} - paths
         kept = {name: value for name, value in values.items() if name not in wrong}
         return model.model_construct(**kept)
@@ -91,7 +91,7 @@ def written_files(parameters: BaseModel) -> dict[str, str]:
             found[name] = path
         return path
 
-    _on_paths(type(parameters), dict(parameters), note)
+    map_paths(type(parameters), dict(parameters), note)
     return found
 
 
@@ -119,13 +119,17 @@ def moved(
         named = kind == "name or folder" and not os.path.lexists(start / path)
         return path if named else tables.written_from(path, start=start, to=to)
 
-    return _on_paths(model, values, write)
+    return map_paths(model, values, write)
 
 
-def _on_paths(
+def map_paths(
     model: type[BaseModel], values: Mapping[str, Any], change: Callable[[str, str, str], str]
 ) -> dict[str, Any]:
-    """Change every path among values, by its name, itself, and what the model says it is."""
+    """Return values with each path replaced by what `change(name, path, kind)` returns.
+
+    `kind` is what the model says of it: ``"file"``, ``"file or none"``, ``"new file"`` or ``"name
+    or folder"``.
+    """
 
     def walk(name: str, value: Any, schema: Any) -> Any:
         if not isinstance(schema, Mapping):

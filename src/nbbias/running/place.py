@@ -1,18 +1,16 @@
-"""A run's place: the run is made in a hidden folder beside it and takes it when it is whole.
+"""The folder of a run: the run is made in a hidden folder beside it, and takes it when complete.
 
-Whoever is killed, at whatever moment, leaves the last good run or the new one, whole: the two
-change places in one step. What lies hidden after that, `tidy` takes away.
+Two renames exchange them. Whoever is killed, at whatever moment, leaves a complete run in the
+folder or hidden beside it, from where `tidy` brings it back.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import re
 import secrets
 import shutil
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -23,8 +21,8 @@ from nbbias.pages import manifest, share
 from nbbias.params import FAILED
 from nbbias.tables import NbbiasError
 
-#: What a run makes in its folder. All else there is the user's, and goes along.
-_OF_A_RUN = (
+#: What a run writes to its folder. All else there is the user's, and stays.
+_WRITTEN = (
     manifest.NAME,
     share.PARAMS,
     "notebook.ipynb",
@@ -32,129 +30,110 @@ _OF_A_RUN = (
     "finding.json",
     "tables",
     "figures",
+    "lists",
 )
-
-#: A folder in which a run is made, and one in which it changes places with the last.
+#: A folder in which a run is made, and one that a new run replaces.
 _HIDDEN = re.compile(r"\.(.+)\.[0-9a-f]{8}\.(new|old)")
 
 
 @contextlib.contextmanager
-def held(place: Path) -> Iterator[None]:
-    """Hold a place, or refuse it if another process does; a process that is dead holds none."""
-    folder = place.resolve()
-    lock = FileLock(folder.with_name(f".{folder.name}.lock"))
+def lock(folder: Path) -> Iterator[None]:
+    """Lock a run's folder, or refuse it if another process does; a dead process locks none."""
+    place = folder.resolve()
+    file = FileLock(place.with_name(f".{place.name}.lock"))
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        lock.acquire(timeout=0)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        file.acquire(timeout=0)
     except Timeout:
-        told = "is being made by another nbbias run; wait for it, or give this one a --name"
-        raise NbbiasError(str(place), told) from None
+        message = "is being made by another nbbias run; wait for it, or give this one a --name"
+        raise NbbiasError(str(folder), message) from None
     except OSError as error:  # some have no file's name
-        raise NbbiasError(str(place), f"cannot be locked: {error.strerror or error}") from None
+        raise NbbiasError(str(folder), f"cannot be locked: {error.strerror or error}") from None
     try:
         yield
     finally:
-        lock.release()
+        file.release()
 
 
-def beside(place: Path) -> Path:
-    """Make a hidden folder in which a run for a place is made."""
-    folder = place.resolve()
-    made = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.new")
-    made.mkdir(parents=True)
-    return made
+def create(folder: Path) -> Path:
+    """Create the hidden folder in which a run is made."""
+    hidden = _hidden(folder.resolve(), "new")
+    hidden.mkdir(parents=True)
+    return hidden
 
 
-def good(place: Path) -> dict[str, Any] | None:
-    """Return the manifest of the finished run in a place, or None."""
-    described = manifest.read(place)
-    return described if described and described["status"] == "ok" else None
+def _hidden(place: Path, kind: str) -> Path:
+    return place.with_name(f".{place.name}.{secrets.token_hex(4)}.{kind}")
 
 
-def failed(place: Path) -> Path:
-    """Return where a failed run is kept when the last good one holds its place."""
-    return place.with_name(place.name + FAILED)
+def finished(folder: Path) -> dict[str, Any] | None:
+    """Return the manifest of the finished run in a folder, or None."""
+    description = manifest.read(folder)
+    return description if description and description["status"] == "ok" else None
 
 
-def keep(made: Path, place: Path, *, whole: bool) -> Path:
-    """Let a run that has ended take its place, if it is whole or none there is; return where it is.
+def failed(folder: Path) -> Path:
+    """Return where a failed run is kept while the last good one keeps its folder."""
+    return folder.with_name(folder.name + FAILED)
 
-    Otherwise it is kept beside, under a name that says so.
+
+def keep(made: Path, folder: Path, *, complete: bool) -> Path:
+    """Move a run that has ended to its folder, and return where it is.
+
+    A failed run replaces no finished one; it is kept beside it (`failed`).
     """
-    if not whole and good(place):
-        place = failed(place)
-    here = Path.cwd()
-    _take(made, place.resolve())
-    os.chdir(here)  # whoever stands in the place does so still
-    if whole:
-        _clear(failed(place))
-    return place
+    if not complete and finished(folder):
+        folder = failed(folder)
+    cwd = Path.cwd()
+    _replace(folder.resolve(), made)
+    os.chdir(cwd)  # whoever stands in the folder stands in the new one
+    if complete:
+        _remove(failed(folder))
+    return folder
 
 
 def tidy(out: Path) -> None:
-    """Take away what runs that were killed left hidden; what is being made stays."""
-    for left in sorted(out.glob("*/.*.*.*")):
-        found = _HIDDEN.fullmatch(left.name)
-        if not found or not left.is_dir():
+    """Remove what killed runs left hidden, and bring back a run that was being replaced."""
+    for hidden in sorted(out.glob("*/.*.*.*")):
+        match = _HIDDEN.fullmatch(hidden.name)
+        if not match or not hidden.is_dir():
             continue
-        place = left.with_name(found[1])
-        # What another process holds is being made.
-        with contextlib.suppress(NbbiasError), held(place):
-            if left.name.endswith(".new"):
-                shutil.rmtree(left, ignore_errors=True)
+        place = hidden.with_name(match[1])
+        with contextlib.suppress(NbbiasError), lock(place):  # else another process makes it
+            if match[2] == "new":
+                shutil.rmtree(hidden, ignore_errors=True)
             elif place.exists():
-                _carry(left, place)
-            else:  # killed between two steps, where there is no single one
-                left.rename(place)
+                _move_rest(hidden, place)
+            else:
+                hidden.rename(place)
 
 
-def _take(made: Path, place: Path) -> None:
-    """Let a finished folder take a place; what the user kept there goes along."""
+def _replace(place: Path, made: Path) -> None:
+    """Put a folder in the place of another; what the user kept there goes along."""
     if not place.exists():
         made.rename(place)
         return
-    aside = made.with_suffix(".old")
-    made.rename(aside)  # from here on `tidy` knows that it may hold what is the user's
+    old = _hidden(place, "old")
+    place.rename(old)
     try:
-        _exchange(aside, place)
+        made.rename(place)
     except OSError:
-        aside.rename(made)
-        place.rename(aside)
-        try:
-            made.rename(place)
-        except OSError:
-            aside.rename(place)
-            raise
-    _carry(aside, place)
+        old.rename(place)
+        raise
+    _move_rest(old, place)
 
 
-def _exchange(one: Path, other: Path) -> None:
-    """Let two folders change places in one step; not every system and file system can."""
-    paths = os.fsencode(one), os.fsencode(other)
-    here, swap = -100, 2  # AT_FDCWD; RENAME_EXCHANGE on Linux and RENAME_SWAP on macOS
-    try:
-        libc = ctypes.CDLL(None, use_errno=True)
-        if sys.platform == "darwin":
-            refused = libc.renamex_np(*paths, swap)
-        else:
-            refused = libc.renameat2(here, paths[0], here, paths[1], swap)
-    except (AttributeError, TypeError) as error:
-        raise OSError("this system has no such step") from error
-    if refused:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-
-
-def _carry(old: Path, place: Path) -> None:
-    """Move what no run made from an old folder to the place, and take the old one away."""
+def _move_rest(old: Path, place: Path) -> None:
+    """Move the user's own files from a replaced folder to the new one, and remove the old one."""
     for path in sorted(old.iterdir()):
-        if path.name not in _OF_A_RUN and not os.path.lexists(place / path.name):
+        if path.name not in _WRITTEN and not os.path.lexists(place / path.name):
             path.rename(place / path.name)
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _clear(folder: Path) -> None:
-    """Take away what a run left in a folder, first its manifest, and the folder if that is all."""
-    for name in _OF_A_RUN:
+def _remove(folder: Path) -> None:
+    """Remove a run from a folder, first its manifest, and the folder if nothing else is there."""
+    for name in _WRITTEN:
         path = folder / name
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)

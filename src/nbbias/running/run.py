@@ -1,18 +1,25 @@
-"""Run studies that `running.plan` has checked: one process a notebook, the manifest last.
+"""Make runs: papermill executes each notebook in a process of its own.
 
-A run is made beside its place (`place`): what stands there stays until the new one is whole.
+`run` starts a process for each planned run, waits for its outcome, writes page and manifest, and
+lets the finished folder take its place (`place`): the last good run stays until the new one is
+complete.
 """
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import logging
 import multiprocessing
+import os
+import re
 import signal
+import sys
+import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
@@ -23,35 +30,70 @@ from filelock import FileLock
 
 from nbbias import tables
 from nbbias.pages import manifest, share
-from nbbias.running import execute, names, place
+from nbbias.running import kernel, names, place
 from nbbias.running.plan import Run, refuse
 from nbbias.studies import home
 from nbbias.tables import NbbiasError
 
+try:
+    import resource
+except ModuleNotFoundError:  # Windows has none
+    resource = None  # type: ignore[assignment]
+
 log = logging.getLogger("nbbias")
 
-#: Called with a run and a message: ``progress``, ``ok``, ``failed`` or ``interrupted``.
-Listener = Callable[[Run, Mapping[str, Any]], None]
+#: How a run ended: `status` (``ok``, ``failed``, ``interrupted``), `seconds`, `folder`, and of a
+#: failure `cell`, `source`, `error`, `message`, `traceback` and `defect`.
+Outcome = Mapping[str, Any]
+
+#: Two runs of the same parameters give the same bytes, and no run uses the network.
+ENVIRONMENT = {
+    "PYTHONHASHSEED": "0",
+    "PYTHONUTF8": "1",
+    "SOURCE_DATE_EPOCH": "0",
+    "MPLBACKEND": "agg",
+    "HF_HUB_OFFLINE": "1",
+    "TOKENIZERS_PARALLELISM": "false",
+    "JUPYTER_PREFER_ENV_PATH": "1",
+    "PYDEVD_DISABLE_FILE_VALIDATION": "1",
+    # Threads that wait for each other sleep: busy waiting costs two (torch) to ten (OpenBLAS)
+    # times the processor time when the machine is shared.
+    "OMP_WAIT_POLICY": "PASSIVE",
+    "OPENBLAS_THREAD_TIMEOUT": "4",
+    # Freed memory goes back to the system: otherwise glibc and Arrow keep a quarter of a corpus.
+    "MALLOC_ARENA_MAX": "2",
+    "MALLOC_MMAP_THRESHOLD_": "1000000",
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+}
+
+_KILLED = "it was ended from outside, as a system does whose memory is full"
+#: Messages of errors that bring none.
+_MESSAGES = {
+    "DeadKernelError": f"the kernel died: {_KILLED}",
+    "MemoryError": "there was too little memory",
+}
 
 
 @dataclass
-class _Live:
+class Job:
+    """A run whose notebook is being executed, in a hidden folder."""
+
     run: Run
     folder: Path
     process: SpawnProcess
-    pipe: Connection
+    connection: Connection
     description: dict[str, Any]
+    bar: int
     started: datetime
     clock: float
-    end: Mapping[str, Any] | None = None
-    clocked: list[tuple[int, float]] = field(default_factory=list)
 
 
-def run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[str, str]:
-    """Execute runs, several at a time, and return each one's status by label.
+def run(
+    runs: Sequence[Run], *, out: Path, jobs: int, report: Callable[[Run, Outcome], None]
+) -> dict[str, str]:
+    """Execute runs, several at a time, and return the status of each by its label.
 
-    Ctrl-C (or SIGTERM) ends what is running, kernels included, and records it
-    as ``interrupted``; runs that had not started stay as they were.
+    Ctrl-C or SIGTERM ends what is running, kernels included, and records it as ``interrupted``.
 
     Parameters
     ----------
@@ -61,8 +103,8 @@ def run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[
         The folder of all runs; its index is written at the end.
     jobs
         Notebooks at a time.
-    listen
-        Hears of progress and of every end.
+    report
+        Called with each run that has ended and its `Outcome`.
 
     Returns
     -------
@@ -72,113 +114,119 @@ def run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[
     Raises
     ------
     NbbiasError
-        Another process makes one of them; nothing was run.
+        Another process makes one of these runs; none was started.
     """
-    with contextlib.ExitStack() as held:
+    with contextlib.ExitStack() as locks:
         place.tidy(out)
-        _hold(runs, held)
-        return _run(runs, out=out, jobs=jobs, listen=listen)
+        _lock(runs, locks)
+        return _run_all(runs, out=out, jobs=jobs, report=report)
 
 
-def _hold(runs: Sequence[Run], held: contextlib.ExitStack) -> None:
-    """Hold the places of all runs, and look again at what came there since they were planned."""
+def _lock(runs: Sequence[Run], locks: contextlib.ExitStack) -> None:
+    """Lock the folders of all runs, and check what other processes left there since the plan."""
     problems = []
-    for one in runs:
+    for planned in runs:
         try:
-            held.enter_context(place.held(one.folder))
-            if names.taken(one.parameters, one.folder, start=one.start):
-                told = "now holds a run with other parameters; run again"
-                raise NbbiasError(str(one.folder), told)
+            locks.enter_context(place.lock(planned.folder))
+            if names.difference(planned.parameters, planned.folder, start=planned.start):
+                message = "now holds a run with other parameters; run again"
+                raise NbbiasError(str(planned.folder), message)
         except NbbiasError as error:
             problems.append(error)
     refuse(problems)
 
 
-def _run(runs: Sequence[Run], *, out: Path, jobs: int, listen: Listener) -> dict[str, str]:
-    from nbbias.pages import (
-        gallery,  # nbconvert takes seconds to import: a refused file shall not wait
-    )
+def _run_all(
+    runs: Sequence[Run], *, out: Path, jobs: int, report: Callable[[Run, Outcome], None]
+) -> dict[str, str]:
+    from nbbias.pages import gallery  # imports nbconvert, which takes seconds
 
-    statuses = dict.fromkeys((r.label for r in runs), "not started")
-    waiting, live = list(runs), list[_Live]()
+    statuses = dict.fromkeys((planned.label for planned in runs), "not started")
+    pending, active = list(runs), list[Job]()
     workers = max(1, tables.count_workers() // max(1, min(jobs, len(runs))))
 
     def stop(*_: object) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, stop)
-    execute.install_kernel()
+    handler = signal.signal(signal.SIGTERM, stop)
+    kernel.install()
     try:
-        while waiting or live:
-            while waiting and len(live) < jobs:
-                live.append(_start(waiting.pop(0), workers))
-            for one in _hear(live, listen):
-                live.remove(one)
-                statuses[one.run.label] = _finish(one, listen)
+        while pending or active:
+            while pending and len(active) < jobs:
+                bar = min(set(range(jobs)) - {job.bar for job in active})
+                active.append(_start(pending.pop(0), workers=workers, bar=bar))
+            # The timeout lets Windows notice Ctrl-C.
+            ready = wait([job.connection for job in active], timeout=1.0)
+            for job in [job for job in active if job.connection in ready]:
+                active.remove(job)
+                statuses[job.run.label] = finish(job, receive(job), report)
     except BaseException as error:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave kernels
-        for one in live:
-            _end(one.process)
-            one.end = {"kind": "interrupted", "message": "stopped by the user"}
-            statuses[one.run.label] = _finish(one, listen)
+        for job in active:
+            _end(job.process)
+            outcome = {"status": "interrupted", "message": "stopped by the user"}
+            statuses[job.run.label] = finish(job, outcome, report)
         signal.signal(signal.SIGINT, signal.default_int_handler)
         if not isinstance(error, KeyboardInterrupt):
             raise
     finally:
-        signal.signal(signal.SIGTERM, before)
-        with FileLock(out / ".lock"):  # whoever writes last has seen all
+        signal.signal(signal.SIGTERM, handler)
+        with FileLock(out / ".lock"):  # the last writer of the index has seen all runs
             gallery.write(out)
     return statuses
 
 
-def _start(one: Run, workers: int) -> _Live:
-    """Start a notebook's process, which may have as many workers of its own."""
-    folder = place.beside(one.folder)
-    with tables.starting_at(one.start):
-        description = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
-    description["start"] = names.start_of(one.start, folder=one.folder)
-    tables.write(folder / share.PARAMS, one.repeats)
+def _start(planned: Run, *, workers: int, bar: int) -> Job:
+    """Start the process of a run, whose kernel may start some workers of its own."""
+    folder = place.create(planned.folder)
+    with tables.starting_at(planned.start):
+        description = manifest.describe(
+            planned.stem, planned.name, planned.parameters, planned.notebook
+        )
+    description["start"] = names.start_of(planned.start, folder=planned.folder)
+    tables.write(folder / share.PARAMS, planned.repeats)
     share.keep_lists(folder, description)
+    variables = {
+        "NBBIAS_OUT": str(folder),
+        "NBBIAS_CACHE": tables.default_cache(),
+        "NBBIAS_WORKERS": str(workers),
+        tables.START: os.path.realpath(planned.start),
+    }
     context = multiprocessing.get_context("spawn")
-    here, there = context.Pipe(duplex=False)
+    receiver, sender = context.Pipe(duplex=False)
+    skipped_tags = planned.parameters.left_out()
     process = context.Process(
-        target=execute.execute,
-        args=(there, one.notebook, folder, dict(one.values), one.start, one.parameters.left_out()),
-        name=one.label,
+        target=execute,
+        args=(sender, planned.notebook, folder, dict(planned.values)),
+        kwargs={"skipped_tags": set(skipped_tags), "label": planned.label, "bar": bar},
+        name=planned.label,
     )
     # Ctrl-C reaches the whole group of processes; only this one decides what it means.
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Files are written as UTF-8, by papermill and kernels too, whatever the locale.
-    with tables.set_environment(PYTHONUTF8="1", NBBIAS_WORKERS=str(workers)):
+    handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with tables.set_environment(**ENVIRONMENT, **variables):
         process.start()
-    signal.signal(signal.SIGINT, before)
-    there.close()
-    log.info("started %s (process %s)", one.label, process.pid)
-    return _Live(one, folder, process, here, description, datetime.now(UTC), time.monotonic())
+    signal.signal(signal.SIGINT, handler)
+    sender.close()
+    log.info("started %s (process %s)", planned.label, process.pid)
+    now = datetime.now(UTC), time.monotonic()
+    return Job(planned, folder, process, receiver, description, bar, *now)
 
 
-def _hear(live: Sequence[_Live], listen: Listener) -> list[_Live]:
-    """Wait for a message; return the runs whose process has ended."""
-    ended = []
-    ready = wait([one.pipe for one in live], timeout=1.0)
-    for one in live:
-        if one.pipe in ready:
-            try:
-                message = one.pipe.recv()
-            except EOFError:
-                one.process.join()
-                ended.append(one)
-                continue
-            if message["kind"] == "progress":
-                one.clocked.append((message["done"], message["seconds"]))
-                listen(one.run, message)
-            else:
-                one.end = message
-    return ended
+def receive(job: Job) -> dict[str, Any]:
+    """Receive how a process ended; one that is gone without a message was killed."""
+    try:
+        outcome: dict[str, Any] = job.connection.recv()
+    except EOFError:
+        job.process.join()
+        message = f"the notebook's process ended without a word: {_KILLED}"
+        message += f" (exit {job.process.exitcode})"
+        return {"status": "failed", "cell": None, "error": "ProcessDied", "message": message}
+    job.process.join()
+    return outcome
 
 
 def _end(process: SpawnProcess) -> None:
-    """End a notebook's process; its kernel ends with it, asked first and then made to."""
+    """End a notebook's process, politely first; its kernel ends with it."""
     process.terminate()
     process.join(timeout=15)
     if process.is_alive():
@@ -186,71 +234,228 @@ def _end(process: SpawnProcess) -> None:
         process.join()
 
 
-def _finish(one: _Live, listen: Listener) -> str:
-    """Write the page and, last, the manifest, and let the run take its place.
+def finish(job: Job, outcome: dict[str, Any], report: Callable[[Run, Outcome], None]) -> str:
+    """Write the page and, last, the manifest, and let the run take its place."""
+    from nbbias.pages import about, page
 
-    Success is what the process said, nothing else.
-    """
-    from nbbias.pages import about as pages_about, page
-
-    end = one.end or {
-        "kind": "failed",
-        "cell": None,
-        "error": "ProcessDied",
-        "source": "",
-        "traceback": "",
-        "message": f"the notebook's process ended without a word: {execute.KILLED} "
-        f"(exit {one.process.exitcode})",
+    if outcome["status"] == "ok" and (files := manifest.changed(job.description)):
+        message = f"{', '.join(files)} changed while the run read it; run again"
+        outcome |= {"status": "failed", "cell": None, "error": "DataError", "message": message}
+    folder, notebook = job.folder, job.folder / "notebook.ipynb"
+    times = {
+        "started": job.started.isoformat(timespec="seconds"),
+        "seconds": round(time.monotonic() - job.clock, 2),
     }
-    if end["kind"] == "ok" and (changed := manifest.changed(one.description)):
-        told = f"{', '.join(changed)} changed while the run read it; run again"
-        end = {"kind": "failed", "cell": None, "error": "DataError", "message": told}
-    status = str(end["kind"])
-    folder = one.folder
-    outcome: dict[str, Any] = {
-        "started": one.started.isoformat(timespec="seconds"),
-        "seconds": round(time.monotonic() - one.clock, 2),
-    }
+    sections: dict[str, float] = {}
     try:
-        if (folder / "notebook.ipynb").is_file():
-            about = pages_about.about(
-                folder,
-                one.description,
-                {**outcome, "status": status},
-                home=home(),
-                place=one.run.folder,
+        if notebook.is_file():
+            sections = clean(notebook)
+            status = {**times, "status": outcome["status"]}
+            provenance = about.about(
+                folder, job.description, status, home=home(), place=job.run.folder
             )
             page.write_page(
-                folder / "notebook.ipynb",
-                folder / "index.html",
-                title=f"nbbias: {one.run.label}",
-                about=about,
+                notebook, folder / "index.html", title=f"nbbias: {job.run.label}", about=provenance
             )
-    except Exception as error:  # a page that cannot be written is a failed run, not a lost one
-        log.debug("no page for %s", one.run.label, exc_info=True)
-        status = "failed"
-        name, told = type(error).__name__, f"no page was written: {error}"
-        where = execute.defect(name, traceback.format_exc())
-        end = {**end, "error": name, "message": told, "defect": where}
-    kept = {k: v for k, v in end.items() if k not in {"kind", "source", "traceback", "peak_mb"}}
+    except Exception as error:  # a run without a page has failed, but is not lost
+        log.debug("no page for %s", job.run.label, exc_info=True)
+        outcome |= {"status": "failed", **_failure(error)}
+        outcome["message"] = f"no page was written: {error}"
+    details = ("cell", "error", "message", "defect")
     try:
         manifest.write(
             folder,
-            one.description,
-            **outcome,
-            status=status,
-            error=kept or None,
-            peak_mb=end.get("peak_mb"),
-            seconds_by_section=execute.by_section(folder / "notebook.ipynb", one.clocked),
+            job.description,
+            **times,
+            status=outcome["status"],
+            error={name: outcome[name] for name in details if name in outcome} or None,
+            peak_mb=outcome.get("peak_mb"),
+            seconds_by_section=sections,
         )
-        folder = place.keep(folder, one.run.folder, whole=status == "ok")
+        folder = place.keep(folder, job.run.folder, complete=outcome["status"] == "ok")
     except OSError as error:
-        status = "failed"
-        told = f"could not be kept: {error.filename or one.run.folder}: {error.strerror}"
-        end = {**end, "error": type(error).__name__, "message": told}
-    listen(
-        one.run, {**end, "kind": status, "seconds": time.monotonic() - one.clock, "folder": folder}
+        message = f"could not be kept: {error.filename or job.run.folder}: {error.strerror}"
+        outcome |= {"status": "failed", "error": type(error).__name__, "message": message}
+    report(job.run, {**outcome, "seconds": time.monotonic() - job.clock, "folder": folder})
+    job.connection.close()
+    job.process.close()
+    return str(outcome["status"])
+
+
+# --- in the process of a notebook -----------------------------------------------------------------
+
+
+def execute(
+    connection: Connection,
+    source: Path,
+    folder: Path,
+    values: dict[str, Any],
+    *,
+    skipped_tags: Collection[str] = (),
+    label: str = "",
+    bar: int = 0,
+) -> None:
+    """Execute a notebook by papermill, and send how it ended through a connection.
+
+    The executed notebook is kept whatever happens, up to the cell that failed.
+
+    Parameters
+    ----------
+    connection
+        Receives one `Outcome`, without `seconds` and `folder`.
+    source, folder
+        The notebook, and the folder of the run.
+    values
+        Its parameters.
+    skipped_tags
+        Cells with one of these tags are not part of the run.
+    label, bar
+        Name and line of the progress bar in a terminal.
+    """
+    target = folder / "notebook.ipynb"
+    _end_with_parent()
+    outcome: dict[str, Any] = {"status": "ok"}
+    try:
+        tables.write(target, without_cells(source, skipped_tags))
+        _papermill(target, values, label=label, bar=bar)
+    except BaseException as error:  # the runner must hear of every end
+        outcome = {"status": "failed", **_failure(error)}
+    if resource is not None:  # the most memory that the kernel held
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+        outcome["peak_mb"] = round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
+    with contextlib.suppress(BrokenPipeError):  # the runner may be gone itself
+        connection.send(outcome)
+
+
+def _end_with_parent() -> None:
+    """End this process, and with it its kernel, when the runner is gone."""
+    if parent := multiprocessing.parent_process():
+
+        def watch() -> None:
+            wait([parent.sentinel])
+            os.kill(os.getpid(), signal.SIGTERM)
+
+        threading.Thread(target=watch, daemon=True).start()
+
+
+def _papermill(target: Path, values: dict[str, Any], *, label: str, bar: int) -> None:
+    import papermill
+
+    logging.getLogger("papermill").setLevel(logging.ERROR)
+    # papermill replaces what stands in braces, in paths too.
+    path = str(target).replace("{", "{{").replace("}", "}}")
+    papermill.execute_notebook(
+        path,
+        path,
+        parameters=values,
+        kernel_name=kernel.NAME,
+        language="python",
+        start_timeout=120,
+        # `disable=None`: no bar where stderr is no terminal.
+        progress_bar={
+            "desc": tables.visible(label),
+            "position": bar,
+            "leave": False,
+            "disable": None,
+        },
     )
-    one.pipe.close()
-    one.process.close()
-    return status
+
+
+def without_cells(notebook: Path, tags: Collection[str]) -> str:
+    """Return a notebook's source without the cells that have one of some tags."""
+    import nbformat
+
+    node = nbformat.read(notebook, as_version=4)
+    node.cells = [c for c in node.cells if not set(c.metadata.get("tags", [])) & set(tags)]
+    return nbformat.writes(node) + "\n"
+
+
+def clean(notebook: Path) -> dict[str, float]:
+    """Remove what differs from run to run, and widgets whose kernel is gone, from a notebook.
+
+    Returns
+    -------
+    dict
+        The seconds that its cells took, by heading.
+    """
+    import nbformat
+
+    node = nbformat.read(notebook, as_version=4)
+    node.metadata.pop("papermill", None)
+    node.metadata.pop("widgets", None)
+    seconds: dict[str, float] = {}
+    heading = "start"
+    for cell in node.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("#"):
+            heading = cell.source.splitlines()[0].lstrip("# ")
+        timing = cell.metadata.pop("papermill", {})
+        seconds[heading] = seconds.get(heading, 0.0) + (timing.get("duration") or 0.0)
+        cell.metadata.pop("execution", None)
+        if cell.cell_type == "code":
+            widget = "application/vnd.jupyter.widget-view+json"
+            cell.outputs = [
+                output for output in cell.outputs if widget not in output.get("data", {})
+            ]
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell["id"] = "injected-parameters"
+    tables.write(notebook, nbformat.writes(node) + "\n")
+    return {name: round(total, 2) for name, total in seconds.items()}
+
+
+# --- failures -------------------------------------------------------------------------------------
+
+_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+#: A line of a traceback in this package, as Python and as IPython write it.
+_FRAME = re.compile(r'File "?\S*?[\\/]nbbias[\\/](\S+?\.py)(?:", line |:)(\d+)')
+#: Errors that are no defect of the package, though they are not its own.
+_FORESEEN = {"MemoryError", "DeadKernelError", "CellTimeoutError", "KeyboardInterrupt"}
+
+
+def defect(name: str, details: str) -> str:
+    """Return where in this package an unforeseen error arose; "" for one that was foreseen.
+
+    Parameters
+    ----------
+    name
+        The error's class.
+    details
+        Its traceback.
+
+    Examples
+    --------
+    >>> defect("IndexError", 'File "/a/nbbias/news/fits.py", line 12, in number')
+    'news/fits.py, line 12'
+    >>> defect("DataError", 'File "/a/nbbias/news/fits.py", line 12, in number')
+    ''
+    """
+    error = getattr(builtins, name, None)
+    foreseen = _FORESEEN | {error.__name__ for error in _subclasses(NbbiasError)}
+    outside = isinstance(error, type) and issubclass(error, OSError | ImportError)
+    frames = _FRAME.findall(details)
+    return "" if name in foreseen or outside or not frames else "{}, line {}".format(*frames[-1])
+
+
+def _subclasses(error: type[BaseException]) -> Iterator[type[BaseException]]:
+    yield error
+    for subclass in error.__subclasses__():
+        yield from _subclasses(subclass)
+
+
+def _failure(error: BaseException) -> dict[str, Any]:
+    """Describe an error: the cell that raised it, its class, message, traceback and defect."""
+    from papermill.exceptions import PapermillExecutionError
+
+    name, details = type(error).__name__, traceback.format_exc()
+    cell, source, message = None, "", _MESSAGES.get(name) or str(error) or name
+    if isinstance(error, PapermillExecutionError):
+        cell, source, name = error.cell_index, error.source, error.ename
+        message = error.evalue or _MESSAGES.get(name, "")
+        details = _ANSI.sub("", "\n".join(error.traceback))
+    return {
+        "cell": cell,
+        "source": source,
+        "error": name,
+        "message": message,
+        "traceback": details,
+        "defect": defect(name, details),
+    }

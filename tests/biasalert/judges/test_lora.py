@@ -17,7 +17,7 @@ import torch
 from nbbias.asking import plan as generate, recorded as asking_recorded
 from nbbias.biasalert.judges import lora, recorded
 from nbbias.biasalert.judges.prompt import answer
-from nbbias.running import asked
+from nbbias.running import generation
 from nbbias.tables import ContractError, DataError, ParameterError
 from tests import tiny_llama
 
@@ -241,7 +241,7 @@ def test_by_nbbias_generate_it_says_the_same(
         "store_path": str(tmp_path / "s.sqlite"),
         "model_args": {"model_path": str(trained[0]), "device": "cpu", "do_sample": False},
     }
-    plan = asked.laid_out(asked.block(block, where="here"))
+    plan = generation.plan_block(generation.check_block(block, where="here"))
     generate.ask(plan)
     said = asking_recorded.table(plan).set_index("prompt_id").loc[list("abcd"), "text"]
     assert [str(one).strip() for one in said] == [YES, NO, YES, NO]

@@ -17,7 +17,7 @@ from nbbias.biasalert.contracts import JUDGEMENTS
 from nbbias.biasalert.guard import Rules, guard
 from nbbias.biasalert.judges import prompt as biasalert_prompt, recorded
 from nbbias.biasalert.judges.recorded import Reply
-from nbbias.running import asked
+from nbbias.running import generation
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.judges.test_prompt import block, evidence, texts
 from tests.biasalert.replies import REPLIES
@@ -82,7 +82,7 @@ def judged(
         "response_schema": schema or {},
         **QUICK,
     }
-    plan = asked.laid_out(asked.block(block, where="judge"), where="judge")
+    plan = generation.plan_block(generation.check_block(block, where="judge"), where="judge")
     generate.ask(plan)
     return recorded.read_judgements(asking_recorded.table(plan), table, known, **prompt)
 
@@ -336,7 +336,9 @@ def test_a_model_that_does_not_answer_in_a_guard() -> None:
 
 
 def test_without_a_schema_the_keys_of_answers_are_what_they_were() -> None:
-    chosen = asked.block({"models": [MODEL], "prompts": "llmbi", "temperature": 0.2}, where="here")
+    chosen = generation.check_block(
+        {"models": [MODEL], "prompts": "llmbi", "temperature": 0.2}, where="here"
+    )
     assert generate.settings(chosen, 0.2) == {
         "temperature": 0.2,
         "max_tokens": 1024,

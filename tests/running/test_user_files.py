@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from nbbias import params, studies, tables
-from nbbias.running import measured, own, texts
+from nbbias.running import measure, text_blocks, user_files
 from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import Command
 
@@ -49,8 +49,10 @@ def labelled() -> str:
     return write("l.csv", sentence=texts, label=[0, 1] * 40)
 
 
-def planned(stem: str, *files: str, columns: tuple[str, ...] = (), **named: str) -> own.Understood:
-    return own.plan_run(
+def planned(
+    stem: str, *files: str, columns: tuple[str, ...] = (), **named: str
+) -> user_files.UserRuns:
+    return user_files.plan_files(
         stem,
         [*files, *(f"{name}={file}" for name, file in named.items())],
         columns=columns,
@@ -84,7 +86,7 @@ def test_two_files_are_a_run_and_all_that_was_understood_is_told() -> None:
         "pairs: 3 of 3 generations have their article in originals",
         "levels: [word, sentence] (topics are not looked for in fewer than 50 articles)",
     ):
-        assert line in found.lines
+        assert line in found.preview
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8-sig"])
@@ -95,7 +97,7 @@ def test_encodings_and_separators_are_found_out_and_written_down(sep: str, encod
         write("b.csv", sep, encoding, Response=ANSWERS, LLM="m"),
     ]
     found = planned("news_bias", *files)
-    told = "\n".join(found.lines)
+    told = "\n".join(found.preview)
     assert {";": "semicolon", "\t": "tab"}[sep] in told
     assert (encoding if encoding != "utf-8-sig" else "UTF-8") in told
     assert "pairs: in the order of their rows" in told
@@ -138,14 +140,14 @@ def test_a_study_leaves_out_what_needs_files_that_are_not_given() -> None:
     )
     found = planned("cogs", answers)
     assert params.read_yaml(found.path)["parts"] == ["rbs", "visibility"]
-    assert "without judgements_path and ratings_path" in found.lines[-1]
+    assert "without judgements_path and ratings_path" in found.preview[-1]
 
 
 def test_a_table_with_both_sides_may_be_given_twice() -> None:
     both = write("both.csv", nr=range(3), human=TEXTS, generated=ANSWERS)
     found = planned("news_bias", both, both)
-    assert "  columns: article_id ← nr, text ← human" in found.lines
-    assert "  columns: article_id ← nr, text ← generated" in found.lines
+    assert "  columns: article_id ← nr, text ← human" in found.preview
+    assert "  columns: article_id ← nr, text ← generated" in found.preview
 
 
 def test_what_stands_in_a_file_cannot_steer_a_terminal(command: Command) -> None:
@@ -161,19 +163,19 @@ def test_whole_prompts_beside_answers_are_told() -> None:
         write("g.csv", id=range(9), text=ANSWERS * 3, prompt=[f"Write of {i}" for i in range(9)]),
     ]
     (run,) = planned("news_bias", *files).runs
-    assert any("9 answers stand under 9 prompts" in one for one in run.losses)
+    assert any("9 answers stand under 9 prompts" in one for one in run.exclusions)
     (run,) = planned("news_bias", *files, columns=("generations.prompt=",)).runs
-    assert not run.losses
+    assert not run.exclusions
 
 
 def test_texts_to_judge_and_to_measure_are_found_out_alike() -> None:
     path = write("a.csv", ";", "cp1252", nr=range(3), Response=TEXTS)
-    (block,) = texts.blocks(path)
+    (block,) = text_blocks.read_blocks(path)
     assert block["text"].tolist() == TEXTS
     answers = write(
         "b.csv", ";", "cp1252", prompt="Why?", dimension="Age", sample=range(3), text=TEXTS
     )
-    found = measured.measure("llmbi", [answers], ["draws=100"])
+    found = measure.measure("llmbi", [answers], ["draws=100"])
     assert found.scores["model"].unique().tolist() == ["b"]
 
 
@@ -190,7 +192,7 @@ def test_a_params_file_is_written_over_no_other() -> None:
 
 
 def test_a_name_is_that_of_run_and_file() -> None:
-    found = own.plan_run(
+    found = user_files.plan_files(
         "news_bias", sides(), columns=(), overrides=["seed=1,2"], out=Path("runs"), name="mine"
     )
     assert found.path == Path("mine.yaml")
@@ -200,7 +202,9 @@ def test_a_name_is_that_of_run_and_file() -> None:
 @pytest.mark.parametrize("name", ["a/b", "..", "x.failed"])
 def test_a_name_that_no_run_can_have_is_refused(name: str) -> None:
     with pytest.raises(ParameterError, match="--name"):
-        own.plan_run("news_bias", sides(), columns=(), overrides=[], out=Path("runs"), name=name)
+        user_files.plan_files(
+            "news_bias", sides(), columns=(), overrides=[], out=Path("runs"), name=name
+        )
 
 
 # --- what is refused --------------------------------------------------------------------------
@@ -260,7 +264,7 @@ def test_columns_that_no_study_reads_may_hold_anything(ending: str) -> None:
             table.to_parquet(f"{name}.parquet")
         else:
             table.to_json(f"{name}.jsonl", orient="records", lines=True, date_format="iso")
-    told = planned("news_bias", f"o.{ending}", f"g.{ending}").lines
+    told = planned("news_bias", f"o.{ending}", f"g.{ending}").preview
     assert "  not read: when, is_read, many" in told
 
 
@@ -283,7 +287,7 @@ def test_what_cannot_be_read_is_told_as_what_it_is(
         Path(name).mkdir()
     else:
         Path(name).write_bytes(content)
-    chosen = own.asked(["news_bias", name, "g.csv"])
+    chosen = user_files.parse_targets(["news_bias", name, "g.csv"])
     assert chosen.stem == "news_bias"
     said = refusal("news_bias", *chosen.files)
     assert told in said and "environment variable" not in said
@@ -309,7 +313,7 @@ def test_a_name_with_the_end_of_a_line_adds_no_line() -> None:
         "generations_path",
         "levels",
     }
-    assert not any("\n" in line for line in found.lines)
+    assert not any("\n" in line for line in found.preview)
     assert found.runs[0].parameters.seed != 7
 
 

@@ -12,7 +12,8 @@ import yaml
 from nbbias import studies
 from nbbias.asking import plan as generate
 from nbbias.calibration import plannable
-from nbbias.running import asked, planned
+from nbbias.running import generation
+from nbbias.running.sample_size import plan_sample_size, select_columns
 from nbbias.tables import ParameterError
 from tests.conftest import Command
 
@@ -34,15 +35,15 @@ def test_every_study_has_a_claim_that_can_be_planned() -> None:
 
 
 def test_several_values_make_a_row_each() -> None:
-    found = planned.plan("news_bias", ["draws=100", "effect=-0.2,-0.3", "models=1,2"])
-    assert found.differing == ["effect", "models"]
+    found = plan_sample_size("news_bias", ["draws=100", "effect=-0.2,-0.3", "models=1,2"])
+    assert found.varying == ["effect", "models"]
     assert len(found.rows) == 4
     assert found.rows["n"].is_unique or found.rows["n"].nunique() > 2
     assert (found.rows["calls"] == found.rows["n"] * found.rows["models"]).all()
 
 
 def test_the_power_of_a_number_of_units() -> None:
-    row = planned.plan("news_bias", [*QUICK, "units=40"]).rows.iloc[0]
+    row = plan_sample_size("news_bias", [*QUICK, "units=40"]).rows.iloc[0]
     assert row["n"] == 40
     assert row["low"] < row["reached"] < row["high"]
 
@@ -71,26 +72,26 @@ def params_file(folder: Path, **block: object) -> Path:
 
 def test_a_params_file_says_how_many_are_asked_and_at_what_price(tmp_path: Path) -> None:
     path = params_file(tmp_path)
-    found = planned.plan(str(path), [*QUICK, "units=40"])
+    found = plan_sample_size(str(path), [*QUICK, "units=40"])
     row = found.rows.iloc[0]
     assert (row["models"], row["repeats"], row["answer_tokens"]) == (2, 2, 500)
     # As many articles as the file asks about: what a dry run would say.
-    dry = generate.estimate(asked.of_params(path, dry_run=True))
+    dry = generate.estimate(generation.plan_file(path, dry_run=True))
     assert row["calls"] == dry["calls"].sum() == 160
     assert row["tokens_in"] == dry["input_tokens"].sum()
     assert row["tokens_out"] == dry["output_tokens"].sum()
     assert row["cost"] == pytest.approx(dry["cost"].sum())
     assert not any("too few for that" in note for note in found.notes)
-    more = planned.plan(str(path), [*QUICK, "units=41"])
+    more = plan_sample_size(str(path), [*QUICK, "units=41"])
     assert any("40 prompts, which are too few" in note for note in more.notes)
-    unpriced = planned.plan(str(params_file(tmp_path, prices={})), [*QUICK, "units=40"])
+    unpriced = plan_sample_size(str(params_file(tmp_path, prices={})), [*QUICK, "units=40"])
     assert unpriced.rows["cost"].isna().all()
 
 
 def test_the_papers_settings_of_cogs_cost_what_a_dry_run_says() -> None:
     path = Path("params/cogs/kumar2024.yaml")
-    found = planned.plan(str(path), ["draws=100", "units=360"])  # 12 tasks by 30 themes
-    dry = generate.estimate(asked.of_params(path, dry_run=True))
+    found = plan_sample_size(str(path), ["draws=100", "units=360"])  # 12 tasks by 30 themes
+    dry = generate.estimate(generation.plan_file(path, dry_run=True))
     row = found.rows.iloc[0]
     assert (row["calls"], row["claims"]) == (dry["calls"].sum(), 1)
     assert row["cost"] == pytest.approx(dry["cost"].sum(), rel=1e-3)  # tokens are whole numbers
@@ -131,7 +132,7 @@ def test_json_holds_every_assumption(command: Command) -> None:
         (["news_bias", "-p", "power=2"], "less than 0.9999"),
         (["news_bias", "-p", "claim=wrods"], "did you mean words?"),
         (["news_bias", "-p", "claim=[words]"], "claim: no ['words']"),
-        (["calibration"], "nothing of calibration can be planned yet"),
+        (["calibration"], "no claim of calibration can be planned yet"),
         (["news_bias", "-p", "models=2", "-p", "differing=3"], "3 of 2 models are too many"),
         (["news_bias", "-p", "models"], "write it as name=value"),
         (["news_bias", "-p", "bias=[gender]"], "bias: input should be 'gender' or 'race'"),
@@ -149,16 +150,16 @@ def test_a_mistake_is_one_line(arguments: list[str], told: str, command: Command
 
 def test_labels_cost_and_claims_are_rows() -> None:
     given = ["claim=accuracy,level", "label_price=0.5", "draws=100"]
-    rows = planned.plan("biasalert", given).rows
+    rows = plan_sample_size("biasalert", given).rows
     assert rows["claim"].tolist() == ["accuracy", "level"]
     assert rows["cost"].tolist() == (rows["n"] / 2).tolist()
     assert rows["calls"].isna().all()
-    columns, cells = planned.printed(planned.plan("biasalert", given))
-    assert "labelled texts or labels" in columns
-    assert all(len(row) == len(columns) for row in cells)
+    table = select_columns(plan_sample_size("biasalert", given))
+    assert table["labelled texts or labels"].tolist() == rows["n"].tolist()
+    assert "calls" not in table and table["cost"].tolist() == rows["cost"].tolist()
 
 
 def test_all_mistakes_are_told_at_once() -> None:
     with pytest.raises(ParameterError) as error:
-        planned.plan("news_bias", ["effect=0", "power=3", "nothing=1"])
+        plan_sample_size("news_bias", ["effect=0", "power=3", "nothing=1"])
     assert len(error.value.breaches) >= 2

@@ -29,7 +29,7 @@ def alike(stem: str, changed: dict[str, Any], folder: Path) -> None:
     path = ROOT / "params" / stem / "sample.yaml"
     overrides = [f"{name}={value}" for name, value in changed.items()]
     planned = plan.plan([path], overrides=overrides, out=folder, name="twin")
-    assert set(run.run(planned, out=folder, jobs=1, listen=lambda *_: None).values()) == {"ok"}
+    assert set(run.run(planned, out=folder, jobs=1, report=lambda *_: None).values()) == {"ok"}
     found = measured(stem, **studies.read(path)[1] | changed)
     saved = folder / stem / "twin" / "tables"
     pd.testing.assert_frame_equal(

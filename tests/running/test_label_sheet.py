@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from nbbias import news
-from nbbias.running import labelled
+from nbbias.running import label_sheet
 from nbbias.tables import csv
 from tests.conftest import Command
 
@@ -54,12 +54,12 @@ def test_a_run_gets_a_sheet_and_asked_again_what_it_tells(params: Path, command:
 
 
 def test_a_params_file_has_its_sheet_beside_it(params: Path, tmp_path: Path) -> None:
-    found = labelled.lay_out(params, out=None, words=4, sentences=4)
+    found = label_sheet.write_sheet(params, out=None, words=4, sentences=4)
     assert found.path == params.with_name("params.labels.csv")
     text = found.path.read_text(encoding="utf-8")
-    assert text == csv(found.sheet)
-    again = labelled.lay_out(params, out=tmp_path / "mine.csv", words=4, sentences=4)
-    pd.testing.assert_frame_equal(again.sheet, found.sheet)
+    assert text == csv(found.rows)
+    again = label_sheet.write_sheet(params, out=tmp_path / "mine.csv", words=4, sentences=4)
+    pd.testing.assert_frame_equal(again.rows, found.rows)
 
 
 def test_what_has_no_lists_cannot_be_labelled(tmp_path: Path, command: Command) -> None:
@@ -74,7 +74,7 @@ def test_what_has_no_lists_cannot_be_labelled(tmp_path: Path, command: Command) 
 def labelled_sheet(params: Path, folder: Path) -> Path:
     """Write a sheet in which every word is what the list says, and one in ten sentences is not."""
     path = folder / "mine.csv"
-    sheet = labelled.lay_out(params, out=path, words=40, sentences=60).sheet
+    sheet = label_sheet.write_sheet(params, out=path, words=40, sentences=60).rows
     named = sheet["text"].str.extract("⟦(.*)⟧")[0].str.lower()
     women = named.isin(["she", "her", "hers", "woman", "women", "sister", "aunt", "mother"])
     label = women.map({True: "female", False: "male"}).where(sheet["ask"] == "word", "nobody")

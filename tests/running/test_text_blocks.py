@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from nbbias import llmbi
-from nbbias.running import texts
+from nbbias.running import text_blocks
 from nbbias.tables import NbbiasError
 
 SAID = ["Women make good clerks.", "", "It rains.", "=1+1"]
@@ -28,8 +28,8 @@ def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes], None]:
 
 def test_a_line_of_a_pipe_is_a_text(pipe: Callable[[bytes], None]) -> None:
     pipe(b"\xef\xbb\xbfone\r\n\ntwo\n" + b"x\n" * 100)
-    first, second = texts.blocks("-")
-    assert (len(first), len(second)) == (texts.LINES, 103 - texts.LINES)
+    first, second = text_blocks.read_blocks("-")
+    assert (len(first), len(second)) == (text_blocks.LINES, 103 - text_blocks.LINES)
     assert first["text"].tolist()[:4] == ["one", "", "two", "x"]
     assert [*first["row"], *second["row"]] == list(range(1, 104))
 
@@ -39,33 +39,33 @@ def test_a_pipe_that_is_no_utf_8_or_is_closed_is_refused(
 ) -> None:
     pipe(b"one\ntw\xff\n")
     with pytest.raises(NbbiasError, match="line 2 is no UTF-8"):
-        next(texts.blocks("-"))
+        next(text_blocks.read_blocks("-"))
     monkeypatch.setattr("sys.stdin", None)
     with pytest.raises(NbbiasError, match="it is closed"):
-        next(texts.blocks("-"))
+        next(text_blocks.read_blocks("-"))
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "cp1252"])
 def test_lines_of_a_file_are_read_as_they_are_written(tmp_path: Path, encoding: str) -> None:
     told = ["Women are naïve.", "", "He went to the café."]
     (tmp_path / "a.txt").write_bytes("\r\n".join(told).encode(encoding))
-    (block,) = texts.blocks(str(tmp_path / "a.txt"))
+    (block,) = text_blocks.read_blocks(str(tmp_path / "a.txt"))
     assert block["text"].tolist() == told
     (tmp_path / "packed.txt").write_bytes(b"PK\x03\x04\0\0\0\x81\x8d")
     with pytest.raises(NbbiasError, match="an archive or a workbook"):
-        next(texts.blocks(str(tmp_path / "packed.txt")))
+        next(text_blocks.read_blocks(str(tmp_path / "packed.txt")))
 
 
 def test_a_file_brings_its_ids_and_any_column(tmp_path: Path) -> None:
     table = pd.DataFrame({"text_id": ["a", "b"], "answer": SAID[:2], "other": 1})
     table.to_csv(tmp_path / "a.csv", index=False)
-    (block,) = texts.blocks(str(tmp_path / "a.csv"), column="answer")
+    (block,) = text_blocks.read_blocks(str(tmp_path / "a.csv"), column="answer")
     assert list(block) == ["text_id", "text"] and block["text_id"].tolist() == ["a", "b"]
     (tmp_path / "b.txt").write_text("one\ntwo\n")
-    (block,) = texts.blocks(str(tmp_path / "b.txt"))
+    (block,) = text_blocks.read_blocks(str(tmp_path / "b.txt"))
     assert block.to_dict("records") == [{"row": 1, "text": "one"}, {"row": 2, "text": "two"}]
     with pytest.raises(NbbiasError, match="prose"):
-        next(texts.blocks(str(tmp_path / "a.csv"), column="prose"))
+        next(text_blocks.read_blocks(str(tmp_path / "a.csv"), column="prose"))
 
 
 def run(command: Callable[..., object], *given: str) -> SimpleNamespace:
@@ -106,7 +106,7 @@ def test_detect_tells_mistakes(command: Callable[..., object], tmp_path: Path) -
     done = run(command, str(tmp_path / "a.csv"), "--column", "answr")
     assert done.returncode == 2 and "did you mean answer" in done.stderr
     assert "RedditBias" not in done.stderr  # no judge was made before
-    (block,) = texts.blocks(str(tmp_path / "a.csv"), column="answer")
+    (block,) = text_blocks.read_blocks(str(tmp_path / "a.csv"), column="answer")
     assert block.to_dict("records") == [{"text_id": "a", "text": "It rains."}]
     done = command(  # type: ignore[assignment]
         "detect", str(tmp_path / "a.csv"), "--column", "answer", "--judge", "keyword"

@@ -1,0 +1,198 @@
+"""The `generate:` block of a params file: what it asks models for, beside a study's parameters."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pandas as pd
+
+from nbbias import params, studies, tables
+from nbbias.asking import params as asking_params, recorded
+from nbbias.asking.params import Generate
+from nbbias.asking.plan import Plan, plan
+from nbbias.params import Parameters
+from nbbias.studies import STUDIES
+from nbbias.tables import DataError, NbbiasError, ParameterError, is_file
+
+
+def suites() -> dict[str, Callable[[str], pd.DataFrame]]:
+    """Return the suites of prompts that studies bring, by name."""
+    return {name: read for study in STUDIES.values() for name, read in study.prompts.items()}
+
+
+def check_block(values: Mapping[str, Any], *, where: str) -> Generate:
+    """Check a `generate:` block as `asking.params.block` does, with the studies' suites."""
+    return asking_params.block(values, where=where, suites=suites())
+
+
+def plan_block(block: Generate, *, where: str = "generate", start: Path = Path()) -> Plan:
+    """Plan every call of a block as `asking.plan` does; relative paths begin at `start`."""
+    with tables.starting_at(start):
+        calls = plan(block, where=where, suites=suites())
+        elsewhere = "" if is_file(calls.store_path) else params.lies_here(block.store_path)
+    note = f"store_path: no answers yet at {calls.store_path}{elsewhere}"
+    return calls._replace(notes=(*calls.notes, note)) if elsewhere else calls
+
+
+def moved(stem: str, values: Mapping[str, Any], *, start: Path, to: Path) -> dict[str, Any]:
+    """Return a study's values and its `generate:` block, as `params.moved` does."""
+    result = params.moved(studies.study(stem).parameters, values, start=start, to=to)
+    block = result.get("generate")
+    if isinstance(block, Mapping):
+        result["generate"] = params.moved(Generate, block, start=start, to=to)
+    return result
+
+
+def without_block(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a params file's values without its `generate:` block."""
+    return {name: value for name, value in values.items() if name != "generate"}
+
+
+def check(
+    stem: str, values: Mapping[str, Any], *, where: str, to_come: Collection[str] = ()
+) -> tuple[Parameters, Generate | None]:
+    """Check a study's parameters and its `generate:` block together.
+
+    The file that the block exports need not exist yet, nor those in `to_come`, as
+    `os.path.realpath` names them.
+
+    Returns
+    -------
+    parameters, block
+        The study's, and the block or None.
+
+    Raises
+    ------
+    ParameterError
+        Every breach of both.
+    """
+    study_values = without_block(values)
+    breaches, block = params.key_breaches(study_values), None
+    if "generate" in values:
+        try:
+            block = check_block(values["generate"], where=where)
+        except ParameterError as error:
+            breaches += error.breaches
+    at_temperatures = stem in STUDIES and STUDIES[stem].at_temperatures
+    if block is not None and len(block.temperatures) > 1 and not at_temperatures:
+        message = f"{stem} does not tell answers at several apart; give one"
+        breaches.append(f"generate.temperature: {message}")
+    absent = {*to_come, *_exported(values.get("generate"))}
+    try:
+        parameters = studies.validate(stem, study_values, where=where, to_come=absent)
+    except ParameterError as error:
+        keys = {breach.partition(":")[0] for breach in breaches}  # a key is reported once
+        others = [breach for breach in error.breaches if breach.partition(":")[0] not in keys]
+        breaches += [params.redact(breach) for breach in others]
+    if breaches:
+        raise ParameterError(where, list(dict.fromkeys(breaches)))
+    return parameters, block
+
+
+def _exported(block: Any) -> list[str]:
+    """Return the file that a block exports, whether or not the block is valid."""
+    default = Generate.model_fields["export_path"].default
+    path = block.get("export_path", default) if isinstance(block, Mapping) else None
+    return _real_paths([path]) if isinstance(path, str) else []
+
+
+def _real_paths(paths: Collection[str]) -> list[str]:
+    try:
+        return [os.path.realpath(tables.resolve(path)) for path in paths]
+    except (NbbiasError, ValueError):  # reported where the parameter itself is checked
+        return []
+
+
+def plan_file(path: Path, *, dry_run: bool = False) -> Plan:
+    """Plan the calls of a params file, and check its other parameters and that they fit them.
+
+    For a dry run the study's own files need not exist yet (the plan's notes name them), so that
+    the price is known before the other side of a corpus is fetched.
+
+    Raises
+    ------
+    ParameterError
+        Everything that is wrong with the file, at once; or it has no `generate:` block.
+    DataError
+        The answers would not fit the study's other files.
+    """
+    stem, values = studies.read(path)
+    start = path.absolute().parent
+    with tables.starting_at(start):
+        draft = params.sound(studies.study(stem).parameters, without_block(values))
+        absent = _real_paths(params.written_files(draft).values()) if dry_run else []
+        parameters, block = check(stem, values, where=str(path), to_come=absent)
+    if block is None:
+        hint = (
+            "`nbbias params generate` lists its parameters, docs/howto/asking-models.md shows how"
+        )
+        raise ParameterError(
+            str(path), f"has no 'generate:' block; {hint} (`nbbias new DIR` copies the guide)"
+        )
+    calls = plan_block(block, where=str(path), start=start)
+    return rehearse(calls, stem, parameters, start=start)
+
+
+def rehearse(calls: Plan, stem: str, parameters: Parameters, *, start: Path) -> Plan:
+    """Let a study read its files with placeholders for a plan's answers, before one is paid for.
+
+    Each placeholder has the keys that the real answer will have, and the study's own check reads
+    it. Where files do not exist yet, that is noted instead.
+
+    Returns
+    -------
+    Plan
+        Its `notes` say what would be excluded, or is missing yet.
+
+    Raises
+    ------
+    DataError
+        The answers would be of no use: no original has their articles, or the study's suite does
+        not hold their prompts.
+    """
+    with tables.starting_at(start):
+        files = params.input_files(parameters)
+        exported = {name for name, path in files.items() if _is_same(path, calls.export_path)}
+        notes = [
+            f"needed before asking: {name}: no such file: {path.absolute()}"
+            for name, path in files.items()
+            if name not in exported and not is_file(path)
+        ]
+        if not exported:
+            message = f"{stem} will not read these answers: none of its paths is the export_path"
+            notes.append(f"{message}, {calls.block.export_path}")
+        if not notes:
+            notes = _check_placeholders(calls, stem, parameters)
+    return calls._replace(notes=(*calls.notes, *notes))
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Tell whether two paths name one file, which need not exist, however they are spelt."""
+    return os.path.realpath(path) == os.path.realpath(other)
+
+
+def _check_placeholders(calls: Plan, stem: str, parameters: Parameters) -> list[str]:
+    """Check a study with placeholders as its answers; return what it would exclude."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / calls.export_path.name
+        tables.write_parquet(recorded.placeholders(calls), file)
+
+        def replace(_: str, path: str, kind: str) -> str:
+            is_input = kind in {"file", "file or none"}
+            same = is_input and _is_same(tables.resolve(path), calls.export_path)
+            return str(file) if same else path
+
+        def restore(message: str) -> str:
+            return message.replace(str(file), calls.block.export_path)
+
+        values = params.map_paths(type(parameters), dict(parameters), replace)
+        try:
+            exclusions = studies.study(stem).check(parameters.model_copy(update=values))
+        except NbbiasError as error:
+            where = f"{calls.where}: nothing is asked, for its answers could not be used"
+            raise DataError(where, [restore(message) for message in error.located()]) from None
+        return [restore(message) for message in exclusions]

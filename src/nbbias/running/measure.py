@@ -1,0 +1,51 @@
+"""A study's measures without a notebook: by its name, its files and ``name=value`` pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+
+import pandas as pd
+
+from nbbias import params, reading, studies
+from nbbias.params import CLAIM_KEYS
+from nbbias.running import user_files
+from nbbias.tables import Measured, NbbiasError, ParameterError, attempt, refuse
+
+#: Rows that are printed; a folder gets all.
+_PRINTED = 30
+
+
+def measure(stem: str, files: Sequence[str] = (), overrides: Sequence[str] = ()) -> Measured:
+    """Measure what a study measures, as `tables.Measured`.
+
+    Parameters
+    ----------
+    stem
+        The study.
+    files
+        Its texts, in the order of its inputs; encodings and columns are recognised.
+    overrides
+        ``name=value`` pairs.
+
+    Raises
+    ------
+    NbbiasError
+        All that is wrong with names, parameters and files.
+    """
+    study = studies.study(stem, where="nbbias measure")
+    if not study.measure:
+        raise ParameterError("nbbias measure", f"{stem} measures in its notebook only: nbbias run")
+    problems: list[NbbiasError] = []
+    pairs = [attempt(problems, params.override, assignment) for assignment in overrides]
+    values = user_files.assign_inputs(study, files) | dict(filter(None, pairs))
+    refuse(problems)
+    module, function = study.measure.split(":")
+    result: Measured = getattr(import_module(module), function)(**values)
+    return result
+
+
+def readable_estimates(result: Measured) -> tuple[pd.DataFrame, str]:
+    """Return the first estimates as a table for readers, and its note."""
+    table = reading.readable(result.estimates, CLAIM_KEYS, rows=_PRINTED)
+    return table.rows.rename(columns=table.labels or {}), table.note or ""

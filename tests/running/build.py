@@ -1,0 +1,43 @@
+"""What tests of runs are built from: a project with one small notebook, and planned runs of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import nbformat
+
+from nbbias import studies
+from nbbias.running import plan as run_plan, run
+from tests.conftest import ROOT
+
+SAMPLE = ROOT / "params/llmbi/sample.yaml"
+
+
+def write_project(folder: Path, *cells: str, name: str = "sample", yaml: str = "seed: 1\n") -> Path:
+    """Write a notebook of some cells after its parameters, and a params file; return the file."""
+    (folder / studies.MARK).touch()
+    for part in ("notebooks", "params/llmbi"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+    parameters = nbformat.v4.new_code_cell(studies.cell_source("llmbi"))
+    parameters.metadata["tags"] = ["parameters"]
+    code = [nbformat.v4.new_code_cell(source) for source in cells]
+    notebook = nbformat.v4.new_notebook(cells=[parameters, *code])
+    nbformat.write(notebook, folder / "notebooks/llmbi.ipynb")
+    path = folder / f"params/llmbi/{name}.yaml"
+    path.write_text(yaml)
+    return path
+
+
+def run_file(path: Path, out: Path) -> dict[str, str]:
+    """Plan and run one params file; return the statuses."""
+    plan = run_plan.plan([path], out=out)
+    return run.run(plan, out=out, jobs=1, report=lambda *_: None)
+
+
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Return all files of a folder, by path."""
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
