@@ -418,7 +418,7 @@ def gate_command(
         ),
     ] = None,
     claims: Annotated[
-        str | None, typer.Option("--claims", help="Numbers of the declared claims, such as 1,3.")
+        str | None, typer.Option("--claims", help="Numbers of the claims, such as 1,3.")
     ] = None,
     junit: Annotated[Path | None, typer.Option("--junit", help="JUnit XML to write.")] = None,
     markdown: Annotated[
@@ -426,7 +426,7 @@ def gate_command(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Exit with 1 if a declared claim got worse than in an accepted run.
+    """Exit with 1 if a claim got worse than in an accepted run.
 
     Exit status 0: no claim is worse by more than its margin. 1: one is worse. 3: inconclusive;
     prints the sample size needed. 2: a mistake in the arguments.

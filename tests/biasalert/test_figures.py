@@ -435,10 +435,11 @@ def test_levels_are_written_from_labels_and_verdicts_and_elsewhere_are_flags() -
 
 
 def test_agreement_is_written_beside_chance() -> None:
-    (agreed,) = sentences.agreement(
-        levels.agreement(ANSWERS, JUDGED, HUMAN, inference=InferenceSettings(n_permutations=50))
-    )
+    rows = levels.agreement(ANSWERS, JUDGED, HUMAN, inference=InferenceSettings(n_permutations=50))
+    (agreed,) = sentences.agreement(rows)
     assert "Cohen's κ = **" in agreed
+    assert "and people agree on" in agreed
+    assert "and simulated people agree on" in sentences.agreement(rows, simulated=True)[0]
 
 
 def test_printed_scores_are_called_a_level_and_no_replication() -> None:

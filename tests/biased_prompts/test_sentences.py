@@ -257,7 +257,7 @@ def test_an_effect_on_few_of_many_articles_says_so() -> None:
     scores = scores_of(list(rng.normal(0, 0.1, 30)), [*answered, *["refused"] * 20], measure="word")
     table = compared(scores)
     (text,), (bound,) = sentences.effects(table), sentences.bounds(table)
-    assert "N = 10 of 30 articles" in plain(text)
+    assert "N = 10 articles (20 excluded)" in plain(text)
     assert "(33% to 100% if the 20 refused beside 10 counted)" in plain(bound)
     assert "N = 30 articles" in plain(sentences.effects(compared(FALLING))[0])
 

@@ -32,9 +32,7 @@ def test_what_got_worse_shuts_the_gate(tmp_path: Path) -> None:
     assert found.status == 1 and row["verdict"] == "worse"
     assert row["worsening"] == pytest.approx(0.3, abs=0.05)
     assert row["ci_low"] > MARGIN
-    assert (
-        pages_gate.headline(found) == "llmbi/new is worse than llmbi/old in 1 of 1 declared claim."
-    )
+    assert pages_gate.headline(found) == "llmbi/new is worse than llmbi/old in 1 of 1 claim."
 
 
 def test_what_got_better_or_stayed_opens_it(tmp_path: Path) -> None:
@@ -46,9 +44,7 @@ def test_what_got_better_or_stayed_opens_it(tmp_path: Path) -> None:
     )
     assert found.status == 0
     assert set(found.rows["verdict"]) == {"not worse"}
-    assert "shown to be not worse than llmbi/old in both declared claims" in pages_gate.headline(
-        found
-    )
+    assert "shown to be not worse than llmbi/old in both claims" in pages_gate.headline(found)
 
 
 def test_few_units_cannot_tell_and_say_how_many_could(tmp_path: Path) -> None:

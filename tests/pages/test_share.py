@@ -175,6 +175,12 @@ def test_what_is_there_is_not_replaced_unasked(folder: Path, tmp_path: Path) -> 
     (tmp_path / "link.zip").symlink_to(mine)
     with pytest.raises(NbbiasError, match="no regular file"):
         share.export(folder, tmp_path / "link.zip", force=True)
+    loop = tmp_path / "loop"
+    loop.symlink_to(loop)
+    with pytest.raises(NbbiasError, match="no regular file"):
+        tables.refuse_target(loop, inputs=[mine])
+    with pytest.raises(NbbiasError, match="symbolic links"):
+        gallery.publish(folder.parents[1], loop)
 
 
 def test_a_site_tells_no_path_of_this_machine(own: Path, tmp_path: Path) -> None:

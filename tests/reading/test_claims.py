@@ -77,7 +77,7 @@ def test_a_row_that_two_claims_mean_is_of_the_first() -> None:
 def test_a_bound_that_a_second_claim_gives_holds_and_that_claim_says_where_its_row_stands() -> None:
     found = declared(estimates({}), SHE, SHE | {"model": "a", "smallest_effect": 0.5})
     assert found[["claim", "smallest_effect"]].fillna(0).to_numpy().tolist() == [[1, 0.5], [2, 0.0]]
-    assert found["reason"].tolist()[1] == "declared already, by claim 1"
+    assert found["reason"].tolist()[1] == "tested already, by claim 1"
     assert found["estimate"].notna().tolist() == [True, False]
     assert found["p_adjusted"].iloc[0] == found["p_value"].iloc[0]  # one test, not two
 
@@ -231,4 +231,4 @@ def test_a_finding_of_declared_rows_is_not_called_exploratory() -> None:
     table = estimates({"p_adjusted": 0.01})
     assert "(exploratory; p below" in reading.beyond_chance(table, what="differences")
     found = declared(table, SHE)
-    assert "(declared; p below" in reading.beyond_chance(found, what="differences")
+    assert "(claims; p below" in reading.beyond_chance(found, what="differences")

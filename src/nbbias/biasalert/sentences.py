@@ -978,12 +978,13 @@ def _count(rows: pd.DataFrame) -> float:
     return float((rows["estimate"] * rows["n"]).sum())
 
 
-def agreement(estimates: pd.DataFrame) -> list[str]:
-    """Write how far judges agree with people, over all models."""
+def agreement(estimates: pd.DataFrame, *, simulated: bool = False) -> list[str]:
+    """Write how far judges agree with people, who may be simulated, over all models."""
+    people = "simulated people" if simulated else "people"
     sentences = []
     for judge, rows in _each(estimates[estimates["model"].isna()], "kappa"):
         kappa, share = rows["kappa"], rows["agreement"]
-        text = f"{judge} and people agree on {_in_words(share, unit='answers')}"
+        text = f"{judge} and {people} agree on {_in_words(share, unit='answers')}"
         if np.isfinite(share["null"]):
             text += f", where unrelated verdicts would agree on {number(share['null'])}"
         if np.isfinite(kappa["estimate"]):

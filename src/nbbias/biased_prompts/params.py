@@ -62,7 +62,7 @@ class BiasedPrompts(news.params.News):
     focus: dict[str, str] = Field(
         {"gender": "female"},
         min_length=1,
-        description="the group of a bias that is compared: the declared family of tests",
+        description="the group of a bias that is compared: the family of tests",
     )
     neutral_prompt: str = Field(
         "neutral", min_length=1, description="value of the column prompt that stands for neutral"

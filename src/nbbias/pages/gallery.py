@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import json
+import os
 import re
 import tempfile
 from collections.abc import Mapping
@@ -152,7 +153,7 @@ def publish(out: Path, site: Path) -> Path:
     finished = [one for one in runs(out) if one["status"] == "ok"] if out.is_dir() else []
     if not finished:
         raise NbbiasError(str(out), "holds no finished run; `nbbias studies` makes the samples")
-    source, target = out.resolve(), site.resolve()
+    source, target = Path(os.path.realpath(out)), Path(os.path.realpath(site))
     if target.is_relative_to(source):
         raise NbbiasError(str(site), f"lies in {out}; name a folder beside it")
     share.refuse_full(site)

@@ -121,7 +121,7 @@ def gate(
         for row in table.to_dict("records")
     ]
     if (table["verdict"] == "left out").all():
-        raise NbbiasError(str(run), "nothing that is declared was measured in both runs")
+        raise NbbiasError(str(run), "no claim was measured in both runs")
     remarks = [f"Taken for one model: {renamed}."] if renamed else []
     remarks += _remarks(first, second)
     new, old = (f"{one.described['study']}/{one.described['run']}" for one in (second, first))
@@ -334,17 +334,17 @@ def headline(found: Gate) -> str:
     --------
     >>> rows = pd.DataFrame({"verdict": ["worse", "not worse"]})
     >>> headline(Gate("llmbi/new", "llmbi/old", "prompts", rows, 1, 0.05, []))
-    'llmbi/new is worse than llmbi/old in 1 of 2 declared claims.'
+    'llmbi/new is worse than llmbi/old in 1 of 2 claims.'
     """
     tested = found.rows[found.rows["verdict"] != "left out"]
     n = len(tested)
-    claims = f"{n} declared claim{'' if n == 1 else 's'}"
+    claims = f"{n} claim{'' if n == 1 else 's'}"
     times = {name: int((tested["verdict"] == name).sum()) for name in ("worse", "cannot tell")}
     pair = f"{found.run} is {{}} than {found.baseline}"
     if found.status == WORSE:
         return f"{pair.format('worse')} in {times['worse']} of {claims}."
     if found.status == NOT_WORSE:
-        every = {1: "its declared claim", 2: "both declared claims"}.get(n, f"all {claims}")
+        every = {1: "its claim", 2: "both claims"}.get(n, f"all {claims}")
         return f"{pair.format('shown to be not worse')} in {every}."
     pair = f"whether {found.run} is worse than {found.baseline}"
     unasked = tested["p_not_worse"].isna() & (tested["n"] > 0)

@@ -182,5 +182,5 @@ def provenance(stem: str, parameters: Mapping[str, Any]) -> pd.DataFrame:
     rows = [("data", name, tables.file_sha256(path)) for name, path in input_files(checked).items()]
     rows += [("version", name, number) for name, number in tables.versions().items()]
     rows.append(("seed", "seed", str(checked.seed)))
-    rows.append(("claims", f"{len(checked.claims)} declared", claims_sha256(checked.claims)))
+    rows.append(("claims", f"{len(checked.claims)} claims", claims_sha256(checked.claims)))
     return pd.DataFrame(rows, columns=["kind", "name", "value"])

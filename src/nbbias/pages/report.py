@@ -25,7 +25,7 @@ from nbbias.tables import ExtraError, NbbiasError, data_path, escape, visible
 _NUMBERS = 3
 #: What a reader hears of a declared claim.
 _VERDICTS = {
-    "told apart": "told apart from the reference, corrected over all declared claims",
+    "told apart": "told apart from the reference, corrected over all claims",
     "not told apart": "not told apart from the reference, which does not show that they are alike",
     "not tested": "not tested",
     "not measured": "not measured",

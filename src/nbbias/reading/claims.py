@@ -129,7 +129,7 @@ def _apart(rows: pd.DataFrame) -> pd.DataFrame:
     kept = set(rows.loc[~again, CLAIM])
     gone = again & ~rows[CLAIM].isin(kept) & ~rows.duplicated(CLAIM)
     values = [name for name in rows if name not in {*keys, "study", CLAIM, "n", "n_lost"}]
-    told = "declared already, by claim " + same[CLAIM].transform("first").astype("str")
+    told = "tested already, by claim " + same[CLAIM].transform("first").astype("str")
     rows[values] = rows[values].mask(gone)
     rows["reason"] = rows["reason"].where(~gone, told)
     return rows[~again | gone].reset_index(drop=True)

@@ -153,8 +153,9 @@ def numbers(row: Row, *, unit: str) -> str:
     """
     p = [p_value(row)] if np.isfinite(row["p_adjusted"]) else []
     lost = row.get("n_lost") or 0
-    n = f"N = {row['n']:,.0f}" + (f" of {row['n'] + lost:,.0f}" if lost > 0 else "")
-    return "; ".join([names.quantity(row), _interval(row), f"{n} {unit}", *p])
+    # What is excluded need not be of the same kind: an answer may have no article.
+    n = f"N = {row['n']:,.0f} {unit}" + (f" ({lost:,.0f} excluded)" if lost > 0 else "")
+    return "; ".join([names.quantity(row), _interval(row), n, *p])
 
 
 def _interval(row: Row) -> str:

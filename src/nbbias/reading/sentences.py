@@ -209,7 +209,7 @@ def beyond_chance(
             f"None of {len(rows)} {what} can be told at their N{left.split('; ' + str(untold))[0]}."
         )
     alpha = f"{1 - confidence:.3g}".removeprefix("0")
-    asked = "declared" if "claim" in rows else "exploratory"
+    asked = "claims" if "claim" in rows else "exploratory"
     beyond = "beyond chance" if tested["null"].fillna(0).any() else "told apart from 0"
     return (
         f"{len(found)} of {len(rows)} {what} are {beyond} ({asked}; p below {alpha} after "

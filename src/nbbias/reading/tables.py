@@ -19,7 +19,7 @@ from nbbias.tables import ESTIMATE_KEYS
 
 _SHORT = 30  # characters that stay on one line
 _COLUMNS = 8  # of a table that is read, not looked up
-_EXPLORATORY = "Exploratory: p is corrected over all rows of this kind, declared ones too."
+_EXPLORATORY = "Exploratory: p is corrected over all rows of this kind, claims too."
 
 
 class Table(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
@@ -50,7 +51,7 @@ def write_sheet(target: Path, *, out: Path | None, words: int, sentences: int) -
     if not label:
         others = ", ".join(name for name, study in studies.STUDIES.items() if study.label)
         raise NbbiasError(str(target), f"{stem} has no word lists to be labelled; {others} has")
-    where, to_come = out.absolute(), (str(out.resolve()),)  # which the params may name
+    where, to_come = out.absolute(), (os.path.realpath(out),)  # which the params may name
     with tables.starting_at(path.absolute().parent):
         parameters = studies.validate(
             stem, generation.without_block(values), where=str(path), to_come=to_come

@@ -101,7 +101,7 @@ def refuse_target(path: Path, *, force: bool = False, inputs: Iterable[Path] = (
         status = path.lstat()
     except FileNotFoundError:
         return
-    if any(path.resolve() == one.resolve() for one in inputs):
+    if any(os.path.realpath(path) == os.path.realpath(one) for one in inputs):
         raise NbbiasError(str(path), "is what is read; name another file to be written")
     if not stat.S_ISREG(status.st_mode):
         raise NbbiasError(str(path), "is no regular file (a link, a pipe or a device)")
