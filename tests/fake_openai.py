@@ -112,6 +112,8 @@ class FakeOpenAI(ThreadingHTTPServer):
         #: The headers of the requests, and where ``redirect`` sends them.
         self.headers: list[Mapping[str, str]] = []
         self.elsewhere = ""
+        #: The seconds that ``429`` asks to wait.
+        self.retry_after = 1
         #: What is answered to a prompt, where it is not the prompt itself with a number.
         self.reply = reply
         #: The bodies of the requests, as they came.
@@ -217,8 +219,8 @@ class _Handler(BaseHTTPRequestHandler):
             to = {"Location": f"{self.server.elsewhere}/chat/completions"}
             return self._send(int(kind.removeprefix("redirect_")), given, to)
         if kind in {"429", "429_bare"}:
-            further = {"Retry-After": "1"} if kind == "429" else {}
-            return self._send(429, {"error": {"message": "slow down"}}, further)
+            seconds = {"Retry-After": str(self.server.retry_after)} if kind == "429" else {}
+            return self._send(429, {"error": {"message": "slow down"}}, seconds)
         if kind == "500":
             return self._send(500, {"error": {"message": "something broke"}})
         if kind == "drip":

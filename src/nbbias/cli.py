@@ -399,7 +399,7 @@ def generate_command(
         asking.view.show_examples(plan, out_console)
         asking.view.show_plan(plan, out_console)
         return
-    asking.view.take_in(plan, recorded or [], err_console)
+    asking.view.import_answers(plan, recorded or [], err_console)
     raise typer.Exit(asking.view.complete(plan, err_console, again=again))
 
 
@@ -627,7 +627,7 @@ def data_fetch(name: str) -> None:
 def data_release(folder: Path, to: Path, force: Force = False) -> None:
     """Convert a release in the layout of Fang et al. (2024) to one table of generations."""
     tables.refuse_target(to, force=force)
-    answers = asking.recorded.release(folder)
+    answers = asking.recorded.read_release(folder)
     tables.write_parquet(answers, to)
     grouped = answers.groupby(["source", "model", "prompt"], sort=False)["article_id"]
     _print_table(grouped.agg(texts="size", articles="nunique").reset_index())

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from nbbias.asking import call, plan as generate, trust
-from nbbias.asking.call import Transport
+from nbbias.asking import call, plan as plans, trust
+from nbbias.asking.params import Generate
 from nbbias.running import generation
 from nbbias.tables import ParameterError
-from tests.asking.test_plan import suite, write
+from tests.asking.build import write_params
 from tests.conftest import Command
 from tests.fake_openai import KEY, FakeOpenAI
 
@@ -28,7 +28,7 @@ def test_an_address_of_the_file_alone_gets_no_prompt_and_no_key(
     monkeypatch.setenv("ANTHROPIC_API_KEY", KEY)
     with FakeOpenAI() as server:
         monkeypatch.delenv(trust.BASE_URL)
-        path = write(tmp_path, server.url, suite(2), models=[MODEL], prices={})
+        path = write_params(tmp_path, server.url, models=[MODEL], prices={})
         done = command("generate", path)
         assert done.returncode == 2
         assert f"--base-url {server.url}" in " ".join((done.stdout + done.stderr).split())
@@ -38,7 +38,7 @@ def test_an_address_of_the_file_alone_gets_no_prompt_and_no_key(
         assert KEY not in dry
         done = command("generate", path, "--base-url", server.url)
         assert done.returncode == 0, done.stderr
-        assert sum(server.billed.values()) == 2
+        assert sum(server.billed.values()) == 3
 
 
 @pytest.mark.parametrize("address", ["http://192.0.2.1/v1", "http://models.example/v1"])
@@ -57,16 +57,16 @@ def test_no_key_goes_over_plain_http_to_another_machine(
 def test_an_address_that_the_user_names_is_asked(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
-    monkeypatch.setenv(trust.BASE_URL, address.rstrip("/"))
+    monkeypatch.setenv(trust.BASE_URL, f"https://other.example {address.rstrip('/')}")
     trust.check_addresses([MODEL], address, where="mine.yaml")
 
 
 def test_a_params_file_names_no_scheduler(tmp_path: Path) -> None:
     path = tmp_path / "shared.yaml"
     path.write_text("study: news_bias\nengine: dask\nscheduler: tcp://192.0.2.1:8786\n")
-    with pytest.raises(ParameterError) as told:
+    with pytest.raises(ParameterError) as error:
         generation.check("news_bias", {"engine": "dask", "scheduler": "tcp://h:1"}, where=str(path))
-    (breach,) = told.value.breaches
+    (breach,) = error.value.breaches
     assert "--scheduler" in breach
 
 
@@ -75,11 +75,11 @@ def test_a_server_that_is_started_listens_on_loopback_with_a_random_key(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A stand-in for `vllm` writes down what it was called with, and ends."""
-    told = tmp_path / "called.json"
+    called = tmp_path / "called.json"
     stub = tmp_path / "vllm"
     stub.write_text(
         f"#!{sys.executable}\nimport json, sys\n"
-        f"json.dump(sys.argv[1:], open({str(told)!r}, 'w'))\nsys.exit(1)\n"
+        f"json.dump(sys.argv[1:], open({str(called)!r}, 'w'))\nsys.exit(1)\n"
     )
     stub.chmod(stub.stat().st_mode | stat.S_IXUSR)
     (tmp_path / "vllm.py").touch()
@@ -87,26 +87,14 @@ def test_a_server_that_is_started_listens_on_loopback_with_a_random_key(
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     for name in ("VLLM_BASE_URL", "VLLM_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    path = write(
-        tmp_path,
-        "",
-        suite(1),
-        models=["vllm/m"],
-        prices={},
-        max_retries=0,
-        attempt_timeout=60,
-        model_args={"max_model_len": 100},
-    )
-    generate.ask(generation.plan_file(path))
-    arguments = json.loads(told.read_text())
+    block = {"models": ["vllm/m"], "prices": {}, "model_args": {"max_model_len": 100}}
+    path = write_params(tmp_path, "", max_retries=0, attempt_timeout=60, **block)
+    plans.ask(generation.plan_file(path))
+    arguments = json.loads(called.read_text())
     given = dict(pairwise(arguments))
     assert given["--host"] == "127.0.0.1"
     assert given["--max-model-len"] == "100"
     assert len(given["--api-key"]) > 30
-    others = [
-        call.open_model(
-            "vllm/m", parameters={}, model_args={}, transport=Transport("", 1, 10, 0, 0.1, 0)
-        ).api.api_key
-        for _ in range(2)
-    ]
+    block = Generate(models=["vllm/m"], prompts="llmbi")
+    others = [call.open_model("vllm/m", block).api.api_key for _ in range(2)]
     assert len({given["--api-key"], *others}) == 3

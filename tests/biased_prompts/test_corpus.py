@@ -73,13 +73,13 @@ def test_a_prompt_that_nobody_answered_is_told_with_those_there_are(
 def test_the_wording_is_that_which_models_are_asked_in() -> None:
     """Filled with a headline it is the prompt itself."""
     headlines = pd.DataFrame({"source": ["s"], "article_id": ["1"], "headline": ["Rain"]})
-    asked = prompts.news(headlines, ideologies=["Androcentrism"])["prompt"].tolist()
+    asked = prompts.make_news_prompts(headlines, ideologies=["Androcentrism"])["prompt"].tolist()
     table = corpus.wording(neutral="neutral", biased="biased")
-    assert [prompts.fill(words, headline="Rain") for words in table["wording"]] == asked
+    assert [prompts.fill_template(words, headline="Rain") for words in table["wording"]] == asked
 
 
 def test_every_ideology_has_its_wording_and_an_unknown_prompt_none() -> None:
-    for one in prompts.ideologies().to_dict("records"):
+    for one in prompts.load_ideologies().to_dict("records"):
         table = corpus.wording(neutral="rewrite", biased=one["prompt"])
         assert table["wording"][0] == corpus.UNKNOWN
         assert f"believe in {one['name']}," in table["wording"][1]

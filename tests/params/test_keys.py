@@ -13,7 +13,7 @@ import yaml
 from nbbias import cli
 from nbbias.llmbi.scoring import prompts
 from nbbias.params import REDACTED, Redact, key_breaches, redact, redact_known
-from tests.asking.test_loop_killed import params
+from tests.asking.build import write_params
 from tests.fake_openai import KEY, FakeOpenAI
 
 #: Made up, in the shapes of real ones.
@@ -161,7 +161,7 @@ def test_a_planted_key_is_found_nowhere(
         paths = {}
         for name, table in {"good": suite, "faulty": suite.assign(prompt=asked)}.items():
             (tmp_path / name).mkdir()
-            path = params(tmp_path / name, server.url, table, max_retries=1, first_wait=0.01)
+            path = write_params(tmp_path / name, server.url, table, max_retries=1)
             values = yaml.safe_load(path.read_text())
             values["answers_path"] = values["generate"]["export_path"]
             path.write_text(yaml.safe_dump(values))

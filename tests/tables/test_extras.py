@@ -13,6 +13,7 @@ import pytest
 
 from nbbias import refusals, studies, tables
 from nbbias.asking import call
+from nbbias.asking.params import Generate
 from nbbias.biasalert.judges import lora, tuned
 from nbbias.biased_prompts import sample
 from nbbias.running import plan as run_plan
@@ -23,7 +24,7 @@ from tests.conftest import Command
 
 LOCAL = 'this needs nbbias[local]: pip install "nbbias[local]"'
 LLM = 'this needs nbbias[llm]: pip install "nbbias[llm]"'
-TRANSPORT = call.Transport("", 1, 1, 0, 0.0, 0)
+BLOCK = Generate(models=["openai/a"], prompts="llmbi")
 
 
 @pytest.fixture(autouse=True)
@@ -63,10 +64,7 @@ def test_the_first_that_is_not_there_is_told_and_none_where_all_are() -> None:
         (lambda: refusals.instrument(), LOCAL),
         (lambda: tuned.fit(pd.DataFrame({"text": ["a"], "biased": [True]}), seed=1), LOCAL),
         (lora.libraries, LOCAL),
-        (
-            lambda: call.open_model("openai/a", parameters={}, model_args={}, transport=TRANSPORT),
-            LLM,
-        ),
+        (lambda: call.open_model("openai/a", BLOCK), LLM),
     ],
 )
 def test_whatever_loads_a_model_tells_which_extra(load: Callable[[], Any], said: str) -> None:

@@ -10,7 +10,6 @@ import asyncio
 import math
 import secrets
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -18,24 +17,23 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import __version__, params
-from nbbias.asking import call as asking, loop, prompts, store, trust
-from nbbias.asking.loop import Call, Desk, Tally
+from nbbias.asking import call, prompts, store, trust
+from nbbias.asking.loop import Call, Session, Tally
 from nbbias.asking.params import Generate
 from nbbias.tables import Column, DataError, NbbiasError, read_table, resolve
 
 #: Characters a token holds in English, by and large; only estimates rest on it.
 CHARACTERS_PER_TOKEN = 4
 
-#: What is said of an answer, in the store and in the exported table.
-SAID = ["text", "stop_reason", "refusal", "error", "input_tokens", "output_tokens", "asked_at"]
+#: What the store and the exported table hold of an answer.
+ANSWER_COLUMNS = [
+    *("text", "stop_reason", "refusal", "error", "input_tokens", "output_tokens", "asked_at")
+]
 
 #: Columns of the exported table that no suite can have of its own.
-_TAKEN = [*SAID, "run", "status", "asked"]
+_RESERVED = [*ANSWER_COLUMNS, "run", "status", "asked"]
 
 _EXPORTED = {"key": Column("text", needed=True), "text": Column("text", needed=True)}
-
-# --- the plan ---------------------------------------------------------------------------------
 
 
 class Plan(NamedTuple):
@@ -53,64 +51,75 @@ class Plan(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def plan(
-    chosen: Generate,
+def make_plan(
+    block: Generate,
     *,
     where: str = "generate",
     suites: Mapping[str, prompts.Suite] = MappingProxyType({}),
 ) -> Plan:
-    """Lay out every call: each prompt, for each model and temperature, `replicates` times.
+    """List every call: each prompt, for each model and temperature, `replicates` times.
 
     Prompts of the same wording (headlines that stand twice) are repeats of one another: each is
     a call of its own, with the next `replicate`. `suites` are the prompts of single studies. A
     suite's own columns pass through, but for those that the exported table has itself.
     """
-    suite = prompts.read(
-        chosen.prompts,
-        chosen.prompts_path,
-        suites=suites,
-        ways=chosen.ways,
-        template=chosen.template,
-        biased_template=chosen.biased_template,
-        ideologies=chosen.ideologies,
-    )
-    suite = suite.drop(columns=_TAKEN, errors="ignore")
-    suite = prompts.sample(suite, limit=chosen.limit, seed=chosen.seed)
-    repeats = [suite.assign(sample=n) for n in range(1, chosen.replicates + 1)]
-    asked = pd.concat(repeats, ignore_index=True)
-    asked["replicate"] = asked.groupby("prompt").cumcount() + 1
+    suite = prompts.read_prompts(block, suites=suites).drop(columns=_RESERVED, errors="ignore")
+    suite = prompts.draw_sample(suite, limit=block.limit, seed=block.seed)
+    numbers = range(1, block.replicates + 1)
+    repeats = pd.concat([suite.assign(sample=number) for number in numbers], ignore_index=True)
+    repeats["replicate"] = repeats.groupby("prompt").cumcount() + 1
     rounds = [
-        asked.assign(model=name, temperature=temperature)
-        for name in chosen.models
-        for temperature in chosen.temperatures
+        repeats.assign(model=model, temperature=temperature)
+        for model in block.models
+        for temperature in block.temperatures
     ]
     calls = pd.concat(rounds, ignore_index=True)
     calls["key"] = [
-        store.key(
-            model, chosen.base_url, messages(chosen, prompt), settings(chosen, temperature), n
+        store.hash_call(
+            row.model,
+            block.base_url,
+            list_messages(block, row.prompt),
+            list_parameters(block, row.temperature),
+            row.replicate,
         )
-        for model, prompt, temperature, n in zip(
-            calls["model"], calls["prompt"], calls["temperature"], calls["replicate"], strict=True
-        )
+        for row in calls.itertuples()
     ]
-    return Plan(chosen, calls, where, resolve(chosen.store_path), resolve(chosen.export_path))
+    return Plan(block, calls, where, resolve(block.store_path), resolve(block.export_path))
 
 
-def messages(chosen: Generate, prompt: str) -> list[dict[str, str]]:
+def list_messages(block: Generate, prompt: str) -> list[dict[str, str]]:
     """Return the messages of one call."""
-    system = [{"role": "system", "content": chosen.system}] if chosen.system else []
+    system = [{"role": "system", "content": block.system}] if block.system else []
     return [*system, {"role": "user", "content": prompt}]
 
 
-def exported(laid_out: Plan) -> set[str]:
+def list_parameters(block: Generate, temperature: float) -> dict[str, Any]:
+    """Return what, beside model, address and messages, can change an answer."""
+    given = {} if math.isnan(temperature) else {"temperature": temperature}
+    return {**block.parameters, **given, "model_args": block.model_args}
+
+
+def describe_call(block: Generate, row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a call as the store files it; `row` is one of the plan's, `asked` its prompt."""
+    return {
+        "key": row["key"],
+        "model": row["model"],
+        "base_url": block.base_url,
+        "messages": store.dump_json(list_messages(block, row["asked"])),
+        "parameters": store.dump_json(list_parameters(block, row["temperature"])),
+        "replicate": row["replicate"],
+    }
+
+
+def read_exported_keys(plan: Plan) -> set[str]:
     """Return the keys of the answers in the exported table: a store may be lost, or elsewhere.
 
     Raises
     ------
     DataError
-        What is there is no table of answers.
+        The file at that path is no table of answers.
     """
-    path = laid_out.export_path
+    path = plan.export_path
     if path.is_dir():
         raise DataError(str(path), "is a folder; name another export_path")
     if not path.is_file():
@@ -118,19 +127,29 @@ def exported(laid_out: Plan) -> set[str]:
     try:
         table = read_table(path, _EXPORTED)
     except NbbiasError as error:
-        told = f"is there but is no table of answers ({error.breaches[0]})"
-        raise DataError(str(path), f"{told}; name another export_path") from None
+        reason = f"is there but is no table of answers ({error.breaches[0]})"
+        raise DataError(str(path), f"{reason}; name another export_path") from None
     return set(table.loc[table["text"].notna(), "key"])
 
 
-def settings(chosen: Generate, temperature: float) -> dict[str, Any]:
-    """Return what, beside model, address and messages, can change an answer."""
-    warmth = {} if math.isnan(temperature) else {"temperature": temperature}
-    return {**chosen.parameters, **warmth, "model_args": chosen.model_args}
+# --- cost -------------------------------------------------------------------------------------
 
 
-def estimate(laid_out: Plan) -> pd.DataFrame:
-    """Say what a plan comes to before anything is asked; nothing is made or changed.
+def _count_tokens(block: Generate, texts: pd.Series) -> pd.Series:
+    return -(-(texts.str.len() + len(block.system)) // CHARACTERS_PER_TOKEN)
+
+
+def _price(block: Generate, models: pd.Series, n_in: pd.Series, n_out: Any) -> pd.Series:
+    """Return the cost of so many tokens in and out; NaN without prices."""
+    dear_in, dear_out = (
+        models.map({name: getattr(price, side) for name, price in block.prices.items()})
+        for side in ("input", "output")
+    )
+    return (n_in * dear_in + n_out * dear_out).astype("float64") / 1e6
+
+
+def estimate(plan: Plan) -> pd.DataFrame:
+    """Estimate what a plan comes to before anything is asked; nothing is made or changed.
 
     Returns
     -------
@@ -140,106 +159,71 @@ def estimate(laid_out: Plan) -> pd.DataFrame:
         most), `output_likely` (by the mean of the model's answers in the store; NaN without any),
         `cost` (at most) and `cost_likely`; both NaN without prices.
     """
-    chosen, (known, means) = laid_out.block, store.look(laid_out.store_path)
-    known = dict.fromkeys(exported(laid_out), "answered") | known
-    status = laid_out.calls["key"].map(known)
-    characters = laid_out.calls["prompt"].str.len() + len(chosen.system)
-    rows = []
-    for name in chosen.models:
-        mine = laid_out.calls["model"] == name
-        asked = mine & ~status.isin(["answered", "rejected"])
-        n_in = int(-(-characters[asked] // CHARACTERS_PER_TOKEN).sum())
-        n_out = int(asked.sum()) * chosen.max_tokens
-        likely = means.get(name, float("nan")) * asked.sum()
-        price = chosen.prices.get(name)
-        cost, cost_likely = (
-            ((n_in * price.input + n * price.output) / 1e6 if price else float("nan"))
-            for n in (n_out, likely)
-        )
-        rows.append(
-            {
-                "model": name,
-                "calls": int(mine.sum()),
-                "answered": int((mine & (status == "answered")).sum()),
-                "rejected": int((mine & (status == "rejected")).sum()),
-                "to_ask": int(asked.sum()),
-                "input_tokens": n_in,
-                "output_tokens": n_out,
-                "output_likely": likely,
-                "cost": cost,
-                "cost_likely": cost_likely,
-            }
-        )
-    return pd.DataFrame(rows)
+    block, (statuses, means) = plan.block, store.summarise(plan.store_path)
+    status = plan.calls["key"].map(dict.fromkeys(read_exported_keys(plan), "answered") | statuses)
+    to_ask = ~status.isin(["answered", "rejected"])
+    counts = pd.DataFrame(
+        {
+            "model": plan.calls["model"],
+            "calls": 1,
+            "answered": (status == "answered").astype(int),
+            "rejected": (status == "rejected").astype(int),
+            "to_ask": to_ask.astype(int),
+            "input_tokens": _count_tokens(block, plan.calls["prompt"]).where(to_ask, 0),
+        }
+    )
+    table = counts.groupby("model", sort=False).sum().reset_index()
+    table["output_tokens"] = table["to_ask"] * block.max_tokens
+    table["output_likely"] = table["model"].map(means).astype("float64") * table["to_ask"]
+    for cost, tokens in (("cost", "output_tokens"), ("cost_likely", "output_likely")):
+        table[cost] = _price(block, table["model"], table["input_tokens"], table[tokens])
+    return table
 
 
 # --- asking -----------------------------------------------------------------------------------
 
 
 def ask(
-    laid_out: Plan, *, again: bool = False, listen: Callable[[Tally], None] = lambda _: None
+    plan: Plan, *, again: bool = False, listen: Callable[[Tally], None] = lambda _: None
 ) -> Tally:
     """Ask what has no answer yet, and record it.
 
     Parameters
     ----------
-    laid_out
+    plan
         The plan.
     again
         Ask rejected prompts once more.
     listen
-        Hears the tally after every call.
+        Is called with the tally after every attempt.
 
     Raises
     ------
     NbbiasError
         The store cannot be written, or a model cannot be opened; nothing was asked then.
     """
-    chosen, path = laid_out.block, laid_out.store_path
-    run = secrets.token_hex(6)
-    with store.opened(path) as connection:
-        known = store.statuses(connection)
-        settled = {"answered"} if again else {"answered", "rejected"}
+    block = plan.block
+    with store.open_store(plan.store_path) as connection:
+        status = plan.calls["key"].map(store.read_statuses(connection))
+        final = ["answered"] if again else ["answered", "rejected"]
+        rows = plan.calls[~status.isin(final)]
+        if rows.empty:
+            return Tally(0)
+        trust.check_addresses(rows["model"].unique(), block.base_url, where=plan.where)
+        n_in = _count_tokens(block, rows["prompt"])
+        rows = rows.assign(
+            asked=rows["prompt"],
+            cost=_price(block, rows["model"], n_in, block.max_tokens).fillna(0.0),
+        )
         calls = [
             Call(
-                row.key,
-                row.model,
-                messages(chosen, row.prompt),
-                row.replicate,
-                settings(chosen, row.temperature),
-                _cost(row, chosen),
+                row["model"],
+                list_messages(block, row["asked"]),
+                None if math.isnan(row["temperature"]) else row["temperature"],
+                row["cost"],
+                describe_call(block, row),
             )
-            for row in laid_out.calls.itertuples()
-            if known.get(row.key) not in settled
+            for row in rows.to_dict("records")
         ]
-        if not calls:
-            return Tally(0)
-        asks = dict.fromkeys(call.model for call in calls)
-        trust.check_addresses(asks, chosen.base_url, where=laid_out.where)
-        models = {
-            name: partial(
-                asking.open_model,
-                name,
-                parameters=chosen.parameters,
-                model_args=chosen.model_args,
-                transport=chosen.transport,
-            )
-            for name in asks
-        }
-        prices = {name: (one.input, one.output) for name, one in chosen.prices.items()}
-        noted = params.redact(store.canonical(chosen.model_dump()))
-        store.begin(connection, run, version=__version__, parameters=noted)
-        desk = Desk(connection, path, run, chosen.transport, prices, chosen.max_cost, again, listen)
-        tally = asyncio.run(loop.ask_all(calls, models, desk))
-        with suppress(*store.Broken):  # a full disk was told already
-            store.end(connection, run, tally.stopped or "complete")
-    return tally
-
-
-def _cost(row: Any, chosen: Generate) -> float:
-    """Return what a call costs at most, by the same estimate as `estimate`."""
-    price = chosen.prices.get(row.model)
-    if price is None:
-        return 0.0
-    n_in = -(-(len(row.prompt) + len(chosen.system)) // CHARACTERS_PER_TOKEN)
-    return (n_in * price.input + chosen.max_tokens * price.output) / 1e6
+        session = Session(block, connection, plan.store_path, secrets.token_hex(6), listen)
+        return asyncio.run(session.ask_all(calls, partial(call.open_model, block=block)))

@@ -12,13 +12,16 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pandas as pd
 import yaml
 
 from nbbias import tables
-from nbbias.tables import SAMPLE, Column, DataError, data_path, read_table
+from nbbias.tables import Column, DataError, data_path, read_table
+
+if TYPE_CHECKING:
+    from nbbias.asking.params import Generate
 
 #: The kinds of prompts that belong to no single study.
 KINDS = ("news", "bold", "table")
@@ -39,12 +42,12 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 @cache
-def wording() -> dict[str, Any]:
+def load_wording() -> dict[str, Any]:
     """Return the templates of news prompts and the ideologies, as shipped, with their sources."""
     return yaml.safe_load(data_path("news_prompts.yaml").read_text(encoding="utf-8"))
 
 
-def ideologies() -> pd.DataFrame:
+def load_ideologies() -> pd.DataFrame:
     """Return the ideologies of biased prompts.
 
     Returns
@@ -53,20 +56,60 @@ def ideologies() -> pd.DataFrame:
         `name`, `bias`, `against` (the group placed below others; ``"none"`` for a control),
         `prompt` (the tables' word for it) and `source` (the paper, or this project).
     """
-    return pd.DataFrame(wording()["ideologies"])
+    return pd.DataFrame(load_wording()["ideologies"])
 
 
-def slots(template: str) -> list[str]:
-    """Return the names in braces in a template, such as ``["headline"]``."""
+def list_slots(template: str) -> list[str]:
+    """Return the names in braces in a template.
+
+    Examples
+    --------
+    >>> list_slots("Use “{headline}” as a title.")
+    ['headline']
+    """
     return _SLOT.findall(template)
 
 
-def fill(template: str, **values: object) -> str:
-    """Fill a template's slots, each once: braces inside a value stay as they are."""
+def fill_template(template: str, **values: object) -> str:
+    """Fill a template's slots, each once: braces inside a value stay as they are.
+
+    Examples
+    --------
+    >>> fill_template("On {headline}: {other}", headline="{other}")
+    'On {other}: {other}'
+    """
     return _SLOT.sub(lambda slot: str(values.get(slot[1], slot[0])), template)
 
 
-def news(
+def read_prompts(
+    block: Generate, *, suites: Mapping[str, Suite] = MappingProxyType({})
+) -> pd.DataFrame:
+    """Return the PROMPTS of a `generate:` block; `suites` are the prompts of single studies.
+
+    A study's own suite may do without a path, or take one that is laid over it.
+    """
+    kind, path = block.prompts, block.prompts_path
+    if kind == "news":
+        return make_news_prompts(
+            read_headlines(path),
+            neutral="neutral" in block.ways,
+            ideologies=block.ideologies if "biased" in block.ways else (),
+            template=block.template,
+            biased_template=block.biased_template,
+        )
+    if kind == "bold":
+        table = _read_bold(path)
+    elif kind in suites:
+        table = suites[kind](path)
+    else:
+        table = read_table(path, _SUITE, rest=True)
+    if block.template and "prompt" in table:
+        prompts = [fill_template(block.template, prompt=text) for text in table["prompt"]]
+        table = table.assign(prompt=prompts)
+    return check_prompts(table, where=f"{kind} prompts" if kind in suites else path)
+
+
+def make_news_prompts(
     headlines: pd.DataFrame,
     *,
     neutral: bool = True,
@@ -83,7 +126,7 @@ def news(
     neutral
         Whether to ask in the paper's neutral wording.
     ideologies
-        Names of `ideologies`, each asked in the paper's biased wording.
+        Names of `load_ideologies`, each asked in the paper's biased wording.
     template, biased_template
         Another wording with ``{headline}`` (and ``{ideology}``); empty takes the paper's. Grover
         was given the bare headline: ``template="{headline}"``.
@@ -93,24 +136,28 @@ def news(
     DataFrame
         PROMPTS with `source`, `article_id`, `headline`, `way`, `ideology` (empty for neutral).
     """
-    known = {one["name"]: one for one in wording()["ideologies"]}
-    unknown = [name for name in ideologies if name not in known]
+    wording = load_wording()
+    names = {entry["name"]: entry["prompt"] for entry in wording["ideologies"]}
+    unknown = [name for name in ideologies if name not in names]
     if unknown:
-        raise DataError("ideologies", f"{', '.join(unknown)} unknown; known: {', '.join(known)}")
-    neutral_words = template or wording()["neutral"]["template"]
-    biased_words = biased_template or wording()["biased"]["template"]
+        raise DataError("ideologies", f"{', '.join(unknown)} unknown; known: {', '.join(names)}")
+    neutral_words = template or wording["neutral"]["template"]
+    biased_words = biased_template or wording["biased"]["template"]
     ways = [("neutral", "", neutral_words)] if neutral else []
-    ways += [(known[name]["prompt"], name, biased_words) for name in ideologies]
+    ways += [(names[name], name, biased_words) for name in ideologies]
     parts = [
         headlines.assign(
             prompt_id=headlines["source"] + "/" + headlines["article_id"] + "/" + way,
-            prompt=[fill(words, headline=h, ideology=name) for h in headlines["headline"]],
+            prompt=[
+                fill_template(words, headline=headline, ideology=name)
+                for headline in headlines["headline"]
+            ],
             way=way,
             ideology=name,
         )
         for way, name, words in ways
     ]
-    return checked(pd.concat(parts, ignore_index=True), where="news prompts")
+    return check_prompts(pd.concat(parts, ignore_index=True), where="news prompts")
 
 
 def read_headlines(path: str | Path) -> pd.DataFrame:
@@ -137,33 +184,20 @@ def read_headlines(path: str | Path) -> pd.DataFrame:
     return table[table["headline"].fillna("").str.strip() != ""].reset_index(drop=True)
 
 
-def bold(path: str | Path, *, template: str = "{prompt}") -> pd.DataFrame:
-    """Return BOLD's openings (Dhamala et al. 2021) as prompts to be continued.
+def _read_bold(path: str) -> pd.DataFrame:
+    """Read BOLD's openings (Dhamala et al. 2021), to be continued.
 
     `source` is the domain, `way` is ``"completion"``; an opening that stands twice is asked
     twice, a blank one is left out. The columns of the file (`category`, `entity`) pass through.
     """
-    table = read_table(path, _BOLD, rest=True)
+    table = read_table(path, _BOLD, rest=True).drop(columns="wikipedia", errors="ignore")
     numbers = table.groupby("domain").cumcount() + 1
     ids = table["domain"] + "-" + numbers.astype("str").str.zfill(5)
-    table = table.drop(columns=[c for c in ("wikipedia",) if c in table])
     table = table.assign(prompt_id=ids, article_id=ids, source=table["domain"], way="completion")
-    table = table[table["prompt"].fillna("").str.strip() != ""]
-    return checked(_templated(table, template), where=str(path))
+    return table[table["prompt"].fillna("").str.strip() != ""]
 
 
-def table(path: str | Path, *, template: str = "{prompt}") -> pd.DataFrame:
-    """Return any suite of prompts: a file with `prompt_id`, `prompt` and columns of its own."""
-    return checked(_templated(read_table(path, _SUITE, rest=True), template), where=str(path))
-
-
-def _templated(suite: pd.DataFrame, template: str) -> pd.DataFrame:
-    if template == "{prompt}" or "prompt" not in suite:
-        return suite
-    return suite.assign(prompt=[fill(template, prompt=text) for text in suite["prompt"]])
-
-
-def checked(suite: pd.DataFrame, *, where: str) -> pd.DataFrame:
+def check_prompts(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
     """Return PROMPTS with every key as text, or say what it lacks.
 
     Raises
@@ -171,53 +205,21 @@ def checked(suite: pd.DataFrame, *, where: str) -> pd.DataFrame:
     DataError, ContractError
         There is no `prompt_id` or `prompt`, no prompt, a blank one, or an id stands twice.
     """
-    suite = suite.reset_index(drop=True)
-    if suite.empty:
+    table = table.reset_index(drop=True)
+    if table.empty:
         raise DataError(where, "holds no prompt: every one is blank")
     for name in ("prompt_id", "source", "article_id", "way"):
-        if name in suite:
-            suite[name] = suite[name].astype("str").where(suite[name].notna())
-    return tables.check(suite, tables.PROMPTS, where=where)
+        if name in table:
+            table[name] = table[name].astype("str").where(table[name].notna())
+    return tables.check(table, tables.PROMPTS, where=where)
 
 
-def sample(suite: pd.DataFrame, *, limit: int, seed: int) -> pd.DataFrame:
+def draw_sample(table: pd.DataFrame, *, limit: int, seed: int) -> pd.DataFrame:
     """Return `limit` prompts drawn at random, in their order; 0 returns all of them.
 
     A larger draw with the same seed holds the smaller one, so a pilot is part of the study.
     """
-    if not limit or limit >= len(suite):
-        return suite
-    drawn = suite.sample(frac=1, random_state=seed).index[:limit]
-    return suite.loc[sorted(drawn)].reset_index(drop=True)
-
-
-def read(
-    kind: str,
-    path: str,
-    *,
-    suites: Mapping[str, Suite] = MappingProxyType({}),
-    ways: Sequence[str] = ("neutral",),
-    template: str = "",
-    biased_template: str = "",
-    ideologies: Sequence[str] = ("Androcentrism",),
-) -> pd.DataFrame:
-    """Return PROMPTS: `kind` is one of `KINDS`, or the name of a study's own among `suites`.
-
-    `ways`, `ideologies` and `biased_template` belong to ``news``, whose `path` names headlines.
-    A study's own suite may do without a path, or take one that is laid over it.
-    """
-    if kind == "news":
-        asked = ideologies if "biased" in ways else ()
-        return news(
-            read_headlines(path),
-            neutral="neutral" in ways,
-            ideologies=asked,
-            template=template,
-            biased_template=biased_template,
-        )
-    words = template or "{prompt}"
-    if kind in suites:
-        return checked(_templated(suites[kind](path), words), where=f"{kind} prompts")
-    if path == SAMPLE:
-        raise DataError(kind, "name the file of prompts in prompts_path")
-    return {"bold": bold, "table": table}[kind](path, template=words)
+    if not limit or limit >= len(table):
+        return table
+    rows = table.sample(frac=1, random_state=seed).index[:limit]
+    return table.loc[sorted(rows)].reset_index(drop=True)

@@ -12,11 +12,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.asking import plan, store
-from nbbias.asking.plan import SAID, Plan
+from nbbias.asking import plan as plans, store
+from nbbias.asking.plan import ANSWER_COLUMNS, Plan
 from nbbias.tables import Column, DataError, read_table
 
 #: What a file of recorded answers holds.
@@ -31,8 +32,8 @@ _FILE = {
 }
 
 
-def table(laid_out: Plan) -> pd.DataFrame:
-    """Return what the models said to a plan.
+def read_answers(plan: Plan) -> pd.DataFrame:
+    """Return the answers to a plan.
 
     Returns
     -------
@@ -44,70 +45,63 @@ def table(laid_out: Plan) -> pd.DataFrame:
         ``provider_refusal`` or empty), `error`, `input_tokens`, `output_tokens`, `asked_at`, `run`,
         `key`, `temperature` (NaN where it was left to the provider), and the suite's own columns.
     """
-    path = laid_out.store_path
-    with store.opened(path, readonly=path.is_file()) as connection:
-        said = store.answers(connection, laid_out.calls["key"])
-    return _answered(laid_out, said)
+    if not plan.store_path.is_file():
+        return _join(plan, pd.DataFrame(columns=list(store.COLUMNS)))
+    with store.read_store(plan.store_path) as connection:
+        return _join(plan, store.read_answers(connection, plan.calls["key"]))
 
 
-def placeholders(laid_out: Plan) -> pd.DataFrame:
-    """Return `table` as it will be when every call is answered; each text is the prompt itself."""
-    keys, asked = laid_out.calls["key"], laid_out.calls["prompt"]
-    texts = [f"{prompt} ({number})" for number, prompt in enumerate(asked, start=1)]
-    said = pd.DataFrame({"key": keys, "status": "answered", "text": texts})
-    return _answered(laid_out, said.reindex(columns=list(store.COLUMNS)))
+def make_placeholders(plan: Plan) -> pd.DataFrame:
+    """Return the table of answers as if every call were answered, each by the prompt itself."""
+    prompts = enumerate(plan.calls["prompt"], start=1)
+    texts = [f"{prompt} ({number})" for number, prompt in prompts]
+    answers = pd.DataFrame({"key": plan.calls["key"], "status": "answered", "text": texts})
+    return _join(plan, answers.reindex(columns=list(store.COLUMNS)))
 
 
-def _answered(laid_out: Plan, said: pd.DataFrame) -> pd.DataFrame:
-    """Put what was said beside what was asked; `said` has the store's columns."""
-    calls = laid_out.calls.assign(asked=laid_out.calls["prompt"])
+def _join(plan: Plan, answers: pd.DataFrame) -> pd.DataFrame:
+    """Join the calls with rows of the store."""
+    calls = plan.calls.assign(asked=plan.calls["prompt"])
     if "way" in calls:
         calls["prompt"] = calls.pop("way")
     if "article_id" not in calls:
         calls["article_id"] = calls["prompt_id"]
-    calls = tables.identify_articles(calls)
-    both = calls.drop(columns="replicate").merge(
-        said[["key", "status", *SAID, "run"]], on="key", how="left", validate="m:1"
-    )
-    both["error"] = both["error"].where(both["status"].notna(), "not asked yet")
-    first = [*tables.GENERATIONS.columns, "prompt_id", "asked", *SAID[1:], "run", "key"]
-    rest = [name for name in both if name not in {*first, "status"}]
-    both = both[[*first, *rest]]
+    calls = tables.identify_articles(calls).drop(columns="replicate")
+    columns = ["key", "status", *ANSWER_COLUMNS, "run"]
+    table = calls.merge(answers[columns], on="key", how="left", validate="m:1")
+    table["error"] = table["error"].where(table["status"].notna(), "not asked yet")
+    first = [*tables.GENERATIONS.columns, "prompt_id", "asked", *ANSWER_COLUMNS[1:], "run", "key"]
+    table = table[[*first, *(name for name in table if name not in {*first, "status"})]]
     for name in ("text", "stop_reason", "refusal", "error", "asked_at", "run"):
-        both[name] = both[name].astype("str").where(both[name].notna())
+        table[name] = table[name].astype("str").where(table[name].notna())
     for name in ("input_tokens", "output_tokens"):
-        both[name] = both[name].astype("Int64")
-    return tables.check(both, tables.GENERATIONS, where="answers")
+        table[name] = table[name].astype("Int64")
+    return tables.check(table, tables.GENERATIONS, where="answers")
 
 
-def export(laid_out: Plan) -> pd.DataFrame:
-    """Write `table` to the plan's `export_path`, whole or not at all, and return it."""
-    answers = table(laid_out)
+def export_answers(plan: Plan) -> pd.DataFrame:
+    """Write the answers to the plan's `export_path`, whole or not at all, and return them."""
+    answers = read_answers(plan)
     buffer = BytesIO()
     answers.to_parquet(buffer, index=False)
     try:
         # Through a link to the file itself: a study may name that one.
-        tables.write(Path(os.path.realpath(laid_out.export_path)), buffer.getvalue())
+        tables.write(Path(os.path.realpath(plan.export_path)), buffer.getvalue())
     except OSError as error:
-        raise DataError(str(laid_out.export_path), f"cannot be written: {error.strerror}") from None
+        raise DataError(str(plan.export_path), f"cannot be written: {error.strerror}") from None
     return answers
 
 
 # --- in ---------------------------------------------------------------------------------------
 
 
-def has_more(laid_out: Plan) -> bool:
-    """Tell whether the exported table holds answers that the store does not."""
-    return bool(_unfiled(laid_out) & set(laid_out.calls["key"]))
-
-
-def _unfiled(laid_out: Plan) -> set[str]:
+def find_unfiled(plan: Plan) -> set[str]:
     """Return the keys of answers that the exported table holds and the store does not."""
-    known, _ = store.look(laid_out.store_path)
-    return {one for one in plan.exported(laid_out) if known.get(one) != "answered"}
+    statuses, _ = store.summarise(plan.store_path)
+    return {key for key in plans.read_exported_keys(plan) if statuses.get(key) != "answered"}
 
 
-def refuse_losses(laid_out: Plan) -> None:
+def check_export(plan: Plan) -> None:
     """Refuse to write where it cannot be done, or would take answers away, before any is paid for.
 
     Raises
@@ -115,121 +109,106 @@ def refuse_losses(laid_out: Plan) -> None:
     DataError
         The exported table cannot be written, or holds answers of another plan that are in no store.
     """
-    path = laid_out.export_path
-    only_here = _unfiled(laid_out) - set(laid_out.calls["key"])
-    if only_here:
+    path = plan.export_path
+    unique = find_unfiled(plan) - set(plan.calls["key"])
+    if unique:
         raise DataError(
             str(path),
-            f"holds {len(only_here):,} answers that are neither of this plan nor in "
-            f"{laid_out.store_path}, and would be lost; name another export_path, or their store",
+            f"holds {len(unique):,} answers that are neither of this plan nor in "
+            f"{plan.store_path}, and would be lost; name another export_path, or their store",
         )
-    if told := tables.unwritable(Path(os.path.realpath(path)).parent):
-        raise DataError(str(path), f"cannot be written: {told}")
+    if reason := tables.unwritable(Path(os.path.realpath(path)).parent):
+        raise DataError(str(path), f"cannot be written: {reason}")
 
 
-def take_in(laid_out: Plan, path: str | Path) -> pd.DataFrame:
+def import_answers(plan: Plan, path: str | Path) -> dict[str, int]:
     """File recorded answers in the plan's store, so that they are not asked for.
 
     Parameters
     ----------
-    laid_out
+    plan
         The plan whose calls they answer.
     path
-        Parquet, CSV, JSON or JSON Lines. A file of this package's own (an export, or answers
-        rescued from a full disk) is filed by its `key`. Any other needs `model` and `text`, and
-        either `prompt_id`, or `article_id` with `source` and `prompt` (the way) where there are
-        any, or `prompt` with the very text that is asked; repeats are counted where there is no
-        `sample`, and where there is a `temperature` it must be the plan's. The folder of a release
-        of Fang et al. is read by `release`.
+        Parquet, CSV, JSON or JSON Lines. A file that this package has exported is filed by its
+        `key`. Any other needs `model` and `text`, and either `prompt_id`, or `article_id` with
+        `source` and `prompt` (the way) where there are any, or `prompt` with the very text that is
+        asked; repeats are counted where there is no `sample`, and where there is a `temperature`
+        it must be the plan's. The folder of a release of Fang et al. is read by `read_release`.
 
     Returns
     -------
-    DataFrame
-        `what` and `rows`: filed, there already, no text, not in the plan.
+    Numbers of rows: ``filed``, ``there already``, ``no text``, ``not in the plan``.
 
     Raises
     ------
     DataError
         The file cannot be read, or nothing in it says what was asked.
     """
-    folder = Path(path).is_dir()
-    given = release(path) if folder else read_table(path, _FILE)
-    tables.require_columns(given, ["model", "text"], where=str(path))
-    if "key" in given and given["key"].notna().all():
-        calls = laid_out.calls.assign(asked=laid_out.calls["prompt"])
-        own = given[["key", *(c for c in SAID if c in given)]]
-        found = calls.merge(own.drop_duplicates("key"), on="key", how="inner")
+    answers = read_release(path) if Path(path).is_dir() else read_table(path, _FILE)
+    tables.require_columns(answers, ["model", "text"], where=str(path))
+    calls = plan.calls.assign(asked=plan.calls["prompt"])
+    if "key" in answers and answers["key"].notna().all():
+        columns = ["key", *(name for name in ANSWER_COLUMNS if name in answers)]
+        matched = calls.merge(answers[columns].drop_duplicates("key"), on="key", how="inner")
     else:
-        found = _matched(laid_out.calls, given, where=str(path))
-    blank = found["text"].isna() | (found["text"].astype("str") == "") & (_column(found) == "")
-    rows = [_filed(row, laid_out, Path(path).name) for row in found[~blank].to_dict("records")]
-    with store.opened(laid_out.store_path) as connection:
+        matched = _match(calls, answers, where=str(path))
+    refused = matched["refusal"].fillna("") != "" if "refusal" in matched else False
+    blank = matched["text"].isna() | (matched["text"].eq("") & np.logical_not(refused))
+    rows = [_file(row, plan, Path(path).name) for row in matched[~blank].to_dict("records")]
+    with store.open_store(plan.store_path) as connection:
         filed = store.record(connection, *rows)
-    counts = {
+    return {
         "filed": filed,
         "there already": len(rows) - filed,
         "no text": int(blank.sum()),
-        "not in the plan": len(given) - len(found),
+        "not in the plan": len(answers) - len(matched),
     }
-    return pd.DataFrame(counts.items(), columns=["what", "rows"])
 
 
-def _column(found: pd.DataFrame) -> pd.Series:
-    """Return the refusals, empty where there are none: a filtered answer is one without text."""
-    return found["refusal"].fillna("") if "refusal" in found else pd.Series("", index=found.index)
-
-
-def _matched(calls: pd.DataFrame, given: pd.DataFrame, *, where: str) -> pd.DataFrame:
+def _match(calls: pd.DataFrame, answers: pd.DataFrame, *, where: str) -> pd.DataFrame:
     """Join recorded answers with the calls that they answer."""
-    asked = calls.assign(asked=calls["prompt"])
-    if "prompt_id" in given:
+    if "prompt_id" in answers:
         on = ["prompt_id"]
-    elif "article_id" in given and "article_id" in asked:
+    elif "article_id" in answers and "article_id" in calls:
         on = ["article_id"]
-        if "source" in given and set(given["source"]) != {"all"}:
+        if "source" in answers and set(answers["source"]) != {"all"}:
             on.append("source")
-        elif "source" in asked and asked.groupby("article_id")["source"].nunique().max() > 1:
+        elif "source" in calls and calls.groupby("article_id")["source"].nunique().max() > 1:
             raise DataError(where, "names no source, but articles of several share an id; add it")
-        if "way" in asked:
-            asked["prompt"] = asked["way"]
-            on += ["prompt"] if "prompt" in given else []
-    elif "prompt" in given:
+        if "way" in calls and "prompt" in answers:
+            calls = calls.assign(prompt=calls["way"])
+            on.append("prompt")
+    elif "prompt" in answers:
         on = ["prompt"]
     else:
         raise DataError(where, "needs prompt_id, article_id or prompt, to know what was asked")
-    if "temperature" not in given and asked["temperature"].nunique(dropna=False) > 1:
+    if "temperature" in answers:
+        on.append("temperature")
+    elif calls["temperature"].nunique(dropna=False) > 1:
         raise DataError(where, "names no temperature, but the plan asks at several; add it")
-    kept = [*SAID[1:], "sample", "temperature"]
-    given = given[[*on, "model", "text", *(c for c in kept if c in given)]].copy()
-    on += ["temperature"] if "temperature" in given else []
-    if "sample" not in given:
-        given["sample"] = given.groupby([*on, "model"], dropna=False).cumcount() + 1
-    asked["sample"] = asked.groupby([*on, "model"], dropna=False).cumcount() + 1
-    given = given.drop_duplicates([*on, "model", "sample"])
-    return asked.merge(given, on=[*on, "model", "sample"], how="inner")
+    on.append("model")
+    columns = [*on, *(name for name in (*ANSWER_COLUMNS, "sample") if name in answers)]
+    calls, answers = calls.copy(), answers[columns].copy()
+    for table in (calls, answers):
+        if table is calls or "sample" not in table:
+            table["sample"] = table.groupby(on, dropna=False).cumcount() + 1
+    answers = answers.drop_duplicates([*on, "sample"])
+    return calls.merge(answers, on=[*on, "sample"], how="inner")
 
 
-def _filed(row: Mapping[str, Any], laid_out: Plan, name: str) -> dict[str, Any]:
-    chosen = laid_out.block
-    known = {k: v for k, v in row.items() if k in SAID and not pd.isna(v)}
-    tokens: dict[str, Any] = {
-        k: int(known[k]) for k in ("input_tokens", "output_tokens") if k in known
-    }
-    text = params.redact_known(str(row["text"]))
+def _file(row: Mapping[str, Any], plan: Plan, name: str) -> dict[str, Any]:
+    """Return a recorded answer as the store files it."""
+    present = {column: row[column] for column in ANSWER_COLUMNS if not pd.isna(row.get(column))}
+    for column in {"input_tokens", "output_tokens"} & set(present):
+        present[column] = int(present[column])
     return {
-        "key": row["key"],
-        "model": row["model"],
-        "base_url": chosen.base_url,
-        "messages": store.canonical(plan.messages(chosen, row["asked"])),
-        "parameters": store.canonical(plan.settings(chosen, row["temperature"])),
-        "replicate": row["replicate"],
+        **plans.describe_call(plan.block, row),
         "stop_reason": "recorded",
         "refusal": "",
-        "asked_at": store.now(),
-        **known,
-        **tokens,
+        "asked_at": store.read_clock(),
+        **present,
         "status": "answered",
-        "text": text,
+        "text": params.redact_known(str(row["text"])),
         "attempts": 0,
         "run": f"recorded: {name}",
     }
@@ -238,7 +217,7 @@ def _filed(row: Mapping[str, Any], laid_out: Plan, name: str) -> dict[str, Any]:
 # --- the release of Fang et al. -----------------------------------------------------------------
 
 
-def release(folder: str | Path) -> pd.DataFrame:
+def read_release(folder: str | Path) -> pd.DataFrame:
     """Read a release in the layout of Fang et al. 2024.
 
     Parameters
@@ -257,59 +236,43 @@ def release(folder: str | Path) -> pd.DataFrame:
     Raises
     ------
     DataError
-        There is no such file, or every one that is nested otherwise, with what was found in it.
+        There is no such file, or every one that is nested otherwise.
     """
-    folder = Path(folder)
-    found = [(p, "neutral", p.stem) for p in sorted((folder / "news_data").glob("*.json"))]
-    biased = sorted((folder / "bias_data" / "news_data").glob("*.json"))
-    found += [(p, "biased", p.stem.removeprefix("bias").lstrip("_")) for p in biased]
-    found = [one for one in found if not one[0].stem.endswith(("_title", "_titles"))]
-    if not found:
-        told = "holds neither news_data/<model>.json nor bias_data/news_data/bias<model>.json"
-        raise DataError(str(folder), told)
-    rows, wrong = [], []
-    for path, way, model in found:
-        try:
-            articles = _articles(tables.read_json(path))
-        except DataError as error:
-            wrong += [f"{path.name}: {breach}" for breach in error.breaches]
-        except ValueError as error:
-            wrong.append(f"{path.name}: {error}")
-            continue
-        rows += [(source, article, model, way, text) for source, article, text in articles]
-    if wrong:
-        raise DataError(str(folder), wrong)
+    rows, breaches = [], []
+    for way, below in (("neutral", "news_data"), ("biased", "bias_data/news_data")):
+        for path in sorted((Path(folder) / below).glob("*.json")):
+            if path.stem.endswith(("_title", "_titles")):
+                continue
+            model = path.stem if way == "neutral" else path.stem.removeprefix("bias").lstrip("_")
+            try:
+                articles = _list_articles(tables.read_json(path))
+            except DataError as error:
+                breaches += [f"{path.name}: {breach}" for breach in error.breaches]
+            except ValueError as error:
+                breaches.append(f"{path.name}: {error}")
+            else:
+                rows += [(source, article, model, way, text) for source, article, text in articles]
+    if not rows and not breaches:
+        breaches = ["holds neither news_data/<model>.json nor bias_data/news_data/bias<model>.json"]
+    if breaches:
+        raise DataError(str(folder), breaches)
     columns = ["source", "article_id", "model", "prompt", "text"]
     answers = pd.DataFrame(rows, columns=columns)
     answers["sample"] = answers.groupby(columns[:-1]).cumcount() + 1
     return tables.check(answers, tables.GENERATIONS, where=str(folder))
 
 
-def _articles(content: Any, source: str = "all") -> list[tuple[str, str, str | None]]:
+def _list_articles(content: Any, source: str = "all") -> list[tuple[str, str, str | None]]:
     """Return (outlet, article, text) of a file, or say how it is nested."""
     if isinstance(content, list):
         # The release numbers its headlines from 1.
         content = {str(number): text for number, text in enumerate(content, start=1)}
     if not isinstance(content, dict):
         raise ValueError(f"holds a {type(content).__name__}, neither a list nor an object")
-    values = list(content.values())
-    if all(value is None or isinstance(value, str) for value in values):
-        return [(source, article, text) for article, text in content.items()]
-    if source == "all" and all(isinstance(value, dict | list) for value in values):
-        if all(str(name).isdigit() for name in content):
-            return [one for name, value in content.items() for one in _of_one(name, value)]
-        return [one for name, value in content.items() for one in _articles(value, str(name))]
-    kinds = ", ".join(sorted({type(value).__name__ for value in values}))
+    if all(value is None or isinstance(value, str) for value in content.values()):
+        return [(source, str(article), text) for article, text in content.items()]
+    outlets = source == "all" and not any(str(name).isdigit() for name in content)
+    if outlets and all(isinstance(value, dict | list) for value in content.values()):
+        return [row for name, value in content.items() for row in _list_articles(value, str(name))]
+    kinds = ", ".join(sorted({type(value).__name__ for value in content.values()}))
     raise ValueError(f"is an object with values of kinds {kinds}, not text by article")
-
-
-def _of_one(article: str, value: Any) -> list[tuple[str, str, str | None]]:
-    """Return the texts of one article: a list of them, or a record with the text in it."""
-    if isinstance(value, list) and all(isinstance(text, str) for text in value):
-        return [("all", article, text) for text in value]
-    if isinstance(value, dict):
-        for name in ("text", "article", "content", "news", "generated"):
-            if isinstance(value.get(name), str):
-                return [(str(value.get("source", "all")), article, value[name])]
-        raise ValueError(f"article {article} is an object with {', '.join(map(str, value))}")
-    raise ValueError(f"article {article} is a list of something else than text")

@@ -1,11 +1,11 @@
-"""What is said in a judge's reply, and which of several decisions in it counts.
+"""A judge's reply: its words without its thoughts, and which of several decisions counts.
 
 Which words make a decision, each reader of replies knows for itself.
 
 >>> from nbbias.asking import replies
->>> replies.said("<think>Perhaps the first?</think>The second.", ends=100)
+>>> replies.clean_reply("<think>Perhaps the first?</think>The second.", ends=100)
 ' The second.'
->>> replies.settled("1. Wait, on reflection: 2", [(0, 1), (24, 2)])
+>>> replies.resolve_decision("1. Wait, on reflection: 2", [(0, 1), (24, 2)])
 2
 """
 
@@ -23,10 +23,10 @@ _CHANGED = re.compile(
     re.I,
 )
 
-Decided = TypeVar("Decided")
+Decision = TypeVar("Decision")
 
 
-def said(reply: str, *, ends: int) -> str:
+def clean_reply(reply: str, *, ends: int) -> str:
     """Return a reply's words: no thoughts, in plain characters, of a long one both its ends.
 
     Parameters
@@ -41,21 +41,21 @@ def said(reply: str, *, ends: int) -> str:
     return text if len(text) <= 2 * ends else f"{text[:ends]}\n{text[-ends:]}"
 
 
-def settled(text: str, found: list[tuple[int, Decided]]) -> Decided | None:
+def resolve_decision(text: str, decisions: list[tuple[int, Decision]]) -> Decision | None:
     """Return the one decision; of several, the last if the judge says that it changed its mind.
 
     Parameters
     ----------
     text
         Where the decisions stand.
-    found
+    decisions
         One or more: the place in `text`, and what is decided there.
 
     Returns
     -------
     None where the decisions disagree.
     """
-    found = sorted(found)
-    (first, _), (last, decided) = found[0], found[-1]
-    one = len({what for _, what in found}) == 1
-    return decided if one or _CHANGED.search(text[first : last + 1]) else None
+    decisions = sorted(decisions)
+    (start, _), (end, last) = decisions[0], decisions[-1]
+    agree = len({decision for _, decision in decisions}) == 1
+    return last if agree or _CHANGED.search(text[start : end + 1]) else None

@@ -56,10 +56,10 @@ def wording(*, neutral: str, biased: str) -> pd.DataFrame:
     DataFrame
         `prompt`, `wording` (with ``{headline}``; what is not known says so) and `source`.
     """
-    known = prompts.wording()
+    known = prompts.load_wording()
     rows = {"neutral": (known["neutral"]["template"], known["neutral"]["source"])}
-    for one in prompts.ideologies().to_dict("records"):
-        words = prompts.fill(known["biased"]["template"], ideology=one["name"])
+    for one in prompts.load_ideologies().to_dict("records"):
+        words = prompts.fill_template(known["biased"]["template"], ideology=one["name"])
         source = known["biased"]["source"]
         rows[one["prompt"]] = (words, f"{source}; ideology: {one['source']}")
     table = [(name, *rows.get(name, (UNKNOWN, "the corpus"))) for name in (neutral, biased)]

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from nbbias.asking.replies import said, settled
+from nbbias.asking.replies import clean_reply, resolve_decision
 
 _WORDS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
@@ -136,7 +136,7 @@ def decision(reply: str | None, *, n: int) -> Decision:
     """
     if not isinstance(reply, str) or not reply.strip():
         return Decision(np.nan, "the reply is blank")
-    text = said(reply, ends=3000)
+    text = clean_reply(reply, ends=3000)
     text = re.sub(r"[*_`\"“”{}\\]|\bboxed\b|^\s*[#>]+", " ", text, flags=re.M).strip()
     for found in (_labelled, _verbs, _predicates, _leading):
         decided = found(text, n)
@@ -167,7 +167,7 @@ def _negated(text: str, hit: re.Match[str]) -> bool:
 
 
 def _settled(text: str, decided: list[tuple[int, int]], n: int) -> Decision:
-    position = settled(text, decided)
+    position = resolve_decision(text, decided)
     if position is None:
         told = ", ".join(map(str, sorted({value for _, value in decided})))
         return Decision(np.nan, f"more than one decision: {told}")

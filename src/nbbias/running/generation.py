@@ -13,7 +13,7 @@ import pandas as pd
 from nbbias import params, studies, tables
 from nbbias.asking import params as asking_params, recorded
 from nbbias.asking.params import Generate
-from nbbias.asking.plan import Plan, plan
+from nbbias.asking.plan import Plan, make_plan
 from nbbias.params import Parameters
 from nbbias.studies import STUDIES
 from nbbias.tables import DataError, NbbiasError, ParameterError, is_file
@@ -25,14 +25,14 @@ def suites() -> dict[str, Callable[[str], pd.DataFrame]]:
 
 
 def check_block(values: Mapping[str, Any], *, where: str) -> Generate:
-    """Check a `generate:` block as `asking.params.block` does, with the studies' suites."""
-    return asking_params.block(values, where=where, suites=suites())
+    """Check a `generate:` block as `asking.params.check_block` does, with the studies' suites."""
+    return asking_params.check_block(values, where=where, suites=suites())
 
 
 def plan_block(block: Generate, *, where: str = "generate", start: Path = Path()) -> Plan:
-    """Plan every call of a block as `asking.plan` does; relative paths begin at `start`."""
+    """Plan every call of a block by `make_plan`; relative paths begin at `start`."""
     with tables.starting_at(start):
-        calls = plan(block, where=where, suites=suites())
+        calls = make_plan(block, where=where, suites=suites())
         elsewhere = "" if is_file(calls.store_path) else params.lies_here(block.store_path)
     note = f"store_path: no answers yet at {calls.store_path}{elsewhere}"
     return calls._replace(notes=(*calls.notes, note)) if elsewhere else calls
@@ -179,7 +179,7 @@ def _check_placeholders(calls: Plan, stem: str, parameters: Parameters) -> list[
     """Check a study with placeholders as its answers; return what it would exclude."""
     with TemporaryDirectory() as folder:
         file = Path(folder) / calls.export_path.name
-        tables.write_parquet(recorded.placeholders(calls), file)
+        tables.write_parquet(recorded.make_placeholders(calls), file)
 
         def replace(_: str, path: str, kind: str) -> str:
             is_input = kind in {"file", "file or none"}

@@ -21,7 +21,6 @@ EXTRAS = {
     "distributed": "cluster",
     "inspect_ai": "llm",
     "openai": "llm",
-    "tenacity": "llm",
     "playwright": "browser",
 }
 

@@ -243,7 +243,7 @@ def test_by_nbbias_generate_it_says_the_same(
     }
     plan = generation.plan_block(generation.check_block(block, where="here"))
     generate.ask(plan)
-    said = asking_recorded.table(plan).set_index("prompt_id").loc[list("abcd"), "text"]
+    said = asking_recorded.read_answers(plan).set_index("prompt_id").loc[list("abcd"), "text"]
     assert [str(one).strip() for one in said] == [YES, NO, YES, NO]
 
 

@@ -84,7 +84,7 @@ def judged(
     }
     plan = generation.plan_block(generation.check_block(block, where="judge"), where="judge")
     generate.ask(plan)
-    return recorded.read_judgements(asking_recorded.table(plan), table, known, **prompt)
+    return recorded.read_judgements(asking_recorded.read_answers(plan), table, known, **prompt)
 
 
 # --- by nbbias generate --------------------------------------------------------------------------
@@ -339,7 +339,7 @@ def test_without_a_schema_the_keys_of_answers_are_what_they_were() -> None:
     chosen = generation.check_block(
         {"models": [MODEL], "prompts": "llmbi", "temperature": 0.2}, where="here"
     )
-    assert generate.settings(chosen, 0.2) == {
+    assert generate.list_parameters(chosen, 0.2) == {
         "temperature": 0.2,
         "max_tokens": 1024,
         "model_args": {},

@@ -138,7 +138,7 @@ def _verdict(reply: object) -> tuple[Verdict, bool]:
     """Read one reply; also whether its verdict is plain, so that no refusal is looked for."""
     if not isinstance(reply, str) or not reply.strip():
         return _unread(_BLANK, None), False
-    whole = shared.said(reply, ends=_ENDS)
+    whole = shared.clean_reply(reply, ends=_ENDS)
     explained = _cut(whole)
     given = list(objects(whole, verdict=_word))
     if given:
@@ -186,7 +186,7 @@ def _in_words(plain: str) -> tuple[Verdict, bool]:
     ]
     for found, sure in ((firm, True), (indirect, False)):
         if found:
-            said = shared.settled(plain, found)
+            said = shared.resolve_decision(plain, found)
             return (_unread(_BOTH, None), True) if said is None else (Verdict(said), sure)
     return _unread(_NONE, None), False
 

@@ -1,0 +1,28 @@
+"""A server on loopback, and the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from tests.conftest import Command
+from tests.fake_openai import KEY, FakeOpenAI
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
+    monkeypatch.setenv("FAKE_API_KEY", KEY)
+    with FakeOpenAI(hang=2.0) as running:
+        yield running
+
+
+@pytest.fixture
+def nbbias(command: Command) -> Callable[..., tuple[int, str]]:
+    """Run the command line in this process: its exit status, and all that it prints."""
+
+    def run_it(*arguments: object) -> tuple[int, str]:
+        done = command(*arguments)
+        return done.returncode, " ".join((done.stdout + done.stderr).split())
+
+    return run_it
