@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias.asking import prompts
+from nbbias.asking import prompts, wording
 from nbbias.asking.params import Generate
 from nbbias.llmbi import scoring
 from nbbias.running import generation
@@ -55,7 +55,7 @@ def test_a_headline_is_put_in_as_it_stands(text: str) -> None:
 
 
 def test_every_ideology_is_sourced_and_its_direction_is_a_group_of_the_word_lists() -> None:
-    table = prompts.load_ideologies()
+    table = wording.load_ideologies()
     papers = table["source"].str.startswith("Fang")
     assert table.loc[papers, "name"].tolist() == ["Androcentrism"]
     assert table.loc[~papers, "source"].str.contains("written for this project").all()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbbias.asking import prompts
+from nbbias.asking import prompts, wording
 from nbbias.biased_prompts import corpus, refusing, sample
 from nbbias.news import corpus as news
 from nbbias.tables import DataError
@@ -75,11 +75,11 @@ def test_the_wording_is_that_which_models_are_asked_in() -> None:
     headlines = pd.DataFrame({"source": ["s"], "article_id": ["1"], "headline": ["Rain"]})
     asked = prompts.make_news_prompts(headlines, ideologies=["Androcentrism"])["prompt"].tolist()
     table = corpus.wording(neutral="neutral", biased="biased")
-    assert [prompts.fill_template(words, headline="Rain") for words in table["wording"]] == asked
+    assert [wording.fill_template(words, headline="Rain") for words in table["wording"]] == asked
 
 
 def test_every_ideology_has_its_wording_and_an_unknown_prompt_none() -> None:
-    for one in prompts.load_ideologies().to_dict("records"):
+    for one in wording.load_ideologies().to_dict("records"):
         table = corpus.wording(neutral="rewrite", biased=one["prompt"])
         assert table["wording"][0] == corpus.UNKNOWN
         assert f"believe in {one['name']}," in table["wording"][1]

@@ -9,4 +9,5 @@ from . import (
     store as store,
     trust as trust,
     view as view,
+    wording as wording,
 )

@@ -22,7 +22,7 @@ from pydantic import (
 )
 
 from nbbias import params
-from nbbias.asking import prompts, trust
+from nbbias.asking import trust, wording
 from nbbias.params import InputFile, Seed
 from nbbias.tables import SAMPLE, DataError, ParameterError, closest_match, resolve
 
@@ -141,7 +141,7 @@ class Generate(BaseModel):
     @field_validator("ideologies")
     @classmethod
     def _check_ideologies(cls, names: list[str]) -> list[str]:
-        known = list(prompts.load_ideologies()["name"])
+        known = list(wording.load_ideologies()["name"])
         for name in names:
             if name not in known:
                 raise ValueError(f"no ideology {name!r}; {closest_match(name, known)}")
@@ -174,10 +174,10 @@ class Generate(BaseModel):
         breaches = []
         slot = "headline" if self.prompts == "news" else "prompt"
         for name in ("template", "biased_template"):
-            wording = getattr(self, name)
-            if wording and slot not in prompts.list_slots(wording):
+            template = getattr(self, name)
+            if template and slot not in wording.list_slots(template):
                 breaches.append(f"{name}: has no {{{slot}}} in it")
-        if self.prompts_path == SAMPLE and self.prompts in prompts.KINDS:
+        if self.prompts_path == SAMPLE and self.prompts in wording.KINDS:
             breaches.append(f"prompts_path: name the file that holds the prompts of {self.prompts}")
         if unused := [name for name in self.prices if name not in self.models]:
             breaches.append(f"prices: {', '.join(unused)} is not among the models")
@@ -235,7 +235,7 @@ def check_block(values: Mapping[str, Any], *, where: str, suites: Collection[str
         block = params.validate(Generate, values, where=where, listed="generate")
     except ParameterError as error:
         breaches += [breach for breach in error.breaches if _name(breach) not in with_keys]
-    kinds, kind = (*prompts.KINDS, *suites), values.get("prompts")
+    kinds, kind = (*wording.KINDS, *suites), values.get("prompts")
     if isinstance(kind, str) and kind not in kinds:
         breaches.append(f"prompts: no prompts called {kind!r}; known: {', '.join(kinds)}")
     if breaches:

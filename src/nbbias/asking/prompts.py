@@ -9,22 +9,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import pandas as pd
-import yaml
 
 from nbbias import tables
-from nbbias.tables import Column, DataError, data_path, read_table
+from nbbias.asking.wording import fill_template, load_wording
+from nbbias.tables import Column, DataError, read_table
 
 if TYPE_CHECKING:
     from nbbias.asking.params import Generate
-
-#: The kinds of prompts that belong to no single study.
-KINDS = ("news", "bold", "table")
 
 #: A study's own prompts: given a path, `prompt_id`, `prompt`, and columns that pass through.
 Suite: TypeAlias = "Callable[[str], pd.DataFrame]"
@@ -37,48 +33,6 @@ _HEADLINES = {
 }
 _BOLD = {"domain": Column("text", needed=True), "prompt": Column("text", needed=True)}
 _SUITE = {"prompt_id": Column("text", needed=True), "prompt": Column("text", needed=True)}
-
-_SLOT = re.compile(r"\{(\w+)\}")
-
-
-@cache
-def load_wording() -> dict[str, Any]:
-    """Return the templates of news prompts and the ideologies, as shipped, with their sources."""
-    return yaml.safe_load(data_path("news_prompts.yaml").read_text(encoding="utf-8"))
-
-
-def load_ideologies() -> pd.DataFrame:
-    """Return the ideologies of biased prompts.
-
-    Returns
-    -------
-    DataFrame
-        `name`, `bias`, `against` (the group placed below others; ``"none"`` for a control),
-        `prompt` (the tables' word for it) and `source` (the paper, or this project).
-    """
-    return pd.DataFrame(load_wording()["ideologies"])
-
-
-def list_slots(template: str) -> list[str]:
-    """Return the names in braces in a template.
-
-    Examples
-    --------
-    >>> list_slots("Use “{headline}” as a title.")
-    ['headline']
-    """
-    return _SLOT.findall(template)
-
-
-def fill_template(template: str, **values: object) -> str:
-    """Fill a template's slots, each once: braces inside a value stay as they are.
-
-    Examples
-    --------
-    >>> fill_template("On {headline}: {other}", headline="{other}")
-    'On {other}: {other}'
-    """
-    return _SLOT.sub(lambda slot: str(values.get(slot[1], slot[0])), template)
 
 
 def read_prompts(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias import news, tables
-from nbbias.asking import prompts
+from nbbias.asking.wording import fill_template, load_ideologies, load_wording
 from nbbias.biased_prompts import sample
 from nbbias.tables import SAMPLE, DataError
 
@@ -56,10 +56,10 @@ def wording(*, neutral: str, biased: str) -> pd.DataFrame:
     DataFrame
         `prompt`, `wording` (with ``{headline}``; what is not known says so) and `source`.
     """
-    known = prompts.load_wording()
+    known = load_wording()
     rows = {"neutral": (known["neutral"]["template"], known["neutral"]["source"])}
-    for one in prompts.load_ideologies().to_dict("records"):
-        words = prompts.fill_template(known["biased"]["template"], ideology=one["name"])
+    for one in load_ideologies().to_dict("records"):
+        words = fill_template(known["biased"]["template"], ideology=one["name"])
         source = known["biased"]["source"]
         rows[one["prompt"]] = (words, f"{source}; ideology: {one['source']}")
     table = [(name, *rows.get(name, (UNKNOWN, "the corpus"))) for name in (neutral, biased)]

@@ -1,0 +1,57 @@
+"""How prompts are worded: templates, what fills them, and the ideologies of biased prompts."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Any
+
+import pandas as pd
+import yaml
+
+from nbbias.tables import data_path
+
+#: The kinds of prompts that belong to no single study.
+KINDS = ("news", "bold", "table")
+
+_SLOT = re.compile(r"\{(\w+)\}")
+
+
+@cache
+def load_wording() -> dict[str, Any]:
+    """Return the templates of news prompts and the ideologies, as shipped, with their sources."""
+    return yaml.safe_load(data_path("news_prompts.yaml").read_text(encoding="utf-8"))
+
+
+def load_ideologies() -> pd.DataFrame:
+    """Return the ideologies of biased prompts.
+
+    Returns
+    -------
+    DataFrame
+        `name`, `bias`, `against` (the group placed below others; ``"none"`` for a control),
+        `prompt` (the tables' word for it) and `source` (the paper, or this project).
+    """
+    return pd.DataFrame(load_wording()["ideologies"])
+
+
+def list_slots(template: str) -> list[str]:
+    """Return the names in braces in a template.
+
+    Examples
+    --------
+    >>> list_slots("Use “{headline}” as a title.")
+    ['headline']
+    """
+    return _SLOT.findall(template)
+
+
+def fill_template(template: str, **values: object) -> str:
+    """Fill a template's slots, each once: braces inside a value stay as they are.
+
+    Examples
+    --------
+    >>> fill_template("On {headline}: {other}", headline="{other}")
+    'On {other}: {other}'
+    """
+    return _SLOT.sub(lambda slot: str(values.get(slot[1], slot[0])), template)
