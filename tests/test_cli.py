@@ -17,7 +17,7 @@ from nbbias.pages import gallery, share
 from nbbias.running import kernel
 from nbbias.tables import NbbiasError
 from tests.conftest import Command
-from tests.pages.test_gallery import PLAIN, claims, finished
+from tests.pages.build import PLAIN, claims, finished
 from tests.running.build import SAMPLE
 
 

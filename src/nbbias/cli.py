@@ -451,9 +451,25 @@ def gate_command(
     for status, name, text in gate.lines(verdict):
         details = f"{escape.terminal(name)}\n    {escape.terminal(text)}"
         out_console.print(f"  [{colours.get(status, 'dim')}]{status}[/]  {details}")
-    for line in gate.small_print(verdict):
+    for line in gate.notes(verdict):
         out_console.print(f"[dim]{escape.terminal(line)}[/]")
     raise typer.Exit(verdict.status)
+
+
+@app.command("compare")
+def compare_command(
+    runs: Annotated[list[Path], typer.Argument(help="Folders of two runs or more.")],
+    out: Annotated[Path, typer.Option("--out", help="Page to write.")] = Path("compare.html"),
+    force: Force = False,
+) -> None:
+    """Show runs side by side on one page, and test what changed.
+
+    Of each study, the other runs are compared with the first one named, on common units.
+    """
+    from nbbias.pages import compare  # imports nbconvert, which takes seconds
+
+    tables.refuse_target(out, force=force)
+    _result(compare.write(runs, out).absolute())
 
 
 def _read_margins(options: list[str]) -> tuple[dict[int, float], float | None]:
@@ -539,9 +555,6 @@ def site(
 def report_command(
     runs: Annotated[list[Path], typer.Argument(help="Runs' folders, or a folder of runs.")],
     out: Annotated[Path, typer.Option("--out", help="Page to write.")] = Path("report.html"),
-    pdf: Annotated[
-        Path | None, typer.Option("--pdf", help="Also write a PDF (needs nbbias[browser]).")
-    ] = None,
     model: Annotated[
         str | None, typer.Option("--model", help="Report what was found of this model.")
     ] = None,
@@ -550,13 +563,8 @@ def report_command(
     """Summarise runs for decision makers, one screen a study."""
     from nbbias.pages import report  # imports nbconvert, which takes seconds
 
-    for path in filter(None, (out, pdf)):
-        tables.refuse_target(path, force=force)
-    if pdf is not None:
-        report.printable()
+    tables.refuse_target(out, force=force)
     _result(report.write(runs, out, model=model).absolute())
-    if pdf is not None:
-        _result(report.pdf(out, pdf).absolute())
 
 
 @app.command()
@@ -579,7 +587,7 @@ def new(
     folder: Path,
     ci: Annotated[
         str | None,
-        typer.Option("--ci", metavar="github|gitlab", help="Also write a CI workflow with a gate."),
+        typer.Option("--ci", metavar="github", help="Also write a CI workflow with a gate."),
     ] = None,
 ) -> None:
     """Create a project folder with notebooks and params."""

@@ -15,7 +15,7 @@ from nbbias import params, studies as registry, tables
 from nbbias.pages import about as page_about, page
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
-from tests.pages.test_page import HOSTILE, printing, written
+from tests.pages.build import HOSTILE, printing, written
 
 ENDED = {"status": "ok", "started": "2024-05-01T10:20:30+00:00", "seconds": 12.4}
 

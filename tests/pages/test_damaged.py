@@ -12,7 +12,7 @@ import pytest
 
 from nbbias.pages import gallery, manifest
 from tests.conftest import Command
-from tests.pages.two_runs import run, scores
+from tests.pages.build import run, scores
 
 
 def say(folder: Path, **told: object) -> None:
@@ -79,6 +79,7 @@ def test_no_verb_breaks_on_a_damaged_run(tmp_path: Path, damage: str, command: C
         ["report", out, "--out", tmp_path / "report.html"],
         ["report", odd, "--out", tmp_path / "odd.html"],
         ["export", odd, "--to", tmp_path / "odd.zip"],
+        ["compare", good, odd, "--out", tmp_path / "compare.html"],
         ["gate", odd, "--baseline", good, "--margin", "0.5"],
         ["gate", good, "--baseline", odd, "--margin", "0.5"],
     ):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 from pathlib import Path
 from urllib.parse import unquote
@@ -15,26 +13,9 @@ from bs4 import BeautifulSoup
 
 from nbbias import news, reading
 from nbbias.pages import page
-from nbbias.tables import data_path
+from tests.pages.build import HOSTILE, allowed, hashed, printing, soup, written
 
-HOSTILE = "<script>alert('x')</script><img src=http://example.org/x.png onerror=alert(1)>"
 FORMULA = r"The index is $0.2 + 2.5\,|p|$:" "\n\n" r"$$\sum_{i=1}^{n} w_i B_i + P(D) + \lambda S$$"
-
-
-def soup(path: Path) -> BeautifulSoup:
-    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
-
-
-def written(folder: Path, *cells: nbformat.NotebookNode, title: str = "A title") -> Path:
-    notebook = nbformat.v4.new_notebook(cells=list(cells))
-    notebook.metadata["kernelspec"] = {"name": "x", "display_name": "x", "language": "python"}
-    nbformat.write(notebook, folder / "a.ipynb")
-    return page.write_page(folder / "a.ipynb", folder / "a.html", title=title)
-
-
-def printing(text: str) -> nbformat.NotebookNode:
-    output = nbformat.v4.new_output("stream", name="stdout", text=text)
-    return nbformat.v4.new_code_cell("print(text)", outputs=[output])
 
 
 # --- pages ------------------------------------------------------------------------------------
@@ -45,30 +26,6 @@ def test_a_page_loads_nothing_from_elsewhere(tmp_path: Path) -> None:
     assert not re.search(r"<(script|link|img|iframe)\b[^>]*=\s*[\"']?(https?:)?//", text)
     assert not re.search(r"@import|url\(\s*[\"']?(https?:)?//", text)
     assert re.findall(r"<(?:script|style)[^>]*>", text) == ["<style>", "<script>"]
-
-
-def allowed(page: Path) -> list[str]:
-    """Return the hashes of scripts that a page's policy lets run, and refuse a lax policy."""
-    found = soup(page)
-    (policy,) = found.find_all("meta", attrs={"http-equiv": "Content-Security-Policy"})
-    # It rules what stands below it only.
-    assert found.head.find_all(True)[:2] == [found.head.meta, policy]
-    rules = dict(one.split(" ", 1) for one in policy["content"].split("; "))
-    assert set(rules) == {
-        "default-src",
-        "script-src",
-        "style-src",
-        "img-src",
-        "base-uri",
-        "form-action",
-    }
-    assert {rules[name] for name in ("default-src", "base-uri", "form-action")} == {"'none'"}
-    assert "'unsafe" not in rules["script-src"]
-    return rules["script-src"].split()
-
-
-def hashed(script: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def test_a_page_lets_no_script_run_but_its_own(tmp_path: Path) -> None:
@@ -90,10 +47,6 @@ def test_a_page_with_a_frame_lets_the_frames_scripts_run(tmp_path: Path) -> None
     assert allowed(page)[1:] == own
     (tmp_path / "frame.html").write_text(view)
     assert allowed(tmp_path / "frame.html") == own
-
-
-def test_the_script_of_a_page_is_small() -> None:
-    assert data_path("templates/nbbias/page.js").stat().st_size < 50_000
 
 
 def test_a_page_lists_its_sections(tmp_path: Path) -> None:

@@ -6,19 +6,18 @@ import json
 import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
-import nbformat
 import pytest
 import yaml
 
 from nbbias import params, studies as registry, tables
-from nbbias.pages import gallery, manifest, page, share
+from nbbias.pages import gallery, manifest, share
 from nbbias.running import plan
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import ROOT
-from tests.pages.test_gallery import PLAIN, claims, finished, leave
-from tests.pages.test_page import allowed, hashed, soup
+from tests.pages.build import PLAIN, claims, finished, leave
 
 
 @pytest.fixture
@@ -36,16 +35,16 @@ def test_an_archive_holds_what_an_appendix_needs(folder: Path, tmp_path: Path) -
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         assert archive.testzip() is None
-        told = yaml.safe_load(archive.read("params.yaml"))
+        content = yaml.safe_load(archive.read("params.yaml"))
         assert b"somebody" not in archive.read("manifest.json")
     assert len(names) == len(set(names)) == len(files)
-    wanted = {"notebook.ipynb", "tables/estimates.csv", "figures/f.svg", "CITATION.cff"}
+    wanted = {"notebook.ipynb", "tables/estimates.csv", "figures/f.svg", "CITATION.bib"}
     assert wanted | {"lexicons/gender.csv", "params.yaml", "manifest.json"} <= set(names)
-    assert told == {"study": "llmbi", "draws": 7, "weights": {"age": 2.0}}
+    assert content == {"study": "llmbi", "draws": 7, "weights": {"age": 2.0}}
 
 
 @pytest.fixture
-def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def user_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run of `cogs` and one of `news_bias`, with lists and data of their own."""
     machine = tmp_path / "home" / "somebody"
     monkeypatch.setenv("NBBIAS_DATA", str(machine / "data"))
@@ -83,7 +82,8 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
             }
         ),
     )
-    tables.write(made / "index.html", f"<p>&quot;{given['generations_path']}&quot;</p>")
+    page = f"<p>{share.TRAIL}&quot;{given['generations_path']}&quot;</p>"
+    tables.write(made / "index.html", page)
     tables.write(made / "params.yaml", share.yaml_of("news_bias", parameters.model_dump()))
     tables.save_table(claims(PLAIN), "estimates", out=made)
     ended = {"status": "ok", "error": None, "started": "2024-05-01T10:00:00", "seconds": 1.0}
@@ -94,9 +94,9 @@ def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
-    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    user_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, _ = share.export(own, tmp_path)
+    path, _ = share.export(user_files, tmp_path)
     there = tmp_path / "there"
     with zipfile.ZipFile(path) as archive:
         assert not [name for name in archive.namelist() if b"somebody" in archive.read(name)]
@@ -104,11 +104,12 @@ def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
     names = {one.name for one in (there / "lists").iterdir()}
     assert names == {"1-terms.csv", "2-terms.csv"}
     assert not list(there.rglob("made.csv")) and not list(there.rglob("news.csv"))
-    told = yaml.safe_load((there / "params.yaml").read_text())
-    assert told["originals_path"] == "${NBBIAS_DATA}/news.csv"
-    assert told["generations_path"] == "made.csv"
-    assert told["toxicity_scorer"] == "checkpoint.pt"
+    content = yaml.safe_load((there / "params.yaml").read_text())
+    assert content["originals_path"] == "${NBBIAS_DATA}/news.csv"
+    assert content["generations_path"] == "made.csv"
+    assert content["toxicity_scorer"] == "checkpoint.pt"
     assert "made.csv" in (there / "notebook.ipynb").read_text()
+    assert (there / "index.html").read_text() == "<p>&quot;made.csv&quot;</p>"
     needed = (there / "README.txt").read_text()
     assert "  made.csv\n" in needed and "  ${NBBIAS_DATA}/news.csv\n" in needed
     assert "terms.csv" not in needed
@@ -124,7 +125,7 @@ def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
         plan.plan([Path("params.yaml")])
     (there / "checkpoint.pt").touch()
     (one,) = plan.plan([Path("params.yaml")])
-    before = manifest.read(own)["data"]
+    before = manifest.read(user_files)["data"]
     files = params.input_files(one.parameters)
     assert {name: tables.file_sha256(file) for name, file in files.items()} == {
         name: entry["sha256"] for name, entry in before.items()
@@ -132,15 +133,15 @@ def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
 
 
 def test_lists_come_from_the_run_as_it_read_them_or_are_asked_for(
-    own: Path, tmp_path: Path
+    user_files: Path, tmp_path: Path
 ) -> None:
     for where in ("one", "two"):
         (tmp_path / "home/somebody" / where / "terms.csv").unlink()
-    with zipfile.ZipFile(share.export(own, tmp_path / "first.zip")[0]) as archive:
+    with zipfile.ZipFile(share.export(user_files, tmp_path / "first.zip")[0]) as archive:
         assert b"pensioner" in archive.read("lists/1-terms.csv")
-    for one in (own / "lists").iterdir():
+    for one in (user_files / "lists").iterdir():
         one.write_text("group,term\n")
-    path, _ = share.export(own, tmp_path)
+    path, _ = share.export(user_files, tmp_path)
     with zipfile.ZipFile(path) as archive:
         assert not [name for name in archive.namelist() if name.startswith("lists/")]
         assert archive.read("README.txt").count(b"terms.csv") == 2
@@ -183,48 +184,11 @@ def test_what_is_there_is_not_replaced_unasked(folder: Path, tmp_path: Path) -> 
         gallery.publish(folder.parents[1], loop)
 
 
-def test_a_site_tells_no_path_of_this_machine(own: Path, tmp_path: Path) -> None:
+def test_a_site_tells_no_path_of_this_machine(user_files: Path, tmp_path: Path) -> None:
     gallery.publish(tmp_path / "runs", tmp_path / "site")
     every = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
     assert tmp_path / "site/news_bias/own/params.yaml" in every
     assert not [path for path in every if b"somebody" in path.read_bytes()]
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "told"),
-    [
-        ("/home/me/a.csv", "file:///home/me/a.csv.", "file://a.csv."),
-        ("/home/me/a b&c.csv", "<td>/home/me/a b&amp;c.csv</td>", "<td>a b&amp;c.csv</td>"),
-        ('/home/me/"é".csv', json.dumps('/home/me/"é".csv', ensure_ascii=False), '"\\"é\\".csv"'),
-        ("~/a.csv", "~/a.csv", "a.csv"),
-        ("C:\\me\\a.csv", '"C:\\\\me\\\\a.csv"', '"a.csv"'),
-        (
-            "own/a.csv",
-            "own/a.csv and known/a.csv, own/a.csv-2",
-            "a.csv and known/a.csv, own/a.csv-2",
-        ),
-        ("${NBBIAS_DATA}/a.csv", "${NBBIAS_DATA}/a.csv", "${NBBIAS_DATA}/a.csv"),
-        ("a.csv", "a.csv", "a.csv"),
-    ],
-)
-def test_names_stand_for_paths_however_they_are_written(
-    path: str, text: str, told: str, tmp_path: Path
-) -> None:
-    described = {"parameters": {"answers_path": path}, "data": {"answers_path": {"path": path}}}
-    written = tables.write(tmp_path / "a.ipynb", text)
-    assert share.portable_content(written, share.names(described)).decode() == told
-
-
-def test_a_page_that_is_shared_still_runs_its_script(tmp_path: Path) -> None:
-    # A path that the script of a page holds, too.
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("From text/csv")])
-    nbformat.write(notebook, tmp_path / "a.ipynb")
-    path = page.write_page(tmp_path / "a.ipynb", tmp_path / "a.html", title="t")
-    assert path.read_text(encoding="utf-8").count("text/csv") == 2
-    path.write_bytes(share.portable_content(path, {"text/csv": "csv"}))
-    found = soup(path)
-    assert "From csv" in found.main.get_text()
-    assert allowed(path) == [hashed(found.script.string)]
 
 
 def test_an_archive_in_a_folder_is_named_after_its_run(
@@ -247,15 +211,15 @@ def test_the_same_run_is_the_same_archive(folder: Path, tmp_path: Path) -> None:
 def test_a_run_that_is_replaced_while_it_is_packed_is_not_mixed_with_the_next(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    plain = share.portable_content
+    plain = tables.regular_files
 
-    def replaced(path: Path, shown: dict[str, str]) -> bytes:
-        described = manifest.read(folder)
-        assert described
-        manifest.write(folder, {**described, "started": described["started"] + "0"})
-        return plain(path, shown)
+    def replaced(*arguments: Any) -> list[Path]:
+        content = manifest.read(folder)
+        assert content
+        manifest.write(folder, {**content, "started": content["started"] + "0"})
+        return plain(*arguments)
 
-    monkeypatch.setattr(share, "portable_content", replaced)
+    monkeypatch.setattr(tables, "regular_files", replaced)
     with pytest.raises(NbbiasError, match="took its place meanwhile"):
         share.export(folder, tmp_path / "a.zip")
     with pytest.raises(NbbiasError, match="took its place meanwhile"):

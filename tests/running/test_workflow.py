@@ -78,7 +78,7 @@ def run_job(
     checkout = tmp_path / "checkout"
     shutil.rmtree(checkout, ignore_errors=True)
     subprocess.run(["git", "clone", "-q", str(folder), str(checkout)], check=True)
-    job = read(checkout / share.WORKFLOWS["github"])["jobs"]["measure"]
+    job = read(checkout / ".github/workflows/bias.yml")["jobs"]["measure"]
     env = environment(tmp_path) | {name: _told(value) for name, value in job["env"].items()} | told
     passed, said = True, dict[str, subprocess.CompletedProcess[str]]()
     for step in job["steps"]:
@@ -178,39 +178,25 @@ def test_a_workflow_asks_anew_and_catches_a_model_that_changed_behind_its_name(
 # --- parsed -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("who", sorted(share.WORKFLOWS))
-def test_a_repository_holds_all_that_its_workflow_names(who: str, tmp_path: Path) -> None:
-    share.new(tmp_path / "mine", ci=who)
-    found = read(tmp_path / "mine" / share.WORKFLOWS[who])
-    text = (tmp_path / "mine" / share.WORKFLOWS[who]).read_text("utf-8")
+def test_a_repository_holds_all_that_its_workflow_names(tmp_path: Path) -> None:
+    share.new(tmp_path / "mine", ci="github")
+    path = tmp_path / "mine" / ".github/workflows/bias.yml"
+    workflow, text = read(path), path.read_text("utf-8")
     for name in ("requirements.txt", "ci/gate.sh", "params/llmbi/ci.yaml"):
         assert name in text and (tmp_path / "mine" / name).is_file()
-    lines = (
-        [step["run"] for step in found["jobs"]["measure"]["steps"] if "run" in step]
-        if who == "github"
-        else found["bias"]["script"]
-    )
-    for line in lines:
-        subprocess.run(["bash", "-n", "-c", line], check=True)
+    for step in workflow["jobs"]["measure"]["steps"]:
+        subprocess.run(["bash", "-n", "-c", step.get("run", "")], check=True)
     ignored = (tmp_path / "mine" / ".gitignore").read_text("utf-8").splitlines()
     assert "answers/" in ignored and "accepted/" not in ignored
     assert "nbbias[llm]==" in (tmp_path / "mine" / "requirements.txt").read_text("utf-8")
     assert "OPENAI_API_KEY" in text and "CI_RUN" in text and 'STRICT: "true"' in text
 
 
-def test_gitlab_measures_and_gates(tmp_path: Path) -> None:
-    share.new(tmp_path / "mine", ci="gitlab")
-    found = read(tmp_path / "mine" / share.WORKFLOWS["gitlab"])
-    assert found["bias"]["script"][-1] == "sh ci/gate.sh"
-    assert found["bias"]["artifacts"]["reports"]["junit"] == "reports/*.xml"
-    assert found["bias"]["cache"] == {"key": "packages", "paths": [".pip"]}
-
-
 def test_without_a_workflow_none_is_written_and_an_unknown_one_is_refused(tmp_path: Path) -> None:
     share.new(tmp_path / "mine")
     assert not (tmp_path / "mine" / ".github").exists()
     assert not (tmp_path / "mine" / "ci").exists()
-    with pytest.raises(NbbiasError, match="there is: github, gitlab"):
+    with pytest.raises(NbbiasError, match="there is: github"):
         share.new(tmp_path / "other", ci="jenkins")
 
 

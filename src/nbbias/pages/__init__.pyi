@@ -3,7 +3,6 @@ from . import (
     compare as compare,
     failed as failed,
     gallery as gallery,
-    leaders as leaders,
     manifest as manifest,
     page as page,
     report as report,

@@ -1,13 +1,13 @@
-"""Two runs of a study compared: what was set, what was read, and what moved.
+"""Runs side by side on one page: what they estimate, what changed from the first to each other.
 
-What did not move is counted, not shown. Of what did, the declared claims stand first, then what
-chance explains least; a dozen in the figure and the table, all in a fold below.
+Of changes the declared claims come first, then those with the smallest p: a dozen in the figure
+and the table, the others in a fold below.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+import os
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,221 +16,201 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from nbbias import tables
-from nbbias.pages import changes
-from nbbias.reading import Drawn, figures, markup, names, number, p_value
+from nbbias import studies, tables
+from nbbias.pages import changes, page
+from nbbias.reading import Drawn, Table, figures, markup, names, number, templates
+from nbbias.reading.tables import p_in_table, readable, table_html
 from nbbias.tables import NbbiasError, escape
+from nbbias.tables.files import inline
 
-#: Rows in the figure and the table.
-_FIRST = 12
-
-#: What names a row beside its measure, in this order.
-_NAMED = ("model", "prompt", "bias", "group", "dimension", "task", "topic", "evaluator", "judge")
-
-
-def settings(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return what differs between two manifests: parameters, data, versions and the commit.
-
-    Returns
-    -------
-    list of dict
-        `kind`, `name`, and the value of the `first` and of the `second` run, as text.
-    """
-    rows = []
-    for kind, one, other in (
-        ("parameter", first.get("parameters", {}), second.get("parameters", {})),
-        ("data", _hashes(first), _hashes(second)),
-        ("version", first.get("versions", {}), second.get("versions", {})),
-        ("commit", {"commit": _commit(first)}, {"commit": _commit(second)}),
-    ):
-        for name in dict.fromkeys([*one, *other]):
-            if one.get(name) != other.get(name):
-                rows.append(
-                    {
-                        "kind": kind,
-                        "name": str(name),
-                        "first": str(one.get(name, "none")),
-                        "second": str(other.get(name, "none")),
-                    }
-                )
-    return rows
+#: Rows of changes that are drawn, and panels of a statistic.
+_ROWS, _PANELS = 12, 8
+#: What rows of a statistic are about, beside the model.
+_ABOUT = ("bias", "group", "source", "prompt")
 
 
-def _hashes(described: Mapping[str, Any]) -> dict[str, str]:
-    return {
-        name: f"{Path(entry['path']).name} ({entry['sha256'][:12]})"
-        for name, entry in described.get("data", {}).items()
-    }
-
-
-def _commit(described: Mapping[str, Any]) -> str:
-    git = described.get("git") or {}
-    return str(git.get("commit"))[:12] + (", changed" if git.get("dirty") else "")
-
-
-def shown(first: Path, second: Path, *, name: str, out: Path) -> dict[str, Any]:
-    """Return what a page shows of two runs.
+def write(folders: Sequence[Path], target: Path) -> Path:
+    """Write one page about two or more runs.
 
     Parameters
     ----------
-    first, second
-        Folders of finished runs of one study.
-    name
-        The page's name, which its figure's files have, too.
-    out
-        The folder of pages about two runs.
+    folders
+        Folders of finished runs. Of each study the first one is what the others are compared with.
+    target
+        The page, written whole or not at all.
 
-    Returns
-    -------
-    dict
-        `sentences`: what changed, what did not, on how many common units; and as HTML `figure`,
-        `table` and `rest`, the rows that the table leaves out.
+    Raises
+    ------
+    NbbiasError
+        There are fewer than two folders, or one holds no finished run.
     """
-    try:
-        runs = [changes.read(folder) for folder in (first, second)]
-    except NbbiasError as error:
-        return {"sentences": [str(error)], "figure": "", "table": "", "rest": ""}
-    one, renamed = changes.as_one_model(*runs)
-    table = changes.changes(one, runs[1])
-    moved = _ordered(table[table["moved"].astype(bool)])
-    told = sentences(table, runs[1].called)
-    told += [f"Taken for one model: {renamed}."] if renamed else []
-    parts: dict[str, Any] = {"sentences": told, "figure": "", "table": "", "rest": ""}
-    if moved.empty:
-        return parts
-    labels = (f"{first.name} (before)", f"{second.name} (after)")
-    alike = {key for key in _NAMED if key != "group" and moved[key].nunique() == 1}
-    tested = int(moved["p_adjusted"].notna().sum())
-    first_rows = min(tested or len(moved), _FIRST)
-    drawn = moved.head(first_rows)
-    parts["figure"] = _figure(drawn.assign(**dict.fromkeys(alike, "")), labels, name=name, out=out)
-    rows = _readable(moved.assign(**dict.fromkeys(alike, "")), labels)
-    parts["table"] = _table(rows.head(first_rows))
-    if len(rows) > first_rows:
-        left = _table(rows[first_rows:])
-        parts["rest"] = markup.fold(f"The other {len(rows) - first_rows:,} that moved", left)
-    return parts
-
-
-def _ordered(moved: pd.DataFrame) -> pd.DataFrame:
-    """Put what was tested first, of it declared claims, then what chance explains least.
-
-    Of rows that people call the same, such as two ways to choose the articles, one stands first.
-    """
-    by = pd.DataFrame(
+    if len(folders) < 2:
+        raise NbbiasError("compare", "needs the folders of two runs or more")
+    runs = [changes.read(folder) for folder in folders]
+    labels = [run.label for run in runs]
+    if len(set(labels)) < len(labels):  # the same run of several folders of runs
+        labels = [folder.as_posix() for folder in folders]
+    figures.use_style()
+    sections = []
+    for study in dict.fromkeys(str(run.manifest["study"]) for run in runs):
+        chosen = [i for i, run in enumerate(runs) if run.manifest["study"] == study]
+        first, *others = chosen
+        sections.append(
+            {
+                "study": study,
+                "pairs": [
+                    _changes(runs[first], runs[i], (labels[first], labels[i])) for i in others
+                ],
+                "statistics": list(_side_by_side(runs, labels, chosen)),
+                "settings": _settings([runs[i] for i in chosen], [labels[i] for i in chosen]),
+            }
+        )
+    shown = [
         {
-            "untested": moved["p_adjusted"].isna(),
-            "rest": ~moved["declared"].astype(bool),
-            "p": moved["p_value"],
-            "far": -moved["estimate"].abs(),
-        },
-        index=moved.index,
-    ).sort_values(["untested", "rest", "p", "far"], kind="stable")
-    rows = moved.loc[by.index]
-    again = pd.Series([_name(row) for row in rows.to_dict("records")], rows.index).duplicated()
-    order = pd.DataFrame({"untested": rows["p_adjusted"].isna(), "again": again})
-    return rows.loc[order.sort_values(["untested", "again"], kind="stable").index]
+            "label": label,
+            "link": _link(run.folder, target),
+            "started": str(run.manifest["started"])[:16].replace("T", " "),
+        }
+        for run, label in zip(runs, labels, strict=True)
+    ]
+    html = templates.render(
+        "compare.html.j2", **page.assets(), scripts=(), runs=shown, sections=sections
+    )
+    return tables.write(target, page.focusable(html))
 
 
-def sentences(table: pd.DataFrame, called: str) -> list[str]:
+def _link(folder: Path, target: Path) -> str | None:
+    """Return the way from a page to a run's, where that lies below the page's folder."""
+    linked, base = (folder / "index.html").resolve(), target.resolve().parent
+    near = linked.is_file() and linked.is_relative_to(base)
+    return Path(os.path.relpath(linked, base)).as_posix() if near else None
+
+
+def _settings(runs: Sequence[changes.Run], labels: Sequence[str]) -> str:
+    rows = changes.settings([run.manifest for run in runs])
+    if rows.empty or len(runs) < 2:
+        return ""
+    return table_html(Table(rows, "", labels={str(i): label for i, label in enumerate(labels)}))
+
+
+# --- changes ------------------------------------------------------------------------------------
+
+
+def _changes(first: changes.Run, second: changes.Run, labels: tuple[str, str]) -> dict[str, Any]:
+    """Return what changed from a run to another, as the page shows it."""
+    first, renamed = changes.as_one_model(first, second)
+    table = changes.compare(first, second)
+    changed = _order(table[table["changed"].astype(bool)])
+    text = sentences(table, second.study.called)
+    text += [f"Compared as one model: {renamed}."] if renamed else []
+    section: dict[str, Any] = {"labels": labels, "sentences": text}
+    if changed.empty:
+        return section
+    constant = [key for key in ("model", "prompt", *_ABOUT, "judge") if key != "group"]
+    constant = [key for key in constant if changed[key].nunique() == 1]
+    changed = changed.assign(**dict.fromkeys(constant, ""))
+    n = min(int(changed["p_adjusted"].notna().sum()) or len(changed), _ROWS)
+    section["figure"] = _figure(forest(changed.head(n), labels))
+    rows = _readable(changed, labels)
+    section["table"] = table_html(Table(rows.head(n), ""))
+    if len(rows) > n:
+        rest = table_html(Table(rows[n:], ""))
+        section["rest"] = markup.fold(f"The other {len(rows) - n:,} that changed", rest)
+    return section
+
+
+def _order(changed: pd.DataFrame) -> pd.DataFrame:
+    """Put tested rows first, of them declared claims, then the smallest p.
+
+    Of rows with the same name, such as two ways to choose the articles, the first comes first.
+    """
+    label = pd.Series(["; ".join(changes.name_row(r)) for r in changed.to_dict("records")])
+    by = {
+        "untested": changed["p_adjusted"].isna(),
+        "exploratory": ~changed["declared"].astype(bool),
+        "p": changed["p_value"],
+        "size": -changed["estimate"].abs(),
+    }
+    order = pd.DataFrame(by).assign(label=label.set_axis(changed.index))
+    order = order.sort_values(["untested", "exploratory", "p", "size"], kind="stable")
+    order["again"] = order["label"].duplicated()
+    return changed.loc[order.sort_values(["untested", "again"], kind="stable").index]
+
+
+def sentences(table: pd.DataFrame, units: str) -> list[str]:
     """Say what changed between two runs, what did not, and on how many common units.
 
     Parameters
     ----------
     table
-        Of `changes.changes`.
-    called
-        What people call the units.
+        Of `changes.compare`.
+    units
+        What the units are called.
 
     Examples
     --------
-    >>> row = {"moved": False, "n": 18, "p_adjusted": float("nan"), "confidence": 0.95,
+    >>> row = {"changed": False, "n": 18, "p_adjusted": float("nan"), "confidence": 0.95,
     ...        "p_value": float("nan"), "reason": None}
     >>> sentences(pd.DataFrame([row, row]), "prompts")
-    ['Nothing changed: all 2 numbers that both runs measured are the same, on up to 18 prompts.']
+    ['Nothing changed: all 2 estimates that both runs have are the same, on up to 18 prompts.']
     """
     if table.empty:
-        return ["No number was measured in both runs."]
-    moved = table[table["moved"].astype(bool)]
-    every, most = len(table), int(table["n"].max())
-    on = f"on up to {most:,} {called}" if most else f"though they share no {called}"
-    if moved.empty:
-        same = f"all {every:,} numbers that both runs measured are the same"
+        return ["The runs have no estimate in common."]
+    changed = table[table["changed"].astype(bool)]
+    total, n = len(table), int(table["n"].max())
+    on = f"on up to {n:,} {units}" if n else f"though they share no {units}"
+    if changed.empty:
+        same = f"all {total:,} estimates that both runs have are the same"
         return [f"Nothing changed: {same}, {on}."]
-    tested = moved[moved["p_adjusted"].notna()]
-    sure = tested[tested["p_adjusted"] <= 1 - tested["confidence"]]
-    told = [_surely(sure, len(tested))]
-    how = f"Tests are paired, {on} that both runs have, Holm's correction"
-    if not most:
-        how = f"The runs share no {called}: they are compared as two samples, Holm's correction"
-    numbers = f"{len(moved):,} of {every:,} numbers that both runs measured changed"
-    numbers = (
-        numbers if len(moved) < every else f"All {every:,} numbers that both runs measured changed"
-    )
-    told.append(f"{numbers}. {how}.")
-    untested = len(moved) - len(tested)
-    if untested:
-        reason = moved.loc[moved["p_adjusted"].isna(), "reason"].dropna()
+    tested = changed[changed["p_adjusted"].notna()]
+    test = f"Tests are paired, {on} that both runs have; p values are Holm-adjusted"
+    if not n:
+        test = f"The runs share no {units}: two-sample tests; p values are Holm-adjusted"
+    of = f"{len(changed):,} of {total:,}" if len(changed) < total else f"All {total:,}"
+    text = [_significant(tested), f"{of} estimates that both runs have changed. {test}."]
+    if untested := len(changed) - len(tested):
+        reason = changed.loc[changed["p_adjusted"].isna(), "reason"].dropna()
         why = f" ({reason.mode().iloc[0]})" if len(reason) else ""
-        told.append(f"{untested:,} changed without a test{why}.")
-    return told
+        text.append(f"{untested:,} changed without a test{why}.")
+    return text
 
 
-def _surely(sure: pd.DataFrame, tested: int) -> str:
-    """Say how many changes chance does not explain, and name the one that it explains least."""
-    if not tested:
-        return "What changed could not be tested."
-    if sure.empty:
-        return f"None of {tested:,} changes is more than chance explains."
-    declared = sure[sure["declared"].astype(bool)]
-    leading = declared if len(declared) else sure
-    row = leading.iloc[leading["p_value"].argmin()].to_dict()
-    many = f"{len(sure):,} of {tested:,} changes {'are' if len(sure) > 1 else 'is'}"
-    many = "The one change is" if tested == 1 else many
-    which = f"{', most clearly' if len(sure) > 1 else ':'} {_name(row)}"
-    return f"{many} more than chance explains{which}, {_from_to(row)}."
+def _significant(tested: pd.DataFrame) -> str:
+    """Say how many changes are significant, and name the one with the smallest p."""
+    significant = tested[_is_significant(tested)]
+    if tested.empty:
+        return "No change could be tested."
+    if significant.empty:
+        return f"None of {len(tested):,} changes is significant."
+    declared = significant[significant["declared"].astype(bool)]
+    leading = declared if len(declared) else significant
+    row = leading.loc[leading["p_value"].idxmin()].to_dict()
+    count = f"{len(significant):,} of {len(tested):,} changes"
+    verb = "is" if len(significant) == 1 else "are"
+    which = ", above all " if len(significant) > 1 else ": "
+    return f"{count} {verb} significant{which}{_label(row, '({})')}, {_from_to(row)}."
+
+
+def _is_significant(rows: pd.DataFrame) -> pd.Series:
+    return rows["p_adjusted"] <= 1 - rows["confidence"]
 
 
 def _from_to(row: Mapping[str, Any]) -> str:
     return f"from {names.quantity(row, 'first')} to {names.quantity(row, 'second')}"
 
 
-def _name(row: Mapping[str, Any]) -> str:
-    """Return what a row is about: what is measured, of whom, and which part."""
-    measure, rest = _named(row)
-    return f"{measure} ({rest})" if rest else measure
-
-
-def _named(row: Mapping[str, Any]) -> tuple[str, str]:
-    said = names.measure({key: row[key] or None for key in tables.UNIT_KEYS})
-    left = {row["bias"]} if row["group"] else set()
-    whose = (names.of_people(row["group"]), names.people(row["group"]))
-    left |= {row["group"]} if row["group"] and any(one in said for one in whose) else set()
-    rest = [names.people(str(row[key])) for key in _NAMED if row[key] and row[key] not in left]
-    return said, ", ".join(dict.fromkeys(rest))
-
-
-# --- figure -------------------------------------------------------------------------------------
-
-
-def _figure(rows: pd.DataFrame, labels: tuple[str, str], *, name: str, out: Path) -> str:
-    """Draw the changes as files beside the page, and return them as HTML."""
-    figures.use_style()
-    drawn = forest(rows, labels)
-    folder = out / "figures"
-    tables.write(folder / f"{name}.svg", tables.svg(drawn.figure))
-    words = {"alt": drawn.alt, "title": drawn.title, "caption": drawn.caption}
-    tables.write(folder / f"{name}.json", json.dumps(words, ensure_ascii=False))
-    return tables.figure_html(out, name)
+def _label(row: Mapping[str, Any], parts: str = "– {}") -> str:
+    measure, rest = changes.name_row(row)
+    return f"{measure} {parts.format(rest)}" if rest else measure
 
 
 def forest(rows: pd.DataFrame, labels: tuple[str, str]) -> Drawn:
-    """Draw both runs' estimates side by side, and their difference, each with its interval.
+    """Draw both runs' estimates, and beside them their difference, each with its interval.
 
     Parameters
     ----------
     rows
-        Of `changes.changes`, a dozen at most.
+        Of `changes.compare`, a dozen at most.
     labels
         What the two runs are called.
 
@@ -244,73 +224,57 @@ def forest(rows: pd.DataFrame, labels: tuple[str, str]) -> Drawn:
     2
     """
     rows = rows.reset_index(drop=True)
-    named = pd.Series([_label(row) for row in rows.to_dict("records")])
-    size = (figures.WIDTH, figures.rows_height(named, 2))
-    figure, axes = plt.subplots(1, 2, figsize=size)
-    left, right = axes
-    for name, label, move in zip(("first", "second"), labels, (0.14, -0.14), strict=True):
-        _marks(left, rows, name, label=label, move=move)
+    label = pd.Series([_label(row, ": {}") for row in rows.to_dict("records")])
+    figure, (left, right) = plt.subplots(1, 2, figsize=(figures.WIDTH, figures.rows_height(label, 2)))
+    _draw_intervals(left, rows, "first", label=labels[0], shift=0.14)
+    _draw_intervals(left, rows, "second", label=labels[1], shift=-0.14)
     right.axvline(0, color=figures.MUTED, lw=0.8)
-    _marks(
-        right,
-        rows.rename(columns={"ci_low": "estimate_low", "ci_high": "estimate_high"}),
-        "estimate",
-    )
-    for ax in axes:
-        figures.name_rows(ax, named)
+    ends = {"ci_low": "estimate_low", "ci_high": "estimate_high"}
+    _draw_intervals(right, rows.rename(columns=ends), "estimate")
+    for ax, text in ((left, "estimate of each run"), (right, f"difference, {labels[1]} − first")):
+        figures.name_rows(ax, label)
+        ax.set_xlabel(escape.drawn(text))
     right.tick_params(axis="y", labelleft=False)
-    left.set_xlabel("estimate of each run")
-    right.set_xlabel("difference, after less before")
     figures.key_above(figure, left)
-    sure = int((rows["p_adjusted"] <= 1 - rows["confidence"]).sum())
-    title = f"{sure} of these {len(rows)} changed by more than chance explains"
-    if len(rows) == 1:
-        title = "It changed by more than chance explains" if sure else "A change that may be chance"
+    n = int(_is_significant(rows).sum())
+    title = f"{n} of these {len(rows)} changes {'is' if n == 1 else 'are'} significant"
     caption = (
-        f"Left both runs with their {rows['confidence'].iloc[0]:.0%} intervals, right the "
-        "difference on the units that both have, with its paired interval; the line is no change."
+        f"Left: both runs with {rows['confidence'].iloc[0]:.0%} intervals. Right: the difference "
+        "on the units that both have, with its paired interval; the line is no change."
     )
-    alt = "; ".join(f"{_name(row)}: {_from_to(row)}" for row in rows.to_dict("records")[:3])
+    alt = "; ".join(f"{_label(row)}: {_from_to(row)}" for row in rows.to_dict("records")[:3])
     return Drawn(figure, rows, f"Forest plot of {len(rows)} changes. {alt}.", title, caption)
 
 
-def _label(row: Mapping[str, Any]) -> str:
-    measure, rest = _named(row)
-    return f"{measure}: {rest}" if rest else measure
-
-
-def _marks(ax: Axes, rows: pd.DataFrame, name: str, *, label: str = "", move: float = 0.0) -> None:
+def _draw_intervals(
+    ax: Axes, rows: pd.DataFrame, name: str, *, label: str = "", shift: float = 0.0
+) -> None:
     """Draw a column's values with their intervals; those of the first run are hollow."""
-    at = np.arange(len(rows))[::-1] + move
+    at = np.arange(len(rows))[::-1] + shift
     colour = figures.MUTED if name == "first" else figures.INK
-    ax.hlines(at, rows[f"{name}_low"], rows[f"{name}_high"], color=colour, lw=1.4, zorder=2)
     face = figures.PAPER if name == "first" else colour
+    label = escape.drawn(label)
+    ax.hlines(at, rows[f"{name}_low"], rows[f"{name}_high"], color=colour, lw=1.4, zorder=2)
     ax.plot(rows[name], at, "o", color=colour, mfc=face, ms=5, ls="none", zorder=3, label=label)
 
 
-# --- table --------------------------------------------------------------------------------------
-
-
-def _readable(moved: pd.DataFrame, labels: tuple[str, str]) -> pd.DataFrame:
-    """Write the changes as a reader needs them: what, both numbers, the difference, p and N."""
-    written = []
-    for row in moved.to_dict("records"):
-        measure, rest = _named(row)
-        p = "" if np.isnan(row["p_adjusted"]) else p_value(row["p_adjusted"]).removeprefix("p ")
-        written.append(
+def _readable(changed: pd.DataFrame, labels: tuple[str, str]) -> pd.DataFrame:
+    """Write changes for readers: what and of whom, both estimates, the difference, p and N."""
+    rows = []
+    for row in changed.to_dict("records"):
+        measure, rest = changes.name_row(row)
+        rows.append(
             {
                 "what": measure,
                 "of": rest,
-                **{
-                    label: _interval(row, name, f"{name}_low", f"{name}_high")
-                    for label, name in zip(labels, ("first", "second"), strict=True)
-                },
+                labels[0]: _interval(row, "first", "first_low", "first_high"),
+                labels[1]: _interval(row, "second", "second_low", "second_high"),
                 "difference": _interval(row, "estimate", "ci_low", "ci_high"),
-                "p (Holm)": p.removeprefix("= ") or "not tested",
+                "p (Holm)": "not tested" if np.isnan(p := row["p_adjusted"]) else p_in_table(p),
                 "N": f"{row['n']:,}" if row["n"] else "",
             }
         )
-    table = pd.DataFrame(written)
+    table = pd.DataFrame(rows)
     return table if table["of"].any() else table.drop(columns="of")
 
 
@@ -321,24 +285,78 @@ def _interval(row: Mapping[str, Any], of: str, low: str, high: str) -> str:
         value = f"{value.removesuffix('%')} points"
     if not np.isfinite(row[low]):
         return value
-    bare, unit = value.rstrip("%"), "%" if value.endswith("%") else ""
-    if value.endswith(" points"):
-        bare, unit = value.removesuffix(" points"), " points"
-    times, places = (100, 1) if unit else (1, 2)
-    ends = ", ".join(number(times * row[end], decimals=places) for end in (low, high))
-    return f"{bare} [{ends}]{unit}"
+    unit = next((unit for unit in (" points", "%") if value.endswith(unit)), "")
+    times, decimals = (100, 1) if unit else (1, 2)
+    ends = ", ".join(number(times * row[end], decimals=decimals) for end in (low, high))
+    return f"{value.removesuffix(unit)} [{ends}]{unit}"
 
 
-def _table(rows: pd.DataFrame) -> str:
-    """Write a table whose cells wrap, so that it fits a page; on a phone it becomes a list."""
-    head = "".join(f'<th scope="col">{escape.html(name)}</th>' for name in rows)
-    body = "".join(
-        "<tr>"
-        + "".join(
-            f'<td data-label="{escape.attribute(name)}">{escape.html(value)}</td>'
-            for name, value in row.items()
-        )
-        + "</tr>"
-        for row in rows.to_dict("records")
+# --- side by side -------------------------------------------------------------------------------
+
+
+def _side_by_side(
+    runs: Sequence[changes.Run], labels: Sequence[str], chosen: Sequence[int]
+) -> Iterator[dict[str, str]]:
+    """Draw each leading statistic of a study: a row a model and run, a panel what it is about."""
+    rows = [runs[i].estimates.assign(run=labels[i].rpartition("/")[2]) for i in chosen]
+    whole = pd.concat(rows, ignore_index=True).merge(
+        studies.leads(), on=["study", "measure", "statistic"]
     )
-    return f'<table class="changes"><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>'
+    for _, subset in whole.groupby(["measure", "statistic"], sort=False):
+        subset = _leading(subset)
+        if subset.empty:
+            continue
+        first = subset.iloc[0]
+        null = str(first["null_is"])
+        caption = figures.caption(subset, str(first["what"]), band=null)
+        drawn = figures.claims(subset, words={"band": null, "line": null})
+        alt = f"{first['what']}: a dot with its interval for each model, in panels."
+        reading = f"{caption} {str(first['reading'])[:1].upper()}{str(first['reading'])[1:]}."
+        table = readable(
+            subset,
+            [*_ABOUT, "name", "run"],
+            rows=None,
+            labels={"null": null, "name": "model"},
+            note=f"Instrument: {'; '.join(subset['instrument'].unique())}.",
+        )
+        yield {
+            "what": str(first["what"]),
+            "figure": _figure(Drawn(drawn, subset, alt, "", reading)),
+            "table": table_html(table),
+        }
+
+
+def _leading(rows: pd.DataFrame) -> pd.DataFrame:
+    """Keep the rows that stand for a statistic, and name them: `name`, `cell`, `panel`."""
+    rows = rows[rows[["dimension", "task", "topic"]].eq("").all(axis=1)]
+    whole = rows["bias"].eq("")  # over all biases, where there is such a row
+    rows = rows[whole | ~whole.any()]
+    judge = rows["judge"].where(rows["judge"].ne(""), rows["evaluator"])
+    rows = rows.assign(name=judge.map(names.judge).where(judge.ne(""), rows["model"]))
+    whole = rows["model"].eq("all") & judge.ne("")
+    rows = rows[(whole | ~whole.any()) & rows["name"].ne("")]
+    by = ["run", "name", "bias", "source", "prompt"]
+    rows = rows[~changes.mirrored(rows, ["estimate"], by=by)]
+    about = [key for key in _ABOUT if rows[key].nunique() > 1]
+    if "group" in about and "bias" in about:
+        about.remove("bias")  # a group's name implies it
+    panel = [
+        " · ".join(names.people(row[key]) or f"all {key}s" for key in about)
+        for row in rows.to_dict("records")
+    ]
+    cell = rows["name"] if rows["run"].nunique() == 1 else rows["name"] + ", " + rows["run"]
+    rows = rows.assign(
+        panel=panel, cell=cell, reference=rows["null"].where(rows["null_low"].isna())
+    )
+    rows = rows[rows["panel"].isin(rows["panel"].unique()[:_PANELS])]
+    place = {name: i for i, name in enumerate(names.order(rows["name"]))}
+    order = rows.assign(_panel=figures.first_seen(rows["panel"]), _name=rows["name"].map(place))
+    return rows.loc[order.sort_values(["_panel", "_name", "run"], kind="stable").index]
+
+
+def _figure(drawn: Drawn) -> str:
+    """Return a figure as HTML that needs no file."""
+    image = inline(tables.svg(drawn.figure), alt=drawn.alt)
+    title = f"<b>{escape.html(drawn.title)}.</b> " if drawn.title else ""
+    caption = f"{title}{escape.html(drawn.caption)}"
+    return f'<figure class="drawn">{image}<figcaption>{caption}</figcaption></figure>'

@@ -1,4 +1,4 @@
-"""Where a run failed, and what to do, as a list of runs tells it."""
+"""Where a run failed, and what to do, for its card in the list of runs."""
 
 from __future__ import annotations
 
@@ -8,40 +8,46 @@ from typing import Any
 
 import nbformat
 
-from nbbias.pages import about, manifest, share
+from nbbias.pages import about, manifest
 from nbbias.params import FAILED
 
 _LONGEST = 500  # letters of a message; the run's own page has all of it
 
+#: Said of an error that nobody foresaw; the place is in the package.
+DEFECT = (
+    "This is a defect in nbbias ({}), not a mistake of yours. Please report it to its developers, "
+    "with this message and the traceback in notebook.ipynb; then try other parameters"
+)
 
-def told(folder: Path, described: Mapping[str, Any]) -> dict[str, Any]:
-    """Say where a run that did not end well stopped.
+
+def describe(folder: Path, content: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe where a run that did not end well stopped.
 
     Parameters
     ----------
     folder
         The run's folder.
-    described
+    content
         Its manifest.
 
     Returns
     -------
     dict
-        `where`: the cell and its section, as far as they are known; `message`, without paths of
-        this machine; `todo` and, where the run lies below the current folder, the `command`;
-        `good`, the name of the finished run whose place it did not take, or None.
+        `where`: the cell and its section, as far as they are known; `message`; `todo` and, where
+        the run lies below the current folder, the `command`; `good`, the name of the finished run
+        whose place it did not take, or None.
     """
-    error = described.get("error") or {}
+    error = content.get("error") or {}
     cell = error.get("cell")
-    section = _section(folder / "notebook.ipynb") or _reached(described)
+    section = _section(folder / "notebook.ipynb") or _last_section(content)
     parts = [f"cell {cell}" if cell is not None else "", f"section “{section}”" if section else ""]
     where = ", ".join(filter(None, parts))
-    message = share.portable_text(str(error.get("message") or ""), described)
+    message = str(error.get("message") or "")
     good = folder.with_name(folder.name.removesuffix(FAILED))
     return {
         "where": f"in {where}" if where else "",
         "message": message if len(message) <= _LONGEST else message[:_LONGEST] + " …",
-        "todo": _advice(described["status"], error),
+        "todo": _advice(content["status"], error),
         "command": about.command(folder),
         "good": good.name if good != folder and good.is_dir() else None,
     }
@@ -57,15 +63,8 @@ def _advice(status: str, error: Mapping[str, Any]) -> str:
     return "Mend what it names, then run it again"
 
 
-#: What is said of an error that nobody foresaw; the place is in the package.
-DEFECT = (
-    "This is a defect in nbbias ({}), not a mistake of yours. Please report it to its developers, "
-    "with this message and the traceback in notebook.ipynb; then try other parameters"
-)
-
-
 def _section(notebook: Path) -> str:
-    """Return the heading under which a notebook's error stands."""
+    """Return the heading above the cell with an error."""
     try:
         cells = nbformat.read(notebook, as_version=4).cells
     except (OSError, ValueError, nbformat.ValidationError):
@@ -79,7 +78,7 @@ def _section(notebook: Path) -> str:
     return ""
 
 
-def _reached(described: Mapping[str, Any]) -> str:
-    """Return the last section that took any time; nothing else is known of a process that died."""
-    spent = described.get("seconds_by_section") or {}
-    return next((name for name in reversed(list(spent)) if spent[name] > 0 and name != "start"), "")
+def _last_section(content: Mapping[str, Any]) -> str:
+    """Return the last section that took any time: all that is known of a process that died."""
+    seconds = content.get("seconds_by_section") or {}
+    return next((name for name in reversed(seconds) if seconds[name] > 0 and name != "start"), "")

@@ -1,10 +1,9 @@
 """The gate: did a declared claim get worse than in the run that was accepted last?
 
 Every declared claim is tested twice on the units that both runs have (`stats.gate`): whether the
-run is worse by more than the margin, and whether it is not. The first p values are corrected by
-Holm's method, so that all claims together raise a false alarm in one of twenty comparisons at most.
-The second need no correction: the gate opens where every one of them is small, and a single claim
-that is worse keeps it shut as often as its own test promises.
+run is worse by more than the margin, and whether it is not. The first p values are Holm-adjusted,
+so that all claims together raise a false alarm in one of twenty comparisons at most. The second
+need no correction: the gate opens where every one of them is small.
 """
 
 from __future__ import annotations
@@ -30,38 +29,24 @@ Verdict = Literal["worse", "not worse", "cannot tell", "left out"]
 #: Exit status of the command, by the verdict on all claims together.
 WORSE, NOT_WORSE, CANNOT_TELL = 1, 0, 3
 
-#: The power that so many units would have, of all claims together.
+#: Power of all claims together for which units are counted.
 POWER = 0.8
 
-#: Why nothing can be told of a model that nobody asked.
-NOT_ASKED = "the model was not asked again: both runs read the same recorded answers ({files})"
-
-_NAMED = (
-    "model",
-    "source",
-    "prompt",
-    "bias",
-    "group",
-    "dimension",
-    "task",
-    "topic",
-    "judge",
-    "evaluator",
-)
+_ORDER = ["worse", "cannot tell", "not worse", "left out"]
 
 
 class Gate(NamedTuple):
-    """What a gate found: a row for each declared claim, and the exit status that follows.
+    """The result of a gate: a row for each declared claim, and the exit status that follows.
 
     `rows` has what names a claim, `claim` (its number), `name` (in words), `verdict`, `reason`,
     `first` and `second`, `worsening` with `ci_low` and `ci_high`, `margin`, `n`, `only_first`,
-    `only_second`, `p_worse` (`p_adjusted` is Holm's), `p_not_worse`, and `needed`, the units that
-    could tell. `remarks` are what a reader should know beside.
+    `only_second`, `p_worse` (`p_adjusted` is Holm's), `p_not_worse`, and `needed`, the number of
+    units for a verdict; the worst verdict comes first. `remarks` say how the runs differ.
     """
 
     run: str
     baseline: str
-    called: str
+    units: str
     rows: pd.DataFrame
     status: int
     alpha: float
@@ -81,203 +66,174 @@ def gate(
     Parameters
     ----------
     run
-        The folder of a finished run, which says what is declared.
+        The folder of a finished run, whose declared claims are tested.
     baseline
-        That of the run it must not be worse than; or a folder of runs, in which it has the run's
+        That of the run it must not be worse than; or a folder of runs that has one of the same
         study and name.
     margins
         How much worse is accepted, by the number of the claim.
     margin
-        The same for all claims that neither name a `smallest_effect` nor stand in `margins`.
+        The same for all claims that neither have a `smallest_effect` nor stand in `margins`.
     claims
         The numbers of the claims that are tested; all by default.
 
     Raises
     ------
     NbbiasError
-        A folder holds no finished run, the two are of several studies, nothing is declared, a claim
-        cannot be tested or has no margin.
+        A folder holds no finished run, the two are of different studies, nothing is declared, a
+        claim cannot be tested or has no margin.
     """
     second = changes.read(run)
-    first = changes.read(_twin(baseline, second))
-    if first.described["study"] != second.described["study"]:
-        told = f"is a run of {first.described['study']}, not of {second.described['study']}"
-        raise NbbiasError(str(baseline), told)
+    study, name = str(second.manifest["study"]), str(second.manifest["run"])
+    inside = baseline / study / name
+    direct = (baseline / manifest.NAME).is_file() or not inside.is_dir()
+    first = changes.read(baseline if direct else inside)
+    if first.manifest["study"] != study:
+        problem = f"is a run of {first.manifest['study']}, not of {study}"
+        raise NbbiasError(str(baseline), problem)
     first, renamed = changes.as_one_model(first, second)
-    rows = _chosen(second, claims, where=str(run))
-    rows += _gone(first, second, {int(row["claim"]) for row in rows})
-    worse = second.study.worse
-    _refuse_untestable(rows, first, second, worse, where=str(run))
-    rows = _with_margins(rows, margins or {}, margin, where=str(run))
-    alpha = 1 - float(second.described["parameters"].get("confidence", 0.95))
-    wanted = 1 - (1 - POWER) / max(len(rows), 1)
-    recorded = [] if renamed else changes.answered_before(first, second)
-    tested = [_tested(row, first, second, worse[row["statistic"]], alpha) for row in rows]
-    tested = [_not_asked(row, recorded) for row in tested]
-    table = stats.adjust(pd.DataFrame(tested).assign(p_value=lambda own: own["p_worse"]))
+    rows = _declared(first, second, claims, where=str(run))
+    rows = [row | {"margin": _margin(row, margins or {}, margin)} for row in rows]
+    _refuse_untestable(rows, second, where=str(run))
+    alpha = 1 - float(second.manifest["parameters"].get("confidence", 0.95))
+    recorded = [] if renamed else changes.recorded_answers(first, second)
+    tested = [_test(row, first, second, recorded, alpha) for row in rows]
+    table = stats.adjust(pd.DataFrame(tested).assign(p_value=lambda rows: rows["p_worse"]))
     table["verdict"] = [_verdict(row, alpha) for row in table.to_dict("records")]
-    table["needed"] = [
-        _needed(row, first, second, worse[row["statistic"]], alpha, wanted)
-        for row in table.to_dict("records")
-    ]
     if (table["verdict"] == "left out").all():
         raise NbbiasError(str(run), "no claim was measured in both runs")
-    remarks = [f"Taken for one model: {renamed}."] if renamed else []
-    remarks += _remarks(first, second)
-    new, old = (f"{one.described['study']}/{one.described['run']}" for one in (second, first))
-    old = "its baseline" if old == new else old
-    return Gate(new, old, second.called, table, _status(table), alpha, remarks)
+    power = 1 - (1 - POWER) / len(table)
+    table["needed"] = [
+        _needed(row, first, second, alpha, power) for row in table.to_dict("records")
+    ]
+    order = table["verdict"].map(_ORDER.index).sort_values(kind="stable").index
+    verdicts = set(table["verdict"])
+    status = CANNOT_TELL if "cannot tell" in verdicts else NOT_WORSE
+    remarks = [f"Compared as one model: {renamed}."] if renamed else []
+    return Gate(
+        second.label,
+        "its baseline" if first.label == second.label else first.label,
+        second.study.called,
+        table.loc[order].reset_index(drop=True),
+        WORSE if "worse" in verdicts else status,
+        alpha,
+        remarks + _remarks(first, second),
+    )
 
 
-def _twin(baseline: Path, second: changes.Run) -> Path:
-    """Return the accepted run: the folder named, or the run's twin in a folder of runs."""
-    inside = baseline / str(second.described["study"]) / str(second.described["run"])
-    return baseline if (baseline / manifest.NAME).is_file() or not inside.is_dir() else inside
-
-
-def _chosen(run: changes.Run, claims: Sequence[int] | None, *, where: str) -> list[Row]:
-    declared = run.declared
-    if declared.empty:
-        told = "declares no claim; name some under claims: in its params file, and run it again"
-        raise NbbiasError(where, told)
-    known = sorted({int(number) for number in declared["claim"]})
-    strange = sorted(set(claims or ()) - set(known))
-    if strange:
-        there = ", ".join(map(str, known))
-        raise NbbiasError(where, f"declares no claim {strange[0]}; its claims are {there}")
-    own = declared[declared["claim"].isin(claims or known)]
-    return [row | {"name": _name(row)} for row in own.to_dict("records")]
-
-
-def _gone(first: changes.Run, second: changes.Run, chosen: set[int]) -> list[Row]:
-    """Return the accepted run's rows of the same claims that the run measured no more."""
-    asked = [one.described.get("parameters", {}).get("claims", []) for one in (first, second)]
-    there, rows = set(changes.keys_of(second.declared)), []
-    for key, row in zip(
-        changes.keys_of(first.declared), first.declared.to_dict("records"), strict=True
-    ):
-        claim = asked[0][int(row["claim"]) - 1] if int(row["claim"]) <= len(asked[0]) else None
-        number = asked[1].index(claim) + 1 if claim in asked[1] else 0
-        if number in chosen and key not in there and np.isfinite(row["estimate"]):
-            gone = {"estimate": np.nan, "reason": "measured in the baseline, and not in this run"}
-            rows.append(row | gone | {"claim": number, "name": _name(row)})
+def _declared(
+    first: changes.Run, second: changes.Run, claims: Sequence[int] | None, *, where: str
+) -> list[Row]:
+    """Return the rows of the chosen claims, and those that only the baseline measured."""
+    if second.declared.empty:
+        problem = "declares no claim; name some under claims: in its params file, and run it again"
+        raise NbbiasError(where, problem)
+    numbers = sorted({int(number) for number in second.declared["claim"]})
+    if unknown := sorted(set(claims or ()) - set(numbers)):
+        known = ", ".join(map(str, numbers))
+        raise NbbiasError(where, f"declares no claim {unknown[0]}; its claims are {known}")
+    chosen = set(claims or numbers)
+    rows = second.declared[second.declared["claim"].isin(chosen)].to_dict("records")
+    before, now = (run.manifest["parameters"].get("claims", []) for run in (first, second))
+    measured = set(changes.keys_of(second.declared))
+    for row in first.declared.to_dict("records"):
+        number = int(row["claim"])
+        claim = before[number - 1] if number <= len(before) else None
+        number = now.index(claim) + 1 if claim in now else 0
+        gone = _key(row) not in measured and np.isfinite(row["estimate"])
+        if gone and number in chosen:
+            reason = "measured in the baseline, and not in this run"
+            rows.append(row | {"estimate": np.nan, "reason": reason, "claim": number})
+    for row in rows:
+        measure, rest = changes.name_row(row)
+        row["name"] = f"{measure} ({rest})" if rest else measure
     return rows
 
 
-def _name(row: Row) -> str:
-    """Return a claim in people's words: what is measured, and of whom."""
-    said = names.measure({key: row[key] or None for key in UNIT_KEYS})
-    rest = [
-        str(row[key])
-        for key in _NAMED
-        if row[key] and not (key == "source" and row[key] in {"all", "sample", "simulated"})
-    ]
-    left = {row["bias"]} if row["group"] else set()
-    whose = (names.of_people(row["group"]), names.people(row["group"]))
-    left |= {row["group"]} if row["group"] and any(one in said for one in whose) else set()
-    rest = [names.people(one) for one in rest if one not in left]
-    return f"{said} ({', '.join(dict.fromkeys(rest))})" if rest else said
+def _key(row: Row) -> changes.Key:
+    return tuple(row[name] for name in UNIT_KEYS)
 
 
-def _refuse_untestable(
-    rows: list[Row],
-    first: changes.Run,
-    second: changes.Run,
-    worse: Mapping[str, str],
-    *,
-    where: str,
-) -> None:
-    told: dict[int, str] = {}
-    able: set[int] = set()
-    for row, key in zip(rows, changes.keys_of(pd.DataFrame(rows)), strict=True):
-        number = int(row["claim"])
-        no_units = np.isfinite(row["estimate"]) and key not in second.units
-        if row["statistic"] not in worse:
-            why = f"has no direction in which it is worse, or is no mean over {second.called}"
-            told.setdefault(number, f"claim {number}, {row['name']}, {why}")
-        elif no_units:
-            why = f"the run saves no values by {second.called}"
-            told.setdefault(number, f"claim {number}, {row['name']}: {why}")
-        else:
-            able.add(number)
-    if not told:
-        return
-    left = sorted(able - set(told))
-    hint = f"leave it out: --claims {','.join(map(str, left))}"
-    if not left:
-        hint = f"declare a claim of one of: {', '.join(worse) or 'another study'}"
-    raise NbbiasError(where, [f"{one}; {hint}" for one in told.values()])
+def _margin(row: Row, margins: Mapping[int, float], default: float | None) -> float | None:
+    smallest = row.get(SMALLEST, np.nan)
+    return margins.get(int(row["claim"]), smallest if np.isfinite(smallest) else default)
 
 
-def _with_margins(
-    rows: list[Row], margins: Mapping[int, float], margin: float | None, *, where: str
-) -> list[Row]:
-    found, told = [], {}
+def _refuse_untestable(rows: list[Row], run: changes.Run, *, where: str) -> None:
+    """Refuse claims that cannot be tested, each once, with what to do about it."""
+    units, problems = run.study.called, dict[int, str]()
     for row in rows:
-        number, own = int(row["claim"]), row.get(SMALLEST, np.nan)
-        value = margins.get(number, own if np.isfinite(own) else margin)
-        if value is None:
-            told[number] = (
-                f"claim {number}, {row['name']}, has no margin: how much worse is accepted? Give "
-                f"--margin, or smallest_effect in its claim, in the unit of its estimate "
-                f"({row['estimate']:.3g}; half its interval is "
-                f"{(row['ci_high'] - row['ci_low']) / 2:.2g})"
+        if row["statistic"] not in run.study.worse:
+            testable = ", ".join(run.study.worse) or "another study"
+            problem = (
+                f"has no direction in which it is worse, or is no mean over {units}; "
+                f"choose others by --claims, or declare one of: {testable}"
             )
-        found.append(row | {"margin": value})
-    if told:
-        raise NbbiasError(where, list(told.values()))
-    return found
+        elif np.isfinite(row["estimate"]) and _key(row) not in run.units:
+            problem = f"has no values by {units} in the run; choose others by --claims"
+        elif row["margin"] is None:
+            half = (row["ci_high"] - row["ci_low"]) / 2
+            problem = (
+                "needs a non-inferiority margin: how large a worsening do you accept? Give "
+                "--margin, or smallest_effect in its claim, in the unit of its estimate "
+                f"({row['estimate']:.3g}; half its interval is {half:.2g})"
+            )
+        else:
+            continue
+        problems.setdefault(int(row["claim"]), f"claim {row['claim']}, {row['name']}, {problem}")
+    if problems:
+        raise NbbiasError(where, list(problems.values()))
 
 
-def _tested(row: Row, first: changes.Run, second: changes.Run, worse: Any, alpha: float) -> Row:
-    key = tuple(row[name] for name in UNIT_KEYS)
-    both = changes.paired(first, second, key)
-    common = both.dropna(subset=["first", "second"])
-    told = {name: row[name] for name in (*UNIT_KEYS, "claim", "name", "margin", "reason")}
-    told["reason"] = told["reason"] if isinstance(told["reason"], str) else None
-    there = dict(zip(changes.keys_of(first.estimates), first.estimates["estimate"], strict=True))
-    told |= {
-        "first": there.get(key, np.nan),
+def _test(
+    row: Row, first: changes.Run, second: changes.Run, recorded: Sequence[str], alpha: float
+) -> Row:
+    """Test one claim on the units that both runs have."""
+    key = _key(row)
+    pair = changes.pair_units(first, second, key)
+    if pair is None:
+        pair = pd.DataFrame(columns=["first", "second", "cluster"])
+    common = pair.dropna(subset=["first", "second"])
+    before = dict(zip(changes.keys_of(first.estimates), first.estimates["estimate"], strict=True))
+    result = {name: row[name] for name in (*UNIT_KEYS, "claim", "name", "margin")}
+    result |= {
+        "reason": row["reason"] if isinstance(row["reason"], str) else None,
+        "first": before.get(key, np.nan),
         "second": row["estimate"],
-        "only_first": int(both["second"].isna().sum()),
-        "only_second": int(both["first"].isna().sum()),
+        "only_first": int(pair["second"].isna().sum()),
+        "only_second": int(pair["first"].isna().sum()),
     }
-    told |= stats.gate(common, worse=worse, margin=row["margin"])
-    if len(common) and _same_files(first, second) and (common["first"] == common["second"]).all():
-        told |= {"p_worse": 1.0, "p_not_worse": 0.0, "reason": "the same files were read"}
-    half = t.ppf(1 - alpha, told["df"]) * told["se"] if told["n"] > 1 else np.nan
-    told |= {"ci_low": told["worsening"] - half, "ci_high": told["worsening"] + half}
-    if len(common):  # the estimates, too, are of the common units
-        told |= {name: float(common[name].mean()) for name in ("first", "second")}
-    elif np.isfinite(told["second"]):
-        told["reason"] = _why_none(key, first, there)
-    return told
-
-
-def _not_asked(row: Row, recorded: Sequence[str]) -> Row:
-    """Take back what a claim says of a model that was not asked between the two runs."""
-    files = {name.partition(".")[0]: name.partition(".")[2] for name in recorded}
-    mine = [name for name, judge in files.items() if not judge or judge == row["judge"]]
-    if not mine or row["n"] == 0:
-        return row
-    return row | {"p_not_worse": np.nan, "reason": NOT_ASKED.format(files=" and ".join(mine))}
-
-
-def _same_files(first: changes.Run, second: changes.Run) -> bool:
-    """Tell whether two runs read the same: then what did not change says nothing by chance."""
-    read = [
-        {name: entry["sha256"] for name, entry in run.described.get("data", {}).items()}
+    worse = second.study.worse[row["statistic"]]
+    result |= stats.gate(common, worse=worse, margin=row["margin"])
+    files = [
+        {name: entry["sha256"] for name, entry in run.manifest.get("data", {}).items()}
         for run in (first, second)
     ]
-    return bool(read[0]) and read[0] == read[1]
+    unchanged = len(common) and (common["first"] == common["second"]).all()
+    if unchanged and files[0] and files[0] == files[1]:
+        result |= {"p_worse": 1.0, "p_not_worse": 0.0, "reason": "the same files were read"}
+    half = t.ppf(1 - alpha, result["df"]) * result["se"] if result["n"] > 1 else np.nan
+    result |= {"ci_low": result["worsening"] - half, "ci_high": result["worsening"] + half}
+    if len(common):  # the estimates, too, are of the common units
+        result |= {name: float(common[name].mean()) for name in ("first", "second")}
+    elif np.isfinite(result["second"]):
+        result["reason"] = _why_not(key, before)
+    # Nothing can be said of a model that was not asked between the two runs.
+    parameters = {name.partition(".")[0]: name.partition(".")[2] for name in recorded}
+    same = [name for name, judge in parameters.items() if judge in {"", row["judge"]}]
+    if same and result["n"]:
+        reason = "the model was not asked again: both runs read the same recorded answers"
+        result |= {"p_not_worse": np.nan, "reason": f"{reason} ({' and '.join(same)})"}
+    return result
 
 
-def _why_none(key: changes.Key, first: changes.Run, there: Mapping[Any, float]) -> str:
-    if np.isfinite(there.get(key, np.nan)):
+def _why_not(key: changes.Key, before: Mapping[changes.Key, float]) -> str:
+    """Say why a claim has no unit in both runs."""
+    if np.isfinite(before.get(key, np.nan)):
         return "the two runs have no unit in common"
-    others = {one[-1] for one in there if one[:-1] == key[:-1]}
-    if others:
-        return f"the baseline measured it by another instrument ({', '.join(sorted(others))})"
+    instruments = {other[-1] for other in before if other[:-1] == key[:-1]}
+    if instruments:
+        return f"the baseline measured it by another instrument ({', '.join(sorted(instruments))})"
     return "the baseline did not measure it"
 
 
@@ -289,46 +245,39 @@ def _verdict(row: Row, alpha: float) -> Verdict:
     return "not worse" if row["p_not_worse"] <= alpha else "cannot tell"
 
 
-def _needed(
-    row: Row, first: changes.Run, second: changes.Run, worse: Any, alpha: float, wanted: float
-) -> float:
+def _needed(row: Row, first: changes.Run, second: changes.Run, alpha: float, power: float) -> float:
     if row["verdict"] != "cannot tell" or (row["n"] and np.isnan(row["p_not_worse"])):
         return np.nan
-    both = changes.paired(first, second, tuple(row[name] for name in UNIT_KEYS))
-    common = both.dropna(subset=["first", "second"])
-    found = stats.units_needed(
-        common, worse=worse, margin=row["margin"], alpha=alpha, wanted=wanted
+    pair = changes.pair_units(first, second, _key(row))
+    if pair is None:
+        return np.nan
+    common, worse = pair.dropna(), second.study.worse[row["statistic"]]
+    needed = stats.units_needed(
+        common, worse=worse, margin=row["margin"], alpha=alpha, wanted=power
     )
-    return np.nan if found is None else float(found)
-
-
-def _status(table: pd.DataFrame) -> int:
-    if (table["verdict"] == "worse").any():
-        return WORSE
-    return CANNOT_TELL if (table["verdict"] == "cannot tell").any() else NOT_WORSE
+    return np.nan if needed is None else float(needed)
 
 
 def _remarks(first: changes.Run, second: changes.Run) -> list[str]:
-    told = []
-    declared = [one.described.get("claims_sha256") for one in (first, second)]
-    if declared[0] != declared[1]:
-        told.append("The two runs declare different claims; those of the run are tested.")
-    asked = {"claims", *second.study.answers}  # that these differ is what a gate is for
-    differs = [
-        name
-        for name in changes.read_differently(first, second)
-        if name.partition(".")[0] not in asked
+    remarks = []
+    if first.manifest.get("claims_sha256") != second.manifest.get("claims_sha256"):
+        remarks.append("The two runs declare different claims; those of the run are tested.")
+    settings = changes.settings([first.manifest, second.manifest])
+    differing = settings.loc[settings["kind"].isin(["parameter", "data"]), "name"]
+    expected = {"claims", *second.study.answers}  # a gate is for these to differ
+    differing = [
+        name for name in dict.fromkeys(differing) if name.partition(".")[0] not in expected
     ]
-    if differs:
-        told.append(f"Set or read differently: {', '.join(differs)}.")
-    return told
+    if differing:
+        remarks.append(f"Set or read differently: {', '.join(differing)}.")
+    return remarks
 
 
 # --- for readers --------------------------------------------------------------------------------
 
 
-def headline(found: Gate) -> str:
-    """Say in one sentence what the gate found.
+def headline(result: Gate) -> str:
+    """Return the result of a gate in one sentence.
 
     Examples
     --------
@@ -336,106 +285,100 @@ def headline(found: Gate) -> str:
     >>> headline(Gate("llmbi/new", "llmbi/old", "prompts", rows, 1, 0.05, []))
     'llmbi/new is worse than llmbi/old in 1 of 2 claims.'
     """
-    tested = found.rows[found.rows["verdict"] != "left out"]
-    n = len(tested)
-    claims = f"{n} claim{'' if n == 1 else 's'}"
-    times = {name: int((tested["verdict"] == name).sum()) for name in ("worse", "cannot tell")}
-    pair = f"{found.run} is {{}} than {found.baseline}"
-    if found.status == WORSE:
-        return f"{pair.format('worse')} in {times['worse']} of {claims}."
-    if found.status == NOT_WORSE:
-        every = {1: "its claim", 2: "both claims"}.get(n, f"all {claims}")
-        return f"{pair.format('shown to be not worse')} in {every}."
-    pair = f"whether {found.run} is worse than {found.baseline}"
-    unasked = tested["p_not_worse"].isna() & (tested["n"] > 0)
-    if unasked[tested["verdict"] == "cannot tell"].all():
-        told = f"{pair[0].upper()}{pair[1:]} cannot be told: the model was not asked again"
-        return f"{told} ({times['cannot tell']} of {claims})."
-    return f"Too few {found.called} to tell {pair}: {times['cannot tell']} of {claims}."
+    tested = result.rows[result.rows["verdict"] != "left out"]
+    claims = f"{len(tested)} claim{'s' * (len(tested) != 1)}"
+    worse, unclear = ((tested["verdict"] == name) for name in ("worse", "cannot tell"))
+    if result.status == WORSE:
+        return f"{result.run} is worse than {result.baseline} in {worse.sum()} of {claims}."
+    if result.status == NOT_WORSE:
+        return f"{result.run} is shown to be not worse than {result.baseline} in all {claims}."
+    asked = tested["p_not_worse"].notna() | (tested["n"] == 0)
+    why = f"too few {result.units}"
+    if not asked[unclear].any():
+        why = "the model was not asked again"
+    return (
+        f"Inconclusive, {why}: {result.run} may or may not be worse than {result.baseline} "
+        f"in {unclear.sum()} of {claims}."
+    )
 
 
-def told(row: Mapping[str, Any], found: Gate) -> str:
-    """Say of one claim what changed, against which margin, and how sure that is."""
+def describe(row: Mapping[str, Any], result: Gate) -> str:
+    """Return of one claim what changed, against which margin, and its p value."""
     if row["verdict"] == "left out":
         return "measured in neither run"
     if not np.isfinite(row["worsening"]):
-        return str(row["reason"] or f"{row['n']} {found.called} in both runs")
-    size, word = abs(row["worsening"]), "worse" if row["worsening"] > 0 else "better"
-    moved = f"{_number(row, 'first')} → {_number(row, 'second')}"
-    by = f"{word} by {_amount(row, size)}" if size > 1e-9 else "the same"
-    margin = _amount(row, row["margin"])
-    text = f"{moved}, {by}; margin {margin}; {row['n']:,} common {found.called}"
+        return str(row["reason"] or f"{row['n']} {result.units} in both runs")
+
+    def written(value: float) -> str:
+        return names.quantity({**row, "amount": value}, "amount")
+
+    word = "worse" if row["worsening"] > 0 else "better"
+    size = abs(row["worsening"])
+    text = (
+        f"{written(row['first'])} → {written(row['second'])}, "
+        f"{f'{word} by {written(size)}' if size > changes.ROUNDING else 'the same'}; "
+        f"margin {written(row['margin'])}; {row['n']:,} common {result.units}"
+    )
     if row["only_first"] or row["only_second"]:
-        text += f" ({row['only_first']:,} in the baseline alone, {row['only_second']:,} here alone)"
+        text += f" ({row['only_first']:,} in the baseline only, {row['only_second']:,} here only)"
     if row["verdict"] == "worse":
         return f"{text}; {p_value(row['p_adjusted'])} (Holm)"
     if row["verdict"] == "not worse":
         return f"{text}; {row['reason'] or p_value(row['p_not_worse'])}"
     if np.isnan(row["p_not_worse"]):
         return f"{text}; {row['reason']}"
-    return f"{text}; {_could(row, found)}"
+    return f"{text}; {_sample_size(row, result.units)}"
 
 
-def _could(row: Mapping[str, Any], found: Gate) -> str:
+def _sample_size(row: Mapping[str, Any], units: str) -> str:
     if not np.isfinite(row["needed"]):
-        return f"so few {found.called} do not say how many could"
+        return f"too few {units} to estimate how many would suffice"
     if row["needed"] <= row["n"]:
-        return "as many could have told, had nothing changed; more would tell"
+        return f"as many {units} would suffice for a model that did not change; take more"
     about = float(f"{row['needed']:.2g}")
-    return f"about {about:,.0f} could tell, had nothing changed ({POWER:.0%} power)"
+    return f"about {about:,.0f} would suffice for a model that did not change ({POWER:.0%} power)"
 
 
-def _number(row: Mapping[str, Any], of: str) -> str:
-    return names.quantity(row, of)
+def lines(result: Gate) -> list[tuple[str, str, str]]:
+    """Return of each claim the verdict, its name and what changed; the worst come first."""
+    rows = result.rows.to_dict("records")
+    return [(row["verdict"], row["name"], describe(row, result)) for row in rows]
 
 
-def _amount(row: Mapping[str, Any], value: float) -> str:
-    return names.quantity({**row, "amount": value}, "amount")
+def notes(result: Gate) -> list[str]:
+    """Return what stands below: remarks, and how the tests are made."""
+    return [
+        *result.remarks,
+        f"Paired one-sided tests at {result.alpha:.0%}; Holm's correction over the claims keeps "
+        f"the rate of false alarms of all together at {result.alpha:.0%} at most.",
+    ]
 
 
-def markdown(found: Gate) -> str:
+def markdown(result: Gate) -> str:
     """Write a gate as Markdown, for a merge request or the summary of a job.
 
     Examples
     --------
-    >>> rows = pd.DataFrame(columns=["verdict", "name"])
-    >>> markdown(Gate("llmbi/new", "llmbi/old", "prompts", rows, 0, 0.05, ["Note."]))[:9]
-    '## nbbias'
+    >>> rows = pd.DataFrame(columns=["verdict", "name", "p_not_worse", "n"])
+    >>> print(markdown(Gate("llmbi/new", "llmbi/old", "prompts", rows, 0, 0.05, []))[:22])
+    ## nbbias gate: not wor
     """
-    title = {WORSE: "worse", NOT_WORSE: "not worse", CANNOT_TELL: "inconclusive"}[found.status]
-    lines = [
-        f"## nbbias gate: {title}",
-        "",
-        _cell(headline(found)),
-        "",
-        "| | claim | what changed |",
-        "| --- | --- | --- |",
+    title = {WORSE: "worse", NOT_WORSE: "not worse", CANNOT_TELL: "inconclusive"}[result.status]
+    table = ["| | claim | what changed |", "| --- | --- | --- |"]
+    table += [
+        f"| **{verdict}** | {_cell(name)} | {_cell(text)} |"
+        for verdict, name, text in lines(result)
     ]
-    lines += [
-        f"| **{row['verdict']}** | {_cell(row['name'])} | {_cell(told(row, found))} |"
-        for row in _ordered(found)
-    ]
-    lines += ["", *(f"- {_cell(one)}" for one in (*found.remarks, _small_print(found)))]
-    return "\n".join(lines) + "\n"
+    below = [f"- {_cell(note)}" for note in notes(result)]
+    head = [f"## nbbias gate: {title}", "", _cell(headline(result)), ""]
+    return "\n".join([*head, *table, "", *below]) + "\n"
 
 
 def _cell(text: str) -> str:
     return escape.markdown(visible(text)).replace("|", "\\|").replace("\n", " ")
 
 
-def _ordered(found: Gate) -> list[Row]:
-    rank = {"worse": 0, "cannot tell": 1, "not worse": 2, "left out": 3}
-    return sorted(found.rows.to_dict("records"), key=lambda row: rank[row["verdict"]])
-
-
-def _small_print(found: Gate) -> str:
-    return (
-        f"Paired one-sided tests at {found.alpha:.0%}; Holm's correction over the claims keeps "
-        f"false alarms of all together at {found.alpha:.0%} at most."
-    )
-
-
-def junit(found: Gate) -> str:
+def junit(result: Gate) -> str:
     """Write a gate as JUnit XML: a claim that is worse fails, one that cannot be told is an error.
 
     Examples
@@ -444,40 +387,25 @@ def junit(found: Gate) -> str:
     >>> junit(Gate("llmbi/new", "llmbi/old", "prompts", rows, 0, 0.05, [])).count("<testsuite ")
     1
     """
-    rows = _ordered(found)
-    count = {
-        name: sum(row["verdict"] == name for row in rows)
-        for name in ("worse", "cannot tell", "left out")
-    }
-    suite = ElementTree.Element(
-        "testsuite",
-        name=f"nbbias gate {visible(found.run)}",
-        tests=str(len(rows)),
-        failures=str(count["worse"]),
-        errors=str(count["cannot tell"]),
-        skipped=str(count["left out"]),
-    )
     kinds = {"worse": "failure", "cannot tell": "error", "left out": "skipped"}
-    for row in rows:
-        case = ElementTree.SubElement(
-            suite, "testcase", classname=visible(found.run), name=visible(row["name"])
-        )
-        text = visible(told(row, found))
-        if row["verdict"] in kinds:
-            ElementTree.SubElement(case, kinds[row["verdict"]], message=text, type=row["verdict"])
-        else:
-            ElementTree.SubElement(case, "system-out").text = text
-    ElementTree.indent(suite)
+    count = result.rows["verdict"].value_counts()
     suites = ElementTree.Element("testsuites")
-    suites.append(suite)
+    suite = ElementTree.SubElement(
+        suites,
+        "testsuite",
+        name=f"nbbias gate {visible(result.run)}",
+        tests=str(len(result.rows)),
+        failures=str(count.get("worse", 0)),
+        errors=str(count.get("cannot tell", 0)),
+        skipped=str(count.get("left out", 0)),
+    )
+    for verdict, name, text in lines(result):
+        names = {"classname": visible(result.run), "name": visible(name)}
+        case = ElementTree.SubElement(suite, "testcase", names)
+        if verdict in kinds:
+            about = {"message": visible(text), "type": verdict}
+            ElementTree.SubElement(case, kinds[verdict], about)
+        else:
+            ElementTree.SubElement(case, "system-out").text = visible(text)
+    ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def lines(found: Gate) -> list[tuple[str, str, str]]:
-    """Return for a terminal, of each claim, the verdict, its name and what changed."""
-    return [(row["verdict"], row["name"], told(row, found)) for row in _ordered(found)]
-
-
-def small_print(found: Gate) -> list[str]:
-    """Return what stands below: remarks, and how the tests are made."""
-    return [*found.remarks, _small_print(found)]

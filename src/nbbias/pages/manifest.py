@@ -44,7 +44,7 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
         asked for what it holds), the notebook's hash, `seed`, `versions`, `git`, `platform`.
     """
     values = parameters.model_dump()
-    given = json.dumps(values, sort_keys=True).encode()
+    written = json.dumps(values, sort_keys=True).encode()
     data = {
         name: {"path": str(path), "sha256": tables.file_sha256(path), "asked_in": _asked_in(path)}
         for name, path in input_files(parameters).items()
@@ -53,7 +53,7 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
         "study": stem,
         "run": run,
         "parameters": values,
-        "parameters_sha256": hashlib.sha256(given).hexdigest(),
+        "parameters_sha256": hashlib.sha256(written).hexdigest(),
         "claims_sha256": claims_sha256(parameters.claims),
         "data": data,
         "notebook_sha256": tables.file_sha256(notebook),
@@ -75,14 +75,14 @@ def _asked_in(path: Path) -> list[str]:
 
 def changed(description: Mapping[str, Any]) -> list[str]:
     """Return the files of a description that are no longer what they were."""
-    found = []
+    paths = []
     for entry in description.get("data", {}).values():
         try:
             same = tables.file_sha256(Path(entry["path"])) == entry["sha256"]
         except OSError:
             same = False
-        found += [] if same else [entry["path"]]
-    return found
+        paths += [] if same else [entry["path"]]
+    return paths
 
 
 def write(folder: Path, description: Mapping[str, Any], **outcome: Any) -> None:
@@ -132,24 +132,24 @@ def read(folder: Path) -> dict[str, Any] | None:
             return None
         if not path.is_file():
             return _unreadable(folder, f"{NAME} is no file")
-        found = json.loads(path.read_text(encoding="utf-8"))
-        _Manifest.model_validate(found, strict=True)
-        if found["status"] == "ok":
+        content = json.loads(path.read_text(encoding="utf-8"))
+        _Manifest.model_validate(content, strict=True)
+        if content["status"] == "ok":
             estimates = tables.saved_table(folder, "estimates")
             if estimates is not None:
                 estimates[_KEYS]
                 estimates[_VALUES].astype(float)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        told = f"{NAME}: {'.'.join(map(str, first['loc']))}: {first['msg'].lower()}"
-        return _unreadable(folder, told)
+        where = ".".join(map(str, first["loc"]))
+        return _unreadable(folder, f"{NAME}: {where}: {first['msg'].lower()}")
     except NbbiasError as error:
         return _unreadable(folder, "; ".join(error.breaches))
     except (OSError, ValueError, RecursionError) as error:
         return _unreadable(folder, f"{NAME}: {error}")
     except (KeyError, TypeError) as error:
         return _unreadable(folder, f"tables/estimates: {error}")
-    return dict(found)
+    return dict(content)
 
 
 def _unreadable(folder: Path, why: str) -> dict[str, Any]:
@@ -166,9 +166,9 @@ def _unreadable(folder: Path, why: str) -> dict[str, Any]:
     }
 
 
-def same(folder: Path, described: Mapping[str, Any]) -> None:
+def refuse_changed(folder: Path, content: Mapping[str, Any]) -> None:
     """Refuse what was read of a run's folder, if another run has taken its place since."""
-    if read(folder) != described:
+    if read(folder) != content:
         raise NbbiasError(str(folder), "another run took its place meanwhile; try again")
 
 
