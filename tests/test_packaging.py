@@ -161,7 +161,7 @@ def test_the_command_line_has_the_verbs_of_users() -> None:
     assert verbs(cli.app) == {
         *("run", "measure", "detect", "label", "plan", "generate", "studies", "gate", "list"),
         *("params", "data"),
-        *("site", "report", "export", "new", "lab", "kernel"),
+        *("site", "report", "compare", "export", "new", "lab", "kernel"),
     }
 
 

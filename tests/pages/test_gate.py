@@ -32,9 +32,7 @@ def test_what_got_worse_shuts_the_gate(tmp_path: Path) -> None:
     assert result.status == 1 and row["verdict"] == "worse"
     assert row["worsening"] == pytest.approx(0.3, abs=0.05)
     assert row["ci_low"] > MARGIN
-    assert (
-        pages_gate.headline(result) == "llmbi/new is worse than llmbi/old in 1 of 1 claim."
-    )
+    assert pages_gate.headline(result) == "llmbi/new is worse than llmbi/old in 1 of 1 claim."
 
 
 def test_what_got_better_or_stayed_opens_it(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ and the table, the others in a fold below.
 
 from __future__ import annotations
 
+import json
 import os
+import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,6 @@ from nbbias.pages import changes, page
 from nbbias.reading import Drawn, Table, figures, markup, names, number, templates
 from nbbias.reading.tables import p_in_table, readable, table_html
 from nbbias.tables import NbbiasError, escape
-from nbbias.tables.files import inline
 
 #: Rows of changes that are drawn, and panels of a statistic.
 _ROWS, _PANELS = 12, 8
@@ -225,7 +226,9 @@ def forest(rows: pd.DataFrame, labels: tuple[str, str]) -> Drawn:
     """
     rows = rows.reset_index(drop=True)
     label = pd.Series([_label(row, ": {}") for row in rows.to_dict("records")])
-    figure, (left, right) = plt.subplots(1, 2, figsize=(figures.WIDTH, figures.rows_height(label, 2)))
+    figure, (left, right) = plt.subplots(
+        1, 2, figsize=(figures.WIDTH, figures.rows_height(label, 2))
+    )
     _draw_intervals(left, rows, "first", label=labels[0], shift=0.14)
     _draw_intervals(left, rows, "second", label=labels[1], shift=-0.14)
     right.axvline(0, color=figures.MUTED, lw=0.8)
@@ -356,7 +359,9 @@ def _leading(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _figure(drawn: Drawn) -> str:
     """Return a figure as HTML that needs no file."""
-    image = inline(tables.svg(drawn.figure), alt=drawn.alt)
-    title = f"<b>{escape.html(drawn.title)}.</b> " if drawn.title else ""
-    caption = f"{title}{escape.html(drawn.caption)}"
-    return f'<figure class="drawn">{image}<figcaption>{caption}</figcaption></figure>'
+    words = {"title": drawn.title, "caption": drawn.caption, "alt": drawn.alt}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "figures" / "drawn.svg"
+        tables.write(path, tables.svg(drawn.figure))
+        tables.write(path.with_suffix(".json"), json.dumps(words))
+        return tables.figure_html(Path(folder), "drawn")

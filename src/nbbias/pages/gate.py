@@ -203,7 +203,7 @@ def _test(
         "only_first": int(pair["second"].isna().sum()),
         "only_second": int(pair["first"].isna().sum()),
     }
-    worse = second.study.worse[row["statistic"]]
+    worse: Any = second.study.worse[row["statistic"]]
     result |= stats.gate(common, worse=worse, margin=row["margin"])
     files = [
         {name: entry["sha256"] for name, entry in run.manifest.get("data", {}).items()}
@@ -251,9 +251,9 @@ def _needed(row: Row, first: changes.Run, second: changes.Run, alpha: float, pow
     pair = changes.pair_units(first, second, _key(row))
     if pair is None:
         return np.nan
-    common, worse = pair.dropna(), second.study.worse[row["statistic"]]
+    worse: Any = second.study.worse[row["statistic"]]
     needed = stats.units_needed(
-        common, worse=worse, margin=row["margin"], alpha=alpha, wanted=power
+        pair.dropna(), worse=worse, margin=row["margin"], alpha=alpha, wanted=power
     )
     return np.nan if needed is None else float(needed)
 
