@@ -18,7 +18,6 @@ from nbbias import stats, text
 from nbbias.news import corpus, fits, sample, tone, words
 from nbbias.news.corpus import Read
 from nbbias.text import lexicons
-from nbbias.text.tokens import Tokens
 
 GENDER = lexicons.load("gender")
 GROUPS = list("abcde")
@@ -114,8 +113,8 @@ class Study:
         return fits.fit(self.read, self.tokens, how, **settings)
 
     @cached_property
-    def tokens(self) -> Tokens:
-        return text.topics.tokens(self.read.texts)
+    def tokens(self) -> pd.DataFrame:
+        return text.annotate.lemmatize(self.read.texts)
 
     def tables(self) -> dict[str, Any]:
         """What explorers and inspections are given, by name."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import pickle
 from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
@@ -17,8 +16,7 @@ from statsmodels.stats.contingency_tables import Table
 from nbbias import stats
 from nbbias.news import claims, corpus as news, fits, replicates, topics
 from nbbias.news.fits import Fit, Fitted, Fitting
-from nbbias.text import lexicons, topics as text_topics
-from nbbias.text.tokens import lists
+from nbbias.text import annotate, lexicons, topics as text_topics
 from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of, small_study
 
 NOTHING = pd.DataFrame()
@@ -613,7 +611,7 @@ def corpus() -> dict[str, Any]:
     pairs = news.pair(originals, made.assign(prompt="p", sample=1))
     read = news.annotate(pairs, lexicon=lexicons.load("gender"))
     how = Fitting(2, [0, 1, 2], truncated=True)
-    fitted = fits.fit(read, text_topics.tokens(read.texts), how)
+    fitted = fits.fit(read, annotate.lemmatize(read.texts), how)
     return {
         "read": read,
         "fitted": fitted,
@@ -674,13 +672,13 @@ def dealt(corpus: dict[str, Any]) -> pd.DataFrame:
 def test_chance_infers_every_deal_once_and_the_texts_as_they_are_never(
     corpus: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inferred, shares = [], text_topics.shares
+    inferred, infer_shares = [], text_topics.infer_shares
 
-    def counted(model: Any, tokens: text_topics.Bagged, **settings: Any) -> pd.DataFrame:
-        inferred.append(tokens.bags.texts)
-        return shares(model, tokens, **settings)
+    def counted(model: Any, bags: text_topics.BagOfWords, **settings: Any) -> pd.DataFrame:
+        inferred.append(len(bags.index))
+        return infer_shares(model, bags, **settings)
 
-    monkeypatch.setattr("nbbias.text.topics.shares", counted)
+    monkeypatch.setattr("nbbias.text.topics.infer_shares", counted)
     dealt = chance(corpus, corpus["fits"][:2], draws=3)
     # Two models' answers to 40 articles, each with a deal of its own, by two fits.
     assert inferred == [3 * 2 * 40 * 2] * 2
@@ -694,7 +692,7 @@ def test_chance_is_the_distance_of_words_dealt_out_by_hand(
     rng = np.random.default_rng(0)
     women = {*SEA, "she"}
     own = corpus["read"].pairs[corpus["read"].pairs["model"] == "farmer"]
-    words = lists(corpus["tokens"])
+    words = corpus["tokens"].astype({"lemma": str}).groupby("text_id")["lemma"].agg(list)
     distances = []
     for row in own.itertuples():
         h, o = words[row.generated_id], words[row.original_id]
@@ -882,7 +880,7 @@ def test_a_word_that_names_a_group_does_not_tell_its_topic() -> None:
     originals = table.assign(text=[text(i) for i in range(40)])
     made = table.assign(model="m", prompt="p", sample=1, text=[text(i) for i in range(40)])
     read = news.annotate(news.pair(originals, made), lexicon=lexicons.load("gender"))
-    fitted = fits.fit(read, text_topics.tokens(read.texts), Fitting(2, [0, 1]))
+    fitted = fits.fit(read, annotate.lemmatize(read.texts), Fitting(2, [0, 1]))
     own = read.sentences[read.sentences["group"] != "neutral"]
     named = [fits.with_topics(own, one.topic) for one in fitted.fits]
     inference, groups = stats.InferenceSettings(n_permutations=99), ["female", "male"]
@@ -917,11 +915,12 @@ def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str
 
 def test_a_fit_that_is_stored_infers_the_same(corpus: dict[str, Any]) -> None:
     fit = corpus["fits"][0]
-    again = pickle.loads(pickle.dumps(fit))
-    tokens = corpus["tokens"]
+    again = text_topics.TopicModel.of_parts(fit.model.parts())
+    bags = text_topics.count_words(
+        corpus["tokens"], corpus["read"].texts.index, vocabulary=fit.model.vocabulary
+    )
     pd.testing.assert_frame_equal(
-        text_topics.shares(again.model, lists(tokens)[::-1], truncated=True)[::-1],
-        text_topics.shares(fit.model, tokens, truncated=True),
+        text_topics.infer_shares(again, bags, truncated=True), fit.shares, check_exact=True
     )
 
 

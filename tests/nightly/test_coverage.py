@@ -15,7 +15,7 @@ import pytest
 from nbbias import stats, tables
 from nbbias.llmbi import neutral, ranking, scoring
 from nbbias.news import corpus, fits, sample, topics, words
-from nbbias.text import lexicons, topics as text_topics
+from nbbias.text import annotate, lexicons
 from tests.build import GENDER, lexicon_of, study_of
 from tests.llmbi.test_estimates import estimated, only
 from tests.llmbi.test_ranking import measured_as, tried
@@ -214,7 +214,7 @@ def test_a_change_of_subject_shows_with_its_sign_and_size() -> None:
     models = {str(size): {"subject": size} for size in sizes}
     originals, made = sample.corpus(models, desks_apart=True, copies=2, seed=1)
     read = corpus.annotate(corpus.pair(originals, made), lexicon=lexicons.load("gender"))
-    fitted = fits.fit(read, text_topics.tokens(read.texts), fits.Fitting(8, range(3)))
+    fitted = fits.fit(read, annotate.lemmatize(read.texts), fits.Fitting(8, range(3)))
     scores = topics.pair_scores(read, fitted)
     table = topics.estimates(scores, lexicon=read.lexicon, inference=stats.InferenceSettings())
     men = table[(table["statistic"] == "share_difference") & (table["group"] == "male")]

@@ -108,8 +108,8 @@ def test_an_instrument_is_named_with_its_version(scorer: str, name: str, package
     assert sentiment.instrument(scorer) == f"{name} {version(package)}"
 
 
-def _shouted(texts: Sequence[str]) -> tuple[list[float], list[int]]:
-    return [text.isupper() * 1.0 for text in texts], [1] * len(texts)
+def _shouted(texts: Sequence[str]) -> list[tuple[float, int]]:
+    return [(text.isupper() * 1.0, 1) for text in texts]
 
 
 def test_a_line_in_the_registry_is_an_instrument(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,8 +11,7 @@ import pytest
 import spacy
 
 from nbbias.tables import DataError
-from nbbias.text import topics
-from nbbias.text.tokens import lists
+from nbbias.text import annotate, lexicons, topics
 
 SEA = ["sea", "ship", "sail", "harbour", "wave", "anchor"]
 FARM = ["farm", "cow", "field", "plough", "barn", "wheat"]
@@ -28,14 +27,31 @@ def planted(n: int = 60, *, words: int = 30, seed: int = 0) -> pd.Series:
     return pd.Series(texts, index=[f"t{i}" for i in range(n)], dtype=object)
 
 
+def long(texts: pd.Series) -> pd.DataFrame:
+    """Lists of words as a row a word."""
+    words = texts.explode().dropna()
+    return pd.DataFrame({"text_id": words.index, "lemma": words.to_numpy()})
+
+
+def bags(texts: pd.Series, model: topics.TopicModel | None = None, **limits: float):
+    vocabulary = None if model is None else model.vocabulary
+    return topics.count_words(long(texts), texts.index, vocabulary=vocabulary, **limits)
+
+
 @pytest.fixture(scope="module")
 def two() -> topics.TopicModel:
-    return topics.fit(planted(), n_topics=2, seed=1)
+    return topics.fit(bags(planted()), n_topics=2, seed=1)
 
 
 @pytest.fixture(scope="module")
 def many() -> topics.TopicModel:
-    return topics.fit(planted(), n_topics=8, seed=1)
+    return topics.fit(bags(planted()), n_topics=8, seed=1)
+
+
+def bow(model: topics.TopicModel, words: list[str]) -> list[tuple[int, int]]:
+    """What gensim calls a bag of words."""
+    known = list(model.vocabulary.index)
+    return sorted((known.index(w), words.count(w)) for w in {*words} if w in known)
 
 
 # --- tokens -----------------------------------------------------------------------------------
@@ -50,54 +66,79 @@ def test_tokens_are_those_of_spacys_pipeline() -> None:
     nlp.add_pipe("lemmatizer", config={"mode": "lookup"})
     nlp.initialize()
     expected = [[t.lemma_ for t in nlp(text.lower()) if t.is_alpha] for text in texts]
-    found = lists(topics.tokens(texts))
-    assert found.tolist() == expected
-    assert found.index.tolist() == ["x", "y", "z"]
-    assert found["x"][:5] == ["woman", "be", "run", "to", "the"]
+    found = annotate.lemmatize(texts)
+    by_text = found.astype({"lemma": str}).groupby("text_id")["lemma"].agg(list)
+    assert by_text[["x", "y", "z"]].tolist() == expected
+    assert by_text["x"][:5] == ["woman", "be", "run", "to", "the"]
+    cut = [texts[row.text_id][row.start :][:2] for row in found.itertuples()]
+    assert cut[:5] == ["Wo", "we", "ru", "to", "th"]
 
 
-def test_texts_without_letters_or_missing_have_no_tokens_and_twins_the_same() -> None:
-    found = lists(topics.tokens(pd.Series(["", None, "1 + 1 = 2", "Ships sail", "Ships sail"])))
-    assert found.tolist() == [[], [], [], ["ship", "sail"], ["ship", "sail"]]
-    assert lists(topics.tokens(pd.Series([], dtype="str"))).empty
+def test_texts_without_letters_or_missing_have_no_tokens_and_equal_ones_the_same() -> None:
+    found = annotate.lemmatize(pd.Series(["", None, "1 + 1 = 2", "İ ships", "Ships", "İ ships"]))
+    assert found["text_id"].tolist() == [3, 3, 4, 5, 5]
+    assert found["lemma"].tolist() == ["i", "ship", "ship", "i", "ship"]
+    assert found["start"].tolist() == [0, 2, 0, 0, 2]
+    assert annotate.lemmatize(pd.Series([], dtype="str")).empty
+
+
+def test_a_large_corpus_is_read_by_pieces_to_the_same_tables(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pytest.importorskip("nbbias.fast.tokens")
+    texts = pd.Series(["She left. Her sons came.", None, "He : ( ran", "She left. Her sons came."])
+    lexicon = lexicons.load("gender")
+    plain = (*annotate.annotate(texts, lexicon), annotate.lemmatize(texts))
+    monkeypatch.setattr(annotate, "is_worth", lambda module, size: True)
+    fast = (*annotate.annotate(texts, lexicon), annotate.lemmatize(texts))
+    for one, other in zip(plain, fast, strict=True):
+        pd.testing.assert_frame_equal(one, other)
 
 
 # --- fit --------------------------------------------------------------------------------------
 
 
 def test_planted_topics_are_recovered(two: topics.TopicModel) -> None:
-    found = topics.shares(two, planted(seed=9), truncated=False)
+    found = topics.infer_shares(two, bags(planted(seed=9), two), truncated=False)
     of_sea = int(found.iloc[::2].mean().idxmax())
     assert (found.iloc[::2][of_sea] > 0.9).all()
     assert (found.iloc[1::2][1 - of_sea] > 0.9).all()
-    leading = topics.words(two, relevance_lambda=0.3, top=6).groupby("topic")["word"].agg(set)
+    leading = topics.describe(two, relevance_lambda=0.3, top=6).groupby("topic")["word"].agg(set)
     assert leading[of_sea] == set(SEA)
     assert leading[1 - of_sea] == set(FARM)
 
 
 def test_a_seed_gives_one_model_and_another_seed_another() -> None:
-    one, same, other = (topics.fit(planted(), n_topics=3, seed=s, passes=2) for s in (5, 5, 6))
+    one, same, other = (
+        topics.fit(bags(planted()), n_topics=3, seed=s, passes=2) for s in (5, 5, 6)
+    )
     assert np.array_equal(one.model.get_topics(), same.model.get_topics())
     assert not np.allclose(one.model.get_topics(), other.model.get_topics())
 
 
 def test_vocabulary_is_what_its_limits_leave() -> None:
     tokens = pd.Series([["a", "b", "c"], ["a", "b"], ["a", "d"], ["a", "d"]], dtype=object)
-    fitted = topics.fit(tokens, n_topics=2, seed=0, no_below=2, no_above=0.5)
-    assert set(fitted.dictionary.token2id) == {"b", "d"}
-    kept = topics.fit(tokens, n_topics=2, seed=0, no_below=1)
-    assert set(kept.dictionary.token2id) == {"a", "b", "c", "d"}
+    assert bags(tokens, no_below=2, no_above=0.5).vocabulary.to_dict() == {"b": 2, "d": 2}
+    every = bags(tokens, no_below=1)
+    # As gensim numbers them: by first text, then by spelling.
+    assert every.vocabulary.to_dict() == {"a": 4, "b": 2, "c": 1, "d": 2}
+    assert every.counts.toarray().tolist() == [
+        [1, 1, 1, 0],
+        [1, 1, 0, 0],
+        [1, 0, 0, 1],
+        [1, 0, 0, 1],
+    ]
 
 
 def test_too_many_topics_one_topic_and_no_vocabulary_are_refused() -> None:
     with pytest.raises(DataError, match="no vocabulary: 0 of 14"):
-        topics.fit(planted(), n_topics=2, seed=0, no_below=1000)
+        bags(planted(), no_below=1000)
     with pytest.raises(DataError, match="15 topics need 2 to 14"):
-        topics.fit(planted(), n_topics=15, seed=0)
+        topics.fit(bags(planted()), n_topics=15, seed=0)
     with pytest.raises(DataError, match="1 topics need 2"):
-        topics.fit(planted(), n_topics=1, seed=0)
+        topics.fit(bags(planted()), n_topics=1, seed=0)
     with pytest.raises(DataError, match="no vocabulary"):
-        topics.fit(pd.Series([[], []], dtype=object), n_topics=2, seed=0)
+        bags(pd.Series([[], []], dtype=object))
 
 
 # --- perplexity -------------------------------------------------------------------------------
@@ -106,18 +147,19 @@ def test_too_many_topics_one_topic_and_no_vocabulary_are_refused() -> None:
 def test_perplexity_is_that_of_the_held_out_words_one_by_one() -> None:
     tokens = planted(40)
     articles = pd.Series(np.arange(40) // 4, index=tokens.index)
-    table = topics.perplexity(tokens, articles, candidates=[2], held_out_share=0.3, seed=3)
+    table = topics.perplexity(long(tokens), articles, candidates=[2], held_out_share=0.3, seed=3)
     out = np.random.default_rng(3).permutation(np.arange(10))[:3]
     held = articles.isin(out)
-    fitted = topics.fit(tokens[~held], n_topics=2, seed=3)
+    fitted = topics.fit(bags(tokens[~held]), n_topics=2, seed=3)
+    known_words = list(fitted.vocabulary.index)
     given = fitted.model.get_topics()
     total, n = 0.0, 0
     for words in tokens[held]:
-        known = [w for w in words if w in fitted.dictionary.token2id]
-        bow = fitted.dictionary.doc2bow(known[::2])
-        theta = dict(fitted.model.get_document_topics(bow, minimum_probability=0))
+        known = [w for w in words if w in known_words]
+        read = bow(fitted, known[::2])
+        theta = dict(fitted.model.get_document_topics(read, minimum_probability=0))
         for word in known[1::2]:
-            column = fitted.dictionary.token2id[word]
+            column = known_words.index(word)
             total += math.log(sum(theta[k] * given[k, column] for k in theta))
             n += 1
     assert table["perplexity"].item() == pytest.approx(math.exp(-total / n), rel=1e-5)
@@ -127,7 +169,9 @@ def test_perplexity_is_that_of_the_held_out_words_one_by_one() -> None:
 def test_two_planted_topics_predict_better_than_a_vocabulary_alike() -> None:
     tokens = planted(80)
     articles = pd.Series(range(80), index=tokens.index)
-    table = topics.perplexity(tokens, articles, candidates=[2, 8], held_out_share=0.25, seed=0)
+    table = topics.perplexity(
+        long(tokens), articles, candidates=[2, 8], held_out_share=0.25, seed=0
+    )
     # Knowing the topic leaves 6 words of 30 in 35 and 2 of 5: entropy by hand.
     entropy = -(30 / 35 * math.log(30 / 35 / 6) + 5 / 35 * math.log(5 / 35 / 2))
     assert table["perplexity"][0] == pytest.approx(math.exp(entropy), rel=0.1)
@@ -140,12 +184,12 @@ def test_no_article_is_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[set[str]] = []
     real = topics.fit
 
-    def spy(own: pd.Series, **settings: int) -> topics.TopicModel:
+    def spy(own: topics.BagOfWords, **settings: int) -> topics.TopicModel:
         seen.append(set(own.index))
         return real(own, **settings)
 
     monkeypatch.setattr(topics, "fit", spy)
-    topics.perplexity(tokens, articles, candidates=[2], held_out_share=0.5, seed=0)
+    topics.perplexity(long(tokens), articles, candidates=[2], held_out_share=0.5, seed=0)
     fitted = set(articles[list(seen[0])])
     held = set(articles[[t for t in tokens.index if t not in seen[0]]])
     assert len(fitted) == len(held) == 5
@@ -157,7 +201,7 @@ def test_perplexity_of_unknown_words_is_missing_and_the_only_candidate_is_chosen
     articles = pd.Series(range(20), index=tokens.index)
     out = np.random.default_rng(0).permutation(np.arange(20))[:2]
     tokens.iloc[out] = [["zebra", "yak"], ["sea"]]
-    table = topics.perplexity(tokens, articles, candidates=[2], held_out_share=0.1, seed=0)
+    table = topics.perplexity(long(tokens), articles, candidates=[2], held_out_share=0.1, seed=0)
     assert np.isnan(table["perplexity"]).all()
     assert table["reason"].item() == "no held-out text has two words of the vocabulary"
     assert topics.choose(table) == 2
@@ -166,19 +210,21 @@ def test_perplexity_of_unknown_words_is_missing_and_the_only_candidate_is_chosen
 def test_one_article_cannot_be_held_out_and_of_two_one_is() -> None:
     tokens = planted(10)
     settings = {"candidates": [2], "held_out_share": 0.1, "seed": 0}
-    one = topics.perplexity(tokens, pd.Series("one", index=tokens.index), **settings)
+    one = topics.perplexity(long(tokens), pd.Series("one", index=tokens.index), **settings)
     assert np.isnan(one["perplexity"].item()) and one["reason"].item() == "needs two articles"
     two = pd.Series(["a", "b"] * 5, index=tokens.index)
-    table = topics.perplexity(tokens, two, no_below=1, **settings)
+    table = topics.perplexity(long(tokens), two, no_below=1, **settings)
     assert (table["held_out"].item(), table["fitted"].item()) == (5, 5)
     with pytest.raises(DataError, match="3 texts belong to no article"):
-        topics.perplexity(tokens, two.iloc[3:], **settings)
+        topics.perplexity(long(tokens), two.iloc[3:], **settings)
 
 
 def test_too_many_topics_for_the_words_are_told_and_the_others_still_tried() -> None:
     tokens = planted(20)
     articles = pd.Series(range(20), index=tokens.index)
-    table = topics.perplexity(tokens, articles, candidates=[500, 2], held_out_share=0.2, seed=0)
+    table = topics.perplexity(
+        long(tokens), articles, candidates=[500, 2], held_out_share=0.2, seed=0
+    )
     assert "500 topics need 2 to" in table["reason"][0] and np.isnan(table["perplexity"][0])
     assert topics.choose(table) == 2
     assert topics.choose(table.head(1)) == 500
@@ -195,11 +241,11 @@ def test_choose_takes_the_lowest_and_of_equals_the_fewest() -> None:
 @pytest.mark.parametrize("truncated", [True, False])
 def test_shares_are_gensims_document_topics(many: topics.TopicModel, truncated: bool) -> None:
     texts = pd.concat([planted(6, words=3, seed=4), planted(6, seed=5).add_prefix("long-")])
-    found = topics.shares(many, texts, truncated=truncated)
+    found = topics.infer_shares(many, bags(texts, many), truncated=truncated)
     for name, words in texts.items():
         least = 0.01 if truncated else 0
-        bow = many.dictionary.doc2bow(words)
-        theirs = dict(many.model.get_document_topics(bow, minimum_probability=least))
+        read = bow(many, words)
+        theirs = dict(many.model.get_document_topics(read, minimum_probability=least))
         expected = [theirs.get(k, 0) for k in range(8)]
         assert found.loc[name].tolist() == pytest.approx(expected, abs=1e-6)
     assert (found == 0).any(axis=None) == truncated
@@ -209,36 +255,39 @@ def test_shares_are_gensims_document_topics(many: topics.TopicModel, truncated: 
 
 def test_a_texts_topics_depend_on_the_text_alone(many: topics.TopicModel) -> None:
     texts = planted(30, words=4, seed=7)
-    whole = topics.shares(many, texts, truncated=False)
+    whole = topics.infer_shares(many, bags(texts, many), truncated=False)
     for name in texts.index[[0, 11, 29]]:
-        alone = topics.shares(many, texts[[name]], truncated=False)
+        alone = topics.infer_shares(many, bags(texts[[name]], many), truncated=False)
         assert np.array_equal(alone.loc[name], whole.loc[name])
-    assert np.array_equal(topics.shares(many, texts[::-1], truncated=False)[::-1], whole)
+    turned = topics.infer_shares(many, bags(texts[::-1], many), truncated=False)
+    assert np.array_equal(turned[::-1], whole)
 
 
 def test_batches_do_not_matter(many: topics.TopicModel, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = planted(30, words=4, seed=7)
-    whole = topics.of_sentences(many, texts)
+    whole = topics.infer_topic(many, bags(texts, many))
     monkeypatch.setattr(topics, "_BATCH", 7)
-    assert topics.of_sentences(many, texts).tolist() == whole.tolist()
+    assert topics.infer_topic(many, bags(texts, many)).tolist() == whole.tolist()
 
 
 def test_a_sentences_topic_is_the_first_of_gensims_document_topics(many: topics.TopicModel) -> None:
     sentences = planted(50, words=3, seed=8)
-    found = topics.of_sentences(many, sentences)
+    found = topics.infer_topic(many, bags(sentences, many))
     for name, words in sentences.items():
-        theirs = many.model.get_document_topics(many.dictionary.doc2bow(words), 0)
+        theirs = many.model.get_document_topics(bow(many, words), 0)
         assert found[name] == max(theirs, key=lambda one: one[1])[0]
     assert found.nunique() > 1
 
 
 def test_no_known_word_is_not_measured(two: topics.TopicModel) -> None:
     texts = pd.Series([[], ["zebra"], ["sea", "zebra"]], dtype=object)
-    assert topics.of_sentences(two, texts).isna().tolist() == [True, True, False]
-    found = topics.shares(two, texts, truncated=True)
+    read = bags(texts, two)
+    assert topics.infer_topic(two, read).isna().tolist() == [True, True, False]
+    found = topics.infer_shares(two, read, truncated=True)
     assert found.isna().all(axis=1).tolist() == [True, True, False]
-    assert topics.of_sentences(two, texts[:0]).empty
-    assert topics.shares(two, texts[:0], truncated=False).shape == (0, 2)
+    none = topics.count_words(long(texts)[:0], vocabulary=two.vocabulary)
+    assert topics.infer_topic(two, none).empty
+    assert topics.infer_shares(two, none, truncated=False).shape == (0, 2)
 
 
 # --- description ------------------------------------------------------------------------------
@@ -247,7 +296,7 @@ def test_no_known_word_is_not_measured(two: topics.TopicModel) -> None:
 def test_relevance_is_the_formula_word_by_word(two: topics.TopicModel) -> None:
     tokens = planted()
     counts = pd.Series([w for words in tokens for w in words]).value_counts()
-    found = topics.words(two, relevance_lambda=0.25, top=100)
+    found = topics.describe(two, relevance_lambda=0.25, top=100)
     assert len(found) == 2 * 14
     for row in found.itertuples():
         p = dict(two.model.show_topic(row.topic, topn=100))[row.word]
@@ -261,7 +310,7 @@ def test_relevance_is_the_formula_word_by_word(two: topics.TopicModel) -> None:
 
 
 def test_relevance_of_one_ranks_by_probability(many: topics.TopicModel) -> None:
-    found = topics.words(many, relevance_lambda=1, top=3)
+    found = topics.describe(many, relevance_lambda=1, top=3)
     for topic, own in found.groupby("topic"):
         assert own["word"].tolist() == [word for word, _ in many.model.show_topic(topic, topn=3)]
 
@@ -280,11 +329,11 @@ def js(p: np.ndarray, q: np.ndarray) -> float:
 
 
 def test_topics_are_matched_at_the_least_total_distance() -> None:
-    one, other = (topics.fit(planted(), n_topics=4, seed=s) for s in (1, 2))
+    one, other = (topics.fit(bags(planted()), n_topics=4, seed=s) for s in (1, 2))
     found = topics.match(one, other)
-    names = sorted(one.dictionary.token2id)
+    names = sorted(one.vocabulary.index)
     p, q = (
-        m.model.get_topics().astype(float)[:, [m.dictionary.token2id[w] for w in names]]
+        m.model.get_topics().astype(float)[:, m.vocabulary.index.get_indexer(names)]
         for m in (one, other)
     )
     cost = np.array([[js(a, b) for b in q] for a in p])
@@ -296,8 +345,8 @@ def test_topics_are_matched_at_the_least_total_distance() -> None:
 
 
 def test_other_vocabularies_lie_at_distance_one_and_spare_topics_stay_unmatched() -> None:
-    sea = topics.fit(pd.Series([SEA] * 9, dtype=object), n_topics=2, seed=0)
-    farm = topics.fit(pd.Series([FARM] * 9, dtype=object), n_topics=3, seed=0)
+    sea = topics.fit(bags(pd.Series([SEA] * 9, dtype=object)), n_topics=2, seed=0)
+    farm = topics.fit(bags(pd.Series([FARM] * 9, dtype=object)), n_topics=3, seed=0)
     found = topics.match(sea, farm)
     assert found["distance"].tolist() == pytest.approx([1, 1])
     assert len(set(found["second"])) == 2

@@ -185,11 +185,7 @@ class Biasalert(Parameters):
     epochs: float = Field(2.0, gt=0, le=50, description="judge tuned: passes over the texts")
     copies: int = Field(2, ge=1, le=10, description="judge tuned: networks that are averaged")
     toxicity_scorer: ModelName = Field("auto", description=f"judge toxicity: {toxicity.CHOICES}")
-    device: Device = Field(
-        "cpu",
-        description="where models run: cpu, cuda, mps; onnx is the processor by ONNX Runtime; "
-        "cpu-bf16, cuda-bf16 take 16 bits, faster where it has them, and what that changes is told",
-    )
+    device: Device = Field("cpu", description="where PyTorch runs models: cpu, cuda or mps")
     draws: int = Field(
         2000, ge=100, le=100_000, description="resamples and permutations behind each number"
     )

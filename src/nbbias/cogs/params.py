@@ -94,10 +94,7 @@ class Cogs(Parameters):
         "all-mpnet-base-v2, or the folder of a sentence-transformers model",
     )
     device: Device = Field(
-        "cpu",
-        description="where the embedding model runs: cpu, cuda, mps; onnx is the processor by "
-        "ONNX Runtime; cpu-bf16, cuda-bf16 take 16 bits, faster where it has them, and what that "
-        "changes is told",
+        "cpu", description="where PyTorch runs the embedding model: cpu, cuda or mps"
     )
     orders: Literal["auto", "all", "latin", "listed"] = Field(
         "auto",

@@ -168,9 +168,9 @@ def health(texts: pd.DataFrame) -> pd.DataFrame:
 
 def _reads_as_english(written: str) -> bool:
     """Tell by function words, which are two in five words of English; short texts pass."""
-    from nbbias.text.plain import pipeline  # loads spaCy
+    from nbbias.text.pipeline import load_pipeline  # loads spaCy
 
-    stop_words = pipeline().Defaults.stop_words
+    stop_words = load_pipeline().Defaults.stop_words
     words = re.findall(r"[^\W\d_]+", written.lower())
     if len(words) < _ENOUGH_WORDS:
         return True

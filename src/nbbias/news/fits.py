@@ -27,11 +27,10 @@ import pandas as pd
 from scipy.stats import chi2_contingency
 
 from nbbias import stats, text
-from nbbias.news.corpus import NEUTRAL, SENTENCE, SIDES, Read, said
+from nbbias.news.corpus import NEUTRAL, SENTENCE, SIDES, Read
 from nbbias.tables import DataError, map_threads, progress, stage
 from nbbias.text import lexicons
-from nbbias.text.tokens import Tokens
-from nbbias.text.topics import TopicModel
+from nbbias.text.topics import BagOfWords, TopicModel
 
 #: Whose sentences say which topic is which group's: everybody's pooled, or each corpus' own.
 ASSOCIATIONS = ("common", "own")
@@ -56,7 +55,7 @@ class Fitting(NamedTuple):
     all texts, each text once; a text's distance to itself is then 0. ``"own"``, as in the paper:
     one from the originals and one from what each model wrote for each prompt, all sources
     together; a difference between corpora is then one of association, too. `threshold`: what a
-    residual must exceed. `truncated`: as in `text.topics.shares`.
+    residual must exceed. `truncated`: as in `text.topics.infer_shares`.
     """
 
     n_topics: int
@@ -86,16 +85,16 @@ class Fitted(NamedTuple):
     """All fits, and what they were made from.
 
     `fits`: in the order of the seeds, the first is the one whose topics are shown; empty where
-    the texts have too few words for so many topics. `tokens`: the lemmas of every text, by
-    `text_id`. `how`: the settings.
+    the texts have too few words for so many topics. `tokens`: of `text.annotate.lemmatize`.
+    `how`: the settings.
     """
 
     fits: list[Fit]
-    tokens: Tokens
+    tokens: pd.DataFrame
     how: Fitting
 
 
-def fit(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> Fitted:
+def fit(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> Fitted:
     """Fit topics once for every seed and associate them with groups.
 
     Parameters
@@ -103,11 +102,11 @@ def fit(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> Fitted:
     read
         What `news.annotate` returned.
     tokens
-        What `text.topics.tokens` returned, by text.
+        What `text.annotate.lemmatize` returned, by text.
     how
         Number of topics, seeds, and how topics are given to groups.
     **settings
-        Further arguments of `text.topics.fit`.
+        Further arguments of `text.topics.count_words` and `text.topics.fit`.
     """
     parts = _fits(read, tokens, how, **settings)
     fits = [
@@ -117,43 +116,57 @@ def fit(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> Fitted:
 
 
 @stage
-def _fits(read: Read, tokens: Tokens, how: Fitting, **settings: Any) -> list[dict[str, Any]]:
+def _fits(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> list[dict[str, Any]]:
     """Return the fields of each `Fit`, its model by what it consists of."""
+    limits = {name: settings.pop(name) for name in text.topics.LIMITS if name in settings}
     try:
-        own = text.topics.bagged(
-            tokens, **{name: settings[name] for name in text.topics.LIMITS if name in settings}
-        )
-        text.topics.fittable(own, how.n_topics)
+        bags = text.topics.count_words(tokens, read.texts.index, **limits)
+        text.topics.check_size(bags, how.n_topics)
     except DataError:
         return []
-    of_sentences = text.topics.bagged(text.topics.tokens(said(read)), own.dictionary)
-    without = text.topics.bagged(text.topics.tokens(_unnamed(read)), own.dictionary)
+    of_sentences, unnamed_words = _sentence_words(read, tokens, bags.vocabulary)
 
-    def fit_once(seed: int) -> dict[str, Any]:
-        model = text.topics.fit(own, n_topics=how.n_topics, seed=seed, **settings)
-        topic = text.topics.of_sentences(model, of_sentences).rename("topic")
+    def fit_seed(seed: int) -> dict[str, Any]:
+        model = text.topics.fit(bags, n_topics=how.n_topics, seed=seed, **settings)
+        topic = text.topics.infer_topic(model, of_sentences).rename("topic")
         associated = associate(with_topics(read.sentences, topic), read, how)
-        shares = text.topics.shares(model, own, truncated=how.truncated)
-        again = text.topics.of_sentences(model, without)
+        shares = text.topics.infer_shares(model, bags, truncated=how.truncated)
+        again = text.topics.infer_topic(model, unnamed_words)
         unnamed = topic.copy()
         unnamed.iloc[topic.index.get_indexer(again.index)] = again.array
         fit = Fit(seed, model, topic, shares, associated, unnamed)
         return fit._asdict() | {"model": model.parts()}
 
-    return map_threads(fit_once, how.seeds, label="fits of topics")
+    return map_threads(fit_seed, how.seeds, label="fits of topics")
 
 
-def _unnamed(read: Read) -> pd.Series:
-    """Return the words of the sentences that name a group of any bias, but for those that do."""
-    from nbbias.text.tokeniser import blanked
-
+def _sentence_words(
+    read: Read, tokens: pd.DataFrame, vocabulary: pd.Series
+) -> tuple[BagOfWords, BagOfWords]:
+    """Return the words of every distinct sentence, and of those that name a group the others."""
     distinct = read.sentences.drop_duplicates(SENTENCE)
-    every, named = (pd.MultiIndex.from_frame(t[SENTENCE]) for t in (distinct, read.matches))
-    texts = read.texts.loc[np.unique(read.matches["text_id"])]
-    at = texts.index.get_indexer(read.matches["text_id"])
-    left = blanked(texts.tolist(), at, read.matches[["start", "end"]].to_numpy())
-    own = distinct.iloc[np.unique(every.get_indexer(named))]
-    return said(read._replace(sentences=own, texts=pd.Series(left, texts.index, dtype=object)))
+    index = pd.MultiIndex.from_frame(distinct[SENTENCE])
+    starts, words = (_places(table, table["start"], read) for table in (distinct, tokens))
+    sentence = np.searchsorted(starts, words, side="right") - 1
+    rows = pd.RangeIndex(len(index))
+    own = tokens.assign(text_id=sentence)
+    every = text.topics.count_words(own, rows, vocabulary=vocabulary)
+    # A word names a group that begins behind the start of a match, and before the end of any.
+    matches = read.matches.assign(key=_places(read.matches, read.matches["start"], read))
+    matches = matches.sort_values("key")
+    ends = np.append(0, np.maximum.accumulate(_places(matches, matches["end"], read)))
+    names = words < ends[np.searchsorted(matches["key"], words, side="right")]
+    named = np.unique(index.get_indexer(pd.MultiIndex.from_frame(read.matches[SENTENCE])))
+    without = text.topics.count_words(own[~names], rows, vocabulary=vocabulary)
+    return (
+        every._replace(index=index),
+        without._replace(counts=without.counts[named], index=index[named]),
+    )
+
+
+def _places(table: pd.DataFrame, place: pd.Series, read: Read) -> np.ndarray:
+    """Return places in the texts as one ascending number each."""
+    return read.texts.index.get_indexer(table["text_id"]) * 2**32 + place.to_numpy(np.int64)
 
 
 def with_topics(sentences: pd.DataFrame, topic: pd.Series) -> pd.DataFrame:
@@ -168,7 +181,7 @@ class Number(NamedTuple):
 
     n_topics: int
     tried: pd.DataFrame
-    tokens: Tokens
+    tokens: pd.DataFrame
 
 
 def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
@@ -190,12 +203,16 @@ def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
         tried, its `reason` says so. Candidates for which the texts are too few (`TEXTS_A_TOPIC`)
         are not tried, either; `n_topics` is 0 where none is left.
     """
-    tokens, most = text.topics.tokens(read.texts), read.texts.nunique() // TEXTS_A_TOPIC
+    tokens, most = text.annotate.lemmatize(read.texts), read.texts.nunique() // TEXTS_A_TOPIC
     known = [one for one in candidates if one <= most]
     parts = [_untried([one for one in candidates if one > most], TOO_FEW)]
     if len(known) > 1:
         tried = text.topics.perplexity(
-            tokens, articles(read.pairs), candidates=known, held_out_share=0.2, seed=seed
+            tokens,
+            articles(read.pairs).reindex(read.texts.index),
+            candidates=known,
+            held_out_share=0.2,
+            seed=seed,
         )
         chosen = text.topics.choose(tried)
         parts.append(tried)
@@ -489,14 +506,14 @@ def described(
     -------
     DataFrame
         By topic, those with most sentences first: `topic`, `words` (the most relevant ones, see
-        `text.topics.words`), `sentences`, and for every bias `<bias>` (the group, empty
+        `text.topics.describe`), `sentences`, and for every bias `<bias>` (the group, empty
         where there is none) and `<bias>_residual` (the largest). With own associations of each
         corpus those of the originals.
     """
     if not fitted.fits:
         return pd.DataFrame(columns=["topic", "words", "sentences", *lexicon["bias"].unique()])
     first = fitted.fits[0]
-    words = text.topics.words(first.model, relevance_lambda=relevance_lambda, top=top)
+    words = text.topics.describe(first.model, relevance_lambda=relevance_lambda, top=top)
     table = words.groupby("topic")["word"].agg(" ".join).rename("words").reset_index()
     shown = of_originals(first)
     for number, bias in enumerate(lexicon["bias"].unique()):

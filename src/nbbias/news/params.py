@@ -79,11 +79,7 @@ class News(Parameters):
     toxicity_scorer: ModelName = Field(
         "auto", description=f"instrument of toxicity: {toxicity.CHOICES}"
     )
-    device: Device = Field(
-        "cpu",
-        description="where Detoxify runs: cpu, cuda, mps; onnx is the processor by ONNX Runtime; "
-        "cpu-bf16, cuda-bf16 take 16 bits, faster where it has them, and what that changes is told",
-    )
+    device: Device = Field("cpu", description="where PyTorch runs Detoxify: cpu, cuda or mps")
     engine: Engine = Field(
         "loky",
         description="by what texts are read side by side: loky, processes here; dask, a cluster, "

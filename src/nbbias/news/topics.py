@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.sparse import csr_matrix
 from scipy.stats import t
 
 from nbbias import stats, tables, text
@@ -23,9 +24,7 @@ from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.news.fits import ALL, CORPUS, HUMAN, Fit, Fitted
 from nbbias.tables import SCORES, check, map_threads, stage
 from nbbias.text import lexicons
-from nbbias.text.lda import Bags
-from nbbias.text.tokens import starts
-from nbbias.text.topics import Bagged
+from nbbias.text.topics import BagOfWords
 
 NO_TOPIC = "the group has no topic"
 FEW_GROUPS = "fewer than two groups have a topic"
@@ -97,7 +96,7 @@ def level(
     >>> pairs = news.pair(*news.sample.corpus({"off": {"subject": 0.5}}, desks_apart=True, seed=1))
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
     >>> how = news.fits.Fitting(n_topics=5, seeds=[1], threshold=0.5)
-    >>> fitted = news.fits.fit(read, text.topics.tokens(read.texts), how)
+    >>> fitted = news.fits.fit(read, text.annotate.lemmatize(read.texts), how)
     >>> inference = stats.InferenceSettings(n_permutations=5)
     >>> dealt = news.topics.chance(read, fitted, sample_pairs=5, inference=inference)
     >>> topics = news.topics.level(read, fitted, news.topics.Beside(dealt), inference=inference)
@@ -125,8 +124,12 @@ def level(
 
 def _of_texts(fitted: Fitted, read: Read) -> Fitted:
     """Return the fits with the topics of other texts than they were made from."""
-    tokens, how = text.topics.tokens(read.texts), fitted.how
-    inferred = [text.topics.shares(f.model, tokens, truncated=how.truncated) for f in fitted.fits]
+    if not fitted.fits:
+        return fitted
+    tokens, vocabulary = text.annotate.lemmatize(read.texts), fitted.fits[0].model.vocabulary
+    bags = text.topics.count_words(tokens, read.texts.index, vocabulary=vocabulary)
+    truncated = fitted.how.truncated
+    inferred = [text.topics.infer_shares(f.model, bags, truncated=truncated) for f in fitted.fits]
     both = zip(fitted.fits, inferred, strict=True)
     return fitted._replace(fits=[one._replace(shares=shares) for one, shares in both])
 
@@ -142,7 +145,7 @@ def document_shares(
     Parameters
     ----------
     topic_shares
-        Texts by topics, from `text.topics.shares`.
+        Texts by topics, from `text.topics.infer_shares`.
     associations
         Topic → group; neutral topics and those of no group do not count.
     groups
@@ -554,7 +557,7 @@ def chance(
     table, dealt = _dealt(sampled, fitted, draws, rng)
 
     def scored(fit: Fit) -> pd.DataFrame:
-        shares = text.topics.shares(fit.model, dealt, truncated=fitted.how.truncated)
+        shares = text.topics.infer_shares(fit.model, dealt, truncated=fitted.how.truncated)
         again = fitted._replace(fits=[fit._replace(shares=shares)])
         return pair_scores(read._replace(pairs=table), again)
 
@@ -596,19 +599,22 @@ def _sampled(pairs: pd.DataFrame, sample_pairs: int, rng: np.random.Generator) -
 
 def _dealt(
     sampled: pd.DataFrame, fitted: Fitted, draws: int, rng: np.random.Generator
-) -> tuple[pd.DataFrame, Bagged]:
+) -> tuple[pd.DataFrame, BagOfWords]:
     """Deal out the words of some pairs: all deals as PAIRS (`pair_id` numbers them), and words."""
-    dictionary, tokens = fitted.fits[0].model.dictionary, fitted.tokens
-    number = np.array([dictionary.token2id.get(word, -1) for word in tokens.words], np.int32)
+    vocabulary, tokens = fitted.fits[0].model.vocabulary, fitted.tokens
+    lemma = tokens["lemma"].cat
+    place = np.append(vocabulary.index.get_indexer(lemma.categories), -1)[lemma.codes]
+    known = pd.Series(place, index=tokens["text_id"])[place >= 0]
+    of_text = dict(iter(known.groupby(level=0)))
+    none = np.empty(0, place.dtype)
     answers = sampled.groupby([*CELL, "article_id"], sort=False).ngroup()
-    places = {side: tokens.index.get_indexer(sampled[name]) for side, name in SIDES.items()}
+    ids = {side: sampled[name].to_numpy() for side, name in SIDES.items()}
     text_of = {side: np.empty(len(sampled), dtype=int) for side in SIDES}
     together: list[np.ndarray] = []  # the words of an original and its answers
     sizes: list[int] = []  # of each of them
     for at in answers.groupby(answers).indices.values():
-        texts = [places["o"][at[0]], *places["h"][at]]
-        parts = [number[tokens.ids[tokens.starts[i] : tokens.starts[i + 1]]] for i in texts]
-        parts = [part[part >= 0] for part in parts]
+        texts = [ids["o"][at[0]], *ids["h"][at]]
+        parts = [np.asarray(of_text.get(text_id, none)) for text_id in texts]
         text_of["o"][at], text_of["h"][at] = len(sizes), len(sizes) + 1 + np.arange(len(at))
         together.append(np.concatenate(parts))
         sizes += map(len, parts)
@@ -619,9 +625,13 @@ def _dealt(
         for draw in range(draws)
     ]
     words = [rng.permutation(whole) for _ in range(draws) for whole in together]
-    ids = np.concatenate([np.empty(0, np.int32), *words])
-    bags = Bags.of_words(ids, starts(np.tile(sizes, draws)))
-    return pd.concat(copies), Bagged(dictionary, bags, pd.RangeIndex(bags.texts))
+    columns = np.concatenate([none, *words])
+    ends = np.append(0, np.cumsum(np.tile(sizes, draws)))
+    ones = np.ones(len(columns), np.float32)
+    counts = csr_matrix((ones, columns, ends), shape=(len(ends) - 1, len(vocabulary)))
+    counts.sum_duplicates()
+    bags = BagOfWords(counts, pd.RangeIndex(counts.shape[0]), vocabulary)
+    return pd.concat(copies), bags
 
 
 Deals = tuple[int, dict[tuple[str, str | None], np.ndarray]]

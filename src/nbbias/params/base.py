@@ -63,8 +63,8 @@ OptionalFile = Annotated[
 ModelName = Annotated[str, Field(min_length=1, json_schema_extra={"format": "name or folder"})]
 Confidence = Annotated[float, Field(gt=0.5, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
-#: Where models run, and with which numbers (`text.networks`).
-Device = Annotated[str, Field(pattern=r"^(onnx|(cpu|mps|cuda(:\d+)?)(-bf16)?)$")]
+#: Where PyTorch runs models.
+Device = Annotated[str, Field(pattern=r"^(cpu|mps|cuda(:\d+)?)$")]
 
 
 class Parameters(BaseModel):

@@ -116,9 +116,9 @@ def sentences(texts: Sequence[str]) -> list[list[str]]:
     >>> sentences(["No. I can't do that."])
     [['No.', "I can't do that."]]
     """
-    from nbbias.text import plain  # loads spaCy
+    from nbbias.text.pipeline import load_pipeline  # loads spaCy
 
-    read = plain.pipeline().pipe(texts)
+    read = load_pipeline().pipe(texts)
     return [[one.text.strip() for one in doc.sents if _WORD.search(one.text)] for doc in read]
 
 

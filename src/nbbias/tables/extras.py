@@ -15,8 +15,6 @@ EXTRAS = {
     "detoxify": "local",
     "peft": "local",
     "gguf": "local",
-    "onnx": "onnx",
-    "onnxruntime": "onnx",
     "dask": "cluster",
     "distributed": "cluster",
     "inspect_ai": "llm",

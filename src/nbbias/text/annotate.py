@@ -1,30 +1,21 @@
-"""Sentences, and the group words in them: the hot path of the news studies.
-
-Each piece of text between spaces is tokenised once (`text.tokeniser`), and one pass over the
-numbers of pieces finds sentences and group words (`text.spans`), for all biases. `text.plain` does
-the same by spaCy alone.
-"""
+"""Sentences, and the group words in them, as tables."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from importlib import import_module
+from typing import Any
 
-import numpy as np
 import pandas as pd
 
-from nbbias.tables import map_chunks
-from nbbias.tables.stages import digest
-from nbbias.text.tokens import starts
-
-if TYPE_CHECKING:
-    from nbbias.text.spans import Terms
+from nbbias.text.accelerate import is_worth
+from nbbias.text.distinct import read_distinct
 
 _WORD = re.compile(r"[^\W\d_]+")
 
-MATCH_COLUMNS = ["text_id", "sentence_id", "bias", "group", "term", "kind", "start", "end"]
 SENTENCE_COLUMNS = ["text_id", "sentence_id", "start", "end"]
+MATCH_COLUMNS = ["text_id", "sentence_id", "bias", "group", "term", "kind", "start", "end"]
 
 
 def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -33,8 +24,7 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     Parameters
     ----------
     texts
-        Texts by a unique index, best of small integers, since it stands in every row of what is
-        found; missing ones have no sentences. Equal texts are read once.
+        Texts by a unique index; missing ones have no sentences. Equal texts are read once.
     lexicon
         The expanded terms of one or more biases (`text.lexicons.expand`): `bias`, `group`,
         `term`, `kind`, `case`.
@@ -45,9 +35,9 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
         `text_id` (the index of `texts`), `sentence_id` (0, 1, … in a text), and the
         sentence's `start` and `end` as character positions (int32).
     matches : DataFrame
-        One row per group word: the sentence it stands in, its `bias`, `group`, `term` and
-        `kind` (categories), and its `start` and `end` in the text. Where matches of one bias
-        overlap the longest counts, once; a match never crosses a sentence boundary.
+        One row per group word: its sentence, `bias`, `group`, `term` and `kind` (categories), and
+        its `start` and `end` in the text. Of overlapping matches of one bias only the longest
+        counts; a match never crosses a sentence boundary.
 
     Examples
     --------
@@ -59,81 +49,62 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     >>> matches[["sentence_id", "group", "term"]].to_numpy().tolist()
     [[0, 'female', 'she'], [0, 'female', 'her'], [0, 'male', 'son'], [1, 'male', 'he']]
     """
-    known = texts.dropna().astype(str)
-    number, distinct = pd.factorize(known)
-    found = map_chunks(_rows, pd.Series(distinct), args=(lexicon,))
-    # Texts that stand twice get the rows of the one that was read.
-    places = [
-        _spread(np.concatenate(rows), number, len(distinct)) for rows in zip(*found, strict=True)
-    ]
-    tables = [
-        {
-            "text_id": known.index[text],
-            "sentence_id": rows[:, 1],
-            "start": rows[:, -2],
-            "end": rows[:, -1],
-        }
-        for text, rows in places
-    ]
-    terms, matches = _terms(lexicon), places[1][1]
-    named = {"bias": pd.Series(terms.biases, dtype=object).iloc[matches[:, 2]]}
-    for at, name in enumerate(["group", "term", "kind"]):
-        told = pd.Series([one[at] for one in terms.found], dtype=object)
-        named[name] = told.astype("category").iloc[matches[:, 3]]
-    tables[1] |= {name: of.astype("category").array for name, of in named.items()}
-    return (
-        pd.DataFrame(tables[0], columns=SENTENCE_COLUMNS),
-        pd.DataFrame(tables[1], columns=MATCH_COLUMNS),
-    )
+    fast = _is_large(texts)
+    sentences, matches = read_distinct(texts, _annotate_chunk, lexicon, fast)
+    categories = dict.fromkeys(["bias", "group", "term", "kind"], "category")
+    return sentences[SENTENCE_COLUMNS], matches[MATCH_COLUMNS].astype(categories)
 
 
-def _rows(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
-    """Return sentences (text, number, start, end) and matches (text, sentence, bias, term, …)."""
-    from nbbias.text import plain, spans, tokeniser  # load spaCy
-
-    own = texts.tolist()
-    terms = _terms(lexicon)
-    codes, begins = tokeniser.encoded(own)
-    codes[np.isin(codes, list(plain.STRAIGHT))] = ord("'")
-    split = tokeniser.split(codes, begins[:-1], begins[1:])
-    read, doubts = tokeniser.read(split, split.strings(codes))
-    found = spans.find(split, read, terms, begins[:-1])
-    if len(doubts):
-        again = plain.search([own[i] for i in doubts], terms.matchers)
-        found = spans.Found(*map(_replaced, found, terms.rows(*again), [doubts, doubts]))
-    for rows in found:
-        rows[:, 0] += texts.index.min() if len(own) else 0
-    return found.sentences, found.matches
+def _annotate_chunk(
+    texts: pd.Series, lexicon: pd.DataFrame, fast: bool
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    sentences, matches = _reader(fast).annotate(texts.tolist(), lexicon)
+    return _number(sentences, texts), _number(matches, texts)
 
 
-def _replaced(rows: np.ndarray, again: np.ndarray, doubts: np.ndarray) -> np.ndarray:
-    """Put the rows of texts that were read the plain way in place of the others."""
-    again[:, 0] = doubts[again[:, 0]]
-    both = np.concatenate([rows[~np.isin(rows[:, 0], doubts)], again])
-    return both[np.argsort(both[:, 0], kind="stable")]
+def _number(table: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:
+    """Number texts as the corpus does, of which they are a chunk."""
+    first = texts.index[0] if len(texts) else 0
+    return table.assign(text=(table["text"] + first).astype("int32"))
 
 
-def _spread(rows: np.ndarray, number: np.ndarray, distinct: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return for every text in turn its place and the rows of the distinct one that it is."""
-    counts = np.bincount(rows[:, 0], minlength=distinct)
-    begins, sizes = starts(counts)[number], counts[number]
-    upto = starts(sizes)
-    at = np.repeat(begins - upto[:-1], sizes) + np.arange(upto[-1])
-    return np.repeat(np.arange(len(number)), sizes), rows[at]
+def _reader(fast: bool) -> Any:
+    """Return the module that reads texts by spaCy, loaded where it is needed."""
+    return import_module("nbbias.fast.tokens" if fast else "nbbias.text.pipeline")
 
 
-#: The terms of the last lexicon: chunks of a corpus are searched for the same ones.
-_last: dict[str, Terms] = {}
+def lemmatize(texts: pd.Series) -> pd.DataFrame:
+    """Split texts into lemmas.
+
+    Parameters
+    ----------
+    texts
+        Texts by a unique index; a missing text has no tokens. Equal texts are read once.
+
+    Returns
+    -------
+    DataFrame
+        One row per alphabetic token, in order: `text_id` (the index of `texts`), `start` (its
+        place in the text) and `lemma` (a category, in lower case). Stop words are kept, as in
+        Fang et al. (2024). Lemmas are looked up in spaCy's table, without regard to the part of
+        speech ("left" is always "leave").
+
+    Examples
+    --------
+    >>> lemmatize(pd.Series(["Cats chased mice.", None]))["lemma"].tolist()
+    ['cat', 'chase', 'mouse']
+    """
+    return read_distinct(texts, _lemmatize_chunk, _is_large(texts))[0]
 
 
-def _terms(lexicon: pd.DataFrame) -> Terms:
-    from nbbias.text import spans
+def _lemmatize_chunk(texts: pd.Series, fast: bool) -> tuple[pd.DataFrame]:
+    # "İ" alone has two letters in lower case; without its dot, places stay what they are.
+    lower = texts.str.replace("İ", "I").str.lower()
+    return (_number(_reader(fast).lemmatize(lower.tolist()), texts),)
 
-    key = digest(lexicon)
-    if key not in _last:
-        _last.clear()
-        _last[key] = spans.terms(lexicon)
-    return _last[key]
+
+def _is_large(texts: pd.Series) -> bool:
+    return is_worth("tokens", size=int(texts.dropna().astype(str).str.len().sum()))
 
 
 def count(matches: pd.DataFrame, *, by: list[str], groups: Iterable[str]) -> pd.DataFrame:
@@ -173,8 +144,8 @@ def sample_context(
 ) -> pd.DataFrame:
     """Draw a few matches of every bias and group, with their context, to look at by eye."""
     drawn = [
-        own.sample(min(per_group, len(own)), random_state=seed)
-        for _, own in matches.groupby(["bias", "group"], sort=False)
+        part.sample(min(per_group, len(part)), random_state=seed)
+        for _, part in matches.groupby(["bias", "group"], sort=False)
     ]
     if not drawn:
         return context(texts, matches)

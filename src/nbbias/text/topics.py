@@ -1,23 +1,25 @@
 """Topics of texts: latent Dirichlet allocation by gensim, made reproducible.
 
-The module knows nothing of bias. It fits topics on tokens, says how well they predict texts that
-were held out, and gives every text its topic vector and every sentence its topic. It describes
-topics by their most relevant words, and says which topics of two fits are alike.
+The module knows nothing of bias. It fits topics on bags of words, measures how well they predict
+held-out texts, infers the topics of texts and sentences, describes topics by their most relevant
+words, and matches the topics of two fits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from importlib import import_module
 from typing import Any, NamedTuple
 
+import gensim.models
 import numpy as np
 import pandas as pd
-from gensim.corpora import Dictionary
+from gensim.matutils import Sparse2Corpus
 from scipy.optimize import linear_sum_assignment
+from scipy.sparse import csr_matrix
 
-from nbbias.tables import DataError, map_chunks, map_threads, stage
-from nbbias.text.lda import Bags, Lda
-from nbbias.text.tokens import Tokens, concat, of_lists, starts, take
+from nbbias.tables import DataError, map_threads, stage
+from nbbias.text.accelerate import is_worth
 
 #: Topics below this share of a text are dropped by gensim when it is not told otherwise.
 TRUNCATED_BELOW = 0.01
@@ -29,32 +31,42 @@ _COLUMNS = 512  # words compared at once: what a core's cache holds
 LIMITS = ("no_below", "no_above")
 
 
-class TopicModel(NamedTuple):
-    """A fitted model and the words it knows."""
+class BagOfWords(NamedTuple):
+    """Texts as word counts.
 
-    model: Lda
-    dictionary: Dictionary
+    `counts`: texts by words (a SciPy sparse matrix); `index`: the texts; `vocabulary`: the words
+    and how often each stands in the texts that the vocabulary was made from.
+    """
+
+    counts: csr_matrix
+    index: pd.Index
+    vocabulary: pd.Series
+
+
+class TopicModel(NamedTuple):
+    """A fitted model and its vocabulary: words, and how often each stands in the texts."""
+
+    model: gensim.models.LdaModel
+    vocabulary: pd.Series
 
     def parts(self) -> list[Any]:
-        """Return what inference depends on, to tell models apart."""
-        words = sorted(self.dictionary.token2id.items())
-        counts = [self.dictionary.cfs[at] for _, at in words]
-        return [words, counts, self.model.state.sstats, self.model.alpha, self.model.eta]
+        """Return what inference depends on, to tell models apart and to keep them."""
+        model, words = self.model, self.vocabulary
+        counts = words.to_numpy()
+        return [words.index.tolist(), counts, model.state.sstats, model.alpha, model.eta]
 
     @classmethod
     def of_parts(cls, parts: list[Any]) -> TopicModel:
         """Make a model of its parts, which infers what the fitted one did."""
         words, counts, sstats, alpha, eta = parts
-        dictionary = Dictionary()
-        dictionary.token2id = dict(words)
-        dictionary.cfs = {at: n for (_, at), n in zip(words, counts, strict=True)}
-        model = Lda(id2word=dictionary, num_topics=len(alpha), alpha=alpha, eta=eta)
+        vocabulary = pd.Series(counts, index=pd.Index(words, dtype=object))
+        model = _model_class(sstats.size)(
+            id2word=dict(enumerate(words)), num_topics=len(alpha), alpha=alpha, eta=eta
+        )
         if model.state.sstats.shape != sstats.shape:
             raise ValueError("the topics are of other words")
         model.state.sstats = sstats
-        model.sync_state()
-        model.random_state = _FlatStart()
-        return cls(model, dictionary)
+        return _ready(model, vocabulary)
 
 
 class _FlatStart(np.random.RandomState):
@@ -68,75 +80,42 @@ class _FlatStart(np.random.RandomState):
         return np.full(size or (), shape * scale)
 
 
-# --- words ------------------------------------------------------------------------------------
+def _model_class(size: int) -> type[gensim.models.LdaModel]:
+    """Return gensim's model, or the compiled one where it is installed and worth it."""
+    fast = is_worth("lda", size=size)
+    model: type[gensim.models.LdaModel] = (
+        import_module("nbbias.fast.lda").LdaModel if fast else gensim.models.LdaModel
+    )
+    return model
 
 
-def tokens(texts: pd.Series) -> Tokens:
-    """Split texts into lemmas.
-
-    Parameters
-    ----------
-    texts
-        Texts by any index; a missing text has no tokens. Equal texts are read once.
-
-    Returns
-    -------
-    Tokens
-        By the index of `texts`: lower-case lemmas of the alphabetical tokens, in order. Stop words
-        are kept, as in Fang et al. (2024). Lemmas are looked up in spaCy's table, without regard
-        to what part of speech a word is ("left" is always "leave").
-
-    Examples
-    --------
-    >>> from nbbias.text.tokens import lists
-    >>> lists(tokens(pd.Series(["Cats chased mice.", None]))).tolist()
-    [['cat', 'chase', 'mouse'], []]
-    """
-    known = texts.dropna().astype(str)
-    number, distinct = pd.factorize(known)
-    none = of_lists(pd.Series([[]], index=[len(distinct)], dtype=object))
-    chunks = map_chunks(_lemmas, pd.Series(distinct))
-    once = concat([*map(Tokens.of_parts, chunks), none])
-    at = np.full(len(texts), len(distinct))  # a missing text is the last, without words
-    at[texts.notna()] = number
-    return take(once, at)._replace(index=texts.index)
-
-
-def _lemmas(texts: pd.Series) -> list[Any]:
-    from nbbias.text.tokeniser import lemmas  # loads spaCy
-
-    return lemmas(texts).parts()
+def _ready(model: gensim.models.LdaModel, vocabulary: pd.Series) -> TopicModel:
+    model.sync_state()
+    model.random_state = _FlatStart(0)
+    return TopicModel(model, vocabulary)
 
 
 # --- bags of words ----------------------------------------------------------------------------
 
 
-class Bagged(NamedTuple):
-    """Texts as a vocabulary knows them: its `dictionary`, their `bags` of words, their `index`.
-
-    Fits from several seeds, and what they infer, share one: it is made by `bagged`.
-    """
-
-    dictionary: Dictionary
-    bags: Bags
-    index: pd.Index
-
-
-def bagged(
-    tokens: Tokens | pd.Series | Bagged,
-    dictionary: Dictionary | None = None,
+def count_words(
+    tokens: pd.DataFrame,
+    index: pd.Index | None = None,
     *,
+    vocabulary: pd.Series | None = None,
     no_below: int = 5,
     no_above: float = 1.0,
-) -> Bagged:
+) -> BagOfWords:
     """Count the words of texts that belong to a vocabulary, or else to one of their own.
 
     Parameters
     ----------
     tokens
-        What `tokens` returned, or lists of words. What is `Bagged` is returned as it is.
-    dictionary
-        The vocabulary.
+        `text_id` and `lemma`, one row per word, as `text.annotate.lemmatize` returns.
+    index
+        The texts, those without a word too; by default those that have one.
+    vocabulary
+        That of other texts, as in `BagOfWords`.
     no_below, no_above
         A word belongs to the texts' own vocabulary that stands in at least `no_below` texts and in
         at most the share `no_above` of them, in (0, 1]. At 1 no word is left out for being
@@ -149,107 +128,99 @@ def bagged(
 
     Examples
     --------
-    >>> animals, ships = ["cat", "mouse", "cat"], ["ship", "sea", "ship"]
-    >>> found = bagged(pd.Series([animals, ships]), no_below=1)
-    >>> found.dictionary.token2id
-    {'cat': 0, 'mouse': 1, 'sea': 2, 'ship': 3}
-    >>> found.bags.counts.tolist()
-    [2.0, 1.0, 1.0, 2.0]
+    >>> tokens = pd.DataFrame({"text_id": [0, 0, 0, 1], "lemma": ["cat", "mouse", "cat", "sea"]})
+    >>> bags = count_words(tokens, no_below=1)
+    >>> bags.vocabulary.to_dict()
+    {'cat': 2, 'mouse': 1, 'sea': 1}
+    >>> bags.counts.toarray().tolist()
+    [[2.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    if isinstance(tokens, Bagged):
-        return tokens
-    known = of_lists(tokens)
-    if dictionary is None:
-        dictionary = _vocabulary(known, no_below, no_above)
-    number = np.array([dictionary.token2id.get(word, -1) for word in known.words], np.int32)
-    ids = number[known.ids] if len(number) else known.ids
-    return Bagged(dictionary, Bags.of_words(ids, known.starts), known.index)
+    index = pd.Index(tokens["text_id"].unique()) if index is None else index
+    lemma = tokens["lemma"].astype("category").cat
+    rows = index.get_indexer(tokens["text_id"]).astype(np.int32)
+    if vocabulary is None:
+        counts = _tally(rows, lemma.codes.to_numpy(), (len(index), len(lemma.categories)))
+        chosen = _within_limits(counts, no_below, no_above)
+        counts = counts[:, chosen]
+        words = lemma.categories[chosen]
+        total = np.asarray(counts.sum(axis=0)).ravel().astype(int)
+        return BagOfWords(counts, index, pd.Series(total, index=words.astype(object)))
+    place = vocabulary.index.get_indexer(lemma.categories)
+    columns = np.append(place, -1)[lemma.codes]
+    known = columns >= 0
+    counts = _tally(rows[known], columns[known], (len(index), len(vocabulary)))
+    return BagOfWords(counts, index, vocabulary)
 
 
-def _vocabulary(tokens: Tokens, no_below: int, no_above: float) -> Dictionary:
-    """Return the words within the limits, numbered as gensim does: by first text, then spelling."""
-    bags, n = Bags.of_words(tokens.ids, tokens.starts), len(tokens.words)
-    texts = np.bincount(bags.ids, minlength=n)
-    in_limits = (texts >= max(no_below, 1)) & (texts <= int(no_above * len(tokens.index)))
-    kept = f"{in_limits.sum()} of {(texts > 0).sum()} words are in {no_below} texts or more and in "
-    kept += f"at most {no_above:.0%} of the {len(tokens.index)} texts"
-    if not in_limits.any():
-        raise DataError("topics", f"no vocabulary: {kept}; lower no_below or raise no_above")
-    first = np.zeros(n, np.int64)
-    first[bags.ids[::-1]] = np.repeat(np.arange(bags.texts), bags.sizes)[::-1]
-    order = np.flatnonzero(in_limits)
-    order = order[np.argsort(first[order], kind="stable")]
-    counts = np.bincount(bags.ids, weights=bags.counts, minlength=n)[order].astype(int)
-    dictionary = Dictionary()
-    dictionary.token2id = {tokens.words[word]: at for at, word in enumerate(order)}
-    dictionary.dfs = dict(enumerate(texts[order].tolist()))
-    dictionary.cfs = dict(enumerate(counts.tolist()))
-    dictionary.num_docs, dictionary.num_pos = len(tokens.index), len(tokens.ids)
-    dictionary.num_nnz = len(bags.ids)
-    return dictionary
+def _tally(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> csr_matrix:
+    ones = np.ones(len(rows), np.float32)
+    counts = csr_matrix((ones, (rows, columns)), shape=shape)
+    counts.sort_indices()
+    return counts
+
+
+def _within_limits(counts: csr_matrix, no_below: int, no_above: float) -> np.ndarray:
+    """Return the words within the limits, in gensim's order: by first text, then by spelling."""
+    by_word = counts.tocsc()
+    texts, n = np.diff(by_word.indptr), counts.shape[0]
+    chosen = np.flatnonzero((texts >= max(no_below, 1)) & (texts <= int(no_above * n)))
+    if not len(chosen):
+        reason = f"0 of {(texts > 0).sum()} words are in {no_below} texts or more and in "
+        reason += f"at most {no_above:.0%} of the {n} texts"
+        raise DataError("topics", f"no vocabulary: {reason}; lower no_below or raise no_above")
+    return chosen[np.argsort(by_word.indices[by_word.indptr[chosen]], kind="stable")]
 
 
 # --- fit --------------------------------------------------------------------------------------
 
 
-def fit(
-    tokens: Tokens | pd.Series | Bagged,
-    *,
-    n_topics: int,
-    seed: int,
-    passes: int = 10,
-    no_below: int = 5,
-    no_above: float = 1.0,
-) -> TopicModel:
+def fit(bags: BagOfWords, *, n_topics: int, seed: int, passes: int = 10) -> TopicModel:
     """Fit topics by online variational Bayes (Hoffman et al. 2010), as gensim does on one worker.
 
     Parameters
     ----------
-    tokens
-        What `tokens` returned, or lists of words, or what `bagged` made of them. Texts without a
-        word of the vocabulary do not count.
+    bags
+        What `count_words` returned. Texts without a word of the vocabulary do not count.
     n_topics
         Number of topics K, at least 2 and at most the number of words in the vocabulary.
     seed
-        Start of the fit; the same seed and tokens give the same topics.
+        Start of the fit; the same seed and texts give the same topics.
     passes
         Times that all texts are read.
-    no_below, no_above
-        Limits of the vocabulary, as in `bagged`.
 
     Returns
     -------
     TopicModel
-        Its inferences start at one fixed point (see `shares`), those made by gensim's own
+        Its inferences start at one fixed point (see `infer_shares`), those made by gensim's own
         functions too.
 
     Raises
     ------
     DataError
-        The vocabulary is empty or smaller than `n_topics`, or `n_topics` is below 2.
+        The vocabulary is smaller than `n_topics`, or `n_topics` is below 2.
 
     Examples
     --------
-    >>> animals, ships = ["cat", "mouse", "cat"], ["ship", "sea", "ship"]
-    >>> topics = fit(pd.Series([animals, ships] * 5), n_topics=2, seed=1)
-    >>> sorted(topics.dictionary.token2id)
+    >>> words = ["cat", "mouse", "cat", "ship", "sea", "ship"] * 5
+    >>> tokens = pd.DataFrame({"text_id": np.arange(30) // 3, "lemma": words})
+    >>> topics = fit(count_words(tokens), n_topics=2, seed=1)
+    >>> topics.vocabulary.index.tolist()
     ['cat', 'mouse', 'sea', 'ship']
     """
-    known = bagged(tokens, no_below=no_below, no_above=no_above)
-    fittable(known, n_topics)
-    model = Lda(
-        known.bags.full(),
+    check_size(bags, n_topics)
+    written = bags.counts[np.diff(bags.counts.indptr) > 0]
+    model = _model_class(bags.counts.nnz)(
+        Sparse2Corpus(written, documents_columns=False),
         num_topics=n_topics,
-        id2word=known.dictionary,
+        id2word=dict(enumerate(bags.vocabulary.index)),
         random_state=seed,
         passes=passes,
         eval_every=None,
     )
-    model.random_state = _FlatStart(seed)
-    return TopicModel(model, known.dictionary)
+    return _ready(model, bags.vocabulary)
 
 
-def fittable(known: Bagged, n_topics: int) -> None:
+def check_size(bags: BagOfWords, n_topics: int) -> None:
     """Refuse a number of topics that is below 2, or above that of the vocabulary's words.
 
     Raises
@@ -259,16 +230,17 @@ def fittable(known: Bagged, n_topics: int) -> None:
 
     Examples
     --------
-    >>> fittable(bagged(pd.Series([["cat", "mouse"]]), no_below=1), 2)
+    >>> tokens = pd.DataFrame({"text_id": [0, 0], "lemma": ["cat", "mouse"]})
+    >>> check_size(count_words(tokens, no_below=1), 2)
     """
-    most = len(known.dictionary)
+    most = len(bags.vocabulary)
     if not 2 <= n_topics <= most:
         raise DataError("topics", f"{n_topics} topics need 2 to {most}, as many as words are known")
 
 
 @stage
 def perplexity(
-    tokens: Tokens | pd.Series,
+    tokens: pd.DataFrame,
     articles: pd.Series,
     *,
     candidates: Sequence[int],
@@ -281,10 +253,10 @@ def perplexity(
     Parameters
     ----------
     tokens
-        What `tokens` returned, or lists of words.
+        `text_id` and `lemma`, as in `count_words`.
     articles
-        The article of every text, by the same index. All texts of an article are on one side:
-        a rewritten article would otherwise be held out and known at once.
+        The article of every text, by text. All texts of an article are on one side: a rewritten
+        article would otherwise be held out and known at once.
     candidates
         Numbers of topics to try.
     held_out_share
@@ -292,13 +264,13 @@ def perplexity(
     seed
         Start of the split and of every fit.
     **settings
-        Further arguments of `fit`.
+        Further arguments of `count_words` and `fit`.
 
     Returns
     -------
     DataFrame
-        By `n_topics`: `perplexity`, by document completion (Wallach et al. 2009): of a held-out
-        text's known words the first, third, … tell its topics and the others are predicted. At
+        By `n_topics`: `perplexity`, by document completion (Wallach et al. 2009): the first,
+        third, … of a held-out text's known words give its topics, which predict the others. At
         least 1, lower is better, comparable within this table only (one vocabulary). NaN with a
         `reason` where no text has two known words, or the topics cannot be fitted. `words`
         predicted; `held_out` and `fitted` texts. gensim's own bound is not used: a word unseen in
@@ -311,68 +283,67 @@ def perplexity(
 
     Examples
     --------
-    >>> texts = pd.Series([["cat", "mouse"], ["ship", "sea"], ["mouse", "cat"], ["sea", "ship"]])
-    >>> table = perplexity(texts, pd.Series([1, 2, 3, 4]), candidates=[2], held_out_share=0.25,
+    >>> words = ["cat", "mouse", "ship", "sea", "mouse", "cat", "sea", "ship"]
+    >>> tokens = pd.DataFrame({"text_id": np.arange(8) // 2, "lemma": words})
+    >>> table = perplexity(tokens, pd.Series([1, 2, 3, 4]), candidates=[2], held_out_share=0.25,
     ...                    seed=1, no_below=1)
     >>> table[["n_topics", "held_out", "fitted"]].to_dict("records")
     [{'n_topics': 2, 'held_out': 1, 'fitted': 3}]
     """
-    own = of_lists(tokens)
-    of_text = articles.reindex(own.index)
-    if of_text.isna().any():
-        raise DataError("articles", f"{int(of_text.isna().sum())} texts belong to no article")
-    articles_known = of_text.unique()
-    size = min(max(1, round(held_out_share * len(articles_known))), len(articles_known) - 1)
-    drawn = np.random.default_rng(seed).permutation(articles_known)[: max(size, 0)]
-    out = of_text.isin(drawn).to_numpy()
-    limits = {name: settings[name] for name in LIMITS if name in settings}
+    without = (
+        articles.isna().sum() + (~pd.Index(tokens["text_id"].unique()).isin(articles.index)).sum()
+    )
+    if without:
+        raise DataError("articles", f"{without} texts belong to no article")
+    distinct = articles.unique()
+    size = min(max(1, round(held_out_share * len(distinct))), len(distinct) - 1)
+    drawn = np.random.default_rng(seed).permutation(distinct)[: max(size, 0)]
+    out = articles.isin(drawn)
+    is_out = tokens["text_id"].isin(articles.index[out])
+    limits = {name: settings.pop(name) for name in LIMITS if name in settings}
+    bags: BagOfWords | DataError
+    try:
+        bags = count_words(tokens[~is_out], articles.index[~out], **limits)
+    except DataError as error:
+        bags = error
 
-    def tried(n_topics: int) -> tuple[Any, ...]:
-        if len(articles_known) < 2:
+    def measure(n_topics: int) -> tuple[Any, ...]:
+        if len(distinct) < 2:
             return n_topics, np.nan, 0, 0, len(out), "needs two articles"
         value, words, reason = np.nan, 0, None
         try:
-            if isinstance(fitted, DataError):
-                raise fitted
-            topics = fit(fitted, n_topics=n_topics, seed=seed, **settings)
+            if isinstance(bags, DataError):
+                raise bags
+            topics = fit(bags, n_topics=n_topics, seed=seed, **settings)
         except DataError as error:
             reason = "; ".join(error.breaches)
         else:
-            value, words = _held_out(topics, take(own, out))
+            value, words = _predict(topics, tokens[is_out])
             reason = None if words else "no held-out text has two words of the vocabulary"
         return n_topics, value, words, int(out.sum()), int((~out).sum()), reason
 
-    fitted: Bagged | DataError
-    try:
-        fitted = bagged(take(own, ~out), **limits)
-    except DataError as error:
-        fitted = error
-    rows = map_threads(tried, candidates, label="numbers of topics")
+    rows = map_threads(measure, candidates, label="numbers of topics")
     columns = ["n_topics", "perplexity", "words", "held_out", "fitted", "reason"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def _held_out(topics: TopicModel, tokens: Tokens) -> tuple[float, int]:
-    """Predict every other known word of texts by the topics that the words between them tell."""
-    number = np.array([topics.dictionary.token2id.get(word, -1) for word in tokens.words], int)
-    ids = number[tokens.ids]
-    text = np.repeat(np.arange(len(tokens.index)), np.diff(tokens.starts))[ids >= 0]
-    ids = ids[ids >= 0]
-    sizes = np.bincount(text, minlength=len(tokens.index))
-    odd = (np.arange(len(ids)) - (np.cumsum(sizes) - sizes)[text]) % 2 == 1
-    predicted = np.flatnonzero(odd)
-    if not len(predicted):
+def _predict(topics: TopicModel, tokens: pd.DataFrame) -> tuple[float, int]:
+    """Predict every other known word of texts by the topics that the words between them give."""
+    known = tokens[tokens["lemma"].isin(topics.vocabulary.index)]
+    text, index = pd.factorize(known["text_id"])
+    order = known.groupby("text_id", sort=False).cumcount().to_numpy()
+    sizes = np.bincount(text, minlength=len(index))
+    odd = order % 2 == 1
+    if not odd.any():
         return np.nan, 0
-    even = ~odd & (sizes[text] > 1)
-    told = Bags.of_words(ids[even], starts(np.bincount(text[even], minlength=len(sizes))))
-    given = Bagged(topics.dictionary, told, tokens.index)
-    theta = shares(topics, given, truncated=False).to_numpy()
+    bags = count_words(known[~odd & (sizes[text] > 1)], index, vocabulary=topics.vocabulary)
+    theta = infer_shares(topics, bags, truncated=False).to_numpy()
     words = np.ascontiguousarray(topics.model.get_topics().T, dtype=float)
-    logs = np.empty(len(predicted))
-    for at in np.array_split(np.arange(len(predicted)), len(predicted) // _BATCH + 1):
-        one = predicted[at]
-        logs[at] = np.log(np.einsum("ij,ij->i", theta[text[one]], words[ids[one]]))
-    return float(np.exp(-logs.mean())), len(predicted)
+    ids = topics.vocabulary.index.get_indexer(known["lemma"][odd])
+    logs = np.empty(len(ids))
+    for at in np.array_split(np.arange(len(ids)), len(ids) // _BATCH + 1):
+        logs[at] = np.log(np.einsum("ij,ij->i", theta[text[odd][at]], words[ids[at]]))
+    return float(np.exp(-logs.mean())), len(ids)
 
 
 def choose(table: pd.DataFrame) -> int:
@@ -393,19 +364,17 @@ def choose(table: pd.DataFrame) -> int:
 # --- inference --------------------------------------------------------------------------------
 
 
-def _infer(topics: TopicModel, own: Bagged) -> Iterator[np.ndarray]:
+def _infer(topics: TopicModel, bags: BagOfWords) -> Iterator[np.ndarray]:
     """Yield texts by topics, some at a time, in gensim's precision; NaN without known words."""
-    for start in range(0, own.bags.texts, _BATCH):
-        part = own.bags.part(start, min(start + _BATCH, own.bags.texts))
-        gamma, _ = topics.model.inference(part)
+    for start in range(0, len(bags.index), _BATCH):
+        part = bags.counts[start : start + _BATCH]
+        gamma, _ = topics.model.inference(Sparse2Corpus(part, documents_columns=False))
         gamma /= gamma.sum(axis=1, keepdims=True)
-        gamma[part.sizes == 0] = np.nan  # the topics of a text without words would be the prior's
+        gamma[np.diff(part.indptr) == 0] = np.nan  # without words they would be the prior's
         yield gamma
 
 
-def shares(
-    topics: TopicModel, tokens: Tokens | pd.Series | Bagged, *, truncated: bool
-) -> pd.DataFrame:
+def infer_shares(topics: TopicModel, bags: BagOfWords, *, truncated: bool) -> pd.DataFrame:
     """Infer how much of every text is about every topic.
 
     Inference starts at one fixed point, so a text's vector does not depend on the other texts.
@@ -414,8 +383,8 @@ def shares(
     ----------
     topics
         What `fit` returned.
-    tokens
-        What `tokens` returned, or lists of words, or what `bagged` made of them.
+    bags
+        What `count_words` returned, with the vocabulary of `topics`.
     truncated
         False: whole vectors, which sum to 1. The prior then leaves every topic a little of every
         text. True: shares below 0.01 are 0, as gensim gives them by default; the rest is not
@@ -428,50 +397,50 @@ def shares(
 
     Examples
     --------
-    >>> texts = pd.Series([["cat", "mouse"], ["ship", "sea"], []] * 5)
-    >>> topics = fit(texts, n_topics=2, seed=1)
-    >>> found = shares(topics, texts.head(3), truncated=False)
-    >>> found.sum(axis=1, skipna=False).round(6).tolist()
-    [1.0, 1.0, nan]
+    >>> words = ["cat", "mouse", "cat", "ship", "sea", "ship"] * 5
+    >>> tokens = pd.DataFrame({"text_id": np.arange(30) // 3, "lemma": words})
+    >>> bags = count_words(tokens, pd.RangeIndex(11))
+    >>> shares = infer_shares(fit(bags, n_topics=2, seed=1), bags, truncated=False)
+    >>> shares.sum(axis=1, skipna=False).round(6).tolist()[-2:]
+    [1.0, nan]
     """
-    own = bagged(tokens, topics.dictionary)
-    found = np.empty((own.bags.texts, topics.model.num_topics))
+    shares = np.empty((len(bags.index), topics.model.num_topics))
     at = 0
-    for part in _infer(topics, own):
-        found[at : at + len(part)] = part
+    for part in _infer(topics, bags):
+        shares[at : at + len(part)] = part
         at += len(part)
     if truncated:
-        found[found < TRUNCATED_BELOW] = 0
+        shares[shares < TRUNCATED_BELOW] = 0
     columns = pd.RangeIndex(topics.model.num_topics, name="topic")
-    return pd.DataFrame(found, index=own.index, columns=columns)
+    return pd.DataFrame(shares, index=bags.index, columns=columns)
 
 
-def of_sentences(topics: TopicModel, tokens: Tokens | pd.Series | Bagged) -> pd.Series:
+def infer_topic(topics: TopicModel, bags: BagOfWords) -> pd.Series:
     """Give every sentence the topic with the largest share.
 
     Returns
     -------
     Series of Int64
-        By the index of `tokens`, 0 … K-1; missing for a sentence without a word of the vocabulary.
+        By the index of `bags`, 0 … K-1; missing for a sentence without a word of the vocabulary.
 
     Examples
     --------
-    >>> texts = pd.Series([["cat", "mouse"], ["ship", "sea"]] * 5)
-    >>> topics = fit(texts, n_topics=2, seed=1)
-    >>> cat, again, ship = of_sentences(topics, pd.Series([["cat"], ["mouse"], ["ship"]]))
-    >>> bool(cat == again), bool(cat == ship)
+    >>> words = ["cat", "mouse", "cat", "ship", "sea", "ship"] * 5
+    >>> tokens = pd.DataFrame({"text_id": np.arange(30) // 3, "lemma": words})
+    >>> bags = count_words(tokens)
+    >>> topic = infer_topic(fit(bags, n_topics=2, seed=1), bags)
+    >>> bool(topic[0] == topic[2]), bool(topic[0] == topic[1])
     (True, False)
     """
-    own = bagged(tokens, topics.dictionary)
-    leading = [np.argmax(part, axis=1) for part in _infer(topics, own)]
-    topic = pd.Series(np.concatenate([np.empty(0, int), *leading]), own.index, dtype="Int64")
-    return topic.mask(own.bags.sizes == 0)
+    leading = [np.argmax(part, axis=1) for part in _infer(topics, bags)]
+    topic = pd.Series(np.concatenate([np.empty(0, int), *leading]), bags.index, dtype="Int64")
+    return topic.mask(np.diff(bags.counts.indptr) == 0)
 
 
 # --- in words ---------------------------------------------------------------------------------
 
 
-def words(topics: TopicModel, *, relevance_lambda: float = 0.6, top: int = 10) -> pd.DataFrame:
+def describe(topics: TopicModel, *, relevance_lambda: float = 0.6, top: int = 10) -> pd.DataFrame:
     """Describe topics by their most relevant words (Sievert and Shirley 2014, LDAvis).
 
     Parameters
@@ -491,26 +460,27 @@ def words(topics: TopicModel, *, relevance_lambda: float = 0.6, top: int = 10) -
 
     Examples
     --------
-    >>> topics = fit(pd.Series([["cat", "mouse"], ["ship", "sea"]] * 5), n_topics=2, seed=1)
-    >>> table = words(topics, top=2)
-    >>> sorted(sorted(own) for own in table.groupby("topic")["word"].agg(list))
+    >>> tokens = pd.DataFrame({"text_id": np.arange(20) // 2,
+    ...                        "lemma": ["cat", "mouse", "ship", "sea"] * 5})
+    >>> table = describe(fit(count_words(tokens), n_topics=2, seed=1), top=2)
+    >>> sorted(sorted(words) for words in table.groupby("topic")["word"].agg(list))
     [['cat', 'mouse'], ['sea', 'ship']]
     """
-    given = topics.model.get_topics().astype(float)
-    n = len(topics.dictionary)
-    counts = np.array([topics.dictionary.cfs[i] for i in range(n)], dtype=float)
-    lift = np.log(given) - np.log(counts / counts.sum())
-    relevance = relevance_lambda * np.log(given) + (1 - relevance_lambda) * lift
-    least = np.partition(relevance, -min(top, n), axis=1)[:, -min(top, n)]
-    rows = []
-    for topic, own in enumerate(relevance):
-        leading = np.flatnonzero(own >= least[topic])
-        leading = leading[np.argsort(-own[leading], kind="stable")][:top]
-        rows += [
-            (topic, rank + 1, topics.dictionary[int(word)], own[word], given[topic, word])
-            for rank, word in enumerate(leading)
-        ]
-    return pd.DataFrame(rows, columns=["topic", "rank", "word", "relevance", "probability"])
+    probability = topics.model.get_topics().astype(float)
+    counts = topics.vocabulary.to_numpy(float)
+    lift = np.log(probability) - np.log(counts / counts.sum())
+    relevance = relevance_lambda * np.log(probability) + (1 - relevance_lambda) * lift
+    leading = np.argsort(-relevance, axis=1, kind="stable")[:, :top]
+    topic, rank = np.indices(leading.shape)
+    return pd.DataFrame(
+        {
+            "topic": topic.ravel(),
+            "rank": rank.ravel() + 1,
+            "word": topics.vocabulary.index[leading.ravel()],
+            "relevance": relevance[topic, leading].ravel(),
+            "probability": probability[topic, leading].ravel(),
+        }
+    )
 
 
 def match(first: TopicModel, second: TopicModel) -> pd.DataFrame:
@@ -526,17 +496,21 @@ def match(first: TopicModel, second: TopicModel) -> pd.DataFrame:
 
     Examples
     --------
-    >>> topics = fit(pd.Series([["cat", "mouse"], ["ship", "sea"]] * 5), n_topics=2, seed=1)
+    >>> tokens = pd.DataFrame({"text_id": np.arange(20) // 2,
+    ...                        "lemma": ["cat", "mouse", "ship", "sea"] * 5})
+    >>> topics = fit(count_words(tokens), n_topics=2, seed=1)
     >>> match(topics, topics).round(6).to_dict("records")
     [{'first': 0, 'second': 0, 'distance': 0.0}, {'first': 1, 'second': 1, 'distance': 0.0}]
     """
-    both = [_by_word(topics) for topics in (first, second)]
-    vocabulary = both[0].columns.union(both[1].columns)
-    p, q = (one.reindex(columns=vocabulary, fill_value=0).to_numpy() for one in both)
+    tables = [
+        pd.DataFrame(topics.model.get_topics().astype(float), columns=topics.vocabulary.index)
+        for topics in (first, second)
+    ]
+    words = tables[0].columns.union(tables[1].columns)
+    p, q = (table.reindex(columns=words, fill_value=0).to_numpy() for table in tables)
     distance = np.sqrt(divergences(p, q) / np.log(2))
     rows, columns = linear_sum_assignment(distance)
-    found = {"first": rows, "second": columns, "distance": distance[rows, columns]}
-    return pd.DataFrame(found)
+    return pd.DataFrame({"first": rows, "second": columns, "distance": distance[rows, columns]})
 
 
 def divergences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -550,15 +524,13 @@ def divergences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     >>> float(alike), round(float(apart), 4)
     (0.0, 0.6931)
     """
-    columns = [slice(at, at + _COLUMNS) for at in range(0, first.shape[1], _COLUMNS)]
+    blocks = [slice(at, at + _COLUMNS) for at in range(0, first.shape[1], _COLUMNS)]
 
-    def row(number: int) -> np.ndarray:
-        found = np.zeros(len(second))
-        for own in columns:
-            found += _entropies((first[number, own] + second[:, own]) / 2)
-        return found
+    def divergence(row: np.ndarray) -> np.ndarray:
+        parts = [_entropies((row[block] + second[:, block]) / 2) for block in blocks]
+        return np.sum(parts, axis=0)
 
-    mixed = np.array(map_threads(row, range(len(first)))).reshape(len(first), len(second))
+    mixed = np.array(map_threads(divergence, list(first))).reshape(len(first), len(second))
     alone = _entropies(first)[:, None] + _entropies(second)
     # Between alike rows rounding can give less than 0.
     return np.maximum(mixed - alone / 2, 0)
@@ -566,8 +538,3 @@ def divergences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
 
 def _entropies(rows: np.ndarray) -> np.ndarray:
     return -np.einsum("ij,ij->i", rows, np.log(np.maximum(rows, np.finfo(float).tiny)))
-
-
-def _by_word(topics: TopicModel) -> pd.DataFrame:
-    names = [topics.dictionary[i] for i in range(len(topics.dictionary))]
-    return pd.DataFrame(topics.model.get_topics().astype(float), columns=names)

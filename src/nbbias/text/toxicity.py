@@ -1,8 +1,8 @@
 """Toxicity of texts: Detoxify where its weights are at hand, a plain fallback where they are not.
 
-Every instrument returns a probability in [0, 1]; higher is worse. The fallback is a linear
-model over words, trained on labelled tweets and Wikipedia comments (alt-profanity-check). It is
-not Detoxify, and whatever it touches says so.
+Every scorer returns a probability in [0, 1]; higher is worse. The fallback is a linear model over
+words, trained on labelled tweets and Wikipedia comments (alt-profanity-check); tables and figures
+say that it is not Detoxify.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from nbbias.tables import (
     require_packages,
     resolve,
 )
-from nbbias.text import networks
+from nbbias.text.distinct import on_distinct
 from nbbias.text.instruments import Instrument, listed, loading, registry
 
 #: What `scorer` may be, beside the path of a Detoxify checkpoint.
@@ -36,7 +36,7 @@ Predict = Callable[[Sequence[str]], np.ndarray]
 
 
 def choose(scorer: str = AUTO) -> str:
-    """Return the instrument that will be used: ``"auto"`` is Detoxify if its weights are here.
+    """Return the scorer that will be used: ``"auto"`` is Detoxify if its weights are on this disk.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def _beside(folder: Path) -> bool:
 
 
 def packages(scorer: str) -> tuple[str, ...]:
-    """Return what has to be installed for an instrument.
+    """Return what has to be installed for a scorer.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def packages(scorer: str) -> tuple[str, ...]:
 
 
 def instrument(scorer: str) -> str:
-    """Return an instrument's name with its version, as tables and figures show it.
+    """Return a scorer's name with its version, as tables and figures show it.
 
     Examples
     --------
@@ -95,11 +95,7 @@ def instrument(scorer: str) -> str:
 
 
 def score(
-    texts: Iterable[str | None],
-    *,
-    scorer: str = AUTO,
-    device: str = "cpu",
-    batch: int | None = None,
+    texts: Iterable[str | None], *, scorer: str = AUTO, device: str = "cpu", batch: int = 16
 ) -> pd.Series:
     """Score the toxicity of texts.
 
@@ -113,9 +109,9 @@ def score(
         ``"multilingual"``), or the path of a Detoxify checkpoint with its Hugging Face config
         and tokenizer in the same folder.
     device
-        Where Detoxify runs, and with which numbers (`text.networks`), such as ``"cuda"``.
+        Where PyTorch runs Detoxify, such as ``"cpu"`` or ``"cuda"``.
     batch
-        Texts at a time; by default 16, and on a GPU as many as its memory takes.
+        Texts that Detoxify reads at a time.
 
     Returns
     -------
@@ -132,31 +128,24 @@ def score(
     >>> score(["You are an idiot.", "The box.", None], scorer="offline").round(1).tolist()
     [1.0, 0.0, nan]
     """
-    given = pd.Series(texts, dtype=object)
-    present = given.notna() & (given.fillna("").astype(str).str.strip() != "")
-    places, distinct = pd.factorize(given.where(present).astype(object))
-    # The longest first: what is too much for a GPU's memory shows at once.
-    order = np.array(sorted(range(len(distinct)), key=lambda at: (-len(distinct[at]), at)), int)
-    ordered = [str(distinct[at]) for at in order]
+    series = pd.Series(texts, dtype=object)
     chosen = choose(scorer)
 
-    def read(some: Sequence[str], where: str) -> np.ndarray:
-        predict = _predictor(chosen, where)
+    def predict(distinct: list[str]) -> np.ndarray:
+        if not distinct:
+            return np.empty(0)
+        read = _predictor(chosen, device)
+        if chosen == OFFLINE:
+            return read(distinct)
+        # Texts of like length share a batch, the longest first.
+        order = np.array(sorted(range(len(distinct)), key=lambda at: -len(distinct[at])))
+        odds = np.empty(len(distinct))
+        for start in range(0, len(order), batch):
+            part = order[start : start + batch]
+            odds[part] = read([distinct[at] for at in part])
+        return np.where(np.isfinite(odds), odds, np.nan)
 
-        def at_a_time(size: int) -> np.ndarray:
-            parts = [some[start : start + size] for start in range(0, len(some), size)]
-            return np.concatenate([predict(part) for part in parts])
-
-        # What counts words is ten times as fast on all texts at once.
-        return predict(some) if chosen == OFFLINE else networks.halving(at_a_time, where, batch)
-
-    scored = np.full(len(distinct) + 1, np.nan)  # the last is that of no text
-    if ordered:
-        scored[order] = read(ordered, device)
-        if chosen != OFFLINE:
-            networks.tell(instrument(chosen), device, ordered, read)
-    scored[~np.isfinite(scored)] = np.nan
-    return pd.Series(scored[places], index=given.index, name="toxicity")
+    return pd.Series(on_distinct(series, predict), index=series.index, name="toxicity")
 
 
 def _chosen(scorer: str) -> Instrument:
@@ -209,16 +198,15 @@ def _checkpoint(name: str, device: str) -> Predict:
 
     path = resolve(name)
     if not is_file(path):
-        known = ", ".join(_DETOXIFY)
-        raise DataError(name, f"is no model of Detoxify ({known}) and no file")
+        models = ", ".join(_DETOXIFY)
+        raise DataError(name, f"is no model of Detoxify ({models}) and no file")
     try:
         # A checkpoint may hold code; this refuses any that holds more than tensors and numbers.
         loaded = torch.load(path, map_location="cpu", weights_only=True)
-        whole = isinstance(loaded, dict) and {"config", "state_dict"} <= set(loaded)
+        loaded = {key: loaded[key] for key in ("config", "state_dict")}
     except Exception:
-        whole = False
-    if not whole:
-        raise DataError(name, "is no Detoxify checkpoint (needs config and state_dict, no code)")
+        reason = "is no Detoxify checkpoint (needs config and state_dict, no code)"
+        raise DataError(name, reason) from None
     with loading(name, "cannot be loaded with the config and tokenizer in its folder"):
         return _network(loaded, device, folder=path.parent)
 
@@ -230,39 +218,39 @@ def _network(loaded: dict[str, Any], device: str, folder: Path | None = None) ->
     from detoxify.detoxify import get_model_and_tokenizer
 
     classes = loaded["config"]["dataset"]["args"]["classes"]
-    if not {"toxic", "toxicity"} & set(classes):
+    toxic = next((at for at, name in enumerate(classes) if name in {"toxic", "toxicity"}), None)
+    if toxic is None:
         raise ValueError(f"it has no class 'toxic'; it has {', '.join(classes)}")
-    made_of = dict(loaded["config"]["arch"]["args"])
+    architecture = dict(loaded["config"]["arch"]["args"])
     if folder is not None:  # or the network is asked for the config that the checkpoint names
-        made_of["model_type"] = str(folder)
+        architecture["model_type"] = str(folder)
     kinds = {
         "model_name": transformers.PreTrainedModel,
         "tokenizer_name": transformers.PreTrainedTokenizerBase,
     }
-    for what, kind in kinds.items():  # a checkpoint names them, and might name anything
-        named = getattr(transformers, str(made_of[what]), None)
+    for key, kind in kinds.items():  # a checkpoint names them, and might name anything
+        named = getattr(transformers, str(architecture[key]), None)
         if not (isinstance(named, type) and issubclass(named, kind)):
-            raise ValueError(f"{what} {made_of[what]!r} is none of transformers'")
+            raise ValueError(f"{key} {architecture[key]!r} is none of transformers'")
     model, tokenizer = get_model_and_tokenizer(
-        **made_of,
+        **architecture,
         state_dict=loaded["state_dict"],
         huggingface_config_path=str(folder) if folder else None,
     )
-    model = networks.ready(model, device)
-    toxic = next(at for at, one in enumerate(classes) if one in {"toxic", "toxicity"})
+    model = model.to(device).eval()
 
     def predict(texts: Sequence[str]) -> np.ndarray:
-        given = tokenizer(list(texts), return_tensors="pt", truncation=True, padding=True)
-        with torch.inference_mode(), networks.numbers(device):
-            odds = model(**given.to(model.device))[0][:, toxic]
-        return torch.sigmoid(odds.float()).cpu().numpy().astype(float)
+        inputs = tokenizer(list(texts), return_tensors="pt", truncation=True, padding=True)
+        with torch.inference_mode():
+            odds = model(**inputs.to(model.device))[0][:, toxic]
+        return torch.sigmoid(odds).cpu().numpy().astype(float)
 
     return predict
 
 
 _DETOXIFY = ("original", "unbiased", "multilingual", "original-small", "unbiased-small")
 
-#: Every instrument with a name of its own; any other name is the path of a checkpoint.
+#: Every scorer with a name of its own; any other name is the path of a checkpoint.
 INSTRUMENTS = registry(
     {
         OFFLINE: Instrument(

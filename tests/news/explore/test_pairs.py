@@ -11,7 +11,7 @@ import pytest
 from nbbias import stats
 from nbbias.news import corpus, fits, sample, tone, topics, words
 from nbbias.news.explore import pairs as inspect_pairs
-from nbbias.text import lexicons, topics as text_topics
+from nbbias.text import annotate, lexicons
 from tests.build import study_of
 
 CELL = ["source", "model", "prompt"]
@@ -68,7 +68,7 @@ def test_tone_adds_up_for_each_instrument(study: Tables) -> None:
 def test_topics_add_up_over_fits(study: Tables) -> None:
     read = study["read"]
     how = fits.Fitting(4, [1, 2], threshold=0.5)
-    fitted = fits.fit(read, text_topics.tokens(read.texts), how)
+    fitted = fits.fit(read, annotate.lemmatize(read.texts), how)
     scores = topics.pair_scores(read, fitted)
     assert scores["difference_female"].notna().any()
     estimates = topics.estimates(scores, lexicon=read.lexicon, inference=stats.InferenceSettings())

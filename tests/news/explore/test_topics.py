@@ -16,7 +16,6 @@ from nbbias.news import fits
 from nbbias.news.explore import topics
 from nbbias.news.fits import Fit, with_topics
 from nbbias.text import topics as text_topics
-from nbbias.text.tokens import lists
 from tests.build import small_study
 
 K = 4
@@ -31,7 +30,7 @@ def test_words_at_each_weight_are_the_most_relevant(found: dict) -> None:
     fit = found["fitted"].fits[0]
     words = topics.words(fit, lambdas=[0.0, 1.0], top=5)
     for weight, own in words.groupby("relevance_lambda"):
-        expected = text_topics.words(fit.model, relevance_lambda=weight, top=5)
+        expected = text_topics.describe(fit.model, relevance_lambda=weight, top=5)
         assert own["word"].tolist() == expected["word"].tolist()
     # At 1 relevance is the probability alone.
     at_one = words[words["relevance_lambda"] == 1.0]
@@ -108,10 +107,10 @@ def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
     data = content["data"]
     assert sorted(data["mdsDat"]["topics"]) == list(range(1, K + 1))
     # A topic's part of all words: its share of each text, by the text's length.
-    known = fit.model.dictionary.token2id
+    known = fit.model.vocabulary
     shares = fit.shares.dropna()
-    tokens = lists(found["tokens"]).reindex(shares.index)
-    length = tokens.map(lambda words: sum(w in known for w in words)).to_numpy()
+    tokens = found["tokens"][found["tokens"]["lemma"].isin(known.index)]
+    length = tokens["text_id"].value_counts().reindex(shares.index, fill_value=0).to_numpy()
     expected = 100 * (shares.to_numpy() * length[:, None]).sum(0) / length.sum()
     by_topic = dict(zip(data["mdsDat"]["topics"], data["mdsDat"]["Freq"], strict=True))
     np.testing.assert_allclose([by_topic[t + 1] for t in range(K)], expected, rtol=1e-4)

@@ -4,7 +4,7 @@ A few copies of the model, each with one number at its end, are tuned with other
 log-odds averaged. A tenth of the labelled texts is kept aside to calibrate them. In a run they are
 tuned on `biasalert.twins`, too, where the same name stands in what is biased and in what is not,
 and pay where they judge a text otherwise once it names another group (`text.audit.versions`). On
-two cores 6,857 comments take three minutes with numbers of 16 bits, some nine with those of 32.
+two cores 6,857 comments take some nine minutes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from nbbias.biasalert.split import folds
 from nbbias.tables import ParameterError, check, progress as bar, require_packages, resolve
 from nbbias.text import audit, embeddings
 from nbbias.text.instruments import loading
-from nbbias.text.networks import numbers, place
 
 UNKNOWN = (
     "fewer than a fifth of its words are words that the model knows; it may be in another language"
@@ -70,7 +69,7 @@ class Tuning(NamedTuple):
         ``"offline"`` (all-MiniLM-L6-v2), or the folder of a transformer or of a
         sentence-transformers model.
     device : str
-        Where it runs, and with which numbers (`text.networks`).
+        Where PyTorch runs it.
     penalty : float
         What is added to a step's loss for each unit of the mean squared difference between the
         log-odds of two versions of a text that name other groups; 0 for none.
@@ -159,7 +158,7 @@ def fit(
     stamp = _stamp(how.model)
     alike = NO_VERSIONS if versions is None else versions[list(NO_VERSIONS)]
     weights, about = _tuned(kept, more, alike, stamp, how=how, seed=seed, progress=progress)
-    where = place(how.device)
+    where = how.device
     made = [_weighted(network(how.model), own).to(where) for own in weights]
     return Tuned(load_tokenizer(how.model), made, about)
 
@@ -198,7 +197,7 @@ def _tuned(
     weighing = np.r_[np.ones(len(own)), more["weight"]]
     sets = _sets(word_pieces(tokenizer, alike["text"]), alike["set"]) if how.penalty else []
     # A process a copy is faster than threads that share every operation of so small a model.
-    alone = place(how.device) != "cpu" or len(learnt) < _MANY
+    alone = how.device != "cpu" or len(learnt) < _MANY
     jobs = 1 if alone else min(how.copies, tables.count_workers())
     networks = Parallel(n_jobs=jobs)(
         delayed(tune)(
@@ -489,7 +488,7 @@ def tune(
     rng, drawn = np.random.default_rng(seed), np.random.default_rng([seed, 1])
     steps = max(1, round(how.epochs * -(-len(pieces) // _BATCH)))
     sizes = np.array([len(own) for own in pieces])
-    where = place(how.device)
+    where = how.device
     labels, weighing = (
         torch.tensor(own, dtype=torch.float32, device=where) for own in (truth, weights)
     )
@@ -505,16 +504,14 @@ def tune(
         batches = list(_batches(sizes, steps, rng))
         for batch in bar(batches, what) if what else batches:
             ids, mask = _padded([pieces[at] for at in batch], where)
-            with numbers(how.device):
-                odds = _forward(network, ids, mask).float()
+            odds = _forward(network, ids, mask)
             loss = torch.nn.functional.binary_cross_entropy_with_logits(
                 odds, labels[batch], weight=weighing[batch]
             )
             if sets:
                 two = [_two(sets[at], drawn) for at in next(some)]
                 ids, mask = _padded([own for both in two for own in both], where)
-                with numbers(how.device):
-                    apart = _forward(network, ids, mask).float().view(-1, 2).diff()
+                apart = _forward(network, ids, mask).view(-1, 2).diff()
                 loss = loss + how.penalty * apart.square().mean()
             optimizer.zero_grad()
             loss.backward()
@@ -534,10 +531,10 @@ def log_odds(networks: Sequence[Any], pieces: Sequence[Sequence[int]], device: s
 
     odds = np.zeros(len(pieces))
     order = np.argsort([len(own) for own in pieces], kind="stable")
-    with torch.inference_mode(), numbers(device):
+    with torch.inference_mode():
         for start in range(0, len(order), 64):
             part = order[start : start + 64]
-            ids, mask = _padded([pieces[at] for at in part], place(device))
-            own = [_forward(network, ids, mask).float().cpu().numpy() for network in networks]
+            ids, mask = _padded([pieces[at] for at in part], device)
+            own = [_forward(network, ids, mask).cpu().numpy() for network in networks]
             odds[part] = np.mean(own, axis=0)
     return odds

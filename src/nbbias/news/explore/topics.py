@@ -23,7 +23,6 @@ from nbbias.news.fits import Fit, Fitted
 from nbbias.reading import markup
 from nbbias.tables import escape
 from nbbias.text import lexicons
-from nbbias.text.tokens import Tokens, take
 from nbbias.text.topics import TopicModel
 
 _TITLE = "Look into a topic"
@@ -245,7 +244,7 @@ def live(seen: Seen) -> widgets.VBox:
     def draw(*_: object) -> None:
         if topic.value is None:
             return
-        words = text.topics.words(seen.fit.model, relevance_lambda=weight.value, top=12)
+        words = text.topics.describe(seen.fit.model, relevance_lambda=weight.value, top=12)
         shown.value = markup.framed(
             _words(words, topic.value) + _rest(seen, topic.value),
             title=f"Topic {topic.value}, words at λ = {weight.value:.2f}",
@@ -276,7 +275,7 @@ _DRAWN = 30  # words a topic in the view of LDAvis
 def words(fit: Fit, *, lambdas: Sequence[float] = LAMBDAS, top: int = 12) -> pd.DataFrame:
     """Return each topic's most relevant words for several weights, with `relevance_lambda`."""
     tables = [
-        text.topics.words(fit.model, relevance_lambda=weight, top=top).assign(
+        text.topics.describe(fit.model, relevance_lambda=weight, top=top).assign(
             relevance_lambda=weight
         )
         for weight in lambdas
@@ -368,7 +367,7 @@ def examples(
 # --- LDAvis -----------------------------------------------------------------------------------
 
 
-def ldavis(fit: Fit, tokens: Tokens) -> str | None:
+def ldavis(fit: Fit, tokens: pd.DataFrame) -> str | None:
     """Return the view of LDAvis as a page of its own that asks no network.
 
     Parameters
@@ -376,7 +375,7 @@ def ldavis(fit: Fit, tokens: Tokens) -> str | None:
     fit
         Its topics and the shares of every text.
     tokens
-        What `text.topics.tokens` returned, by text.
+        What `text.annotate.lemmatize` returned, by text.
 
     Returns
     -------
@@ -388,18 +387,15 @@ def ldavis(fit: Fit, tokens: Tokens) -> str | None:
     shares = fit.shares.dropna()
     if shares.shape[1] < 3:
         return None
-    data = _prepared(fit.model, shares, take(tokens, tokens.index.get_indexer(shares.index)))
+    own = tokens[tokens["text_id"].isin(shares.index)]
+    bags = text.topics.count_words(own, shares.index, vocabulary=fit.model.vocabulary)
+    data = _prepared(fit.model, shares, np.asarray(bags.counts.sum(axis=1)).ravel().astype(int))
     return reading.frames.ldavis(data)
 
 
-def _prepared(model: TopicModel, shares: pd.DataFrame, tokens: Tokens) -> str:
+def _prepared(model: TopicModel, shares: pd.DataFrame, lengths: np.ndarray) -> str:
     import pyLDAvis
 
-    n = len(model.dictionary)
-    known = model.dictionary.token2id
-    of_word = [word in known for word in tokens.words]
-    upto = np.append(0, np.cumsum(np.array(of_word, dtype=bool)[tokens.ids]))
-    lengths = np.diff(upto[tokens.starts])
     whole = shares.to_numpy(dtype=float)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of its own libraries, about their own future
@@ -407,9 +403,9 @@ def _prepared(model: TopicModel, shares: pd.DataFrame, tokens: Tokens) -> str:
             topic_term_dists=_normal(model.model.get_topics().astype(float)),
             doc_topic_dists=_normal(whole),
             doc_lengths=lengths,
-            vocab=[model.dictionary[i] for i in range(n)],
-            term_frequency=np.array([model.dictionary.cfs[i] for i in range(n)]),
-            R=min(_DRAWN, n),
+            vocab=model.vocabulary.index.tolist(),
+            term_frequency=model.vocabulary.to_numpy(),
+            R=min(_DRAWN, len(model.vocabulary)),
             lambda_step=0.1,
             mds=_map,
             n_jobs=1,

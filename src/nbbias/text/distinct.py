@@ -1,0 +1,87 @@
+"""Texts that are equal are read once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbbias.tables import map_chunks
+
+
+def on_distinct(
+    texts: Iterable[str | None], function: Callable[[list[str]], Any], *, missing: Any = np.nan
+) -> np.ndarray:
+    """Call a function on the distinct texts that are not blank; return its rows for all texts.
+
+    Parameters
+    ----------
+    texts
+        Texts in any number and order; missing and blank ones are left out.
+    function
+        A list of texts in, as many numbers or rows out.
+    missing
+        What stands in the rows of missing and blank texts.
+
+    Returns
+    -------
+    array
+        One row per text, in the order of `texts`.
+
+    Examples
+    --------
+    >>> on_distinct(["ab", None, "c", "ab"], lambda texts: [len(text) for text in texts]).tolist()
+    [2.0, nan, 1.0, 2.0]
+    """
+    listed = [text if isinstance(text, str) and text.strip() else None for text in texts]
+    codes, distinct = pd.factorize(pd.Series(listed, dtype=object))
+    rows = np.asarray(function(distinct.tolist()))
+    blank = np.broadcast_to(np.asarray(missing), (1, *rows.shape[1:]))
+    # Code -1, of a text that was left out, is the last row.
+    return np.concatenate([rows, blank.astype(np.result_type(rows, blank), copy=False)])[codes]
+
+
+def read_distinct(
+    texts: pd.Series, function: Callable[..., tuple[pd.DataFrame, ...]], *args: Any
+) -> list[pd.DataFrame]:
+    """Call a function on chunks of the distinct texts; return its tables for all texts.
+
+    Parameters
+    ----------
+    texts
+        Texts by a unique index; missing ones have no rows.
+    function
+        Of a Series of texts, numbered by its index, and `args`; of a module that workers can
+        import. It returns tables whose column `text` is a text's number.
+    *args
+        Further arguments.
+
+    Returns
+    -------
+    list of DataFrame
+        The tables, with `text_id` (the index of `texts`) in place of `text`.
+    """
+    present = texts.dropna().astype(str)
+    codes, distinct = pd.factorize(present)
+    chunks = map_chunks(function, pd.Series(distinct), args=args)
+    return [_for_all(_concat(parts), codes, present.index) for parts in zip(*chunks, strict=True)]
+
+
+def _concat(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """Put tables below each other; categories stay categories."""
+    for name in parts[0].select_dtypes("category"):
+        categories = sorted(set().union(*(part[name].cat.categories for part in parts)))
+        parts = [part.assign(**{name: part[name].cat.set_categories(categories)}) for part in parts]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _for_all(table: pd.DataFrame, codes: np.ndarray, index: pd.Index) -> pd.DataFrame:
+    """Give every text the rows of the distinct text that it is."""
+    columns = [name for name in table if name != "text"]
+    if len(codes) == 0 or codes.max() == len(codes) - 1:  # all are distinct
+        ids = pd.DataFrame({"text_id": index[table["text"]]})
+        return pd.concat([ids, table[columns]], axis=1)
+    numbers = pd.DataFrame({"text_id": index, "text": codes.astype("int32")})
+    return numbers.merge(table, on="text")[["text_id", *columns]]

@@ -1,0 +1,257 @@
+"""Sentences, group words and lemmas of texts by spaCy: blank English and its phrase matcher."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import spacy
+from spacy.language import Language
+from spacy.matcher import PhraseMatcher
+from spacy.tokens import Doc, Span
+from spacy.util import filter_spans
+
+from nbbias.tables.stages import digest
+
+SENTENCE_COLUMNS = ["text", "sentence_id", "start", "end"]
+MATCH_COLUMNS = ["text", "sentence_id", "bias", "group", "term", "kind", "start", "end"]
+
+#: Typographic apostrophes, and the straight one that terms are written with.
+STRAIGHT = {ord("\N{RIGHT SINGLE QUOTATION MARK}"): "'", ord("\N{LEFT SINGLE QUOTATION MARK}"): "'"}
+
+#: What negates or narrows the descriptor that follows: "non white", "non-white", "off-white".
+NON, DASHES = "non", ("-", "\N{EN DASH}")
+
+_PIECE = re.compile(r"\S+")
+
+
+@Language.component("blank_lines_end_sentences")
+def _blank_lines_end_sentences(doc: Doc) -> Doc:
+    """End a sentence at a blank line: a headline without a full stop is a sentence of its own."""
+    for token in doc[:-1]:
+        if token.is_space and token.text.count("\n") > 1:
+            doc[token.i + 1].is_sent_start = True
+            if token.i > 0:  # the blank line belongs to the sentence above it
+                token.is_sent_start = False
+    return doc
+
+
+@cache
+def load_pipeline() -> Language:
+    """Return spaCy's English tokeniser with a rule-based sentence splitter."""
+    nlp = spacy.blank("en")
+    nlp.add_pipe("sentencizer")
+    nlp.add_pipe("blank_lines_end_sentences")
+    nlp.max_length = 10_000_000
+    return nlp
+
+
+# --- sentences and group words ----------------------------------------------------------------
+
+
+def annotate(texts: Iterable[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Split texts into sentences and find every group word in them.
+
+    Parameters
+    ----------
+    texts
+        Texts, numbered from 0.
+    lexicon
+        Expanded terms of one or more biases.
+
+    Returns
+    -------
+    sentences : DataFrame
+        `text`, `sentence_id`, `start`, `end`.
+    matches : DataFrame
+        `text`, `sentence_id`, `bias`, `group`, `term`, `kind`, `start`, `end`.
+
+    Examples
+    --------
+    >>> lexicon = pd.DataFrame({"bias": "b", "group": "g", "term": ["she"], "kind": "word",
+    ...                         "case": "any"})
+    >>> sentences, matches = annotate(["He ran. She sat."], lexicon)
+    >>> sentences[["start", "end"]].to_numpy().tolist()
+    [[0, 7], [8, 16]]
+    >>> matches[["sentence_id", "term", "start", "end"]].to_numpy().tolist()
+    [[1, 'she', 8, 11]]
+    """
+    matchers = load_matchers(lexicon)
+    sentences: list[tuple[int, ...]] = []
+    matches: list[tuple[int | str, ...]] = []
+    flat = ((flatten(text), number) for number, text in enumerate(texts))
+    pairs = ((text, (number, places)) for (text, places), number in flat)
+    for doc, (number, places) in load_pipeline().pipe(pairs, as_tuples=True):
+        order = {}
+        for sentence_id, sentence in enumerate(doc.sents):
+            order[sentence.start] = sentence_id
+            sentences.append((number, sentence_id, *_locate(sentence, places)))
+        for bias, pair in matchers.items():
+            for span, meaning in _find(doc, pair):
+                sentence_id = order[span.sent.start]
+                matches.append((number, sentence_id, bias, *meaning, *_locate(span, places)))
+    return as_tables(sentences, matches)
+
+
+def as_tables(sentences: object, matches: object) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return rows of sentences and matches as tables with small integers."""
+    tables = []
+    for rows, columns in ((sentences, SENTENCE_COLUMNS), (matches, MATCH_COLUMNS)):
+        table = pd.DataFrame(rows, columns=columns)
+        numbers = [name for name in columns if name in SENTENCE_COLUMNS]
+        tables.append(table.astype(dict.fromkeys(numbers, "int32")))
+    return tables[0], tables[1]
+
+
+def flatten(text: str) -> tuple[str, list[int]]:
+    """Write every gap as one space (a blank line as two line breaks), apostrophes straight.
+
+    Phrases then match however a text is wrapped. Also return where each character of the flat
+    text stands in the original.
+    """
+    pieces: list[str] = []
+    places: list[int] = []
+    for piece in _PIECE.finditer(text):
+        if pieces:
+            gap = text[places[-1] + 1 : piece.start()]
+            joint = "\n\n" if gap.count("\n") > 1 else " "
+            pieces.append(joint)
+            places += [piece.start() - 1] * len(joint)
+        pieces.append(piece.group())
+        places += range(piece.start(), piece.end())
+    return "".join(pieces).translate(STRAIGHT), places
+
+
+def _locate(span: Span, places: list[int]) -> tuple[int, int]:
+    """Return where a span of the flat text stands in the original."""
+    return places[span.start_char], places[span.end_char - 1] + 1
+
+
+Meaning = tuple[str, str, str]
+
+
+@dataclass(frozen=True, eq=False)
+class Matcher:
+    """A phrase matcher by one attribute of tokens, and the group, term and kind of its keys."""
+
+    matcher: PhraseMatcher
+    meanings: dict[int, Meaning]
+    attribute: str
+    phrases: list[Doc]
+
+
+#: The matchers of the last lexicon by its hash: the chunks of a corpus have the same one.
+_matchers: dict[str, dict[str, list[Matcher]]] = {}
+
+
+def load_matchers(lexicon: pd.DataFrame) -> dict[str, list[Matcher]]:
+    """Return the matchers of each bias of a lexicon, which take seconds to build."""
+    key = digest(lexicon)
+    if key not in _matchers:
+        _matchers.clear()
+        by_bias = lexicon.groupby("bias", sort=False)
+        _matchers[key] = {str(bias): _build(terms) for bias, terms in by_bias}
+    return _matchers[key]
+
+
+def _build(terms: pd.DataFrame) -> list[Matcher]:
+    """Build one matcher for the terms of a bias in any case, one for those whose case matters."""
+    nlp = load_pipeline()
+    built: list[Matcher] = []
+    for case, attribute in (("any", "LOWER"), ("exact", "ORTH")):
+        subset = terms[terms["case"] == case]
+        if subset.empty:
+            continue
+        matcher = PhraseMatcher(nlp.vocab, attr=attribute)
+        meanings: dict[int, Meaning] = {}
+        phrases = [nlp.make_doc(term.translate(STRAIGHT)) for term in subset["term"]]
+        keys = zip(subset["group"], subset["term"], subset["kind"], strict=True)
+        for phrase, (group, term, kind) in zip(phrases, keys, strict=True):
+            key = f"{group}\t{term}"
+            matcher.add(key, [phrase])
+            meanings[nlp.vocab.strings[key]] = (group, term, kind)
+        built.append(Matcher(matcher, meanings, attribute, phrases))
+    return built
+
+
+def _find(doc: Doc, matchers: list[Matcher]) -> Iterator[tuple[Span, Meaning]]:
+    """Yield the matches of one bias: the longest where several overlap, none across sentences."""
+    meanings: dict[tuple[int, int], Meaning] = {}
+    for matcher in matchers:
+        for key, start, end in matcher.matcher(doc):
+            meaning = matcher.meanings[key]
+            if meaning[2] != "descriptor" or not _is_negated(doc, start):
+                meanings[start, end] = meaning
+    spans = [doc[start:end] for start, end in meanings]
+    for span in filter_spans([span for span in spans if _is_in_one_sentence(span)]):
+        yield span, meanings[span.start, span.end]
+
+
+def _is_in_one_sentence(span: Span) -> bool:
+    return span[0].sent.start == span[-1].sent.start
+
+
+def _is_negated(doc: Doc, start: int) -> bool:
+    """Tell "non-white teachers" from "white teachers"."""
+    if start == 0:
+        return False
+    before = doc[start - 1]
+    # A dash between clauses has spaces around it; a hyphen has none.
+    tight = not before.whitespace_ and (start == 1 or not doc[start - 2].whitespace_)
+    return before.lower_ == NON or (tight and before.lower_ in DASHES)
+
+
+# --- lemmas -----------------------------------------------------------------------------------
+
+
+def lemmatize(texts: Iterable[str]) -> pd.DataFrame:
+    """Return the lemmas of the alphabetic tokens of texts.
+
+    Returns
+    -------
+    DataFrame
+        `text` (its number), `start` (of the token in the text), `lemma` (a category).
+
+    Examples
+    --------
+    >>> table = lemmatize(["she left.", "mice!"])
+    >>> table[["text", "start", "lemma"]].to_numpy().tolist()
+    [[0, 0, 'she'], [0, 4, 'leave'], [1, 0, 'mouse']]
+    """
+    nlp = load_pipeline()
+    parts = [np.zeros((0, 3), np.uint64)]
+    for number, text in enumerate(texts):
+        tokens = nlp.make_doc(text).to_array(["IS_ALPHA", "IDX", "ORTH"])
+        tokens = tokens.reshape(-1, 3)[tokens.reshape(-1, 3)[:, 0] == 1]
+        tokens[:, 0] = number
+        parts.append(tokens)
+    text_number, start, word = np.concatenate(parts).T
+    return lemma_table(text_number, start, word)
+
+
+def lemma_table(text: np.ndarray, start: np.ndarray, word: np.ndarray) -> pd.DataFrame:
+    """Return the table of `lemmatize` from tokens whose words are spaCy's hashes."""
+    codes, words = pd.factorize(word)
+    codes_of_lemma, lemmas = pd.factorize(np.array(_look_up(words), dtype=object), sort=True)
+    lemma = pd.Categorical.from_codes(codes_of_lemma[codes], lemmas) if len(words) else None
+    table = pd.DataFrame({"text": text.astype("int32"), "start": start.astype("int32")})
+    return table.assign(lemma=lemma if len(words) else pd.Categorical([], categories=[]))
+
+
+@cache
+def _lemmatizer() -> Language:
+    nlp = spacy.blank("en")
+    nlp.add_pipe("lemmatizer", config={"mode": "lookup"})
+    nlp.initialize()
+    return nlp
+
+
+def _look_up(words: Iterable[int]) -> list[str]:
+    """Look words up in spaCy's table of lemmas, which needs no context."""
+    strings, nlp = load_pipeline().vocab.strings, _lemmatizer()
+    doc = Doc(nlp.vocab, words=[strings[int(word)] for word in words])
+    return [token.lemma_ for token in nlp.get_pipe("lemmatizer")(doc)]

@@ -1,0 +1,35 @@
+"""The core without `nbbias.fast` and without numba."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import nbbias
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.slow
+def test_the_text_tests_pass_without_the_folder_and_without_numba(tmp_path: Path) -> None:
+    package = shutil.copytree(Path(nbbias.__file__).parent, tmp_path / "nbbias")
+    shutil.rmtree(package / "fast")
+    shutil.copytree(
+        ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("fast", "__pycache__")
+    )
+    (tmp_path / "numba.py").write_text("raise ImportError('numba is not installed')\n")
+    names = ("annotate", "topics", "sentiment", "lexicons", "audit")
+    tests = [f"tests/text/test_{name}.py" for name in names]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider", *tests],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
