@@ -1,4 +1,4 @@
-"""The compiled deals and cuts of sentences against every deal, and against plain numpy."""
+"""Permutations and cuts of sentences against every one of them, and against another way."""
 
 from __future__ import annotations
 

@@ -1,25 +1,16 @@
-"""An article's sentences dealt anew between its texts, or cut to one length: the compiled loops.
-
-They are asked of every article: the first a thousand times over, of every group and instrument.
-`tests/news/test_deals.py` holds them against the same in plain numpy, with the same random numbers.
-"""
+"""Permutations of an article's sentences among its texts, and comparisons at one length."""
 
 from __future__ import annotations
 
-import numba
+from itertools import pairwise
+
 import numpy as np
 
 from nbbias.news.prejudice import ROUNDING
 
-_compiled = numba.njit(cache=True, nogil=True)
 
-#: Up to so many scores are put in order by insertion.
-_FEW = 24
-
-
-@_compiled
-def means(scores, ends, draws, rng):  # type: ignore[no-untyped-def]
-    """Deal the scores of several texts out anew; return the texts' means.
+def means(scores: np.ndarray, ends: np.ndarray, draws: int, rng: np.random.Generator) -> np.ndarray:
+    """Permute the scores of several texts among them; return the texts' means.
 
     Parameters
     ----------
@@ -28,49 +19,38 @@ def means(scores, ends, draws, rng):  # type: ignore[no-untyped-def]
     ends
         Where each text's begin, and where the last one's end.
     draws
-        Deals; each gives every text as many scores as it had.
+        Permutations; each gives every text as many scores as it had.
     rng
-        The source of chance, which gives each deal a number for every sentence.
+        The source of chance.
 
     Returns
     -------
     array
         Texts by draws by instruments; NaN for a text without scores.
     """
-    n, width = scores.shape
-    found = np.full((len(ends) - 1, draws, width), np.nan)
-    keys, order = np.empty(n), np.empty(n, np.int64)
-    for draw in range(draws):
-        if n > _FEW:
-            for i in range(n):
-                keys[i] = rng.random()
-            order = np.argsort(keys)
-        else:
-            for i in range(n):
-                key, at = rng.random(), i
-                while at and keys[at - 1] > key:
-                    keys[at], order[at] = keys[at - 1], order[at - 1]
-                    at -= 1
-                keys[at], order[at] = key, i
-        for text in range(len(ends) - 1):
-            size = ends[text + 1] - ends[text]
-            for column in range(width if size else 0):
-                total = 0.0
-                for at in range(ends[text], ends[text + 1]):
-                    total += scores[order[at], column]
-                found[text, draw, column] = total / size
-    return found
+    order = rng.random((draws, len(scores))).argsort(axis=1)
+    permuted = scores[order]
+    result = np.full((len(ends) - 1, draws, scores.shape[1]), np.nan)
+    for text, (start, end) in enumerate(pairwise(ends)):
+        if end > start:
+            result[text] = permuted[:, start:end].sum(axis=1) / (end - start)
+    return result
 
 
-@_compiled
-def add(rows, ends, worse, rng, sums):  # type: ignore[no-untyped-def]
-    """Deal one article's scores within each group, and add what came of it to a cell's sums.
+def add(
+    rows: np.ndarray,
+    ends: np.ndarray,
+    worse: np.ndarray,
+    rng: np.random.Generator,
+    sums: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray],
+) -> None:
+    """Permute one article's scores within each group, and add the results to a cell's sums.
 
     Parameters
     ----------
     rows
         The sentences of its texts, the original's last: the group's number, then the scores. Where
-        several instruments have gaps, each is dealt by itself.
+        several instruments have missing scores, each is permuted by itself.
     ends
         Where each text's begin, and where the last one's end.
     worse
@@ -83,59 +63,40 @@ def add(rows, ends, worse, rng, sums):  # type: ignore[no-untyped-def]
     """
     fell, change, distance, measured = sums
     groups, draws, width = fell.shape
+    text = np.repeat(np.arange(len(ends) - 1), np.diff(ends))
     original = len(ends) - 2
     largest = np.full((original, draws, width), np.nan)
-    own_ends = np.zeros(len(ends), np.int64)
     for group in range(groups):
-        counts = np.zeros(original + 1, np.int64)
-        gaps = False
-        for text in range(original + 1):
-            for row in rows[ends[text] : ends[text + 1]]:
-                if row[0] == group:
-                    counts[text] += 1
-                    gaps = gaps or np.isnan(row[1:]).any()
-        if not counts[original] or not counts[:original].any():
+        in_group = rows[:, 0] == group
+        of_text, scores = text[in_group], rows[in_group, 1:]
+        if not (of_text == original).any() or not (of_text < original).any():
             continue
-        apart = gaps and width > 1
-        for low in range(width if apart else 1):
-            high = low + 1 if apart else width
-            scores = np.empty((counts.sum(), high - low))
-            n = 0
-            for text in range(original + 1):
-                for row in rows[ends[text] : ends[text + 1]]:
-                    if row[0] == group and not (apart and np.isnan(row[1 + low])):
-                        scores[n] = row[1 + low : 1 + high]
-                        n += 1
-                own_ends[text + 1] = n
-            dealt = means(scores[:n], own_ends, draws, rng)
-            for draw in range(draws):
-                for column in range(low, high):
-                    total, there = 0.0, 0
-                    for text in range(original):
-                        d = dealt[text, draw, column - low] - dealt[original, draw, column - low]
-                        if not np.isnan(d):
-                            total, there = total + d, there + 1
-                            before = largest[text, draw, column]
-                            if not before >= abs(d):
-                                largest[text, draw, column] = abs(d)
-                    mean = total / max(there, 1)
-                    if there and mean * worse[column] > ROUNDING:
-                        fell[group, draw, column] += 1
-                        change[group, draw, column] += mean
-    for draw in range(draws):
-        for column in range(width):
-            total, there = 0.0, 0
-            for text in range(original):
-                if not np.isnan(largest[text, draw, column]):
-                    total, there = total + largest[text, draw, column], there + 1
-            if there:
-                distance[draw, column] += total / there
-                measured[draw, column] += 1
+        apart = width > 1 and bool(np.isnan(scores).any())
+        for part in [slice(at, at + 1) for at in range(width)] if apart else [slice(width)]:
+            present = ~np.isnan(scores[:, part]).any(axis=1) | (not apart)
+            sizes = np.bincount(of_text[present], minlength=original + 1)
+            permuted = means(scores[present, part], np.append(0, np.cumsum(sizes)), draws, rng)
+            difference = permuted[:-1] - permuted[-1]
+            largest[:, :, part] = np.fmax(largest[:, :, part], np.abs(difference))
+            mean = _mean(difference)
+            is_worse = mean * worse[part] > ROUNDING
+            fell[group][:, part] += is_worse
+            change[group][:, part] += np.where(is_worse, mean, 0.0)
+    mean = _mean(largest)
+    distance += np.nan_to_num(mean)
+    measured += ~np.isnan(mean)
 
 
-@_compiled
-def apart(base, text, beside):  # type: ignore[no-untyped-def]
-    """Return the largest difference over groups, of each as many sentences as `beside` has.
+def _mean(values: np.ndarray) -> np.ndarray:
+    """Return means over the first axis of what is not missing; NaN where all is."""
+    present = ~np.isnan(values)
+    n = present.sum(axis=0)
+    total = np.where(present, values, 0.0).sum(axis=0)
+    return np.divide(total, n, out=np.full(n.shape, np.nan), where=n > 0)
+
+
+def apart(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> np.ndarray:
+    """Return the largest difference over groups, at as many sentences of each as `beside` has.
 
     Parameters
     ----------
@@ -145,48 +106,31 @@ def apart(base, text, beside):  # type: ignore[no-untyped-def]
     Returns
     -------
     array
-        By instrument, the mean over all cuts of the groups' sentences, each group's on its own; NaN
+        By instrument, the mean over all runs of sentences in a row, each group's on its own; NaN
         where no group is in all three.
     """
-    width = base.shape[1] - 1
-    groups = np.unique(base[:, 0])
-    ends = np.zeros(len(groups) + 1, np.int64)
-    cuts = np.empty((len(text), width))
-    n = 0
-    for number, group in enumerate(groups):
-        own, other = base[base[:, 0] == group, 1:], text[text[:, 0] == group, 1:]
-        size = min(len(other), (beside[:, 0] == group).sum())
-        whole = np.zeros((len(other) + 1, width))
-        for i in range(len(other)):
-            whole[i + 1] = whole[i] + other[i]
-        for column in range(width if size else 0):
-            mean = 0.0
-            for one in own[:, column]:
-                mean += one
-            mean /= len(own)
-            for i in range(len(other) - size + 1):
-                cut = (whole[i + size, column] - whole[i, column]) / size
-                cuts[n + i, column] = abs(mean - cut)
-        n += len(other) - size + 1 if size else 0
-        ends[number + 1] = n
-    found = np.full(width, np.nan)
-    # The largest of cuts, not of their means: these vary less the longer a text is.
-    for column in range(width if n else 0):
-        found[column], before = 0.0, 0.0
-        for value in np.sort(cuts[:n, column]):
-            reached = 1.0
-            for number in range(len(groups)):
-                low, high = ends[number], ends[number + 1]
-                if high > low:
-                    reached *= (cuts[low:high, column] <= value).sum() / (high - low)
-            found[column] += value * (reached - before)
-            before = reached
-    return found
+    by_group = []
+    for group in np.unique(base[:, 0]):
+        first, second = base[base[:, 0] == group, 1:], text[text[:, 0] == group, 1:]
+        size = min(len(second), int((beside[:, 0] == group).sum()))
+        if size:
+            upto = np.insert(second.cumsum(axis=0), 0, 0.0, axis=0)
+            runs = (upto[size:] - upto[: len(upto) - size]) / size
+            by_group.append(np.abs(first.mean(axis=0) - runs))
+    if not by_group:
+        return np.full(base.shape[1] - 1, np.nan)
+    # The mean of the largest: of each value, the chance that all groups' runs are at most that.
+    values = np.sort(np.concatenate(by_group), axis=0)
+    chance = np.ones(values.shape)
+    for differences in by_group:
+        chance *= (differences[None] <= values[:, None]).mean(axis=1)
+    return np.asarray((values * np.diff(chance, axis=0, prepend=0)).sum(axis=0))
 
 
-@_compiled
-def shares(base, text, beside, base_answers):  # type: ignore[no-untyped-def]
-    """Return how far two texts' shares of groups lie apart, the second cut to a third's length.
+def shares(
+    base: np.ndarray, text: np.ndarray, beside: np.ndarray, base_answers: bool
+) -> np.ndarray:
+    """Return how far two texts' shares of groups differ, the second cut to a third's length.
 
     Parameters
     ----------
@@ -198,31 +142,17 @@ def shares(base, text, beside, base_answers):  # type: ignore[no-untyped-def]
     Returns
     -------
     array
-        Means over all cuts: 1 and the distance; then by group: whether the original names it,
-        whether the answer has less of it, and by how much in that case.
+        Means over all runs of sentences in a row: 1 and the distance; then by group: whether the
+        original names it, whether the answer has less of it, and by how much in that case.
     """
-    groups = base.shape[1]
     size = min(len(text), len(beside))
-    cuts = len(text) - size + 1
-    found = np.zeros(2 + 3 * groups)
-    kept, cut = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    for i in range(len(base)):
-        kept += base[i]
-    for i in range(len(text)):
-        cut += text[i]
-        if i < size - 1:
-            continue
-        h, o = (kept, cut) if base_answers else (cut, kept)
-        n_h, n_o = h.sum(), o.sum()
-        distance = 0.0
-        for group in range(groups):
-            d = h[group] / n_h - o[group] / n_o
-            distance += abs(d)
-            found[2 + group] += o[group] > 0
-            if h[group] * n_o < o[group] * n_h:
-                found[2 + groups + group] += 1
-                found[2 + 2 * groups + group] += d
-        found[0] += 1
-        found[1] += distance / 2
-        cut -= text[i - size + 1]
-    return found / cuts
+    upto = np.insert(text.cumsum(axis=0), 0, 0, axis=0)
+    run = upto[size:] - upto[: len(upto) - size]
+    whole = np.broadcast_to(base.sum(axis=0), run.shape)
+    h, o = (whole, run) if base_answers else (run, whole)
+    n_h, n_o = h.sum(axis=1, keepdims=True), o.sum(axis=1, keepdims=True)
+    difference = h / n_h - o / n_o
+    fell = h * n_o < o * n_h
+    by_group = [(o > 0).mean(axis=0), fell.mean(axis=0), np.where(fell, difference, 0).mean(axis=0)]
+    distance = np.abs(difference).sum(axis=1).mean() / 2
+    return np.concatenate([[1.0, distance], *by_group])

@@ -4,7 +4,6 @@ from . import (
     embeddings as embeddings,
     lexicons as lexicons,
     sentiment as sentiment,
-    tokens as tokens,
     topics as topics,
     toxicity as toxicity,
 )
