@@ -661,7 +661,7 @@ def main() -> None:
     try:
         _main()
     finally:  # plugins that do not work are named, whatever happened
-        for where, why in tables.LEFT_OUT.items():
+        for where, why in tables.REJECTED_PLUGINS.items():
             with contextlib.suppress(OSError):
                 _note(f"left out {where}: {why}")
 
@@ -670,7 +670,7 @@ def _main() -> None:
     try:
         app()
     except NbbiasError as error:
-        tables.LEFT_OUT.pop(error.where, None)
+        tables.REJECTED_PLUGINS.pop(error.where, None)
         _refuse(str(error))
     except OSError as error:
         logging.getLogger("nbbias").debug("", exc_info=True)

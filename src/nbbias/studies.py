@@ -20,15 +20,14 @@ from nbbias.tables import SAMPLE, ParameterError
 STUDIES: tables.Registry[Study] = tables.Registry(
     "nbbias.studies",
     {
-        "news_bias": tables.Late(lambda: news.params.STUDY),
-        "biased_prompts": tables.Late(lambda: biased_prompts.params.STUDY),
-        "cogs": tables.Late(lambda: cogs.params.STUDY),
-        "llmbi": tables.Late(lambda: llmbi.params.STUDY),
-        "biasalert": tables.Late(lambda: biasalert.params.STUDY),
-        "calibration": tables.Late(lambda: calibration.params.STUDY),
+        "news_bias": lambda: news.params.STUDY,
+        "biased_prompts": lambda: biased_prompts.params.STUDY,
+        "cogs": lambda: cogs.params.STUDY,
+        "llmbi": lambda: llmbi.params.STUDY,
+        "biasalert": lambda: biasalert.params.STUDY,
+        "calibration": lambda: calibration.params.STUDY,
     },
     Study,
-    called=lambda one: one.stem,
 )
 
 
@@ -78,7 +77,8 @@ def place(stem: str) -> Path:
     True
     """
     here = home()
-    if stem in STUDIES.own or (here / "notebooks" / f"{stem}.ipynb").is_file():
+    ours = stem in STUDIES and stem not in STUDIES.packages
+    if ours or (here / "notebooks" / f"{stem}.ipynb").is_file():
         return here
     package = STUDIES[stem].parameters.__module__.partition(".")[0]
     return Path(str(sys.modules[package].__file__)).parent
@@ -94,7 +94,9 @@ def study(stem: str, *, where: str = "parameters") -> Study:
     """Return the record of a study, or say which studies there are."""
     if stem not in STUDIES:
         known = ", ".join(STUDIES)
-        left = "".join(f"; {one}: {why}" for one, why in tables.LEFT_OUT.items() if stem in one)
+        left = "".join(
+            f"; {one}: {why}" for one, why in tables.REJECTED_PLUGINS.items() if stem in one
+        )
         raise ParameterError(where, f"no study called {stem!r}; there is: {known}{left}")
     return STUDIES[stem]
 

@@ -135,7 +135,7 @@ class Biasalert(Parameters):
         ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
         min_length=1,
         description="who judges: "
-        + ", ".join(f"{name} ({note})" for name, note in JUDGES.notes(lambda j: j.help).items()),
+        + ", ".join(f"{name} ({note})" for name, note in JUDGES.describe(lambda j: j.help).items()),
     )
     held_out_types: list[HeldOut] = Field(
         ["classifier_alone"],

@@ -94,8 +94,7 @@ from .paths import (
     written_from as written_from,
 )
 from .plugins import (
-    LEFT_OUT as LEFT_OUT,
-    Late as Late,
+    REJECTED_PLUGINS as REJECTED_PLUGINS,
     PluginError as PluginError,
     Registry as Registry,
 )

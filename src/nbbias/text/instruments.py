@@ -75,7 +75,7 @@ def listed(instruments: Mapping[str, Instrument]) -> str:
     "textblob (the papers'), vader"
     """
     if isinstance(instruments, Registry):
-        notes = instruments.notes(lambda one: one.note)
+        notes = instruments.describe(lambda one: one.note)
     else:
         notes = {name: one.note for name, one in instruments.items()}
     return ", ".join(f"{name} ({note})" if note else name for name, note in notes.items())
