@@ -170,7 +170,7 @@ def _joined(table: pd.DataFrame, prompts: pd.DataFrame, *, where: str) -> pd.Dat
     unknown = ~own["prompt_id"].isin(asked["prompt_id"])
     if unknown.any():
         shown = own.loc[unknown, "prompt_id"].iloc[0]
-        near = tables.closest_match(shown, asked["prompt_id"], told=0)
+        near = tables.closest_match(shown, asked["prompt_id"], listed=0)
         told = f"{unknown.sum()} replies are to no evaluation prompt ({shown}; {near})"
         raise DataError(where, told)
     kept = [c for c in ("prompt_id", "evaluator", "reply", "repeat") if c in own]

@@ -177,7 +177,7 @@ def _unasked(told: pd.Index, known: pd.Index) -> str:
     shown = [
         f"{str(name)[:80]!r}"
         if keyed
-        else f"{str(name)[:80]!r}: {tables.closest_match(name, known, told=0)}"
+        else f"{str(name)[:80]!r}: {tables.closest_match(name, known, listed=0)}"
         for name in names
     ]
     return (

@@ -87,7 +87,7 @@ def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
     unknown = sorted(set(asked.dropna()) - set(known.index))
     if unknown:
         shown = "; ".join(
-            f"{one!r}: {tables.closest_match(one, known.index, told=0)}" for one in unknown[:3]
+            f"{one!r}: {tables.closest_match(one, known.index, listed=0)}" for one in unknown[:3]
         )
         told = f"{len(unknown)} prompts are not the paper's; add a column dimension, or mend"
         raise DataError(where, f"{told} {shown}")

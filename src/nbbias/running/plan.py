@@ -105,18 +105,8 @@ def plan(
         if unwritable := tables.unwritable(folder):
             problems.append(NbbiasError(str(folder), unwritable))
             break
-    refuse(problems)
+    tables.refuse(problems, where="nothing was run")
     return runs
-
-
-def refuse(problems: Sequence[NbbiasError]) -> None:
-    """Raise all problems as one error, if there are any."""
-    if len(problems) == 1:
-        raise problems[0]
-    if problems:
-        breaches = [breach for problem in problems for breach in problem.located()]
-        of_parameters = any(isinstance(problem, ParameterError) for problem in problems)
-        raise (ParameterError if of_parameters else NbbiasError)("nothing was run", breaches)
 
 
 def runnable(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:

@@ -31,7 +31,7 @@ from filelock import FileLock
 from nbbias import tables
 from nbbias.pages import manifest, share
 from nbbias.running import kernel, names, place
-from nbbias.running.plan import Run, refuse
+from nbbias.running.plan import Run
 from nbbias.studies import home
 from nbbias.tables import NbbiasError
 
@@ -133,7 +133,7 @@ def _lock(runs: Sequence[Run], locks: contextlib.ExitStack) -> None:
                 raise NbbiasError(str(planned.folder), message)
         except NbbiasError as error:
             problems.append(error)
-    refuse(problems)
+    tables.refuse(problems, where="nothing was run")
 
 
 def _run_all(

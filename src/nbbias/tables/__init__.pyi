@@ -30,8 +30,10 @@ from .contracts import (
     Measured as Measured,
     chance as chance,
     check as check,
+    check_blank_texts as check_blank_texts,
     estimates as estimates,
     require_columns as require_columns,
+    require_measurable as require_measurable,
     with_chance as with_chance,
 )
 from .errors import (
@@ -40,7 +42,9 @@ from .errors import (
     InputsError as InputsError,
     NbbiasError as NbbiasError,
     ParameterError as ParameterError,
+    attempt as attempt,
     closest_match as closest_match,
+    refuse as refuse,
 )
 from .escape import visible as visible, without_control as without_control
 from .extras import (
@@ -66,13 +70,6 @@ from .files import (
     write as write,
     write_parquet as write_parquet,
 )
-from .inputs import (
-    attempt as attempt,
-    check_blank_texts as check_blank_texts,
-    check_name as check_name,
-    refuse as refuse,
-    require_measurable as require_measurable,
-)
 from .parallel import (
     Engine as Engine,
     count_threads as count_threads,
@@ -85,6 +82,7 @@ from .parallel import (
 from .paths import (
     SAMPLE as SAMPLE,
     START as START,
+    check_name as check_name,
     data_path as data_path,
     is_file as is_file,
     others_write as others_write,

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from nbbias.tables.errors import ContractError, describe_missing
+from nbbias.tables.errors import ContractError, DataError, NbbiasError, attempt, describe_missing
 
 #: What a row of ESTIMATES is about. The last line holds the keys that single studies add.
 ESTIMATE_KEYS = (
@@ -367,6 +367,65 @@ def require_columns(table: pd.DataFrame, columns: Sequence[str], *, where: str) 
     missing = [name for name in columns if name not in table]
     if missing:
         raise ContractError(where, describe_missing(missing, list(table.columns), known=columns))
+
+
+def require_measurable(models: pd.Series, measurable: pd.Series, *, where: str) -> None:
+    """Refuse models none of whose texts can be measured.
+
+    Parameters
+    ----------
+    models
+        Who wrote each text.
+    measurable
+        Whether that text can be measured, in the same order.
+    where
+        The table's name, for messages.
+
+    Raises
+    ------
+    DataError
+        Names each such model, with the number of its texts.
+
+    Examples
+    --------
+    >>> require_measurable(pd.Series(["a", "b"]), pd.Series([True, False]), where="mine.csv")
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.DataError: mine.csv: model 'b': none of its 1 texts can be measured
+    """
+    by_model = pd.Series(measurable.to_numpy(bool)).groupby(
+        models.astype("str").to_numpy(), sort=False
+    )
+    counts = by_model.size()[~by_model.any()]
+    if len(counts):
+        raise DataError(
+            where,
+            [f"model {m!r}: none of its {n} texts can be measured" for m, n in counts.items()],
+        )
+
+
+def check_blank_texts(problems: list[NbbiasError], texts: pd.DataFrame, *, where: str) -> list[str]:
+    """Add models whose texts are all blank to the problems; say how many texts are blank.
+
+    Parameters
+    ----------
+    problems
+        Errors so far.
+    texts
+        `model`, `text`.
+    where
+        The table's name, for messages.
+
+    Examples
+    --------
+    >>> check_blank_texts([], pd.DataFrame({"model": "m", "text": ["So.", " "]}), where="mine.csv")
+    ['mine.csv: 1 of 2 answers are blank']
+    """
+    filled = texts["text"].fillna("").astype("str").str.strip() != ""
+    attempt(problems, require_measurable, texts["model"], filled, where=where)
+    if filled.all():
+        return []
+    return [f"{where}: {(~filled).sum()} of {len(filled)} answers are blank"]
 
 
 def estimates(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> pd.DataFrame:

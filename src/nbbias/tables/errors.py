@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from nbbias.tables.escape import visible
 
-#: Characters of a breach, and breaches of a message, that a person reads: a file may hold any text.
-_LONGEST, _MOST = 400, 20
+P = ParamSpec("P")
+T = TypeVar("T")
+
+#: Characters of a breach, breaches and characters of a message: a file may hold any text.
+_BREACH, _BREACHES, _MESSAGE = 400, 20, 4700
 #: Columns that a message names.
-_SHOWN = 20
-#: Characters of all breaches that are told.
-_PAGE = 4700
-
-
-def _shortened(breach: str) -> str:
-    half = _LONGEST // 2
-    return breach if len(breach) <= _LONGEST else f"{breach[:half]} … {breach[-half:]}"
+_COLUMNS = 20
 
 
 class NbbiasError(Exception):
@@ -30,16 +26,16 @@ class NbbiasError(Exception):
     where
         The file, table or parameter set that was refused.
     breaches
-        Every breach found, each a sentence that says what to do about it.
+        Every breach, each a sentence that says what to do about it.
     """
 
     def __init__(self, where: str, breaches: Sequence[str] | str) -> None:
-        self.where = _shortened(where)
-        told = [breaches] if isinstance(breaches, str) else list(breaches)
-        self.breaches = [_shortened(breach) for breach in told]
+        self.where = _shorten(where)
+        breaches = [breaches] if isinstance(breaches, str) else breaches
+        self.breaches = [_shorten(breach) for breach in breaches]
         super().__init__(str(self))
 
-    def __reduce__(self) -> tuple[Any, ...]:  # an error of a worker is told here, whole
+    def __reduce__(self) -> tuple[Any, ...]:  # an error of a worker reaches the notebook whole
         return type(self), (self.where, self.breaches)
 
     def located(self) -> list[str]:
@@ -53,12 +49,17 @@ class NbbiasError(Exception):
     def __str__(self) -> str:
         if len(self.breaches) == 1:
             return f"{self.where}: {self.breaches[0]}"
-        lengths = list(accumulate(map(len, self.breaches[:_MOST])))
-        told = sum(length <= _PAGE for length in lengths)
-        lines = "\n".join(f"  - {breach}" for breach in self.breaches[:told])
-        if len(self.breaches) > told:
-            lines += f"\n  … and {len(self.breaches) - told} more"
-        return f"{self.where}: {len(self.breaches)} problems\n{lines}"
+        lengths = accumulate(map(len, self.breaches[:_BREACHES]))
+        shown = sum(length <= _MESSAGE for length in lengths)
+        lines = [f"  - {breach}" for breach in self.breaches[:shown]]
+        if len(self.breaches) > shown:
+            lines.append(f"  … and {len(self.breaches) - shown} more")
+        return "\n".join([f"{self.where}: {len(self.breaches)} problems", *lines])
+
+
+def _shorten(breach: str) -> str:
+    half = _BREACH // 2
+    return breach if len(breach) <= _BREACH else f"{breach[:half]} … {breach[-half:]}"
 
 
 class ParameterError(NbbiasError):
@@ -73,31 +74,68 @@ class DataError(NbbiasError):
     """A data file cannot be found, fetched or read."""
 
 
-class InputsError(DataError):
-    """Several tables or files were refused; each breach begins with its own."""
-
-    def __init__(self, breaches: Sequence[str]) -> None:
-        super().__init__("inputs", breaches)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.breaches,)
+class InputsError(DataError, ParameterError):
+    """Several tables, files or parameters were refused; each breach begins with its own."""
 
     def located(self) -> list[str]:
         """Return the breaches, which name their files themselves."""
         return list(self.breaches)
 
 
-def closest_match(name: object, known: Iterable[object], *, told: int = 30) -> str:
-    """Say which known name another one may stand for, or which there are.
+def attempt(
+    problems: list[NbbiasError], read: Callable[P, T], *args: P.args, **kwargs: P.kwargs
+) -> T | None:
+    """Call a reader; where it refuses, add that to the problems and return None.
+
+    Examples
+    --------
+    >>> from nbbias.tables import read_table
+    >>> problems = []
+    >>> attempt(problems, read_table, "nowhere.csv", {}) is None, len(problems)
+    (True, 1)
+    """
+    try:
+        return read(*args, **kwargs)
+    except NbbiasError as error:
+        problems.append(error)
+        return None
+
+
+def refuse(problems: Sequence[NbbiasError], *, where: str = "inputs") -> None:
+    """Raise all problems as one, if there are any: each breach begins with its file or table.
+
+    Raises
+    ------
+    NbbiasError
+        A single problem as it is, several as an InputsError.
+
+    Examples
+    --------
+    >>> refuse([])
+    >>> refuse([DataError("a.csv", "holds no rows"), DataError("b.csv", "holds no rows")])
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.InputsError: inputs: 2 problems
+      - a.csv: holds no rows
+      - b.csv: holds no rows
+    """
+    if len(problems) == 1:
+        raise problems[0]
+    if problems:
+        raise InputsError(where, [breach for problem in problems for breach in problem.located()])
+
+
+def closest_match(name: object, known: Iterable[object], *, listed: int = 30) -> str:
+    """Suggest the known name that is closest to an unknown one, else list some that are known.
 
     Parameters
     ----------
     name
-        What is not known.
+        The unknown name.
     known
-        What is.
-    told
-        Names that are listed where none is near.
+        The known names.
+    listed
+        Names that are listed where none is close.
 
     Examples
     --------
@@ -107,14 +145,14 @@ def closest_match(name: object, known: Iterable[object], *, told: int = 30) -> s
     'known: model, text'
     """
     names = list(dict.fromkeys(map(str, known)))
-    folded = {one.lower(): one for one in reversed(names)}
-    near = difflib.get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5)
-    if near:
-        return f"did you mean {folded[near[0]]}?"
-    if not names or not told:
-        return "there is none" if not names else "none is near"
-    more = f", … ({len(names)})" if len(names) > told else ""
-    return f"known: {', '.join(names[:told])}{more}"
+    folded = {known_name.lower(): known_name for known_name in reversed(names)}
+    matches = difflib.get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5)
+    if matches:
+        return f"did you mean {folded[matches[0]]}?"
+    if not names or not listed:
+        return "none is near" if names else "there is none"
+    more = f", … ({len(names)})" if len(names) > listed else ""
+    return f"known: {', '.join(names[:listed])}{more}"
 
 
 def describe_missing(
@@ -122,19 +160,18 @@ def describe_missing(
 ) -> str:
     """Say which columns a table needs, which it has, and which of these may be meant.
 
-    A column of a name that is `known` means itself.
+    A column whose name is `known` stands for itself.
 
     Examples
     --------
     >>> describe_missing(["text"], ["id", "Text "])
     'needs the column text; it has id, Text  (did you mean Text  for text?)'
     """
-    have = visible(", ".join(map(str, names[:_SHOWN])))
-    have += f", … ({len(names)} in all)" if len(names) > _SHOWN else ""
+    have = visible(", ".join(map(str, names[:_COLUMNS]))) or "none at all"
+    have += f", … ({len(names)} in all)" if len(names) > _COLUMNS else ""
     noun = "column" if len(missing) == 1 else "columns"
-    strange = [str(name) for name in names if name not in set(known)]
-    folded = {name.strip().lower(): name for name in strange}
-    near = {name: difflib.get_close_matches(name, folded, n=1, cutoff=0.75) for name in missing}
-    near_by = [f"{visible(folded[one[0]])} for {name}" for name, one in near.items() if one]
-    hint = f" (did you mean {', '.join(near_by)}?)" if near_by else ""
-    return f"needs the {noun} {', '.join(missing)}; it has {have or 'none at all'}{hint}"
+    folded = {str(name).strip().lower(): str(name) for name in names if str(name) not in set(known)}
+    matches = {name: difflib.get_close_matches(name, folded, n=1, cutoff=0.75) for name in missing}
+    hints = [f"{visible(folded[match[0]])} for {name}" for name, match in matches.items() if match]
+    hint = f" (did you mean {', '.join(hints)}?)" if hints else ""
+    return f"needs the {noun} {', '.join(missing)}; it has {have}{hint}"

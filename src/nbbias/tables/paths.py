@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from importlib import resources
 from pathlib import Path
 
 from nbbias.tables import notes
-from nbbias.tables.errors import DataError
+from nbbias.tables.errors import DataError, ParameterError, closest_match
 
 #: The value of a path parameter that stands for the data shipped with the project.
 SAMPLE = "sample"
@@ -164,3 +164,38 @@ def others_write(folder: Path) -> str:
         if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
             return f"others can write to {above}, above it (chmod o-w {above})"
     return ""
+
+
+def check_name(parameter: str, value: str, names: Iterable[str]) -> None:
+    """Refuse a value that is none of some names, and no file or folder either.
+
+    Parameters
+    ----------
+    parameter
+        The parameter's name, for messages.
+    value
+        A name, or a path.
+    names
+        The known names.
+
+    Raises
+    ------
+    ParameterError
+        With the closest name.
+    DataError
+        A variable in the path is not set.
+
+    Examples
+    --------
+    >>> check_name("scorer", "vadr", ["textblob", "vader"])
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.ParameterError: scorer: no 'vadr', nor a path; did you mean vader?
+    """
+    known = list(names)
+    try:
+        if value in known or resolve(value).exists():
+            return
+    except (OSError, ValueError):
+        pass
+    raise ParameterError(parameter, f"no {value!r}, nor a path; {closest_match(value, known)}")
