@@ -369,9 +369,9 @@ class Sentences:
 
 def _split(words: str) -> list[str]:
     """Split into sentences that together are the text; a gap belongs to what follows it."""
-    from nbbias.text import plain  # loads spaCy
+    from nbbias.text.pipeline import load_pipeline  # loads spaCy
 
-    ends = [sentence.end_char for sentence in plain.pipeline()(words).sents]
+    ends = [sentence.end_char for sentence in load_pipeline()(words).sents]
     places = [0, *ends[:-1], len(words)]
     return [words[start:end] for start, end in pairwise(places)]
 

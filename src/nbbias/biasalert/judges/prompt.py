@@ -290,13 +290,13 @@ def pieces(words: str, longest: int = LONGEST) -> list[str]:
     >>> pieces("One. Two. Three.", longest=9)
     ['One. Two.', ' Three.']
     """
-    from nbbias.text import plain  # loads spaCy
+    from nbbias.text.pipeline import load_pipeline  # loads spaCy
 
     if longest < 1:
         raise ValueError(f"longest must be 1 or more, but is {longest}")
     if len(words) <= longest:
         return [words]
-    ends = [sentence.end_char for sentence in plain.pipeline()(words).sents]
+    ends = [sentence.end_char for sentence in load_pipeline()(words).sents]
     found, start, last = [], 0, 0
     for end in [*ends, len(words)]:
         while end - start > longest:

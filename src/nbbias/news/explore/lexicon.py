@@ -431,9 +431,9 @@ def edited_lexicon(
 
 
 def _longest(matches: pd.DataFrame) -> pd.DataFrame:
-    from nbbias.text import plain  # loads spaCy
+    from nbbias.text.pipeline import load_pipeline  # loads spaCy
 
-    lengths = {term: len(plain.pipeline().make_doc(term)) for term in matches["term"].unique()}
+    lengths = {term: len(load_pipeline().make_doc(term)) for term in matches["term"].unique()}
     order = matches.assign(length=-matches["term"].map(lengths))
     order = order.sort_values(["length", "start"], kind="stable")
     taken: dict[Any, list[tuple[int, int]]] = {}
