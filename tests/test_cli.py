@@ -118,6 +118,7 @@ def shell(line: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[bytes
         ("mkdir $(printf '\\377'); $NBBIAS report $(printf '\\377')", b"error"),
         ("mkdir $(printf '\\377'); $NBBIAS run llmbi $(printf '\\377')/a.csv", b"error"),
         ("ln -s loop loop; $NBBIAS report x --out loop", b"error"),
+        ("touch a.csv; ln -s loop loop; $NBBIAS detect a.csv --out loop", b"no regular file"),
         ("$NBBIAS report x --out .", b"error"),
         ("touch afile; $NBBIAS list --out afile", b"afile: is no folder"),
         ("$NBBIAS run $(printf '%05000d' 7)", b" \\u2026 "),
@@ -156,15 +157,20 @@ def test_a_terminal_that_lacks_letters_is_told_all_the_same(
     assert done.returncode == 0 and b"\\u2265 0" in done.stdout and not done.stderr
 
 
-def test_a_mistake_of_ours_is_not_taken_for_one_of_the_user(
-    monkeypatch: pytest.MonkeyPatch,
+def test_a_defect_says_that_it_is_one_where_and_how_to_report_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken() -> None:
-        raise OSError("of no file")
+    def broken(*_: object) -> None:
+        raise IndexError("list index out of range")
 
-    monkeypatch.setattr(cli, "app", broken)
-    with pytest.raises(OSError, match="of no file"):
+    monkeypatch.setattr(cli.params, "describe", broken)
+    monkeypatch.setattr("sys.argv", ["nbbias", "params", "generate"])
+    with pytest.raises(SystemExit) as ended:
         cli.main()
+    assert ended.value.code == 2  # 1 is a verdict of `nbbias gate`
+    said = " ".join(capsys.readouterr().err.split())
+    assert "list index out of range" in said and "Traceback" not in said
+    assert "a defect in nbbias (cli.py, line" in said and "report it" in said
 
 
 @pytest.mark.parametrize("content", ["{not json", "[]", '{"sentence": 1}', "\udcff"])

@@ -8,6 +8,7 @@ import io
 import logging
 import os
 import sys
+import traceback
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -231,7 +232,7 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
     err_console.print(f"[{colour}]{status}[/] {label} after {seconds}{where}")
     _note("  " + f"{outcome.get('error') or ''}: {outcome['message']}".removeprefix(": "))
     if outcome.get("defect"):
-        _note(f"  {pages.failed.DEFECT.format(outcome['defect'])}.")
+        _note(f"  {pages.failed.DEFECT.format(outcome['defect'], 'in notebook.ipynb')}.")
     _note(*(f"    | {line}" for line in outcome.get("source", "").strip().splitlines()))
     if (folder / "notebook.ipynb").is_file():
         _note(f"  the notebook up to there: {folder / 'notebook.ipynb'}")
@@ -676,17 +677,28 @@ def _main() -> None:
         logging.getLogger("nbbias").debug("", exc_info=True)
         if error.filename is not None:
             _refuse(f"{os.fsdecode(error.filename)}: {error.strerror}")
-        if error.errno not in _UNWRITABLE_STREAM:  # a defect
-            raise
+        if error.errno not in _UNWRITABLE_STREAM:
+            _refuse_defect(error)
         try:
             _refuse(f"the output could not be written: {error.strerror}")
         finally:  # what the streams still hold is not tried again
             for stream in (1, 2):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
+    except Exception as error:
+        _refuse_defect(error)
 
 
 #: Errors of a stream on a full disk, or to a terminal that is gone.
 _UNWRITABLE_STREAM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF}
+
+
+def _refuse_defect(error: Exception) -> NoReturn:
+    """Say that an unforeseen error is a defect. Exit with 2, since 1 is a verdict of `gate`."""
+    details = "".join(traceback.format_exception(error))
+    logging.getLogger("nbbias").debug("%s", details)
+    where = running.run.defect(type(error).__name__, details) or "outside of its own code"
+    message = pages.failed.DEFECT.format(where, "that `nbbias --verbose` prints")
+    _refuse(f"{type(error).__name__}: {error}. {message}.")
 
 
 def _refuse(message: str) -> NoReturn:

@@ -16,7 +16,7 @@ _LONGEST = 500  # letters of a message; the run's own page has all of it
 #: Said of an error that nobody foresaw; the place is in the package.
 DEFECT = (
     "This is a defect in nbbias ({}), not a mistake of yours. Please report it to its developers, "
-    "with this message and the traceback in notebook.ipynb; then try other parameters"
+    "with this message and the traceback {}; then try other parameters"
 )
 
 
@@ -59,7 +59,7 @@ def _advice(status: str, error: Mapping[str, Any]) -> str:
     if status == manifest.UNREADABLE:
         return "Its files are damaged, or of another version: delete its folder, or run it again"
     if error.get("defect"):
-        return DEFECT.format(error["defect"])
+        return DEFECT.format(error["defect"], "in notebook.ipynb")
     return "Mend what it names, then run it again"
 
 
