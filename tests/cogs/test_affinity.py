@@ -203,7 +203,7 @@ def test_swapped_names_swap_the_favourite() -> None:
     assert one["estimate"] == pytest.approx(other["estimate"])
 
 
-# --- what was planted (the count over 200 studies is tools/planted_cogs.py) --------------------
+# --- what was planted --------------------
 
 
 def p_values(plan: Judge, *, repeats: int, n: int = 30) -> pd.DataFrame:
