@@ -86,7 +86,7 @@ def test_odd_answers_are_answers(
     "fault",
     [
         *("429_bare", "500", "drop", "truncated", "no_json", "no_choices", "hang", "drip"),
-        *("invalid_utf8", "no_message", "array", "nothing", "deep", "tokens", "error_200"),
+        *("invalid_utf8", "no_message", "array", "nothing", "deep", "tokens", "error_200", "parts"),
     ],
 )
 def test_temporary_errors_are_tried_as_often_as_allowed_and_asked_again_later(
@@ -145,9 +145,7 @@ def test_a_passing_fault_is_overcome(tmp_path: Path, server: FakeOpenAI) -> None
 # --- errors for good --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("fault", "reason"), [("rejected", "malformed"), ("too_long", "tokens"), ("parts", "as a list")]
-)
+@pytest.mark.parametrize(("fault", "reason"), [("rejected", "malformed"), ("too_long", "tokens")])
 def test_a_rejected_prompt_is_asked_again_only_on_demand(
     tmp_path: Path, server: FakeOpenAI, fault: str, reason: str
 ) -> None:
@@ -250,16 +248,17 @@ def test_no_call_is_kept_in_memory_when_it_has_been_answered(
     """inspect_ai keeps the calls of a task in a transcript, which has to end with the call."""
     from inspect_ai.event import ModelEvent
 
-    events = []
+    kept = []
 
     def count(_: Tally) -> None:
-        events.append(sum(isinstance(thing, ModelEvent) for thing in gc.get_objects()))
+        gc.collect()
+        kept.append(sum(isinstance(thing, ModelEvent) for thing in gc.get_objects()))
 
     plan = generation.plan_file(
         write_params(tmp_path, server.url, make_prompts(n=6), concurrency=1)
     )
     assert plans.ask(plan, listen=count).answered == 6
-    assert max(events) <= 3
+    assert max(kept) - kept[0] <= 1
 
 
 def test_the_budget_is_not_passed(tmp_path: Path, server: FakeOpenAI) -> None:

@@ -76,7 +76,7 @@ def test_an_answer_comes_back_as_it_was(connection: sqlite3.Connection) -> None:
     (row,) = table.to_dict("records")
     assert row["text"] == text
     assert (row["input_tokens"], row["output_tokens"], row["status"]) == (3, 5, "answered")
-    assert list(store.read_answers(connection, []).columns) == list(store.COLUMNS)
+    assert list(store.read_answers(connection, []).columns) == store.COLUMNS
 
 
 def test_an_answer_is_never_overwritten(connection: sqlite3.Connection) -> None:

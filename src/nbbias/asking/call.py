@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -174,53 +174,41 @@ async def _check_body(response: Any, *, batch: int) -> None:
 
 
 def _check_answer(body: bytes) -> None:
-    """Raise a Failure for a body that is JSON and no completion: an error, or a text in parts."""
+    """Raise a Failure for a body that is an error, though its status says success."""
     try:
         answer = json.loads(body)
     except (ValueError, RecursionError):
         return  # told where it is read
     if not isinstance(answer, dict):
         return
-    error, choices = answer.get("error"), answer.get("choices")
-    if error and not choices and not answer.get("content"):
+    error = answer.get("error")
+    if error and not answer.get("choices") and not answer.get("content"):
         details = error if isinstance(error, dict) else {"message": error}
         code = details.get("code") or details.get("type") or ""
         fatal = code in _FATAL_STATUSES or code in _FATAL_CODES
         message = f"the server sent status 200 with an error: {details.get('message') or error}"
         raise Failure(message, "fatal" if fatal else "temporary")
-    for choice in choices if isinstance(choices, list) else ():
-        inside = choice.get("message") if isinstance(choice, dict) else None
-        if isinstance(inside, dict) and isinstance(inside.get("content"), list):
-            raise Failure(
-                "the server sent the answer's content as a list, where the protocol has a text",
-                "rejected",
-            )
 
 
 # --- errors -----------------------------------------------------------------------------------
-
-#: Exceptions of clients, and of what reads their answers, about an answer in pieces.
-_BROKEN = {
-    *("APIResponseValidationError", "OpenAIResponseError", "ValidationError"),
-    *("JSONDecodeError", "UnicodeDecodeError", "EOFError", "AttemptTimeoutError"),
-}
 
 
 def classify_error(model: Any, error: BaseException | None) -> Failure:
     """Say what an exception of the transport means.
 
-    The provider's reading of it (inspect_ai's) decides between temporary and not; broken responses
-    (cut off, no JSON) are temporary too. What concerns key, rights, credit or address is fatal,
-    whatever the prompt.
+    The provider's reading of it (inspect_ai's) decides between temporary and not; where nothing
+    came, or a success that is no answer (cut off, no JSON), it is temporary, too. What concerns
+    key, rights, credit or address is fatal, whatever the prompt.
     """
     last = getattr(error, "last_attempt", None)  # of the RetryError of tenacity
     error = (last.exception() if last else error) or RuntimeError("the call ended without a reason")
     while type(error).__name__ == "ModelGenerateError" and error.__cause__:  # repeats the request
         error = error.__cause__
-    chain = list(_list_causes(error))
-    for cause in chain:
-        if isinstance(cause, Failure):
-            return cause
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, Failure):
+        cause = cause.__cause__
+    if cause is not None:
+        return cause
     message = f"{type(error).__name__}: {_read_message(error)}"
     status, code = getattr(error, "status_code", None), str(getattr(error, "code", "") or "")
     if status in _FATAL_STATUSES or code in _FATAL_CODES or "api key not valid" in message.lower():
@@ -231,17 +219,9 @@ def classify_error(model: Any, error: BaseException | None) -> Failure:
         decision = model.api.should_retry(error)
     except Exception:  # a provider that cannot read the exception says nothing about it
         decision = None
-    broken = any(type(c).__name__ in _BROKEN or isinstance(c, ConnectionError) for c in chain)
-    nothing_came = status is None and not isinstance(error, ValueError)
-    if decision or broken or nothing_came:
+    if decision or status is None or status < 300:
         return Failure(message, "temporary", getattr(decision, "retry_after", None))
     return Failure(message, "fatal" if status == 403 else "rejected")
-
-
-def _list_causes(error: BaseException | None) -> Iterator[BaseException]:
-    while error is not None:
-        yield error
-        error = error.__cause__
 
 
 def _read_message(error: BaseException) -> str:

@@ -8,9 +8,11 @@ import random
 import signal
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -65,7 +67,7 @@ class Tally:
     uncounted: int = 0
     cost: float = 0.0
     stopped: str = ""
-    errors: dict[str, int] = field(default_factory=dict)
+    errors: Counter[str] = field(default_factory=Counter)
 
     @property
     def done(self) -> int:
@@ -88,8 +90,7 @@ class Session:
     tally: Tally = field(default_factory=lambda: Tally(0))
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     reserved: float = 0.0
-    unanswered_in_a_row: int = 0
-    rejected_in_a_row: int = 0
+    in_a_row: Counter[str] = field(default_factory=Counter)
     announced_until: float = 0.0
 
     async def ask_all(self, calls: Sequence[Call], open_model: Callable[[str], Any]) -> Tally:
@@ -97,18 +98,28 @@ class Session:
 
         It stops early, with `Tally.stopped` saying why, when the key or the address is wrong, when
         the server gives no answer any more, when everything is rejected, when the money is spent,
-        when the store cannot be written, or on Ctrl-C. Calls in flight are then still awaited,
-        since they are paid for; a second Ctrl-C drops them.
+        when the store cannot be written, or on Ctrl-C or SIGTERM. Calls in flight are then still
+        awaited, since they are paid for; a second Ctrl-C drops them.
         """
         self.tally.total = len(calls)
-        with self._stopping_on_signals(), suppress(asyncio.CancelledError):
-            for name, of_model in groupby(calls, key=lambda call: call.model):
-                if not self.stop.is_set():
-                    async with open_model(name) as model:
-                        # A local model answers several calls at once, by one temperature.
-                        for _, batch in groupby(of_model, key=lambda call: call.temperature):
-                            await self._ask_batch(model, list(batch))
+        work = asyncio.ensure_future(self._ask_models(calls, open_model))
+        with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread
+            end = partial(self._end, INTERRUPTED)
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+        try:
+            await asyncio.shield(work)
+        except asyncio.CancelledError:  # by asyncio.run, at the first Ctrl-C
+            self._end(INTERRUPTED)
+            await work
         return self.tally
+
+    async def _ask_models(self, calls: Sequence[Call], open_model: Callable[[str], Any]) -> None:
+        for name, of_model in groupby(calls, key=lambda call: call.model):
+            if not self.stop.is_set():
+                async with open_model(name) as model:
+                    # A local model answers several calls at once, by one temperature.
+                    for _, batch in groupby(of_model, key=lambda call: call.temperature):
+                        await self._ask_batch(model, list(batch))
 
     async def _ask_batch(self, model: Any, calls: Sequence[Call]) -> None:
         slots = asyncio.Semaphore(self.block.in_flight)
@@ -119,9 +130,8 @@ class Session:
                 if self.stop.is_set():
                     break
                 self.reserved += call.cost_at_most
-                group.create_task(self._ask(model, call)).add_done_callback(
-                    lambda _: slots.release()
-                )
+                task = group.create_task(self._ask(model, call))
+                task.add_done_callback(lambda _: slots.release())
 
     async def _ask(self, model: Any, call: Call) -> None:
         """Ask until there is an answer, or no more attempt is allowed; record what came of it."""
@@ -164,7 +174,7 @@ class Session:
             self._end(f"max_cost of {most:g} would be passed")
 
     def _file_answer(self, call: Call, answer: Answer, attempts: int) -> None:
-        self.unanswered_in_a_row = self.rejected_in_a_row = 0
+        self.in_a_row.clear()
         tally, price = self.tally, self.block.prices.get(call.model)
         tally.answered += 1
         tally.refused += bool(answer.refusal)
@@ -179,25 +189,19 @@ class Session:
             tally.lost += 1
 
     def _file_failure(self, call: Call, failure: Failure, attempts: int) -> None:
-        tally, message = self.tally, str(failure)
-        tally.errors[message] = tally.errors.get(message, 0) + 1
-        if failure.meaning == "rejected":
-            tally.rejected += 1
-            self.rejected_in_a_row += 1
-        else:
-            tally.failed += 1
+        message, rejected = str(failure), failure.meaning == "rejected"
+        self.tally.errors[message] += 1
+        self.tally.rejected += rejected
+        self.tally.failed += not rejected
         if failure.meaning == "fatal":  # no prompt's fault, so none has a record of it
             return self._end(message)
-        if failure.meaning == "temporary":
-            self.unanswered_in_a_row += 1
-        status = "rejected" if failure.meaning == "rejected" else "failed"
+        status = "rejected" if rejected else "failed"
         self._record(call, {"status": status, "error": message}, attempts)
-        if self.unanswered_in_a_row >= max(self.block.in_flight, 3):
-            self._end(
-                f"{self.unanswered_in_a_row} calls in a row had no answer; the last: {message}"
-            )
-        elif self.rejected_in_a_row >= _ALL_REJECTED:
-            self._end(f"{_ALL_REJECTED} calls in a row were rejected; the last: {message}")
+        self.in_a_row[status] += 1
+        most = _ALL_REJECTED if rejected else max(self.block.in_flight, 3)
+        if self.in_a_row[status] >= most:
+            outcome = "were rejected" if rejected else "had no answer"
+            self._end(f"{most} calls in a row {outcome}; the last: {message}")
         return None
 
     def _record(self, call: Call, outcome: Mapping[str, Any], attempts: int) -> bool:
@@ -212,24 +216,3 @@ class Session:
     def _end(self, reason: str) -> None:
         self.tally.stopped = self.tally.stopped or reason
         self.stop.set()
-
-    @contextmanager
-    def _stopping_on_signals(self) -> Iterator[None]:
-        """Stop gently at the first Ctrl-C or SIGTERM, at once at the second."""
-        loop, task = asyncio.get_running_loop(), asyncio.current_task()
-
-        def interrupt() -> None:
-            if self.stop.is_set() and task is not None:
-                task.cancel()
-            self._end(INTERRUPTED)
-
-        handled = []
-        for number in (signal.SIGINT, signal.SIGTERM):
-            with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread
-                loop.add_signal_handler(number, interrupt)
-                handled.append(number)
-        try:
-            yield
-        finally:
-            for number in handled:
-                loop.remove_signal_handler(number)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Mapping
-from importlib.util import find_spec
 from itertools import combinations
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
@@ -16,7 +15,6 @@ from pydantic import (
     Discriminator,
     Field,
     Tag,
-    ValidationError,
     field_validator,
     model_validator,
 )
@@ -138,40 +136,19 @@ class Generate(BaseModel):
     def _check_unique(cls, values: Any) -> Any:
         return params.no_twins(values) if isinstance(values, list) else values
 
-    @field_validator("ideologies")
-    @classmethod
-    def _check_ideologies(cls, names: list[str]) -> list[str]:
-        known = list(wording.load_ideologies()["name"])
-        for name in names:
-            if name not in known:
-                raise ValueError(f"no ideology {name!r}; {closest_match(name, known)}")
-        return names
-
-    @field_validator("response_schema")
-    @classmethod
-    def _check_schema(cls, schema: dict[str, Any]) -> dict[str, Any]:
-        if schema and find_spec("inspect_ai"):  # asking says what is not installed
-            from inspect_ai.model import ResponseSchema  # takes seconds to import
-
-            try:
-                ResponseSchema.model_validate(schema)
-            except ValidationError as error:
-                first = error.errors(include_url=False)[0]
-                at = ".".join(map(str, first["loc"]))
-                raise ValueError(f"{at}: {first['msg'].lower()}") from None
-        return schema
-
-    @field_validator("models")
-    @classmethod
-    def _check_providers(cls, names: list[str]) -> list[str]:
-        for name in names:
-            if not all(name.partition("/")):
-                raise ValueError(f"{name!r} names no provider; write it as openai/{name}")
-        return names
-
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        breaches = []
+        names = list(wording.load_ideologies()["name"])
+        breaches = [
+            f"ideologies: no ideology {name!r}; {closest_match(name, names)}"
+            for name in self.ideologies
+            if name not in names
+        ]
+        breaches += [
+            f"models: {name!r} names no provider; write it as openai/{name}"
+            for name in self.models
+            if not all(name.partition("/"))
+        ]
         slot = "headline" if self.prompts == "news" else "prompt"
         for name in ("template", "biased_template"):
             template = getattr(self, name)
@@ -190,10 +167,9 @@ class Generate(BaseModel):
         if Path(self.export_path).suffix.lower() != ".parquet":
             breaches.append("export_path: must end in .parquet")
         # Writing one of two paths that stand for one file would destroy the other.
-        names = ("store_path", "export_path", "prompts_path")
-        files = {name: os.path.realpath(resolve(getattr(self, name))) for name in names}
-        for first, second in combinations(names, 2):
-            if files[first] == files[second]:
+        for first, second in combinations(("store_path", "export_path", "prompts_path"), 2):
+            paths = (getattr(self, name) for name in (first, second))
+            if len({os.path.realpath(resolve(path)) for path in paths}) == 1:
                 breaches.append(f"{first} and {second} are one file; name two")
         breaches += trust.argument_breaches(self.models, self.model_args)
         if breaches:

@@ -162,15 +162,12 @@ def estimate(plan: Plan) -> pd.DataFrame:
     block, (statuses, means) = plan.block, store.summarise(plan.store_path)
     status = plan.calls["key"].map(dict.fromkeys(read_exported_keys(plan), "answered") | statuses)
     to_ask = ~status.isin(["answered", "rejected"])
-    counts = pd.DataFrame(
-        {
-            "model": plan.calls["model"],
-            "calls": 1,
-            "answered": (status == "answered").astype(int),
-            "rejected": (status == "rejected").astype(int),
-            "to_ask": to_ask.astype(int),
-            "input_tokens": _count_tokens(block, plan.calls["prompt"]).where(to_ask, 0),
-        }
+    counts = plan.calls[["model"]].assign(
+        calls=1,
+        answered=status.eq("answered"),
+        rejected=status.eq("rejected"),
+        to_ask=to_ask,
+        input_tokens=_count_tokens(block, plan.calls["prompt"]).where(to_ask, 0),
     )
     table = counts.groupby("model", sort=False).sum().reset_index()
     table["output_tokens"] = table["to_ask"] * block.max_tokens

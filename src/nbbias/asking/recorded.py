@@ -46,7 +46,7 @@ def read_answers(plan: Plan) -> pd.DataFrame:
         `key`, `temperature` (NaN where it was left to the provider), and the suite's own columns.
     """
     if not plan.store_path.is_file():
-        return _join(plan, pd.DataFrame(columns=list(store.COLUMNS)))
+        return _join(plan, pd.DataFrame(columns=store.COLUMNS))
     with store.read_store(plan.store_path) as connection:
         return _join(plan, store.read_answers(connection, plan.calls["key"]))
 
@@ -56,7 +56,7 @@ def make_placeholders(plan: Plan) -> pd.DataFrame:
     prompts = enumerate(plan.calls["prompt"], start=1)
     texts = [f"{prompt} ({number})" for number, prompt in prompts]
     answers = pd.DataFrame({"key": plan.calls["key"], "status": "answered", "text": texts})
-    return _join(plan, answers.reindex(columns=list(store.COLUMNS)))
+    return _join(plan, answers.reindex(columns=store.COLUMNS))
 
 
 def _join(plan: Plan, answers: pd.DataFrame) -> pd.DataFrame:
@@ -71,7 +71,7 @@ def _join(plan: Plan, answers: pd.DataFrame) -> pd.DataFrame:
     table = calls.merge(answers[columns], on="key", how="left", validate="m:1")
     table["error"] = table["error"].where(table["status"].notna(), "not asked yet")
     first = [*tables.GENERATIONS.columns, "prompt_id", "asked", *ANSWER_COLUMNS[1:], "run", "key"]
-    table = table[[*first, *(name for name in table if name not in {*first, "status"})]]
+    table = table[list(dict.fromkeys([*first, *table.columns.drop("status")]))]
     for name in ("text", "stop_reason", "refusal", "error", "asked_at", "run"):
         table[name] = table[name].astype("str").where(table[name].notna())
     for name in ("input_tokens", "output_tokens"):
@@ -238,20 +238,17 @@ def read_release(folder: str | Path) -> pd.DataFrame:
     DataError
         There is no such file, or every one that is nested otherwise.
     """
+    files = [(path, "neutral") for path in sorted(Path(folder, "news_data").glob("*.json"))]
+    biased = sorted(Path(folder, "bias_data/news_data").glob("*.json"))
+    files += [(path, "biased") for path in biased]
     rows, breaches = [], []
-    for way, below in (("neutral", "news_data"), ("biased", "bias_data/news_data")):
-        for path in sorted((Path(folder) / below).glob("*.json")):
-            if path.stem.endswith(("_title", "_titles")):
-                continue
-            model = path.stem if way == "neutral" else path.stem.removeprefix("bias").lstrip("_")
-            try:
-                articles = _list_articles(tables.read_json(path))
-            except DataError as error:
-                breaches += [f"{path.name}: {breach}" for breach in error.breaches]
-            except ValueError as error:
-                breaches.append(f"{path.name}: {error}")
-            else:
-                rows += [(source, article, model, way, text) for source, article, text in articles]
+    for path, way in files:
+        model = path.stem if way == "neutral" else path.stem.removeprefix("bias").lstrip("_")
+        try:
+            articles = [] if "_title" in path.stem else _list_articles(tables.read_json(path))
+            rows += [(source, article, model, way, text) for source, article, text in articles]
+        except (DataError, ValueError) as error:
+            breaches += [f"{path.name}: {b}" for b in getattr(error, "breaches", [error])]
     if not rows and not breaches:
         breaches = ["holds neither news_data/<model>.json nor bias_data/news_data/bias<model>.json"]
     if breaches:

@@ -42,11 +42,11 @@ COMMIT;
 """
 
 #: An answer. `status`: ``answered`` (refusals too), ``rejected`` for good, ``failed`` for now.
-COLUMNS = (
+COLUMNS = [
     *("key", "model", "base_url", "messages", "parameters", "replicate", "status", "text"),
     *("stop_reason", "refusal", "error", "input_tokens", "output_tokens", "seconds"),
     *("attempts", "asked_at", "run"),
-)
+]
 
 #: What SQLite raises, and what reading a damaged text does.
 Broken = (sqlite3.Error, UnicodeDecodeError)
@@ -188,7 +188,7 @@ def read_answers(connection: sqlite3.Connection, keys: Iterable[str]) -> pd.Data
     names = ", ".join(COLUMNS)
     query = f"SELECT {names} FROM answers WHERE key IN (SELECT value FROM json_each(?))"
     rows = connection.execute(query, [json.dumps(list(keys))]).fetchall()
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
 def summarise(path: Path) -> tuple[dict[str, str], dict[str, float]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -21,43 +22,41 @@ _WIDTH = 600
 def show_plan(plan: Plan, console: Console) -> int:
     """Print what is to be asked and what it costs; return how many calls are still to be made."""
     table, block = plans.estimate(plan), plan.block
-    to_ask = int(table["to_ask"].sum())
-    lines = [
-        trust.describe_destination(model, block.base_url)
-        for model in table.loc[table["to_ask"] > 0, "model"]
-    ]
+    left = table[table["to_ask"] > 0]
+    lines = [trust.describe_destination(model, block.base_url) for model in left["model"]]
     lines += [_describe_row(row) for row in table.itertuples()] + list(plan.notes)
     if len(block.temperatures) > 1:
         listed = ", ".join(f"{temperature:g}" for temperature in block.temperatures)
         lines.append(f"Each prompt is asked at {len(block.temperatures)} temperatures: {listed}.")
-    if to_ask and len(table) > 1 and table["cost"].notna().all():
-        lines.append(f"In all at most {table['cost'].sum():,.2f}.")
-    if to_ask and table["cost"].isna().any():
-        lines.append("No price stands in `prices` for every model, so the cost is not known.")
-    if to_ask:
+    if len(left):
+        known = table["cost"].notna().all()
+        total = f"In all at most {table['cost'].sum():,.2f}." if known else "Not all have `prices`."
         lines.append(
-            f"Tokens in are estimated ({plans.CHARACTERS_PER_TOKEN} characters each); tokens out "
-            f"are at most max_tokens = {block.max_tokens:,} each."
+            f"{total} Tokens in are estimated ({plans.CHARACTERS_PER_TOKEN} characters each); "
+            f"tokens out are at most max_tokens = {block.max_tokens:,} each."
         )
+    _print(lines, console)
+    return int(table["to_ask"].sum())
+
+
+def _print(lines: Iterable[str], console: Console) -> None:
     for line in lines:
         console.print(line, markup=False, soft_wrap=True)
-    return to_ask
 
 
 def _describe_row(row: Any) -> str:
-    rejected = f", {row.rejected:,} rejected" if row.rejected else ""
-    line = f"{row.model}: {row.calls:,} calls, {row.answered:,} answered{rejected}, "
-    line += f"{row.to_ask:,} to ask"
+    def describe_range(likely: float, most: float, form: str) -> str:
+        return f"at most {most:{form}}" + ("" if pd.isna(likely) else f" (likely {likely:{form}})")
+
+    counts = {"calls": row.calls, "answered": row.answered, "rejected": row.rejected}
+    listed = [f"{n:,} {what}" for what, n in counts.items() if n or what != "rejected"]
+    line = f"{row.model}: {', '.join(listed)}, {row.to_ask:,} to ask"
     if row.to_ask:
-        tokens = _describe_range(row.output_likely, row.output_tokens, ",.0f")
+        tokens = describe_range(row.output_likely, row.output_tokens, ",.0f")
         line += f"; about {row.input_tokens:,} tokens in, {tokens} out"
         if not pd.isna(row.cost):
-            line += f"; cost {_describe_range(row.cost_likely, row.cost, ',.2f')}"
+            line += f"; cost {describe_range(row.cost_likely, row.cost, ',.2f')}"
     return line
-
-
-def _describe_range(likely: float, most: float, form: str) -> str:
-    return f"at most {most:{form}}" + ("" if pd.isna(likely) else f" (likely {likely:{form}})")
 
 
 def show_examples(plan: Plan, console: Console) -> None:
@@ -79,7 +78,7 @@ def import_answers(plan: Plan, paths: list[Path], console: Console) -> None:
     for path in paths:
         counts = recorded.import_answers(plan, path)
         listed = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
-        console.print(f"{path}: {listed or 'nothing'}", markup=False)
+        _print([f"{path}: {listed or 'nothing'}"], console)
 
 
 def complete(plan: Plan, console: Console, *, again: bool = False) -> int:
@@ -97,7 +96,7 @@ def complete(plan: Plan, console: Console, *, again: bool = False) -> int:
     tally = _ask(plan, console, again=again) if to_ask or again else Tally(0)
     answers = recorded.export_answers(plan)
     number = answers["text"].notna().sum()
-    console.print(f"{plan.export_path}: {number:,} answers of {len(answers):,}", markup=False)
+    _print([f"{plan.export_path}: {number:,} answers of {len(answers):,}"], console)
     if tally.stopped == loop.INTERRUPTED:
         return 130
     return int(bool(tally.stopped or tally.failed))
@@ -116,10 +115,9 @@ def _ask(plan: Plan, console: Console, *, again: bool) -> Tally:
 
         tally = plans.ask(plan, again=again, listen=listen)
     lines = [f"{tally.answered:,} of {tally.total:,} answered: {_describe(tally)}"]
-    worst = sorted(tally.errors.items(), key=lambda item: -item[1])
-    lines += [f"  {number:,} × {message}" for message, number in worst[:5]]
-    if len(worst) > 5:
-        lines.append(f"  and {len(worst) - 5:,} other errors; all are in the store")
+    lines += [f"  {number:,} × {message}" for message, number in tally.errors.most_common(5)]
+    if len(tally.errors) > 5:
+        lines.append(f"  and {len(tally.errors) - 5:,} other errors; all are in the store")
     if tally.rejected:
         lines.append("Rejected prompts are not asked again, unless with --again.")
     if tally.lost:
@@ -128,21 +126,16 @@ def _ask(plan: Plan, console: Console, *, again: bool) -> Tally:
         lines.append(f"stopped: {params.redact(tally.stopped)}")
     if tally.stopped or tally.failed:
         lines.append("All that was recorded is kept. Run the same command again to go on.")
-    for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
+    _print(lines, console)
     return tally
 
 
 def _describe(tally: Tally) -> str:
-    parts = [f"{tally.input_tokens + tally.output_tokens:,} tokens"]
-    if tally.cost:
-        parts.append(f"cost {tally.cost:,.4f}")
+    cost = f", cost {tally.cost:,.4f}" if tally.cost else ""
     counts = {
-        "refused or filtered": tally.refused,
-        "retries": tally.retries,
-        "rejected": tally.rejected,
-        "failed": tally.failed,
+        **{"refused or filtered": tally.refused, "retries": tally.retries},
+        **{"rejected": tally.rejected, "failed": tally.failed},
         "without token counts": tally.uncounted,
     }
-    parts += [f"{number:,} {what}" for what, number in counts.items() if number]
-    return ", ".join(parts)
+    others = "".join(f", {number:,} {what}" for what, number in counts.items() if number)
+    return f"{tally.input_tokens + tally.output_tokens:,} tokens{cost}{others}"
