@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from nbbias.biasalert import sources
+from nbbias.params.yaml import as_yaml
 from tests import hostile
 from tests.hostile import (
     ADDRESS,
@@ -62,7 +62,7 @@ def write(folder: Path) -> dict[str, Path]:
 
 def _params(folder: Path, name: str, study: str, values: Mapping[str, Any]) -> Path:
     path = folder / f"{name}.yaml"
-    path.write_text(yaml.safe_dump({"study": study, **values}), encoding="utf-8")
+    path.write_text(as_yaml({"study": study, **values}), encoding="utf-8")
     return path
 
 
@@ -161,7 +161,7 @@ def _cogs(folder: Path) -> dict[str, Any]:
         },
     }
     path = folder / "suite.yaml"
-    path.write_text(yaml.safe_dump(suite), encoding="utf-8")
+    path.write_text(as_yaml(suite), encoding="utf-8")
     answers, judgements, ratings = [], [], []
     names = list(identities)
     for number, theme in enumerate(themes):

@@ -10,7 +10,6 @@ from importlib import metadata
 from pathlib import Path
 
 import pytest
-import yaml
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from typer import Typer
@@ -19,6 +18,7 @@ from typer.main import get_command
 import dev
 import nbbias
 from nbbias import cli, studies as registry
+from nbbias.params.yaml import parse as parse_yaml
 from nbbias.tables import datasets
 from nbbias.tables.extras import EXTRAS
 from tests.conftest import ROOT
@@ -28,7 +28,7 @@ DATA = ROOT / "src/nbbias/data"
 
 
 def test_environment_yml_holds_the_set_of_pyproject() -> None:
-    environment = yaml.safe_load((ROOT / "environment.yml").read_text())
+    environment = parse_yaml((ROOT / "environment.yml").read_text())
     (through_pip,) = [d["pip"] for d in environment["dependencies"] if isinstance(d, dict)]
     extras = PROJECT["optional-dependencies"]
     declared = set(PROJECT["dependencies"])

@@ -18,12 +18,11 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
-import yaml
 from scipy.optimize import minimize
 from scipy.special import logit, logsumexp
 
 from nbbias import refusals, tables
-from nbbias.tables import data_path, datasets
+from nbbias.tables import data_path, datasets, read_shipped_yaml
 
 #: Strength of the penalty, how much less each of n equal answers weighs (n to this power), and the
 #: weight of an answer written for this project.
@@ -73,7 +72,7 @@ def labelled() -> pd.DataFrame:
 
 
 def examples() -> pd.DataFrame:
-    read = yaml.safe_load(data_path("refusals/examples.yaml").read_text(encoding="utf-8"))
+    read = read_shipped_yaml("refusals/examples.yaml")
     rows = [(kind, one) for kind, texts in read.items() for one in texts]
     return pd.DataFrame(rows, columns=["kind", "text"])
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from nbbias.asking import plan as plans, recorded
 from nbbias.asking.loop import Tally
+from nbbias.params.yaml import as_yaml
 from nbbias.running import generation
 from tests.fake_openai import FakeOpenAI
 
@@ -47,7 +47,7 @@ def write_params(folder: Path, url: str, suite: pd.DataFrame | None = None, **fu
     }
     study = {"study": further.pop("study", "llmbi"), **further.pop("parameters", {})}
     path = folder / "mine.yaml"
-    path.write_text(yaml.safe_dump(study | {"generate": block | further}))
+    path.write_text(as_yaml(study | {"generate": block | further}))
     return path
 
 

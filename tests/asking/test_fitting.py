@@ -8,9 +8,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 
 from nbbias.cogs import affinity, rbs, suite as cogs_suite
+from nbbias.params.yaml import as_yaml, parse as parse_yaml
 from nbbias.running import generation, plan as run_plan
 from nbbias.tables import NbbiasError
 from tests.asking.build import MODEL, make_prompts, write_params
@@ -76,12 +76,12 @@ def test_answers_that_some_originals_have_are_asked_for_with_a_warning(
 def test_both_prompts_of_a_comparison_must_be_asked(tmp_path: Path, server: FakeOpenAI) -> None:
     pair = {"headlines": ids(1, 2), "originals": ids(1, 2)}
     path = write_news(tmp_path, server.url, **pair)
-    given = yaml.safe_load(path.read_text()) | {"study": "biased_prompts"}
-    path.write_text(yaml.safe_dump(given))
+    given = parse_yaml(path.read_text()) | {"study": "biased_prompts"}
+    path.write_text(as_yaml(given))
     with pytest.raises(NbbiasError, match="biased_prompt: no answers to the prompt 'biased'"):
         generation.plan_file(path)
     given["generate"]["ways"] = ["neutral", "biased"]
-    path.write_text(yaml.safe_dump(given))
+    path.write_text(as_yaml(given))
     assert not generation.plan_file(path).notes
 
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 
 from nbbias import params
 from nbbias.asking import plan as plans, recorded
 from nbbias.asking.params import Generate
 from nbbias.cogs import rbs, suite as cogs_suite
+from nbbias.params.yaml import as_yaml, parse as parse_yaml
 from nbbias.running import generation, plan as run_plan
 from nbbias.tables import ParameterError
 from tests.asking.build import MODEL, make_prompts, write_params
@@ -63,7 +63,7 @@ def test_a_mistake_in_the_block_is_explained(change: dict[str, Any], reason: str
 def test_all_mistakes_of_study_and_block_are_reported_at_once(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     block = LLMBI | {"temprature": 1, "concurrency": 0, "secret": "x"}
-    path.write_text(yaml.safe_dump({"study": "llmbi", "draws": 3, "generate": block}))
+    path.write_text(as_yaml({"study": "llmbi", "draws": 3, "generate": block}))
     with pytest.raises(ParameterError) as error:
         generation.plan_file(path)
     names = sorted(breach.split(":")[0] for breach in error.value.breaches)
@@ -142,16 +142,16 @@ def test_a_list_of_temperatures_is_counted_in_the_dry_run(tmp_path: Path, nbbias
     # 3,240 answers of at most 600 tokens, at 60 dollars a million, are 116.64; the prompts cost
     # the rest.
     assert "cost at most 120.03" in printed
-    given = yaml.safe_load(path.read_text())
+    given = parse_yaml(path.read_text())
     given["generate"]["temperature"] = [0.2, 0, 1]
     path = tmp_path / "mine.yaml"
-    path.write_text(yaml.safe_dump(given))
+    path.write_text(as_yaml(given))
     code, printed = nbbias("generate", path, "--dry-run")
     assert code == 0
     assert printed.count("9,720 calls, 0 answered, 9,720 to ask") == 3
     assert "Each prompt is asked at 3 temperatures: 0.2, 0, 1." in printed
     assert "cost at most 360.09" in printed  # three times 120.03
-    path.write_text(yaml.safe_dump({"study": "llmbi", "generate": given["generate"]}))
+    path.write_text(as_yaml({"study": "llmbi", "generate": given["generate"]}))
     code, printed = nbbias("generate", path, "--dry-run")
     assert code == 2
     assert "generate.temperature: llmbi does not tell answers at several apart" in printed

@@ -6,14 +6,13 @@ import re
 
 import pandas as pd
 import pytest
-import yaml
 
 from nbbias.biasalert import contracts, groups, split, twins
-from nbbias.tables import ParameterError, data_path
+from nbbias.tables import ParameterError, read_shipped_yaml
 from nbbias.text import lexicons
 
 TWINS = twins.twins()
-WRITTEN = yaml.safe_load(data_path("biasalert/twins.yaml").read_text(encoding="utf-8"))
+WRITTEN = read_shipped_yaml("biasalert/twins.yaml")
 SETS = {one["id"]: one for one in WRITTEN["sets"]}
 PROSE = [twins.EVERYDAY, twins.ENCYCLOPEDIC]
 

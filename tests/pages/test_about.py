@@ -8,11 +8,11 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 from bs4 import BeautifulSoup
 
 from nbbias import params, studies as registry, tables
 from nbbias.pages import about as page_about, page
+from nbbias.params.yaml import parse as parse_yaml
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 from tests.pages.build import HOSTILE, printing, written
@@ -48,7 +48,7 @@ def test_values_and_defaults_are_written_as_a_params_file_would(stem: str) -> No
     defaults = dict(zip(*registry.describe(stem)[["name", "default"]].to_numpy().T, strict=True))
     for row in page_about.parameters(stem, defaults):
         assert row["value"] == row["default"]
-        assert yaml.safe_load(row["default"]) == defaults[row["name"]]
+        assert parse_yaml(row["default"]) == defaults[row["name"]]
 
 
 def test_what_differs_from_a_default_is_marked(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_what_to_cite_is_the_papers_of_the_study_and_the_software() -> None:
 
 def test_the_two_files_of_citations_say_the_same() -> None:
     text = (ROOT / "CITATION.bib").read_text(encoding="utf-8")
-    read = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    read = parse_yaml((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert text.count("\n@") == len(read["references"]) + 1
     for entry in [*read["references"], read]:
         keywords = ", ".join(entry["keywords"]) if entry is not read else ", ".join(STUDIES)

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from nbbias import params, studies as registry, tables
 from nbbias.pages import gallery, manifest, share
+from nbbias.params.yaml import parse as parse_yaml
 from nbbias.running import plan
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, ParameterError
@@ -35,7 +35,7 @@ def test_an_archive_holds_what_an_appendix_needs(folder: Path, tmp_path: Path) -
     with zipfile.ZipFile(path) as archive:
         names = archive.namelist()
         assert archive.testzip() is None
-        content = yaml.safe_load(archive.read("params.yaml"))
+        content = parse_yaml(archive.read("params.yaml").decode())
         assert b"somebody" not in archive.read("manifest.json")
     assert len(names) == len(set(names)) == len(files)
     wanted = {"notebook.ipynb", "tables/estimates.csv", "figures/f.svg", "CITATION.bib"}
@@ -104,7 +104,7 @@ def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
     names = {one.name for one in (there / "lists").iterdir()}
     assert names == {"1-terms.csv", "2-terms.csv"}
     assert not list(there.rglob("made.csv")) and not list(there.rglob("news.csv"))
-    content = yaml.safe_load((there / "params.yaml").read_text())
+    content = parse_yaml((there / "params.yaml").read_text())
     assert content["originals_path"] == "${NBBIAS_DATA}/news.csv"
     assert content["generations_path"] == "made.csv"
     assert content["toxicity_scorer"] == "checkpoint.pt"

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 
 from nbbias import cli
 from nbbias.llmbi.scoring import prompts
 from nbbias.params import REDACTED, Redact, key_breaches, redact, redact_known
+from nbbias.params.yaml import as_yaml, parse as parse_yaml
 from tests.asking.build import write_params
 from tests.fake_openai import KEY, FakeOpenAI
 
@@ -162,9 +162,9 @@ def test_a_planted_key_is_found_nowhere(
         for name, table in {"good": suite, "faulty": suite.assign(prompt=asked)}.items():
             (tmp_path / name).mkdir()
             path = write_params(tmp_path / name, server.url, table, max_retries=1)
-            values = yaml.safe_load(path.read_text())
+            values = parse_yaml(path.read_text())
             values["answers_path"] = values["generate"]["export_path"]
-            path.write_text(yaml.safe_dump(values))
+            path.write_text(as_yaml(values))
             paths[name] = path
         out = ("--out", str(tmp_path / "runs"))
         assert nbbias("run", paths["good"], *out, key=wrong) == 1
@@ -172,7 +172,7 @@ def test_a_planted_key_is_found_nowhere(
         assert nbbias("generate", paths["faulty"], key=KEY) == 1
         refused = tmp_path / "refused.yaml"
         values["generate"]["base_url"] = f"https://user:{KEY}@host.org/v1"
-        refused.write_text(yaml.safe_dump(values | {"api_key": KEY, "seed": KEY}))
+        refused.write_text(as_yaml(values | {"api_key": KEY, "seed": KEY}))
         assert nbbias("generate", refused, key=KEY) == 2
         refused.unlink()
     said = "".join(capfd.readouterr())

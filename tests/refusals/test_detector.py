@@ -11,16 +11,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from nbbias import refusals
 from nbbias.news import sample
+from nbbias.params.yaml import parse as parse_yaml
 from nbbias.refusals import detector, features
-from nbbias.tables import data_path
+from nbbias.tables import data_path, read_shipped_yaml
 from nbbias.text import embeddings
 
 ANSWERS = pd.DataFrame(
-    yaml.safe_load((Path(__file__).parent / "answers.yaml").read_text(encoding="utf-8"))
+    parse_yaml((Path(__file__).parent / "answers.yaml").read_text(encoding="utf-8"))
 )
 
 
@@ -279,14 +279,14 @@ def test_apostrophes_of_either_kind_are_found(apostrophe: str) -> None:
 def test_shipped_lines_are_no_lines_of_the_tests_and_none_stands_twice() -> None:
     shipped = []
     for name in ("examples", "prototypes"):
-        read = yaml.safe_load(data_path(f"refusals/{name}.yaml").read_text(encoding="utf-8"))
+        read = read_shipped_yaml(f"refusals/{name}.yaml")
         shipped += [one for lines in read.values() for one in lines]
     assert len(shipped) == len(set(shipped))
     assert not set(shipped) & set(ANSWERS["text"])
 
 
 def test_every_pattern_is_a_regular_expression() -> None:
-    read = yaml.safe_load(data_path("refusals/patterns.yaml").read_text(encoding="utf-8"))
+    read = read_shipped_yaml("refusals/patterns.yaml")
     for families in read.values():
         for patterns in families.values():
             assert all(re.compile(one) for one in patterns)

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 
 import pytest
-import yaml
 
 from nbbias import params, tables
 from nbbias.cogs.params import Cogs
 from nbbias.pages import gallery, manifest, share
+from nbbias.params.yaml import as_yaml, parse as parse_yaml
 from nbbias.running import generation, names, plan as run_plan
 from nbbias.tables import ParameterError
 from tests.conftest import Command
@@ -127,7 +127,7 @@ def test_lists_mappings_and_folders_of_models_are_paths_too(study: Path) -> None
     (study / "cogs.yaml").write_text("suite_paths: [axes.yaml]\nembedding_model: net\nstudy: cogs")
     (one,) = run_plan.plan([study / "cogs.yaml"])
     assert files(one) == {"suite_paths.1": study / "axes.yaml"}
-    told = yaml.safe_load(one.repeats)
+    told = parse_yaml(one.repeats)
     assert told["suite_paths"] == ["../../../../study/axes.yaml"]
     assert told["embedding_model"] == "../../../../study/net"
     assert told["answers_path"] == "sample"
@@ -148,7 +148,7 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
     (study / "ask.csv").write_text("prompt_id,prompt,dimension\n1,Why?,Gender\n")
     block = {"models": ["openai/a"], "prompts": "table", "prompts_path": "ask.csv"}
     given = {"study": "llmbi", "answers_path": "answers/answers.parquet", "generate": block}
-    (study / "mine.yaml").write_text(yaml.safe_dump(given))
+    (study / "mine.yaml").write_text(as_yaml(given))
     laid_out = generation.plan_file(study / "mine.yaml")
     assert laid_out.export_path == study / "answers/answers.parquet"
     assert laid_out.store_path == study / "answers/answers.sqlite"
@@ -174,7 +174,7 @@ def test_answers_that_lie_in_the_current_folder_are_not_passed_over_in_silence(
 ) -> None:
     block = {"models": ["openai/a"], "prompts": "llmbi"}
     given = {"study": "llmbi", "answers_path": "answers/answers.parquet", "generate": block}
-    (study / "mine.yaml").write_text(yaml.safe_dump(given))
+    (study / "mine.yaml").write_text(as_yaml(given))
     assert "no answers yet" not in command("generate", study / "mine.yaml", "--dry-run").stdout
     Path("answers").mkdir()
     Path("answers/answers.sqlite").touch()

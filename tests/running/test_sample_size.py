@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 
 from nbbias import studies
 from nbbias.asking import plan as generate
 from nbbias.calibration import plannable
+from nbbias.params.yaml import as_yaml
 from nbbias.running import generation
 from nbbias.running.sample_size import plan_sample_size, select_columns
 from nbbias.tables import ParameterError
@@ -66,7 +66,7 @@ def params_file(folder: Path, **block: object) -> Path:
     }
     values = {"study": "news_bias", "originals_path": "o.csv", "generations_path": "e.parquet"}
     path = folder / "mine.yaml"
-    path.write_text(yaml.safe_dump(values | {"generate": asks | block}))
+    path.write_text(as_yaml(values | {"generate": asks | block}))
     return path
 
 

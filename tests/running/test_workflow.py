@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from nbbias.pages import share
+from nbbias.params.yaml import parse as parse_yaml
 from nbbias.tables import NbbiasError, data_path
 from tests.fake_openai import KEY, FakeOpenAI
 
@@ -31,7 +31,7 @@ LEFT_OUT = ("actions/checkout", "actions/setup-python", "actions/upload", "actio
 
 
 def read(path: Path) -> dict[str, Any]:
-    found = yaml.safe_load(path.read_text(encoding="utf-8"))
+    found = parse_yaml(path.read_text(encoding="utf-8"))
     assert isinstance(found, dict)
     return found
 
@@ -252,7 +252,7 @@ def test_the_projects_own_workflow_tests_each_system_and_python() -> None:
     for line in lines:
         if not line.startswith("python -m pip") and "uv pip" not in line:  # what make does, too
             assert line.removeprefix("python ") in made.replace("$(NBBIAS)", "nbbias"), line
-    assert {"pull_request", "push"} <= set(found[True])  # YAML 1.1 reads "on" as true
+    assert {"pull_request", "push"} <= set(found["on"])
 
 
 def test_what_the_workflows_use_is_pinned_to_a_version() -> None:

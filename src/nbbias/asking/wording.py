@@ -7,9 +7,8 @@ from functools import cache
 from typing import Any
 
 import pandas as pd
-import yaml
 
-from nbbias.tables import data_path
+from nbbias.tables import read_shipped_yaml
 
 #: The kinds of prompts that belong to no single study.
 KINDS = ("news", "bold", "table")
@@ -20,7 +19,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 @cache
 def load_wording() -> dict[str, Any]:
     """Return the templates of news prompts and the ideologies, as shipped, with their sources."""
-    return yaml.safe_load(data_path("news_prompts.yaml").read_text(encoding="utf-8"))
+    return read_shipped_yaml("news_prompts.yaml")
 
 
 def load_ideologies() -> pd.DataFrame:

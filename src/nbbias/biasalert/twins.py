@@ -8,10 +8,9 @@ from functools import cache
 from typing import Any, Literal
 
 import pandas as pd
-import yaml
 
 from nbbias.biasalert import groups
-from nbbias.tables import ParameterError, data_path
+from nbbias.tables import ParameterError, read_shipped_yaml
 
 Part = Literal["train", "test"]
 
@@ -103,9 +102,7 @@ def beside(*, without: str | None = None) -> pd.DataFrame:
 
 @cache
 def _written() -> dict[str, Any]:
-    read: dict[str, Any] = yaml.safe_load(
-        data_path("biasalert/twins.yaml").read_text(encoding="utf-8")
-    )
+    read: dict[str, Any] = read_shipped_yaml("biasalert/twins.yaml")
     return read
 
 

@@ -18,10 +18,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from nbbias import news
-from nbbias.tables import data_path
+from nbbias.tables import read_shipped_yaml
 
 NEUTRAL, BIASED = "neutral", "biased"
 
@@ -46,7 +45,7 @@ _JOINT = "\t"
 
 @cache
 def _templates() -> dict[str, Any]:
-    return yaml.safe_load(data_path("simulate/prompts.yaml").read_text(encoding="utf-8"))
+    return read_shipped_yaml("simulate/prompts.yaml")
 
 
 def chance_of_refusal(model: Mapping[str, Mapping[str, float]], named: str) -> float:

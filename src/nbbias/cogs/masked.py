@@ -10,14 +10,13 @@ from __future__ import annotations
 from functools import cache
 
 import pandas as pd
-import yaml
 
 from nbbias import stats, tables
 from nbbias.cogs import rbs
 from nbbias.cogs.spread import Row, Tasks, units
 from nbbias.cogs.visible import LEVELS, markers
 from nbbias.stats import InferenceSettings
-from nbbias.tables import data_path
+from nbbias.tables import read_shipped_yaml
 from nbbias.text import audit
 
 #: Ends the name of what is measured without identity words.
@@ -26,7 +25,7 @@ MASKED = "_masked"
 
 @cache
 def _instead() -> dict[str, str]:
-    told = yaml.safe_load(data_path("cogs/masks.yaml").read_text(encoding="utf-8"))
+    told = read_shipped_yaml("cogs/masks.yaml")
     plain = [str(word).lower() for own in markers().values() for word in own[LEVELS[0]]]
     return {word: told.get(word, "") for word in plain}
 

@@ -17,11 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from nbbias.cogs.orders import Design, orders
 from nbbias.cogs.suite import BAR, Suite, load
-from nbbias.tables import data_path
+from nbbias.tables import read_shipped_yaml
 
 #: Share of the default's sentences that an identity's answer keeps, where nothing is planted.
 KEPT = 0.4
@@ -77,7 +76,7 @@ SAMPLE_RATERS: dict[str, Mapping[str, float]] = {
 @cache
 def sentences() -> dict[str, Any]:
     """Return the sentences: `plain`, `obvious` and `nuanced` by identity, `replies`, `refusals`."""
-    return yaml.safe_load(data_path("cogs/simulate.yaml").read_text(encoding="utf-8"))
+    return read_shipped_yaml("cogs/simulate.yaml")
 
 
 def part(suite: Suite | None = None) -> Suite:

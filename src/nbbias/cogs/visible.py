@@ -17,13 +17,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from nbbias import stats
 from nbbias.cogs.affinity import instance_shares
 from nbbias.cogs.rbs import INSTANCE, SETTING
 from nbbias.cogs.suite import Suite
-from nbbias.tables import data_path
+from nbbias.tables import read_shipped_yaml
 from nbbias.text import embeddings
 
 #: From the plainest to the least.
@@ -35,7 +34,7 @@ ONE_AXIS = "one axis alone has no answers to compare with: by words only"
 @cache
 def markers() -> dict[str, dict[str, list[str]]]:
     """Return the words by identity: `obvious` and `nuanced`."""
-    return yaml.safe_load(data_path("cogs/markers.yaml").read_text(encoding="utf-8"))
+    return read_shipped_yaml("cogs/markers.yaml")
 
 
 def _pattern(words: list[str]) -> re.Pattern[str]:

@@ -24,9 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 
-from nbbias.tables import data_path
+from nbbias.tables import read_shipped_yaml
 from nbbias.text import sentiment
 
 #: The source of every simulated article: a cell of a study is a corpus, not a desk.
@@ -126,7 +125,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 @cache
 def templates() -> dict[str, Any]:
     """Return the templates: desks with headlines and sentences, openers, closers, tones."""
-    return yaml.safe_load(data_path("simulate/news.yaml").read_text(encoding="utf-8"))
+    return read_shipped_yaml("simulate/news.yaml")
 
 
 def probabilities(

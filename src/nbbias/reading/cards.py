@@ -10,10 +10,9 @@ from functools import cache
 from typing import Any
 
 import pandas as pd
-import yaml
 
 from nbbias.reading.tables import Table
-from nbbias.tables import data_path, read_shipped_table
+from nbbias.tables import read_shipped_table, read_shipped_yaml
 
 #: What is asked of every study, in this order, and how it is called.
 ASKED = {
@@ -31,7 +30,7 @@ ASKED = {
 
 @cache
 def _written() -> dict[str, dict[str, str]]:
-    read: dict[str, Any] = yaml.safe_load(data_path("words/cards.yaml").read_text("utf-8"))
+    read: dict[str, Any] = read_shipped_yaml("words/cards.yaml")
     return {stem: {key: str(text) for key, text in one.items()} for stem, one in read.items()}
 
 

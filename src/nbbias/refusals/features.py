@@ -15,9 +15,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import yaml
 
-from nbbias.tables import data_path
+from nbbias.tables import read_shipped_yaml
 from nbbias.text import embeddings
 
 #: The embedding that the coefficients were fitted with.
@@ -92,7 +91,7 @@ def _of_a_vector(feature: str) -> bool:
 
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    read = yaml.safe_load(data_path("refusals/patterns.yaml").read_text(encoding="utf-8"))
+    read = read_shipped_yaml("refusals/patterns.yaml")
     families = read["families"] | read["content"]
     return {
         name: re.compile("|".join(f"(?:{one})" for one in listed), re.IGNORECASE)
@@ -102,7 +101,7 @@ def _patterns() -> dict[str, re.Pattern[str]]:
 
 @cache
 def _prototypes() -> dict[str, np.ndarray]:
-    read = yaml.safe_load(data_path("refusals/prototypes.yaml").read_text(encoding="utf-8"))
+    read = read_shipped_yaml("refusals/prototypes.yaml")
     every = [line for lines in read.values() for line in lines]
     vectors = iter(embeddings.embed(every, model=MODEL, progress=False))
     return {name: np.array([next(vectors) for _ in lines]) for name, lines in read.items()}

@@ -153,17 +153,16 @@ def read_shipped_table(name: str, **kinds: str) -> pd.DataFrame:
 
 
 def read_shipped_yaml(name: str) -> Any:
-    """Read a file of YAML that is shipped with the package, by the quicker reader if it is built.
+    """Read a file of YAML that is shipped with the package.
 
     Examples
     --------
     >>> sorted(read_shipped_yaml("biasalert/attributes.yaml"))[0]
     'Black people'
     """
-    import yaml
+    from ruamel.yaml import YAML
 
-    text = data_path(name).read_text(encoding="utf-8")
-    return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return YAML(typ="safe", pure=True).load(data_path(name).read_text(encoding="utf-8"))
 
 
 def read_json(path: Path) -> Any:

@@ -22,9 +22,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 
-from nbbias.tables import data_path
+from nbbias.tables import data_path, read_shipped_yaml
 from nbbias.text import annotate, lexicons
 
 #: Who is named where nobody's group is: counterparts under this name mask a word.
@@ -497,7 +496,7 @@ def templates(lexicon: pd.DataFrame) -> pd.DataFrame:
     >>> found[(found["template"] == 288) & (found["words"] == "words")]["text"].tolist()[:2]
     ['The Asian woman sang in the choir on Sunday.', 'The Black woman sang in the choir on Sunday.']
     """
-    written = yaml.safe_load(data_path("audit/templates.yaml").read_text(encoding="utf-8"))
+    written = read_shipped_yaml("audit/templates.yaml")
     sentences = [(kind, one) for kind, listed in written.items() for one in listed]
     rows = []
     for bias in lexicon["bias"].unique():

@@ -14,10 +14,9 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import pandas as pd
-import yaml
 
 from nbbias import tables
-from nbbias.tables import data_path
+from nbbias.tables import read_shipped_yaml
 
 #: Characters of a text that one prompt shows; what is longer is judged in pieces.
 LONGEST = 8000
@@ -57,7 +56,7 @@ def wording(name: str = OURS) -> Mapping[str, Any]:
     'Here are some examples:'
     """
     file = {OURS: "prompt", PRINTED: f"prompt_{PRINTED}"}[name]
-    return yaml.safe_load(data_path(f"biasalert/{file}.yaml").read_text(encoding="utf-8"))
+    return read_shipped_yaml(f"biasalert/{file}.yaml")
 
 
 def answer(

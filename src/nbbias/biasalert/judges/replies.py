@@ -16,11 +16,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-import yaml
 
 from nbbias import refusals
 from nbbias.asking import replies as shared
-from nbbias.tables import data_path
+from nbbias.tables import read_shipped_yaml
 
 #: Characters read at the start and at the end of a reply, looked at for a refusal, and kept of an
 #: explanation.
@@ -298,7 +297,7 @@ _START = re.compile(r"\{\s*(?:[\"'“”]|\w*\s*\Z)")
 @cache
 def names() -> dict[str, Any]:
     """Return what ``data/biasalert/replies.yaml`` holds."""
-    return yaml.safe_load(data_path("biasalert/replies.yaml").read_text(encoding="utf-8"))
+    return read_shipped_yaml("biasalert/replies.yaml")
 
 
 def objects(
