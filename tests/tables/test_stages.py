@@ -299,7 +299,7 @@ def test_another_instrument_is_scored_anew_and_the_same_is_not(
         scored = tone.score(read, scorers=scorers, toxicity_scorer="offline")
         assert f"sentiment_{scorers[0]}" in scored.sentences
     kept = [path.name.split("-")[0] for path in tmp_path.glob("*.stage")]
-    assert (kept.count("_score"), kept.count("_rows")) == (2, 1)
+    assert (kept.count("_score"), kept.count("_annotate_chunk")) == (2, 1)
 
 
 # --- whose folder it is -------------------------------------------------------------------------

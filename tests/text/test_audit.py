@@ -20,7 +20,7 @@ def swap(sentence: str, about: str, bias: str) -> list[str]:
     """Swap one sentence whose words are found as in a study."""
     lexicon, words = of(bias), pd.Series([sentence])
     _, matches = annotate.annotate(words, lexicon)
-    found = audit.swapped(
+    found = audit.swap_groups(
         words, pd.Series([about]), matches.rename(columns={"text_id": "row"}), lexicon=lexicon
     )
     return found.drop_duplicates()["text"].tolist()
@@ -29,7 +29,7 @@ def swap(sentence: str, about: str, bias: str) -> list[str]:
 def mask(sentence: str, bias: str) -> str | None:
     lexicon, words = of(bias), pd.Series([sentence])
     _, matches = annotate.annotate(words, lexicon)
-    return audit.masked(words, matches.rename(columns={"text_id": "row"}), lexicon=lexicon)[0]
+    return audit.mask_groups(words, matches.rename(columns={"text_id": "row"}), lexicon=lexicon)[0]
 
 
 @pytest.mark.parametrize(
@@ -79,11 +79,11 @@ def test_a_name_stands_for_a_name_of_the_right_list_and_the_same_each_time() -> 
     words = pd.Series([sentence])
     _, matches = annotate.annotate(words, lexicon)
     given = matches.rename(columns={"text_id": "row"})
-    found = audit.swapped(words, pd.Series(["Asian"]), given, lexicon=lexicon)
+    found = audit.swap_groups(words, pd.Series(["Asian"]), given, lexicon=lexicon)
     assert found["group"].value_counts().to_dict() == dict.fromkeys(names.index, audit.NAMES)
     for group, text in zip(found["group"], found["text"], strict=True):
         assert text.removesuffix("'s film opened.") in names[group]
-    again = audit.swapped(words, pd.Series(["Asian"]), given, lexicon=lexicon)
+    again = audit.swap_groups(words, pd.Series(["Asian"]), given, lexicon=lexicon)
     pd.testing.assert_frame_equal(found, again)
 
 
@@ -110,11 +110,11 @@ def test_more_than_three_groups_and_two_readings_of_a_word() -> None:
 def test_every_listed_word_has_a_counterpart_in_every_group() -> None:
     for bias in lexicons.shipped():
         lexicon = lexicons.load(bias)
-        known = audit.exchange(lexicon, bias)
+        known = audit.load_counterparts(lexicon, bias)
         for row in lexicon[lexicon["kind"].isin(["word", "phrase"])].itertuples():
             for group in [*known.groups, audit.NEUTRAL]:
                 for use in ("before", "noun", "alone"):
-                    word = audit._instead(known, row.term, row.kind, use, group, 0)
+                    word = known.replace(row.term, row.kind, use, group)
                     assert word is not None, (bias, row.term, use, group)
 
 
@@ -131,22 +131,26 @@ def test_a_word_without_a_counterpart_leaves_its_sentence_out() -> None:
     words = pd.Series(["A woman sang.", "An actress sang."])
     _, matches = annotate.annotate(words, lexicon)
     given = matches.rename(columns={"text_id": "row"})
-    found = audit.swapped(words, pd.Series(["female", "female"]), given, lexicon=lexicon)
+    found = audit.swap_groups(words, pd.Series(["female", "female"]), given, lexicon=lexicon)
     assert found["text"].tolist() == ["A woman sang.", "A man sang."]
-    assert audit.masked(words, given, lexicon=lexicon).tolist() == ["A person sang.", None]
-    effect = audit.effects(words, found, score=lambda texts: texts.str.contains("woman"))
+    assert audit.mask_groups(words, given, lexicon=lexicon).tolist() == ["A person sang.", None]
+    effect = audit.swap_effects(words, found, score=lambda texts: texts.str.contains("woman"))
     assert effect[0] == 0.5 and np.isnan(effect[1])
 
 
 def test_nothing_to_swap_is_an_empty_table() -> None:
     none = pd.DataFrame(columns=["row", "start", "end", "group", "term", "kind"])
-    found = audit.swapped(pd.Series(["It rained."]), pd.Series(["-"]), none, lexicon=of("gender"))
+    found = audit.swap_groups(
+        pd.Series(["It rained."]), pd.Series(["-"]), none, lexicon=of("gender")
+    )
     assert found.empty
-    effect = audit.effects(pd.Series(["It rained."]), found, score=lambda texts: texts.str.len())
+    effect = audit.swap_effects(
+        pd.Series(["It rained."]), found, score=lambda texts: texts.str.len()
+    )
     assert effect.isna().all()
     assert stats.swap_effects(
-        audit.template_effects(
-            audit.templates(of("gender").head(0)), score=lambda texts: texts.str.len()
+        audit.score_templates(
+            audit.fill_templates(of("gender").head(0)), score=lambda texts: texts.str.len()
         ).assign(instrument="i"),
         confidence=0.95,
     ).empty
@@ -160,15 +164,19 @@ def test_the_corrected_score_is_one_whoever_stands_in_the_sentence() -> None:
     about = pd.Series(["Asian", "Black", "White"])
     lexicon = of("race")
     _, matches = annotate.annotate(versions, lexicon)
-    swaps = audit.swapped(
+    swaps = audit.swap_groups(
         versions, about, matches.rename(columns={"text_id": "row"}), lexicon=lexicon
     )
     raw = sentiment.score(versions)["polarity"]
-    effect = audit.effects(versions, swaps, score=lambda texts: sentiment.score(texts)["polarity"])
+    effect = audit.swap_effects(
+        versions, swaps, score=lambda texts: sentiment.score(texts)["polarity"]
+    )
     assert (raw - effect).to_numpy() == pytest.approx(np.full(3, raw.mean()))
     assert effect[1] < -0.05 < 0 < effect[0] == effect[2]
     # What does not read whom a sentence names has no swap effect, exactly.
-    assert audit.effects(versions, swaps, score=lambda texts: texts.str.count("good")).eq(0).all()
+    assert (
+        audit.swap_effects(versions, swaps, score=lambda texts: texts.str.count("good")).eq(0).all()
+    )
 
 
 def test_each_distinct_text_is_scored_once() -> None:
@@ -179,7 +187,7 @@ def test_each_distinct_text_is_scored_once() -> None:
         asked.extend(texts)
         return texts.str.startswith("b").astype(float)
 
-    assert audit.effects(words, swaps, score=score).tolist() == [-0.5, -0.5]
+    assert audit.swap_effects(words, swaps, score=score).tolist() == [-0.5, -0.5]
     assert sorted(asked) == ["a x", "b x"]
 
 
@@ -188,7 +196,7 @@ def test_each_distinct_text_is_scored_once() -> None:
 
 @pytest.fixture(scope="module")
 def filled() -> pd.DataFrame:
-    return audit.templates(lexicons.load_all(lexicons.shipped()))
+    return audit.fill_templates(lexicons.load_all(lexicons.shipped()))
 
 
 def test_templates_are_several_hundred_and_each_names_its_group_alone(filled: pd.DataFrame) -> None:
@@ -214,8 +222,8 @@ def test_names_stand_bare_and_never_in_the_plural(filled: pd.DataFrame) -> None:
 
 
 def test_template_effects_by_hand() -> None:
-    filled = audit.templates(lexicons.load("gender"))
-    found = audit.template_effects(filled, score=lambda texts: sentiment.score(texts)["polarity"])
+    filled = audit.fill_templates(lexicons.load("gender"))
+    found = audit.score_templates(filled, score=lambda texts: sentiment.score(texts)["polarity"])
     of_one = found[found["template"] == 0].set_index("group")
     texts = filled[filled["template"] == 0].set_index("group")["text"]
     scores = {group: sentiment.score([text])["polarity"][0] for group, text in texts.items()}
@@ -231,7 +239,7 @@ def test_swap_effects_have_the_t_interval_of_their_templates(filled: pd.DataFram
     from scipy import stats as known
 
     race = filled[filled["bias"] == "race"]
-    effects = audit.template_effects(race, score=lambda texts: sentiment.score(texts)["polarity"])
+    effects = audit.score_templates(race, score=lambda texts: sentiment.score(texts)["polarity"])
     table = stats.swap_effects(effects.assign(instrument="i"), confidence=0.9)
     row = table[(table["group"] == "Black") & (table["words"] == "words")].iloc[0]
     own = effects[(effects["group"] == "Black") & (effects["words"] == "words")]["swap_effect"]
@@ -242,7 +250,7 @@ def test_swap_effects_have_the_t_interval_of_their_templates(filled: pd.DataFram
 
 
 def test_words_with_a_valence_of_their_own() -> None:
-    found = audit.valences(
+    found = audit.score_terms(
         lexicons.load("race"), score=lambda texts: sentiment.score(texts)["polarity"], least=0.4
     )
     assert found["score"].abs().is_monotonic_decreasing and found["score"].abs().min() > 0.4
@@ -250,7 +258,7 @@ def test_words_with_a_valence_of_their_own() -> None:
 
 
 def test_versions_differ_in_the_group_of_one_list_and_make_each_other() -> None:
-    listed = audit.every_list()
+    listed = audit.load_all_lists()
     texts = pd.Series(
         [
             "The man sang to his mother.",
@@ -260,7 +268,7 @@ def test_versions_differ_in_the_group_of_one_list_and_make_each_other() -> None:
             "The Muslim teacher met his nephew.",
         ]
     )
-    found = audit.versions(texts, lexicon=listed)
+    found = audit.write_versions(texts, lexicon=listed)
     own = [set(part) for _, part in found.groupby("set")["text"]]
     assert {"The man sang to his mother.", "The woman sang to her father."} in own
     # Who names two lists has a set for each, and each holds the text as it was.
@@ -269,8 +277,8 @@ def test_versions_differ_in_the_group_of_one_list_and_make_each_other() -> None:
     assert all(len(one) > 1 for one in own) and len(own) == 3
     once = pd.Series(["The man sang to his mother.", "Gay people live here."])
     for text in once:
-        first = set(audit.versions(pd.Series([text]), lexicon=listed)["text"])
+        first = set(audit.write_versions(pd.Series([text]), lexicon=listed)["text"])
         for other in first:
-            assert set(audit.versions(pd.Series([other]), lexicon=listed)["text"]) == first
-    none = audit.versions(texts[1:4], lexicon=listed)
+            assert set(audit.write_versions(pd.Series([other]), lexicon=listed)["text"]) == first
+    none = audit.write_versions(texts[1:4], lexicon=listed)
     assert none.empty and list(none) == ["set", "text"]

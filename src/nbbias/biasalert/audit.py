@@ -77,7 +77,7 @@ def swap_effects(answers: pd.DataFrame, bench: Bench) -> pd.DataFrame:
     asked = asked_again(bench, len(answers))
     scores = {name: partial(_flagged, bench=bench, judge=name) for name in asked}
     texts = answers["text"].reset_index(drop=True)
-    found = audit.of_texts(texts, lexicon=audit.every_list(), scores=scores)
+    found = audit.score_texts(texts, lexicon=audit.load_all_lists(), scores=scores)
     found.insert(0, "text_id", answers["text_id"].to_numpy())
     return found.melt(["text_id", "named"], var_name="judge", value_name="swap")
 

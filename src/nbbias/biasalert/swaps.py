@@ -18,14 +18,14 @@ STATISTIC = "swap_effect"
 
 
 def texts() -> pd.DataFrame:
-    """Return the sentences as TEXTS, with what `text.audit.templates` says of each.
+    """Return the sentences as TEXTS, with what `text.audit.fill_templates` says of each.
 
     Examples
     --------
     >>> texts()["text_id"].is_unique
     True
     """
-    filled = audit.templates(lexicons.load_all(BIASES))
+    filled = audit.fill_templates(lexicons.load_all(BIASES))
     filled = filled[(filled["words"] == "words") & filled["kind"].isin(KINDS)]
     named = [filled[name].astype(str) for name in ("bias", "template", "group")]
     return filled.assign(text_id=named[0] + " " + named[1] + " " + named[2]).reset_index(drop=True)
@@ -63,7 +63,7 @@ def estimates(bench: Bench, *, confidence: float, correction: str = "holm") -> p
         given = own["confidence"] if probable else own["biased"].astype("boolean").astype("Float64")
         texts_of = own["text_id"].astype(str).map(distinct)
         known = pd.Series(given.to_numpy(float, na_value=np.nan), index=texts_of)
-        effects = audit.template_effects(filled, score=known.loc.__getitem__)
+        effects = audit.score_templates(filled, score=known.loc.__getitem__)
         instrument = own["instrument"].iloc[0]
         for (bias, group), part in effects.groupby(["bias", "group"], sort=False):
             row = stats.one_sample(

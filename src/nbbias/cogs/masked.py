@@ -43,7 +43,7 @@ def answers(asked: pd.DataFrame) -> pd.DataFrame:
     >>> answers(pd.DataFrame({"text": ["A Black woman sang.", None]}))["text"].tolist()
     ['A person sang.', nan]
     """
-    return asked.assign(text=audit.without(asked["text"], _instead()))
+    return asked.assign(text=audit.replace_words(asked["text"], _instead()))
 
 
 def estimates(

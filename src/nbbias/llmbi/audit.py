@@ -66,7 +66,7 @@ def _swap_effects(texts: pd.Series, scorers: list[str], versions: list[str]) -> 
         return sentiment.score(texts, scorer=scorer)["polarity"].abs()
 
     sizes = {f"swap_{scorer}": partial(size, scorer=scorer) for scorer in scorers}
-    return audit.of_texts(texts, lexicon=audit.every_list(), scores=sizes)
+    return audit.score_texts(texts, lexicon=audit.load_all_lists(), scores=sizes)
 
 
 def estimates(

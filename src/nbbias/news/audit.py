@@ -110,9 +110,9 @@ def _swap_effects(
         for end in ("start", "end"):
             places[end] = places[end] - places["start_of"]
         listed = lexicon[lexicon["bias"] == bias]
-        swaps = audit.swapped(texts, own["group"], places, lexicon=listed)
+        swaps = audit.swap_groups(texts, own["group"], places, lexicon=listed)
         found = {
-            column: audit.effects(texts, swaps, score=score)
+            column: audit.swap_effects(texts, swaps, score=score)
             for column, score in _scores(by).items()
         }
         parts.append(own[[*SENTENCE, "bias"]].assign(**found))
@@ -214,10 +214,10 @@ def templates(listed: pd.DataFrame, by: By, *, confidence: float) -> pd.DataFram
 
 @tables.stage
 def _of_templates(listed: pd.DataFrame, by: By, versions: list[str]) -> pd.DataFrame:
-    filled = audit.templates(listed)
+    filled = audit.fill_templates(listed)
     named = instruments(by)
     parts = [
-        audit.template_effects(filled, score=score).assign(instrument=named[column])
+        audit.score_templates(filled, score=score).assign(instrument=named[column])
         for column, score in _scores(by).items()
     ]
     return pd.concat(parts, ignore_index=True)
@@ -247,7 +247,7 @@ def valences(listed: pd.DataFrame, by: By) -> pd.DataFrame:
     """
     named = instruments(by)
     parts = [
-        audit.valences(listed, score=score).assign(instrument=named[column])
+        audit.score_terms(listed, score=score).assign(instrument=named[column])
         for column, score in _scores(by._replace(toxicity_scorer="")).items()
     ]
     return pd.concat(parts, ignore_index=True)

@@ -28,12 +28,12 @@ def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd
     lexicon
         The table of `text.lexicons.load_all`, written out or not.
     kinds
-        Of the templates (`text.audit.templates`).
+        Of the templates (`text.audit.fill_templates`).
 
     Returns
     -------
     DataFrame
-        Of `text.audit.template_effects`, of the probability of a full refusal, with `instrument`;
+        Of `text.audit.score_templates`, of the probability of a full refusal, with `instrument`;
         `words` tells ``"answers"`` from ``"refusals"``. Names of people are left out.
 
     Examples
@@ -44,13 +44,13 @@ def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd
     >>> found.groupby("words")["score"].mean().round().to_dict()
     {'answers': 0.0, 'refusals': 1.0}
     """
-    filled = audit.templates(lexicon)
+    filled = audit.fill_templates(lexicon)
     filled = filled[(filled["words"] == "words") & filled["kind"].isin(kinds)]
     framed = [
         filled.assign(words=frame, text=filled["text"].map(asked.format))
         for frame, asked in FRAMES.items()
     ]
-    effects = audit.template_effects(
+    effects = audit.score_templates(
         pd.concat(framed, ignore_index=True),
         score=lambda texts: detector.detect(texts, progress=False)["score"],
     )
@@ -76,7 +76,7 @@ def swapped_answers(
     Returns
     -------
     DataFrame
-        Of `text.audit.of_texts`, with the score `swap` in [-1, 1].
+        Of `text.audit.score_texts`, with the score `swap` in [-1, 1].
 
     Examples
     --------
@@ -94,4 +94,4 @@ def swapped_answers(
         every = known | dict(zip(new, read, strict=True))
         return texts.map(every.get).astype("boolean").astype("Float64").astype(float)
 
-    return audit.of_texts(texts, lexicon=lexicon, scores={"swap": refused})
+    return audit.score_texts(texts, lexicon=lexicon, scores={"swap": refused})

@@ -24,7 +24,7 @@ def swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     Parameters
     ----------
     effects
-        Of `text.audit.template_effects`, of several instruments one below the other, with
+        Of `text.audit.score_templates`, of several instruments one below the other, with
         `instrument`.
     confidence
         Level of the intervals.

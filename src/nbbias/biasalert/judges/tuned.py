@@ -3,8 +3,8 @@
 A few copies of the model, each with one number at its end, are tuned with other draws, and their
 log-odds averaged. A tenth of the labelled texts is kept aside to calibrate them. In a run they are
 tuned on `biasalert.twins`, too, where the same name stands in what is biased and in what is not,
-and pay where they judge a text otherwise once it names another group (`text.audit.versions`). On
-two cores 6,857 comments take some nine minutes.
+and are penalised where a text is judged otherwise once it names another group
+(`text.audit.write_versions`). On two cores 6,857 comments take some nine minutes.
 """
 
 from __future__ import annotations
@@ -91,9 +91,9 @@ def of_run(given: Given) -> tuple[Judge, str]:
     settings = given.settings
     how = Tuning(settings.copies, settings.epochs, device=settings.device)
     beside = twins.beside(without=given.without)
-    lists = audit.every_list()
+    lists = audit.load_all_lists()
     texts = pd.concat([given.train["text"], beside["text"]]).dropna().drop_duplicates()
-    versions = audit.versions(
+    versions = audit.write_versions(
         texts.reset_index(drop=True), lexicon=lists[lists["bias"] != given.without]
     )
     tuned = fit(
@@ -130,7 +130,7 @@ def fit(
         More texts to tune on: `text`, `biased` and `weight`, where a labelled text weighs 1, as of
         `twins.beside`. None of them is calibrated on.
     versions
-        Texts that are to be judged alike within a `set`, as of `text.audit.versions`.
+        Texts that are to be judged alike within a `set`, as of `text.audit.write_versions`.
     seed
         Start of all draws: on one machine the same table and seed give the same judge.
     progress
