@@ -25,6 +25,13 @@ def pipe(path: Path) -> None:
     os.mkfifo(path)
 
 
+def caption_pipe(folder: Path) -> None:
+    (folder / "figures").mkdir(exist_ok=True)
+    (folder / "figures" / "a.svg").write_text("<svg/>")
+    (folder / "finding.json").write_text('{"figure": "a"}')
+    pipe(folder / "figures" / "a.json")
+
+
 #: What is done to a run's folder, and whether it can still be read.
 DAMAGE: dict[str, tuple[Callable[[Path], object], bool]] = {
     "few fields": (
@@ -59,6 +66,7 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], bool]] = {
         True,
     ),
     "finding pipe": (lambda f: pipe(f / "finding.json"), True),
+    "caption pipe": (caption_pipe, True),
 }
 
 

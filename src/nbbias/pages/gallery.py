@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import tempfile
@@ -89,10 +88,7 @@ def _is_tall(image: Path) -> bool:
 
 def _alt(words: Path) -> str:
     """Return a figure's alternative text; nothing for one without."""
-    try:
-        return str(json.loads(words.read_text(encoding="utf-8"))["alt"])
-    except (OSError, ValueError, LookupError, TypeError):
-        return ""
+    return str(tables.read_object(words).get("alt", ""))
 
 
 def write(out: Path) -> Path:

@@ -58,6 +58,7 @@ from .files import (
     folder as folder,
     latex_table as latex_table,
     read_finding as read_finding,
+    read_object as read_object,
     refuse_target as refuse_target,
     regular_files as regular_files,
     save_figure as save_figure,

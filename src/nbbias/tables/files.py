@@ -169,7 +169,7 @@ def csv(table: pd.DataFrame) -> str:
     safe = table.copy()
     for name in safe.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in safe.dtypes]]:
         safe[name] = safe[name].astype(object).map(_plain, na_action="ignore")
-    return safe.to_csv(index=False, lineterminator="\n")
+    return safe.rename(columns=_plain).to_csv(index=False, lineterminator="\n")
 
 
 def _plain(value: object) -> object:
@@ -345,11 +345,7 @@ def figure_html(out: Path, name: str) -> str:
     path = out / "figures" / f"{name}.svg"
     if Path(name).name != name or not path.is_file():  # a run's own figures only
         return ""
-    try:
-        words = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        words = None
-    words = words if isinstance(words, dict) else {}
+    words = read_object(path.with_suffix(".json"))
     title, caption = (escape.html(words.get(key, "")) for key in ("title", "caption"))
     text = " ".join(part for part in (f"<b>{title}</b>" if title else "", caption) if part)
     # Line ends mean nothing in such a file, and base64 would make it a third longer.
@@ -376,6 +372,21 @@ def save_finding(finding: Mapping[str, Any], *, out: Path) -> None:
     write(out / "finding.json", text + "\n")
 
 
+def read_object(path: Path) -> dict[str, Any]:
+    """Return the object in a JSON file; an empty one if there is none, no file, or a damaged one.
+
+    Examples
+    --------
+    >>> read_object(Path("no such run") / "finding.json")
+    {}
+    """
+    try:  # a pipe in a stranger's folder would be waited for
+        content = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+    except (OSError, ValueError, RecursionError):
+        content = None
+    return content if isinstance(content, dict) else {}
+
+
 def read_finding(out: Path) -> dict[str, Any]:
     """Return what leads a run's page (`reading.lead.to_dict`); what cannot be read is empty.
 
@@ -384,11 +395,7 @@ def read_finding(out: Path) -> dict[str, Any]:
     >>> read_finding(Path("no such run"))["sentence"]
     ''
     """
-    try:
-        saved = json.loads((out / "finding.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        saved = None
-    saved = saved if isinstance(saved, dict) else {}
+    saved = read_object(out / "finding.json")
     return {name: _valid(saved.get(name), kind) for name, kind in _FINDING.items()}
 
 
