@@ -111,9 +111,10 @@ def test_the_estimate_by_hand(tmp_path: Path, server: FakeOpenAI) -> None:
     assert row["cost_likely"] == pytest.approx((27 * 4 * 2 + 27 * 6 * 10) / 1e6)
 
 
-def test_without_prices_the_cost_is_not_known(tmp_path: Path) -> None:
-    plan = generation.plan_file(write_params(tmp_path, "", prices={}))
-    assert plans.estimate(plan)["cost"].isna().all()
+def test_without_prices_the_cost_is_not_known(tmp_path: Path, nbbias: NBBias) -> None:
+    path = write_params(tmp_path, "", prices={})
+    assert plans.estimate(generation.plan_file(path))["cost"].isna().all()
+    assert "the cost is not known" in nbbias("generate", path, "--dry-run")[1]
 
 
 def test_a_dry_run_of_the_news_study_asks_nothing(

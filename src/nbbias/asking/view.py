@@ -28,12 +28,14 @@ def show_plan(plan: Plan, console: Console) -> int:
     if len(block.temperatures) > 1:
         listed = ", ".join(f"{temperature:g}" for temperature in block.temperatures)
         lines.append(f"Each prompt is asked at {len(block.temperatures)} temperatures: {listed}.")
+    if len(left) and table["cost"].isna().any():
+        lines.append("Not every model has `prices`, so the cost is not known.")
+    elif len(left) and len(table) > 1:
+        lines.append(f"In all at most {table['cost'].sum():,.2f}.")
     if len(left):
-        known = table["cost"].notna().all()
-        total = f"In all at most {table['cost'].sum():,.2f}." if known else "Not all have `prices`."
         lines.append(
-            f"{total} Tokens in are estimated ({plans.CHARACTERS_PER_TOKEN} characters each); "
-            f"tokens out are at most max_tokens = {block.max_tokens:,} each."
+            f"Tokens in are estimated ({plans.CHARACTERS_PER_TOKEN} characters each); tokens out "
+            f"are at most max_tokens = {block.max_tokens:,} each."
         )
     _print(lines, console)
     return int(table["to_ask"].sum())
