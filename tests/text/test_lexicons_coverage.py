@@ -118,7 +118,7 @@ def test_a_word_inside_another_is_no_slip_of_it(unseen: str, seen: str) -> None:
 def test_slips_are_guessed_at_in_own_lists_alone_when_asked() -> None:
     table = pd.DataFrame({"term": ["women", "femen"], "matches": [3, 0], "group": "f"})
     table = pd.concat([table.assign(bias=bias, kind="word") for bias in ("gender", "own")])
-    messages = lexicons.messages(table, vocabulary=["women"], own=["own"])
+    messages = lexicons.messages(table, vocabulary=["women"], user_lists=["own"])
     assert [m for m in messages if "did you mean" in m] == [
         "own: 'femen' was never seen; did you mean 'women'?"
     ]

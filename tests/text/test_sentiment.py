@@ -13,7 +13,7 @@ from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from nbbias import tables
 from nbbias.text import sentiment, toxicity
-from nbbias.text.instruments import Instrument, listed
+from nbbias.text.instruments import Instrument, list_names
 
 TEXTS = [
     "A wonderful day.",
@@ -108,8 +108,8 @@ def test_an_instrument_is_named_with_its_version(scorer: str, name: str, package
     assert sentiment.instrument(scorer) == f"{name} {version(package)}"
 
 
-def _shouted(texts: Sequence[str]) -> list[tuple[float, int]]:
-    return [(text.isupper() * 1.0, 1) for text in texts]
+def _shouted(texts: Sequence[str]) -> tuple[list[float], list[int]]:
+    return [text.isupper() * 1.0 for text in texts], [1] * len(texts)
 
 
 def test_a_line_in_the_registry_is_an_instrument(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def test_a_line_in_the_registry_is_an_instrument(monkeypatch: pytest.MonkeyPatch
     scored = sentiment.score(["GOOD", "good"], scorer="shouting")
     assert scored["polarity"].tolist() == [1, 0]
     assert sentiment.instrument("shouting") == f"Shouting {pd.__version__}"
-    assert listed(sentiment.INSTRUMENTS) == "textblob (the papers'), vader, shouting"
+    assert list_names(sentiment.INSTRUMENTS) == "textblob (the papers'), vader, shouting"
 
 
 def test_the_versions_of_a_run_name_every_instruments_package() -> None:

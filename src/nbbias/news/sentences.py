@@ -671,7 +671,7 @@ def terms(counts: pd.DataFrame, texts: pd.Series, *, own: Sequence[str]) -> list
     """Say which listed words were never seen; see `text.lexicons.messages`."""
     from nbbias.text import annotate, lexicons
 
-    return lexicons.messages(counts, vocabulary=annotate.vocabulary(texts), own=own)
+    return lexicons.messages(counts, vocabulary=annotate.vocabulary(texts), user_lists=own)
 
 
 # --- labels -----------------------------------------------------------------------------------

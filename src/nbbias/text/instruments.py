@@ -1,10 +1,9 @@
-"""What an instrument of sentiment or toxicity is: a name, and a function that opens it.
+"""Scorers of sentiment and toxicity: the title of each, and the function that loads it.
 
-A new instrument is one such function in `sentiment` or `toxicity` (what it opens scores texts) and
-one line in its `INSTRUMENTS`; the values and the help of parameters, and the names in tables and
-figures, are read from there. A package that it brings stands in `tables.provenance`, too. Another
-package adds one by an entry point of the group `nbbias.instruments`, called `sentiment.<name>` or
-`toxicity.<name>`.
+A new scorer is one such function in `sentiment` or `toxicity` and one line in its `INSTRUMENTS`,
+from which the values and the help of parameters, and the names in tables and figures, are read. A
+package that it needs is listed in `tables.provenance`. Another package adds a scorer by an entry
+point of the group `nbbias.instruments`, called `sentiment.<name>` or `toxicity.<name>`.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from nbbias.tables import DataError, Registry
 
 
 @contextmanager
-def loading(name: str, told: str, *, advice: str = "") -> Iterator[None]:
-    """Tell whatever a loader raises as a mistake in the file or folder that was named.
+def loading(name: str, problem: str, *, advice: str = "") -> Iterator[None]:
+    """Raise whatever a loader raises as a DataError about the file or folder of that name.
 
     No loader here runs what comes with weights: neither their folder's code nor a pickle's.
 
@@ -39,13 +38,13 @@ def loading(name: str, told: str, *, advice: str = "") -> Iterator[None]:
         reason = (str(error) or type(error).__name__).splitlines()[0]
         if isinstance(error, pickle.UnpicklingError):
             reason = "its weights are damaged or hold more than numbers; use safetensors"
-        raise DataError(name, f"{told}: {reason}{advice and f'; {advice}'}") from None
+        raise DataError(name, f"{problem}: {reason}{advice and f'; {advice}'}") from None
 
 
 class Instrument(NamedTuple):
-    """One line of a registry.
+    """A scorer.
 
-    `title` names it in tables and figures, with ``{}`` for the version of `package`; `load` opens
+    `title` names it in tables and figures, with ``{}`` for the version of `package`; `load` loads
     it; `note` is what the help of a parameter adds to its short name.
     """
 
@@ -54,39 +53,39 @@ class Instrument(NamedTuple):
     load: Callable[..., Any]
     note: str = ""
 
-    def named(self) -> str:
+    def full_title(self) -> str:
         """Return the title with the version that is installed.
 
         Examples
         --------
-        >>> Instrument("TextBlob {}", "textblob", dict).named().split()[0]
+        >>> Instrument("TextBlob {}", "textblob", dict).full_title().split()[0]
         'TextBlob'
         """
         return self.title.replace("{}", version(self.package), 1)
 
 
-def listed(instruments: Mapping[str, Instrument]) -> str:
+def list_names(instruments: Mapping[str, Instrument]) -> str:
     """Return the short names with their notes, for the help of a parameter.
 
     Examples
     --------
-    >>> listed({"textblob": Instrument("TextBlob {}", "textblob", dict, "the papers'"),
-    ...         "vader": Instrument("VADER {}", "vaderSentiment", dict)})
+    >>> list_names({"textblob": Instrument("TextBlob {}", "textblob", dict, "the papers'"),
+    ...             "vader": Instrument("VADER {}", "vaderSentiment", dict)})
     "textblob (the papers'), vader"
     """
     if isinstance(instruments, Registry):
-        notes = instruments.describe(lambda one: one.note)
+        notes = instruments.describe(lambda entry: entry.note)
     else:
-        notes = {name: one.note for name, one in instruments.items()}
+        notes = {name: entry.note for name, entry in instruments.items()}
     return ", ".join(f"{name} ({note})" if note else name for name, note in notes.items())
 
 
-def registry(own: Mapping[str, Instrument], *, family: str) -> Registry[Instrument]:
-    """Return our instruments of a family, and those that other packages add to it.
+def registry(shipped: Mapping[str, Instrument], *, family: str) -> Registry[Instrument]:
+    """Return the shipped scorers of a family, and those that other packages add to it.
 
     Examples
     --------
     >>> list(registry({"vader": Instrument("VADER {}", "vaderSentiment", dict)}, family="none"))
     ['vader']
     """
-    return Registry("nbbias.instruments", dict(own), Instrument, family=f"{family}.")
+    return Registry("nbbias.instruments", dict(shipped), Instrument, family=f"{family}.")

@@ -1,11 +1,10 @@
-"""Word lists that tell which group a text speaks of.
+"""Word lists: which words name which group.
 
-A lexicon is a table of terms: `bias`, `group`, `term`, `kind` (word, phrase,
-descriptor or name) and `case` (any or exact). A descriptor ("white") counts
-only where an occupation or a gender word follows ("white teacher"), as in
-Fang et al. 2024; `expand` writes these phrases out. `coverage`, `term_counts`
-and `messages` say how far the lists reach: what they touch of a corpus, and
-which words are never seen.
+A lexicon is a table of terms: `bias`, `group`, `term`, `kind` (word, phrase, descriptor or name)
+and `case` (any or exact). A descriptor ("white") counts only before an occupation or a gender word
+("white teacher"), as in Fang et al. 2024; `expand` writes these phrases out. `coverage`,
+`term_counts` and `messages` show what share of a corpus the lists match, and which words never
+occur.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ PAPERS = ("gender", "race")
 
 _KINDS = {"word", "phrase", "descriptor", "name"}
 _CASES = {"any", "exact"}
-#: Groups of no list, which tables have beside those of a list.
-_TAKEN = {"any": "what all groups are together", "neutral": "what texts without a group are"}
+#: Names that no group of a list can have: tables use them.
+_RESERVED = {"any": "all groups together", "neutral": "texts without a group"}
 _COLUMNS = ["bias", "group", "term", "kind", "case"]
 #: What a file of words holds.
 _FILE = {
@@ -48,12 +47,12 @@ def shipped() -> tuple[str, ...]:
     >>> lexicons.shipped()[:2]
     ('gender', 'race')
     """
-    found = [
+    biases = [
         path.stem
         for path in sorted(data_path("lexicons").glob("*.csv"))
         if not path.stem.endswith("_names") and "group" in pd.read_csv(path, nrows=0)
     ]
-    return (*PAPERS, *(bias for bias in found if bias not in PAPERS))
+    return (*PAPERS, *(bias for bias in biases if bias not in PAPERS))
 
 
 def choices(papers: Iterable[str] = PAPERS) -> str:
@@ -102,8 +101,8 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
     source = str(data_path(f"lexicons/{bias}.csv") if ours else path)
     tables = [(source, read_table(source, _FILE))]
     if bias == "race" and ours:
-        own = names_path not in (None, SAMPLE)
-        names = str(names_path if own else data_path("lexicons/race_names.csv"))
+        shipped_names = names_path in (None, SAMPLE)
+        names = str(data_path("lexicons/race_names.csv") if shipped_names else names_path)
         tables.append((names, read_table(names, _FILE).assign(kind="name", case="exact")))
     whole = pd.concat([table for _, table in tables], ignore_index=True)
     for column, default in {"kind": "word", "case": "any"}.items():
@@ -116,28 +115,33 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
 
 
 def _faults(table: pd.DataFrame) -> list[str]:
-    faults = []
-    blank = table["term"].isna() | (table["term"].fillna("").str.strip() == "")
-    lacking = blank | table["group"].isna() | (table["group"].fillna("").str.strip() == "")
-    if lacking.any():
-        rows = "row lacks" if lacking.sum() == 1 else "rows lack"
-        faults.append(f"{lacking.sum()} {rows} a group or term")
+    blank = table[["group", "term"]].fillna("").apply(lambda column: column.str.strip() == "")
+    lacking = blank.any(axis=1)
+    rows = "row lacks" if lacking.sum() == 1 else "rows lack"
+    faults = [f"{lacking.sum()} {rows} a group or term"] if lacking.any() else []
     table = table[~lacking]
-    spaced = table.loc[table["term"] != table["term"].str.strip(), "term"]
-    faults += [f"{term!r} has spaces around it; take them away" for term in spaced]
-    for group in table["group"].unique():
-        if group != group.strip():
-            faults.append(f"the group {group!r} has spaces around it; take them away")
-        if group.strip() in _TAKEN:
-            faults.append(f"no group can be called {group!r}: it is {_TAKEN[group.strip()]}")
-    # Case-folded, so that "Asian" and "asian" are one term; exact ones may differ by case alone.
-    folded = table["term"].where(table["case"] == "exact", table["term"].str.lower())
-    groups = table.assign(folded=folded).groupby("folded")["group"].unique()
-    for term, own in groups[groups.str.len() > 1].items():
-        faults.append(f"{term!r} stands in the groups {' and '.join(own)}; keep one")
-    counted = table.assign(folded=folded).groupby(["group", "folded"]).size()
-    for group, term in counted[counted > 1].index:
-        faults.append(f"{term!r} stands twice in {group}; keep one")
+    groups = table["group"].unique()
+    shown = {repr(term): term for term in table["term"]}
+    shown |= {f"the group {group!r}": group for group in groups}
+    faults += [
+        f"{name} has spaces around it; take them away"
+        for name, value in shown.items()
+        if value != value.strip()
+    ]
+    faults += [
+        f"no group can be called {name!r}: it is {_RESERVED[name]}"
+        for name in (group.strip() for group in groups)
+        if name in _RESERVED
+    ]
+    # "Asian" and "asian" are one term; exact terms may differ by case alone.
+    term = table["term"].where(table["case"] == "exact", table["term"].str.lower())
+    for name, subset in table.groupby(term)["group"]:
+        if subset.nunique() > 1:
+            faults.append(
+                f"{name!r} stands in the groups {' and '.join(subset.unique())}; keep one"
+            )
+        for group in subset[subset.duplicated()].unique():
+            faults.append(f"{name!r} stands twice in {group}; keep one")
     for column, allowed in {"kind": _KINDS, "case": _CASES}.items():
         for value in sorted(set(table[column].astype(str)) - allowed):
             faults.append(f"{column} {value!r} is unknown; use {', '.join(sorted(allowed))}")
@@ -145,10 +149,8 @@ def _faults(table: pd.DataFrame) -> list[str]:
     if len(sizes) < 2:
         faults.append(f"holds {len(sizes)} group; a bias needs two or more")
     for group in sizes.index[sizes == 1]:
-        others = [name for name in sizes.index if name != group and sizes[name] > 1]
-        near = difflib.get_close_matches(group, others, n=1, cutoff=0.8)
-        if near:
-            faults.append(f"group {group!r} has one term; did you mean {near[0]}?")
+        near = difflib.get_close_matches(group, sizes.index[sizes > 1], n=1, cutoff=0.8)
+        faults += [f"group {group!r} has one term; did you mean {near[0]}?"] if near else []
     return faults
 
 
@@ -256,8 +258,7 @@ def load_all(
     >>> load_all(["gender", "religion"])["bias"].unique().tolist()
     ['gender', 'religion']
     """
-    own = dict(paths or {})
-    tables = [load(b, path=own.get(b), names_path=names_path) for b in biases]
+    tables = [load(b, path=(paths or {}).get(b), names_path=names_path) for b in biases]
     return pd.concat(tables, ignore_index=True)
 
 
@@ -293,32 +294,22 @@ def coverage(
     """
     rows = []
     for bias, terms in lexicon.groupby("bias", sort=False):
-        hits = matches[matches["bias"] == bias]
-        parts = [("any", terms, hits)]
+        of_bias = matches[matches["bias"] == bias]
+        parts = [("any", terms, of_bias)]
         parts += [
-            (group, own, hits[hits["group"] == group])
-            for group, own in terms.groupby("group", sort=False)
+            (group, listed, of_bias[of_bias["group"] == group])
+            for group, listed in terms.groupby("group", sort=False)
         ]
-        for group, own, seen in parts:
-            touched = len(seen.drop_duplicates(["text_id", "sentence_id"]))
-            rows.append(
-                {
-                    "bias": bias,
-                    "group": group,
-                    "terms": len(own),
-                    "terms_seen": seen["term"].nunique(),
-                    "matches": len(seen),
-                    "texts": seen["text_id"].nunique(),
-                    "sentences": touched,
-                    "text_share": _share(seen["text_id"].nunique(), len(texts)),
-                    "sentence_share": _share(touched, len(sentences)),
-                }
-            )
+        for group, listed, subset in parts:
+            n_texts = subset["text_id"].nunique()
+            n_sentences = len(subset.drop_duplicates(["text_id", "sentence_id"]))
+            row = {"bias": bias, "group": group, "terms": len(listed)}
+            row |= {"terms_seen": subset["term"].nunique(), "matches": len(subset)}
+            row |= {"texts": n_texts, "sentences": n_sentences}
+            row["text_share"] = n_texts / len(texts) if len(texts) else float("nan")
+            row["sentence_share"] = n_sentences / len(sentences) if len(sentences) else float("nan")
+            rows.append(row)
     return pd.DataFrame(rows)
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else float("nan")
 
 
 def term_counts(lexicon: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
@@ -340,7 +331,7 @@ def term_counts(lexicon: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
 
 
 def messages(
-    counts: pd.DataFrame, *, vocabulary: Iterable[str], own: Iterable[str] | None = None
+    counts: pd.DataFrame, *, vocabulary: Iterable[str], user_lists: Iterable[str] | None = None
 ) -> list[str]:
     """Say which single words were never seen, and which of them look like a slip of the pen.
 
@@ -350,8 +341,9 @@ def messages(
         The table of `term_counts`.
     vocabulary
         The words of the corpus, in lower case.
-    own
-        The biases whose lists are the user's: only there a slip is guessed at. All by default.
+    user_lists
+        The biases whose lists are the user's: only their terms are compared with the corpus for
+        typing errors. All by default.
 
     Returns
     -------
@@ -368,30 +360,30 @@ def messages(
     "mine: 'femen' was never seen; did you mean 'women'?"
     """
     words = counts[counts["kind"].isin(["word", "phrase"])]
-    known = set(vocabulary)
-    guessed = set(words["bias"]) if own is None else set(own)
-    told = []
+    corpus = set(vocabulary)
+    checked = set(words["bias"] if user_lists is None else user_lists)
+    lines = []
     for bias, terms in words.groupby("bias", sort=False):
         unseen = terms.loc[terms["matches"] == 0, "term"]
         if unseen.empty:
             continue
-        told.append(f"{bias}: {len(unseen)} of {len(terms)} words never seen: {', '.join(unseen)}")
+        lines.append(f"{bias}: {len(unseen)} of {len(terms)} words never seen: {', '.join(unseen)}")
         listed = set(terms.loc[terms["matches"] > 0, "term"].str.lower())
-        for term in unseen.str.lower() if bias in guessed else ():
-            near = None if term in known else _meant(term, listed, known)
+        for term in unseen.str.lower() if bias in checked else ():
+            near = None if term in corpus else _closest(term, listed, corpus)
             if near:
-                told.append(f"{bias}: {term!r} was never seen; did you mean {near!r}?")
-    return told
+                lines.append(f"{bias}: {term!r} was never seen; did you mean {near!r}?")
+    return lines
 
 
-def _meant(term: str, listed: set[str], known: set[str]) -> str | None:
-    """Return the word that a slip may stand for; of two as close, the one of the list."""
-    found = {
+def _closest(term: str, listed: set[str], corpus: set[str]) -> str | None:
+    """Return the word that a typing error may stand for; of two as close, that of the list."""
+    scores = {
         other: difflib.SequenceMatcher(None, term, other).ratio()
         + bonus
         - 0.05 * abs(len(term) - len(other))  # a slip seldom changes the length
-        for words, bonus in ((known, 0.0), (listed, 0.1))
+        for words, bonus in ((corpus, 0.0), (listed, 0.1))
         for other in difflib.get_close_matches(term, words, n=5, cutoff=0.6)
         if term not in other and other not in term
     }
-    return max(found, key=lambda other: (found[other], other)) if found else None
+    return max(scores, key=lambda other: (scores[other], other)) if scores else None

@@ -19,21 +19,21 @@ import pandas as pd
 
 from nbbias.tables import DataError, map_chunks, require_packages
 from nbbias.text.distinct import on_distinct
-from nbbias.text.instruments import Instrument, listed, loading, registry
+from nbbias.text.instruments import Instrument, list_names, loading, registry
 
-#: What a scorer loads: texts in, polarity and number of known words of each out.
-Assess = Callable[[Sequence[str]], list[tuple[float, int]]]
+#: What a scorer loads: texts in, their polarities and their numbers of known words out.
+Assess = Callable[[Sequence[str]], tuple[Sequence[float], Sequence[int]]]
 
 
 @cache
 def _textblob() -> Assess:
     from textblob.en import sentiment
 
-    def assess(text: str) -> tuple[float, int]:
-        result = sentiment(text)
-        return result[0], len(result.assessments)
+    def assess(texts: Sequence[str]) -> tuple[list[float], list[int]]:
+        results = [sentiment(text) for text in texts]
+        return [result[0] for result in results], [len(result.assessments) for result in results]
 
-    return lambda texts: [assess(text) for text in texts]
+    return assess
 
 
 @cache
@@ -42,12 +42,14 @@ def _vader() -> Assess:
 
     analyzer = SentimentIntensityAnalyzer()
 
-    def assess(text: str) -> tuple[float, int]:
-        words = SentiText(text).words_and_emoticons
-        known = sum(word.lower() in analyzer.lexicon for word in words)
-        return analyzer.polarity_scores(text)["compound"], known
+    def count(text: str) -> int:
+        return sum(w.lower() in analyzer.lexicon for w in SentiText(text).words_and_emoticons)
 
-    return lambda texts: [assess(text) for text in texts]
+    def assess(texts: Sequence[str]) -> tuple[list[float], list[int]]:
+        polarity = [analyzer.polarity_scores(text)["compound"] for text in texts]
+        return polarity, [count(text) for text in texts]
+
+    return assess
 
 
 #: Every scorer with a lexicon of its own; any other name is a classifier's.
@@ -66,7 +68,7 @@ else:
     Scorer = Literal[tuple(INSTRUMENTS)]
 
 #: What the help of a parameter says that takes all.
-CHOICES = f"{listed(INSTRUMENTS)}, or the folder of a Hugging Face classifier"
+CHOICES = f"{list_names(INSTRUMENTS)}, or the folder of a Hugging Face classifier"
 
 
 @cache
@@ -88,12 +90,10 @@ def _classifier(path: str) -> Assess:
         labels = ", ".join(signs)
         raise DataError(path, f"needs a label with 'pos' and one with 'neg' in it; it has {labels}")
 
-    def assess(text: str) -> tuple[float, int]:
-        labels = classify([text])[0]
-        polarity = sum(signs[label["label"]] * label["score"] for label in labels)
-        return polarity, len(text.split())
+    def score_text(text: str) -> float:
+        return sum(signs[label["label"]] * label["score"] for label in classify([text])[0])
 
-    return lambda texts: [assess(text) for text in texts]
+    return lambda texts: ([*map(score_text, texts)], [len(text.split()) for text in texts])
 
 
 def _sign(label: str) -> int:
@@ -123,7 +123,7 @@ def instrument(scorer: str) -> str:
     if scorer not in INSTRUMENTS:
         require_packages(*packages(scorer), where=scorer)
         return f"classifier {Path(scorer).name} (transformers {version('transformers')})"
-    return INSTRUMENTS[scorer].named()
+    return INSTRUMENTS[scorer].full_title()
 
 
 def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFrame:
@@ -166,12 +166,11 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
 
 def _assess(texts: list[str], scorer: str) -> np.ndarray:
     if scorer not in INSTRUMENTS:
-        return np.array(_classifier(scorer)(texts), dtype=float).reshape(-1, 2)
-    version_of_scorer = INSTRUMENTS[scorer].named()
-    chunks = pd.Series(texts, dtype=object)
-    return np.concatenate(map_chunks(_assess_chunk, chunks, args=(scorer, version_of_scorer)))
+        return np.column_stack(_classifier(scorer)(texts))
+    rows = pd.Series(texts, dtype=object)
+    return np.concatenate(map_chunks(_assess_chunk, rows, args=(scorer, instrument(scorer))))
 
 
-def _assess_chunk(texts: pd.Series, scorer: str, version_of_scorer: str) -> np.ndarray:
-    """Score texts by a scorer of some version."""
-    return np.array(INSTRUMENTS[scorer].load()(texts.tolist()), dtype=float).reshape(-1, 2)
+def _assess_chunk(texts: pd.Series, scorer: str, title: str) -> np.ndarray:
+    """Score texts; `title` tells versions of the scorer apart."""
+    return np.column_stack(INSTRUMENTS[scorer].load()(texts.tolist()))

@@ -24,13 +24,16 @@ from nbbias.tables import (
     resolve,
 )
 from nbbias.text.distinct import on_distinct
-from nbbias.text.instruments import Instrument, listed, loading, registry
+from nbbias.text.instruments import Instrument, list_names, loading, registry
 
 #: What `scorer` may be, beside the path of a Detoxify checkpoint.
 AUTO, OFFLINE = "auto", "offline"
 
 #: What Detoxify needs to be installed.
 PACKAGES = ("detoxify",)
+
+#: The files of a config, and of a tokenizer of either kind.
+_CONFIG, _TOKENIZERS = "config.json", ("tokenizer.json", "vocab.txt")
 
 Predict = Callable[[Sequence[str]], np.ndarray]
 
@@ -53,21 +56,19 @@ def choose(scorer: str = AUTO) -> str:
 
 
 def _is_complete(folder: Path) -> bool:
-    """Tell whether config and tokenizer of BERT are beside the weights or in the cache."""
-    if _beside(folder):
+    """Return whether config and tokenizer of BERT are beside the weights or in the cache."""
+    if _has_config(folder):
         return True
     from huggingface_hub import try_to_load_from_cache
 
-    needed = (("config.json",), ("tokenizer.json", "vocab.txt"))
     cached = partial(try_to_load_from_cache, "bert-base-uncased")
-    return all(any(isinstance(cached(name), str) for name in names) for names in needed)
+    config, *tokenizers = (isinstance(cached(name), str) for name in (_CONFIG, *_TOKENIZERS))
+    return config and any(tokenizers)
 
 
-def _beside(folder: Path) -> bool:
-    """Tell whether config and tokenizer lie in a folder with the weights."""
-    return is_file(folder / "config.json") and any(
-        is_file(folder / name) for name in ("tokenizer.json", "vocab.txt")
-    )
+def _has_config(folder: Path) -> bool:
+    """Return whether config and tokenizer lie in a folder with the weights."""
+    return is_file(folder / _CONFIG) and any(is_file(folder / name) for name in _TOKENIZERS)
 
 
 def packages(scorer: str) -> tuple[str, ...]:
@@ -91,7 +92,7 @@ def instrument(scorer: str) -> str:
     >>> "not Detoxify" in instrument("offline")
     True
     """
-    return _chosen(choose(scorer)).named()
+    return _instrument(choose(scorer)).full_title()
 
 
 def score(
@@ -148,7 +149,7 @@ def score(
     return pd.Series(on_distinct(series, predict), index=series.index, name="toxicity")
 
 
-def _chosen(scorer: str) -> Instrument:
+def _instrument(scorer: str) -> Instrument:
     if scorer in INSTRUMENTS:
         return INSTRUMENTS[scorer]
     title = f"Detoxify {{}} checkpoint {Path(scorer).name}"
@@ -157,7 +158,7 @@ def _chosen(scorer: str) -> Instrument:
 
 @cache
 def _predictor(chosen: str, device: str) -> Predict:
-    return _chosen(chosen).load(device)
+    return _instrument(chosen).load(device)
 
 
 def _words(device: str) -> Predict:
@@ -179,10 +180,10 @@ def _detoxify(name: str, device: str) -> Predict:
         if not is_file(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             torch.hub.download_url_to_file(MODEL_URLS[name], str(path), progress=False)
-        # Only what its publisher published, whose name tells its hash, may hold more than numbers.
+        # Only the published file, whose name holds its hash, may hold more than numbers.
         published = file_sha256(path).startswith(path.stem.rpartition("-")[2])
         loaded = torch.load(path, map_location="cpu", weights_only=not published)
-        return _network(loaded, device, folder=path.parent if _beside(path.parent) else None)
+        return _network(loaded, device, folder=path.parent if _has_config(path.parent) else None)
 
 
 def _weights(name: str) -> Path:
@@ -266,6 +267,6 @@ INSTRUMENTS = registry(
 
 #: What the help of a parameter says.
 CHOICES = (
-    f"{AUTO} (Detoxify where its weights are here, else {OFFLINE}), {listed(INSTRUMENTS)}, "
+    f"{AUTO} (Detoxify where its weights are here, else {OFFLINE}), {list_names(INSTRUMENTS)}, "
     "or a checkpoint's path"
 )
