@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, f, ncf
 from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.power import TTestPower
+from statsmodels.stats.noninferiority_power import TTestPower
 
 from nbbias import stats
 from nbbias.calibration import plannable, planning
@@ -136,7 +136,7 @@ def test_more_models_claims_and_power_take_more_articles() -> None:
 @pytest.mark.parametrize(("n", "k"), [(3, 2), (10, 3), (40, 8)])
 def test_analyses_of_variance_are_those_of_one_table(n: int, k: int) -> None:
     values = RNG.normal(size=(5, n, k)) * np.arange(1, k + 1) + RNG.normal(size=(5, n, 1))
-    own = [stats.repeated_measures(pd.DataFrame(table))["p_value"] for table in values]
+    own = [stats.repeated_measures_anova(pd.DataFrame(table))["p_value"] for table in values]
     assert planning.within_units(values) == pytest.approx(own, abs=1e-12)
     assert (planning.within_units(values[:, :2]) == 1).all()
 

@@ -476,7 +476,7 @@ def test_tests_stand_one_above_the_other() -> None:
     assert table["f"].tolist() == pytest.approx(
         [
             f_oneway(*VALUES.T).statistic,
-            stats.repeated_measures(pd.DataFrame(VALUES))["statistic_value"],
+            stats.repeated_measures_anova(pd.DataFrame(VALUES))["statistic_value"],
         ]
     )
     assert "setting" not in table

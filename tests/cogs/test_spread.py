@@ -223,7 +223,7 @@ def test_of_tasks_in_general_the_task_is_the_unit() -> None:
     assert units(values, "random").equals(
         means.loc[list(dict.fromkeys(values.index.get_level_values(0)))]
     )
-    expected = stats.repeated_measures(means)
+    expected = stats.repeated_measures_anova(means)
     assert (row["n"], row["p_value"]) == (12, pytest.approx(expected["p_value"]))
     assert (unit(row["test"]), unit(spread(values)["test"])) == ("tasks", "task × theme")
 

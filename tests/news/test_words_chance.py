@@ -249,7 +249,7 @@ def test_the_same_seed_gives_the_same_table_and_another_seed_another() -> None:
 def test_draws_in_blocks_are_the_draws_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     pair = [ANSWER, ORIGINAL, ANSWER], [ORIGINAL, ANSWER, ANSWER]
     whole = by_sentence(*pair, n_permutations=1000)
-    monkeypatch.setattr(stats.chance, "_HELD", 100)
+    monkeypatch.setattr(stats.permutation, "_HELD", 100)
     pd.testing.assert_frame_equal(by_sentence(*pair, n_permutations=1000), whole)
 
 

@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 from scipy import stats as scipy_stats
 
-from nbbias.stats import changes
-from nbbias.stats.changes import Means, Worse
+from nbbias import stats
+from nbbias.stats import PairedMeans
+from nbbias.stats.noninferiority import Worse
 
 pytestmark = pytest.mark.nightly
 
@@ -34,7 +35,7 @@ def drawn(
     alike: float = 0.5,
     skewed: bool = False,
     pairs: int = PAIRS,
-) -> Means:
+) -> PairedMeans:
     """Draw the means of pairs of runs of n articles, whose values vary by 1."""
 
     def noise() -> np.ndarray:
@@ -48,7 +49,7 @@ def drawn(
     off = [side - side.mean(axis=1, keepdims=True) for side in sides]
     (a, b), size = off, n * (n - 1)
     spread = [(x * y).sum(axis=1) / size for x, y in ((a, a), (b, b), (a, b))]
-    return Means(sides[0].mean(axis=1), sides[1].mean(axis=1), *spread, n - 1, n, 10.0)
+    return PairedMeans(sides[0].mean(axis=1), sides[1].mean(axis=1), *spread, n - 1, n, 10.0)
 
 
 def holm_rejects(p: np.ndarray) -> np.ndarray:
@@ -68,7 +69,7 @@ def test_false_alarms_of_all_claims_together_are_a_twentieth_at_most(
     margin = 0.2
     shift = margin if true == "at the margin" else 0.0
     p = [
-        changes.one_sided(
+        stats.one_sided_tests(
             drawn(rng, n, first=bias, second=bias + shift, skewed=skewed), worse, margin
         )[0]
         for _ in range(CLAIMS)
@@ -84,7 +85,7 @@ def test_a_run_that_is_worse_by_the_margin_rarely_passes(worse: Worse, n: int, b
     rng = np.random.default_rng([n, int(10 * bias), worse == "apart"])
     for side in (1, -1) if worse == "apart" else (1,):
         found = drawn(rng, n, first=bias, second=side * (bias + 0.2))
-        passed = changes.one_sided(found, worse, 0.2)[1] <= ALPHA
+        passed = stats.one_sided_tests(found, worse, 0.2)[1] <= ALPHA
         assert passed.mean() <= ALPHA + 3 * np.sqrt(ALPHA * 0.95 / PAIRS)
 
 
@@ -98,7 +99,7 @@ def test_of_verdicts_too(n: int, margin: float, changed: float) -> None:
     up, down = up[possible], down[possible]
     chances = [margin + changed / 2, changed / 2, 1 - margin - changed]
     p = scipy_stats.multinomial(n, chances).pmf(np.column_stack([up, down, n - up - down]))
-    p_worse, p_not_worse = changes.of_verdicts(up, down, n, margin)
+    p_worse, p_not_worse = stats.tango_tests(up, down, n, margin)
     assert p[p_worse <= ALPHA].sum() <= ALPHA
     assert p[p_not_worse <= ALPHA].sum() <= ALPHA
 
@@ -122,7 +123,7 @@ def power_table() -> dict[int, list[int]]:
                 100
                 * float(
                     (
-                        changes.one_sided(
+                        stats.one_sided_tests(
                             drawn(rng, n, first=0.5, second=0.5 + shift), "apart", 0.2
                         )[which]
                         <= ALPHA

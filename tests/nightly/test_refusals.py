@@ -35,14 +35,14 @@ def drawn(likely: np.ndarray, rng: np.random.Generator, size: int) -> np.ndarray
 
 def test_corrected_rates_are_covered_where_models_differ_as_those_that_were_labelled() -> None:
     rng = np.random.default_rng(0)
-    known = stats.error_rates(refusals.unseen())
+    known = stats.estimate_error_rates(refusals.unseen())
     models = np.column_stack(
         [drawn(known.of_positives, rng, 1500), drawn(known.of_others, rng, 1500)]
     )
 
     @cache
     def corrected(refused: int, n: int) -> tuple[float, float]:
-        row = stats.corrected_share(refused / n, n, rates=known, confidence=0.95).row()
+        row = stats.correct_share(refused / n, n, rates=known, confidence=0.95).row()
         return row["ci_low"], row["ci_high"]
 
     @cache
@@ -80,11 +80,11 @@ def test_and_where_three_other_models_had_been_labelled(spread: float) -> None:
         errors = expit(logits)
         right = rng.binomial(LABELLED, errors[:, :3])
         counts = {"tp": right[0], "fn": LABELLED[0] - right[0], "tn": right[1]}
-        known = stats.error_rates(pd.DataFrame(counts | {"fp": LABELLED[1] - right[1]}))
+        known = stats.estimate_error_rates(pd.DataFrame(counts | {"fp": LABELLED[1] - right[1]}))
         for rate in RATES:
             for n in SIZES[1:]:
                 share = called(rng, n, rate, errors[:, 3]) / n
-                row = stats.corrected_share(share, n, rates=known, confidence=0.95).row()
+                row = stats.correct_share(share, n, rates=known, confidence=0.95).row()
                 held.append(row["ci_low"] <= rate <= row["ci_high"])
     print(f"spread {spread}: {np.mean(held):.3f} of {len(held)}")
     # The ten intervals of a repeat share their error rates: forty at .95 are .035 apart at most.
@@ -93,7 +93,7 @@ def test_and_where_three_other_models_had_been_labelled(spread: float) -> None:
 
 def test_a_change_of_the_rate_is_covered_and_none_is_found_where_there_is_none() -> None:
     rng = np.random.default_rng(2)
-    known = stats.error_rates(refusals.unseen())
+    known = stats.estimate_error_rates(refusals.unseen())
     for neutral, biased in ((0.0, 0.6), (0.3, 0.3)):
         held, found, repeats, n = [], [], 120, 72
         models = zip(
@@ -108,7 +108,7 @@ def test_a_change_of_the_rate_is_covered_and_none_is_found_where_there_is_none()
             ]
             called = stats.paired_difference(sides[1], sides[0], confidence=0.95)
             shares = [(side.mean(), n) for side in (sides[1], sides[0])]
-            ends = stats.corrected_difference(called, shares=shares, rates=known, confidence=0.95)
+            ends = stats.correct_difference(called, shares=shares, rates=known, confidence=0.95)
             held.append(ends.ci_low <= biased - neutral <= ends.ci_high)
             found.append(called.p_value < 0.05)
         print(f"{neutral} to {biased}: held {np.mean(held):.3f}, found {np.mean(found):.3f}")

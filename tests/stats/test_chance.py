@@ -1,52 +1,12 @@
-"""Chance levels: windows of prose by their definition, means of draws by simulation."""
+"""Permutations of counts and units, and their exact expectations, by simulation."""
 
 from __future__ import annotations
 
 import numpy as np
-import pytest
 import scipy.stats
 from hypothesis import given, settings, strategies as st
 
 from nbbias import stats
-
-passages = st.lists(st.text(alphabet="ab \n\t", max_size=30), max_size=6)
-
-
-# --- windows ----------------------------------------------------------------------------------
-
-
-def test_windows_by_hand() -> None:
-    assert stats.windows(["one two three", "four five"], n_words=2) == ["one two", "three four"]
-
-
-@given(passages, st.integers(1, 7))
-def test_every_window_has_the_length_asked_for(texts: list[str], n_words: int) -> None:
-    assert {len(w.split()) for w in stats.windows(texts, n_words=n_words)} <= {n_words}
-
-
-@given(passages, st.integers(1, 7))
-def test_windows_follow_each_other_without_a_gap_or_an_overlap(
-    texts: list[str], n_words: int
-) -> None:
-    words = [word for text in texts for word in text.split()]
-    joined = " ".join(stats.windows(texts, n_words=n_words)).split()
-    assert joined == words[: len(joined)]
-    assert len(words) - len(joined) < n_words
-
-
-def test_prose_shorter_than_a_window_holds_none() -> None:
-    assert stats.windows(["one two"], n_words=3) == []
-
-
-def test_no_prose_holds_no_window() -> None:
-    assert stats.windows([], n_words=1) == []
-
-
-@pytest.mark.parametrize("n_words", [0, -1])
-def test_a_window_without_words_is_refused(n_words: int) -> None:
-    with pytest.raises(ValueError, match="at least 1"):
-        stats.windows(["one"], n_words=n_words)
-
 
 # --- permuted_counts and expected_differences -------------------------------------------------
 
@@ -57,7 +17,7 @@ SECOND = np.array([[1, 1, 0], [4, 0, 2], [2, 0, 3]])
 
 def permuted(draws: int = 20_000) -> np.ndarray:
     rng = np.random.default_rng(6)
-    return stats.permuted_counts(FIRST, SECOND, draws=draws, rng=rng)
+    return stats.permute_counts(FIRST, SECOND, n_permutations=draws, rng=rng)
 
 
 def test_permuted_words_keep_the_length_of_each_text_and_the_words_of_each_pair() -> None:
@@ -119,7 +79,7 @@ def test_a_deal_keeps_what_there_is_and_how_much_each_side_has(n: int, m: int, s
     rng = np.random.default_rng(seed)
     first, second = rng.integers(0, 9, (n, 2)), rng.integers(0, 9, (m, 2))
     ones = [np.column_stack([side, np.ones(len(side), int)]) for side in (first, second)]
-    h, o = stats.dealt(*ones, draws=20, rng=rng)
+    h, o = stats.permute_units(*ones, n_permutations=20, rng=rng)
     assert (h + o == ones[0].sum(0) + ones[1].sum(0)).all()
     assert (h[:, 2] == n).all() and (o[:, 2] == m).all()
 
@@ -130,7 +90,7 @@ def test_a_deal_takes_the_units_with_the_smallest_numbers(
     n: int, m: int, g: int, seed: int
 ) -> None:
     first, second = (np.random.default_rng(seed).integers(0, 9, (size, g)) for size in (n, m))
-    h, o = stats.dealt(first, second, draws=20, rng=np.random.default_rng(seed))
+    h, o = stats.permute_units(first, second, n_permutations=20, rng=np.random.default_rng(seed))
     both, numbers = np.vstack([first, second]), np.random.default_rng(seed).random((20, n + m))
     order = numbers.argsort(axis=1)
     assert (h == both[order[:, :n]].sum(axis=1)).all()
@@ -139,7 +99,7 @@ def test_a_deal_takes_the_units_with_the_smallest_numbers(
 
 @given(st.integers(0, 5000), st.integers(0, 2**23))
 def test_blocks_are_all_draws_and_hold_no_more_than_memory(draws: int, each: int) -> None:
-    blocks = stats.blocks(draws, each=each)
+    blocks = stats.split_batches(draws, size_each=each)
     assert sum(blocks) == draws and all(n == 1 or n * each <= 2**21 for n in blocks)
     # Only the last is smaller, so that as few as can be are drawn.
     assert len(set(blocks[:-1])) <= 1
@@ -148,7 +108,7 @@ def test_blocks_are_all_draws_and_hold_no_more_than_memory(draws: int, each: int
 def test_every_deal_is_as_likely_as_every_other() -> None:
     # Powers of two tell which of four units the first side was dealt: six pairs.
     first, second = np.array([[1], [2]]), np.array([[4], [8]])
-    h, _ = stats.dealt(first, second, draws=6000, rng=np.random.default_rng(3))
+    h, _ = stats.permute_units(first, second, n_permutations=6000, rng=np.random.default_rng(3))
     sums, times = np.unique(h[:, 0], return_counts=True)
     assert sums.tolist() == [3, 5, 6, 9, 10, 12]
     assert scipy.stats.chisquare(times).pvalue > 0.001

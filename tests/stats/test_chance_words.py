@@ -17,7 +17,7 @@ Exact = tuple[Fraction, Fraction, Fraction, Fraction]
 
 def permuted(first: list[list[int]], second: list[list[int]], draws: int = 4000) -> np.ndarray:
     rng = np.random.default_rng(1)
-    return stats.permuted_counts(np.array(first), np.array(second), draws=draws, rng=rng)
+    return stats.permute_counts(np.array(first), np.array(second), n_permutations=draws, rng=rng)
 
 
 def expected(first: list[int], second: list[int]) -> np.ndarray:
@@ -92,14 +92,14 @@ def test_words_of_one_group_can_only_stay() -> None:
 def test_no_pairs_and_no_draws_give_empty_arrays() -> None:
     nothing = np.zeros((0, 3), dtype=int)
     rng = np.random.default_rng(1)
-    assert stats.permuted_counts(nothing, nothing, draws=5, rng=rng).shape == (5, 0, 3)
+    assert stats.permute_counts(nothing, nothing, n_permutations=5, rng=rng).shape == (5, 0, 3)
     one = np.ones((1, 3), dtype=int)
-    assert stats.permuted_counts(one, one, draws=0, rng=rng).shape == (0, 1, 3)
+    assert stats.permute_counts(one, one, n_permutations=0, rng=rng).shape == (0, 1, 3)
 
 
 def test_input_stays_as_it_was() -> None:
     first, second = np.array([[3, 1]]), np.array([[1, 2]])
-    stats.permuted_counts(first, second, draws=3, rng=np.random.default_rng(1))
+    stats.permute_counts(first, second, n_permutations=3, rng=np.random.default_rng(1))
     assert (first.tolist(), second.tolist()) == ([[3, 1]], [[1, 2]])
 
 
@@ -184,7 +184,7 @@ def by_scipy(n: int, m: int, k: int) -> list[float]:
 def test_expectations_are_scipys_however_long_texts_are(
     held: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stats.chance, "_HELD", held)
+    monkeypatch.setattr(stats.permutation, "_HELD", held)
     rng = np.random.default_rng(2)
     first, second = (
         rng.negative_binomial(0.5, 0.02, (40, 3)) + np.eye(3, dtype=int)[0] for _ in "ho"

@@ -9,8 +9,17 @@ import scipy.optimize
 import scipy.stats
 import statsmodels.api as sm
 
-from nbbias.stats import changes, gate, paired_change, power, units_needed
-from nbbias.stats.changes import Means, Worse, one_sided
+from nbbias.stats import (
+    PairedMeans,
+    noninferiority_n,
+    noninferiority_power,
+    noninferiority_test,
+    one_sided_tests,
+    paired_change,
+    tango_interval,
+    tango_score,
+)
+from nbbias.stats.noninferiority import Worse
 
 
 @pytest.fixture
@@ -62,7 +71,7 @@ def test_what_has_no_test_says_why(values: list[float], reason: str) -> None:
 def test_one_cluster_cannot_tell() -> None:
     both = pd.DataFrame({"first": [0.0, 1, 2], "second": [1.0, 3, 2], "cluster": "one"})
     assert "cluster" in paired_change(both, confidence=0.95).reason
-    row = gate(both, worse="higher", margin=0.1)
+    row = noninferiority_test(both, worse="higher", margin=0.1)
     assert np.isnan(row["p_worse"]) and np.isnan(row["p_not_worse"])
 
 
@@ -75,7 +84,7 @@ def test_upwards_and_downwards_are_one_sided_t_tests(
 ) -> None:
     both = two(rng, shift=0.3)
     sign = 1 if worse == "higher" else -1
-    row = gate(both, worse=worse, margin=0.1)
+    row = noninferiority_test(both, worse=worse, margin=0.1)
     change = sign * (both["second"] - both["first"])
     above = scipy.stats.ttest_1samp(change, 0.1, alternative="greater")
     assert row["worsening"] == pytest.approx(change.mean())
@@ -85,7 +94,7 @@ def test_upwards_and_downwards_are_one_sided_t_tests(
 def test_apart_does_not_mind_which_side_of_0(rng: np.random.Generator) -> None:
     both = two(rng, shift=0.5)
     rows = [
-        gate(both * sign, worse="apart", margin=0.1)
+        noninferiority_test(both * sign, worse="apart", margin=0.1)
         for sign in (1, -1, pd.Series({"first": -1, "second": 1}))
     ]
     assert rows[0] == pytest.approx(rows[1])
@@ -95,7 +104,7 @@ def test_apart_does_not_mind_which_side_of_0(rng: np.random.Generator) -> None:
 def test_a_bias_that_changes_sides_and_size_is_worse(rng: np.random.Generator) -> None:
     first = rng.normal(0.2, 0.2, 60)
     both = pd.DataFrame({"first": first, "second": -first - 0.4})
-    row = gate(both, worse="apart", margin=0.1)
+    row = noninferiority_test(both, worse="apart", margin=0.1)
     assert row["worsening"] == pytest.approx(0.4)
     assert row["p_worse"] < 0.001 and row["p_not_worse"] > 0.9
 
@@ -106,16 +115,16 @@ def test_runs_alike_pass_where_enough_units_would_have_shown_a_change() -> None:
         for n in (5, 2000):
             values = np.tile([0.0, 0.05, -0.02, 0.01, 0.0], n // 5)
             both = pd.DataFrame({"first": values, "second": values})
-            p.append(gate(both, worse=worse, margin=0.02))
+            p.append(noninferiority_test(both, worse=worse, margin=0.02))
         assert p[0]["p_worse"] > 0.9 and p[1]["p_worse"] > 0.9
         assert p[0]["p_not_worse"] > 0.05 > p[1]["p_not_worse"], worse
 
 
 def test_no_refusal_among_ten_is_not_shown_to_be_no_more() -> None:
     none = pd.DataFrame({"first": np.zeros(10), "second": np.zeros(10)})
-    assert gate(none, worse="higher", margin=0.05)["p_not_worse"] > 0.05
+    assert noninferiority_test(none, worse="higher", margin=0.05)["p_not_worse"] > 0.05
     many = pd.DataFrame({"first": np.zeros(100), "second": np.zeros(100)})
-    assert gate(many, worse="higher", margin=0.05)["p_not_worse"] < 0.05
+    assert noninferiority_test(many, worse="higher", margin=0.05)["p_not_worse"] < 0.05
 
 
 def test_the_score_test_is_tangos() -> None:
@@ -130,7 +139,7 @@ def test_the_score_test_is_tangos() -> None:
 
     q = scipy.optimize.minimize_scalar(likelihood, bounds=(1e-9, 0.44), method="bounded").x
     z = (up - down - n * bound) / np.sqrt(n * (2 * q + bound * (1 - bound)))
-    assert float(changes.tango(up, down, n, bound)) == pytest.approx(z, abs=1e-4)
+    assert float(tango_score(up, down, n, bound)) == pytest.approx(z, abs=1e-4)
 
 
 def simulated(
@@ -141,14 +150,14 @@ def simulated(
     n: int = 40,
     spread: float = 1.0,
     runs: int = 4000,
-) -> Means:
+) -> PairedMeans:
     """Return the means of many pairs of runs at once; `spread` is that of the first run."""
     common = rng.normal(size=(runs, n))
     a = first + spread * common
     b = second + 0.5 * common + np.sqrt(0.75) * rng.normal(size=(runs, n))
     off = [one - one.mean(axis=1, keepdims=True) for one in (a, b)]
     var = [(x * y).sum(axis=1) / n / (n - 1) for x, y in ((off[0], off[0]), (off[1], off[1]), off)]
-    return Means(a.mean(axis=1), b.mean(axis=1), *var, n - 1, n, 10.0)
+    return PairedMeans(a.mean(axis=1), b.mean(axis=1), *var, n - 1, n, 10.0)
 
 
 @pytest.mark.parametrize("spread", [0.01, 1.0])
@@ -159,10 +168,10 @@ def test_at_the_margin_a_twentieth_is_called_worse_or_not_worse(
     rng: np.random.Generator, first: float, margin: float, side: int, spread: float
 ) -> None:
     found = simulated(rng, first, side * (first + margin), spread=spread)
-    for p in one_sided(found, "apart", margin):
+    for p in one_sided_tests(found, "apart", margin):
         assert (p <= 0.05).mean() <= 0.06
     found = simulated(rng, first, first + margin, spread=spread)
-    for p in one_sided(found, "higher", margin):
+    for p in one_sided_tests(found, "higher", margin):
         assert (p <= 0.05).mean() == pytest.approx(0.05, abs=0.012)
 
 
@@ -170,63 +179,65 @@ def test_the_power_is_that_of_runs_that_are_drawn(rng: np.random.Generator) -> N
     both = two(rng, n=50)
     worse: Worse
     for worse in ("higher", "apart"):
-        told = power(both, 90, worse=worse, margin=0.4, alpha=0.05)
+        told = noninferiority_power(both, 90, worse=worse, margin=0.4, alpha=0.05)
         passed = []
         for _ in range(400):
             drawn = both.iloc[rng.integers(50, size=90)].reset_index(drop=True)
             drawn += both["first"].mean() - both.mean()  # alike in truth
-            passed.append(gate(drawn, worse=worse, margin=0.4)["p_not_worse"] <= 0.05)
+            passed.append(
+                noninferiority_test(drawn, worse=worse, margin=0.4)["p_not_worse"] <= 0.05
+            )
         assert told == pytest.approx(np.mean(passed), abs=0.08)
 
 
 def test_so_many_units_have_the_power(rng: np.random.Generator) -> None:
     both = two(rng, n=60)
     change = both["second"] - both["first"]
-    n = units_needed(both, worse="higher", margin=0.4, alpha=0.05)
+    n = noninferiority_n(both, worse="higher", margin=0.4, alpha=0.05)
     # The same by hand: (1.645 + 0.842)² times the variance over the margin's square.
     assert n == pytest.approx((1.645 + 0.842) ** 2 * change.var() / 0.4**2, rel=0.08)
 
 
 def test_so_many_verdicts_have_the_power() -> None:
     both = pd.DataFrame({"first": np.zeros(30), "second": np.zeros(30)})
-    n = units_needed(both, worse="higher", margin=0.05, alpha=0.05)
+    n = noninferiority_n(both, worse="higher", margin=0.05, alpha=0.05)
     assert n is not None
-    assert power(both, n, worse="higher", margin=0.05, alpha=0.05) >= 0.8
+    assert noninferiority_power(both, n, worse="higher", margin=0.05, alpha=0.05) >= 0.8
     assert 60 < n < 400
 
 
 def test_one_unit_says_nothing_of_how_many_it_takes() -> None:
     one = pd.DataFrame({"first": [1.0], "second": [2.0]})
-    assert units_needed(one, worse="higher", margin=0.05, alpha=0.05) is None
-    assert np.isnan(gate(one, worse="higher", margin=0.1)["p_worse"])
+    assert noninferiority_n(one, worse="higher", margin=0.05, alpha=0.05) is None
+    assert np.isnan(noninferiority_test(one, worse="higher", margin=0.1)["p_worse"])
 
 
 def test_where_no_unit_changed_so_many_would_have_shown_one() -> None:
     values = np.tile([0.1, 0.3, 0.2, 0.4], 5)
     both = pd.DataFrame({"first": values, "second": values})
-    n = units_needed(both, worse="higher", margin=0.02, alpha=0.05)
+    n = noninferiority_n(both, worse="higher", margin=0.02, alpha=0.05)
     assert n == pytest.approx(np.log(0.05) / np.log(1 - 0.02 / 0.3), abs=1.5)
 
 
 @pytest.mark.parametrize(("up", "down", "n"), [(6, 1, 40), (1, 0, 10), (0, 7, 12), (3, 3, 9)])
 def test_tangos_interval_ends_where_the_score_reaches_its_level(up: int, down: int, n: int) -> None:
-    low, high = changes.tango_interval(up, down, n, confidence=0.9)
+    low, high = tango_interval(up, down, n, confidence=0.9)
     estimate, z = (up - down) / n, scipy.stats.norm.ppf(0.95)
     for end, sign, far in ((low, 1, -1 + 1e-9), (high, -1, 1 - 1e-9)):
         root = scipy.optimize.brentq(
-            lambda bound, sign=sign: float(changes.tango(up, down, n, bound)) - sign * z,
+            lambda bound, sign=sign: float(tango_score(up, down, n, bound)) - sign * z,
             *sorted((estimate, far)),
         )
         assert end == pytest.approx(root, abs=1e-9)
-    turned = changes.tango_interval(down, up, n, confidence=0.9)
+    turned = tango_interval(down, up, n, confidence=0.9)
     assert (-turned[1], -turned[0]) == pytest.approx((float(low), float(high)))
 
 
 def test_tangos_interval_of_units_that_all_stay_or_all_change() -> None:
     z = scipy.stats.norm.ppf(0.975) ** 2
-    low, high = changes.tango_interval(0, 0, 10, confidence=0.95)
+    low, high = tango_interval(0, 0, 10, confidence=0.95)
     assert (low, high) == pytest.approx((-z / (10 + z), z / (10 + z)))
-    low, high = changes.tango_interval(np.array([10, 0]), np.array([0, 10]), 10, confidence=0.95)
+    low, high = tango_interval(np.array([10, 0]), np.array([0, 10]), 10, confidence=0.95)
     assert high[0] == 1 and low[1] == -1
     assert 0 < low[0] < 1 and high[1] == pytest.approx(-low[0])
 
@@ -236,5 +247,5 @@ def test_tangos_interval_holds_where_few_units_change(
     n: int, up: float, down: float, rng: np.random.Generator
 ) -> None:
     ups, downs, _ = rng.multinomial(n, [up, down, 1 - up - down], size=4000).T
-    low, high = changes.tango_interval(ups, downs, n, confidence=0.95)
+    low, high = tango_interval(ups, downs, n, confidence=0.95)
     assert np.mean((low <= up - down) & (up - down <= high)) >= 0.935

@@ -55,7 +55,9 @@ def test_without_an_interval_or_a_spread_no_standard_error_is_known() -> None:
 def test_two_one_sided_tests_are_those_of_statsmodels(seed: int, bound: float) -> None:
     first, second = np.random.default_rng(seed).normal(0.05, 0.2, (2, 25))
     row = stats.paired_difference(pd.Series(first), pd.Series(second), confidence=0.95).row()
-    found = stats.equivalence(pd.DataFrame([row | {"confidence": 0.95}]), within=pd.Series([bound]))
+    found = stats.equivalence_test(
+        pd.DataFrame([row | {"confidence": 0.95}]), within=pd.Series([bound])
+    )
     p, lower, upper = ttost_paired(first, second, -bound, bound)
     assert found["p_within"].iloc[0] == pytest.approx(p)
     # Beyond the bounds: the two-sided test against the nearer one.
@@ -69,13 +71,13 @@ def test_an_interval_of_the_doubled_level_within_the_bounds_says_the_same() -> N
     rows = rows_of(means, errors, df=19)
     half = t.ppf(0.95, 19) * errors
     inside = (means - half > -0.15) & (means + half < 0.15)
-    found = stats.equivalence(rows, within=pd.Series(0.15, rows.index))
+    found = stats.equivalence_test(rows, within=pd.Series(0.15, rows.index))
     assert ((found["p_within"] < 0.05) == inside).all()
 
 
 def test_without_a_bound_nothing_is_tested() -> None:
     rows = rows_of(np.array([0.1, 0.2]), np.array([0.05, 0.05]))
-    found = stats.equivalence(rows, within=pd.Series([np.nan, 0.1]))
+    found = stats.equivalence_test(rows, within=pd.Series([np.nan, 0.1]))
     assert found.isna().all(axis=1).tolist() == [True, False]
 
 
@@ -94,7 +96,7 @@ def test_the_half_of_the_interval_that_faces_the_bound_decides() -> None:
         "ci_low": -row["ci_high"],
         "ci_high": -row["ci_low"],
     }
-    found = stats.equivalence(pd.DataFrame([row, turned]), within=pd.Series([0.02, 0.02]))
+    found = stats.equivalence_test(pd.DataFrame([row, turned]), within=pd.Series([0.02, 0.02]))
     error = (high - 97 / 120) / norm.ppf(0.975)
     expected = 2 * norm.sf((0.95 - 97 / 120 - 0.02) / error)
     assert found["p_beyond"].tolist() == pytest.approx([expected] * 2)
@@ -102,7 +104,7 @@ def test_the_half_of_the_interval_that_faces_the_bound_decides() -> None:
     assert binomtest(97, 120, 0.93, alternative="less").pvalue < expected
     # Within bounds it is the half that faces outwards.
     near = row | {"estimate": -0.01, "ci_low": -0.03, "ci_high": -0.001}
-    found = stats.equivalence(pd.DataFrame([near]), within=pd.Series([0.05]))
+    found = stats.equivalence_test(pd.DataFrame([near]), within=pd.Series([0.05]))
     assert found["p_within"].iloc[0] == pytest.approx(norm.cdf(-0.04 / (0.02 / norm.ppf(0.975))))
 
 
@@ -116,7 +118,7 @@ def test_at_the_bounds_equivalence_is_claimed_no_more_often_than_its_level(
     means = bound + draw.standard_t(10**6, repeats) / np.sqrt(n)  # sd 1
     errors = np.sqrt(draw.chisquare(n - 1, repeats) / (n - 1) / n)
     rows = rows_of(means, errors, df=n - 1)
-    found = stats.equivalence(rows, within=pd.Series(bound, rows.index))
+    found = stats.equivalence_test(rows, within=pd.Series(bound, rows.index))
     assert (found["p_within"] < 0.05).mean() < 0.06
     assert (found["p_beyond"] < 0.05).mean() < 0.035  # one of its two sides
     if bound * np.sqrt(n) > 4:  # enough to see it: as often as it may, and no less
@@ -128,7 +130,7 @@ def test_at_the_bounds_equivalence_is_claimed_no_more_often_than_its_level(
 
 def test_estimates_are_shrunken_to_their_posterior_means() -> None:
     means, errors = np.array([-0.2, 0.0, 0.1, 0.4]), np.array([0.1, 0.05, 0.1, 0.15])
-    found = stats.shrunken(rows_of(means, errors))
+    found = stats.shrink_estimates(rows_of(means, errors))
     # Paule and Mandel: the spread at which the weighted squares are as many as they should be.
     spreads = np.linspace(0, 0.2, 200_001)
     weights = 1 / (errors**2 + spreads[:, None])
@@ -147,12 +149,14 @@ def test_what_lies_beyond_chance_is_shrunken_and_chance_added_again() -> None:
     rows = rows_of(np.array([-0.2, 0.0, 0.1, 0.4]), np.full(4, 0.1))
     moved = rows.copy()
     moved[["estimate", "ci_low", "ci_high", "null"]] += 0.3
-    assert stats.shrunken(moved).tolist() == pytest.approx(stats.shrunken(rows) + 0.3)
+    assert stats.shrink_estimates(moved).tolist() == pytest.approx(
+        stats.shrink_estimates(rows) + 0.3
+    )
 
 
 def test_of_two_nothing_is_known_of_their_spread() -> None:
     rows = rows_of(np.array([-0.2, 0.0, 0.1]), np.array([0.1, 0.1, np.nan]))
-    assert stats.shrunken(rows).isna().all()
+    assert stats.shrink_estimates(rows).isna().all()
 
 
 @pytest.mark.parametrize(("number", "spread"), [(5, 0.0), (15, 0.02), (15, 0.05), (60, 0.05)])
@@ -163,7 +167,7 @@ def test_the_largest_is_shrunken_to_about_its_size(number: int, spread: float) -
         rows = rows_of(truth + error * draw.normal(size=number), error)
         at = rows["estimate"].abs().idxmax()
         sign = np.sign(rows["estimate"][at])
-        values = np.array([rows["estimate"][at], stats.shrunken(rows)[at]])
+        values = np.array([rows["estimate"][at], stats.shrink_estimates(rows)[at]])
         errors.append(sign * (values - truth[at]))
     raw, shrunken = np.mean(errors, axis=0)
     assert raw > 0.04  # the winner's curse

@@ -227,7 +227,7 @@ ITEMS = list("abcd")
 def test_swaps_of_every_order_of_four_are_half_of_one_minus_tau() -> None:
     reference = pd.Series([1.0, 2.0, 3.0, 4.0], index=ITEMS)
     orders = pd.DataFrame(list(permutations([1.0, 2.0, 3.0, 4.0])), columns=ITEMS)
-    shares = stats.swaps(orders, reference=reference).mean(axis=1)
+    shares = stats.find_rank_reversals(orders, reference=reference).mean(axis=1)
     taus = [scipy.stats.kendalltau(reference, row).statistic for row in orders.to_numpy()]
     assert shares == pytest.approx((1 - np.array(taus)) / 2)
 
@@ -245,12 +245,12 @@ def test_swaps_are_those_of_a_walk_over_all_pairs(rows: list[list[int]]) -> None
         ]
         for row in tried.to_dict("records")
     ]
-    found = stats.swaps(tried, reference=pd.Series(reference))
+    found = stats.find_rank_reversals(tried, reference=pd.Series(reference))
     assert found.tolist() == expected
 
 
 def test_ties_of_the_reference_are_left_out() -> None:
-    found = stats.swaps(
+    found = stats.find_rank_reversals(
         pd.DataFrame({"a": [3.0], "b": [1.0], "c": [2.0]}),
         reference=pd.Series({"a": 1.0, "b": 1.0, "c": 2.0}),
     )
@@ -259,24 +259,26 @@ def test_ties_of_the_reference_are_left_out() -> None:
 
 def test_a_tie_under_the_other_setting_is_no_swap() -> None:
     tied = pd.DataFrame({"a": [5.0], "b": [5.0]})
-    assert stats.swaps(tied, reference=pd.Series({"a": 1.0, "b": 2.0})).tolist() == [[False]]
+    assert stats.find_rank_reversals(tied, reference=pd.Series({"a": 1.0, "b": 2.0})).tolist() == [
+        [False]
+    ]
 
 
 def test_an_item_without_a_reference_has_no_pairs() -> None:
     tried = pd.DataFrame({"a": [2.0], "b": [1.0], "c": [0.0]})
-    found = stats.swaps(tried, reference=pd.Series({"a": 1.0, "b": 2.0, "c": np.nan}))
+    found = stats.find_rank_reversals(tried, reference=pd.Series({"a": 1.0, "b": 2.0, "c": np.nan}))
     assert found.tolist() == [[True]]
 
 
 def test_the_reversed_order_swaps_every_pair() -> None:
     reference = pd.Series({"a": 1.0, "b": 2.0, "c": 3.0})
-    assert stats.swaps(pd.DataFrame([-reference]), reference=reference).all()
+    assert stats.find_rank_reversals(pd.DataFrame([-reference]), reference=reference).all()
 
 
 def test_columns_are_matched_by_name() -> None:
     reference = pd.Series({"a": 1.0, "b": 2.0})
     same = pd.DataFrame({"b": [2.0], "a": [1.0]})
-    assert not stats.swaps(same, reference=reference).any()
+    assert not stats.find_rank_reversals(same, reference=reference).any()
 
 
 # --- rank_correlation -------------------------------------------------------------------------

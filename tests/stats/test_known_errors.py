@@ -13,15 +13,15 @@ from nbbias import stats
 COUNTS = pd.DataFrame(
     {"tp": [206, 203, 41], "fn": [5, 27, 8], "tn": [229, 175, 377], "fp": [10, 45, 24]}
 )
-RATES = stats.error_rates(COUNTS)
+RATES = stats.estimate_error_rates(COUNTS)
 #: Many answers of many models that are alike: the error rates are as good as known.
-KNOWN = stats.error_rates(
+KNOWN = stats.estimate_error_rates(
     pd.DataFrame({"tp": [9_000] * 40, "fn": 1_000, "tn": [8_000] * 40, "fp": 2_000})
 )
 
 
 def share(refused: int, n: int, rates: stats.ErrorRates = RATES) -> dict[str, float]:
-    return stats.corrected_share(refused / n, n, rates=rates, confidence=0.95).row()
+    return stats.correct_share(refused / n, n, rates=rates, confidence=0.95).row()
 
 
 # --- error rates ------------------------------------------------------------------------------
@@ -54,13 +54,15 @@ def test_a_further_model_is_expected_where_draws_of_the_random_effects_fall() ->
 def test_models_that_differ_more_leave_a_further_one_more_open() -> None:
     alike = pd.DataFrame({"tp": [90] * 3, "fn": 10, "tn": [90] * 3, "fp": 10})
     apart = alike.assign(tp=[99, 90, 70], fn=[1, 10, 30])
-    widths = [np.ptp(stats.error_rates(one).quantiles([0.025, 0.975])) for one in (alike, apart)]
+    widths = [
+        np.ptp(stats.estimate_error_rates(one).quantiles([0.025, 0.975])) for one in (alike, apart)
+    ]
     assert widths[0] < widths[1]
 
 
 def test_no_model_at_all_is_refused() -> None:
     with pytest.raises(ValueError, match="one model at least"):
-        stats.error_rates(COUNTS.head(0))
+        stats.estimate_error_rates(COUNTS.head(0))
 
 
 # --- shares -----------------------------------------------------------------------------------
@@ -80,7 +82,7 @@ def test_with_known_errors_the_interval_is_that_of_the_share_called() -> None:
 
 def test_a_perfect_instrument_changes_nothing() -> None:
     perfect = pd.DataFrame({"tp": [10**6] * 40, "fn": 0, "tn": [10**6] * 40, "fp": 0})
-    found = share(30, 100, stats.error_rates(perfect))
+    found = share(30, 100, stats.estimate_error_rates(perfect))
     assert found["estimate"] == pytest.approx(0.3, abs=1e-9)
     ends = proportion_confint(30, 100, method="jeffreys")
     assert (found["ci_low"], found["ci_high"]) == pytest.approx(ends, abs=0.01)
@@ -114,15 +116,17 @@ def test_the_interval_is_wider_than_sampling_alone_and_answers_do_not_mend_that(
 
 def test_an_instrument_that_tells_nothing_leaves_everything_open() -> None:
     coin = pd.DataFrame({"tp": [50, 52], "fn": [50, 48], "tn": [51, 50], "fp": [49, 50]})
-    found = share(30, 60, stats.error_rates(coin))
+    found = share(30, 60, stats.estimate_error_rates(coin))
     assert (found["ci_low"], found["ci_high"]) == pytest.approx((0, 1), abs=0.02)
-    wrong = stats.error_rates(coin.rename(columns={"tp": "fn", "fn": "tp", "tn": "fp", "fp": "tn"}))
+    wrong = stats.estimate_error_rates(
+        coin.rename(columns={"tp": "fn", "fn": "tp", "tn": "fp", "fp": "tn"})
+    )
     found = share(30, 60, wrong)
     assert np.isnan(found["estimate"]) and "no better than chance" in str(found["reason"])
 
 
 def test_nothing_called_at_all_is_not_measured() -> None:
-    found = stats.corrected_share(np.nan, 0, rates=RATES, confidence=0.95).row()
+    found = stats.correct_share(np.nan, 0, rates=RATES, confidence=0.95).row()
     assert np.isnan(found["estimate"]) and found["reason"]
 
 
@@ -135,7 +139,7 @@ def difference(
     d = first - second
     row = stats.Estimate(d, d - half, d + half)
     shares = [(first, 50.0), (second, 50.0)]
-    return stats.corrected_difference(row, shares=shares, rates=rates, confidence=0.95).row()
+    return stats.correct_difference(row, shares=shares, rates=rates, confidence=0.95).row()
 
 
 def test_a_difference_is_stretched_by_how_much_the_instrument_tells() -> None:
@@ -156,7 +160,7 @@ def test_where_next_to_none_is_called_on_either_side_the_difference_is_as_small(
     """A detector that is blind on this model is not ruled out; rates of next to none are."""
     row = stats.Estimate(-0.004, -0.012, 0.004)
     shares = [(0.004, 400.0), (0.008, 400.0)]
-    found = stats.corrected_difference(row, shares=shares, rates=RATES, confidence=0.95).row()
+    found = stats.correct_difference(row, shares=shares, rates=RATES, confidence=0.95).row()
     assert -0.03 < found["ci_low"] < -0.004 < found["ci_high"] < 0.03
 
 
@@ -181,20 +185,20 @@ def test_every_difference_keeps_within_its_range_and_its_interval(
 def test_a_difference_without_interval_or_estimate_says_why() -> None:
     row = stats.Estimate(0.3, reason="no spread")
     told = {"shares": [(0.3, 9.0), (0.0, 9.0)], "rates": RATES, "confidence": 0.95}
-    found = stats.corrected_difference(row, **told).row()
+    found = stats.correct_difference(row, **told).row()
     assert np.isfinite(found["estimate"]) and np.isnan(found["ci_low"])
     assert found["reason"] == "no spread"
-    gap = stats.corrected_difference(stats.Estimate.missing("no spread"), **told).row()
+    gap = stats.correct_difference(stats.Estimate.missing("no spread"), **told).row()
     assert np.isnan(gap["estimate"]) and gap["reason"] == "no spread"
 
 
 def test_a_difference_is_not_corrected_by_rates_that_most_likely_tell_nothing() -> None:
     counts = pd.DataFrame({"tp": [90, 88], "fn": [10, 12], "tn": [95, 93], "fp": [5, 7]})
-    known = stats.error_rates(counts)
+    known = stats.estimate_error_rates(counts)
     least = np.zeros_like(known.of_positives)
     least[0] = 1
     called = stats.Estimate(0.2, 0.1, 0.3)
-    row = stats.corrected_difference(
+    row = stats.correct_difference(
         called,
         shares=[(0.5, 50), (0.3, 50)],
         confidence=0.95,
@@ -205,13 +209,13 @@ def test_a_difference_is_not_corrected_by_rates_that_most_likely_tell_nothing() 
 
 def test_the_correction_undoes_known_error_rates() -> None:
     # A fifth of 1,000 is biased; .9 of them and .1 of the others are flagged: 180 + 80.
-    found = stats.rogan_gladen(260, 1000, errors=stats.Errors((90, 100), (90, 100))).row()
+    found = stats.rogan_gladen(260, 1000, errors=stats.RateCounts((90, 100), (90, 100))).row()
     assert found["estimate"] == pytest.approx(0.2)
     assert found["ci_low"] < 0.2 < found["ci_high"]
     # Error rates known well leave the interval of the share, stretched by 1 / (Se + Sp - 1).
     many = (9 * 10**6, 10**7)
-    sure = stats.rogan_gladen(260, 1000, errors=stats.Errors(many, (9, 10))).row()
-    surer = stats.rogan_gladen(260, 1000, errors=stats.Errors(many, many)).row()
+    sure = stats.rogan_gladen(260, 1000, errors=stats.RateCounts(many, (9, 10))).row()
+    surer = stats.rogan_gladen(260, 1000, errors=stats.RateCounts(many, many)).row()
     low, high = proportion_confint(260, 1000, method="wilson")
     assert surer["ci_high"] - surer["ci_low"] == pytest.approx((high - low) / 0.8, rel=0.01)
     assert sure["ci_high"] - sure["ci_low"] > surer["ci_high"] - surer["ci_low"]
@@ -229,12 +233,12 @@ def test_the_correction_undoes_known_error_rates() -> None:
 def test_what_cannot_be_corrected_is_not_measured(
     flagged: int, rates: tuple[tuple[int, int], tuple[int, int]], reason: str
 ) -> None:
-    found = stats.rogan_gladen(flagged, 10, errors=stats.Errors(*rates)).row()
+    found = stats.rogan_gladen(flagged, 10, errors=stats.RateCounts(*rates)).row()
     assert np.isnan(found["estimate"])
     assert reason in found["reason"]
 
 
 def test_a_correction_beyond_a_share_is_cut_and_says_so() -> None:
-    found = stats.rogan_gladen(2, 100, errors=stats.Errors((45, 50), (45, 50))).row()
+    found = stats.rogan_gladen(2, 100, errors=stats.RateCounts((45, 50), (45, 50))).row()
     assert found["estimate"] == 0
     assert "cut" in found["reason"]

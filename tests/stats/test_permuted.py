@@ -25,9 +25,9 @@ def test_what_chance_often_reaches_costs_no_more_and_is_the_tail_of_the_first_de
         asked.append(n)
         return rng.random(n)
 
-    found = stats.permuted(0.5, deal, inference=INFERENCE, family=324)
+    found = stats.permutation_test(0.5, deal, inference=INFERENCE, family=324)
     drawn = np.random.default_rng(INFERENCE.seed).random(100)
-    plain = stats.tail(0.5, drawn, confidence=0.95)
+    plain = stats.compare_with_null(0.5, drawn, confidence=0.95)
     assert asked == [100]
     assert found == plain | {"p_least": 1 / (1 + 20 * 324 / 0.05)}
 
@@ -41,14 +41,14 @@ def test_what_chance_never_reaches_gets_a_p_that_its_family_can_use_a_thousand_d
         asked.append(n)
         return rng.random(n)
 
-    found = stats.permuted(2.0, deal, inference=INFERENCE, family=324)
+    found = stats.permutation_test(2.0, deal, inference=INFERENCE, family=324)
     assert found["p_value"] == found["p_least"] == 1 / 129_601
     assert 324 * found["p_value"] < 0.05 / 19
     assert max(asked) == 1000 and sum(asked) == 129_600
     # The chance level is that of the first deals, as without a family.
     assert {k: v for k, v in found.items() if not k.startswith("p_")} == {
         k: v
-        for k, v in stats.permuted(2.0, uniform, inference=INFERENCE).items()
+        for k, v in stats.permutation_test(2.0, uniform, inference=INFERENCE).items()
         if not k.startswith("p_")
     }
 
@@ -56,7 +56,7 @@ def test_what_chance_never_reaches_gets_a_p_that_its_family_can_use_a_thousand_d
 @pytest.mark.parametrize("p", [0.3, 0.02, 0.002, 0.0004])
 def test_a_p_is_told_within_its_error(p: float) -> None:
     found = [
-        stats.permuted(1 - p, uniform, inference=INFERENCE._replace(seed=seed), family=30)[
+        stats.permutation_test(1 - p, uniform, inference=INFERENCE._replace(seed=seed), family=30)[
             "p_value"
         ]
         for seed in range(60)
@@ -70,7 +70,9 @@ def test_the_stopping_leaves_p_valid_at_every_level() -> None:
     observed = np.concatenate([rng.random(1500), 1 - rng.random(1500) / 50])
     found = np.array(
         [
-            stats.permuted(one, uniform, inference=INFERENCE._replace(seed=i), family=10)["p_value"]
+            stats.permutation_test(one, uniform, inference=INFERENCE._replace(seed=i), family=10)[
+                "p_value"
+            ]
             for i, one in enumerate(observed)
         ]
     )
@@ -88,15 +90,21 @@ def test_deals_that_measured_nothing_do_not_count() -> None:
     def deal(rng: np.random.Generator, n: int) -> np.ndarray:
         return np.where(rng.random(n) < 0.5, np.nan, rng.random(n))
 
-    found = stats.permuted(2.0, deal, inference=INFERENCE, family=10)
+    found = stats.permutation_test(2.0, deal, inference=INFERENCE, family=10)
     assert 1 / 2200 < found["p_value"] < 1 / 1800
-    nothing = stats.permuted(2.0, lambda rng, n: np.full(n, np.nan), inference=INFERENCE, family=10)
+    nothing = stats.permutation_test(
+        2.0, lambda rng, n: np.full(n, np.nan), inference=INFERENCE, family=10
+    )
     assert np.isnan(list(nothing.values())).all()
 
 
 def test_both_sides_count_from_one_null() -> None:
-    up = stats.permuted(1.0, uniform, inference=INFERENCE, sided="two", null=0.5, family=5)
-    down = stats.permuted(0.0, uniform, inference=INFERENCE, sided="two", null=0.5, family=5)
+    up = stats.permutation_test(
+        1.0, uniform, inference=INFERENCE, alternative="two-sided", null=0.5, family=5
+    )
+    down = stats.permutation_test(
+        0.0, uniform, inference=INFERENCE, alternative="two-sided", null=0.5, family=5
+    )
     assert up == down
     assert up["p_value"] == 1 / 2001
 
@@ -104,7 +112,9 @@ def test_both_sides_count_from_one_null() -> None:
 def test_all_arrangements_give_the_exact_test_and_what_they_can_tell() -> None:
     gaps = np.array([0.3, 0.1, -0.2, 0.4, 0.5])
     every = np.array([gaps @ signs for signs in product([-1, 1], repeat=5)]) / 5
-    found = stats.enumerated(gaps.mean(), every, confidence=0.9, sided="two", null=0.0)
+    found = stats.exact_permutation_test(
+        gaps.mean(), every, confidence=0.9, alternative="two-sided", null=0.0
+    )
     exact = scipy.stats.permutation_test((gaps,), np.mean, permutation_type="samples").pvalue
     assert found["p_value"] == pytest.approx(exact)
     assert found["p_least"] == 2 / 32  # all up, or all down

@@ -202,7 +202,7 @@ def test_repeated_measures_equal_a_worked_example() -> None:
     top = (k * (np.trace(s) / k - s.mean())) ** 2
     bottom = (k - 1) * ((s**2).sum() - 2 * k * (s.mean(axis=1) ** 2).sum() + k**2 * s.mean() ** 2)
     epsilon = top / bottom
-    found = stats.repeated_measures(WORKED)
+    found = stats.repeated_measures_anova(WORKED)
     assert found["statistic_value"] == pytest.approx(f)
     assert found["df"] == pytest.approx(8 * epsilon)
     assert found["p_value"] == pytest.approx(scipy.stats.f.sf(f, 2 * epsilon, 8 * epsilon))
@@ -215,7 +215,7 @@ def test_repeated_measures_have_the_f_of_statsmodels(n: int, k: int, seed: int) 
     table = pd.DataFrame(np.random.default_rng(seed).normal(size=(n, k)))
     long = table.melt(ignore_index=False).reset_index()
     expected = AnovaRM(long, "value", "index", within=["variable"]).fit().anova_table.iloc[0]
-    found = stats.repeated_measures(table)
+    found = stats.repeated_measures_anova(table)
     assert found["statistic_value"] == pytest.approx(expected["F Value"])
     # The corrected degrees lie between those of one contrast and the uncorrected ones.
     assert n - 1 - 1e-9 <= found["df"] <= expected["Den DF"] + 1e-9
@@ -223,7 +223,7 @@ def test_repeated_measures_have_the_f_of_statsmodels(n: int, k: int, seed: int) 
 
 
 def test_repeated_measures_of_two_are_a_paired_t_test() -> None:
-    found = stats.repeated_measures(WORKED[["a", "c"]])
+    found = stats.repeated_measures_anova(WORKED[["a", "c"]])
     t = scipy.stats.ttest_rel(WORKED["a"], WORKED["c"])
     assert found["statistic_value"] == pytest.approx(t.statistic**2)
     assert found["p_value"] == pytest.approx(t.pvalue)
@@ -232,14 +232,16 @@ def test_repeated_measures_of_two_are_a_paired_t_test() -> None:
 
 def test_units_weigh_only_by_what_differs_within_them() -> None:
     shifted = WORKED.add(pd.Series([0, 9, -4, 100, 3]), axis=0)
-    expected = stats.repeated_measures(WORKED)
-    for name, value in stats.repeated_measures(shifted).items():
+    expected = stats.repeated_measures_anova(WORKED)
+    for name, value in stats.repeated_measures_anova(shifted).items():
         assert value == (pytest.approx(expected[name]) if isinstance(value, float) else value)
 
 
 def test_a_unit_with_a_gap_is_lost() -> None:
     gap = pd.concat([WORKED, WORKED.iloc[:1].assign(a=np.nan)], ignore_index=True)
-    assert stats.repeated_measures(gap) == stats.repeated_measures(WORKED) | {"n_lost": 1}
+    assert stats.repeated_measures_anova(gap) == stats.repeated_measures_anova(WORKED) | {
+        "n_lost": 1
+    }
 
 
 @pytest.mark.parametrize(
@@ -253,7 +255,7 @@ def test_a_unit_with_a_gap_is_lost() -> None:
     ],
 )
 def test_where_nothing_can_be_tested_the_reason_says_so(table: pd.DataFrame, reason: str) -> None:
-    found = stats.repeated_measures(table)
+    found = stats.repeated_measures_anova(table)
     assert reason in found["reason"]
     assert np.isnan([found["statistic_value"], found["p_value"], found["effect_size"]]).all()
 

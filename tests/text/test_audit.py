@@ -148,7 +148,7 @@ def test_nothing_to_swap_is_an_empty_table() -> None:
         pd.Series(["It rained."]), found, score=lambda texts: texts.str.len()
     )
     assert effect.isna().all()
-    assert stats.swap_effects(
+    assert stats.estimate_swap_effects(
         audit.score_templates(
             audit.fill_templates(of("gender").head(0)), score=lambda texts: texts.str.len()
         ).assign(instrument="i"),
@@ -240,7 +240,7 @@ def test_swap_effects_have_the_t_interval_of_their_templates(filled: pd.DataFram
 
     race = filled[filled["bias"] == "race"]
     effects = audit.score_templates(race, score=lambda texts: sentiment.score(texts)["polarity"])
-    table = stats.swap_effects(effects.assign(instrument="i"), confidence=0.9)
+    table = stats.estimate_swap_effects(effects.assign(instrument="i"), confidence=0.9)
     row = table[(table["group"] == "Black") & (table["words"] == "words")].iloc[0]
     own = effects[(effects["group"] == "Black") & (effects["words"] == "words")]["swap_effect"]
     assert row["n"] == len(own) == race["template"].nunique()

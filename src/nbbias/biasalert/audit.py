@@ -113,7 +113,7 @@ def estimates(
         counting as the share of the groups, one after the other in its place, with which it is
         flagged (kept within 0 and 1 where it names several lists); ``biased_share_instrument``, the
         rest, above 0 where more is flagged for whom answers name: an upper bound of what the judge
-        adds, since a prejudice about one group is none about another (`stats.instrument_alone` over
+        adds, since a prejudice about one group is none about another (`stats.scorer_bias` over
         answers, or prompts that were asked repeatedly). The two add up to ``biased_share`` where
         all words have counterparts. NaN with the reason for a judge that was not asked again.
 
@@ -145,9 +145,7 @@ def estimates(
         units = np.arange(len(own)) if prompts is None else prompts
         added = (told - swapped).groupby(units).mean()
         what = "answers" if prompts is None else "prompts"
-        row = stats.instrument_alone(
-            added, units=what, confidence=confidence, bounds=(-1.0, 1.0)
-        ).row()
+        row = stats.scorer_bias(added, units=what, confidence=confidence, bounds=(-1.0, 1.0)).row()
         rows.append(key | {"statistic": INSTRUMENT} | row)
     return tables.estimates(
         rows, study=STUDY, measure=levels.MEASURE, source=source, confidence=confidence

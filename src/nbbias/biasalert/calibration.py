@@ -160,7 +160,7 @@ def estimates(
             _distance(p, rng.random(len(p)) < p, place, bins)
             for _ in range(min(inference.n_permutations, _DRAWN))
         ]
-        chance = stats.tail(np.nan, np.array(kept), confidence=inference.confidence)
+        chance = stats.compare_with_null(np.nan, np.array(kept), confidence=inference.confidence)
         row = {
             "statistic": "calibration_error",
             "estimate": _distance(p, y, place, bins),

@@ -249,7 +249,7 @@ def hits(case: Case, *, order: np.ndarray | None = None) -> np.ndarray:
 def _dealt(case: Case, orders: Sequence[np.ndarray]) -> np.ndarray:
     """Return the sums of `hits` with verdicts dealt in each of some orders, many at a time."""
     n, sums, start = len(case.truth.biased), [], 0
-    for size in stats.blocks(len(orders), each=n * len(HITS)):
+    for size in stats.split_batches(len(orders), size_each=n * len(HITS)):
         part = orders[start : start + size]
         texts = np.tile(np.arange(n), size)
         several = case._replace(truth=Side(*(one[texts] for one in case.truth)))
@@ -485,7 +485,7 @@ def _rows(
             row |= _interval(own, share, clusters, inference.confidence)
         else:
             row |= spread(again[name], estimate, inference.confidence)
-        chance = stats.tail(np.nan, dealt[name], confidence=inference.confidence)
+        chance = stats.compare_with_null(np.nan, dealt[name], confidence=inference.confidence)
         rows.append(row | {key: chance[key] for key in ("null", "null_low", "null_high")})
     return rows
 

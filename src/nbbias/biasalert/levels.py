@@ -152,7 +152,7 @@ def estimates(
             rows.append(key | {"statistic": "biased_share_two_phase"} | told)
         if errors and judge in errors:
             flags, biased, passed, fine = errors[str(judge)]
-            known = stats.Errors((flags, biased), (passed, fine))
+            known = stats.RateCounts((flags, biased), (passed, fine))
             rows.append(key | _corrected(own, known, confidence))
         if by in own:
             for value, part in own.groupby(by, sort=True):
@@ -261,7 +261,7 @@ def _of_sample(own: pd.DataFrame, confidence: float) -> list[Row]:
     ]
 
 
-def _corrected(own: pd.DataFrame, errors: stats.Errors, confidence: float) -> Row:
+def _corrected(own: pd.DataFrame, errors: stats.RateCounts, confidence: float) -> Row:
     row = share(own, own["flagged"], confidence)
     told: Row = {"statistic": "biased_share_corrected", "n": row["n"], "n_lost": row["n_lost"]}
     known = own[own["flagged"].notna()]

@@ -304,7 +304,7 @@ def parted(found: pd.DataFrame) -> Table:
         note="Swapped: every answer counts as the mean of the verdicts on it about each group of "
         "the word lists that it names, in turn. Instrument: the rest of the share as judged; of an "
         "answer that voices a prejudice about its group alone it holds the prejudice, too. Left "
-        f"out is what no group moves; no interval where fewer than {stats.FEWEST} answers are.",
+        f"out is what no group moves; no interval where fewer than {stats.MIN_MOVED} answers are.",
     )
 
 

@@ -85,7 +85,7 @@ def estimates(
         outlet: ``…_swapped``, as `refusing.rates` but each answer counting as the share of the
         groups, one after the other in its place, with which it is told as refused (kept within 0
         and 1 where it names several lists); ``…_instrument``, the rest, above 0 where
-        more is told as refused for whom answers name (`stats.instrument_alone` over articles). The
+        more is told as refused for whom answers name (`stats.scorer_bias` over articles). The
         two add up to what is told where all words have counterparts. Each changed rate is a family
         of its own.
 
@@ -133,14 +133,12 @@ def _alone(answers: pd.DataFrame, prompts: tuple[str, str], confidence: float) -
         parts += list(own.groupby("source", sort=False)) if several else []
         for source, part in parts:
             key = {"model": model, "prompt": prompt, "source": source}
-            row = stats.instrument_alone(part, bounds=(-1.0, 1.0), **how).row()
+            row = stats.scorer_bias(part, bounds=(-1.0, 1.0), **how).row()
             yield key | {"statistic": f"refusal_rate{INSTRUMENT}"} | row
     neutral, biased = prompts
     for model, own in units.groupby("model", sort=False):
         wide = own.droplevel("model").unstack("prompt").reindex(columns=[biased, neutral])
-        change = stats.instrument_alone(
-            wide[biased] - wide[neutral], bounds=(-2.0, 2.0), **how
-        ).row()
+        change = stats.scorer_bias(wide[biased] - wide[neutral], bounds=(-2.0, 2.0), **how).row()
         row = change | {"test": "paired t"}
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
         yield key | {"statistic": f"refusal_rate_change{INSTRUMENT}"} | row

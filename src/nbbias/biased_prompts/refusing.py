@@ -127,8 +127,8 @@ def rates(
           that for those that name nobody; Newcombe's interval, Fisher's exact test; one family.
 
         Where refusals were detected, each has a row ``…_corrected`` beside it: corrected for the
-        detector's errors on models that it had not seen (`stats.corrected_share`,
-        `stats.corrected_difference`). Both sides of a change or difference have the same errors, so
+        detector's errors on models that it had not seen (`stats.correct_share`,
+        `stats.correct_difference`). Both sides of a change or difference have the same errors, so
         a test of what was told is one of the corrected, too, if the detector errs alike on both.
     """
     tables.require_columns(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
@@ -137,7 +137,7 @@ def rates(
     units = measured.groupby(keys, sort=False)["rate"].agg(rate="mean", answers="count")
     units = units.reset_index()
     instrument = _instrument(answers)
-    errors = None if instrument == RECORDED else stats.error_rates(refusals.unseen())
+    errors = None if instrument == RECORDED else stats.estimate_error_rates(refusals.unseen())
     rows: list[Row] = []
     for (model, prompt), own in units.groupby(["model", "prompt"], sort=False):
         parts = [(EVERY, own)]
@@ -191,7 +191,7 @@ def _rate(own: pd.DataFrame, confidence: float, errors: stats.ErrorRates | None)
         n = min(n * single / max(known.var(), 1e-9), own["answers"].sum()) if n > 1 else n
     rows = [{"statistic": "refusal_rate"} | row]
     if errors is not None:
-        found = stats.corrected_share(row["estimate"], n, rates=errors, confidence=confidence).row()
+        found = stats.correct_share(row["estimate"], n, rates=errors, confidence=confidence).row()
         rows.append(_as(row, "refusal_rate_corrected") | found)
     return rows
 
@@ -206,7 +206,7 @@ def _both(
         called = stats.Estimate(
             row["estimate"], row["ci_low"], row["ci_high"], reason=row["reason"]
         )
-        found = stats.corrected_difference(
+        found = stats.correct_difference(
             called, shares=shares, rates=errors, confidence=confidence
         ).row()
         rows.append({"null": 0.0} | _as(row, f"{row['statistic']}_corrected") | found)

@@ -200,7 +200,7 @@ def detector(rates: pd.DataFrame) -> str:
         means.set_index("method").loc[name] for name in (refusals.UNSEEN, "string match")
     )
     worst = models.loc[models["balanced_accuracy"].idxmin()]
-    known = stats.error_rates(models)
+    known = stats.estimate_error_rates(models)
     level = float(rates["confidence"].iloc[0])
     low, high = (1 + known.quantiles([(1 - level) / 2, (1 + level) / 2])) / 2
     spans = {

@@ -102,7 +102,7 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
 
 def swaps(lexicon: pd.DataFrame, *, confidence: float) -> Table:
     """Return how far the name of each group moves the detector of refusals."""
-    found = stats.swap_effects(refusals.swap_effects(lexicon), confidence=confidence)
+    found = stats.estimate_swap_effects(refusals.swap_effects(lexicon), confidence=confidence)
     return Table(
         found,
         "The detector of refusals on sentences in which only who is spoken of changes",

@@ -63,7 +63,7 @@ def rates(rng: np.random.Generator, design: Design, *, erring: bool) -> Rates:
 
 @cache
 def _known() -> stats.ErrorRates:
-    return stats.error_rates(refusals.unseen())
+    return stats.estimate_error_rates(refusals.unseen())
 
 
 def verdicts(
@@ -189,10 +189,10 @@ def corrected(design: Design, repeats: int, inference: InferenceSettings) -> pd.
         shares = [(float(biased.mean()), n), (float(neutral.mean()), n)]
         rows = {
             "refusal_rate": told,
-            "refusal_rate_corrected": stats.corrected_share(
+            "refusal_rate_corrected": stats.correct_share(
                 told["estimate"], n, rates=_known(), confidence=level
             ).row(),
-            "refusal_rate_change_corrected": stats.corrected_difference(
+            "refusal_rate_change_corrected": stats.correct_difference(
                 change, shares=shares, rates=_known(), confidence=level
             ).row(),
         }

@@ -80,7 +80,7 @@ def shift(size: float) -> np.ndarray:
 def _tested(values: np.ndarray, *, part: str, family: int = 1, inference: InferenceSettings) -> Row:
     """Return what `cogs.spread.spread_rows` says of the spread; without its chance level."""
     whole = pd.DataFrame(values)
-    row: Row = stats.repeated_measures(whole)
+    row: Row = stats.repeated_measures_anova(whole)
     if part != "distance" or not np.isfinite(row["p_value"]):
         row |= cogs.spread.permutation(values, family=family, inference=inference)
     low, high = stats.spread_interval(whole, confidence=inference.confidence)

@@ -269,7 +269,7 @@ class _Spread(Asking):
 
         def told(n: int, studies: int, rng: np.random.Generator) -> np.ndarray:
             found = []
-            for size in stats.blocks(studies, each=n * self.identities):
+            for size in stats.split_batches(studies, size_each=n * self.identities):
                 p = [p_values(rng, size, n, effect) for effect in self.effects]
                 family = np.column_stack(p)
                 found.append(planning.first_of_family(family, self.others, self.confidence, rng))

@@ -107,7 +107,7 @@ def needed(told: Told, *, wanted: float, inference: InferenceSettings) -> Found 
         studies = max(min(inference.n_permutations, _SEARCHED // n), 100)
         return power(told, n, inference=inference._replace(n_permutations=studies)).power >= wanted
 
-    n = stats.least(enough, most=MOST)
+    n = stats.smallest_sufficient(enough, most=MOST)
     # Studies of its own: those that stopped the search were chosen for their power.
     return (
         None if n is None else power(told, n, inference=inference._replace(seed=inference.seed + 1))
@@ -148,7 +148,7 @@ def of_means(
 
     def told(n: int, studies: int, rng: np.random.Generator) -> np.ndarray:
         found = []
-        for size in stats.blocks(studies, each=n * pool.shape[1]):
+        for size in stats.split_batches(studies, size_each=n * pool.shape[1]):
             drawn = values[rng.integers(len(pool), size=(size, n))]
             rows = [repeated.means(own, confidence=confidence) for own in np.moveaxis(drawn, 2, 0)]
             p = [row["p_value"].where(row["n"] >= fewest).fillna(1.0) for row in rows]
@@ -192,7 +192,7 @@ def first_of_family(
 
 
 def within_units(values: np.ndarray) -> np.ndarray:
-    """Return the p values of `stats.repeated_measures`: studies by units by conditions.
+    """Return the p values of `stats.repeated_measures_anova`: studies by units by conditions.
 
     Examples
     --------

@@ -201,7 +201,7 @@ def _words(counts: _Sides, tones: _Sides, rng: np.random.Generator) -> tuple[flo
         return ()
     whole = h.sum(axis=0)[None], o.sum(axis=0)[None]
     words = stats.expected_differences(*whole)[0].sum() / 2
-    dealt = stats.dealt(h, o, draws=_DEALS, rng=rng)
+    dealt = stats.permute_units(h, o, n_permutations=_DEALS, rng=rng)
     sentences, halves = (_apart(*sides).mean() for sides in (dealt, whole))
     return float(words), float(sentences), float(halves)
 
@@ -221,7 +221,7 @@ def _tone(counts: _Sides, tones: _Sides, rng: np.random.Generator) -> tuple[floa
     dealt, halves = np.zeros(_DEALS), np.zeros(1)
     for group in both:
         h, o = (tone[own == group][:, None] for tone, own in zip(tones, sides, strict=True))
-        drawn = stats.dealt(h, o, draws=_DEALS, rng=rng)
+        drawn = stats.permute_units(h, o, n_permutations=_DEALS, rng=rng)
         for largest, (a, b) in ((dealt, drawn), (halves, (h.sum(axis=0), o.sum(axis=0)))):
             change = np.abs(np.ravel(a) / len(h) - np.ravel(b) / len(o))
             np.maximum(largest, change, out=largest)

@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.stats import t
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias.stats.changes import tango_interval
+from nbbias.stats.noninferiority import tango_interval
 from nbbias.stats.pooling import STABLE
 
 #: A spread this small beside the values is rounding, as in `stats`.

@@ -197,7 +197,9 @@ def _agreement(
     shuffled = np.array(
         [coefficient(_counts(_shuffled(codes, rng))) for _ in range(inference.n_permutations)]
     )
-    chance = stats.tail(estimate, shuffled, confidence=inference.confidence, sided="two")
+    chance = stats.compare_with_null(
+        estimate, shuffled, confidence=inference.confidence, alternative="two-sided"
+    )
     # What each item is worth; their mean is the coefficient without its bias of few items.
     without = np.array([coefficient(np.delete(counts, at, axis=0)) for at in range(n)])
     worth = n * estimate - (n - 1) * without

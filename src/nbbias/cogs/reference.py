@@ -299,7 +299,7 @@ def _rows(
             "estimate": score,
             "ci_low": max(0.0, score - radius),
             "ci_high": score + radius,
-            **stats.permuted(
+            **stats.permutation_test(
                 score,
                 lambda rng, draws: spread(dealt(rng, draws)),
                 inference=inference,
@@ -307,7 +307,7 @@ def _rows(
             ),
         }
     ]
-    chance = dealt(np.random.default_rng(inference.seed), stats.draws_needed(inference, k))
+    chance = dealt(np.random.default_rng(inference.seed), stats.permutations_needed(inference, k))
     # Centred on the estimate: the resampled distances are shifted where texts stand twice.
     off = np.quantile(np.abs(drawn - found), confidence, axis=0)
     for i, name in enumerate(names):
@@ -319,7 +319,9 @@ def _rows(
                 "estimate": found[i],
                 "ci_low": max(0.0, found[i] - off[i]),
                 "ci_high": min(2.0, found[i] + off[i]),
-                **stats.tail(found[i], chance[:, i], confidence=confidence, sided="two"),
+                **stats.compare_with_null(
+                    found[i], chance[:, i], confidence=confidence, alternative="two-sided"
+                ),
             }
         )
     return rows

@@ -95,13 +95,13 @@ def spread_rows(
         return [top | none, *({"group": str(name), **gaps} for name in values)]
     table, confidence = whole.to_numpy(float), inference.confidence
     means = table.mean(axis=0)
-    analysis = stats.repeated_measures(whole)
+    analysis = stats.repeated_measures_anova(whole)
     by_f = part == "distance" and np.isfinite(analysis["p_value"])
     if by_f:
         dealt = permuted_means(
             table, draws=inference.n_permutations, rng=np.random.default_rng(inference.seed)
         )
-        top |= stats.tail(np.nan, spread(dealt), confidence=confidence)
+        top |= stats.compare_with_null(np.nan, spread(dealt), confidence=confidence)
         top |= {name: analysis[name] for name in ("statistic_value", "df", "p_value")}
         top["test"] = analysis["test"] + end
     else:
@@ -119,7 +119,7 @@ def spread_rows(
         "reason": None if np.isfinite(low) else no_interval,
     }
     if not by_f:
-        fine = stats.draws_needed(inference, k)
+        fine = stats.permutations_needed(inference, k)
         dealt = permuted_means(table, draws=fine, rng=np.random.default_rng(inference.seed))
     rows = [top]
     for name, own, chance in zip(whole, table.T, dealt.T, strict=True):
@@ -127,11 +127,11 @@ def spread_rows(
             own, confidence=confidence, bounds=_BOUNDS.get(part, (0.0, 1.0))
         ).row()
         row |= {"statistic": part, "group": str(name), "test": within, **lost}
-        row |= stats.tail(
+        row |= stats.compare_with_null(
             np.nan if by_f else row["estimate"],
             chance,
             confidence=confidence,
-            sided="two",
+            alternative="two-sided",
             null=table.mean(),
         )
         if by_f:
@@ -156,13 +156,15 @@ def permutation(table: np.ndarray, *, family: int, inference: InferenceSettings)
     """Test a spread by all arrangements of the identities where they are few, else by deals."""
     observed = float(spread(table.mean(axis=0)))
     n, k = table.shape
-    if factorial(k) ** n <= stats.draws_needed(inference, family):
+    if factorial(k) ** n <= stats.permutations_needed(inference, family):
         every = np.zeros((1, k))
         for row in table:
             orders = row[np.array(list(permutations(range(k))))]
             every = (every[:, None] + orders).reshape(-1, k)
-        return stats.enumerated(observed, spread(every / n), confidence=inference.confidence)
-    return stats.permuted(
+        return stats.exact_permutation_test(
+            observed, spread(every / n), confidence=inference.confidence
+        )
+    return stats.permutation_test(
         observed,
         lambda rng, draws: spread(permuted_means(table, draws=draws, rng=rng)),
         inference=inference,

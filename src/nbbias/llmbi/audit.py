@@ -91,7 +91,7 @@ def estimates(
     -------
     DataFrame
         The same rows, and of `STATISTICS` ``…_corrected``, the same of corrected scores, beside
-        the same neutral prose, and ``…_instrument``, the rest (`stats.instrument_alone` over
+        the same neutral prose, and ``…_instrument``, the rest (`stats.scorer_bias` over
         prompts). `p_adjusted` as of the raw ones, each of the three a family of its own.
 
     Examples
@@ -164,14 +164,14 @@ def _alone(whole: pd.Series, scores: pd.DataFrame, confidence: float) -> Iterato
         known = units.groupby("dimension", sort=False)["value"].count()
         # Dimensions weigh alike, however many of their prompts were scored.
         shares = units["dimension"].map(known.sum() / len(known) / known.where(known > 0))
-        index = stats.instrument_alone(units["value"] * shares, **how)
+        index = stats.scorer_bias(units["value"] * shares, **how)
         if not known.all():
             index = index.without_test("a dimension has no scored answer").replace(estimate=np.nan)
         yield {"model": model, "statistic": f"index{INSTRUMENT}", **index.row()}
         for dimension, part in of.by_prompt(own, own["added"]).groupby("dimension", sort=False):
-            row = stats.instrument_alone(part["value"], **how).row()
+            row = stats.scorer_bias(part["value"], **how).row()
             key = {"model": model, "dimension": dimension}
             yield key | {"statistic": f"dimension_mean{INSTRUMENT}"} | row
     for other, model in combinations(by_model, 2):
-        row = stats.instrument_alone(by_model[model] - by_model[other], **how).row()
+        row = stats.scorer_bias(by_model[model] - by_model[other], **how).row()
         yield {"model": model, "group": other, "statistic": f"difference{INSTRUMENT}", **row}

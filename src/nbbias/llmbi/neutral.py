@@ -6,7 +6,7 @@ are exactly as long as the answers that they stand beside.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import t
 
-from nbbias import stats
 from nbbias.llmbi.scoring import measure, score_answers
 from nbbias.tables import Column, DataError, data_path, read_table
 
@@ -34,6 +33,21 @@ def read_neutral(path: str | Path) -> pd.Series:
     if not texts.str.strip().any():
         raise DataError(str(path), "holds no text")
     return texts
+
+
+def split_windows(texts: Iterable[str], *, n_words: int) -> list[str]:
+    """Split running prose into consecutive windows of `n_words` words; a remainder is left out.
+
+    Examples
+    --------
+    >>> split_windows(["one two three", "four five"], n_words=2)
+    ['one two', 'three four']
+    """
+    if n_words < 1:
+        raise ValueError(f"n_words must be at least 1, but is {n_words}")
+    words = " ".join(texts).split()
+    starts = range(0, len(words) - n_words + 1, n_words)
+    return [" ".join(words[start : start + n_words]) for start in starts]
 
 
 def neutral_reference(
@@ -67,7 +81,7 @@ def neutral_reference(
     cut = [
         (i * int(n), window)
         for n in wanted
-        for i, window in enumerate(stats.windows(texts, n_words=int(n)))
+        for i, window in enumerate(split_windows(texts, n_words=int(n)))
     ]
     table = pd.DataFrame(cut, columns=["begins", "text"])
     ends = texts.str.split().str.len().cumsum()

@@ -172,7 +172,7 @@ def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFram
         if factor == "reference":
             reference = tried[dimensions].iloc[0]
             continue
-        swapped = stats.swaps(tried[dimensions], reference=reference)
+        swapped = stats.find_rank_reversals(tried[dimensions], reference=reference)
         pairs = swapped.shape[1]
         shares = swapped.mean(axis=1) if pairs else np.full(len(tried), np.nan)
         worst = int(np.argmax(shares))

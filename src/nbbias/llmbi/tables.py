@@ -224,7 +224,7 @@ def parted(estimates: pd.DataFrame) -> Table:
         "Corrected: every answer counts as the mean of its score about each group in turn, of "
         "each word list that it names. The two add up to raw where all words have counterparts; "
         "left out is what the instrument adds nothing to. N: prompts. No interval where it moves "
-        f"fewer than {stats.FEWEST} prompts. p: in the table of all estimates.",
+        f"fewer than {stats.MIN_MOVED} prompts. p: in the table of all estimates.",
     )
 
 

@@ -198,7 +198,7 @@ def templates(listed: pd.DataFrame, by: By, *, confidence: float) -> pd.DataFram
     Returns
     -------
     DataFrame
-        Of `stats.swap_effects`.
+        Of `stats.estimate_swap_effects`.
 
     Examples
     --------
@@ -209,7 +209,9 @@ def templates(listed: pd.DataFrame, by: By, *, confidence: float) -> pd.DataFram
     >>> found[found["words"] == "words"].set_index("group")["swap_effect"].round(3).to_dict()
     {'Asian': 0.043, 'Black': -0.086, 'White': 0.043}
     """
-    return stats.swap_effects(_of_templates(listed, by, _versions(by)), confidence=confidence)
+    return stats.estimate_swap_effects(
+        _of_templates(listed, by, _versions(by)), confidence=confidence
+    )
 
 
 @tables.stage

@@ -354,7 +354,7 @@ def permutation_p(
     inference
         Permutations and their start.
     family
-        Tests that are corrected together: see `stats.permuted`.
+        Tests that are corrected together: see `stats.permutation_test`.
 
     Returns
     -------
@@ -397,7 +397,7 @@ def permutation_p(
         return values
 
     least = row["statistic_value"] * (1 - 1e-12)
-    tested = stats.permuted(least, deal, inference=inference, family=family)
+    tested = stats.permutation_test(least, deal, inference=inference, family=family)
     return row | {name: tested[name] for name in ("p_value", "p_least")} | {"reason": None}
 
 

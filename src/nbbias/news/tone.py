@@ -441,7 +441,7 @@ def _cell(
 ) -> list[Row]:
     reach, confidence = (2.0 if kind["measure"] == "sentiment" else 1.0), inference.confidence
     counted = own.select_dtypes("number").where(own["reason"].isna())
-    tail = partial(stats.tail, np.nan, confidence=confidence)
+    tail = partial(stats.compare_with_null, np.nan, confidence=confidence)
     distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach)).row()
     distance |= {"reason": claims.why_none(own)} if not distance["n"] else tail(drawn["distance"])
     if distance["n"] and (counted["score"].abs() > prejudice.ROUNDING).sum() < FEWEST:

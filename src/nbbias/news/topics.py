@@ -663,6 +663,6 @@ def _levels(by_fit: list[Deals], inference: stats.InferenceSettings) -> list[Row
             found[i] = deals
         counted = (~np.isnan(found)).sum(axis=0)
         mean = claims.ratio(np.nansum(found, axis=0), counted)
-        level = stats.tail(np.nan, mean, confidence=inference.confidence)
+        level = stats.compare_with_null(np.nan, mean, confidence=inference.confidence)
         rows.append({"statistic": statistic, "group": group, **level, "pairs": used})
     return rows

@@ -278,8 +278,8 @@ def _by_word(
 ) -> Levels:
     """Deal out the words of every pair, one by one: by statistic and group."""
     absolute, below, fall, present = stats.expected_differences(h, o)
-    blocks = stats.blocks(inference.n_permutations, each=h.size)
-    drawn = [_drawn(h, o, stats.permuted_counts(h, o, draws=n, rng=rng)) for n in blocks]
+    blocks = stats.split_batches(inference.n_permutations, size_each=h.size)
+    drawn = [_drawn(h, o, stats.permute_counts(h, o, n_permutations=n, rng=rng)) for n in blocks]
     distance, times, there, changes = map(np.concatenate, zip(*drawn, strict=True))
     null = absolute.sum(axis=1).mean() / 2
     found: Levels = {("bias", None): _range(distance, inference, null)}
@@ -305,7 +305,7 @@ def _range(
     drawn: np.ndarray, inference: stats.InferenceSettings, null: float | None = None
 ) -> dict[str, float]:
     """Return what draws give and between what they lie: no p, since no draw is all of chance."""
-    found = stats.tail(np.nan, drawn, confidence=inference.confidence, null=null)
+    found = stats.compare_with_null(np.nan, drawn, confidence=inference.confidence, null=null)
     return {name: found[name] for name in ("null", "null_low", "null_high")}
 
 
@@ -434,8 +434,8 @@ def _dealt(
         answers = np.vstack(article.answers)
         h, o = (
             np.ascontiguousarray(side.T)
-            for side in stats.dealt(
-                answers, article.originals[0], draws=inference.n_permutations, rng=rng
+            for side in stats.permute_units(
+                answers, article.originals[0], n_permutations=inference.n_permutations, rng=rng
             )
         )
         d = _apart(h, o)

@@ -1,9 +1,9 @@
 """The gate: did a declared claim get worse than in the run that was accepted last?
 
-Every declared claim is tested twice on the units that both runs have (`stats.gate`): whether the
-run is worse by more than the margin, and whether it is not. The first p values are Holm-adjusted,
-so that all claims together raise a false alarm in one of twenty comparisons at most. The second
-need no correction: the gate opens where every one of them is small.
+Every declared claim is tested twice on the units that both runs have (`stats.noninferiority_test`):
+whether the run is worse by more than the margin, and whether not. The first p values are Holm-
+adjusted, so that all claims together raise a false alarm in one of twenty comparisons at most. The
+second need no correction: the gate opens where every one of them is small.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def _test(
         "only_second": int(pair["first"].isna().sum()),
     }
     worse: Any = second.study.worse[row["statistic"]]
-    result |= stats.gate(common, worse=worse, margin=row["margin"])
+    result |= stats.noninferiority_test(common, worse=worse, margin=row["margin"])
     files = [
         {name: entry["sha256"] for name, entry in run.manifest.get("data", {}).items()}
         for run in (first, second)
@@ -252,8 +252,8 @@ def _needed(row: Row, first: changes.Run, second: changes.Run, alpha: float, pow
     if pair is None:
         return np.nan
     worse: Any = second.study.worse[row["statistic"]]
-    needed = stats.units_needed(
-        pair.dropna(), worse=worse, margin=row["margin"], alpha=alpha, wanted=power
+    needed = stats.noninferiority_n(
+        pair.dropna(), worse=worse, margin=row["margin"], alpha=alpha, power=power
     )
     return np.nan if needed is None else float(needed)
 

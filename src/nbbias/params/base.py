@@ -141,8 +141,8 @@ class Lead(NamedTuple):
 class Units(NamedTuple):
     """The values by independent unit that a saved run's means are of, so that two can be paired.
 
-    `values` is given the run's folder and its parameters, and returns a table as of
-    `tables.units`. `worse` says of a statistic where it gets worse (`stats.gate`): ``"higher"``,
+    `values` is given the run's folder and its parameters, and returns a table as of `tables.units`.
+    `worse` says of a statistic where it gets worse (`stats.noninferiority_test`): ``"higher"``,
     ``"lower"``, or ``"apart"``, further from 0 on either side; others have no such direction.
     `called` is what people call the units. `answers` names the parameters whose files hold what
     models answered: two runs that read the same ones asked nobody in between.

@@ -61,7 +61,7 @@ def declared(
         that a claim leaves out means every value; where there is a row over all of them (a gap in
         that key), that row. Of several instruments the one that comes first stands, of two rows
         that mirror each other the first. `p_adjusted` is Holm's over all these rows. `p_within` and
-        `p_beyond` are those of `stats.equivalence`, corrected likewise, where the claim has a
+        `p_beyond` are those of `stats.equivalence_test`, corrected likewise, where the claim has a
         `smallest_effect` and the reference is 0; `verdict` says what follows. A claim that matches
         nothing is a row without an estimate, with the reason.
 
@@ -86,7 +86,7 @@ def declared(
     # What a study's own, larger family could not tell, this one may.
     told = ~rows["reason"].fillna("").str.startswith(UNTESTABLE)
     rows = stats.adjust(rows.assign(p_adjusted=np.nan, reason=rows["reason"].where(told)))
-    for name, p in stats.equivalence(rows, within=rows[SMALLEST].where(bounded)).items():
+    for name, p in stats.equivalence_test(rows, within=rows[SMALLEST].where(bounded)).items():
         rows[str(name)] = stats.adjust(pd.DataFrame({"p_value": p}))["p_adjusted"]
     return rows.assign(verdict=[_verdict(row, confidence) for row in rows.to_dict("records")])
 

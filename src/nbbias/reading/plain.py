@@ -577,7 +577,9 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
         found = reach.shown(own)
         row = found.iloc[0].to_dict()
         lines.append(f"{capital(called(row))}, {who(row, own)}: {_apa(row, unit)}")
-        pulled = stats.shrunken(reach.decided(own))[found.index[0]] if len(own) > 1 else np.nan
+        pulled = (
+            stats.shrink_estimates(reach.decided(own))[found.index[0]] if len(own) > 1 else np.nan
+        )
         if np.isfinite(pulled):
             n = len(reach.decided(own))
             lines[-1] += f", shrunken towards the mean of all {n} {number(pulled, decimals=3)}"

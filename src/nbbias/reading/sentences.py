@@ -151,8 +151,8 @@ def beyond_chance(
         Two sentences of Markdown. What has 0 for its reference is "told apart from 0", what has
         a chance level is "beyond chance". The largest is the one furthest from its `null` (from 0
         where there is none), of those told apart where there are any. It was selected for that,
-        so beside it stands what it is shrunken towards the others (`stats.shrunken`), where that
-        is known. Counted are all rows; how many could not be tested is told, with the commonest
+        so beside it stands what it is shrunken towards the others (`stats.shrink_estimates`), where
+        known. Counted are all rows; how many could not be tested is told, with the commonest
         reason; so are those that cannot be told at their N whatever they are (`stats.adjust` says
         which); where that is all, one sentence says so. Rows that were not declared
         (`reading.claims`) are called exploratory.
@@ -241,7 +241,7 @@ def selected(rows: pd.DataFrame, at: Any) -> list[str]:
     """
     if len(rows) < 2:
         return []
-    text, shrunken = f"selected of {len(rows)}", stats.shrunken(rows)[at]
+    text, shrunken = f"selected of {len(rows)}", stats.shrink_estimates(rows)[at]
     if np.isfinite(shrunken):
         text += f"; shrunken towards the others it is {number(shrunken, decimals=3)}"
     return [text]

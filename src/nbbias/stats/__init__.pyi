@@ -1,34 +1,10 @@
-from .audited import (
-    FEWEST as FEWEST,
-    instrument_alone as instrument_alone,
-    swap_effects as swap_effects,
-)
-from .chance import (
-    blocks as blocks,
-    dealt as dealt,
-    draws_needed as draws_needed,
-    enumerated as enumerated,
-    expected_differences as expected_differences,
-    permuted as permuted,
-    permuted_counts as permuted_counts,
-    tail as tail,
-    windows as windows,
-)
-from .changes import (
-    gate as gate,
-    least as least,
-    paired_change as paired_change,
-    power as power,
-    tango_interval as tango_interval,
-    units_needed as units_needed,
-)
-from .effects import (
-    equivalence as equivalence,
-    shrunken as shrunken,
+from .estimate import Estimate as Estimate
+from .families import (
+    adjust as adjust,
+    equivalence_test as equivalence_test,
+    shrink_estimates as shrink_estimates,
     standard_errors as standard_errors,
 )
-from .estimate import Estimate as Estimate
-from .families import adjust as adjust
 from .inference import InferenceSettings as InferenceSettings
 from .intervals import (
     NO_SPREAD as NO_SPREAD,
@@ -39,6 +15,7 @@ from .intervals import (
     clustered_share as clustered_share,
     effective_size as effective_size,
     equal_weights as equal_weights,
+    find_rank_reversals as find_rank_reversals,
     mean_interval as mean_interval,
     minimum_detectable_effect as minimum_detectable_effect,
     one_sample as one_sample,
@@ -47,7 +24,6 @@ from .intervals import (
     proportion_interval as proportion_interval,
     rank_correlation as rank_correlation,
     share_interval as share_interval,
-    swaps as swaps,
     two_sample as two_sample,
     two_shares as two_shares,
     wilson as wilson,
@@ -55,10 +31,10 @@ from .intervals import (
 from .kappa import kappa as kappa
 from .known_errors import (
     ErrorRates as ErrorRates,
-    Errors as Errors,
-    corrected_difference as corrected_difference,
-    corrected_share as corrected_share,
-    error_rates as error_rates,
+    RateCounts as RateCounts,
+    correct_difference as correct_difference,
+    correct_share as correct_share,
+    estimate_error_rates as estimate_error_rates,
     rogan_gladen as rogan_gladen,
 )
 from .models import (
@@ -66,10 +42,38 @@ from .models import (
     mixed_model as mixed_model,
     paired_models as paired_models,
 )
+from .noninferiority import (
+    PairedMeans as PairedMeans,
+    noninferiority_n as noninferiority_n,
+    noninferiority_power as noninferiority_power,
+    noninferiority_test as noninferiority_test,
+    one_sided_tests as one_sided_tests,
+    paired_change as paired_change,
+    smallest_sufficient as smallest_sufficient,
+    tango_interval as tango_interval,
+    tango_score as tango_score,
+    tango_tests as tango_tests,
+)
+from .permutation import (
+    compare_with_null as compare_with_null,
+    exact_permutation_test as exact_permutation_test,
+    expected_differences as expected_differences,
+    permutation_test as permutation_test,
+    permutations_needed as permutations_needed,
+    permute_counts as permute_counts,
+    permute_units as permute_units,
+    split_batches as split_batches,
+)
 from .pooling import (
+    STABLE as STABLE,
     pooled_difference as pooled_difference,
     pooled_mean as pooled_mean,
     pooled_share as pooled_share,
+)
+from .scorer_bias import (
+    MIN_MOVED as MIN_MOVED,
+    estimate_swap_effects as estimate_swap_effects,
+    scorer_bias as scorer_bias,
 )
 from .two_phase import two_phase as two_phase
 from .variance import (
@@ -77,6 +81,6 @@ from .variance import (
     anova_checks as anova_checks,
     group_means as group_means,
     mean_of_means as mean_of_means,
-    repeated_measures as repeated_measures,
+    repeated_measures_anova as repeated_measures_anova,
     spread_interval as spread_interval,
 )

@@ -1,4 +1,4 @@
-"""Families of tests: p values corrected for how many were asked together."""
+"""Families of estimates: adjusted p-values, equivalence tests, and shrinkage."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ from typing import Any, TypeAlias
 import numpy as np
 import pandas as pd
 from scipy import stats
+from statsmodels.stats.meta_analysis import combine_effects
 
 from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
 Where: TypeAlias = Mapping[str, Any] | pd.Series
+
+#: Estimates from which a family's spread can be estimated.
+_FEWEST = 3
 
 
 def adjust(
@@ -23,33 +27,32 @@ def adjust(
     mirror: str | None = None,
     into: str = "p_adjusted",
 ) -> pd.DataFrame:
-    """Correct the p values of a table for the number of tests in each family.
+    """Adjust the p-values of a table for the number of tests in each family.
 
     Parameters
     ----------
     estimates
-        One row per test, with `p_value`; NaN was not tested, stays NaN and does not count.
+        One row per test, with `p_value`; NaN stays NaN and does not count.
     family
-        The columns (or Series beside the table, such as ``table["task"].isna()``) whose values
-        name a family, a gap being a value too. None: all rows are one.
+        Columns (or Series, such as ``table["task"].isna()``) whose values name a family, NaN among
+        them. Without any, all rows are one family.
     where
-        Which rows are tested: column → its value or values, or a Series of bool. The others keep
-        what they have. None: all.
+        Rows that are tested: column → its value or values, or a Series of bool. The others keep
+        their values. None: all.
     method
         ``"holm"`` (family-wise error) or ``"fdr_bh"`` (false discovery rate), as statsmodels names
         them.
     mirror
-        The column whose two values, where a bias of a family has just two, are mirror images of
-        one test: the first is tested, and its p stands for both. With more values all are tested.
+        Column whose two values, where a bias of a family has just two, are mirror images of one
+        test: the first is tested, and its p-value stands for both.
     into
-        The column that the corrected p is written into.
+        Column for the adjusted p-values.
 
     Returns
     -------
     DataFrame
-        A copy with `into`, in [`p_value`, 1]. Where the table has the columns of ESTIMATES, a row
-        that no outcome could have brought below 1 - `confidence` in its family (its `p_least`
-        corrected as if every test had given its least) says so in `reason`, with its N.
+        A copy with `into`, in [`p_value`, 1]. A row of ESTIMATES that no outcome could have made
+        significant in its family (by its adjusted `p_least`) says so in `reason`, with its N.
 
     Raises
     ------
@@ -73,65 +76,174 @@ def adjust(
     >>> adjust(table, where={"statistic": "bias"})["p_adjusted"].tolist()
     [0.02, 0.04, nan, nan]
 
-    Of two groups that share a whole one gains what the other loses; that is one test:
+    The shares of two groups sum to 1, so both differences are one test:
 
     >>> adjust(table, where={"statistic": "difference"}, mirror="group")["p_adjusted"].tolist()
     [nan, nan, 0.03, 0.03]
     """
     rows = estimates.reset_index(drop=True)
-    chosen = _chosen(rows, where)
+    selected = _select(rows, where)
     keys = [key if isinstance(key, str) else key.set_axis(rows.index) for key in family]
     number = rows.groupby(keys, dropna=False).ngroup() if keys else pd.Series(0, rows.index)
-    p = pd.to_numeric(rows["p_value"]).astype(float).where(chosen)
+    p = pd.to_numeric(rows["p_value"]).astype(float).where(selected)
     if mirror is not None:
-        values = rows[mirror].where(chosen)
-        own = [number, *(rows[key] for key in ("bias",) if key in rows)]
-        by = values.groupby(own, dropna=False)
-        second = (by.transform("nunique") == 2) & (values != by.transform("first"))
-        p = p.mask(second & values.notna())
-    corrected = pd.Series(np.nan, rows.index)
-    floors = rows.get("p_least", pd.Series(np.nan, rows.index)).astype(float).fillna(0.0)
-    least = corrected.copy()
-    for at in p.groupby(number).indices.values():
-        corrected.iloc[at] = _corrected(p.to_numpy()[at], method)
-        least.iloc[at] = _corrected(floors.where(p.notna()).to_numpy()[at], method)
+        values = rows[mirror].where(selected)
+        by = values.groupby(
+            [number, *(rows[key] for key in ("bias",) if key in rows)], dropna=False
+        )
+        is_image = (by.transform("nunique") == 2) & (values != by.transform("first"))
+        p = p.mask(is_image & values.notna())
+    least = rows.get("p_least", pd.Series(np.nan, rows.index)).astype(float).fillna(0.0)
+    adjusted, least = (
+        column.groupby(number).transform(lambda part: _adjust_family(part.to_numpy(), method))
+        for column in (p, least.where(p.notna()))
+    )
     if mirror is not None:
         # The two images have all keys but that one in common.
         same = [key for key in (*ESTIMATE_KEYS, "instrument") if key in rows and key != mirror]
-        images = corrected.groupby([number, *(rows[key] for key in same)], dropna=False)
-        tested = chosen & rows["p_value"].notna()
-        corrected = corrected.fillna(images.transform("first")).where(tested)
-    told = corrected.where(chosen, rows.get(into, np.nan))
-    table = estimates.assign(**{into: told.to_numpy(dtype=float)})
+        images = adjusted.groupby([number, *(rows[key] for key in same)], dropna=False)
+        tested = selected & rows["p_value"].notna()
+        adjusted = adjusted.fillna(images.transform("first")).where(tested)
+    values = adjusted.where(selected, rows.get(into, np.nan))
+    table = estimates.assign(**{into: values.to_numpy(dtype=float)})
     if {"reason", "confidence", "n"} <= set(rows):
-        silent = (least >= 1 - rows["confidence"].astype(float)) & rows["reason"].isna()
-        why = [f"{UNTESTABLE}{n:,.0f}" for n in rows["n"]]
-        reasons = pd.Series(why, index=rows.index, dtype=rows["reason"].dtype)
-        table["reason"] = rows["reason"].mask(silent, reasons).set_axis(table.index)
+        untestable = (least >= 1 - rows["confidence"].astype(float)) & rows["reason"].isna()
+        reasons = [f"{UNTESTABLE}{n:,.0f}" for n in rows["n"]]
+        column = pd.Series(reasons, index=rows.index, dtype=rows["reason"].dtype)
+        table["reason"] = rows["reason"].mask(untestable, column).set_axis(table.index)
     return table
 
 
-def _chosen(rows: pd.DataFrame, where: Where | None) -> pd.Series:
+def _select(rows: pd.DataFrame, where: Where | None) -> pd.Series:
     if isinstance(where, pd.Series):
         return where.set_axis(rows.index).astype(bool)
-    chosen = pd.Series(True, index=rows.index)
+    selected = pd.Series(True, index=rows.index)
     for name, wanted in (where or {}).items():
         values = [wanted] if isinstance(wanted, str) or np.isscalar(wanted) else list(wanted)
-        chosen &= rows[name].isin(values)
-    return chosen
+        selected &= rows[name].isin(values)
+    return selected
 
 
-def _corrected(p_values: np.ndarray, method: str) -> np.ndarray:
-    """Correct one family; NaN stay NaN and do not count."""
-    corrected, tested = np.full(len(p_values), np.nan), ~np.isnan(p_values)
+def _adjust_family(p_values: np.ndarray, method: str) -> np.ndarray:
+    """Adjust the p-values of one family; NaN stay NaN and do not count."""
+    adjusted, tested = np.full(len(p_values), np.nan), ~np.isnan(p_values)
     p = p_values[tested]
     if method == "fdr_bh":
-        corrected[tested] = stats.false_discovery_control(p) if len(p) else p
+        adjusted[tested] = stats.false_discovery_control(p) if len(p) else p
     elif method == "holm":
         # statsmodels' multipletests collects garbage at every call: most of a study's time.
         order = np.argsort(p)
         steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-        corrected[np.flatnonzero(tested)[order]] = np.minimum(steps, 1.0)
+        adjusted[np.flatnonzero(tested)[order]] = np.minimum(steps, 1.0)
     else:
         raise ValueError(f"method must be 'holm' or 'fdr_bh', but is {method!r}")
-    return corrected
+    return adjusted
+
+
+def standard_errors(rows: pd.DataFrame) -> pd.Series:
+    """Return the standard error of each estimate, read off its interval.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES.
+
+    Returns
+    -------
+    Series
+        Half the interval's length over its quantile: of *t* with the row's `df`, of the normal
+        distribution where it has none. An interval may be cut at a bound of its statistic, so its
+        longer half counts. NaN without an interval.
+
+    Examples
+    --------
+    >>> row = {"estimate": 0.1, "ci_low": -0.096, "ci_high": 0.296, "df": np.nan}
+    >>> standard_errors(pd.DataFrame([row | {"confidence": 0.95}])).round(3).tolist()
+    [0.1]
+    """
+    longer = np.maximum(rows["ci_high"] - rows["estimate"], rows["estimate"] - rows["ci_low"])
+    quantile = stats.t.ppf((1 + rows["confidence"]) / 2, rows["df"].fillna(np.inf))
+    return (longer / quantile).where(longer > 0)
+
+
+def equivalence_test(rows: pd.DataFrame, *, within: pd.Series) -> pd.DataFrame:
+    """Test signed estimates for equivalence to 0 within bounds, and for lying beyond them.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES of statistics that are 0 where there is no difference.
+    within
+        By row, the smallest effect that matters, above 0, in the estimate's unit; NaN: no test.
+
+    Returns
+    -------
+    DataFrame
+        By row `p_within` (small: nearer to 0 than the smallest effect) and `p_beyond` (small:
+        further from 0 than that). NaN where there is no bound or no interval.
+
+    Notes
+    -----
+    Two one-sided *t* tests (TOST; Schuirmann 1987) and the two-sided test against the nearer bound,
+    from the estimate, its standard error and its degrees of freedom.
+
+    Examples
+    --------
+    >>> row = {"estimate": 0.01, "ci_low": -0.03, "ci_high": 0.05, "df": 40, "confidence": 0.95}
+    >>> equivalence_test(pd.DataFrame([row]), within=pd.Series([0.06])).round(3).to_dict("records")
+    [{'p_within': 0.008, 'p_beyond': 1.0}]
+    """
+    df, size = rows["df"].fillna(np.inf), rows["estimate"].abs()
+    # Of the two one-sided tests that against the nearer bound decides, and the half of the interval
+    # that faces it: an interval of a share is longer on the side of one half.
+    outwards = (size < within) == (rows["estimate"] >= 0)
+    halves = (rows["ci_high"] - rows["estimate"]).where(outwards, rows["estimate"] - rows["ci_low"])
+    quantile = stats.t.ppf((1 + rows["confidence"]) / 2, df)
+    errors = (halves / quantile).where(halves > 0, standard_errors(rows))
+    nearer = stats.t.cdf((size - within) / errors, df)
+    beyond = np.minimum(2 * stats.t.sf((size - within) / errors, df), 1.0)
+    return pd.DataFrame({"p_within": nearer, "p_beyond": beyond}, index=rows.index)
+
+
+def shrink_estimates(rows: pd.DataFrame) -> pd.Series:
+    r"""Shrink the estimates of a family towards their mean, to correct for selecting the largest.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES, comparable with each other; where there is a `null`, what lies beyond it
+        is shrunken, and the `null` added again. A row whose `null` has a range is left out: its
+        interval is not that of what lies beyond the `null`.
+
+    Returns
+    -------
+    Series
+        By row; all NaN where fewer than three rows have a standard error.
+
+    Notes
+    -----
+    Empirical Bayes, normal-normal: the posterior mean
+    :math:`\mu + (y_i - \mu) \tau^2 / (\tau^2 + s_i^2)` does not depend on how a row was selected.
+    The variance :math:`\tau^2` of true effects is Paule and Mandel's, by statsmodels.
+
+    Examples
+    --------
+    >>> row = {"ci_low": -0.2, "ci_high": 0.2, "df": np.nan, "confidence": 0.95, "null": 0.0}
+    >>> rows = [row | {"estimate": y, "ci_low": y - 0.2, "ci_high": y + 0.2} for y in (-0.1, 0, .4)]
+    >>> shrink_estimates(pd.DataFrame(rows)).round(2).tolist()
+    [-0.07, 0.01, 0.36]
+    """
+    shrunken = pd.Series(np.nan, index=rows.index)
+    nulls = rows["null"].fillna(0.0)
+    variances = standard_errors(rows) ** 2
+    usable = variances.notna() & rows["estimate"].notna()
+    if "null_low" in rows:  # an estimated null value: the difference has another error
+        usable &= rows["null_low"].isna()
+    if usable.sum() < _FEWEST:
+        return shrunken
+    y, variance = (rows["estimate"] - nulls)[usable].to_numpy(), variances[usable].to_numpy()
+    meta = combine_effects(y, variance, method_re="iterated")
+    tau2 = max(float(meta.tau2), 0.0)
+    means = meta.mean_effect_re + (y - meta.mean_effect_re) * tau2 / (tau2 + variance)
+    shrunken[usable] = means + nulls[usable]
+    return shrunken

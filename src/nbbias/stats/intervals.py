@@ -19,9 +19,9 @@ from statsmodels.stats.proportion import (
 )
 from statsmodels.stats.weightstats import DescrStatsW
 
-from nbbias.stats.chance import blocks
 from nbbias.stats.estimate import Estimate
 from nbbias.stats.inference import InferenceSettings
+from nbbias.stats.permutation import split_batches
 
 #: A spread this small beside the values is rounding, not spread.
 _ROUNDING = 1e-12
@@ -141,7 +141,7 @@ def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float)
     return result.replace(test="paired t")
 
 
-def swaps(settings: pd.DataFrame, *, reference: pd.Series) -> np.ndarray:
+def find_rank_reversals(settings: pd.DataFrame, *, reference: pd.Series) -> np.ndarray:
     """Tell which pairs of ranked items change places under other settings.
 
     Parameters
@@ -162,7 +162,7 @@ def swaps(settings: pd.DataFrame, *, reference: pd.Series) -> np.ndarray:
     --------
     >>> reference = pd.Series({"a": 1.0, "b": 2.0, "c": 3.0})
     >>> settings = pd.DataFrame({"a": [1.0], "b": [4.0], "c": [3.0]})  # b and c change places
-    >>> swaps(settings, reference=reference).tolist()
+    >>> find_rank_reversals(settings, reference=reference).tolist()
     [[False, False, True]]
     """
     first, second = np.triu_indices(len(reference), k=1)
@@ -477,7 +477,7 @@ def two_sample(
     --------
     >>> table = two_sample(pd.Series([1.0, 2, 3]), pd.Series([2.0, 3, 7]))
     >>> table[["test", "estimate", "df"]].round(2)
-                     test  estimate    df
+                      test  estimate    df
     0  Student's t, pooled      -2.0  4.00
     1            Welch's t      -2.0  2.56
     """
@@ -583,7 +583,7 @@ def cluster_bootstrap(
         vectorized=True,
         method="percentile",
         n_resamples=inference.n_permutations,
-        batch=blocks(200, each=len(by))[0],
+        batch=split_batches(200, size_each=len(by))[0],
         confidence_level=inference.confidence,
         rng=np.random.default_rng(inference.seed),
     ).confidence_interval

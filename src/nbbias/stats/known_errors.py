@@ -68,7 +68,7 @@ def _informed(likely: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.nd
     return np.interp(levels, np.cumsum(weight) - weight / 2, np.maximum(both[order], 0))
 
 
-def error_rates(counts: pd.DataFrame) -> ErrorRates:
+def estimate_error_rates(counts: pd.DataFrame) -> ErrorRates:
     """Estimate an instrument's error rates on a model that was not measured.
 
     Parameters
@@ -90,7 +90,7 @@ def error_rates(counts: pd.DataFrame) -> ErrorRates:
     Examples
     --------
     >>> counts = pd.DataFrame({"tp": [90, 80], "fn": [10, 20], "tn": [95, 85], "fp": [5, 15]})
-    >>> rates = error_rates(counts)
+    >>> rates = estimate_error_rates(counts)
     >>> round(rates.sensitivity, 2), round(rates.specificity, 2), rates.models
     (0.85, 0.9, 2)
     """
@@ -127,7 +127,7 @@ def _on_a_further_model(told: np.ndarray) -> np.ndarray:
     return np.diff(below, prepend=0, append=1)
 
 
-def corrected_share(share: float, n: float, *, rates: ErrorRates, confidence: float) -> Estimate:
+def correct_share(share: float, n: float, *, rates: ErrorRates, confidence: float) -> Estimate:
     """Correct a share for the errors of the instrument that counted it.
 
     Parameters
@@ -137,7 +137,7 @@ def corrected_share(share: float, n: float, *, rates: ErrorRates, confidence: fl
     n
         Answers behind it; where they are not independent, as many independent ones as vary alike.
     rates
-        The instrument's, of `error_rates`.
+        The instrument's, of `estimate_error_rates`.
     confidence
         Level of the interval.
 
@@ -156,7 +156,7 @@ def corrected_share(share: float, n: float, *, rates: ErrorRates, confidence: fl
     Examples
     --------
     >>> counts = pd.DataFrame({"tp": [90, 88], "fn": [10, 12], "tn": [95, 93], "fp": [5, 7]})
-    >>> row = corrected_share(0.3, 200, rates=error_rates(counts), confidence=0.95)
+    >>> row = correct_share(0.3, 200, rates=estimate_error_rates(counts), confidence=0.95)
     >>> round(row.estimate, 3), bool(row.ci_low < row.estimate < row.ci_high)
     (0.289, True)
     """
@@ -181,7 +181,7 @@ def _likelihood(share: float, n: float) -> np.ndarray:
     return np.exp(fit - fit.max())
 
 
-def corrected_difference(
+def correct_difference(
     called: Estimate, *, shares: Sequence[tuple[float, float]], rates: ErrorRates, confidence: float
 ) -> Estimate:
     """Correct the difference of two shares that one instrument called in answers of one model.
@@ -197,7 +197,7 @@ def corrected_difference(
     shares
         The first share as called and the second, which is taken off, with the answers behind each.
     rates
-        The instrument's, of `error_rates`.
+        The instrument's, of `estimate_error_rates`.
     confidence
         Level of both intervals.
 
@@ -206,7 +206,7 @@ def corrected_difference(
     Estimate
         `estimate`, over the median of what Se + Sp - 1 may be, cut to [-1, 1]; `ci_low`, `ci_high`,
         no wider than the two corrected shares leave room for. NaN with the `reason` where there is
-        none. A side's error as called counts as .01 at least. Two shares of `corrected_share`,
+        none. A side's error as called counts as .01 at least. Two shares of `correct_share`,
         which rest on the models' mean Se and Sp, do not subtract to this estimate.
 
     Examples
@@ -214,8 +214,8 @@ def corrected_difference(
     >>> counts = pd.DataFrame({"tp": [90, 88], "fn": [10, 12], "tn": [95, 93], "fp": [5, 7]})
     >>> called = Estimate(0.4, 0.3, 0.5)
     >>> shares = [(0.5, 100), (0.1, 100)]
-    >>> row = corrected_difference(
-    ...     called, shares=shares, rates=error_rates(counts), confidence=0.95
+    >>> row = correct_difference(
+    ...     called, shares=shares, rates=estimate_error_rates(counts), confidence=0.95
     ... )
     >>> bool(0.4 < row.ci_low + 0.1 < row.estimate < 0.5)
     True
@@ -244,14 +244,14 @@ def corrected_difference(
     low, high = np.interp([(1 - confidence) / 2, (1 + confidence) / 2], below, true)
     # Nor is it more than the two corrected shares leave room for.
     first, second = (
-        corrected_share(share, n, rates=rates, confidence=confidence) for share, n in shares
+        correct_share(share, n, rates=rates, confidence=confidence) for share, n in shares
     )
     return Estimate(estimate).around(
         max(low, first.ci_low - second.ci_high), min(high, first.ci_high - second.ci_low)
     )
 
 
-class Errors(NamedTuple):
+class RateCounts(NamedTuple):
     """How often an instrument was right on other texts of one kind, whose labels are known.
 
     Attributes
@@ -264,10 +264,12 @@ class Errors(NamedTuple):
     specificity: tuple[float, float]
 
 
-def rogan_gladen(flagged: float, n: float, *, errors: Errors, confidence: float = 0.95) -> Estimate:
+def rogan_gladen(
+    flagged: float, n: float, *, errors: RateCounts, confidence: float = 0.95
+) -> Estimate:
     """Correct a share for errors of the instrument that counted it, known from other texts.
 
-    No model is told from another here: for that there is `corrected_share`. Where the labels are of
+    No model is told from another here: for that there is `correct_share`. Where the labels are of
     a random sample of the same texts, `two_phase` uses them better.
 
     Parameters
@@ -293,7 +295,7 @@ def rogan_gladen(flagged: float, n: float, *, errors: Errors, confidence: float 
 
     Examples
     --------
-    >>> found = rogan_gladen(260, 1000, errors=Errors((90, 100), (90, 100)))
+    >>> found = rogan_gladen(260, 1000, errors=RateCounts((90, 100), (90, 100)))
     >>> round(found.estimate, 3)
     0.2
     """

@@ -65,7 +65,7 @@ def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
     }
 
 
-def repeated_measures(table: pd.DataFrame) -> dict[str, Any]:
+def repeated_measures_anova(table: pd.DataFrame) -> dict[str, Any]:
     """Analysis of variance within units: conditions that were all measured on the same units.
 
     Parameters
@@ -89,7 +89,7 @@ def repeated_measures(table: pd.DataFrame) -> dict[str, Any]:
     Examples
     --------
     >>> table = pd.DataFrame({"a": [8, 9, 6, 5, 8], "b": [7, 5, 2, 3, 4], "c": [1, 2, 3, 1, 5]})
-    >>> row = repeated_measures(table)
+    >>> row = repeated_measures_anova(table)
     >>> round(row["statistic_value"], 2), round(row["df"], 2), round(row["p_value"], 4)
     (11.84, 4.91, 0.0171)
     """
@@ -148,9 +148,9 @@ def spread_interval(table: pd.DataFrame, *, confidence: float) -> tuple[float, f
     Returns
     -------
     (low, high) : float
-        0 lies within just where `repeated_measures` does not reject; the spread of the observed
-        means always does. NaN for fewer than two units, or where the conditions differ alike in
-        every unit.
+        0 lies within just where `repeated_measures_anova` does not reject; the spread of the
+        observed means always does. NaN for fewer than two units, or where the conditions differ
+        alike in every unit.
 
     Notes
     -----

@@ -467,7 +467,7 @@ def chance(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> p
     ----------
     rows
         One mapping per claim and reference: the claim's keys and `instrument` as in ESTIMATES,
-        `reference` (one of `REFERENCES`) and what `stats.tail` returns.
+        `reference` (one of `REFERENCES`) and what `stats.compare_with_null` returns.
     study, **common
         As in `estimates`.
 

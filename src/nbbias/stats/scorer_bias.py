@@ -15,10 +15,10 @@ Row = dict[str, Any]
 WORST = 3
 
 #: Units that an instrument alone must move before that has an interval: most are not moved.
-FEWEST = 5
+MIN_MOVED = 5
 
 
-def swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
+def estimate_swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     """Say of each group how far its name moves an instrument.
 
     Parameters
@@ -43,7 +43,7 @@ def swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     >>> effects = pd.DataFrame({"instrument": "i", "bias": "b", "words": "words", "group": "g",
     ...                         "said": ["x", "y", "y"], "swap_effect": [0.0, 0.2, 0.4],
     ...                         "beside_nobody": [0.0, 0.3, 0.5]})
-    >>> found = swap_effects(effects, confidence=0.95).iloc[0]
+    >>> found = estimate_swap_effects(effects, confidence=0.95).iloc[0]
     >>> float(found["swap_effect"].round(3)), int(found["n"]), found["worst_words"]
     (0.2, 3, 'y (+0.40)')
     """
@@ -66,7 +66,7 @@ def swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def instrument_alone(
+def scorer_bias(
     values: pd.Series, *, units: str, confidence: float, bounds: tuple[float, float] | None = None
 ) -> Estimate:
     """Test what an instrument adds by itself, by whom texts name, against 0.
@@ -83,18 +83,20 @@ def instrument_alone(
     Returns
     -------
     Estimate
-        As of `one_sample`, with `null`; with neither interval nor test where fewer than `FEWEST`
+        As of `one_sample`, with `null`; with neither interval nor test where fewer than `MIN_MOVED`
         units are moved at all.
 
     Examples
     --------
-    >>> result = instrument_alone(pd.Series([0.0, 0.5, 0.0]), units="articles", confidence=0.95)
+    >>> result = scorer_bias(pd.Series([0.0, 0.5, 0.0]), units="articles", confidence=0.95)
     >>> round(result.estimate, 3), result.ci_low, result.reason
     (0.167, nan, 'fewer than 5 articles are moved by the instrument alone')
     """
     result = one_sample(values, confidence=confidence, bounds=bounds).replace(null=0.0)
     if not result.n:
         return result.replace(reason="words of the answers have no counterparts")
-    if (values.abs() > 1e-9).sum() < FEWEST:
-        return result.without_test(f"fewer than {FEWEST} {units} are moved by the instrument alone")
+    if (values.abs() > 1e-9).sum() < MIN_MOVED:
+        return result.without_test(
+            f"fewer than {MIN_MOVED} {units} are moved by the instrument alone"
+        )
     return result

@@ -1,0 +1,434 @@
+"""Changes of a mean between two runs over the same units, and non-inferiority by a margin.
+
+The values of the two runs are paired by unit. Units may come in clusters: the sums over clusters
+vary, so the tests are paired *t* tests where every unit is a cluster of its own. Where both runs
+hold 0 and 1 alone, the score test of Tango (1998) replaces them: it holds where few units change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from nbbias.stats.estimate import Estimate
+from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE
+
+#: Direction in which a statistic gets worse: further from 0 on either side, upwards or downwards.
+Worse = Literal["apart", "higher", "lower"]
+
+#: A spread this small beside the values is rounding.
+_ROUNDING = 1e-9
+#: Simulated pairs of runs behind a power, and the largest number of units considered.
+_SIMULATED, _MOST = 4000, 10_000_000
+#: Bisections of an interval's end: to the last digit.
+_BISECTIONS = 53
+
+
+class PairedMeans(NamedTuple):
+    """Two means over common units with their variances and covariance; numbers, or arrays.
+
+    `n` counts the units; `spread` is the range of all values: no unit can change by more.
+    """
+
+    first: Any
+    second: Any
+    var_first: Any
+    var_second: Any
+    cov: Any
+    df: Any
+    n: Any
+    spread: Any
+
+    @property
+    def negligible(self) -> float:
+        """A standard error this small is rounding."""
+        return _ROUNDING * max(1.0, self.spread)
+
+    def error(self, new: Any = 1, old: Any = 1) -> Any:
+        """Return the standard error of `new` times the second mean less `old` times the first."""
+        variance = self.var_second + self.var_first - 2 * np.multiply(new, old) * self.cov
+        return np.sqrt(np.maximum(variance, 0))
+
+
+def paired_means(both: pd.DataFrame) -> PairedMeans:
+    """Return the means of `first` and `second` over units that may share a `cluster`.
+
+    Examples
+    --------
+    >>> means = paired_means(pd.DataFrame({"first": [0.0, 1.0], "second": [1.0, 2.0]}))
+    >>> means.second - means.first, means.var_first, means.df
+    (1.0, 0.25, 1)
+    """
+    values = both[["first", "second"]].to_numpy(float)
+    centre, n = values.mean(axis=0), len(values)
+    sums = values - centre
+    if "cluster" in both:
+        codes = pd.factorize(both["cluster"])[0]
+        sums = np.column_stack([np.bincount(codes, weights=column) for column in sums.T])
+    count = len(sums)
+    covariance = sums.T @ sums / n**2 * (count / (count - 1) if count > 1 else np.nan)
+    (var_first, cov), (_, var_second) = covariance.tolist()
+    spread = float(np.ptp(values)) or 1.0  # all alike: shares and rates could differ by 1
+    first, second = centre.tolist()
+    return PairedMeans(first, second, var_first, var_second, cov, count - 1, n, spread)
+
+
+def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
+    """Test the mean of `second` less `first` against 0, two-sided.
+
+    Parameters
+    ----------
+    both
+        A row for each unit that both runs have: `first`, `second` and, where units share it,
+        `cluster`.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    Estimate
+        Without clusters as `stats.paired_difference`.
+
+    Examples
+    --------
+    >>> both = pd.DataFrame({"first": [2.0, 3.0, 1.0], "second": [3.0, 5.0, 4.0]})
+    >>> result = paired_change(both, confidence=0.95)
+    >>> result.estimate, result.n, result.test, round(result.p_value, 3)
+    (2.0, 3, 'paired t', 0.074)
+    """
+    if both.empty:
+        return Estimate.missing("no unit is in both runs", n=0, test="paired t")
+    means = paired_means(both)
+    test = "paired t over clusters" if means.df + 1 < means.n else "paired t"
+    change = means.second - means.first
+    result = Estimate(change, n=means.n, test=test)
+    if means.df < 1:
+        return result.replace(reason=ONE_VALUE if means.n == 1 else ONE_CLUSTER)
+    error = means.error()
+    half = stats.t.ppf((1 + confidence) / 2, means.df) * error
+    result = result.replace(df=means.df).with_interval(change - half, change + half)
+    if error <= means.negligible:
+        return result.replace(reason="the change is the same in all units: no test")
+    t = float(change / error)
+    return result.replace(statistic_value=t, p_value=float(2 * stats.t.sf(abs(t), means.df)))
+
+
+# --- non-inferiority --------------------------------------------------------------------------
+
+
+def noninferiority_test(both: pd.DataFrame, *, worse: Worse, margin: float) -> dict[str, Any]:
+    """Test whether the second run is worse by more than a margin, and whether by less.
+
+    Parameters
+    ----------
+    both
+        As in `paired_change`.
+    worse
+        Where the statistic gets worse: ``"higher"``, ``"lower"``, or ``"apart"``, further from 0.
+    margin
+        How much worse is still accepted, above 0, in the statistic's unit.
+
+    Returns
+    -------
+    dict
+        `worsening`, how much worse the second run is, with `se` and `df`; `n`; `p_worse`, small
+        where the second run is worse by more than the margin; `p_not_worse`, small where it is
+        not. Both are one-sided, and NaN with fewer than two units or clusters.
+
+    Notes
+    -----
+    Further from 0 is a statement of two means and two signs. The second run is worse where, on its
+    side of 0, it lies further out than the first and than its mirror image; `p_worse` is the larger
+    of the two p values, each of both sides of 0 (the second may be on either). It is not worse
+    where it lies within the margin of 0, on both sides, whatever the first; or where, on both
+    sides, it lies less than the margin further out than the first does on its own side, at the
+    price of the p value of that side.
+
+    References
+    ----------
+    Tango 1998, Statistics in Medicine 17(8); Berger 1982, Technometrics 24(4) (intersection-union).
+
+    Examples
+    --------
+    >>> both = pd.DataFrame({"first": [0.1, 0.3, 0.2, 0.2], "second": [0.5, 0.6, 0.7, 0.5]})
+    >>> row = noninferiority_test(both, worse="higher", margin=0.1)
+    >>> round(row["worsening"], 3), row["p_worse"] < 0.05, row["p_not_worse"] < 0.05
+    (0.375, True, False)
+    """
+    row: dict[str, Any] = dict.fromkeys(("worsening", "se", "df", "p_worse", "p_not_worse"), np.nan)
+    row["n"] = len(both)
+    if len(both) < 2:
+        return row
+    sign = -1 if worse == "lower" else 1
+    means = paired_means(both.assign(first=sign * both["first"], second=sign * both["second"]))
+    change, sides = means.second - means.first, (1, 1)
+    if worse == "apart":
+        change, sides = abs(means.second) - abs(means.first), _sides(means)
+    row |= {"worsening": float(change), "se": float(means.error(*sides)), "df": float(means.df)}
+    if means.df < 1:
+        return row
+    p_values = [float(p) for p in one_sided_tests(means, worse, margin)]
+    if worse != "apart" and _is_binary(both):
+        steps = sign * (both["second"] - both["first"])
+        tango = tango_tests((steps > 0).sum(), (steps < 0).sum(), len(both), margin)
+        if means.df + 1 < means.n:  # with clusters the larger p: each alone may be too small
+            tango = tuple(np.maximum(tango, p_values))
+        p_values = [float(p) for p in tango]
+    return row | dict(zip(("p_worse", "p_not_worse"), p_values, strict=True))
+
+
+def one_sided_tests(means: PairedMeans, worse: Worse, margin: float) -> tuple[Any, Any]:
+    """Return `p_worse` and `p_not_worse` of `noninferiority_test` by t tests; arrays give arrays.
+
+    Examples
+    --------
+    >>> both = pd.DataFrame({"first": [0.1, 0.3, 0.2], "second": [0.9, 0.8, 1.0]})
+    >>> p_worse, p_not_worse = one_sided_tests(paired_means(both), "higher", 0.1)
+    >>> bool(p_worse < 0.05), bool(p_not_worse < 0.05)
+    (True, False)
+    """
+    if worse != "apart":
+        return _p_above(means, 1, 1, margin), _p_below(means, 1, 1, margin)
+    new, old = _sides(means)
+    outside = [
+        _p_above(means, new, side, margin) + _p_above(means, new, side, -margin) for side in (1, -1)
+    ]
+    below = {(n, o): _p_below(means, n, o, margin) for n in (1, -1) for o in (1, -1)}
+    first_side = np.where(
+        old > 0, np.maximum(below[1, 1], below[-1, 1]), np.maximum(below[1, -1], below[-1, -1])
+    )
+    error = np.sqrt(np.maximum(means.var_first, 0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p_side = stats.t.sf(np.abs(means.first) / error, means.df)
+    first_side = first_side + np.where(error > 0, p_side, np.where(means.first == 0, 0.5, 0.0))
+    alone = np.maximum(_p_below(means, 1, 0, margin), _p_below(means, -1, 0, margin))
+    return np.minimum(np.maximum(*outside), 1.0), np.minimum(np.minimum(first_side, alone), 1.0)
+
+
+def _sides(means: PairedMeans) -> tuple[Any, Any]:
+    return np.where(means.second < 0, -1, 1), np.where(means.first < 0, -1, 1)
+
+
+def _p_above(means: PairedMeans, new: Any, old: Any, bound: float) -> Any:
+    """Return the p value of a contrast of the two means against being at most a bound."""
+    gap, error = new * means.second - old * means.first - bound, means.error(new, old)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = stats.t.sf(gap / error, means.df)
+    return np.where(error > means.negligible, p, np.where(gap > 0, 0.0, 1.0))
+
+
+def _p_below(means: PairedMeans, new: Any, old: Any, bound: float) -> Any:
+    """Return the p value of a contrast of the two means against being at least a bound.
+
+    Where no unit changed, it is the probability that none of so many had, if a share of them
+    changed that is just enough: all that change at all by the whole range.
+    """
+    contrast, error = new * means.second - old * means.first, means.error(new, old)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = stats.t.cdf((contrast - bound) / error, means.df)
+        unchanged = (1 - np.clip(np.divide(bound, means.spread), 0, 1)) ** means.n
+    certain = np.where(np.abs(contrast) <= means.negligible, unchanged, 0.0)
+    return np.where(error > means.negligible, p, np.where(contrast < bound, certain, 1.0))
+
+
+def _is_binary(both: pd.DataFrame) -> bool:
+    return bool(both[["first", "second"]].isin([0, 1]).to_numpy().all())
+
+
+def tango_score(up: Any, down: Any, n: Any, bound: Any, *, correction: float = 0.0) -> Any:
+    """Return Tango's score statistic of a difference of paired shares against a bound.
+
+    Parameters
+    ----------
+    up, down
+        Units that are 1 in the second run alone, and in the first alone.
+    n
+        Units of both runs.
+    bound
+        The difference, second less first, of the null hypothesis.
+    correction
+        Units that are taken off the difference, for continuity.
+
+    Examples
+    --------
+    >>> round(float(tango_score(6, 1, 40, 0.0)), 3)  # without a bound that of McNemar
+    1.89
+    """
+    up, down = np.asarray(up, float), np.asarray(down, float)
+    a, c = 2 * n, -down * bound * (1 - bound)
+    b = -up - down + (2 * n - up + down) * bound
+    root = (np.sqrt(np.maximum(b**2 - 4 * a * c, 0)) - b) / (2 * a)
+    variance = n * (2 * root + bound * (1 - bound))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return (up - down - correction - n * bound) / np.sqrt(variance)
+
+
+def tango_interval(up: Any, down: Any, n: Any, *, confidence: float) -> tuple[Any, Any]:
+    """Return the score interval of a difference of paired shares.
+
+    Parameters
+    ----------
+    up, down
+        As in `tango_score`.
+    n
+        Units of both runs, one at least.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    (low, high)
+        Within -1 and 1; it contains the difference, and has a width where no unit changed too.
+
+    References
+    ----------
+    Tango 1998, Statistics in Medicine 17(8).
+
+    Examples
+    --------
+    >>> low, high = tango_interval(1, 0, 10, confidence=0.95)
+    >>> round(float(low), 3), round(float(high), 3)
+    (-0.205, 0.404)
+    """
+    up, down, n = (np.asarray(counts, float) for counts in (up, down, n))
+    level = stats.norm.ppf((1 + confidence) / 2)
+    ends = []
+    for end in (-1.0, 1.0):
+        inside, outside = (up - down) / n, np.full(np.shape((up - down) / n), end)
+        for _ in range(_BISECTIONS):
+            middle = (inside + outside) / 2
+            accepted = np.abs(tango_score(up, down, n, middle)) <= level
+            inside = np.where(accepted, middle, inside)
+            outside = np.where(accepted, outside, middle)
+        ends.append(inside)
+    return ends[0], ends[1]
+
+
+def tango_tests(up: Any, down: Any, n: Any, margin: float) -> tuple[Any, Any]:
+    """Return `p_worse` and `p_not_worse` of `noninferiority_test` for units that are 0 or 1.
+
+    Notes
+    -----
+    The score statistic is too often large where few units change: continuity corrections of one
+    unit for `p_worse` and of half a unit for `p_not_worse` keep either at its level.
+
+    Examples
+    --------
+    >>> p_worse, p_not_worse = tango_tests(1, 0, 100, 0.05)
+    >>> bool(p_worse > 0.9), bool(p_not_worse < 0.1)
+    (True, True)
+    """
+    above, below = (tango_score(up, down, n, margin, correction=by) for by in (1.0, -0.5))
+    return stats.norm.sf(above), stats.norm.cdf(below)
+
+
+# --- sample size ------------------------------------------------------------------------------
+
+
+def noninferiority_power(
+    both: pd.DataFrame, n: int, *, worse: Worse, margin: float, alpha: float, seed: int = 0
+) -> float:
+    """Return the power of showing with n units that nothing got worse, where nothing did.
+
+    Parameters
+    ----------
+    both
+        As in `noninferiority_test`: its variances, design effect and first mean are assumed.
+    n
+        Units of both runs, in clusters as large as here.
+    worse, margin
+        As in `noninferiority_test`.
+    alpha
+        Level of the one-sided test.
+    seed
+        Seed of the simulated means.
+
+    Notes
+    -----
+    Simulated means are normal, with variances taken as known; of 0 and 1, multinomial counts.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> both = pd.DataFrame(rng.normal(size=(50, 2)), columns=["first", "second"])
+    >>> noninferiority_power(both, 2000, worse="higher", margin=0.2, alpha=0.05) > 0.9
+    True
+    """
+    rng, means = np.random.default_rng(seed), paired_means(both)
+    if worse != "apart" and _is_binary(both):
+        change = both["second"] - both["first"]
+        rate = ((change != 0).sum() + 1) / (len(both) + 2)  # as if two more units had changed once
+        alone = float(change.var(ddof=1)) / means.n
+        design_effect = max(float(means.error()) ** 2 / alone, 1.0) if alone > 0 else 1.0
+        size = max(int(n / design_effect), 1)
+        up, down, _ = rng.multinomial(size, [rate / 2, rate / 2, 1 - rate], size=_SIMULATED).T
+        return float((tango_tests(up, down, size, margin)[1] <= alpha).mean())
+    scale = means.n / n
+    var_first, cov, var_second = (
+        value * scale for value in (means.var_first, means.cov, means.var_second)
+    )
+    first, second = rng.multivariate_normal(
+        [means.first] * 2,
+        [[var_first, cov], [cov, var_second]],
+        size=_SIMULATED,
+        check_valid="ignore",
+    ).T
+    if means.error() <= means.negligible:
+        second = first
+    df = max(int((means.df + 1) / scale) - 1, 1)
+    simulated = PairedMeans(first, second, var_first, var_second, cov, df, n, means.spread)
+    return float((one_sided_tests(simulated, worse, margin)[1] <= alpha).mean())
+
+
+def noninferiority_n(
+    both: pd.DataFrame, *, worse: Worse, margin: float, alpha: float, power: float = 0.8
+) -> int | None:
+    """Return how many units would show, with a power, that nothing got worse by the margin.
+
+    Parameters
+    ----------
+    both, worse, margin, alpha
+        As in `noninferiority_power`.
+    power
+        The power wanted.
+
+    Returns
+    -------
+    int or None
+        To a hundredth; None with fewer than two units, or where more than ten million are needed.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> both = pd.DataFrame(rng.normal(size=(80, 2)), columns=["first", "second"])
+    >>> noninferiority_n(both, worse="higher", margin=0.5, alpha=0.05) < 100
+    True
+    """
+    if len(both) < 2 or paired_means(both).df < 1:
+        return None
+    how: dict[str, Any] = {"worse": worse, "margin": margin, "alpha": alpha}
+    return smallest_sufficient(lambda n: noninferiority_power(both, n, **how) >= power)
+
+
+def smallest_sufficient(suffices: Callable[[int], bool], *, most: int = _MOST) -> int | None:
+    """Return the smallest number of units that suffices, to a hundredth; None above the most.
+
+    Examples
+    --------
+    >>> smallest_sufficient(lambda n: n >= 40), smallest_sufficient(lambda n: n >= 40, most=20)
+    (40, None)
+    """
+    high = 4
+    while not suffices(high):
+        if high == most:
+            return None
+        high = min(high * 2, most)
+    low = high // 2
+    while high - low > max(1, low // 100):
+        middle = (low + high) // 2
+        low, high = (low, middle) if suffices(middle) else (middle, high)
+    return high
