@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -17,42 +17,25 @@ import pyarrow.parquet as pq
 #: Cells that JSON can hold.
 _CELLS: dict[str, Any] = {
     "a list": ["x", "y"],
-    "an empty list": [],
-    "a list of numbers": [1, 2],
     "an object": {"a": 1},
-    "an object in an object": {"a": {"b": [1]}},
-    "true": True,
-    "false": False,
-    "null": None,
     "zero": 0,
     "below zero": -3,
     "a fraction": 0.5,
-    "a whole fraction": 7.0,
     "a huge number": 10**30,
-    "a huge fraction": 1e308,
     "infinity": float("inf"),
-    "minus infinity": float("-inf"),
     "no number": float("nan"),
     "empty": "",
     "blank": "  ",
     "half a character": "a\ud800b",
-    "two halves": "\ud83d\ude00",
-    "the other half first": "\udc00\ud800",
     "nul": "a\x00b",
     "control": "a\x1b[31mb\x07",
-    "a date as text": "2024-01-01",
-    "a formula": "=1+1",
     "a very long text": "word " * 20_000,
-    "a line's end": "a\r\nb\u2028c",
-    "direction": "\u202eabc",
     "a word that is a gap": "NaN",
-    "None": "None",
 }
 
 #: Columns that Parquet can hold beside these.
 _COLUMNS: dict[str, Callable[[int], pa.Array]] = {
     "bytes": lambda n: pa.array([b"\xff\x00"] * n),
-    "bytes of a fixed length": lambda n: pa.array([b"abcd"] * n, pa.binary(4)),
     "text that is no UTF-8": lambda n: pa.Array.from_buffers(
         pa.string(),
         n,
@@ -64,19 +47,11 @@ _COLUMNS: dict[str, Callable[[int], pa.Array]] = {
     ),
     "dates": lambda n: pa.array([date(2024, 1, 1)] * n),
     "times": lambda n: pa.array([datetime(2024, 1, 1)] * n),
-    "times far away": lambda n: pa.array([10**15] * n, pa.timestamp("s")),
-    "durations": lambda n: pa.array([timedelta(1)] * n),
     "decimals": lambda n: pa.array([Decimal("1.5")] * n),
-    "huge decimals": lambda n: pa.array([Decimal(10) ** 37] * n),
     "unsigned": lambda n: pa.array([2**64 - 1] * n, pa.uint64()),
     "categories": lambda n: pa.array(["x"] * n).dictionary_encode(),
-    "categories of numbers": lambda n: pa.array([1] * n).dictionary_encode(),
-    "lists": lambda n: pa.array([["x"]] * n),
     "structs": lambda n: pa.array([{"a": 1}] * n),
-    "maps": lambda n: pa.array([[("a", 1)]] * n, pa.map_(pa.string(), pa.int64())),
     "nothing": lambda n: pa.nulls(n),
-    "halves": lambda n: pa.array([1.5] * n, pa.float16()),
-    "large text": lambda n: pa.array(["x"] * n, pa.large_string()),
     "truth": lambda n: pa.array([True] * n),
     "infinities": lambda n: pa.array([np.inf] * n),
 }
@@ -84,7 +59,6 @@ _COLUMNS: dict[str, Callable[[int], pa.Array]] = {
 #: What a JSON file may hold in place of a table.
 _JSON: dict[str, str] = {
     "a number": "5",
-    "a text": '"x"',
     "null": "null",
     "true": "true",
     "an empty list": "[]",
@@ -92,25 +66,15 @@ _JSON: dict[str, str] = {
     "numbers": "[1, 2, 3]",
     "nulls": "[null, null]",
     "lists": "[[1], [2]]",
-    "empty objects": "[{}, {}]",
     "mixed": '[{"text": "x"}, 1, null, "y"]',
-    "texts and numbers": '["x", 2]',
     "an object of numbers": '{"a": 1}',
-    "an object of nulls": '{"a": null}',
     "an object of mixed": '{"a": "x", "b": [1], "c": {}}',
     "an object of lists of objects": '{"a": [{"b": 1}], "c": []}',
-    "an object of lists of nulls": '{"1": [null, 2], "2": []}',
-    "objects in objects": '{"a": {"b": {"c": {"text": "x"}}}}',
     "nested deeply": "[" * 100_000 + "]" * 100_000,
-    "nested less deeply": '{"a":' * 900 + "1" + "}" * 900,
-    "an object nested deeply": '[{"text":' * 50_000 + "1" + "}]" * 50_000,
     "a name twice": '[{"text": "x", "text": "y"}]',
     "cut": '[{"text": "x"',
-    "words": "not json",
     "5,000 digits": "[" + "9" * 5_000 + "]",
-    "two documents": '{"a": "x"} {"b": "y"}',
     "many names": json.dumps([{f"n{i}_{j}": 1 for j in range(100)} for i in range(100)]),
-    "names that are halves": '[{"\\ud800": 1, "\\ud801": 2}]',
     "constants": "[NaN, Infinity]",
 }
 
@@ -161,28 +125,22 @@ def _of_json(table: pd.DataFrame) -> Iterator[tuple[str, str, bytes]]:
     yield "Latin-1", "json", '[{"text": "café"}]'.encode("latin-1")
     yield "nul bytes", "json", plain + b"\x00" * 10
     yield "a list for lines", "jsonl", plain
-    yield "by column", "json", table.to_json().encode()
     yield "split", "json", table.to_json(orient="split").encode()
-    yield "values", "json", table.to_json(orient="values").encode()
 
 
 def _of_csv(table: pd.DataFrame) -> Iterator[tuple[str, str, bytes]]:
     plain = table.to_csv(index=False)
     yield "with an index", "csv", table.to_csv().encode()
     yield "separated by ;", "csv", table.to_csv(index=False, sep=";").encode()
-    yield "separated by tabs", "csv", table.to_csv(index=False, sep="\t").encode()
     yield "no header", "csv", table.to_csv(index=False, header=False).encode()
     yield "a header alone", "csv", plain.splitlines()[0].encode()
-    yield "a blank file", "csv", b"\n\n\n"
     yield "no byte", "csv", b""
     yield "a longer row", "csv", (plain + "a,b,c,d,e,f,g,h,i,j,k,l\n").encode()
     yield "a shorter row", "csv", (plain + "a\n").encode()
-    yield "an open quote", "csv", (plain + '"a').encode()
     yield "nul bytes", "csv", plain.encode() + b"\x00\x00,\x00\n"
     yield "binary", "csv", bytes(range(256)) * 4
     yield "UTF-16", "csv", plain.encode("utf-16")
     yield "Latin-1", "csv", (plain + "café\n").encode("latin-1")
-    yield "Windows' lines", "csv", plain.replace("\n", "\r\n").encode()
     yield "old Mac's lines", "csv", plain.replace("\n", "\r").encode()
     yield "a column twice", "csv", pd.concat([table, table], axis=1).to_csv(index=False).encode()
     for column in table:
@@ -191,7 +149,7 @@ def _of_csv(table: pd.DataFrame) -> Iterator[tuple[str, str, bytes]]:
         yield f"{column} gone", "csv", table.drop(columns=column).to_csv(index=False).encode()
         empty = table.assign(**{str(column): ""})
         yield f"{column} empty", "csv", empty.to_csv(index=False).encode()
-        for word in ("nan", "inf", "1e400", "9" * 40, "-1", "1.5", "0x10", "\u0663", "tru", "None"):
+        for word in ("inf", "9" * 40, "-1", "tru", "None"):
             said = table.assign(**{str(column): word})
             yield f"{word} all along {column}", "csv", said.to_csv(index=False).encode()
 

@@ -298,7 +298,7 @@ def detect_command(
     if not 0.5 <= sure_from <= 1:
         raise NbbiasError("--sure-from", f"{sure_from:g} is no probability from 0.5 to 1")
     if out is not None:
-        inputs = [Path(tables.notes.parted(p)[0]) for p in (texts, labelled, knowledge) if p]
+        inputs = [Path(tables.notes.split(p)[0]) for p in (texts, labelled, knowledge) if p]
         tables.refuse_target(out, force=force, inputs=inputs)
     blocks = running.text_blocks.read_blocks(texts, column=column)
     detector = biasalert.detector.detector(judge, labelled=labelled, knowledge=knowledge)

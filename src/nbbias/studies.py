@@ -197,7 +197,7 @@ def texts(study: Study, parameters: Parameters) -> Texts:
     """
     read = [name for name in study.inputs if name not in parameters.unread()]
     paths = [str(getattr(parameters, name)) for name in read]
-    plain = (tables.notes.parted(path)[0] for path in paths)
+    plain = (tables.notes.split(path)[0] for path in paths)
     own = [Path(path).name for path in dict.fromkeys(plain) if path not in {SAMPLE, params.NONE}]
     if not own:
         return study.sample

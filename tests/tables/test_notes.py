@@ -34,21 +34,21 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_any_name_of_a_column_comes_back_from_a_path(name: str) -> None:
-    path = notes.noted("essays.csv", {"text": name, "encoding": "cp1252"})
-    assert notes.parted(path) == ("essays.csv", {"text": name, "encoding": "cp1252"})
+    path = notes.add("essays.csv", {"text": name, "encoding": "cp1252"})
+    assert notes.split(path) == ("essays.csv", {"text": name, "encoding": "cp1252"})
     start, to = Path("/studies/mine"), Path("/studies/runs/llmbi")
     moved = tables.written_from(path, start=start, to=to)
-    assert notes.parted(moved)[1]["text"] == name
+    assert notes.split(moved)[1]["text"] == name
 
 
 @pytest.mark.parametrize("path", ["what?.csv", "a.csv?", "a.csv?text", "a.txt?text=b", "?a=b"])
 def test_what_is_no_note_is_part_of_the_path(path: str) -> None:
-    assert notes.parted(path) == (path, {})
+    assert notes.split(path) == (path, {})
 
 
 def test_a_later_note_wins() -> None:
-    assert notes.noted("a.csv?text=b", {"text": "c"}) == "a.csv?text=c"
-    assert notes.noted("a.csv", {}) == "a.csv"
+    assert notes.add("a.csv?text=b", {"text": "c"}) == "a.csv?text=c"
+    assert notes.add("a.csv", {}) == "a.csv"
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8", "utf-8-sig", "latin-1"])
@@ -59,7 +59,7 @@ def test_a_file_is_read_as_its_path_says(encoding: str, separator: str, tmp_path
     )
     path = tmp_path / "a.csv"
     table.to_csv(path, index=False, sep=notes.SEPARATORS[separator], encoding=encoding)
-    told = notes.noted(str(path), {"encoding": encoding, "separator": separator})
+    told = notes.add(str(path), {"encoding": encoding, "separator": separator})
     read = tables.read_table(told, FORM)
     assert read["text"].fillna("").tolist() == table["body"].tolist()
     assert read["model"].tolist() == ["a", "a"]
@@ -72,9 +72,9 @@ def test_how_a_file_is_written_is_found_out(encoding: str, separator: str, tmp_p
     path = tmp_path / "a.csv"
     table = pd.DataFrame({"id": range(9), "body": text, "n": 1})
     table.to_csv(path, index=False, sep=notes.SEPARATORS[separator], encoding=encoding)
-    found = sniff.encoding(path)
+    found = sniff.detect_encoding(path)
     assert codecs.lookup(found).name == codecs.lookup(encoding).name
-    assert sniff.separator(path.read_bytes().decode(found)) == separator
+    assert sniff.detect_separator(path.read_bytes().decode(found)) == separator
 
 
 @pytest.mark.parametrize(
@@ -87,13 +87,14 @@ def test_how_a_file_is_written_is_found_out(encoding: str, separator: str, tmp_p
     ],
 )
 def test_what_parts_columns_parts_every_row_alike(content: bytes, name: str) -> None:
-    assert sniff.separator(content.decode()) == name
+    assert sniff.detect_separator(content.decode()) == name
 
 
 @pytest.mark.parametrize("content", [b"\0\1\2\3" * 9, b"\x81\x8d\x8f", bytes(range(256))])
 def test_what_holds_no_text_has_no_encoding(content: bytes, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_bytes(content)
-    assert sniff.encoding(tmp_path / "a.csv") == ""
+    with pytest.raises(DataError, match="is no text"):
+        sniff.detect_encoding(tmp_path / "a.csv")
 
 
 @pytest.mark.parametrize(

@@ -212,7 +212,7 @@ def read_sheet(path: str | Path) -> pd.DataFrame:
     ContractError
         Labels that are no choices, and things that stand twice with different labels.
     """
-    table = tables.read_table(tables.sniff.noted(str(path)), _FORM).reindex(columns=SHEET)
+    table = tables.read_table(tables.sniff.detect(str(path)), _FORM).reindex(columns=SHEET)
     table["label"] = table["label"].str.strip().str.lower().replace("", pd.NA)
     # Groups are written as the lists write them, whatever capitals a label has.
     spelt = table["choices"].fillna("").str.split(" | ", regex=False)

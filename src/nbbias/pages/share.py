@@ -170,7 +170,7 @@ def _shown_paths(content: Mapping[str, Any], lists: Mapping[str, str]) -> dict[s
         typed = typed_path(parameters, parameter) or entry["path"]
         name = typed if typed.startswith("$") else PureWindowsPath(typed).name
         if parameter in lists:
-            name = tables.notes.noted(lists[parameter], tables.notes.parted(typed)[1])
+            name = tables.notes.add(lists[parameter], tables.notes.split(typed)[1])
         elif name in shown.values() and shown.get(typed) != name:
             name = f"{parameter}-{name}"  # two files of one name
         shown |= {typed: name, entry["path"]: name}

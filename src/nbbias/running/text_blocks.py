@@ -44,7 +44,7 @@ def read_blocks(path: str, *, column: str = "text", size: int = 1024) -> Iterato
 def _read_file(path: str, column: str, size: int) -> Iterator[pd.DataFrame]:
     file = tables.resolve(path)
     if file.suffix.lower() in _PLAIN and tables.is_file(file):
-        with file.open(encoding=sniff.text_encoding(file)) as lines:
+        with file.open(encoding=sniff.detect_encoding(file)) as lines:
             yield from _read_lines((line.encode() for line in lines), size)
         return
     also = (*columns.ANSWERED, *columns.SENTENCE) if column == "text" else ()
@@ -52,7 +52,7 @@ def _read_file(path: str, column: str, size: int) -> Iterator[pd.DataFrame]:
         "text_id": Column("text", also=("id", "uid")),
         column: Column("text", needed=True, also=also),
     }
-    table = tables.read_table(sniff.noted(path), form).rename(columns={column: "text"})
+    table = tables.read_table(sniff.detect(path), form).rename(columns={column: "text"})
     if "text_id" not in table or column == "text_id":
         table = _number_rows(table[["text"]], 1)
     for start in range(0, len(table), size):

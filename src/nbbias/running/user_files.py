@@ -21,7 +21,7 @@ from nbbias.running import names
 from nbbias.running.plan import Run, plan
 from nbbias.studies import STUDIES
 from nbbias.tables import FileReading, NbbiasError, ParameterError, notes
-from nbbias.tables.sniff import DATA, beside, noted
+from nbbias.tables.sniff import SUFFIXES, detect, list_neighbours
 
 _PARAMS = (".yaml", ".yml")
 #: Longest name of a run that is made of its files' names, and longest text in the preview.
@@ -61,7 +61,7 @@ def parse_targets(targets: Sequence[str]) -> Targets:
     for name in targets:
         if name in STUDIES:
             paths.append(studies.place(name) / "params" / name / "sample.yaml")
-        elif _is_params(name) or (_is_file(name) and not name.lower().endswith(DATA)):
+        elif _is_params(name) or (_is_file(name) and not name.lower().endswith(SUFFIXES)):
             paths.append(Path(name))
         else:
             raise ParameterError(name, _neither(name, rest))
@@ -81,7 +81,7 @@ def _neither(name: str, rest: Sequence[str]) -> str:
     if _is_file(name):
         files = " ".join(map(shlex.quote, [name, *rest]))
         return f"name the study first, such as `nbbias run llmbi {files}`; studies: {known}"
-    near = difflib.get_close_matches(name, [*STUDIES, *beside(name, _PARAMS)], n=1)
+    near = difflib.get_close_matches(name, [*STUDIES, *list_neighbours(name, _PARAMS)], n=1)
     hint = f"did you mean {near[0]}?" if near else f"studies: {known}"
     return f"is no study, and no params file (such as mine.yaml); {hint}"
 
@@ -130,7 +130,7 @@ def assign_inputs(
         raise ParameterError("files", message)
     assigned = {**dict(zip(free, in_order, strict=False)), **by_name}
     problems: list[NbbiasError] = []
-    paths = {name: tables.attempt(problems, noted, p) or p for name, p in assigned.items()}
+    paths = {name: tables.attempt(problems, detect, p) or p for name, p in assigned.items()}
     for assignment in columns:
         tables.attempt(problems, _note_column, paths, assignment)
     tables.refuse(problems)
@@ -151,7 +151,7 @@ def _note_column(paths: dict[str, str], assignment: str) -> None:
     if file not in paths:
         hint = tables.closest_match(file, paths)
         raise ParameterError(f"--columns {assignment}", f"no {file!r}; {hint}")
-    paths[file] = notes.noted(paths[file], {role: column})
+    paths[file] = notes.add(paths[file], {role: column})
 
 
 # --- the params file --------------------------------------------------------------------------
@@ -221,16 +221,16 @@ def plan_files(
 
 def _read_all(path: str) -> pd.DataFrame:
     """Read all columns of a file as text, by their own names."""
-    plain, written = notes.parted(path)
+    plain, written = notes.split(path)
     how = {name: v for name, v in written.items() if name in {"encoding", "separator"}}
-    return tables.read_table(notes.noted(plain, how), {}, rest=True)
+    return tables.read_table(notes.add(plain, how), {}, rest=True)
 
 
 def _write_params(
     study: Study, paths: Mapping[str, str], settings: params.Own, *, name: str | None
 ) -> tuple[Path, bool]:
     """Write a params file here, never over another one; say whether it is new."""
-    stems = list(dict.fromkeys(Path(notes.parted(path)[0]).stem for path in paths.values()))
+    stems = list(dict.fromkeys(Path(notes.split(path)[0]).stem for path in paths.values()))
     base = name or "+".join(stems)
     if not name and len(base) > _LONGEST_NAME:
         base = stems[-1][:_LONGEST_NAME]
@@ -270,7 +270,7 @@ def _preview(paths: Mapping[str, str], readings: Sequence[FileReading]) -> list[
 
 def _describe_file(name: str, file: FileReading, table: pd.DataFrame | None) -> list[str]:
     assert table is not None
-    path, how = notes.parted(file.path)
+    path, how = notes.split(file.path)
     written = ", ".join(filter(None, [how.get("encoding", "UTF-8"), how.get("separator")]))
     lines = [f"{name}: {path} ({written}; {len(table):,} rows)"]
     roles = sorted(file.columns, key=lambda role: file.names.index(file.columns[role]))
@@ -329,7 +329,7 @@ def _hints(parameter: str, path: str, readings: Sequence[FileReading]) -> list[s
         missing = role not in file.columns and (column.needed or role in _KEYS)
         if missing and (name := _likeliest(role, free)):
             option = shlex.quote(f"{parameter.removesuffix('_path')}.{role}={name}")
-            where = notes.parted(path)[0]
+            where = notes.split(path)[0]
             hints.append(f"if {name!r} of {where} is its {role}, add: --columns {option}")
             free = free.drop(columns=name)
     return hints

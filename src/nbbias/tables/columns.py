@@ -1,8 +1,8 @@
 """What the columns of a user's file may hold: every table that comes in is checked here, first.
 
 A file says little of its kinds: CSV knows text alone, JSON nests, Parquet holds bytes, dates and
-lists. A `Form` names the columns that a reader knows and what each may hold; what comes out has
-plain cells of these kinds, or is refused with the column, the first row and what was expected.
+lists. A `Form` names the columns that a reader knows and what each may hold; the result has plain
+cells of these kinds, or the table is refused with the column, the first row and what was expected.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from nbbias.tables import notes
 from nbbias.tables.errors import ContractError, closest_match, describe_missing
 from nbbias.tables.escape import visible
-from nbbias.tables.notes import parted
 
 
 class Column(NamedTuple):
@@ -70,15 +70,16 @@ MODEL = ("llm", "model_name", "system", "engine", "generator")
 ID = ("id", "uid", "doc_id", "document_id", "story_id", "item_id", "nr", "number")
 ASKED = ("question", "input", "instruction")
 
-#: Columns of a table of which all are kept.
-_WIDEST = 500
+#: The most columns of a table all of whose columns are read.
+_MOST_COLUMNS = 500
+
+#: Whole numbers up to here are distinct as floats, too.
+_LARGEST_COUNT = 2**53
 
 _FLAGS = {
     **dict.fromkeys(("1", "1.0", "true", "yes"), True),
     **dict.fromkeys(("0", "0.0", "false", "no"), False),
 }
-#: Whole numbers up to here are told apart by floats, too.
-_COUNTABLE = 2**53
 
 
 def parse_flag(value: object) -> bool | None:
@@ -86,7 +87,7 @@ def parse_flag(value: object) -> bool | None:
 
     Examples
     --------
-    >>> [parse_flag(one) for one in ("yes", 0, True, "maybe")]
+    >>> [parse_flag(cell) for cell in ("yes", 0, True, "maybe")]
     [True, False, True, None]
     """
     plain = isinstance(value, str | bool | int | float | np.generic)
@@ -115,7 +116,7 @@ def convert_columns(
     rest
         Whether other columns are kept, as text.
     names
-        What the file has, where that is more than `table`.
+        All columns of the file, where these are more than those of `table`.
     given
         Columns of the file by the name that the form has for them; "" for none.
 
@@ -140,34 +141,32 @@ def convert_columns(
       - column n: expected a whole number, 0 or more, but row 2 holds -1
     """
     names = [str(name) for name in (names or table.columns)]
-    chosen = _chosen(form, names, given)
+    if rest and len(names) > _MOST_COLUMNS:
+        raise ContractError(where, f"has {len(names):,} columns; {_MOST_COLUMNS} or fewer are read")
+    chosen = match_columns(form, names, given=given)
     absent = [name for name in form if name not in chosen]
-    filled = [name for name in absent if form[name].without and not _near(name, names, form)]
+    filled = [name for name in absent if form[name].without and not _is_misspelt(name, names, form)]
     missing = [name for name in absent if form[name].needed and name not in filled]
     breaches = [describe_missing(missing, names, known=form)] if missing else []
-    breaches += _strange(form, names, given)
-    asked = {own: name for name, own in chosen.items()}
-    if rest and len(names) > _WIDEST:
-        raise ContractError(where, f"has {len(names):,} columns; {_WIDEST} or fewer are read")
+    breaches += _unknown_columns(form, names, given)
+    roles = {column: name for name, column in chosen.items()}
     if rest:
-        asked |= {name: name for name in names if name not in asked and name not in form}
-    twice = [name for name in asked if names.count(name) > 1]
-    breaches += [f"the column {visible(name)} stands twice; keep one" for name in twice]
+        roles |= {name: name for name in names if name not in roles and name not in form}
+    twice = [column for column in roles if names.count(column) > 1]
+    breaches += [f"the column {visible(column)} stands twice; keep one" for column in twice]
     if twice:
         raise ContractError(where, breaches)
-    columns = {}
-    for own, name in asked.items():
-        kind = form[name].kind if name in form else "any"
-        values, told = _KINDS[kind](table[own].reset_index(drop=True))
-        columns[name] = values
-        breaches += [f"column {visible(own)}: {told}"] if told else []
+    converted = {}
+    for column in filter(roles.__contains__, names):  # in the order of the file
+        kind = form[roles[column]].kind if roles[column] in form else "any"
+        values, fault = _convert(table[column], kind)
+        converted[roles[column]] = values
+        breaches += [f"column {visible(column)}: {fault}"] if fault else []
     if breaches:
         raise ContractError(where, breaches)
-    # The order of the file, whatever the order of the form.
-    order = [asked[name] for name in names if name in asked]
-    found = pd.DataFrame({name: columns[name] for name in order}, index=range(len(table)))
-    instead = {"file": Path(parted(where)[0]).stem, "row": number_rows(found)}
-    return found.assign(**{name: instead[form[name].without] for name in filled})
+    result = pd.DataFrame(converted, index=range(len(table)))
+    defaults = {"file": Path(notes.split(where)[0]).stem, "row": number_rows(result)}
+    return result.assign(**{name: defaults[form[name].without] for name in filled})
 
 
 def number_rows(rows: pd.DataFrame) -> pd.Series:
@@ -181,81 +180,83 @@ def number_rows(rows: pd.DataFrame) -> pd.Series:
     return pd.Series([f"row {n}" for n in range(1, len(rows) + 1)], rows.index, dtype="str")
 
 
-def known(form: Form, names: Sequence[str], *, given: Mapping[str, str]) -> dict[str, str]:
-    """Return by the names of a form those columns of a file that it has names for.
+def match_columns(form: Form, names: Sequence[str], *, given: Mapping[str, str]) -> dict[str, str]:
+    """Return the column of a file for each name of a form that it has one for.
+
+    A column that is `given` comes first, then one of the name itself, then one of the names that
+    files have too; each as it is written, then without regard to capitals, spaces and underscores.
 
     Examples
     --------
-    >>> known({"text": Column("text", also=("body",))}, ["Body ", "n"], given={})
+    >>> match_columns({"text": Column("text", also=("body",))}, ["Body ", "n"], given={})
     {'text': 'Body '}
     """
-    return _chosen(form, list(map(str, names)), given)
-
-
-def _chosen(form: Form, names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
-    """Return which column is which: as given, by its own name, then by names it has too."""
+    names = list(map(str, names))
     chosen = {name: own for name, own in given.items() if name in form and own and own in names}
-    left = [name for name in form if name not in given]
-    spelt = Counter(map(_folded, dict.fromkeys(names)))
-    for read in (str, _folded):
+    spellings = Counter(map(_fold, dict.fromkeys(names)))
+    for fold in (str, _fold):
         for also in (False, True):
-            free = {read(one): one for one in names if one not in chosen.values()}
-            for name in (one for one in left if one not in chosen):
-                tried = [read(one) for one in (form[name].also if also else (name,))]
-                found = next((free.pop(one) for one in tried if one in free), None)
-                # Of two columns that differ in capitals alone neither is meant.
-                if found is not None and (read is str or spelt[_folded(found)] == 1):
-                    chosen[name] = found
+            free = {fold(column): column for column in names if column not in chosen.values()}
+            for name in form:
+                if name in chosen or name in given:
+                    continue
+                wanted = [fold(word) for word in (form[name].also if also else (name,))]
+                column = next((free.pop(word) for word in wanted if word in free), None)
+                # Of two columns that differ in capitals alone neither is taken.
+                if column is not None and (fold is str or spellings[_fold(column)] == 1):
+                    chosen[name] = column
     return chosen
 
 
-def _folded(name: str) -> str:
+def _fold(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.lower())
 
 
-def _near(name: str, names: Sequence[str], form: Form) -> bool:
-    strange = [one for one in names if one not in form]
-    return "did you mean" in describe_missing([name], strange)
+def _is_misspelt(name: str, names: Sequence[str], form: Form) -> bool:
+    return "did you mean" in describe_missing(
+        [name], [other for other in names if other not in form]
+    )
 
 
-def _strange(form: Form, names: Sequence[str], given: Mapping[str, str]) -> list[str]:
-    """Say what was given that is no column: of the form, or of the file."""
-    told = [
-        f"no column {visible(name)!r} is read here; {closest_match(name, form)}"
-        for name in given
-        if form and name not in form
-    ]
-    return told + [
-        f"{name}: there is no column {visible(own)!r}; {visible(closest_match(own, names))}"
-        for name, own in given.items()
-        if own and name in form and own not in names
-    ]
+def _unknown_columns(form: Form, names: Sequence[str], given: Mapping[str, str]) -> list[str]:
+    """Say which of the columns that were given are none of the form, or none of the file."""
+    faults = []
+    for name, column in given.items():
+        if form and name not in form:
+            faults.append(f"no column {visible(name)!r} is read here; {closest_match(name, form)}")
+        elif form and column and column not in names:
+            near = visible(closest_match(column, names))
+            faults.append(f"{name}: there is no column {visible(column)!r}; {near}")
+    return faults
 
 
 # --- kinds ------------------------------------------------------------------------------------
 
-_Told: TypeAlias = "tuple[pd.Series, str | None]"
 
-
-def _each(values: pd.Series, convert: Callable[[Any], Any], expected: str) -> _Told:
-    """Convert every cell that is not empty; `convert` returns None for one of another kind."""
+def _convert(values: pd.Series, kind: str) -> tuple[pd.Series, str]:
+    """Return a column in its kind, and what is wrong with its cells, or ""."""
+    values = values.reset_index(drop=True)
+    if kind in {"text", "any"} and pd.api.types.infer_dtype(values) in {"string", "empty"}:
+        return values.astype("str"), ""
+    convert, expected, dtype = _KINDS[kind]
     cells = values.tolist()
-    found = [None if _gap(cell) else convert(cell) for cell in cells]
-    bad = [i for i, cell in enumerate(cells) if found[i] is None and not _gap(cell)]
-    told = None
-    if bad:
-        told = f"expected {expected}, but row {bad[0] + 1} holds {_shown(cells[bad[0]])}"
-        told += f" ({len(bad)} such rows)" if len(bad) > 1 else ""
-    return pd.Series(found, dtype=object), told
+    converted = [None if _is_missing(cell) else convert(cell) for cell in cells]
+    wrong = [i for i, cell in enumerate(cells) if converted[i] is None and not _is_missing(cell)]
+    if wrong:
+        fault = f"expected {expected}, but row {wrong[0] + 1} holds {_show(cells[wrong[0]])}"
+        return values, fault + (f" ({len(wrong)} such rows)" if len(wrong) > 1 else "")
+    result = pd.Series(converted, dtype=object).astype(dtype)
+    whole = kind == "count" and result.notna().all()
+    return (result.astype(int) if whole else result), ""
 
 
-def _gap(value: object) -> bool:
+def _is_missing(value: object) -> bool:
     if isinstance(value, float | np.floating):
         return bool(np.isnan(value))
     return value is None or value is pd.NA or value is pd.NaT
 
 
-def _shown(value: object) -> str:
+def _show(value: object) -> str:
     if isinstance(value, bytes | bytearray):
         return "bytes"
     if isinstance(value, list | tuple | np.ndarray | set):
@@ -271,14 +272,7 @@ def _shown(value: object) -> str:
     return f"{value} (a {type(value).__name__.lower()})"
 
 
-def _text(values: pd.Series) -> _Told:
-    if pd.api.types.infer_dtype(values, skipna=True) in {"string", "empty"}:
-        return values.astype("str"), None
-    found, told = _each(values, _written, "text")
-    return found.astype("str"), told
-
-
-def _written(value: object) -> str | None:
+def _to_text(value: object) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, bool | np.bool_):
@@ -294,61 +288,41 @@ def _written(value: object) -> str | None:
     return None
 
 
-def _number(values: pd.Series) -> _Told:
-    found, told = _each(values, _finite, "a number")
-    return found.astype(float), told
+def _to_any(value: object) -> str:
+    text = _to_text(value)
+    return _show(value) if text is None else text
 
 
-def _finite(value: object) -> float | None:
-    if isinstance(value, bool | np.bool_):
-        return None
-    if not isinstance(value, str | int | float | np.number | Decimal):
+def _to_number(value: object) -> float | None:
+    plain = isinstance(value, str | int | float | np.number | Decimal)
+    if not plain or isinstance(value, bool):
         return None
     try:
-        number = float(value)
+        number = float(value)  # type: ignore[arg-type]
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
 
 
-def _count(values: pd.Series) -> _Told:
-    def whole(value: object) -> float | None:
-        number = _finite(value)
-        fits = number is not None and number.is_integer() and 0 <= number < _COUNTABLE
-        return number if fits else None
-
-    found, told = _each(values, whole, "a whole number, 0 or more")
-    return found.astype(float if found.isna().any() or told else int), told
+def _to_count(value: object) -> float | None:
+    number = _to_number(value)
+    fits = number is not None and number.is_integer() and 0 <= number < _LARGEST_COUNT
+    return number if fits else None
 
 
-def _flag(values: pd.Series) -> _Told:
-    found, told = _each(values, parse_flag, "true or false (or 1 and 0, yes and no)")
-    return found.astype("boolean"), told
+def _to_nested(value: object) -> object:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    return value if isinstance(value, list | dict) else None
 
 
-def _nested(values: pd.Series) -> _Told:
-    def inside(value: object) -> object:
-        if isinstance(value, np.ndarray):
-            return value.tolist()
-        return value if isinstance(value, list | dict) else None
-
-    return _each(values, inside, "a list or an object")
-
-
-def _any(values: pd.Series) -> _Told:
-    """Read a column that no form names: what is no text is shown, and nothing is refused."""
-    found, told = _text(values)
-    if told is None:
-        return found, None
-    shown = [None if _gap(cell) else _written(cell) or _shown(cell) for cell in values.tolist()]
-    return pd.Series(shown, dtype="str"), None
-
-
-_KINDS: dict[str, Callable[[pd.Series], _Told]] = {
-    "text": _text,
-    "number": _number,
-    "count": _count,
-    "flag": _flag,
-    "nested": _nested,
-    "any": _any,
+#: By kind: what converts a cell (None where it cannot), what is expected, and the column's dtype.
+#: A column that no form names is shown as text, whatever it holds.
+_KINDS: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
+    "text": (_to_text, "text", "str"),
+    "number": (_to_number, "a number", float),
+    "count": (_to_count, "a whole number, 0 or more", float),
+    "flag": (parse_flag, "true or false (or 1 and 0, yes and no)", "boolean"),
+    "nested": (_to_nested, "a list or an object", object),
+    "any": (_to_any, "text", "str"),
 }

@@ -57,7 +57,7 @@ def resolve(path: str) -> Path:
     """
     if len(path) > _LONGEST:
         raise DataError(path[:200], "is too long for a path")
-    path, _ = notes.parted(path)
+    path, _ = notes.split(path)
     unset = [name for name in _VARIABLE.findall(path) if name not in os.environ]
     if unset and os.path.lexists(Path(os.environ.get(START, ""), path)):
         unset = []  # a file whose name holds the sign
