@@ -7,7 +7,7 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import matplotlib as mpl
@@ -66,14 +66,19 @@ def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
 
 
-Golden = Callable[[str, str | Iterable[str]], None]
+Golden = Callable[[str, str | Iterable[str] | Mapping[str, Iterable[str]]], None]
 
 
 @pytest.fixture
 def golden(request: pytest.FixtureRequest) -> Golden:
-    """Compare what people read with `tests/golden/<name>.txt`; a change is reviewed as a diff."""
+    """Compare what people read with `tests/golden/<name>.txt`; a change is reviewed as a diff.
 
-    def compare(name: str, text: str | Iterable[str]) -> None:
+    A mapping is written as sections, each with its name as heading.
+    """
+
+    def compare(name: str, text: str | Iterable[str] | Mapping[str, Iterable[str]]) -> None:
+        if isinstance(text, Mapping):
+            text = [line for heading, lines in text.items() for line in (f"## {heading}", *lines)]
         lines = text if isinstance(text, str) else "\n".join(text)
         path = GOLDEN / f"{name}.txt"
         if request.config.getoption("--golden"):
