@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import binom, f, ncf
 from statsmodels.stats.contingency_tables import mcnemar
-from statsmodels.stats.noninferiority_power import TTestPower
+from statsmodels.stats.power import TTestPower
 
 from nbbias import stats
 from nbbias.calibration import plannable, planning

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from statsmodels.stats.noninferiority_power import TTestPower
+from statsmodels.stats.power import TTestPower
 
 from nbbias import stats
 from nbbias.news import models

@@ -86,7 +86,7 @@ def test_chance_alone_leaves_omega_squared_at_zero_on_average() -> None:
 
 
 def checks(table: pd.DataFrame, draws: int = 200) -> pd.DataFrame:
-    found = stats.anova_checks(table, value="value", by="group", draws=draws, seed=1)
+    found = stats.anova_checks(table, value="value", by="group", n_permutations=draws, seed=1)
     return found.set_index("test")
 
 
@@ -284,6 +284,8 @@ def test_the_permuted_f_is_that_of_groups_shuffled_one_draw_at_a_time(
     )
     for at_once in (1, 100, 10**6):  # however many are shuffled in a step
         monkeypatch.setattr("nbbias.stats.variance._AT_ONCE", at_once)
-        found = stats.anova_checks(table, value="value", by="group", draws=200, seed=5).iloc[-1]
+        found = stats.anova_checks(
+            table, value="value", by="group", n_permutations=200, seed=5
+        ).iloc[-1]
         assert found["statistic_value"] == pytest.approx(plain.statistic, rel=1e-12)
         assert found["p_value"] == plain.pvalue

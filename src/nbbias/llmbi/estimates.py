@@ -264,7 +264,7 @@ def anova_checks(scores: pd.DataFrame, *, inference: InferenceSettings = INFEREN
             by_prompt(of_model, of_model["score"]),
             value="value",
             by="dimension",
-            draws=inference.n_permutations,
+            n_permutations=inference.n_permutations,
             seed=inference.seed,
         )
         for model, of_model in scores.groupby("model", sort=False)

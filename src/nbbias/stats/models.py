@@ -10,7 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -69,27 +69,27 @@ def anova_tukey(
     >>> anova[["models", "n"]].to_dict("records"), pairs["estimate"].round(3).tolist()
     ([{'models': 2, 'n': 8}], [-0.175])
     """
-    whole, rows = [], []
-    for key, own in _cells(scores, value):
-        units = _units(own, value)
+    anovas, rows = [], []
+    for key, cell in _cells(scores, value):
+        units = _units(cell, value)
         row = variance.anova(units, value=value, by="model")
-        whole.append(key | {"models": own["model"].nunique()} | row)
+        anovas.append(key | {"models": cell["model"].nunique()} | row)
         n = units.groupby("model")[value].count()
-        found = {} if row["reason"] else _tukey(units.dropna(), value, 1 - confidence)
+        compared = {} if row["reason"] else _tukey(units.dropna(), value, 1 - confidence)
+        missing = {"reason": row["reason"] or "a model has no value"}
         for first, second in combinations(n.index, 2):
-            why = {"reason": row["reason"] or "a model has no value"}
-            compared = {"model": first, "other": second, "n_model": n[first], "n_other": n[second]}
-            rows.append(key | compared | found.get((first, second), why))
+            pair = {"model": first, "other": second, "n_model": n[first], "n_other": n[second]}
+            rows.append(key | pair | compared.get((first, second), missing))
     names = ["model", "other", *_INTERVAL, "p_adjusted", "n_model", "n_other", "reason"]
-    return pd.DataFrame(whole), _table(rows, scores, names)
+    return pd.DataFrame(anovas), _table(rows, scores, names)
 
 
 def _tukey(units: pd.DataFrame, value: str, alpha: float) -> dict[tuple[str, str], Row]:
-    found = pairwise_tukeyhsd(units[value], units["model"], alpha=alpha)
+    tukey = pairwise_tukeyhsd(units[value], units["model"], alpha=alpha)
     # statsmodels subtracts the first from the second.
-    values = np.column_stack([-found.meandiffs, -found.confint[:, ::-1], found.pvalues])
+    values = np.column_stack([-tukey.meandiffs, -tukey.confint[:, ::-1], tukey.pvalues])
     table = pd.DataFrame(values, columns=[*_INTERVAL, "p_adjusted"])
-    return dict(zip(combinations(found.groupsunique, 2), table.to_dict("records"), strict=True))
+    return dict(zip(combinations(tukey.groupsunique, 2), table.to_dict("records"), strict=True))
 
 
 def mixed_model(
@@ -135,73 +135,64 @@ def mixed_model(
     1     b  difference     0.175         4
     """
     rows = []
-    for key, own in _cells(scores, value):
-        kept = own[own[value].notna()]
-        there = sorted(kept["model"].unique())
-        base = reference if reference in there else next(iter(there), None)
-        fitted, reason = _fit(kept, value)
-        given = own["model"].value_counts()
-        for name in sorted(given.index, key=lambda one: (one != base, one)):
-            n = int((kept["model"] == name).sum())
-            row = key | {"model": name, "reference": base, "n": n, "n_lost": given[name] - n}
+    for key, cell in _cells(scores, value):
+        known = cell[cell[value].notna()]
+        present = sorted(known["model"].unique())
+        base = reference if reference in present else next(iter(present), None)
+        coefficients, reason = _fit(known, value, str(base), confidence)
+        sizes, counts = cell["model"].value_counts(), known["model"].value_counts()
+        for name in sorted(sizes.index, key=lambda name: (name != base, name)):
+            n = int(counts.get(name, 0))
+            row = key | {"model": name, "reference": base, "n": n, "n_lost": sizes[name] - n}
             row |= {"statistic": "mean" if name == base else "difference", "test": "mixed model, z"}
-            row |= {"articles": kept["article_id"].nunique()}
-            if n and fitted is not None:
-                row |= _coefficient(fitted, str(name), str(base), confidence)
+            row |= {"articles": known["article_id"].nunique()} | coefficients.get(str(name), {})
             rows.append(row | {"reason": reason if n else "no value was measured"})
     names = ["model", "reference", "statistic", *_INTERVAL, "test", "statistic_value", "p_value"]
     names += ["p_adjusted", "n", "n_lost", "articles", "article_share", "reason"]
     return families.adjust(_table(rows, scores, names))
 
 
-class _Fit(NamedTuple):
-    means: pd.Series  # by model
-    covariance: pd.DataFrame  # of these
-    article_share: float
-
-
-def _fit(kept: pd.DataFrame, value: str) -> tuple[_Fit | None, str | None]:
-    """Fit the model by REML (statsmodels' MixedLM), or say why there is none."""
-    design = pd.get_dummies(kept["model"].astype(str), dtype=float)
-    articles = kept["article_id"].astype(str)
+def _fit(
+    known: pd.DataFrame, value: str, base: str, confidence: float
+) -> tuple[dict[str, Row], str | None]:
+    """Fit by REML (statsmodels' MixedLM): rows by model, or none with the reason."""
+    models = known["model"].astype(str)
+    design, articles = pd.get_dummies(models, dtype=float), known["article_id"].astype(str)
     if design.shape[1] < 2:
-        return None, "fewer than two models have a value"
-    if articles.nunique() in {1, len(kept)}:
-        return None, "needs two articles, and an article with two values"
-    scores = kept[value].astype(float)
-    centre = scores.groupby(kept["model"].astype(str)).mean()
+        return {}, "fewer than two models have a value"
+    if articles.nunique() in {1, len(known)}:
+        return {}, "needs two articles, and an article with two values"
+    scores = known[value].astype(float)
+    centre = scores.groupby(models).mean()
     residuals = scores - design @ centre
     unit = residuals.std()  # the optimiser stops by absolute steps
     if residuals.abs().max() <= 1e-12 * max(1.0, scores.abs().max()):
-        return None, "within models all values are alike"
+        return {}, "within models all values are alike"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what did not converge is told by its share
+        warnings.simplefilter("ignore")  # a fit that did not converge has a reason
         fitted = MixedLM(residuals / unit, design, groups=articles).fit(method=["powell", "lbfgs"])
     between = float(np.asarray(fitted.cov_re)[0, 0])
     share = between / (between + fitted.scale)
     covariance = fitted.cov_params().loc[design.columns, design.columns] * unit**2
     if share < _SINGULAR:
-        return None, "the fit is singular: no variance between articles"
+        return {}, "the fit is singular: no variance between articles"
     if 1 - share < _EXACT:
-        return None, "the fit is singular: no variance within articles"
+        return {}, "the fit is singular: no variance within articles"
     if not fitted.converged or not np.isfinite(covariance.to_numpy()).all():
-        return None, "the fit did not converge"
-    return _Fit(centre + fitted.fe_params * unit, covariance, share), None
-
-
-def _coefficient(fitted: _Fit, name: str, base: str, confidence: float) -> Row:
-    """Return the mean of the reference, or another model's difference from it."""
-    means, covariance, share = fitted
-    weights = pd.Series(0.0, means.index)
-    weights[name] += 1
-    weights[base] -= name != base
-    estimate, error = weights @ means, np.sqrt(weights @ covariance @ weights)
-    low, high = norm.interval(confidence, loc=estimate, scale=error)
-    row = {"estimate": estimate, "ci_low": low, "ci_high": high, "article_share": share}
-    if name == base:  # Whether a mean distance is 0 is no question: only differences are tested.
-        return row
-    z = estimate / error
-    return row | {"statistic_value": z, "p_value": 2 * norm.sf(abs(z))}
+        return {}, "the fit did not converge"
+    means, rows = centre + fitted.fe_params * unit, {}
+    for name in design.columns:
+        weights = pd.Series(0.0, means.index)
+        weights[name] += 1
+        weights[base] -= name != base
+        estimate, error = weights @ means, np.sqrt(weights @ covariance @ weights)
+        low, high = norm.interval(confidence, loc=estimate, scale=error)
+        row = {"estimate": estimate, "ci_low": low, "ci_high": high, "article_share": share}
+        if name != base:  # whether a mean distance is 0 is no question: only differences are tested
+            z = estimate / error
+            row |= {"statistic_value": z, "p_value": 2 * norm.sf(abs(z))}
+        rows[name] = row
+    return rows, None
 
 
 def paired_models(scores: pd.DataFrame, *, value: str, confidence: float = 0.95) -> pd.DataFrame:
@@ -232,9 +223,9 @@ def paired_models(scores: pd.DataFrame, *, value: str, confidence: float = 0.95)
     0     a     b    -0.175  4
     """
     rows = []
-    for key, own in _cells(scores, value):
-        wide = _units(own, value).pivot(index="article_id", columns="model", values=value)
-        for first, second in combinations(sorted(own["model"].unique()), 2):
+    for key, cell in _cells(scores, value):
+        wide = _units(cell, value).pivot(index="article_id", columns="model", values=value)
+        for first, second in combinations(sorted(cell["model"].unique()), 2):
             either = wide[wide[[first, second]].notna().any(axis=1)]
             result = intervals.paired_difference(
                 either[first], either[second], confidence=confidence
@@ -261,13 +252,14 @@ def _cells(scores: pd.DataFrame, value: str) -> Iterator[tuple[Row, pd.DataFrame
     keys = [key for key in KEYS if key in scores]
     if not keys:
         yield {}, scores
-    for cell, own in scores.groupby(keys, sort=False, dropna=False) if keys else []:
-        yield dict(zip(keys, cell, strict=True)), own
+        return
+    for key, cell in scores.groupby(keys, sort=False, dropna=False):
+        yield dict(zip(keys, key, strict=True)), cell
 
 
-def _units(own: pd.DataFrame, value: str) -> pd.DataFrame:
+def _units(cell: pd.DataFrame, value: str) -> pd.DataFrame:
     """Average the samples of an article: the article is the independent unit."""
-    return own.groupby(["model", "article_id"], as_index=False)[value].mean()
+    return cell.groupby(["model", "article_id"], as_index=False)[value].mean()
 
 
 def _table(rows: list[Row], scores: pd.DataFrame, names: list[str]) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
 from nbbias.stats.intervals import all_alike
+
+_TEST = ("statistic_value", "df", "p_value", "effect_size")
 
 
 def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
@@ -41,28 +44,20 @@ def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
     """
     data = pd.DataFrame({"value": table[value].astype(float), "group": table[by].astype(str)})
     data = data.dropna()
-    row: dict[str, Any] = {"test": "one-way ANOVA", "n": len(data)}
     groups = data["group"].nunique()
-    reason = None
+    row: dict[str, Any] = {"test": "one-way ANOVA", "n": len(data), "df_between": groups - 1}
+    row |= {"reason": None, **dict.fromkeys(_TEST, np.nan)}
     if groups < 2 or len(data) <= groups:
-        reason = "needs two groups, and a group with two values"
-    elif all_alike(data["value"].to_numpy()):
-        reason = "all values are alike"
-    if reason:
-        nothing = dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
-        return row | nothing | {"df_between": groups - 1, "reason": reason}
+        return row | {"reason": "needs two groups, and a group with two values"}
+    if all_alike(data["value"].to_numpy()):
+        return row | {"reason": "all values are alike"}
     fitted = anova_lm(ols("value ~ C(group)", data=data).fit())
     between, within = fitted.loc["C(group)"], fitted.loc["Residual"]
     total = between["sum_sq"] + within["sum_sq"]
     omega = (between["sum_sq"] - between["df"] * within["mean_sq"]) / (total + within["mean_sq"])
-    return row | {
-        "statistic_value": float(between["F"]),
-        "df": float(within["df"]),
-        "df_between": float(between["df"]),
-        "p_value": float(between["PR(>F)"]),
-        "effect_size": float(omega),
-        "reason": None,
-    }
+    test = {"statistic_value": between["F"], "df": within["df"], "df_between": between["df"]}
+    test |= {"p_value": between["PR(>F)"], "effect_size": omega}
+    return row | {name: float(number) for name, number in test.items()}
 
 
 def repeated_measures_anova(table: pd.DataFrame) -> dict[str, Any]:
@@ -93,38 +88,32 @@ def repeated_measures_anova(table: pd.DataFrame) -> dict[str, Any]:
     >>> round(row["statistic_value"], 2), round(row["df"], 2), round(row["p_value"], 4)
     (11.84, 4.91, 0.0171)
     """
-    whole = _whole(table)
+    whole, means, residuals = _decompose(table)
     n, k = whole.shape
-    row: dict[str, Any] = {
-        "test": "repeated measures ANOVA, Greenhouse-Geisser",
-        "n": n,
-        "n_lost": len(table) - n,
-        **dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan),
-    }
+    row: dict[str, Any] = {"test": "repeated measures ANOVA, Greenhouse-Geisser", "n": n}
+    row |= {"n_lost": len(table) - n, "reason": None, **dict.fromkeys(_TEST, np.nan)}
     if k < 2 or n < 3:
         return row | {"reason": "needs two conditions, and three units that have them all"}
-    means = whole.mean(axis=0)
-    # What is left when each unit's and each condition's mean is taken away.
-    rest = whole - means - whole.mean(axis=1, keepdims=True) + whole.mean()
-    if np.abs(rest).max() < 1e-9:
+    if np.abs(residuals).max() < 1e-9:
         return row | {"reason": "the conditions differ alike in every unit: no test"}
     # F as statsmodels' AnovaRM, which fits a column per unit and takes a second for 360 of them.
     df1, df2 = k - 1, (n - 1) * (k - 1)
-    f = float(n * means.var() * k / df1 / ((rest**2).sum() / df2))
+    f = float(n * means.var() * k / df1 / ((residuals**2).sum() / df2))
     epsilon = _sphericity(whole)
-    return row | {
-        "statistic_value": f,
-        "df": df2 * epsilon,
-        "p_value": float(fdtrc(df1 * epsilon, df2 * epsilon, f)),
-        "effect_size": (f - 1) * df1 / (f * df1 + df2),
-        "reason": None,
-    }
+    p = float(fdtrc(df1 * epsilon, df2 * epsilon, f))
+    effect_size = (f - 1) * df1 / (f * df1 + df2)
+    test = {"statistic_value": f, "df": df2 * epsilon, "p_value": p, "effect_size": effect_size}
+    return row | test
 
 
-def _whole(table: pd.DataFrame) -> np.ndarray:
-    """Return the units that have no gap."""
+def _decompose(table: pd.DataFrame) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return complete units, the conditions' means, and residuals of units plus conditions."""
     values = table.to_numpy(float, na_value=np.nan)
-    return values[~np.isnan(values).any(axis=1)]
+    whole = values[~np.isnan(values).any(axis=1)]
+    if not whole.size:
+        return whole, np.array([]), np.array([])
+    means = whole.mean(axis=0)
+    return whole, means, whole - means - whole.mean(axis=1, keepdims=True) + whole.mean()
 
 
 def _sphericity(whole: np.ndarray) -> float:
@@ -167,20 +156,15 @@ def spread_interval(table: pd.DataFrame, *, confidence: float) -> tuple[float, f
     >>> round(low, 2), round(high, 2)
     (0.77, 3.32)
     """
-    whole = _whole(table)
+    whole, means, residuals = _decompose(table)
     n, k = whole.shape
-    nothing = (np.nan, np.nan)
-    if n < 2 or k < 2:
-        return nothing
-    means = whole.mean(axis=0)
-    rest = whole - means - whole.mean(axis=1, keepdims=True) + whole.mean()
-    if np.abs(rest).max() < 1e-9:
-        return nothing
+    if n < 2 or k < 2 or np.abs(residuals).max() < 1e-9:
+        return np.nan, np.nan
     epsilon, alpha = _sphericity(whole), 1 - confidence
     df1, df2 = (k - 1) * epsilon, (n - 1) * (k - 1) * epsilon
     scale = fdtri(df1, df2, 1 - alpha) * df1 / chdtri(df1, alpha)
     # The spread whose square, divided by this, is the noncentrality.
-    noise = scale * float((rest**2).sum()) / ((n - 1) * (k - 1)) / (n * k * epsilon)
+    noise = scale * float((residuals**2).sum()) / ((n - 1) * (k - 1)) / (n * k * epsilon)
     x = float(means.var()) / noise
 
     def noncentral(below: float) -> float:
@@ -193,12 +177,12 @@ def spread_interval(table: pd.DataFrame, *, confidence: float) -> tuple[float, f
     return float(np.sqrt(min(low, x) * noise)), float(np.sqrt(max(high, x) * noise))
 
 
-#: Values that are shuffled in one step of a permutation test: it holds no more in memory.
+#: Values that are permuted in one step of a permutation test: it holds no more in memory.
 _AT_ONCE = 1_000_000
 
 
 def anova_checks(
-    table: pd.DataFrame, *, value: str, by: str, draws: int, seed: int
+    table: pd.DataFrame, *, value: str, by: str, n_permutations: int, seed: int
 ) -> pd.DataFrame:
     """Check what a one-way ANOVA assumes, and repeat it without the assumptions.
 
@@ -213,7 +197,7 @@ def anova_checks(
     Examples
     --------
     >>> table = pd.DataFrame({"group": list("aaabbb"), "value": [1.0, 2, 3, 4, 5, 6]})
-    >>> checks = anova_checks(table, value="value", by="group", draws=99, seed=0)
+    >>> checks = anova_checks(table, value="value", by="group", n_permutations=99, seed=0)
     >>> checks["test"].tolist()
     ['Shapiro-Wilk', 'Levene (medians)', 'Bartlett', 'Kruskal-Wallis', 'permuted F']
     """
@@ -222,65 +206,39 @@ def anova_checks(
     spread = [g for g in groups if len(g) > 1]
     residuals = np.concatenate([g - g.mean() for g in spread]) if spread else np.array([])
 
-    def permuted() -> tuple[float, float]:
-        result = stats.permutation_test(
+    def permuted_f() -> Any:
+        return stats.permutation_test(
             groups,
             lambda *g, axis: stats.f_oneway(*g, axis=axis).statistic,
-            permutation_type="independent",
-            n_resamples=draws,
+            n_resamples=n_permutations,
             alternative="greater",
             vectorized=True,
             batch=max(1, _AT_ONCE // len(data)),
             rng=np.random.default_rng(seed),
         )
-        return result.statistic, result.pvalue
 
-    too_few = None
+    reason = None
     if len(groups) < 2 or len(spread) < 2:
-        too_few = "needs two groups with two values each"
+        reason = "needs two groups with two values each"
     elif all_alike(np.concatenate(groups)):
-        too_few = "all values are alike"
-    pairs_only = too_few or (
-        "every group has two values: around a median both lie equally far, so nothing is left to "
-        "compare"
-        if max(map(len, groups)) < 3
-        else None
-    )
-    plans: list[tuple[str, str, str, Any, str | None]] = [
-        (
-            "normality",
-            "Are residuals normal?",
-            "Shapiro-Wilk",
-            lambda: stats.shapiro(residuals),
-            too_few,
-        ),
-        (
-            "equal spread",
-            "Do groups spread alike?",
-            "Levene (medians)",
-            lambda: stats.levene(*spread, center="median"),
-            pairs_only,
-        ),
-        (
-            "equal spread",
-            "Do groups spread alike?",
-            "Bartlett",
-            lambda: stats.bartlett(*spread),
-            too_few,
-        ),
-        (
-            "by ranks",
-            "Do groups differ?",
-            "Kruskal-Wallis",
-            lambda: stats.kruskal(*groups),
-            too_few,
-        ),
-        ("by permutation", "Do groups differ?", "permuted F", permuted, too_few),
+        reason = "all values are alike"
+    medians = reason
+    if reason is None and max(map(len, groups)) < 3:
+        medians = "every group has two values, which lie equally far from their median"
+    normal, alike = "Are residuals normal?", "Do groups spread alike?"
+    differ = "Do groups differ?"
+    checks: list[tuple[str, str, str, Callable[[], Any], str | None]] = [
+        ("normality", normal, "Shapiro-Wilk", lambda: stats.shapiro(residuals), reason),
+        ("equal spread", alike, "Levene (medians)", lambda: stats.levene(*spread), medians),
+        ("equal spread", alike, "Bartlett", lambda: stats.bartlett(*spread), reason),
+        ("by ranks", differ, "Kruskal-Wallis", lambda: stats.kruskal(*groups), reason),
+        ("by permutation", differ, "permuted F", permuted_f, reason),
     ]
     rows = []
-    for check, question, test, run, reason in plans:
-        statistic, p = (np.nan, np.nan) if reason else tuple(run())
-        rows.append((check, question, test, float(statistic), float(p), reason))
+    for check, question, test, run, why in checks:
+        result = None if why else run()
+        statistic, p = (np.nan, np.nan) if result is None else (result.statistic, result.pvalue)
+        rows.append((check, question, test, float(statistic), float(p), why))
     columns = ["check", "question", "test", "statistic_value", "p_value", "reason"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -350,14 +308,14 @@ def mean_of_means(values: np.ndarray, groups: np.ndarray) -> tuple[float, float,
     (4.5, 0.7071067811865476, 2.0)
     """
     counts, means, squares = _by_group(values, groups)
-    own, pooled = counts - 1, int((counts - 1).sum())
+    freedom, pooled = counts - 1, int((counts - 1).sum())
     estimate = float(means.mean())
     if not pooled:
         return estimate, np.nan, 0.0
-    single = own == 0
-    variances = np.where(single, squares.sum() / pooled, squares / np.maximum(own, 1))
+    single = freedom == 0
+    variances = np.where(single, squares.sum() / pooled, squares / np.maximum(freedom, 1))
     added = variances / counts / len(counts) ** 2
     whole = added.sum()
-    parts = (added**2 / (np.where(single, pooled, own) + 2)).sum()
+    parts = (added**2 / (np.where(single, pooled, freedom) + 2)).sum()
     df = float(np.clip(whole**2 / parts - 2, 1, pooled)) if whole > 0 else float(pooled)
     return estimate, float(np.sqrt(whole)), df
