@@ -5,53 +5,34 @@ from __future__ import annotations
 import os
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 import pytest
 
 from nbbias import studies
-from nbbias.running import plan, run
 from nbbias.tables import Measured
 from tests.conftest import ROOT
-
-#: What makes a sample's run shorter; the nightly tests take the samples as they are.
-QUICK: dict[str, dict[str, Any]] = {"llmbi": {"draws": 100}}
-
-
-def measured(stem: str, **parameters: Any) -> Measured:
-    module, function = studies.STUDIES[stem].measure.split(":")
-    found: Measured = getattr(import_module(module), function)(**parameters)
-    return found
-
-
-def alike(stem: str, changed: dict[str, Any], folder: Path) -> None:
-    path = ROOT / "params" / stem / "sample.yaml"
-    overrides = [f"{name}={value}" for name, value in changed.items()]
-    planned = plan.plan([path], overrides=overrides, out=folder, name="twin")
-    assert set(run.run(planned, out=folder, jobs=1, report=lambda *_: None).values()) == {"ok"}
-    found = measured(stem, **studies.read(path)[1] | changed)
-    saved = folder / stem / "twin" / "tables"
-    pd.testing.assert_frame_equal(
-        found.estimates, pd.read_parquet(saved / "estimates.parquet")[list(found.estimates)]
-    )
-    if len(found.chance):
-        pd.testing.assert_frame_equal(found.chance, pd.read_parquet(saved / "chance.parquet"))
+from tests.running.build import run_file
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("stem", QUICK)
-def test_the_twin_gives_the_notebook_s_estimates(stem: str, tmp_path: Path) -> None:
-    alike(stem, QUICK[stem], tmp_path)
-
-
-@pytest.mark.nightly
-@pytest.mark.parametrize("stem", studies.STUDIES)
-def test_every_twin_gives_its_notebook_s_estimates(
-    stem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path / "stages"))
-    alike(stem, {}, tmp_path)
+@pytest.mark.parametrize(
+    "stem",
+    [
+        pytest.param(stem, marks=[] if stem == "llmbi" else pytest.mark.nightly)
+        for stem in studies.STUDIES
+    ],
+)
+def test_measuring_without_a_notebook_gives_its_estimates(stem: str, tmp_path: Path) -> None:
+    path = ROOT / "params" / stem / "sample.yaml"
+    assert run_file(path, tmp_path) == {f"{stem}/sample": "ok"}
+    module, function = studies.STUDIES[stem].measure.split(":")
+    result: Measured = getattr(import_module(module), function)(**studies.read(path)[1])
+    saved = tmp_path / stem / "sample" / "tables"
+    for name, table in (("estimates", result.estimates), ("chance", result.chance)):
+        if len(table):
+            expected = pd.read_parquet(saved / f"{name}.parquet")[list(table)]
+            pd.testing.assert_frame_equal(table, expected)
 
 
 def test_every_study_has_a_twin_on_its_face() -> None:
