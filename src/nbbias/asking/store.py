@@ -6,7 +6,6 @@ messages, parameters, and the number of the repeat. One process at a time writes
 
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import sqlite3
@@ -20,6 +19,7 @@ from urllib.parse import quote
 import pandas as pd
 from filelock import FileLock, Timeout
 
+from nbbias import tables
 from nbbias.tables import DataError
 
 _log = logging.getLogger(__name__)
@@ -65,7 +65,7 @@ def hash_call(
 ) -> str:
     """Return the key of an answer: a SHA-256 of everything that could change it."""
     parts = [model, base_url, list(map(dict, messages)), dict(parameters), replicate]
-    return hashlib.sha256(dump_json(parts).encode()).hexdigest()
+    return tables.hash_json(parts)
 
 
 def dump_json(value: Any) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 import subprocess
@@ -44,7 +43,6 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
         asked for what it holds), the notebook's hash, `seed`, `versions`, `git`, `platform`.
     """
     values = parameters.model_dump()
-    written = json.dumps(values, sort_keys=True).encode()
     data = {
         name: {"path": str(path), "sha256": tables.file_sha256(path), "asked_in": _asked_in(path)}
         for name, path in input_files(parameters).items()
@@ -53,7 +51,7 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
         "study": stem,
         "run": run,
         "parameters": values,
-        "parameters_sha256": hashlib.sha256(written).hexdigest(),
+        "parameters_sha256": tables.hash_json(values),
         "claims_sha256": claims_sha256(parameters.claims),
         "data": data,
         "notebook_sha256": tables.file_sha256(notebook),

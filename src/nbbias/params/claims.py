@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
@@ -11,7 +9,7 @@ from typing import Annotated, Any, TypeAlias
 import pandas as pd
 from pydantic import Field
 
-from nbbias.tables import ESTIMATE_KEYS, ParameterError, closest_match
+from nbbias.tables import ESTIMATE_KEYS, ParameterError, closest_match, hash_json
 
 #: What a claim can name of a row of ESTIMATES.
 CLAIM_KEYS = tuple(key for key in ESTIMATE_KEYS if key != "study")
@@ -46,8 +44,7 @@ def claims_sha256(claims: Sequence[Claim]) -> str:
     >>> claims_sha256([one]) == claims_sha256([])
     False
     """
-    text = json.dumps(list(claims), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return hash_json(list(claims))
 
 
 def claim_breaches(

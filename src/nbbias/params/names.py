@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -10,6 +9,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from nbbias.params.base import Parameters
+from nbbias.tables import hash_json
 
 #: The end of the name under which a failed run is kept beside the last good one.
 FAILED = ".failed"
@@ -52,7 +52,7 @@ def differing(parameters: Parameters, than: Mapping[str, Any] | None = None) -> 
     whole = all(whole for _, whole in told.values()) and not name.endswith((".", FAILED))
     if whole and len(name) <= LONGEST:
         return name
-    digest = hashlib.sha256(json.dumps(differ, sort_keys=True).encode()).hexdigest()[:8]
+    digest = hash_json(differ)[:8]
     return f"{_HOSTILE.sub('_', name)[: LONGEST - 9]}-{digest}"
 
 

@@ -99,6 +99,7 @@ from .plugins import (
 )
 from .provenance import (
     file_sha256 as file_sha256,
+    hash_json as hash_json,
     measuring_version as measuring_version,
     versions as versions,
 )

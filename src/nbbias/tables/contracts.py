@@ -77,65 +77,44 @@ def _count() -> Part:
     return Part("int64", (Check(lambda s: s >= 0, "is below 0"),))
 
 
+def _columns(*, names: str, count: str = "", nullable: str = "") -> dict[str, Part]:
+    """Return columns of names (never blank), of a count, and of texts that may be missing."""
+    return {
+        **{name: _text(NOT_BLANK) for name in names.split()},
+        **{name: _count() for name in count.split()},
+        **{name: _text(nullable=True) for name in nullable.split()},
+    }
+
+
 #: One recorded answer of a model to one prompt of the LLMBI suite.
 ANSWERS = Contract(
-    {
-        "dimension": _text(NOT_BLANK),
-        "prompt": _text(NOT_BLANK),
-        "model": _text(NOT_BLANK),
-        "sample": _count(),
-        "text": _text(nullable=True),
-    },
+    _columns(names="dimension prompt model", count="sample", nullable="text"),
     unique=["model", "prompt", "sample"],
     name="ANSWERS",
 )
 
 #: One answer to one prompt of CoGS; a default has no identity.
 COGS_ANSWERS = Contract(
-    {
-        "model": _text(NOT_BLANK),
-        "task": _text(NOT_BLANK),
-        "topic": _text(nullable=True),
-        "theme": _text(NOT_BLANK),
-        "axis": _text(nullable=True),
-        "identity": _text(nullable=True),
-        "sample": _count(),
-        "text": _text(nullable=True),
-    },
+    _columns(names="model task theme", count="sample", nullable="topic axis identity text"),
     name="COGS_ANSWERS",
 )
 
 #: One reply of one judge; `order` is the identities as shown, joined by ``|``.
 COGS_JUDGEMENTS = Contract(
-    {
-        "evaluator": _text(NOT_BLANK),
-        "model": _text(NOT_BLANK),
-        "task": _text(NOT_BLANK),
-        "topic": _text(nullable=True),
-        "theme": _text(NOT_BLANK),
-        "axis": _text(NOT_BLANK),
-        "order": _text(NOT_BLANK),
-        "repeat": _count(),
-        "reply": _text(nullable=True),
-    },
+    _columns(names="evaluator model task theme axis order", count="repeat", nullable="topic reply"),
     name="COGS_JUDGEMENTS",
 )
 
 #: One human article.
 ORIGINALS = Contract(
-    {"source": _text(), "article_id": _text(NOT_BLANK), "text": _text(nullable=True)},
-    name="ORIGINALS",
+    {"source": _text(), **_columns(names="article_id", nullable="text")}, name="ORIGINALS"
 )
 
 #: One text of one model for one article. `prompt` tells how it was asked for.
 GENERATIONS = Contract(
     {
-        "source": _text(),
-        "article_id": _text(NOT_BLANK),
-        "model": _text(NOT_BLANK),
-        "prompt": _text(),
-        "sample": _count(),
-        "text": _text(nullable=True),
+        **_columns(names="article_id model", count="sample", nullable="text"),
+        **dict.fromkeys(["source", "prompt"], _text()),
     },
     name="GENERATIONS",
 )
@@ -148,12 +127,9 @@ PROMPTS = Contract(
 #: One row per unit and measure. `score` is NaN where it was not measured; `reason` says why.
 SCORES = Contract(
     {
-        "model": _text(),
-        "prompt": _text(),
-        "measure": _text(),
+        **dict.fromkeys(["model", "prompt", "measure", "instrument"], _text()),
         "score": _number(),
         "n": _count(),
-        "instrument": _text(),
         "reason": _text(nullable=True),
     },
     name="SCORES",
@@ -164,10 +140,11 @@ UNTESTABLE = "cannot be told at N = "
 
 #: What chance stands for: what was dealt or drawn anew, or which prose was read instead.
 REFERENCES = (
-    *("words", "sentences", "replicate", "topics", "identities", "verdicts", "neutral prose"),
+    *("words", "sentences", "replicate", "topics", "identities", "verdicts"),
+    "neutral prose",
 )
 
-_UNIT_INTERVAL = Check(lambda s: s.between(0, 1), "lies outside 0 to 1")
+_SHARE = _number(Check(lambda s: s.between(0, 1), "lies outside 0 to 1"))
 _MEASURED_OR_REASON = Check(
     lambda d: d["estimate"].notna() | d["reason"].notna(), "a row without an estimate has no reason"
 )
@@ -178,7 +155,7 @@ _INTERVAL_HOLDS = Check(
     ),
     "an estimate lies outside its interval",
 )
-_LEVEL_TOLD = Check(
+_LEVEL_STATED = Check(
     lambda d: d["confidence"].notna() | (d["ci_low"].isna() & d["null_low"].isna()),
     "an interval or a range of chance does not say its level (confidence)",
 )
@@ -193,44 +170,24 @@ _RANGE_HOLDS = Check(
 #: where it has no floor: a `p_value` at its floor is read as "at most".
 ESTIMATES = Contract(
     {
-        **{key: _text(nullable=True) for key in ESTIMATE_KEYS},
-        "estimate": _number(),
-        "ci_low": _number(),
-        "ci_high": _number(),
-        "n": _count(),
-        "n_lost": _count(),
-        "null": _number(),
-        "null_low": _number(),
-        "null_high": _number(),
-        "excess": _number(),
-        "effect_size": _number(),
-        "test": _text(nullable=True),
-        "statistic_value": _number(),
-        "df": _number(),
-        "p_value": _number(_UNIT_INTERVAL),
-        "p_adjusted": _number(_UNIT_INTERVAL),
-        "instrument": _text(nullable=True),
-        "reason": _text(nullable=True),
-        "confidence": _number(_UNIT_INTERVAL),
-        "p_least": _number(_UNIT_INTERVAL),
+        **dict.fromkeys(ESTIMATE_KEYS, _text(nullable=True)),
+        **dict.fromkeys(ESTIMATE_VALUES, _number()),
+        **dict.fromkeys(["n", "n_lost"], _count()),
+        **dict.fromkeys(["test", "instrument", "reason"], _text(nullable=True)),
+        **dict.fromkeys(["p_value", "p_adjusted", "confidence", "p_least"], _SHARE),
     },
-    checks=[_MEASURED_OR_REASON, _INTERVAL_HOLDS, _LEVEL_TOLD],
+    checks=[_MEASURED_OR_REASON, _INTERVAL_HOLDS, _LEVEL_STATED],
     name="ESTIMATES",
 )
 
 #: One row per claim of ESTIMATES and reference: what the estimate would be by that chance.
 CHANCE = Contract(
     {
-        **{key: _text(nullable=True) for key in (*ESTIMATE_KEYS, "instrument")},
+        **dict.fromkeys([*ESTIMATE_KEYS, "instrument"], _text(nullable=True)),
         "reference": _text(Check(lambda s: s.isin(REFERENCES), "is no known reference")),
-        "null": _number(),
-        "null_low": _number(),
-        "null_high": _number(),
+        **dict.fromkeys(["null", "null_low", "null_high"], _number()),
         "test": _text(nullable=True),
-        "p_value": _number(_UNIT_INTERVAL),
-        "p_adjusted": _number(_UNIT_INTERVAL),
-        "confidence": _number(_UNIT_INTERVAL),
-        "p_least": _number(_UNIT_INTERVAL),
+        **dict.fromkeys(["p_value", "p_adjusted", "confidence", "p_least"], _SHARE),
     },
     checks=[_RANGE_HOLDS],
     unique=[*ESTIMATE_KEYS, "instrument", "reference"],

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 _PACKAGES = (
     *("nbbias", "numpy", "pandas", "scipy", "statsmodels", "scikit-learn", "matplotlib"),
@@ -37,6 +39,18 @@ def file_sha256(path: Path) -> str:
     """
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def hash_json(value: Any) -> str:
+    """Return the SHA-256 of a value as canonical JSON: the order of names does not matter.
+
+    Examples
+    --------
+    >>> hash_json({"a": 1, "b": 2}) == hash_json({"b": 2, "a": 1})
+    True
+    """
+    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 @functools.cache
