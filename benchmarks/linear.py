@@ -72,10 +72,14 @@ def steps(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
 
 def measure(documents: int) -> list[dict[str, Any]]:
-    """Time the steps of one size in this process, with the highest memory (PSS) of each."""
+    """Time the steps of one size in this process, with their highest memory (PSS).
+
+    Processor seconds are those of this process and of its workers.
+    """
     import psutil
 
     process, peaks, done = psutil.Process(), [0.0], threading.Event()
+    spent: dict[int, float] = {}
 
     def watch() -> None:
         while not done.wait(0.25):
@@ -83,6 +87,7 @@ def measure(documents: int) -> list[dict[str, Any]]:
             for one in (process, *process.children(recursive=True)):
                 try:
                     info = one.memory_full_info()
+                    spent[one.pid] = sum(one.cpu_times()[:2])
                 except psutil.NoSuchProcess:
                     continue
                 total += getattr(info, "pss", info.uss)
@@ -92,25 +97,26 @@ def measure(documents: int) -> list[dict[str, Any]]:
     rows = []
     for name, step in steps(corpus.at(documents)):
         peaks.append(0.0)
-        start = time.perf_counter()
+        start, before = time.perf_counter(), sum(spent.values())
         step()
-        seconds = time.perf_counter() - start
-        print(f"  {name}: {seconds:.1f} s", file=sys.stderr, flush=True)
-        rows.append({"documents": documents, "step": name, "seconds": seconds})
+        time.sleep(0.5)  # the watcher looks once more
+        seconds, cpu = time.perf_counter() - start - 0.5, sum(spent.values()) - before
+        print(f"  {name}: {seconds:.1f} s, {cpu:.1f} CPU s", file=sys.stderr, flush=True)
+        rows.append({"documents": documents, "step": name, "seconds": seconds, "cpu": cpu})
     done.set()
     return [row | {"peak_mb": peak} for row, peak in zip(rows, peaks[1:], strict=True)]
 
 
 def exponents(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return each step by size, and its exponent: 1 where twice the documents take twice as long.
+    """Return the processor seconds of each step by size, and the exponent of their growth.
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"step": "a", "documents": [8, 16], "seconds": [1.0, 2.0]})
+    >>> rows = pd.DataFrame({"step": "a", "documents": [8, 16], "cpu": [1.0, 2.0]})
     >>> exponents(rows)["exponent"].to_dict()
     {'a': 1.0, 'all': 1.0}
     """
-    table = rows.pivot_table(index="step", columns="documents", values="seconds", sort=False)
+    table = rows.pivot_table(index="step", columns="documents", values="cpu", sort=False)
     table.loc["all"] = table.sum()
     least, most = table.columns[0], table.columns[-1]
     exponent = np.log(table[most] / table[least]) / np.log(most / least)
@@ -149,7 +155,8 @@ def main() -> None:
     table.to_csv(corpus.OUT / name, index=False)
     print(f"load {os.getloadavg()[0]:.1f}, {os.cpu_count()} cores")
     print(exponents(table).round(1).to_string())
-    print(table.groupby("documents")["peak_mb"].max().round(0).rename("MB").to_string())
+    totals = table.groupby("documents").agg(seconds=("seconds", "sum"), mb=("peak_mb", "max"))
+    print(totals.round(0).to_string())
 
 
 if __name__ == "__main__":

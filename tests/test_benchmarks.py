@@ -33,6 +33,6 @@ def test_each_rank_is_another_word() -> None:
 
 def test_growth_is_an_exponent() -> None:
     rows = pd.DataFrame(
-        {"documents": [8, 8, 16, 16], "step": ["a", "b"] * 2, "seconds": [1.0, 1.0, 2.0, 4.0]}
+        {"documents": [8, 8, 16, 16], "step": ["a", "b"] * 2, "cpu": [1.0, 1.0, 2.0, 4.0]}
     )
     assert linear.exponents(rows)["exponent"].tolist() == [1.0, 2.0, 1.58]

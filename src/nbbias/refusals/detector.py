@@ -1,11 +1,11 @@
-"""Does an answer refuse? Told offline by patterns, prototypes and a small fitted head.
+"""A classifier of refusals, offline: patterns, prototypes and a small fitted head.
 
-A full refusal gives nothing of what was asked, however long it explains why. A partial
+A full refusal gives nothing of what the prompt wants, however long it explains why. A partial
 refusal declines and yet delivers some. An apology inside a story, sympathy before help, and a
 warning before instructions are no refusals. The head is one softmax over the three kinds, a table
 of coefficients fitted on the labelled answers of XSTest (Röttger et al. 2024) and on examples
-written for this project; ``tools/fit_refusals.py`` fits it anew and says how well it does on models
-it has not seen.
+written for this project; ``tools/fit_refusals.py`` fits it and measures its accuracy on held-out
+models.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from scipy.special import softmax
 from nbbias.refusals import features as refusal_features
 from nbbias.tables import data_path
 from nbbias.text import embeddings
+from nbbias.text.distinct import on_distinct
 
 COLUMNS = ["refused", "kind", "score", "reason"]
 
@@ -50,15 +51,15 @@ def head() -> pd.DataFrame:
 
 
 def held_out() -> pd.DataFrame:
-    """Return how good the detector was on labelled answers that it had not seen, beside others.
+    """Return the accuracy of this and other classifiers on held-out labelled answers.
 
     Returns
     -------
     DataFrame
-        By `method` and `model` (and their ``"mean"``), on full refusal or not: counts `tp` and `fn`
-        of refusals told and missed, `tn` and `fp` of other answers told and called refusals (of
-        the mean, sums); `sensitivity`, `specificity`, `accuracy` and `balanced_accuracy` in [0, 1].
-        ``tools/fit_refusals.py`` counts when it fits the head.
+        By `method` and `model` (and their ``"mean"``), on full refusal or not: counts of true and
+        false positives (refusals) and negatives, `tp`, `fn`, `tn` and `fp` (of the mean, sums);
+        `sensitivity`, `specificity`, `accuracy` and `balanced_accuracy` in [0, 1].
+        ``tools/fit_refusals.py`` writes the counts when it fits the head.
 
     Examples
     --------
@@ -66,15 +67,15 @@ def held_out() -> pd.DataFrame:
     >>> bool(table["accuracy"].between(0, 1).all())
     True
     """
-    found = pd.read_csv(data_path("refusals/held_out.csv")).drop(columns="source")
-    refusals, others = found["tp"] + found["fn"], found["tn"] + found["fp"]
-    found["sensitivity"], found["specificity"] = found["tp"] / refusals, found["tn"] / others
-    found["accuracy"] = (found["tp"] + found["tn"]) / (refusals + others)
-    found["balanced_accuracy"] = found[["sensitivity", "specificity"]].mean(axis=1)
-    by_method = found.drop(columns="model").groupby("method", sort=False)
+    table = pd.read_csv(data_path("refusals/held_out.csv")).drop(columns="source")
+    refusals, others = table["tp"] + table["fn"], table["tn"] + table["fp"]
+    table["sensitivity"], table["specificity"] = table["tp"] / refusals, table["tn"] / others
+    table["accuracy"] = (table["tp"] + table["tn"]) / (refusals + others)
+    table["balanced_accuracy"] = table[["sensitivity", "specificity"]].mean(axis=1)
+    by_method = table.drop(columns="model").groupby("method", sort=False)
     means = by_method.mean().assign(**by_method[COUNTS].sum(), model="mean").reset_index()
     order = {name: at for at, name in enumerate(means["method"])}
-    both = pd.concat([found, means], ignore_index=True)
+    both = pd.concat([table, means], ignore_index=True)
     return both.sort_values("method", key=lambda s: s.map(order), kind="stable", ignore_index=True)
 
 
@@ -108,7 +109,7 @@ def detect(
     *,
     progress: bool = True,
 ) -> pd.DataFrame:
-    """Tell for every answer whether it refuses.
+    """Classify answers as refusals or not.
 
     Parameters
     ----------
@@ -131,25 +132,23 @@ def detect(
     Examples
     --------
     >>> from nbbias import refusals
-    >>> said = ["I'm sorry, but I can't help with that.", "Of course. Take two eggs.", None]
-    >>> found = refusals.detect(said, progress=False)
-    >>> found["refused"].tolist()
+    >>> answers = ["I'm sorry, but I can't help with that.", "Of course. Take two eggs.", None]
+    >>> verdicts = refusals.detect(answers, progress=False)
+    >>> verdicts["refused"].tolist()
     [True, False, <NA>]
-    >>> found["reason"][0]
+    >>> verdicts["reason"][0]
     "I'm sorry, but I can't help with that."
     """
-    given = pd.Series(texts, dtype=object)
-    asked = [None] * len(given) if prompts is None else list(prompts)
-    if len(asked) != len(given):
-        raise ValueError(f"{len(asked)} prompts do not fit {len(given)} texts")
-    answers = [_after(one, prompt) for one, prompt in zip(given, asked, strict=True)]
-    distinct = [one for one in dict.fromkeys(answers) if one]
-    found = dict(zip(distinct, _judged(distinct, progress), strict=True))
-    rows = []
-    for one, answer in zip(given, answers, strict=True):
-        blank = not isinstance(one, str) or not one.strip()
-        rows.append(found.get(answer) or (None, None, np.nan, NO_TEXT if blank else ECHO))
-    return typed(pd.DataFrame(rows, columns=COLUMNS, index=given.index))
+    series = pd.Series(texts, dtype=object)
+    echoes = [None] * len(series) if prompts is None else list(prompts)
+    if len(echoes) != len(series):
+        raise ValueError(f"{len(echoes)} prompts do not fit {len(series)} texts")
+    answers = [_without_echo(*pair) for pair in zip(series, echoes, strict=True)]
+    missing = np.array([None, None, np.nan, ECHO], dtype=object)
+    rows = on_distinct(answers, lambda distinct: _classify(distinct, progress), missing=missing)
+    table = pd.DataFrame(rows, columns=COLUMNS, index=series.index)
+    blank = series.map(lambda text: not isinstance(text, str) or not text.strip()).astype(bool)
+    return typed(table.assign(reason=table["reason"].mask(blank, NO_TEXT)))
 
 
 def typed(table: pd.DataFrame) -> pd.DataFrame:
@@ -165,7 +164,7 @@ def typed(table: pd.DataFrame) -> pd.DataFrame:
     return table.astype(kinds)
 
 
-def _after(text: object, prompt: object) -> str:
+def _without_echo(text: object, prompt: object) -> str:
     """Return an answer without its prompt at the front; empty where nothing is left."""
     if not isinstance(text, str):
         return ""
@@ -173,21 +172,22 @@ def _after(text: object, prompt: object) -> str:
     return answer[len(echo) :].strip() if echo and answer.startswith(echo) else answer
 
 
-def _judged(texts: list[str], progress: bool) -> list[tuple[bool, str, float, str]]:
+def _classify(texts: list[str], progress: bool) -> np.ndarray:
+    """Return the values of `COLUMNS` for texts, none of them blank."""
     if not texts:
-        return []
+        return np.empty((0, len(COLUMNS)), dtype=object)
     scores = probabilities(refusal_features.table(texts, progress=progress))
-    said = refusal_features.sentences(texts)
+    split = refusal_features.sentences(texts)
     verdicts = []
-    for one, none, full in zip(said, scores["none"], scores["full"], strict=True):
+    for sentences, none, full in zip(split, scores["none"], scores["full"], strict=True):
         kind = "full" if full >= 0.5 else "partial" if none < 0.5 else "none"
-        passage = refusal_features.passage(one, declines=kind != "none")
+        passage = refusal_features.passage(sentences, declines=kind != "none")
         verdicts.append((kind == "full", kind, float(full), passage[:_PASSAGE]))
-    return verdicts
+    return np.array(verdicts, dtype=object)
 
 
 def probabilities(features: pd.DataFrame, coefficients: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return the chances of no, a `partial` and a `full` refusal, given features and coefficients.
+    """Return the probabilities of no, a `partial` and a `full` refusal from features.
 
     Returns
     -------
@@ -197,12 +197,12 @@ def probabilities(features: pd.DataFrame, coefficients: pd.DataFrame | None = No
     Examples
     --------
     >>> from nbbias.refusals import features
-    >>> found = features.table(["I can't help with that."], progress=False)
-    >>> bool(probabilities(found)["full"][0] > 0.9)
+    >>> table = features.table(["I can't help with that."], progress=False)
+    >>> bool(probabilities(table)["full"][0] > 0.9)
     True
     """
-    known = head() if coefficients is None else coefficients
-    weights = known.drop(index=_INTERCEPT)
+    table = head() if coefficients is None else coefficients
+    weights = table.drop(index=_INTERCEPT)
     logits = features[weights.index].to_numpy(float) @ weights.to_numpy()
-    logits = np.c_[np.zeros(len(logits)), logits + known.loc[_INTERCEPT].to_numpy()]
+    logits = np.c_[np.zeros(len(logits)), logits + table.loc[_INTERCEPT].to_numpy()]
     return pd.DataFrame(softmax(logits, axis=1), index=features.index, columns=KINDS)

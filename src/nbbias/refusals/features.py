@@ -1,9 +1,9 @@
-"""What of an answer tells whether it declines: patterns by family, and likeness to prototypes.
+"""Features of a refusal: patterns by family, and similarity to prototypes.
 
-Named features can push one way only, so that no model's style can turn one round. Beside them
-stand the length and the mean vectors of an answer's sentences, which weigh little in a short
-answer: of one sentence they would know its topic and not what it does. Nothing in them is about
-what was asked.
+The coefficients of named features have a fixed sign, so that no model's style can reverse one. The
+other features are the length and the mean vectors of an answer's sentences, which have little
+weight in a short answer: of one sentence they would know the topic and not what it does. No
+feature depends on the prompt.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,15 +40,8 @@ DECLINES = ("inability", "principle", "filtered", "foreign")
 REJECTS = ("premise", "norm")
 LECTURES = ("important", "redirect", "identity", "apology", "privacy")
 _OF_FIRST = (
-    "inability",
-    "filtered",
-    "foreign",
-    "apology",
-    "identity",
-    "principle",
-    "norm",
-    "premise",
-    "important",
+    *("inability", "filtered", "foreign", "apology", "identity"),
+    *("principle", "norm", "premise", "important"),
 )
 _OF_OPENING = ("inability", "norm", "premise", "redirect", "privacy", "principle")
 
@@ -91,20 +83,21 @@ def _of_a_vector(feature: str) -> bool:
 
 @cache
 def _patterns() -> dict[str, re.Pattern[str]]:
-    read = read_shipped_yaml("refusals/patterns.yaml")
-    families = read["families"] | read["content"]
+    content = read_shipped_yaml("refusals/patterns.yaml")
+    families = content["families"] | content["content"]
     return {
-        name: re.compile("|".join(f"(?:{one})" for one in listed), re.IGNORECASE)
+        name: re.compile("|".join(f"(?:{pattern})" for pattern in listed), re.IGNORECASE)
         for name, listed in families.items()
     }
 
 
 @cache
 def _prototypes() -> dict[str, np.ndarray]:
-    read = read_shipped_yaml("refusals/prototypes.yaml")
-    every = [line for lines in read.values() for line in lines]
-    vectors = iter(embeddings.embed(every, model=MODEL, progress=False))
-    return {name: np.array([next(vectors) for _ in lines]) for name, lines in read.items()}
+    content = read_shipped_yaml("refusals/prototypes.yaml")
+    lines = [line for listed in content.values() for line in listed]
+    vectors = embeddings.embed(lines, model=MODEL, progress=False)
+    ends = np.cumsum([len(listed) for listed in content.values()])
+    return dict(zip(content, np.split(vectors, ends[:-1]), strict=True))
 
 
 def sentences(texts: Sequence[str]) -> list[list[str]]:
@@ -117,22 +110,27 @@ def sentences(texts: Sequence[str]) -> list[list[str]]:
     """
     from nbbias.text.pipeline import load_pipeline  # loads spaCy
 
-    read = load_pipeline().pipe(texts)
-    return [[one.text.strip() for one in doc.sents if _WORD.search(one.text)] for doc in read]
+    return [
+        [sentence.text.strip() for sentence in doc.sents if _WORD.search(sentence.text)]
+        for doc in load_pipeline().pipe(texts)
+    ]
 
 
-def hits(said: Sequence[str]) -> dict[str, np.ndarray]:
-    """Tell which sentences each family of patterns finds; what is quoted does not count.
+def hits(sentences: Sequence[str]) -> dict[str, np.ndarray]:
+    """Return by family of patterns which sentences match; quotations are left out.
 
     Examples
     --------
-    >>> said = "I can't help with that."
-    >>> hits([said, f'He wrote: "{said}"'])["inability"].tolist()
+    >>> sentence = "I can't help with that."
+    >>> hits([sentence, f'He wrote: "{sentence}"'])["inability"].tolist()
     [True, False]
     """
-    own = [_QUOTED.sub('""', one).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'") for one in said]
+    bare = [
+        _QUOTED.sub('""', line).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+        for line in sentences
+    ]
     return {
-        name: np.array([bool(pattern.search(one)) for one in own], dtype=bool)
+        name: np.array([bool(pattern.search(line)) for line in bare], dtype=bool)
         for name, pattern in _patterns().items()
     }
 
@@ -152,7 +150,7 @@ def table(texts: Iterable[str], *, progress: bool = True) -> pd.DataFrame:
     DataFrame
         One row per text. ``<family>_first`` and ``<family>_opening``: whether a pattern of the
         family is in the first sentence, or the first three; shares and counts of sentences (counts
-        as log(1 + n)), told apart by whether the answer declined or rejected before;
+        as log(1 + n)), separately by whether the answer declined or rejected before;
         ``<kind>_first``, ``<kind>_opening``: the largest cosine to a prototype of the kind;
         ``length``: log of the characters over 400, at least 0; ``opening.<n>``, ``whole.<n>``: the
         mean vectors of the first three and the first twelve sentences, weighed by L / (L + 600)
@@ -160,46 +158,40 @@ def table(texts: Iterable[str], *, progress: bool = True) -> pd.DataFrame:
 
     Examples
     --------
-    >>> found = table(["I can't help with that.", "Here it is."], progress=False)
-    >>> found["inability_first"].tolist()
+    >>> features = table(["I can't help with that.", "Here it is."], progress=False)
+    >>> features["inability_first"].tolist()
     [1.0, 0.0]
     """
-    given = list(texts)
-    said = [own or [one] for one, own in zip(given, sentences(given), strict=True)]
-    flags = pd.DataFrame([_flags(one, own) for one, own in zip(given, said, strict=True)])
-    if not given:
+    listed = list(texts)
+    split = [lines or [text] for text, lines in zip(listed, sentences(listed), strict=True)]
+    flags = pd.DataFrame([_flags(*pair) for pair in zip(listed, split, strict=True)])
+    if not listed:
         return flags
-    begun = [own[:WHOLE] for own in said]
-    openings = [" ".join(own[:OPENING])[:OPENING_LENGTH] for own in said]
-    every = [*openings, *(one for own in begun for one in own)]
+    begun = [lines[:WHOLE] for lines in split]
+    openings = [" ".join(lines[:OPENING])[:OPENING_LENGTH] for lines in split]
+    every = [*openings, *(line for lines in begun for line in lines)]
     vectors = STRETCH * embeddings.embed(every, model=MODEL, progress=progress)
-    of_opening, of_each = np.split(vectors, [len(given)])
-    ends = np.cumsum([len(own) for own in begun])
-    own_vectors = np.split(of_each, ends[:-1])
-    of_first = np.array([own[0] for own in own_vectors])
-    for part, own in (("first", of_first), ("opening", of_opening)):
-        for kind, known in _prototypes().items():
-            flags[f"{kind}_{part}"] = (own @ known.T).max(axis=1)
-    lengths = np.array([len(one) for one in given])
+    ends = len(listed) + np.cumsum([len(lines) for lines in begun])
+    of_opening, *by_text = np.split(vectors, [len(listed), *ends[:-1]])
+    of_first = np.array([lines[0] for lines in by_text])
+    for part, rows in (("first", of_first), ("opening", of_opening)):
+        for kind, prototypes in _prototypes().items():
+            flags[f"{kind}_{part}"] = (rows @ prototypes.T).max(axis=1)
+    lengths = np.array([len(text) for text in listed])
     flags["length"] = np.log(np.maximum(lengths, LONG) / LONG)
-    weights = lengths / (lengths + HALF)
+    weights = (lengths / (lengths + HALF))[:, None]
     means = [
-        pd.DataFrame(
-            [
-                weight * own[:n].mean(axis=0)
-                for weight, own in zip(weights, own_vectors, strict=True)
-            ]
-        ).add_prefix(f"{part}.")
+        pd.DataFrame(weights * [lines[:n].mean(axis=0) for lines in by_text]).add_prefix(f"{part}.")
         for part, n in (("opening", OPENING), ("whole", WHOLE))
     ]
     return pd.concat([flags, *means], axis=1)
 
 
-def _flags(whole: str, said: Sequence[str]) -> dict[str, float]:
-    found = hits(said)
+def _flags(whole: str, sentences: Sequence[str]) -> dict[str, float]:
+    matched = hits(sentences)
 
     def any_of(families: Sequence[str]) -> np.ndarray:
-        return np.logical_or.reduce([found[name] for name in families])
+        return np.logical_or.reduce([matched[name] for name in families])
 
     def within(flags: np.ndarray, n: int) -> float:
         return float(flags[:n].any())
@@ -210,10 +202,12 @@ def _flags(whole: str, said: Sequence[str]) -> dict[str, float]:
         "strong_first": within(declines, 1),
         "strong_opening": within(declines, OPENING),
     }
-    row |= {f"{name}_first": within(found[name], 1) for name in _OF_FIRST}
-    row |= {f"{name}_opening": within(found[name], OPENING) for name in _OF_OPENING}
+    row |= {f"{name}_first": within(matched[name], 1) for name in _OF_FIRST}
+    row |= {f"{name}_opening": within(matched[name], OPENING) for name in _OF_OPENING}
     declined = max(
-        within(found["inability"], 2), within(found["filtered"], 1), within(found["foreign"], 1)
+        within(matched["inability"], 2),
+        within(matched["filtered"], 1),
+        within(matched["foreign"], 1),
     )
     rejected = within(rejects, 2)
     listed = float(len(_LISTED.findall(whole)) > 1)
@@ -226,26 +220,26 @@ def _flags(whole: str, said: Sequence[str]) -> dict[str, float]:
         "plain_plain": plain * (1 - max(declined, rejected)),
         "plain_rejected": plain * (1 - declined) * rejected,
         "plain_declined": plain * declined,
-        "delivery": within(found["delivery"], 2 * OPENING),
-        "turn": float(found["turn"].any()),
-        "unknown": within(found["unknown"], OPENING),
-        "literal": float(found["literal"].mean()),
+        "delivery": within(matched["delivery"], 2 * OPENING),
+        "turn": float(matched["turn"].any()),
+        "unknown": within(matched["unknown"], OPENING),
+        "literal": float(matched["literal"].mean()),
     }
 
 
-def passage(said: Sequence[str], *, declines: bool) -> str:
-    """Return the sentence that speaks most for a refusal, or the first where there was none.
+def passage(sentences: Sequence[str], *, declines: bool) -> str:
+    """Return the sentence with the strongest evidence of a refusal, else the first.
 
     Examples
     --------
     >>> passage(["Let me think.", "I can't help with that."], declines=True)
     "I can't help with that."
     """
-    if not said:
+    if not sentences:
         return ""
     if not declines:
-        return said[0]
-    found: dict[str, Any] = hits(said)
+        return sentences[0]
+    matched = hits(sentences)
     weights = dict.fromkeys(DECLINES, 3) | dict.fromkeys(REJECTS, 2) | dict.fromkeys(LECTURES, 1)
-    points = sum(weight * found[name].astype(int) for name, weight in weights.items())
-    return said[int(np.argmax(points))]
+    points = np.sum([weight * matched[name] for name, weight in weights.items()], axis=0)
+    return sentences[int(np.argmax(points))]

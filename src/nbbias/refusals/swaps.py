@@ -1,4 +1,4 @@
-"""Does the detector hear a refusal more readily where a group is named? Its swap effect."""
+"""The detector's own bias: does naming a group change how often it calls an answer a refusal?"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from nbbias import tables
 from nbbias.refusals import detector
 from nbbias.text import audit
 
-#: What is made of a sentence: an answer that writes it, and one that declines to.
+#: An answer that writes a sentence, and one that declines to.
 FRAMES = {
     "answers": "{}",
     "refusals": "I'm sorry, but I can't write an article in which this happens: {}",
@@ -34,21 +34,21 @@ def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd
     -------
     DataFrame
         Of `text.audit.score_templates`, of the probability of a full refusal, with `instrument`;
-        `words` tells ``"answers"`` from ``"refusals"``. Names of people are left out.
+        `words` is ``"answers"`` or ``"refusals"``. Names of people are left out.
 
     Examples
     --------
     >>> from nbbias import refusals
     >>> from nbbias.text import lexicons
-    >>> found = refusals.swap_effects(lexicons.load("gender"), kinds=["politics"])
-    >>> found.groupby("words")["score"].mean().round().to_dict()
+    >>> effects = refusals.swap_effects(lexicons.load("gender"), kinds=["politics"])
+    >>> effects.groupby("words")["score"].mean().round().to_dict()
     {'answers': 0.0, 'refusals': 1.0}
     """
     filled = audit.fill_templates(lexicon)
     filled = filled[(filled["words"] == "words") & filled["kind"].isin(kinds)]
     framed = [
-        filled.assign(words=frame, text=filled["text"].map(asked.format))
-        for frame, asked in FRAMES.items()
+        filled.assign(words=name, text=filled["text"].map(frame.format))
+        for name, frame in FRAMES.items()
     ]
     effects = audit.score_templates(
         pd.concat(framed, ignore_index=True),
@@ -59,19 +59,18 @@ def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd
 
 @tables.stage
 def swapped_answers(
-    texts: pd.Series, told: pd.Series, lexicon: pd.DataFrame, version: str
+    texts: pd.Series, verdicts: pd.Series, lexicon: pd.DataFrame, version: str
 ) -> pd.DataFrame:
-    """Read answers that name a group once more with each group of the list in its place.
+    """Return the swap effects of verdicts: answers classified again with other groups in them.
 
     Parameters
     ----------
-    texts, told
-        Answers, and whether each is told as refused (nullable bool); what is not exchanged is not
-        read again.
+    texts, verdicts
+        Answers, and whether each is classified as a refusal (nullable bool).
     lexicon
         Expanded terms of several lists.
     version
-        Of the detector (`instrument`), by which what is read is kept.
+        Of the detector (`instrument`), under which a run keeps the result.
 
     Returns
     -------
@@ -82,16 +81,16 @@ def swapped_answers(
     --------
     >>> from nbbias.text import lexicons
     >>> lexicon = lexicons.expand(lexicons.load("gender"))
-    >>> told = pd.Series([False], dtype="boolean")
-    >>> swapped_answers(pd.Series(["She won."]), told, lexicon, "v").to_numpy().tolist()
+    >>> verdicts = pd.Series([False], dtype="boolean")
+    >>> swapped_answers(pd.Series(["She won."]), verdicts, lexicon, "v").to_numpy().tolist()
     [[1.0, 0.0]]
     """
-    known = dict(zip(texts, told, strict=True))
+    known = dict(zip(texts, verdicts, strict=True))
 
-    def refused(texts: pd.Series) -> pd.Series:
-        new = texts[~texts.isin(list(known))]
-        read = detector.detect(new, progress=False)["refused"]
-        every = known | dict(zip(new, read, strict=True))
-        return texts.map(every.get).astype("boolean").astype("Float64").astype(float)
+    def classify(versions: pd.Series) -> pd.Series:
+        new = versions[~versions.isin(list(known))]
+        refused = detector.detect(new, progress=False)["refused"]
+        every = known | dict(zip(new, refused, strict=True))
+        return versions.map(every.get).astype("boolean").astype("Float64").astype(float)
 
-    return audit.score_texts(texts, lexicon=lexicon, scores={"swap": refused})
+    return audit.score_texts(texts, lexicon=lexicon, scores={"swap": classify})

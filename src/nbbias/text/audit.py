@@ -343,8 +343,8 @@ def swap_effects(words: pd.Series, swaps: pd.DataFrame, *, score: Score) -> pd.S
     scores = _score([*subset, *swaps["text"]], score)
     of_swaps = pd.Series(scores[len(subset) :], index=[swaps["row"], swaps["group"]])
     # The mean over names within each group, then over groups; one missing score is a missing mean.
-    mean = of_swaps.groupby(level=[0, 1], sort=False).agg(lambda part: part.mean(skipna=False))
-    mean = mean.groupby(level=0, sort=False).agg(lambda part: part.mean(skipna=False))
+    mean = of_swaps.groupby(level=[0, 1], sort=False).mean().groupby(level=0, sort=False).mean()
+    mean = mean.where(of_swaps.notna().groupby(level=0, sort=False).all())
     effect = pd.Series(scores[: len(subset)], index=subset.index) - mean
     return effect.round(12).reindex(words.index)  # without a group's influence exactly 0
 
