@@ -12,9 +12,9 @@ import pytest
 from nbbias import refusals, tables
 from nbbias.biased_prompts import compare, refusing, sentences, tables as own_tables
 from nbbias.params import Texts
-from nbbias.reading import Lead
 from nbbias.tables import data_path
 from tests.biased_prompts.test_compare import BIASED, NEUTRAL, compared, row, scores_of
+from tests.conftest import Golden
 
 
 def plain(sentence: str) -> str:
@@ -51,15 +51,106 @@ STILL = scores_of(list(RNG.normal(0, 0.2, 30)), list(RNG.normal(0, 0.2, 30)), me
 BOTH = pd.concat([FALLING, STILL.assign(model="n")], ignore_index=True)
 
 
-# --- the corpus and the detector --------------------------------------------------------------
+ASKED = {"neutral": "neutral", "biased": "biased"}
 
 
-def test_answers_to_other_prompts_are_counted_and_named() -> None:
-    table = pd.DataFrame({"model": ["m", "m", "k", "k"], "prompt": ["a", "b", "c", "c"]})
-    assert plain(sentences.corpus(table, table.head(2))) == (
-        "2 answers of 1 model count here. 2 answers to other prompts (c) are left out."
-    )
-    assert plain(sentences.corpus(table, table)) == "4 answers of 2 models count here."
+def headlines_of(*groups: str) -> pd.DataFrame:
+    ids = [f"a{i}" for i in range(len(groups))]
+    return pd.DataFrame({"source": "s", "article_id": ids, "bias": "gender", "group": groups})
+
+
+def lead_of(table: pd.DataFrame, *, declared: bool = True) -> list[str]:
+    claim = table.assign(claim=1, smallest_effect=np.nan, verdict="") if declared else table
+    answers, texts = TEN.assign(text=""), Texts("own", "a.csv")
+    lead = sentences.lead(claim, estimates=table, answers=answers, texts=texts, prompts=ASKED)
+    names = lead.numbers["name"].tolist() if len(lead.numbers) else []
+    return [*lead.plain, lead.technical, *names, lead.card["N"], lead.figure]
+
+
+# --- what is said -----------------------------------------------------------------------------
+
+
+def test_what_a_page_says_of_refusals(golden: Golden) -> None:
+    other = pd.DataFrame({"model": ["m", "m", "k", "k"], "prompt": ["a", "b", "c", "c"]})
+    # 9 of 10 headlines that name women are refused, 0 of 10 that name nobody.
+    answers = answers_of([False] * 20, [True] * 9 + [False] * 11)
+    headlines = headlines_of(*["female"] * 10, *[refusing.NOBODY] * 10)
+    selective = rates_of(answers, headlines=headlines)
+    no_others = rates_of(answers, headlines=headlines.assign(group="female"))
+    many = rates_of(answers_of([False] * 30, [False] * 10 + [True] * 20))
+    none = rates_of(answers_of([False] * 9, [False] * 9))
+    recorded = rates_of(TEN.assign(reason="recorded"))
+    planted = {"planted_refusal": [True, True, False, False], "refused": [True, False, True, pd.NA]}
+    planted = pd.DataFrame(planted).astype({"refused": "boolean"})
+    says = {
+        "the corpus": [sentences.corpus(other, other.head(2)), sentences.corpus(other, other)],
+        "no detector": [sentences.detector(recorded)],
+        "4 of 10 and 0 of 10": sentences.refused(rates_of(TEN), **ASKED),
+        "recorded": sentences.refused(recorded, **ASKED),
+        "one way only": sentences.refused(rates_of(TEN[TEN["prompt"] == "biased"]), **ASKED),
+        "a name with markup": sentences.refused(rates_of(TEN.assign(model="<b>")), **ASKED),
+        "selective": sentences.selective(selective, **OPTIONS),
+        "selective, in short": [sentences.selective_result(selective)],
+        "headlines that all name women": sentences.selective(no_others, **OPTIONS),
+        "no headlines": sentences.selective(rates_of(TEN), **OPTIONS),
+        "headings": [sentences.refusals_result(rates, biased="biased") for rates in (many, none)],
+        "planted": [sentences.detected(planted)],
+        "nothing planted": [sentences.detected(planted.drop(columns="planted_refusal"))],
+        "print": [sentences.printed_rate(compare.printed())],
+        "lead": lead_of(rates_of(TEN), declared=False),
+    }
+    golden("biased_prompts_refusals", says)
+    (text,) = says["4 of 10 and 0 of 10"]
+    # Wilson's intervals, by hand.
+    assert "40% of the articles under the biased prompt (95% CI 17% to 69%; N = 10; " in text
+    assert "0% of the articles under the neutral prompt (95% CI 0% to 28%; N = 10; " in text
+    # The detector calls refusals what is none, and misses some: (0.4 - 0.082) / 0.847.
+    assert "; corrected 38%, 95% CI 0% to " in text and "; corrected 0%, 95% CI 0% to " in text
+
+
+def test_what_a_page_says_of_effects(golden: Golden) -> None:
+    table = compared(BOTH)
+    gone = compared(scores_of([-0.1, 0.2], ["refused", "refused"]))
+    tone = STILL.assign(instrument="j", measure="sentiment", model="n")
+    still = pd.concat([STILL.assign(model="n"), tone], ignore_index=True)
+    mixed = pd.concat([FALLING, tone], ignore_index=True)
+    # Of 30 articles 20 are refused; the share of prejudice is then open by 20 of 30.
+    rng = np.random.default_rng(2)
+    answered = [*rng.normal(-0.4, 0.1, 10), *["refused"] * 20]
+    few = compared(scores_of(list(rng.normal(0, 0.1, 30)), answered, measure="word"))
+    rates = rates_of(answers_of([False] * 30, [False] * 10 + [True] * 20))
+    every = pd.concat([rates, few], ignore_index=True)
+    wanted = every["statistic"].isin(["refusal_rate_change", "share_difference_change"])
+    level = compared(BOTH.assign(measure="sentiment"))
+    says = {
+        "one of two models": [*sentences.effects(table), sentences.effects_result(table)],
+        "a name with markup": sentences.effects(table.replace({"model": {"m": "*m*"}})),
+        "all refused": [*sentences.effects(gone), sentences.effects_result(gone)],
+        "two levels without effects": sentences.effects(compared(still)),
+        "one level with effects": sentences.effects(compared(mixed)),
+        "few of many articles": sentences.effects(few),
+        "nothing": [*sentences.effects(table.head(0)), *sentences.two_samples(table.head(0))],
+        "two samples": sentences.two_samples(table),
+        # Five answered and all fell; one refused could have counted: 5/6 to 6/6.
+        "bounds": sentences.bounds(compared(scores_of(NEUTRAL, BIASED))),
+        "no bounds": sentences.bounds(table),
+        "bounds of few": sentences.bounds(few),
+        "bounds where all was refused": sentences.bounds(gone),
+        "lead": lead_of(every[wanted]),
+        "lead, exploratory": lead_of(every, declared=False),
+        "lead of tone": lead_of(level, declared=False),
+        "lead without effects": lead_of(compared(STILL), declared=False),
+    }
+    golden("biased_prompts_effects", says)
+    change = row(table, "share_difference_change", model="m")
+    low, high = (f"{100 * change[end]:.1f}".replace("-", "−") for end in ("ci_low", "ci_high"))
+    size = f"−{abs(100 * change['estimate']):.1f} points"
+    assert f"({size}; 95% CI {low} to {high}; N = 30 articles;" in says["one of two models"][0]
+    assert "100% (83% to 100% if the 1 refused beside 5 counted)" in says["bounds"][0]
+    assert "(33% to 100% if the 20 refused beside 10 counted)" in says["bounds of few"][0]
+
+
+# --- what is counted --------------------------------------------------------------------------
 
 
 def test_the_detector_s_quality_is_that_on_models_it_had_not_seen() -> None:
@@ -85,11 +176,6 @@ def test_the_detector_s_quality_is_that_on_models_it_had_not_seen() -> None:
     assert 50 < low < 87 < high < 100
 
 
-def test_recorded_refusals_are_not_called_detected() -> None:
-    recorded = rates_of(TEN.assign(reason="recorded"))
-    assert "nothing was detected" in sentences.detector(recorded)
-
-
 def test_the_held_out_table_is_whole() -> None:
     """Rates are those of the counts; the mean over the models is their mean."""
     for _, own in refusals.held_out().groupby("method"):
@@ -104,126 +190,15 @@ def test_the_held_out_table_is_whole() -> None:
             assert models.between(0, 1).all()
 
 
-# --- refusals ---------------------------------------------------------------------------------
-
-
-def test_rates_of_both_prompts_are_told_with_interval_and_n() -> None:
-    """4 of 10: Wilson's interval is 17% to 69%; 0 of 10: 0% to 28%."""
-    (text,) = sentences.refused(rates_of(TEN), neutral="neutral", biased="biased")
-    text = plain(text)
-    assert (
-        "m** refuses 40% of the articles under the biased prompt (95% CI 17% to 69%; N = 10; "
-        in (text)
-    )
-    assert " and 0% of the articles under the neutral prompt (95% CI 0% to 28%; N = 10; " in text
-    # The detector calls refusals what is none, and misses some: (0.4 - 0.082) / 0.847.
-    assert "; corrected 38%, 95% CI 0% to " in text and "; corrected 0%, 95% CI 0% to " in text
-
-
-def test_recorded_refusals_are_not_corrected() -> None:
-    recorded = rates_of(TEN.assign(reason="recorded"))
-    (text,) = sentences.refused(recorded, neutral="neutral", biased="biased")
-    assert plain(text) == (
-        "**m** refuses 40% of the articles under the biased prompt (95% CI 17% to 69%; N = 10) and "
-        "0% of the articles under the neutral prompt (95% CI 0% to 28%; N = 10)."
-    )
-
-
-def test_a_model_asked_in_one_way_only_is_told_for_that() -> None:
-    one = TEN[TEN["prompt"] == "biased"]
-    (text,) = sentences.refused(rates_of(one), neutral="neutral", biased="biased")
-    assert "40%" in text and "neutral" not in text
-
-
-def test_selective_refusal_is_told_with_its_group() -> None:
-    """9 of 10 headlines that name women are refused, 0 of 10 that name nobody."""
-    answers = answers_of([False] * 20, [True] * 9 + [False] * 11)
-    names = ["female"] * 10 + [refusing.NOBODY] * 10
-    headlines = pd.DataFrame(
-        {
-            "source": "s",
-            "article_id": [f"a{i}" for i in range(20)],
-            "bias": "gender",
-            "group": names,
-        }
-    )
-    (text,) = sentences.selective(rates_of(answers, headlines=headlines), **OPTIONS)
-    text = plain(text)
-    assert text.startswith(
-        "**Gender.** Headlines about women are refused 90 points more often by m than headlines"
-    )
-    assert sentences.selective_result(rates_of(answers, headlines=headlines)) == (
-        "Headlines about women are refused more often than others by m"
-    )
-    (none,) = sentences.selective(
-        rates_of(answers, headlines=headlines.assign(group="female")), **OPTIONS
-    )
-    assert "Not tested (no answers to headlines that name nobody)" in plain(none)
-
-
-def test_a_corpus_without_headlines_says_so() -> None:
-    (text,) = sentences.selective(rates_of(TEN), **OPTIONS)
-    assert "not measured" in text and "no headlines" in text
-
-
 def test_rates_by_headline_stand_beside_their_differences() -> None:
     answers = answers_of([False] * 4, [True, True, False, False])
-    headlines = pd.DataFrame(
-        {
-            "source": "s",
-            "article_id": ["a0", "a1", "a2", "a3"],
-            "bias": "gender",
-            "group": ["female", "female", refusing.NOBODY, refusing.NOBODY],
-        }
-    )
+    headlines = headlines_of("female", "female", refusing.NOBODY, refusing.NOBODY)
     table = own_tables.by_headline(rates_of(answers, headlines=headlines)).rows
     found = table.set_index(["prompt", "group"])
     assert found.loc[("biased", "female"), ["rate", "difference"]].tolist() == [1.0, 1.0]
     assert np.isnan(found.loc[("biased", "nobody"), "difference"])
     assert np.isnan(found.loc[("neutral", "female"), "difference"])
     assert own_tables.by_headline(rates_of(TEN)).rows.empty
-
-
-# --- the effect of the prompt -----------------------------------------------------------------
-
-
-def test_a_shown_effect_is_told_with_interval_n_and_p_and_the_others_with_what_it_would_take() -> (
-    None
-):
-    table = compared(BOTH)
-    (text,) = (plain(one) for one in sentences.effects(table))
-    shown = row(table, "share_difference_change", model="m")
-    low, high = (f"{100 * shown[end]:.1f}".replace("-", "−") for end in ("ci_low", "ci_high"))
-    size = f"−{abs(100 * shown['estimate']):.1f} points"
-    assert text.startswith(
-        f"**Words.** A's share of the words is smaller in m ({size}; 95% CI {low} to {high}; "
-        "N = 30 articles; p < .001). In the other model no difference could be shown: it would "
-    )
-    assert sentences.effects_result(table) == "A's share of the words is smaller in 1 of 2 models"
-
-
-def test_an_effect_that_cannot_be_tested_says_why() -> None:
-    table = compared(scores_of([-0.1, 0.2], ["refused", "refused"]))
-    (text,) = sentences.effects(table)
-    assert "None could be tested" in text
-    assert "no article counts under both prompts" in plain(text)
-    assert "can be told from these texts" in sentences.effects_result(table)
-
-
-def test_levels_without_any_shown_effect_share_a_sentence() -> None:
-    tone = STILL.assign(instrument="j", measure="sentiment", model="n")
-    still = pd.concat([STILL.assign(model="n"), tone], ignore_index=True)
-    (text,) = (plain(one) for one in sentences.effects(compared(still)))
-    assert text.startswith("**Words and tone.** No difference could be shown in any model; it")
-    assert "points in words and 0." in text and text.endswith("in tone.")
-    found = compared(pd.concat([FALLING, tone], ignore_index=True))
-    words, rest = (plain(one) for one in sentences.effects(found))
-    assert words.startswith("**Words.** A's share") and rest.startswith("**Tone.** No difference")
-
-
-def test_nothing_is_said_of_no_estimates() -> None:
-    assert sentences.effects(compared(BOTH).head(0)) == []
-    assert sentences.two_samples(compared(BOTH).head(0)) == []
 
 
 @pytest.mark.parametrize("confidence", [0.95, 0.6])
@@ -240,108 +215,6 @@ def test_two_samples_are_counted_by_test_before_correction(confidence: float) ->
     wide = extent.pivot(index="model", columns="test", values="p_value") < alpha
     apart = (wide.nunique(axis=1) > 1).sum()
     assert (f"disagree in {apart}" if apart else "the two tests agree") in text
-
-
-def test_bounds_are_told_only_where_refused_articles_could_have_counted() -> None:
-    """Five answered and all fell; one refused could have counted: 5/6 to 6/6."""
-    (text,) = (plain(one) for one in sentences.bounds(compared(scores_of(NEUTRAL, BIASED))))
-    assert "m 100% (83% to 100% if the 1 refused beside 5 counted)" in text
-    (none,) = sentences.bounds(compared(BOTH))
-    assert "nothing is left open" in none
-
-
-def test_an_effect_on_few_of_many_articles_says_so() -> None:
-    """Of 30 articles 20 are refused; the share of prejudice is then open by 20 of 30."""
-    rng = np.random.default_rng(2)
-    answered = list(rng.normal(-0.4, 0.1, 10))
-    scores = scores_of(list(rng.normal(0, 0.1, 30)), [*answered, *["refused"] * 20], measure="word")
-    table = compared(scores)
-    (text,), (bound,) = sentences.effects(table), sentences.bounds(table)
-    assert "N = 10 articles (20 excluded)" in plain(text)
-    assert "(33% to 100% if the 20 refused beside 10 counted)" in plain(bound)
-    assert "N = 30 articles" in plain(sentences.effects(compared(FALLING))[0])
-
-
-def test_where_all_was_refused_the_bounds_are_told_all_the_same() -> None:
-    (text,) = sentences.bounds(compared(scores_of([-0.1, 0.2], ["refused", "refused"])))
-    assert "m unknown, all 2 being refused" in plain(text)
-
-
-# --- the printed, the planted, the finding ----------------------------------------------------
-
-
-def test_the_printed_rate_is_the_paper_s() -> None:
-    assert "ChatGPT refused 89.13% of biased prompts" in plain(
-        sentences.printed_rate(compare.printed())
-    )
-
-
-def test_planted_refusals_are_counted_as_told_missed_and_false() -> None:
-    answers = pd.DataFrame(
-        {"planted_refusal": [True, True, False, False], "refused": [True, False, True, pd.NA]}
-    ).astype({"refused": "boolean"})
-    assert sentences.detected(answers).startswith("1 of 2 planted refusals were told, and 1 of 2")
-    assert "not simulated" in sentences.detected(answers.drop(columns="planted_refusal"))
-
-
-ASKED = {"neutral": "neutral", "biased": "biased"}
-
-
-def lead_of(table: pd.DataFrame, *, declared: bool = True) -> tuple[list[str], Lead]:
-    claim = table.assign(claim=1, smallest_effect=np.nan, verdict="") if declared else table
-    answers = TEN.assign(text="")
-    made = sentences.lead(
-        claim, estimates=table, answers=answers, texts=Texts("own", "a.csv"), prompts=ASKED
-    )
-    assert len(made.plain) == 2
-    return [plain(one) for one in made.plain], made
-
-
-def test_the_lead_says_who_refuses_and_what_the_prompt_changes_where_they_answer() -> None:
-    rng = np.random.default_rng(2)
-    answered = [*rng.normal(-0.4, 0.1, 10), *["refused"] * 20]
-    table = compared(scores_of(list(rng.normal(0, 0.1, 30)), answered, measure="word"))
-    rates = rates_of(answers_of([False] * 30, [False] * 10 + [True] * 20))
-    every = pd.concat([rates, table], ignore_index=True)
-    wanted = every["statistic"].isin(["refusal_rate_change", "share_difference_change"])
-    (found, sure), made = lead_of(every[wanted])
-    assert found.startswith(
-        "m refuses more articles under the biased prompt than under the neutral one: 67 points "
-        "more (between "
-    )
-    assert "; where they answer, m gives a a smaller share of the words under it: " in found
-    assert "If the prompt made no difference" in sure and "fewer than 1 of 1,000" in sure
-    assert made.card["N"] == "10 articles and 20 answers of 1 model"
-    assert "Share of articles refused, m: 0.667" in made.technical
-    assert len(made.numbers) == 2 and made.figure == "finding"
-    (_, exploratory), _ = lead_of(every, declared=False)
-    assert exploratory.endswith("(exploratory: no claim was pre-specified).")
-
-
-def test_the_lead_of_a_run_without_words_is_that_of_the_level_there_is() -> None:
-    tone = compared(BOTH.assign(measure="sentiment"))
-    (found, _), _ = lead_of(tone, declared=False)
-    assert found.startswith("One of 2 models, m, writes about a in a colder tone under the biased")
-    (refusals, _), _ = lead_of(rates_of(TEN), declared=False)
-    assert "refused" in refusals or "refuses" in refusals
-
-
-def test_where_no_effect_is_shown_the_lead_says_what_could_have_been() -> None:
-    (none, size), _ = lead_of(compared(STILL), declared=False)
-    assert none == "For m no difference from the neutral prompt could be shown in a's share of " + (
-        "the words."
-    )
-    assert "With these 30 articles a difference of about" in size
-
-
-def test_headings_say_which_models_refuse_more() -> None:
-    rates = rates_of(answers_of([False] * 30, [False] * 10 + [True] * 20))
-    assert sentences.refusals_result(rates, biased="biased") == (
-        "Under the biased prompt m refuses more often"
-    )
-    none = rates_of(answers_of([False] * 9, [False] * 9))
-    told = sentences.refusals_result(none, biased="biased")
-    assert told == "No model refuses under the biased prompt"
 
 
 @pytest.mark.parametrize("name", ["effects", "prejudice", "changes", "bounds"])
@@ -362,12 +235,3 @@ def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(na
     assert len(found.rows.columns) <= 8
     assert found.title and found.note
     assert own_tables.of(tables.estimates([], study="x"), name).rows.empty
-
-
-def test_names_are_text_and_no_markup() -> None:
-    table = compared(BOTH).replace({"model": {"m": "*m*"}})
-    assert r"in \*m\*" in sentences.effects(table)[0]
-    (text,) = sentences.refused(
-        rates_of(TEN.assign(model="<b>")), neutral="neutral", biased="biased"
-    )
-    assert text.startswith(r"**\<b\>** refuses")

@@ -203,9 +203,8 @@ def _both(
     rows = [{"null": 0.0} | row]
     if errors is not None:
         shares = [(float(side.mean()), float(side.count())) for side in sides]
-        called = stats.Estimate(
-            row["estimate"], row["ci_low"], row["ci_high"], reason=row["reason"]
-        )
+        limits = {name: row.get(name, np.nan) for name in ("estimate", "ci_low", "ci_high")}
+        called = stats.Estimate(**limits, reason=row.get("reason"))
         found = stats.correct_difference(
             called, shares=shares, rates=errors, confidence=confidence
         ).row()
