@@ -105,5 +105,5 @@ def test_a_stage_of_its_rests_on_all_of_its_source(
     target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(target))
-    found = {path.name for path in provenance._of("nbbias_example")}
+    found = {path.name for path in provenance._sources("nbbias_example")}
     assert found == {"__init__.py", "study.py", "judge.py", "instrument.py"}

@@ -44,5 +44,5 @@ def identify_articles(table: pd.DataFrame) -> pd.DataFrame:
 
 def _id(value: object) -> str:
     """Write an id as text, whatever a file made of it."""
-    own = str(value).strip()
-    return own[:-2] if re.fullmatch(r"\d+\.0", own) else own
+    text = str(value).strip()
+    return text[:-2] if re.fullmatch(r"\d+\.0", text) else text

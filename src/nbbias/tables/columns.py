@@ -101,7 +101,7 @@ def convert_columns(
     where: str,
     rest: bool = False,
     names: Sequence[str] = (),
-    given: Mapping[str, str] = _NOTHING,
+    assigned: Mapping[str, str] = _NOTHING,
 ) -> pd.DataFrame:
     """Return the columns of a form with plain cells of its kinds, or say everything that is wrong.
 
@@ -117,7 +117,7 @@ def convert_columns(
         Whether other columns are kept, as text.
     names
         All columns of the file, where these are more than those of `table`.
-    given
+    assigned
         Columns of the file by the name that the form has for them; "" for none.
 
     Raises
@@ -143,12 +143,12 @@ def convert_columns(
     names = [str(name) for name in (names or table.columns)]
     if rest and len(names) > _MOST_COLUMNS:
         raise ContractError(where, f"has {len(names):,} columns; {_MOST_COLUMNS} or fewer are read")
-    chosen = match_columns(form, names, given=given)
+    chosen = match_columns(form, names, assigned=assigned)
     absent = [name for name in form if name not in chosen]
     filled = [name for name in absent if form[name].without and not _is_misspelt(name, names, form)]
     missing = [name for name in absent if form[name].needed and name not in filled]
-    breaches = [describe_missing(missing, names, known=form)] if missing else []
-    breaches += _unknown_columns(form, names, given)
+    breaches = [describe_missing(missing, names, expected=form)] if missing else []
+    breaches += _unknown_columns(form, names, assigned)
     roles = {column: name for name, column in chosen.items()}
     if rest:
         roles |= {name: name for name in names if name not in roles and name not in form}
@@ -180,25 +180,31 @@ def number_rows(rows: pd.DataFrame) -> pd.Series:
     return pd.Series([f"row {n}" for n in range(1, len(rows) + 1)], rows.index, dtype="str")
 
 
-def match_columns(form: Form, names: Sequence[str], *, given: Mapping[str, str]) -> dict[str, str]:
+def match_columns(
+    form: Form, names: Sequence[str], *, assigned: Mapping[str, str]
+) -> dict[str, str]:
     """Return the column of a file for each name of a form that it has one for.
 
-    A column that is `given` comes first, then one of the name itself, then one of the names that
+    A column that is `assigned` comes first, then one of the name itself, then one of the names that
     files have too; each as it is written, then without regard to capitals, spaces and underscores.
 
     Examples
     --------
-    >>> match_columns({"text": Column("text", also=("body",))}, ["Body ", "n"], given={})
+    >>> match_columns({"text": Column("text", also=("body",))}, ["Body ", "n"], assigned={})
     {'text': 'Body '}
     """
     names = list(map(str, names))
-    chosen = {name: own for name, own in given.items() if name in form and own and own in names}
+    chosen = {
+        name: column
+        for name, column in assigned.items()
+        if name in form and column and column in names
+    }
     spellings = Counter(map(_fold, dict.fromkeys(names)))
     for fold in (str, _fold):
         for also in (False, True):
             free = {fold(column): column for column in names if column not in chosen.values()}
             for name in form:
-                if name in chosen or name in given:
+                if name in chosen or name in assigned:
                     continue
                 wanted = [fold(word) for word in (form[name].also if also else (name,))]
                 column = next((free.pop(word) for word in wanted if word in free), None)
@@ -218,10 +224,10 @@ def _is_misspelt(name: str, names: Sequence[str], form: Form) -> bool:
     )
 
 
-def _unknown_columns(form: Form, names: Sequence[str], given: Mapping[str, str]) -> list[str]:
+def _unknown_columns(form: Form, names: Sequence[str], assigned: Mapping[str, str]) -> list[str]:
     """Say which of the columns that were given are none of the form, or none of the file."""
     faults = []
-    for name, column in given.items():
+    for name, column in assigned.items():
         if form and name not in form:
             faults.append(f"no column {visible(name)!r} is read here; {closest_match(name, form)}")
         elif form and column and column not in names:

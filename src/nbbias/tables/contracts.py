@@ -232,7 +232,7 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     where = where or contract.name
     columns = contract.columns
     missing = [name for name, part in columns.items() if part.required and name not in table]
-    breaches = [describe_missing(missing, list(table.columns), known=columns)] if missing else []
+    breaches = [describe_missing(missing, list(table.columns), expected=columns)] if missing else []
     twice = [name for name in columns if list(table.columns).count(name) > 1]
     breaches += [f"the column {name} stands twice; keep one" for name in twice]
     if twice:
@@ -247,9 +247,9 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     if contract.unique and not set(contract.unique) - set(table):
         repeated = table.duplicated(list(contract.unique))
         if repeated.any():
-            told = f"the same {', '.join(contract.unique)} stand twice"
+            repeat = f"the same {', '.join(contract.unique)} stand twice"
             hint = "; number repeats in the column sample" if "sample" in contract.unique else ""
-            breaches.append(f"the table: {told}{hint}{_rows(repeated)}")
+            breaches.append(f"the table: {repeat}{hint}{_rows(repeated)}")
     if not breaches:
         for rule in contract.checks:
             failed = ~rule.holds(table).astype(bool)
@@ -323,7 +323,7 @@ def require_columns(table: pd.DataFrame, columns: Sequence[str], *, where: str) 
     """
     missing = [name for name in columns if name not in table]
     if missing:
-        raise ContractError(where, describe_missing(missing, list(table.columns), known=columns))
+        raise ContractError(where, describe_missing(missing, list(table.columns), expected=columns))
 
 
 def require_measurable(models: pd.Series, measurable: pd.Series, *, where: str) -> None:
@@ -465,24 +465,24 @@ def with_chance(
     Examples
     --------
     >>> claim = {"statistic": "bias", "estimate": 0.3}
-    >>> found = estimates([claim], study="news_bias")
+    >>> table = estimates([claim], study="news_bias")
     >>> levels = [{"statistic": "bias", "reference": "words", "null": 0.1}]
     >>> levels += [{"statistic": "bias", "reference": "sentences", "null": 0.2}]
     >>> levels = chance(levels, study="news_bias")
-    >>> with_chance(found, levels, lead=["sentences", "words"])["null"].tolist()
+    >>> with_chance(table, levels, lead=["sentences", "words"])["null"].tolist()
     [0.2]
     """
     keys = [*(key for key in ESTIMATE_KEYS if key != "study"), "instrument"]
     rank = chance["reference"].map({name: i for i, name in enumerate(lead)})
     leading = chance[rank.notna()].assign(_rank=rank).sort_values("_rank", kind="stable")
-    found = estimates[keys].merge(
+    joined = estimates[keys].merge(
         leading.drop_duplicates(keys), on=keys, how="left", validate="many_to_one"
     )
-    there = found["reference"].notna().to_numpy()
+    there = joined["reference"].notna().to_numpy()
     table = estimates.copy()
     for name in ("null", "null_low", "null_high", "test", "p_value", "p_adjusted", "p_least"):
-        table[name] = table[name].mask(there, found[name].set_axis(table.index))
-    level = table["confidence"].fillna(found["confidence"].set_axis(table.index))
+        table[name] = table[name].mask(there, joined[name].set_axis(table.index))
+    level = table["confidence"].fillna(joined["confidence"].set_axis(table.index))
     return table.assign(excess=table["estimate"] - table["null"], confidence=level)
 
 

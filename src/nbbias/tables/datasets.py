@@ -74,22 +74,22 @@ def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]
         No such dataset, no network, no right to write, or a file that is not the one it was.
     """
     files = _files()
-    known = list(files["name"].unique())
-    if name not in known:  # which may be no UTF-8
-        raise DataError(name, f"no such dataset; there is: {', '.join(known)}")
-    own = files[files["name"] == name]
+    names = list(files["name"].unique())
+    if name not in names:  # which may be no UTF-8
+        raise DataError(name, f"no such dataset; there is: {', '.join(names)}")
+    chosen = files[files["name"] == name]
     base = folder()
     logging.getLogger("pooch").setLevel(logging.ERROR)
-    for row in own.itertuples():
+    for row in chosen.itertuples():
         yield _fetch_one(base / name / row.file, row.url, row.sha256, base, progressbar)
 
 
 def _fetch_one(
-    target: Path, url: str, printed: str | float, base: Path, progressbar: bool
+    target: Path, url: str, published: str | float, base: Path, progressbar: bool
 ) -> tuple[Path, str]:
     key = target.relative_to(base).as_posix()
     recorded = _recorded(base)
-    expected = printed if isinstance(printed, str) else recorded.get(key)
+    expected = published if isinstance(published, str) else recorded.get(key)
     try:
         pooch.retrieve(
             url,
@@ -111,8 +111,8 @@ def _fetch_one(
     except OSError as error:
         raise DataError(key, f"cannot be written to {target}: {error.strerror}") from None
     if expected:
-        whose = "the publisher's" if isinstance(printed, str) else "the first download's"
-        return target, f"checksum equals {whose}"
+        source = "the publisher's" if isinstance(published, str) else "the first download's"
+        return target, f"checksum equals {source}"
     recorded[key] = file_sha256(target)
     outputs.write(base / _RECORD, json.dumps(recorded, indent=2, sort_keys=True) + "\n")
     return target, "not checked: no checksum is known; this one is recorded for the next time"

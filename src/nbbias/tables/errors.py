@@ -125,14 +125,14 @@ def refuse(problems: Sequence[NbbiasError], *, where: str = "inputs") -> None:
         raise InputsError(where, [breach for problem in problems for breach in problem.located()])
 
 
-def closest_match(name: object, known: Iterable[object], *, listed: int = 30) -> str:
+def closest_match(name: object, choices: Iterable[object], *, listed: int = 30) -> str:
     """Suggest the known name that is closest to an unknown one, else list some that are known.
 
     Parameters
     ----------
     name
         The unknown name.
-    known
+    choices
         The known names.
     listed
         Names that are listed where none is close.
@@ -144,8 +144,8 @@ def closest_match(name: object, known: Iterable[object], *, listed: int = 30) ->
     >>> closest_match("x", ["model", "text"])
     'known: model, text'
     """
-    names = list(dict.fromkeys(map(str, known)))
-    folded = {known_name.lower(): known_name for known_name in reversed(names)}
+    names = list(dict.fromkeys(map(str, choices)))
+    folded = {choice.lower(): choice for choice in reversed(names)}
     matches = difflib.get_close_matches(str(name).lower(), folded, n=1, cutoff=0.5)
     if matches:
         return f"did you mean {folded[matches[0]]}?"
@@ -156,11 +156,11 @@ def closest_match(name: object, known: Iterable[object], *, listed: int = 30) ->
 
 
 def describe_missing(
-    missing: Sequence[str], names: Sequence[str], *, known: Iterable[str] = ()
+    missing: Sequence[str], names: Sequence[str], *, expected: Iterable[str] = ()
 ) -> str:
     """Say which columns a table needs, which it has, and which of these may be meant.
 
-    A column whose name is `known` stands for itself.
+    A column whose name is `expected` stands for itself.
 
     Examples
     --------
@@ -170,7 +170,9 @@ def describe_missing(
     have = visible(", ".join(map(str, names[:_COLUMNS]))) or "none at all"
     have += f", … ({len(names)} in all)" if len(names) > _COLUMNS else ""
     noun = "column" if len(missing) == 1 else "columns"
-    folded = {str(name).strip().lower(): str(name) for name in names if str(name) not in set(known)}
+    folded = {
+        str(name).strip().lower(): str(name) for name in names if str(name) not in set(expected)
+    }
     matches = {name: difflib.get_close_matches(name, folded, n=1, cutoff=0.75) for name in missing}
     hints = [f"{visible(folded[match[0]])} for {name}" for name, match in matches.items() if match]
     hint = f" (did you mean {', '.join(hints)}?)" if hints else ""

@@ -13,7 +13,7 @@ from html import escape as _in_html
 #: Control characters but for the tab and the line's end, lone surrogates, marks that change the
 #: direction of what stands around them, and letters that have no shape, by which two names can
 #: look alike. Joiners and variation selectors, which emoji and scripts need, are left.
-_UNSEEN = re.compile(
+_INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     "\u00ad\u034f\u115f\u1160\u17b4\u17b5\u180e\u200b\u2060-\u2065\u206a-\u206f\u3164\ufeff"
     "\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
@@ -58,7 +58,7 @@ def visible(text: object) -> str:
     >>> visible("nul" + chr(0))
     'nul[U+0000]'
     """
-    return _UNSEEN.sub(_seen, str(text).replace("\r\n", "\n"))
+    return _INVISIBLE.sub(_code_point, str(text).replace("\r\n", "\n"))
 
 
 def without_control(text: str) -> str:
@@ -69,11 +69,11 @@ def without_control(text: str) -> str:
     >>> without_control("bell" + chr(7))
     'bell[U+0007]'
     """
-    return _CONTROL.sub(_seen, text)
+    return _CONTROL.sub(_code_point, text)
 
 
-def _seen(found: re.Match[str]) -> str:
-    return f"[U+{ord(found[0]):04X}]"
+def _code_point(match: re.Match[str]) -> str:
+    return f"[U+{ord(match[0]):04X}]"
 
 
 def html(text: object) -> str:
@@ -87,7 +87,7 @@ def html(text: object) -> str:
     >>> html("<b> for $5")
     '&lt;b&gt; for <span>$</span>5'
     """
-    return _MATHEMATICS.sub(lambda found: f"<span>{found[0]}</span>", attribute(text))
+    return _MATHEMATICS.sub(lambda match: f"<span>{match[0]}</span>", attribute(text))
 
 
 def attribute(text: object) -> str:
@@ -114,9 +114,9 @@ def markdown(text: object) -> str:
     return _MARKDOWN.sub(_in_markdown, visible(_on_one_line(text)))
 
 
-def _in_markdown(found: re.Match[str]) -> str:
-    escaped = f"\\{found[0]}"
-    return f"<span>{escaped}</span>" if _MATHEMATICS.match(found[0]) else escaped
+def _in_markdown(match: re.Match[str]) -> str:
+    escaped = f"\\{match[0]}"
+    return f"<span>{escaped}</span>" if _MATHEMATICS.match(match[0]) else escaped
 
 
 def without_markdown(markdown: str) -> str:
@@ -127,7 +127,7 @@ def without_markdown(markdown: str) -> str:
     >>> without_markdown(r"The index of **gpt\_4** is")
     'The index of gpt_4 is'
     """
-    return re.sub(r"\\(.)|\*+|</?span>", lambda found: found[1] or "", markdown)
+    return re.sub(r"\\(.)|\*+|</?span>", lambda match: match[1] or "", markdown)
 
 
 def latex(text: object) -> str:

@@ -65,11 +65,13 @@ def resolve(path: str) -> Path:
         names = " and ".join(dict.fromkeys(unset))
         raise DataError(path, f"set the environment variable {names} to the folder that holds it")
     try:
-        found = Path(os.path.expandvars(path)).expanduser()
+        expanded = Path(os.path.expandvars(path)).expanduser()
     except RuntimeError:
         raise DataError(path, "the home folder it starts with is not known here") from None
     start = os.environ.get(START)
-    return Path(os.path.normpath(Path(start, found))) if start and _is_relative(path) else found
+    return (
+        Path(os.path.normpath(Path(start, expanded))) if start and _is_relative(path) else expanded
+    )
 
 
 def _is_relative(path: str) -> bool:
@@ -192,10 +194,10 @@ def check_name(parameter: str, value: str, names: Iterable[str]) -> None:
         ...
     nbbias.tables.errors.ParameterError: scorer: no 'vadr', nor a path; did you mean vader?
     """
-    known = list(names)
+    choices = list(names)
     try:
-        if value in known or resolve(value).exists():
+        if value in choices or resolve(value).exists():
             return
     except (OSError, ValueError):
         pass
-    raise ParameterError(parameter, f"no {value!r}, nor a path; {closest_match(value, known)}")
+    raise ParameterError(parameter, f"no {value!r}, nor a path; {closest_match(value, choices)}")

@@ -62,13 +62,13 @@ def versions() -> dict[str, str]:
     >>> versions()["nbbias"]
     '0.1.0'
     """
-    found = {"python": platform.python_version()}
+    installed = {"python": platform.python_version()}
     for package in _PACKAGES:
         try:
-            found[package] = version(package)
+            installed[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            installed[package] = "not installed"
+    return installed
 
 
 def measuring(package: str, *, root: Path = Path(__file__).parents[1]) -> list[Path]:
@@ -94,21 +94,22 @@ def measuring_version(module: str) -> str:
     They are those that `measuring` names of the module's package, and of a module of another's all
     of its package.
     """
-    found = hashlib.sha256(repr(sorted(versions().items())).encode())
+    digest = hashlib.sha256(repr(sorted(versions().items())).encode())
     top, _, rest = module.partition(".")
-    own = top == __name__.partition(".")[0]
-    for path in [*measuring(rest.partition(".")[0] if own else ""), *([] if own else _of(top))]:
-        found.update(path.read_bytes())
-    return found.hexdigest()[:16]
+    is_ours = top == __name__.partition(".")[0]
+    paths = measuring(rest.partition(".")[0] if is_ours else "")
+    for path in [*paths, *([] if is_ours else _sources(top))]:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
 
 
-def _of(package: str) -> list[Path]:
+def _sources(package: str) -> list[Path]:
     """Return the sources of another's package."""
     try:
-        found = find_spec(package)
+        spec = find_spec(package)
     except ValueError:  # what was typed into an interpreter has no file
         return []
-    if found is None or found.origin is None:
+    if spec is None or spec.origin is None:
         return []
-    origin = Path(found.origin)
-    return sorted(origin.parent.rglob("*.py")) if found.submodule_search_locations else [origin]
+    origin = Path(spec.origin)
+    return sorted(origin.parent.rglob("*.py")) if spec.submodule_search_locations else [origin]

@@ -72,7 +72,7 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
         if file.stat().st_size == 0:
             raise DataError(where, "the file is empty")
         names, take = reader(file, layout)
-        columns = match_columns(form, names, given=layout.columns)
+        columns = match_columns(form, names, assigned=layout.columns)
         wanted = [name for name in dict.fromkeys(names) if rest or name in columns.values()]
         table = take(wanted)
     except UnicodeDecodeError as error:
@@ -88,7 +88,7 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
     for listener in _LISTENERS.get():
         listener.append(reading)
     reading.table = convert_columns(
-        table, form, where=where, rest=rest, names=names, given=layout.columns
+        table, form, where=where, rest=rest, names=names, assigned=layout.columns
     )
     return reading.table
 

@@ -44,17 +44,17 @@ def units(
     >>> table[["statistic", "unit", "cluster", "value"]].to_dict("records")
     [{'statistic': 'bias', 'unit': 'article 1', 'cluster': 'article 1', 'value': 0.5}]
     """
-    found = [(key, values.dropna()) for key, values in blocks]
-    found = [(key, values) for key, values in found if len(values)]
-    keys = pd.DataFrame([{"study": study, **key} for key, _ in found]).reindex(
+    measured = [(key, values.dropna()) for key, values in blocks]
+    measured = [(key, values) for key, values in measured if len(values)]
+    keys = pd.DataFrame([{"study": study, **key} for key, _ in measured]).reindex(
         columns=list(UNIT_KEYS)
     )
     keys = keys.astype(object).where(keys.notna(), "").astype("category")
-    rows = np.repeat(np.arange(len(found)), [len(values) for _, values in found])
+    rows = np.repeat(np.arange(len(measured)), [len(values) for _, values in measured])
     table = keys.take(rows).reset_index(drop=True)
-    parts = [values for _, values in found]
+    parts = [values for _, values in measured]
     table["unit"] = pd.Categorical([str(name) for values in parts for name in values.index])
-    own = {name: (clusters or {}).get(name, name) for name in table["unit"].cat.categories}
-    table["cluster"] = table["unit"].map(own)
+    cluster_of = {name: (clusters or {}).get(name, name) for name in table["unit"].cat.categories}
+    table["cluster"] = table["unit"].map(cluster_of)
     table["value"] = np.concatenate([values.to_numpy(float) for values in parts]) if parts else []
     return table
