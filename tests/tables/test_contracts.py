@@ -45,9 +45,6 @@ def test_further_columns_pass_through() -> None:
 def test_a_missing_column_is_named_with_the_columns_that_are_there() -> None:
     (breach,) = breaches(answers().drop(columns=["text"]))
     assert breach == "needs the column text; it has dimension, prompt, model, sample"
-
-
-def test_all_missing_columns_are_named_together() -> None:
     (breach,) = breaches(answers()[["prompt"]])
     assert breach == "needs the columns dimension, model, sample, text; it has prompt"
 
@@ -84,28 +81,9 @@ def test_rows_are_shown_as_examples_not_as_a_list_of_thousands() -> None:
     assert breach == "column prompt: is blank (row 1, 2, 3, …)"
 
 
-def test_numbers_in_a_text_column_are_refused() -> None:
-    found = breaches(answers(prompt=5))
-    assert any(b.startswith("column prompt: values are of another kind") for b in found)
-
-
-def test_words_in_a_number_column_are_refused() -> None:
-    found = breaches(answers(sample=["one", "two", "three"]))
-    assert any(b.startswith("column sample: values are of another kind") for b in found)
-
-
 def test_whole_floats_become_counts() -> None:
     checked = tables.check(answers(sample=[1.0, 2.0, 3.0]), tables.ANSWERS)
     assert checked["sample"].dtype == int
-
-
-def test_a_fraction_is_no_count() -> None:
-    assert breaches(answers(sample=[1.5, 2.0, 3.0]))
-
-
-def test_a_repeated_key_is_one_breach() -> None:
-    (breach,) = breaches(answers(prompt=["p", "p", "r"]))
-    assert "stand twice" in breach
 
 
 def test_the_same_prompt_may_stand_once_per_model_and_sample() -> None:
@@ -278,11 +256,6 @@ def test_a_missing_estimate_needs_a_reason() -> None:
         tables.estimates([{"estimate": np.nan}], study="x")
 
 
-def test_a_missing_estimate_with_a_reason_passes() -> None:
-    table = tables.estimates([{"estimate": np.nan, "reason": "no prompt"}], study="x")
-    assert table["estimate"].isna().all()
-
-
 @pytest.mark.parametrize("estimate", [-0.1, 1.1])
 def test_an_estimate_outside_its_interval_is_refused(estimate: float) -> None:
     row = {"estimate": estimate, "ci_low": 0.0, "ci_high": 1.0, "confidence": 0.95}
@@ -306,23 +279,14 @@ def test_a_full_row_is_checked_as_well_as_a_sparse_one() -> None:
         tables.estimates([full], study="x")
 
 
-@pytest.mark.parametrize("column", ["p_value", "p_adjusted"])
-@pytest.mark.parametrize("value", [-0.01, 1.01])
-def test_a_p_value_beyond_zero_and_one_is_refused(column: str, value: float) -> None:
+@pytest.mark.parametrize(
+    ("column", "value"), [("p_value", -0.01), ("p_adjusted", 1.01), ("n_lost", -1)]
+)
+def test_a_share_beyond_zero_and_one_or_a_negative_count_is_refused(
+    column: str, value: float
+) -> None:
     with pytest.raises(ContractError, match=column):
         tables.estimates([{"estimate": 1.0, column: value}], study="x")
-
-
-def test_a_negative_count_is_refused() -> None:
-    with pytest.raises(ContractError, match="column n_lost"):
-        tables.estimates([{"estimate": 1.0, "n_lost": -1}], study="x")
-
-
-def test_an_estimate_outside_its_interval_is_one_breach() -> None:
-    row = {"estimate": 2.0, "ci_low": 0.0, "ci_high": 1.0, "confidence": 0.95}
-    with pytest.raises(ContractError) as caught:
-        tables.estimates([row], study="x")
-    assert len(caught.value.breaches) == 1
 
 
 # --- chance -----------------------------------------------------------------------------------

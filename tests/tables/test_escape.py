@@ -24,26 +24,17 @@ UNSEEN = set("\x00\x1b\u202e\u2066\u200f\r\x85")
     ("text", "seen"),
     [
         ("a\r\nb", "a\nb"),
-        ("a\rb", "a[U+000D]b"),
+        ("a\rb\n\tc", "a[U+000D]b\n\tc"),
         ("\u200fשלום", "[U+200F]שלום"),
-        ("\U0001f469\u200d\U0001f467", "\U0001f469\u200d\U0001f467"),
+        (
+            "\U0001f469\u200d\U0001f467 \u2764\ufe0f é 女",
+            "\U0001f469\u200d\U0001f467 \u2764\ufe0f é 女",
+        ),
         (None, "None"),
-        (3, "3"),
-        ("\x00", "[U+0000]"),
-        ("\x1b[31m", "[U+001B][31m"),
-        ("\x7f", "[U+007F]"),
-        ("a\u202eb", "a[U+202E]b"),
-        ("\x85", "[U+0085]"),
+        ("\x00\x1b[31m\x7f\x85", "[U+0000][U+001B][31m[U+007F][U+0085]"),
         ("\ud800", "[U+D800]"),
-        ("a\n\tb", "a\n\tb"),
-        ("gpt\ufeff4", "gpt[U+FEFF]4"),
-        ("a\u200bb", "a[U+200B]b"),
-        ("so\u00adft", "so[U+00AD]ft"),
-        ("\u3164", "[U+3164]"),
-        ("\u2060", "[U+2060]"),
-        ("\U000e0041", "[U+E0041]"),
-        ("\u2764\ufe0f", "\u2764\ufe0f"),
-        ("é 女 🙂", "é 女 🙂"),
+        ("gpt\ufeff4 so\u00adft \u3164", "gpt[U+FEFF]4 so[U+00AD]ft [U+3164]"),
+        ("\u202e\u200b\u2060\U000e0041", "[U+202E][U+200B][U+2060][U+E0041]"),
     ],
 )
 def test_what_is_not_seen_is_written_out(text: object, seen: str) -> None:
@@ -111,29 +102,21 @@ def test_any_name_shows_as_itself_and_as_nothing_else(name: str) -> None:
     page = html_of(f"The index of {escape.markdown(name)} is")
     assert page.get_text().split() == f"The index of {visible(name)} is".split()
     assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
+    assert escape.without_markdown(escape.markdown(name)) == visible(" ".join(name.split()))
 
 
 @pytest.mark.parametrize(
     "name",
     [
         "<script>alert(1)</script>",
-        "*a* _b_ **c**",
-        "[x](javascript:alert(1))",
-        "![x](y.png)",
-        "<img src=x onerror=alert(1)>",
-        "&lt;b&gt;",
-        "`code`",
+        "*a* _b_ **c** `d` ~~e~~",
+        "![x](y.png) [x](javascript:alert(1)) [^1]",
         "# heading",
-        "- item",
-        "> quote",
-        "a | b",
-        "~~gone~~",
-        "$x^2$",
-        r"\(x\)",
-        "",
+        "1. model",
+        "- item | b",
+        "> quote &lt;b&gt; <!-- gone -->",
+        r"$x^2$ \(x\)",
         "---",
-        "[^1]",
-        "<!-- gone -->",
     ],
 )
 def test_hostile_names_are_plain_text_at_the_start_of_a_line(name: str) -> None:
@@ -142,21 +125,9 @@ def test_hostile_names_are_plain_text_at_the_start_of_a_line(name: str) -> None:
     assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
 
 
-@pytest.mark.parametrize("name", ["<b>*a*</b>", "$x^2$ and $y$", r"\[x\]", "$$x$$", r"\(x\)"])
-def test_names_are_plain_text_in_a_notebooks_page_too(name: str) -> None:
-    page = BeautifulSoup(markdown2html(f"of {escape.markdown(name)}"), "html.parser")
-    assert page.get_text().strip() == f"of {name}"
-    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
-    assert not any(tag.attrs for tag in page.find_all(True))
-
-
-def test_a_name_that_starts_with_a_number_starts_no_list() -> None:
-    assert html_of(escape.markdown("1. model")).find("ol") is None
-
-
-@pytest.mark.parametrize("name", ["https://example.org/x", "[x](https://example.org)"])
-def test_an_address_in_a_name_is_no_link_in_a_page(name: str) -> None:
-    page = BeautifulSoup(markdown2html(f"of {escape.markdown(name)}"), "html.parser")
+def test_an_address_in_a_name_is_no_link_in_a_page() -> None:
+    name = escape.markdown("https://example.org/x")
+    page = BeautifulSoup(markdown2html(f"of {name}"), "html.parser")
     assert page.find("a") is None
 
 
@@ -178,15 +149,6 @@ def test_a_hostile_name_is_text_in_markdown_and_in_a_finding(text: str) -> None:
 )
 def test_a_finding_is_read_without_its_markdown(markdown: str, text: str) -> None:
     assert escape.without_markdown(markdown) == text
-
-
-@pytest.mark.parametrize("name", ["*a*", "a_b", r"a\b", "<b>", "**", r"\*", "a & b"])
-def test_an_escaped_name_comes_out_as_it_was(name: str) -> None:
-    assert escape.without_markdown(escape.markdown(name)) == name
-
-
-def test_an_entity_in_a_name_comes_out_as_it_was() -> None:
-    assert escape.without_markdown(escape.markdown("&amp;")) == "&amp;"
 
 
 # --- papers and figures ---

@@ -16,20 +16,7 @@ FORM = {
     "text": Column("text", needed=True, also=("body",)),
     "model": Column("text", without="file"),
 }
-HOSTILE = [
-    "a&b",
-    "a=b",
-    "100%",
-    "%41",
-    "a?b",
-    "../up",
-    "$HOME",
-    "~",
-    "naïve",
-    "line\nend",
-    " ",
-    "#",
-]
+HOSTILE = ["a&b=c", "100%41", "a?b#", "../up", "$HOME ~", "naïve\nend", " "]
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -51,12 +38,10 @@ def test_a_later_note_wins() -> None:
     assert notes.add("a.csv", {}) == "a.csv"
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8", "utf-8-sig", "latin-1"])
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8"])
 @pytest.mark.parametrize("separator", list(notes.SEPARATORS))
 def test_a_file_is_read_as_its_path_says(encoding: str, separator: str, tmp_path: Path) -> None:
-    table = pd.DataFrame(
-        {"id": ["1", "2"], "body": ["Café; “so”" * (encoding[0] != "l"), "a,b\tc"]}
-    )
+    table = pd.DataFrame({"id": ["1", "2"], "body": ["Café; “so”", "a,b\tc"]})
     path = tmp_path / "a.csv"
     table.to_csv(path, index=False, sep=notes.SEPARATORS[separator], encoding=encoding)
     told = notes.add(str(path), {"encoding": encoding, "separator": separator})
@@ -65,7 +50,7 @@ def test_a_file_is_read_as_its_path_says(encoding: str, separator: str, tmp_path
     assert read["model"].tolist() == ["a", "a"]
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-8", "utf-8-sig", "utf-16-le"])
+@pytest.mark.parametrize("encoding", ["cp1252", "utf-8-sig", "utf-16-le"])
 @pytest.mark.parametrize("separator", list(notes.SEPARATORS))
 def test_how_a_file_is_written_is_found_out(encoding: str, separator: str, tmp_path: Path) -> None:
     text = ["She said “no”, and went; so did he – " * 5] * 9
