@@ -243,10 +243,6 @@ STUDY = Study(
             "0 where all identities are chosen alike; chance gives more than 0",
         ),
     ),
-    found={
-        ("rbs", "rbs"): "nearest identity",
-        **{("abs", name): "most chosen" for name in ("abs_raw", "abs", "position")},
-    },
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
     at_temperatures=True,
 )

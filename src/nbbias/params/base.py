@@ -159,29 +159,40 @@ Own = dict[str, tuple[Any, str]]
 
 
 class Study(NamedTuple):
-    """What makes a study one: listed once in `nbbias.studies`, it has a page, a verb, a place.
+    """A study: what `nbbias.studies` lists once, and notebooks, pages and commands go by.
 
-    `stem` names its notebook, params, figures and tests; its question is the docstring of its
-    `parameters`. `check` reads every file that a set of parameters names, by the functions that the
-    notebook calls, and raises one NbbiasError for all that makes a run impossible; it returns
-    sentences on what a run would lose. `leads` stand for it beside other studies. `found` says what
-    the column `group` holds where that was found and not chosen, by measure and statistic.
-    `prompts` are suites to ask models, by name: each is given a path and returns `prompt_id`,
-    `prompt`, and columns of its own. `at_temperatures`: whether answers at several temperatures are
-    told apart. `inputs` are the parameters that name the files of its texts, in their order, and
-    `sample` says where the texts are from that the package brings. `measure` is the study's twin
-    without a notebook, as ``"module:function"``: texts and parameters in, `tables.Measured` out.
-    `units` loads the values behind its means, by which two runs are compared. `own` says what else
-    texts of one's own take, by the rows of each input that is given: values of parameters, and why.
-    `label`, written as `measure` is, draws what people are asked about its word lists: parameters,
-    the sheet's file, how many words and sentences in; the sheet, and what it tells so far, out.
+    Attributes
+    ----------
+    stem
+        Names its notebook, params, figures and tests.
+    parameters
+        Its strict model; the study's question is the first line of the model's docstring.
+    check
+        Reads every file that parameters name, by the functions that the notebook calls. Raises one
+        NbbiasError for all that makes a run impossible; returns sentences on what is excluded.
+    leads
+        The estimates that stand for it where models are compared.
+    prompts
+        Suites to ask models, by name: given a path, `prompt_id`, `prompt` and columns of its own.
+    at_temperatures
+        Whether answers at several temperatures are told apart.
+    units
+        Loads the values behind its means, by which two runs are compared.
+    inputs, sample
+        The parameters that name the files of its texts, and where the shipped texts are from.
+    measure
+        The study without a notebook, as ``"module:function"``: texts and parameters in,
+        `tables.Measured` out.
+    own
+        Parameters that texts of one's own take, with the reason, by the rows of each input.
+    label
+        As ``"module:function"``, draws what people are asked about its word lists.
     """
 
     stem: str
     parameters: type[Parameters]
     check: Callable[[Any], list[str]]
     leads: tuple[Lead, ...] = ()
-    found: Mapping[tuple[str, str], str] = MappingProxyType({})
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})
     at_temperatures: bool = False
     units: Callable[[], Units] | None = None

@@ -9,8 +9,10 @@ from __future__ import annotations
 import logging
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
+
+from nbbias.params.values import walk
 
 #: What stands where a key stood.
 REDACTED = "[redacted]"
@@ -51,52 +53,39 @@ _SHORTEST = 8
 
 
 def key_breaches(values: Mapping[str, Any]) -> list[str]:
-    """Return what in some parameters is a key, or looks like one, in words; never the key.
+    """Return a sentence for each parameter that is a key, or looks like one; never the key.
 
     Refused are names that ask for a key (``api_key``, ``headers``, ``password``), values in the
     shape of one, and addresses with a user, a password or a key in them. A long run of letters
     and digits is refused only where it stands alone, so paths and model names pass.
     """
-    found, secrets = [], _secrets()
-    for name, value in _walk(values):
-        last = name.rsplit(".", 1)[-1].lower().replace("-", "_")
+    breaches, secrets = [], _secrets()
+
+    def check(name: str, value: Any, _: Any) -> None:
+        parts = [part.lower().replace("-", "_") for part in name.split(".")]
         text = value if isinstance(value, str) else ""
+        is_key = _SHAPES.search(text) or _BARE.fullmatch(text.strip())
         if name in _OUTSIDE:
-            found.append(f"{name}: {_OUTSIDE[name]}")
-        elif _NAMES.search(last):
-            found.append(f"{redact(name)}: {ADVICE}")
+            breaches.append(f"{name}: {_OUTSIDE[name]}")
+        elif any(_NAMES.search(part) for part in parts):
+            breaches.append(f"{redact(name)}: {ADVICE}")
         elif _IN_URL.search(text) or _IN_QUERY.search(text):
-            found.append(f"{redact(name)}: the address holds a user, password or key; {ADVICE}")
-        elif (
-            _SHAPES.search(text)
-            or _BARE.fullmatch(text.strip())
-            or any(secret in text for secret in secrets)
-        ):
-            found.append(f"{redact(name)}: the value looks like a key; {ADVICE}")
-    return found
+            breaches.append(f"{redact(name)}: the address holds a user, password or key; {ADVICE}")
+        elif is_key or any(secret in text for secret in secrets):
+            breaches.append(f"{redact(name)}: the value looks like a key; {ADVICE}")
 
-
-def _walk(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _walk(inner, f"{name}.{key}" if name else str(key))
-    elif isinstance(value, Sequence) and not isinstance(value, str):
-        for inner in value:
-            yield from _walk(inner, name)
-        if not value:
-            yield name, None
-    else:
-        yield name, value
+    walk(values, check)
+    return breaches
 
 
 def _secrets() -> list[str]:
     """Return the values of environment variables that hold keys, the longest first."""
-    found = {
+    secrets = {
         value
         for name, value in os.environ.items()
         if _HOLDS_A_KEY.search(name.upper()) and len(value) >= _SHORTEST
     }
-    return sorted(found, key=len, reverse=True)
+    return sorted(secrets, key=len, reverse=True)
 
 
 def redact_known(text: str) -> str:
@@ -110,7 +99,7 @@ def redact(text: str) -> str:
     """Take out of a message every key: those of the environment, and all that looks like one."""
     text = redact_known(text)
     text = _IN_URL.sub(f"{REDACTED}@", text)
-    text = _IN_QUERY.sub(lambda found: f"{found[1]}={REDACTED}", text)
+    text = _IN_QUERY.sub(lambda match: f"{match[1]}={REDACTED}", text)
     return _SHAPES.sub(REDACTED, text)
 
 

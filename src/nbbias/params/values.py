@@ -122,6 +122,34 @@ def moved(
     return map_paths(model, values, write)
 
 
+def walk(
+    value: Any,
+    change: Callable[[str, Any, Mapping[str, Any]], Any],
+    *,
+    name: str = "",
+    schema: Any = None,
+) -> Any:
+    """Return nested values with each leaf changed, by its name, itself and its JSON schema.
+
+    Examples
+    --------
+    >>> walk({"a": [1, 2], "b": {"c": 3}}, lambda name, leaf, schema: f"{name}={leaf}")
+    {'a': ['a.1=1', 'a.2=2'], 'b': {'c': 'b.c=3'}}
+    """
+    schema = schema if isinstance(schema, Mapping) else {}
+    prefix = f"{name}." if name else ""
+    if isinstance(value, Mapping):
+        inner, fields = schema.get("additionalProperties"), schema.get("properties", {})
+        return {
+            key: walk(item, change, name=f"{prefix}{key}", schema=fields.get(key, inner))
+            for key, item in value.items()
+        }
+    if isinstance(value, list) and value:
+        inner, numbered = schema.get("items"), enumerate(value, start=1)
+        return [walk(item, change, name=f"{prefix}{n}", schema=inner) for n, item in numbered]
+    return change(name, value, schema)
+
+
 def map_paths(
     model: type[BaseModel], values: Mapping[str, Any], change: Callable[[str, str, str], str]
 ) -> dict[str, Any]:
@@ -131,21 +159,13 @@ def map_paths(
     or folder"``.
     """
 
-    def walk(name: str, value: Any, schema: Any) -> Any:
-        if not isinstance(schema, Mapping):
-            return value
-        if isinstance(value, Mapping):
-            inner = schema.get("additionalProperties")
-            return {key: walk(f"{name}.{key}", one, inner) for key, one in value.items()}
-        if isinstance(value, list):
-            inner = schema.get("items")
-            return [walk(f"{name}.{n}", one, inner) for n, one in enumerate(value, start=1)]
+    def change_path(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
         kind = schema.get("format", "")
         is_path = isinstance(value, str) and value not in {SAMPLE, NONE} and kind in _PATHS
         return change(name, value, kind) if is_path else value
 
-    schema = model.model_json_schema()["properties"]
-    return {name: walk(name, value, schema.get(name)) for name, value in values.items()}
+    changed: dict[str, Any] = walk(values, change_path, schema=model.model_json_schema())
+    return changed
 
 
 _PATHS = ("file", "file or none", "new file", "name or folder")
