@@ -115,9 +115,8 @@ def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
     assert "terms.csv" not in needed
     # With the data that it asks for, it runs.
     monkeypatch.chdir(there)
-    with pytest.raises(ParameterError, match="generations_path: no such file") as caught:
+    with pytest.raises(ParameterError, match="generations_path: no such file"):
         plan.plan([Path("params.yaml")])
-    assert "is told in the file" in str(caught.value)
     assert "README.txt" in Path("params.yaml").read_text()
     secret = tmp_path / "home" / "somebody" / "secret" / "made.csv"
     secret.rename(there / "made.csv")
