@@ -145,32 +145,41 @@ def told(text: str, *tags: str) -> nbformat.NotebookNode:
     return nbformat.v4.new_markdown_cell(text, metadata={"tags": list(tags)})
 
 
-def test_the_appendix_stands_at_the_end_by_the_question_of_its_sections(tmp_path: Path) -> None:
+def test_the_appendix_is_a_fold_for_each_of_its_headings(tmp_path: Path) -> None:
     table = reading.show(pd.DataFrame({"a": [1.5]}), title="Shares <b> & more").data
     page = written(
         tmp_path,
         told("## Body <b>?"),
-        told("Looked up.", "appendix"),
-        shown_by("1", table, "appendix"),
         shown_by("2", "<p>read</p>"),
         told("## Next"),
-        told("**Why.** So.", "appendix"),
+        told("## Appendix: what a reviewer looks up", "appendix"),
+        told("### Body <b>?", "appendix"),
+        told("Looked up.", "appendix"),
+        shown_by("1", table, "appendix"),
+        told("### Silent", "appendix"),
+        nbformat.v4.new_code_cell("silent = 1", metadata={"tags": ["appendix"]}),
+        told("### More\n\n**Why.** So.", "appendix"),
     )
     found = soup(page)
     folds = found.select("#appendix > .folded")
     assert [fold["hidden"] for fold in folds] == ["until-found"] * 2
-    assert [one.get_text() for one in found.select("h3.fold button")] == ["A1 Body <b>?", "A2 Next"]
+    buttons = found.select("h3.fold button")
+    assert [one.get_text() for one in buttons] == ["A1 Body <b>?", "A2 More"]
+    assert [one["aria-controls"] for one in buttons] == [fold["id"] for fold in folds]
     assert folds[0].select_one(".nbbias-table") and "Looked up." in folds[0].get_text()
     assert [one.get_text() for one in found.select(".folds li")] == [
         "Body <b>?: Shares <b> & more",
-        "Next: Why",
+        "More",
     ]
-    more = found.select("p.more a")
-    assert [one["href"] for one in more] == ["#a1", "#a2"]
+    assert [(one["href"], one.get_text()) for one in found.select("p.more a")] == [
+        ("#a1", "A1, Shares <b> & more")
+    ]
     headings = [one.get_text(strip=True).rstrip("¶") for one in found.select("main h2")]
     assert headings == ["Body?", "Next", "Appendix: what a reviewer looks up"]
     order = page.read_text()
     assert order.index("<p>read</p>") < order.index('id="appendix"') < order.index("Looked up.")
+    code = found.select("details.code .highlight")
+    assert [one.get_text().strip() for one in code] == ["2", "1", "silent = 1"]
 
 
 def test_a_result_heads_its_section_under_the_question(tmp_path: Path) -> None:
@@ -189,51 +198,23 @@ def test_a_result_heads_its_section_under_the_question(tmp_path: Path) -> None:
 
 
 def test_a_section_that_showed_nothing_leaves_its_code_alone(tmp_path: Path) -> None:
-    silent = nbformat.v4.new_code_cell("silent = 1")
     found = soup(
         written(
             tmp_path,
             told("# T"),
             told("## One"),
-            silent,
+            nbformat.v4.new_code_cell("silent = 1"),
             told("## Two"),
             shown_by("two = 2", "<p>x</p>"),
-            told("### Part"),
-            silent,
             told("## Words"),
         )
     )
     assert [one.get_text().rstrip("¶") for one in found.select("main h2")] == ["Two", "Words"]
-    assert found.main.find("h3") is None
     (code,) = found.select("details.code")
     assert [one.get_text().strip() for one in code.select(".highlight")] == [
         "silent = 1",
         "two = 2",
-        "silent = 1",
     ]
-
-
-def test_a_section_that_shows_its_appendix_only_has_no_heading_in_the_body(tmp_path: Path) -> None:
-    looked_up = shown_by("two = 2", "<p>looked up</p>")
-    looked_up.metadata["tags"] = ["appendix"]
-    silent = nbformat.v4.new_code_cell("silent = 1")
-    found = soup(
-        written(
-            tmp_path,
-            told("# T"),
-            told("## Printed?\n\nThe paper prints one."),
-            silent,
-            looked_up,
-            told("## Words"),
-        )
-    )
-    headings = [one.get_text().rstrip("¶") for one in found.select("main h2")]
-    assert "Printed?" not in headings and "Words" in headings
-    appendix = found.select_one("#appendix")
-    assert "Printed?" in appendix.select_one("h3").get_text()
-    told_there = appendix.select_one(".folded").get_text()
-    assert "The paper prints one." in told_there and "looked up" in told_there
-    assert appendix.select_one(".folded h2") is None  # the fold's button has the question
 
 
 def test_what_leads_stands_under_the_title(tmp_path: Path) -> None:
@@ -249,10 +230,11 @@ def test_figures_are_numbered_as_they_stand(tmp_path: Path) -> None:
         written(
             tmp_path,
             told("## One"),
-            shown_by("a", drawn, "appendix"),
             shown_by("b", drawn),
             told("## Two"),
             shown_by("c", drawn),
+            told("### One", "appendix"),
+            shown_by("a", drawn, "appendix"),
         )
     )
     captions = [one.get_text() for one in found.find_all("figcaption")]

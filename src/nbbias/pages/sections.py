@@ -1,67 +1,60 @@
 """An executed notebook in the order in which its page is read.
 
-First what leads; then the body, section by section, each under what it found; then the appendix,
-what only a reviewer looks up. How something is measured folds where it stands, and a section's code
-is one fold at its end. The notebook itself stays as it was executed.
+A section is headed by its result, its question stands above it, and its code is one fold at its
+end. The appendix, which ends a notebook, is a fold for each of its headings. Sections that show
+nothing are left out.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from html import unescape
-from typing import Any, NamedTuple
+from typing import Any
 
 from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
 
 from nbbias.tables import escape
 
-_HEADED = re.compile(r"(#{2,3}) +([^\n]*)\n*(.*)", re.DOTALL)
-_TABLE = re.compile("<caption>(.*?)</caption>", re.DOTALL)
+_HEADING = re.compile(r"(#{2,3}) +([^\n]*)\n*(.*)", re.DOTALL)
+_CAPTION = re.compile("<caption>(.*?)</caption>", re.DOTALL)
 
-#: What folds a cell of how something is measured, where it brings no heading.
+#: The name of a fold of how something is measured, where it brings no heading.
 METHOD = "How this is measured"
 
 
-class Section(NamedTuple):
-    """A heading of the notebook with the cells below it; `parts` likewise, one level down."""
-
-    question: str
-    cells: list[NotebookNode]
-
-
 class Sections(Preprocessor):
-    """Lay out the cells of a notebook as its page reads; see the head of this file."""
+    """Lay out the cells of a notebook for its page; see the head of this file."""
 
     def preprocess(
         self, nb: NotebookNode, resources: dict[str, Any]
     ) -> tuple[NotebookNode, dict[str, Any]]:
-        resources["lead"] = [html for cell in nb.cells for html in _taken(cell, "lead")]
-        head, *found = _split(nb.cells, "##")
-        body, appendix, codes = [], [], list(_codes(head.cells))
-        for section in found:
-            kept = _without_empty(section)
-            codes += _codes(section.cells)
-            if not kept:
-                continue
-            looked_up = [cell for cell in kept if "appendix" in _tags(cell)]
-            body_of = [cell for cell in kept if "appendix" not in _tags(cell)]
-            read = _without_empty(section._replace(cells=body_of))
-            if looked_up:  # what tells of a part that shows nothing here stands with its tables
-                silent = [c for c in body_of if c not in read and c.cell_type == "markdown"]
-                looked_up = _unheaded([*silent, *looked_up])
-            _head(section.question, read)
-            if looked_up:
-                appendix.append((section.question, looked_up))
-            if looked_up and read:
-                read[-1].metadata["more"] = {"fold": len(appendix), "holds": _named(looked_up)}
-            if read and codes:
-                read[-1].metadata["codes"], codes = codes, []
-            body += read
-        nb.cells = [*head.cells, *body, *_appendix(appendix)]
-        if codes and nb.cells:
-            nb.cells[-1].metadata["codes"] = codes
+        resources["lead"] = [html for cell in nb.cells for html in _take_outputs(cell, "lead")]
+        head, *sections = _split(nb.cells)
+        body, folds, code = list(head), [], _code(head)
+        ends: dict[str, NotebookNode] = {}
+        for section in sections:
+            code += _code(section)
+            if not _shows(section):
+                # What was declared leads a page, wherever it is computed.
+                body += [cell for cell in section if "claims" in _tags(cell)]
+            elif "appendix" in _tags(section[0]):
+                folds.append(section)
+            else:
+                ends[_head(section)] = section[-1]
+                section[-1].metadata["code"], code = code, []
+                body += section
+        for number, fold in enumerate(folds, start=1):
+            question = _fold(fold, number)
+            if question in ends:
+                ends[question].metadata["more"] = fold[0].metadata["fold"]
+        nb.cells = [*body, *(cell for fold in folds for cell in fold)]
+        if folds:
+            folds[0][0].metadata["appendix"] = [fold[0].metadata["fold"] for fold in folds]
+            folds[-1][-1].metadata["end"] = True
+        if code and nb.cells:
+            nb.cells[-1].metadata["code"] = code
         return nb, resources
 
 
@@ -69,47 +62,27 @@ def _tags(cell: NotebookNode) -> list[str]:
     return list(cell.metadata.get("tags", ()))
 
 
-def _split(cells: Sequence[NotebookNode], level: str) -> list[Section]:
-    """Part cells at headings of a level; what stands before the first has no question."""
-    found = [Section("", [])]
+def _split(cells: Iterable[NotebookNode]) -> list[list[NotebookNode]]:
+    """Split cells at the headings of sections, in the appendix at those of its folds."""
+    sections: list[list[NotebookNode]] = [[]]
     for cell in cells:
-        headed = _HEADED.match(cell.source) if cell.cell_type == "markdown" else None
-        if headed and headed[1] == level and "method" not in _tags(cell):
-            found.append(Section(headed[2].strip(), []))
-        found[-1].cells.append(cell)
-    return found
+        heading = _HEADING.match(cell.source) if cell.cell_type == "markdown" else None
+        tags = _tags(cell)
+        if heading and "method" not in tags and (heading[1] == "##" or "appendix" in tags):
+            sections.append([])
+        sections[-1].append(cell)
+    return sections
 
 
-def _without_empty(section: Section) -> list[NotebookNode]:
-    """Leave out parts that compute, but show nothing; of a section of such, nothing is left.
-
-    What was declared leads a page, wherever it is computed: it stays.
-    """
-    parts = [part.cells for part in _split(section.cells, "###")]
-    kept = [part if _shows(part) else [c for c in part if "claims" in _tags(c)] for part in parts]
-    return [cell for part in kept for cell in part]
-
-
-def _shows(cells: Iterable[NotebookNode]) -> bool:
+def _shows(cells: list[NotebookNode]) -> bool:
     code = [cell for cell in cells if cell.cell_type == "code"]
-    shown = [cell for cell in code if cell.outputs and "claims" not in _tags(cell)]
-    return bool(shown) or not code
+    if not code and "appendix" in _tags(cells[0]):  # the heading of the appendix itself
+        return len(cells) > 1 or "\n" in cells[0].source
+    return not code or any(cell.outputs and "claims" not in _tags(cell) for cell in code)
 
 
-def _unheaded(cells: Iterable[NotebookNode]) -> list[NotebookNode]:
-    """Take the heading of their section out of cells: their fold has it."""
-    kept = []
-    for cell in cells:
-        headed = _HEADED.match(cell.source) if cell.cell_type == "markdown" else None
-        if headed and headed[1] == "##":
-            cell.source = headed[3]
-        if cell.source.strip():
-            kept.append(cell)
-    return kept
-
-
-def _codes(cells: Iterable[NotebookNode]) -> list[str]:
-    """Return the code of cells but of those that hold parameters, which stand at the foot."""
+def _code(cells: Iterable[NotebookNode]) -> list[str]:
+    """Return the code of cells but of those of parameters, which stand at the foot."""
     return [
         cell.source
         for cell in cells
@@ -119,56 +92,44 @@ def _codes(cells: Iterable[NotebookNode]) -> list[str]:
     ]
 
 
-def _taken(cell: NotebookNode, what: str) -> list[str]:
-    """Take out of a cell's outputs those of a kind that `notebook.Notebook` marks."""
+def _take_outputs(cell: NotebookNode, kind: str) -> list[str]:
+    """Take out of a cell the outputs of a kind that `notebook.Notebook` marks."""
     outputs = list(cell.get("outputs", ()))
-    found = [one for one in outputs if one.get("metadata", {}).get("nbbias") == what]
-    if found:
-        cell["outputs"] = [one for one in outputs if one not in found]
-    kinds = ("text/html", "text/markdown")
-    return [one["data"][kind] for one in found for kind in kinds if kind in one.get("data", {})][:1]
+    marked = [output for output in outputs if output.get("metadata", {}).get("nbbias") == kind]
+    if marked:
+        cell["outputs"] = [output for output in outputs if output not in marked]
+    data = [output.get("data", {}) for output in marked]
+    return [one.get("text/html", one.get("text/markdown", "")) for one in data]
 
 
-def _head(question: str, cells: list[NotebookNode]) -> None:
-    """Head a section by what it found; its question stands above that."""
-    results = [text for cell in cells for text in _taken(cell, "result")]
-    headed = _HEADED.match(cells[0].source) if cells else None
-    if results and headed:
-        told = results[0].removeprefix("**").removesuffix("**")
-        asked = f'<p class="asks">{escape.attribute(escape.without_markdown(question))}</p>'
-        cells[0].source = f"{asked}\n\n## {told}\n\n{headed[3]}"
+def _head(section: list[NotebookNode]) -> str:
+    """Head a section by its result, below its question, which is returned."""
+    results = [text for cell in section for text in _take_outputs(cell, "result")]
+    heading = _HEADING.match(section[0].source)
+    assert heading is not None
+    question = _plain(heading[2])
+    if results:
+        result = results[0].removeprefix("**").removesuffix("**")
+        above = f'<p class="asks">{escape.attribute(question)}</p>'
+        section[0].source = f"{above}\n\n## {result}\n\n{heading[3]}"
+    return question
 
 
-def _appendix(sections: Sequence[tuple[str, list[NotebookNode]]]) -> list[NotebookNode]:
-    """Mark where the appendix and each of its folds begin and end."""
-    cells = []
-    for number, (question, own) in enumerate(sections, start=1):
-        holds = _named(own)
-        headed = _HEADED.match(own[0].source) if own[0].cell_type == "markdown" else None
-        own[0].source = headed[3] if headed and headed[2].strip() == question else own[0].source
-        own[0].metadata["fold"] = {"number": number, "question": _plain(question), "holds": holds}
-        own[-1].metadata["unfold"] = True
-        cells += own
-    if cells:
-        folds = [cell.metadata["fold"] for cell in cells if "fold" in cell.metadata]
-        cells[0].metadata["appendix"] = folds
-        cells[-1].metadata["end"] = True
-    return cells
-
-
-def _named(cells: Iterable[NotebookNode]) -> list[str]:
-    """Return the titles of the tables in cells, or the words that they begin with."""
-    shown = [
-        out.get("data", {}).get("text/html", "") for c in cells for out in c.get("outputs", ())
-    ]
-    titles = [unescape(found[1]) for html in shown for found in _TABLE.finditer(html)]
-    words = [cell.source for cell in cells if cell.cell_type == "markdown"]
-    begun = [_plain(text.lstrip("# ").splitlines()[0]).split(". ")[0] for text in words if text]
-    return [title for title in titles if title.strip()] or begun[:1]
+def _fold(cells: list[NotebookNode], number: int) -> str:
+    """Mark where a fold of the appendix begins and ends, and return its question."""
+    heading = _HEADING.match(cells[0].source)
+    assert heading is not None
+    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
+    titles = [_CAPTION.findall(data.get("text/html", "")) for data in outputs]
+    tables = [unescape(title) for table in titles for title in table]
+    question, cells[0].source = _plain(heading[2]), heading[3]
+    cells[0].metadata["fold"] = {"number": number, "question": question, "tables": tables}
+    cells[-1].metadata["unfold"] = True
+    return question
 
 
 def _plain(text: str) -> str:
-    return escape.without_markdown(text).rstrip(".")
+    return escape.without_markdown(text.strip())
 
 
 def fold_name(cell: NotebookNode) -> str:
@@ -181,8 +142,8 @@ def fold_name(cell: NotebookNode) -> str:
     >>> fold_name(named), fold_name(bare)
     ('The paper', 'How this is measured')
     """
-    headed = _HEADED.match(cell.source)
-    if not headed:
+    heading = _HEADING.match(cell.source)
+    if not heading:
         return METHOD
-    cell.source = headed[3]
-    return _plain(headed[2])
+    cell.source = heading[3]
+    return _plain(heading[2])
