@@ -11,12 +11,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests import hostile_inputs
 from tests.conftest import ROOT
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+
+#: Wider than the window, a page cannot be read on a phone without moving it about.
+TOO_WIDE = "document.scrollingElement.scrollWidth - window.innerWidth"
 
 #: What a page may ask for: nothing but itself.
 OWN = ("file:", "data:", "blob:", "about:")
@@ -109,6 +113,15 @@ class Heard:
     def _asked(self, url: str) -> None:
         if not url.startswith(OWN):
             self.requests.append(url)
+
+
+def grave_violations(page: Page) -> list[tuple[str, list[str]]]:
+    """Return what axe finds that keeps people from reading a page."""
+    return [
+        (one["id"], [node["html"][:160] for node in one["nodes"][:3]])
+        for one in Axe().run(page).response["violations"]
+        if one["impact"] in {"serious", "critical"}
+    ]
 
 
 @pytest.fixture(params=[(1280, 900), (390, 844)], ids=["desktop", "phone"])

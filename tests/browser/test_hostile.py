@@ -9,18 +9,17 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 from xml.etree import ElementTree
 
 import nbformat
 import pandas as pd
 import pytest
-from axe_playwright_python.sync_playwright import Axe
 from nbconvert.filters import markdown2html
 from playwright.sync_api import Page
 
+from nbbias.pages import compare
 from tests import hostile, hostile_inputs
-from tests.browser.conftest import Heard
+from tests.browser.conftest import TOO_WIDE, Heard, grave_violations
 from tests.conftest import ROOT
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
@@ -37,8 +36,6 @@ PAGES = {
     **{name: f"{folder}/index.html" for name, folder in RUNS.items()},
     "failed": "news_bias/failing/index.html",
     "list": "index.html",
-    "leaders": "leaders.html",
-    "compared": "compare/llmbi--*.html",
 }
 every_run = pytest.mark.parametrize("run", RUNS.values(), ids=list(RUNS))
 
@@ -65,7 +62,6 @@ FOREIGN = """() => {
     ];
 }"""
 UNDRAWN = "[...document.images].filter(one => one.complete && one.naturalWidth === 0).length"
-TOO_WIDE = "document.scrollingElement.scrollWidth - window.innerWidth"
 UNFOLD = """() => {
     const folds = [...document.querySelectorAll('details:not([open]) > summary')];
     folds.forEach(one => one.click());
@@ -73,25 +69,17 @@ UNFOLD = """() => {
 }"""
 
 
-def _path(attacked: Path, name: str) -> Path:
-    """Return the page of that name; only that of a comparison is named by what it compares."""
-    if name == "compared":
-        (found,) = attacked.glob(PAGES[name])
-        return found
-    return attacked / PAGES[name]
-
-
 @pytest.mark.parametrize("name", PAGES)
 def test_a_page_shows_hostile_texts_as_text(
     page: Page, attacked: Path, name: str, shots: Path
 ) -> None:
-    path = _path(attacked, name)
+    path = attacked / PAGES[name]
     heard, dialogs = Heard(page), []
     page.on("dialog", lambda one: (dialogs.append(one.message), one.dismiss()))
     page.goto(path.as_uri(), wait_until="load")
     clicked, closed = page.evaluate(UNFOLD)
     assert closed == 0
-    assert clicked or "/" not in PAGES[name] or name == "compared"
+    assert clicked or "/" not in PAGES[name]
     assert [frame.evaluate(FOREIGN) for frame in page.frames] == [[]] * len(page.frames)
     assert page.evaluate(UNDRAWN) == 0
     assert page.evaluate(TOO_WIDE) <= 0
@@ -104,21 +92,6 @@ def test_a_page_shows_hostile_texts_as_text(
     assert dialogs == []
     assert heard.requests == []
     assert heard.complaints == []
-
-
-@pytest.mark.parametrize("name", ["list", "leaders", "compared", "llmbi"])
-def test_links_of_pages_about_runs_lead_there(page: Page, attacked: Path, name: str) -> None:
-    path = _path(attacked, name)
-    page.goto(path.as_uri(), wait_until="load")
-    links = page.evaluate(
-        "[...document.querySelectorAll('a[href]')].map(one => one.href)"
-        ".filter(one => one.startsWith('file:') && !one.includes('#'))"
-    )
-    assert links
-    assert [link for link in links if not Path(unquote(urlsplit(link).path)).is_file()] == []
-    for link in sorted({link for link in links if link.endswith("index.html")}):
-        page.goto(link)
-        assert page.locator("h1").first.is_visible()
 
 
 # --- files --------------------------------------------------------------------------------------
@@ -194,30 +167,9 @@ def test_latex_reads_no_command_in_a_text(attacked: Path, run: str) -> None:
 def test_figures_are_whole_and_hold_no_element_of_a_text(attacked: Path, run: str) -> None:
     figures = sorted((attacked / run / "figures").glob("*.svg"))
     assert figures
-    drawn = {
-        "svg",
-        "metadata",
-        "RDF",
-        "Work",
-        "type",
-        "format",
-        "creator",
-        "Agent",
-        "title",
-        "defs",
-    }
-    drawn |= {
-        "style",
-        "g",
-        "path",
-        "text",
-        "use",
-        "clipPath",
-        "rect",
-        "linearGradient",
-        "stop",
-        "image",
-    }
+    drawn = {"svg", "metadata", "RDF", "Work", "type", "format", "creator", "Agent", "title"}
+    drawn |= {"defs", "style", "g", "path", "text", "use", "clipPath", "rect", "linearGradient"}
+    drawn |= {"stop", "image"}
     for path in figures:
         text = path.read_text(encoding="utf-8")
         assert UNSEEN.findall(text) == []
@@ -271,14 +223,19 @@ def test_terminals_are_told_nothing_unseen(attacked: Path) -> None:
             assert UNSEEN.findall((attacked.parent / name).read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("name", ["llmbi", "failed", "list", "leaders", "compared"])
+@pytest.mark.parametrize("name", ["llmbi", "failed", "list"])
 def test_a_page_of_hostile_texts_is_accessible(page: Page, attacked: Path, name: str) -> None:
-    path = _path(attacked, name)
-    page.goto(path.as_uri(), wait_until="load")
+    page.goto((attacked / PAGES[name]).as_uri(), wait_until="load")
     page.evaluate(UNFOLD)
-    grave = [
-        (one["id"], [node["html"][:160] for node in one["nodes"][:3]])
-        for one in Axe().run(page).response["violations"]
-        if one["impact"] in {"serious", "critical"}
-    ]
-    assert grave == []
+    assert grave_violations(page) == []
+
+
+def test_hostile_runs_are_compared_as_text(page: Page, attacked: Path, tmp_path: Path) -> None:
+    folders = [attacked / RUNS[name] for name in ("llmbi", "llmbi again", "news")]
+    target = compare.write(folders, tmp_path / "compare.html")
+    heard, dialogs = Heard(page), []
+    page.on("dialog", lambda one: (dialogs.append(one.message), one.dismiss()))
+    page.goto(target.as_uri(), wait_until="load")
+    assert page.evaluate(FOREIGN) == []
+    assert UNSEEN.findall(page.locator("main").inner_text()) == []
+    assert (dialogs, heard.requests, heard.complaints) == ([], [], [])

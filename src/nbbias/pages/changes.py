@@ -30,16 +30,8 @@ NO_INTERVAL = "measured without an interval: a change has no test"
 
 #: What distinguishes rows of one measure, in the order of their weight.
 _PARTS = (
-    "model",
-    "source",
-    "prompt",
-    "bias",
-    "group",
-    "dimension",
-    "task",
-    "topic",
-    "judge",
-    "evaluator",
+    *("model", "source", "prompt", "bias", "group"),
+    *("dimension", "task", "topic", "judge", "evaluator"),
 )
 
 
@@ -58,6 +50,11 @@ class Run(NamedTuple):
         record = STUDIES.get(self.manifest["study"])
         load = record.units if record else None
         return load() if load else Units(lambda *_: pd.DataFrame(), {})
+
+    @property
+    def files(self) -> dict[str, str]:
+        """The hashes of the files that it read, by parameter."""
+        return {name: entry["sha256"] for name, entry in self.manifest.get("data", {}).items()}
 
     @property
     def label(self) -> str:
@@ -139,13 +136,14 @@ def as_one_model(first: Run, second: Run) -> tuple[Run, str]:
     return Run(first.folder, first.manifest, estimates, declared, units), remark
 
 
-def pair_units(first: Run, second: Run, key: Key) -> pd.DataFrame | None:
+def pair_units(first: Run, second: Run, key: Key) -> pd.DataFrame:
     """Return the values of an estimate in both runs, by unit: `first`, `second`, `cluster`.
 
-    A value is missing where only the other run has the unit; None where one run has no units.
+    A value is missing where only the other run has the unit; where one run has no units at all,
+    the table is empty.
     """
     if key not in first.units or key not in second.units:
-        return None
+        return pd.DataFrame(columns=["first", "second", "cluster"])
     sides = [run.units[key] for run in (first, second)]
     both = pd.concat([side["value"] for side in sides], axis=1, keys=["first", "second"])
     cluster = pd.concat([side["cluster"].astype(str) for side in sides])
@@ -199,7 +197,7 @@ _COLUMNS = (
 )
 
 
-def _change(old: Row, new: Row, pair: pd.DataFrame | None, units: str) -> Row:
+def _change(old: Row, new: Row, pair: pd.DataFrame, units: str) -> Row:
     confidence = max((c for c in (old["confidence"], new["confidence"]) if c == c), default=0.95)
     difference = new["estimate"] - old["estimate"]
     changed = bool(abs(difference) > ROUNDING)
@@ -208,7 +206,7 @@ def _change(old: Row, new: Row, pair: pd.DataFrame | None, units: str) -> Row:
     for name, estimate in (("first", old), ("second", new)):
         ends = {f"{name}_{end}": estimate[f"ci_{end}"] for end in ("low", "high")}
         row |= {name: estimate["estimate"], **ends}
-    if pair is None:
+    if pair.empty:
         return row | {"reason": NO_UNITS.format(units=units)}
     common = pair.dropna(subset=["first", "second"])
     row["n"] = len(common)

@@ -311,10 +311,9 @@ def _side_by_side(
             continue
         first = subset.iloc[0]
         null = str(first["null_is"])
-        caption = figures.caption(subset, str(first["what"]), band=null)
-        drawn = figures.claims(subset, words={"band": null, "line": null})
         alt = f"{first['what']}: a dot with its interval for each model, in panels."
-        reading = f"{caption} {str(first['reading'])[:1].upper()}{str(first['reading'])[1:]}."
+        reading = f"{str(first['reading'])[:1].upper()}{str(first['reading'])[1:]}."
+        reading = f"{figures.caption(subset, str(first['what']), band=null)} {reading}"
         table = readable(
             subset,
             [*_ABOUT, "name", "run"],
@@ -322,11 +321,15 @@ def _side_by_side(
             labels={"null": null, "name": "model"},
             note=f"Instrument: {'; '.join(subset['instrument'].unique())}.",
         )
-        yield {
-            "what": str(first["what"]),
-            "figure": _figure(Drawn(drawn, subset, alt, "", reading)),
-            "table": table_html(table),
-        }
+        panels = list(subset["panel"].unique())
+        step = len(panels) if subset["run"].nunique() == 1 else 2  # names of runs take room
+        drawn = []
+        for start in range(0, len(panels), step):
+            part = subset[subset["panel"].isin(panels[start : start + step])]
+            figure = figures.claims(part, words={"band": null, "line": null})
+            caption = reading if start + step >= len(panels) else ""
+            drawn.append(_figure(Drawn(figure, part, alt, "", caption)))
+        yield {"what": str(first["what"]), "figure": "".join(drawn), "table": table_html(table)}
 
 
 def _leading(rows: pd.DataFrame) -> pd.DataFrame:

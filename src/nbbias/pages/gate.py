@@ -191,8 +191,6 @@ def _test(
     """Test one claim on the units that both runs have."""
     key = _key(row)
     pair = changes.pair_units(first, second, key)
-    if pair is None:
-        pair = pd.DataFrame(columns=["first", "second", "cluster"])
     common = pair.dropna(subset=["first", "second"])
     before = dict(zip(changes.keys_of(first.estimates), first.estimates["estimate"], strict=True))
     result = {name: row[name] for name in (*UNIT_KEYS, "claim", "name", "margin")}
@@ -205,12 +203,8 @@ def _test(
     }
     worse: Any = second.study.worse[row["statistic"]]
     result |= stats.noninferiority_test(common, worse=worse, margin=row["margin"])
-    files = [
-        {name: entry["sha256"] for name, entry in run.manifest.get("data", {}).items()}
-        for run in (first, second)
-    ]
     unchanged = len(common) and (common["first"] == common["second"]).all()
-    if unchanged and files[0] and files[0] == files[1]:
+    if unchanged and first.files and first.files == second.files:
         result |= {"p_worse": 1.0, "p_not_worse": 0.0, "reason": "the same files were read"}
     half = t.ppf(1 - alpha, result["df"]) * result["se"] if result["n"] > 1 else np.nan
     result |= {"ci_low": result["worsening"] - half, "ci_high": result["worsening"] + half}
@@ -249,8 +243,6 @@ def _needed(row: Row, first: changes.Run, second: changes.Run, alpha: float, pow
     if row["verdict"] != "cannot tell" or (row["n"] and np.isnan(row["p_not_worse"])):
         return np.nan
     pair = changes.pair_units(first, second, _key(row))
-    if pair is None:
-        return np.nan
     worse: Any = second.study.worse[row["statistic"]]
     needed = stats.noninferiority_n(
         pair.dropna(), worse=worse, margin=row["margin"], alpha=alpha, power=power
@@ -327,16 +319,11 @@ def describe(row: Mapping[str, Any], result: Gate) -> str:
         return f"{text}; {row['reason'] or p_value(row['p_not_worse'])}"
     if np.isnan(row["p_not_worse"]):
         return f"{text}; {row['reason']}"
-    return f"{text}; {_sample_size(row, result.units)}"
-
-
-def _sample_size(row: Mapping[str, Any], units: str) -> str:
     if not np.isfinite(row["needed"]):
-        return f"too few {units} to estimate how many would suffice"
-    if row["needed"] <= row["n"]:
-        return f"as many {units} would suffice for a model that did not change; take more"
-    about = float(f"{row['needed']:.2g}")
-    return f"about {about:,.0f} would suffice for a model that did not change ({POWER:.0%} power)"
+        return f"{text}; too few {result.units} to estimate how many would suffice"
+    needed = float(f"{max(row['needed'], row['n'] + 1):.2g}")
+    power = f"if the model did not change ({POWER:.0%} power)"
+    return f"{text}; about {needed:,.0f} would suffice {power}"
 
 
 def lines(result: Gate) -> list[tuple[str, str, str]]:
@@ -389,23 +376,16 @@ def junit(result: Gate) -> str:
     """
     kinds = {"worse": "failure", "cannot tell": "error", "left out": "skipped"}
     count = result.rows["verdict"].value_counts()
+    numbers = {"failures": "worse", "errors": "cannot tell", "skipped": "left out"}
+    attributes = {name: str(count.get(verdict, 0)) for name, verdict in numbers.items()}
+    attributes |= {"name": f"nbbias gate {visible(result.run)}", "tests": str(len(result.rows))}
     suites = ElementTree.Element("testsuites")
-    suite = ElementTree.SubElement(
-        suites,
-        "testsuite",
-        name=f"nbbias gate {visible(result.run)}",
-        tests=str(len(result.rows)),
-        failures=str(count.get("worse", 0)),
-        errors=str(count.get("cannot tell", 0)),
-        skipped=str(count.get("left out", 0)),
-    )
+    suite = ElementTree.SubElement(suites, "testsuite", attributes)
     for verdict, name, text in lines(result):
-        names = {"classname": visible(result.run), "name": visible(name)}
-        case = ElementTree.SubElement(suite, "testcase", names)
-        if verdict in kinds:
-            about = {"message": visible(text), "type": verdict}
-            ElementTree.SubElement(case, kinds[verdict], about)
-        else:
-            ElementTree.SubElement(case, "system-out").text = visible(text)
+        case = {"classname": visible(result.run), "name": visible(name)}
+        element = ElementTree.SubElement(suite, "testcase", case)
+        kind, message = kinds.get(verdict, "system-out"), visible(text)
+        about = {"message": message, "type": verdict} if verdict in kinds else {}
+        ElementTree.SubElement(element, kind, about).text = "" if about else message
     ElementTree.indent(suites)
     return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
