@@ -51,7 +51,7 @@ LEADS = {
 
 def written(lead: reading.Lead) -> list[str]:
     """A lead as a page has it."""
-    kept = reading.lead.told(lead)
+    kept = reading.lead.to_dict(lead)
     return [
         *kept["plain"],
         "",

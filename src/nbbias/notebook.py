@@ -149,7 +149,7 @@ class Notebook(NamedTuple):
         self.save(rows, "claims")
         own = self.parameters.pre_specified(dict(self.parameters))
         shown = rows if own else self._measured(rows)
-        display(*claims.shown(shown, sha256=self.claims_sha256, pre_specified=own))
+        display(*claims.show_claims(shown, sha256=self.claims_sha256, pre_specified=own))
         self.say(claims.EXPLORATORY)
         return rows
 
@@ -169,10 +169,10 @@ class Notebook(NamedTuple):
             lead = lead._replace(
                 technical=f"Exploratory, no claim was pre-specified: {lead.technical}"
             )
-        told = reading.lead.told(lead)
+        told = reading.lead.to_dict(lead)
         tables.save_finding(told, out=self.out)
         figure = tables.figure_html(self.out, lead.figure)
-        display(HTML(reading.lead.shown(told, figure=figure)), metadata={"nbbias": "lead"})
+        display(HTML(reading.lead.render(told, figure=figure)), metadata={"nbbias": "lead"})
 
     def provenance(self) -> None:
         """Show the study's measurement card, and what numbers rest on: data, versions, seed."""

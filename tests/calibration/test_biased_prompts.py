@@ -128,10 +128,8 @@ def test_selective_refusals_change_a_share_of_two_samples_that_no_prompt_changed
 def test_leads_are_read_and_judged() -> None:
     said = simulated.lead(Design("focus", 80, 12, -0.2), 3, INFERENCE)
     assert said["told"].all() and said["false"].mean() < 1
-    none = ["In none of 3 models could a difference from the neutral prompt be shown in refusals."]
-    assert simulated.claimed(none) == set()
-    turned = ["One of 3 models, m2, writes about women in a warmer tone than under it: .1 higher."]
-    assert simulated.claimed(turned) == {("m2", "sentiment", "more")}
+    none = simulated.lead(Design("focus", 40, 12, 0.0), 20, INFERENCE)
+    assert none["false"].equals(none["told"]) and none["told"].mean() < 0.5
 
 
 def test_every_world_is_measured() -> None:

@@ -63,13 +63,9 @@ def test_what_is_planted_is_the_truth_of_many_prompts(world: str) -> None:
 def test_leads_are_read_and_judged() -> None:
     said = simulated.lead(Design("skewed", 90, 12, 0.4), 2, INFERENCE)
     assert said["told"].all() and not said["false"].all()
-    assert simulated.claimed(["Nothing was measured."]) == set()
-    prose = "m2 is not told apart from it."
-    assert simulated.claimed([prose]) == set()
-    assert simulated.claimed(["m3 lies below it, " + prose]) == {("m3", "below")}
-    every = "answers of m2 are the most (1) and those of m1 the least (0); {} of 3 pairs"
-    assert simulated.claimed([every.format(0)]) == set()
-    assert simulated.claimed([every.format(3)]) == {("m2", "most"), ("m1", "least")}
+    # Without an effect every claim is false.
+    none = simulated.lead(Design("skewed", 18, 12, 0.0), 20, INFERENCE)
+    assert none["false"].equals(none["told"]) and none["told"].mean() < 0.5
 
 
 def test_every_world_is_measured() -> None:

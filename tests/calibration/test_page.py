@@ -42,7 +42,7 @@ def test_the_lead_says_which_interval_is_too_narrow(made: dict[str, pd.DataFrame
     assert "where nothing is planted, the first sentence of a page is false in" in second
     assert len(lead.numbers) == 2  # first sentences are false less often than their level
     assert set(lead.card) == {"measures", "groups", "N", "instrument", "not"}
-    told = reading.lead.told(lead)
+    told = reading.lead.to_dict(lead)
     assert all(one["interval"].startswith("95% CI") for one in told["numbers"])
 
 

@@ -164,8 +164,8 @@ def test_a_claim_on_the_corrected_index_leads_and_says_so() -> None:
     }
     rows = tables.estimates([row], study="llmbi", confidence=0.95)
     lead = llmbi.sentences.lead(rows, texts=Texts("own", "answers.csv"))
-    assert lead.plain[0].startswith("Corrected for what the instrument adds")
-    assert "score 0.50 on the index" in lead.plain[0]
+    assert lead.plain[0].startswith("Corrected for scorer bias")
+    assert "a scored 0.50" in lead.plain[0]
 
 
 def test_the_page_shows_the_three_beside_each_other() -> None:

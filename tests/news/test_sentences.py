@@ -407,7 +407,7 @@ def test_prompts_are_named_where_they_vary() -> None:
 def test_names_in_a_lead_are_text_and_no_markup() -> None:
     made = lead_of(row_of("*<b>*", -0.14, 0.01), row_of("x", 0, 1.0))[1]
     assert r"\*\<b\>\*" in made.plain[0]
-    kept = reading.lead.told(made)
+    kept = reading.lead.to_dict(made)
     assert "*<b>*" in kept["sentence"] and "\\" not in kept["technical"]
 
 

@@ -10,10 +10,10 @@ import nbformat
 import pytest
 from bs4 import BeautifulSoup
 
-from nbbias import reading, tables
+from nbbias import tables
 from nbbias.pages import gallery, manifest
 from nbbias.studies import STUDIES
-from nbbias.tables import NbbiasError
+from nbbias.tables import NbbiasError, escape
 from tests.pages.build import (
     HOSTILE,
     LEAD,
@@ -52,7 +52,7 @@ def test_every_run_has_a_card_and_the_newest_stands_first(tmp_path: Path) -> Non
 
 def test_a_run_shows_its_finding_its_page_and_its_figure(tmp_path: Path) -> None:
     folder = leave(tmp_path, "a")
-    finding = f"The index of {reading.escape('gpt_4 *')} is **0.2**."
+    finding = f"The index of {escape.markdown('gpt_4 *')} is **0.2**."
     tables.save_finding({"sentence": finding, "figure": "dimensions"}, out=folder)
     tables.write(folder / "figures" / "dimensions.png", b"")
     tables.write(folder / "index.html", "")
@@ -184,7 +184,7 @@ def test_a_broken_manifest_is_a_card_that_says_so(content: str, tmp_path: Path) 
 def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
     name = "<script>x<script> \"onerror='y'"
     folder = leave(tmp_path, name)
-    tables.save_finding({"sentence": reading.escape(HOSTILE), "figure": "f"}, out=folder)
+    tables.save_finding({"sentence": escape.markdown(HOSTILE), "figure": "f"}, out=folder)
     tables.write(folder / "index.html", "")
     tables.write(folder / "figures" / "f.png", b"")
     leave(tmp_path, "b", status="failed", error={"message": HOSTILE})

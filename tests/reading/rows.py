@@ -1,9 +1,13 @@
-"""Rows of estimates whose spread is known: three models, 30 to 200 articles each."""
+"""Rows of estimates: three models with a known spread, 30 to 200 articles each; and one index."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import mistune
 import numpy as np
 import pandas as pd
+from bs4 import BeautifulSoup
 
 from nbbias import stats, tables
 
@@ -27,3 +31,30 @@ def rows_of(*values: np.ndarray, p: float = 1.0) -> pd.DataFrame:
 
 RNG = np.random.default_rng(4)
 SOME = [RNG.normal(0, 0.4, n) for n in (30, 71, 200)]
+
+#: A row of a study's index, with names that Markdown would read.
+ROW: dict[str, Any] = {
+    "statistic": "index",
+    "model": "gpt_4",
+    "group": "other*",
+    "estimate": -0.456,
+    "ci_low": -0.9,
+    "ci_high": -0.1,
+    "n": 18.0,
+    "n_lost": 2,
+    "null": 0.3,
+    "null_low": 0.21,
+    "null_high": 0.4,
+    "effect_size": -0.5,
+    "statistic_value": -2.349,
+    "df": 17.0,
+    "p_value": 0.0312,
+    "p_adjusted": 0.0623,
+    "instrument": "TextBlob 0.20.1",
+    "reason": np.nan,
+}
+
+
+def shown(markdown: str) -> str:
+    """What a reader sees of Markdown."""
+    return BeautifulSoup(mistune.html(markdown), "html.parser").get_text().strip()

@@ -105,7 +105,7 @@ def test_what_could_not_be_measured_stays_with_its_reason_and_count() -> None:
         "reason": "too few pairs",
     }
     found = declared(estimates({}, gone), SHE, SHE | {"model": "cc"}, SHE | {"group": "shhe"})
-    assert found["verdict"].tolist() == ["told apart", *["not measured"] * 3]
+    assert found["verdict"].tolist() == ["significant", *["not measured"] * 3]
     assert found["n"].tolist() == [31, 3, 0, 0]
     assert found["reason"].tolist()[1:] == [
         "too few pairs",
@@ -113,7 +113,7 @@ def test_what_could_not_be_measured_stays_with_its_reason_and_count() -> None:
         "not in this run: no group 'shhe'; there is she",
     ]
     assert found["p_adjusted"].iloc[0] == pytest.approx(0.04)  # they take no part in the family
-    shown = reading.claims.shown(found, sha256="0" * 64)[0].data
+    shown = reading.claims.show_claims(found, sha256="0" * 64)[0].data
     assert "not measured: too few pairs" in shown and "no model" in shown
 
 
@@ -136,14 +136,14 @@ def test_all_declared_rows_are_one_family_and_the_others_are_not_in_it() -> None
     # Holm by hand: .001 x 5, .012 x 4, .02 x 3, .03 x 2 (raised to .06), .5.
     expected = [0.005, 0.06, 0.06, 0.5, 0.048]
     assert found["p_adjusted"].tolist() == pytest.approx(expected)
-    assert found["verdict"].tolist() == ["told apart", *["not told apart"] * 3, "told apart"]
+    assert found["verdict"].tolist() == ["significant", *["not significant"] * 3, "significant"]
 
 
-def test_what_a_larger_family_could_not_tell_the_declared_one_may() -> None:
+def test_what_cannot_be_significant_in_a_larger_family_may_be_so_in_the_declared_one() -> None:
     untold = {"p_value": 0.02, "p_least": 0.02, "reason": f"{tables.UNTESTABLE}4"}
     assert declared(estimates(untold), SHE)["reason"].isna().all()
     found = declared(estimates(*[untold | {"model": m} for m in "abc"]), SHE)
-    assert found["verdict"].unique().tolist() == ["cannot be told apart at this N"]
+    assert found["verdict"].unique().tolist() == ["cannot be significant at this N"]
 
 
 # --- equivalence ------------------------------------------------------------------------------
@@ -153,14 +153,14 @@ def test_what_a_larger_family_could_not_tell_the_declared_one_may() -> None:
     ("estimate", "half", "verdict"),
     [
         (0.00, 0.02, "equivalent within ±0.05"),
-        (0.02, 0.01, "equivalent within ±0.05"),  # told apart from 0, and too small to matter
+        (0.02, 0.01, "equivalent within ±0.05"),  # significant, and too small to matter
         (0.20, 0.05, "beyond ±0.05"),
         (-0.20, 0.05, "beyond ±0.05"),
-        (0.00, 0.20, "not told apart, and not shown equivalent within ±0.05"),
-        (0.08, 0.05, "told apart, but neither shown beyond ±0.05 nor within"),
+        (0.00, 0.20, "not significant; neither equivalent within ±0.05 nor beyond"),
+        (0.08, 0.05, "significant; neither equivalent within ±0.05 nor beyond"),
     ],
 )
-def test_with_a_smallest_effect_a_verdict_says_more_than_not_told_apart(
+def test_with_a_smallest_effect_a_verdict_says_more_than_not_significant(
     estimate: float, half: float, verdict: str
 ) -> None:
     row = {
@@ -183,7 +183,7 @@ def test_equivalence_is_corrected_over_the_claims_that_ask_for_it() -> None:
 
 def test_a_score_that_chance_lifts_is_not_tested_for_equivalence_to_0() -> None:
     found = declared(estimates({"null": 0.1, "p_value": 0.4}), SHE | {"smallest_effect": 0.05})
-    assert found["verdict"].tolist() == ["not told apart; equivalence within ±0.05 not tested"]
+    assert found["verdict"].tolist() == ["not significant; equivalence within ±0.05 not tested"]
 
 
 # --- for readers ------------------------------------------------------------------------------
@@ -191,10 +191,10 @@ def test_a_score_that_chance_lifts_is_not_tested_for_equivalence_to_0() -> None:
 
 def test_a_row_says_what_is_claimed_of_whom_and_what_was_found() -> None:
     table = estimates({"p_value": 0.6}, {"model": "b_1", "p_value": 0.001})
-    (shown,) = claims.shown(declared(table, SHE), sha256="ab" * 32)
+    (shown,) = claims.show_claims(declared(table, SHE), sha256="ab" * 32)
     rows = BeautifulSoup(shown.data, "html.parser").select("tbody tr")
-    cells = [[cell.get_text() for cell in row.select("td")] for row in rows]
-    assert [row[-1] for row in cells] == ["not told apart", "told apart"]
+    cells = [[cell.get_text() for cell in row.select("th, td")] for row in rows]
+    assert [row[-1] for row in cells] == ["not significant", "significant"]
     assert cells[1][0] == "b_1"
     assert "All rows: claim Difference (gender, she)." in shown.data  # of one claim: named once
 
@@ -204,9 +204,9 @@ def test_the_table_is_small_in_the_order_declared_and_the_rest_folds() -> None:
     tone = {"measure": "tone", "statistic": "shift", "p_value": 0.001, "n_lost": 2}
     table = estimates(*[{"model": m} for m in names], *[tone | {"model": m} for m in names])
     found = declared(table, {"statistic": "shift", "measure": "tone"}, SHE)
-    first, rest = claims.shown(found, sha256="ab" * 32)
+    first, rest = claims.show_claims(found, sha256="ab" * 32)
     rows = [BeautifulSoup(part.data, "html.parser").select("tbody tr") for part in (first, rest)]
-    cells = [[cell.get_text() for cell in row.select("td")] for row in rows[0]]
+    cells = [[cell.get_text() for cell in row.select("th, td")] for row in rows[0]]
     assert len(cells) == 12 and {len(row) for row in cells} == {7}
     assert [row[1] for row in cells] == names + names[:3]
     assert len(rows[1]) == 18
@@ -214,12 +214,12 @@ def test_the_table_is_small_in_the_order_declared_and_the_rest_folds() -> None:
     assert "abababababab" in first.data and "18 tests" in first.data
 
 
-def test_what_is_told_apart_and_what_is_not_measured_never_fold() -> None:
+def test_what_is_significant_and_what_is_not_measured_never_fold() -> None:
     rows = [{"model": f"m{n:02d}", "p_value": 0.5 - n / 100} for n in range(14)]
     rows[0] |= {"p_value": np.nan, "reason": "no words"}
-    (first, _) = claims.shown(declared(estimates(*rows), SHE), sha256="ab" * 32)
+    (first, _) = claims.show_claims(declared(estimates(*rows), SHE), sha256="ab" * 32)
     shown = [
-        row.td.get_text() for row in BeautifulSoup(first.data, "html.parser").select("tr") if row.td
+        row.th.get_text() for row in BeautifulSoup(first.data, "html.parser").select("tbody tr")
     ]
     assert [name for name in shown if name.startswith("m")] == [
         "m00",
@@ -229,6 +229,6 @@ def test_what_is_told_apart_and_what_is_not_measured_never_fold() -> None:
 
 def test_a_finding_of_declared_rows_is_not_called_exploratory() -> None:
     table = estimates({"p_adjusted": 0.01})
-    assert "(exploratory; p below" in reading.beyond_chance(table, what="differences")
+    assert "(exploratory; p <" in reading.count_significant(table, what="differences")
     found = declared(table, SHE)
-    assert "(claims; p below" in reading.beyond_chance(found, what="differences")
+    assert "(claims; p <" in reading.count_significant(found, what="differences")

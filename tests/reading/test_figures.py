@@ -333,7 +333,7 @@ def test_a_hostile_name_is_drawn() -> None:
 
 
 def test_a_title_states_of_whom_most_lie_apart() -> None:
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         return f"{'larger' if up else 'smaller'} for {row['group']}"
 
     rows = pd.DataFrame({"group": list("aaabb"), "estimate": [1.0, -1.0, 2.0, -1.0, np.nan]})
@@ -346,16 +346,18 @@ def test_a_title_states_of_whom_most_lie_apart() -> None:
         null_low=np.nan,
         null_high=np.nan,
     )
-    say: dict[str, Any] = {"by": "group", "told": told, "otherwise": "None"}
+    say: dict[str, Any] = {"by": "group", "describe": describe, "otherwise": "None"}
     assert (
-        figures.stated(rows, **say)
+        figures.finding_title(rows, **say)
         == "Larger for a in 2 of 3 models; smaller for a in 1 of 3 models"
     )
-    assert figures.stated(rows, sides=(False,), **say).endswith("smaller for b in the one model")
+    assert figures.finding_title(rows, sides=(False,), **say).endswith(
+        "smaller for b in the one model"
+    )
     by_p = rows.assign(p_adjusted=[0.2, 0.2, 0.01, 0.2, np.nan])
-    assert figures.stated(by_p, **say) == "Larger for a in 1 of 3 models"
+    assert figures.finding_title(by_p, **say) == "Larger for a in 1 of 3 models"
     by_band = rows.assign(null_low=-3, null_high=3)
-    assert figures.stated(by_band, **say) == "None"
+    assert figures.finding_title(by_band, **say) == "None"
 
 
 def test_a_caption_tells_the_level_and_the_range_of_n() -> None:

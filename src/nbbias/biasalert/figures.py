@@ -27,7 +27,7 @@ from nbbias.biasalert import printed
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import SHARES
 from nbbias.biasalert.unseen import UNSEEN
-from nbbias.reading import Drawn, figures, names, plain
+from nbbias.reading import Drawn, figures, names, prose
 
 #: Statistics and their names on axes.
 NAMES = {
@@ -70,7 +70,7 @@ def _highest(name: str, rows: pd.DataFrame) -> str:
         return ""
     top = rows["estimate"].max()
     best = rows[rows["estimate"].round(2) == round(top, 2)]
-    who = plain.listed([f"the {cell}" for cell in best["cell"]])
+    who = prose.listed([f"the {cell}" for cell in best["cell"]])
     said = f"{name} is {'highest' if len(best) == 1 else 'the same'} for {who}, {top:.2f}"
     reference = best["reference"].iloc[0]
     told = f"; the majority class reaches {reference:.2f}" if np.isfinite(reference) else ""
@@ -221,7 +221,7 @@ def types(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> Drawn:
         draw=figures.unit,
     )
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         begin = f"{name} of " if first else "of "
         return f"{begin}the {names.judge(row['judge'])} lies {'above' if up else 'below'} chance"
 
@@ -229,12 +229,12 @@ def types(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> Drawn:
         figure,
         rows,
         f"{name.capitalize()} of each judge by type of bias with intervals, beside chance.",
-        figures.stated(
+        figures.finding_title(
             rows,
             by="judge",
-            told=told,
+            describe=describe,
             of="types",
-            otherwise=(f"No type's {name} is told apart from chance"),
+            otherwise=(f"No type's {name} differs significantly from chance"),
         ),
         figures.caption(
             rows,
@@ -329,7 +329,7 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
     rows = own.assign(panel=panel, cell=_judges(own))
     words = {"band": "sentences of each pair swapped"}
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         begin = "the sentence that stereotypes more scores " if first else ""
         return f"{begin}{'higher' if up else 'lower'} by the {names.judge(row['judge'])}"
 
@@ -342,10 +342,10 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
             "twins flagged, and the share of pairs in which the sentence scores higher, with "
             "intervals and chance."
         ),
-        figures.stated(
+        figures.finding_title(
             higher,
             by="judge",
-            told=told,
+            describe=describe,
             of="directions",
             otherwise=("No judge tells the sentences of a pair apart beyond chance"),
         ),
@@ -368,7 +368,7 @@ def errors(estimates: pd.DataFrame) -> Drawn:
     rows = own.assign(panel=own["dimension"], cell=_judges(own))
     rows = rows.sort_values("panel", kind="stable", key=lambda names: names.map(order))
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         what = "false alarms" if row["statistic"] == "false_alarm_rate" else "misses"
         return f"{what} are {'more' if up else 'fewer'} than by chance on {row['dimension']}"
 
@@ -380,10 +380,10 @@ def errors(estimates: pd.DataFrame) -> Drawn:
             "Shares of false alarms and of misses of each judge by kind of sentence, with "
             "intervals, beside the judge's own rate over all sentences."
         ),
-        figures.stated(
+        figures.finding_title(
             both,
             by="kind",
-            told=told,
+            describe=describe,
             of="judges",
             otherwise=("On no kind of sentence do a judge's errors differ from its errors on all"),
         ),

@@ -16,16 +16,17 @@ from nbbias.biasalert.levels import SHARES, prompts_of
 from nbbias.params import Texts
 from nbbias.reading import (
     Lead,
-    beyond_chance,
-    escape,
+    count_significant,
     interval,
     names,
     number,
     p_value,
-    plain,
-    reach,
+    phrases,
+    prose,
     selected,
+    significance,
 )
+from nbbias.tables.escape import markdown as escape
 
 Row = Mapping[str, Any]
 
@@ -254,7 +255,7 @@ def naming(estimates: pd.DataFrame) -> list[str]:
 
 def compared(estimates: pd.DataFrame) -> list[str]:
     """Write how many differences between judges are beyond chance, and what the evidence adds."""
-    told = beyond_chance(
+    told = count_significant(
         estimates.assign(judge=estimates["judge"].map(names.judge)),
         what="differences of accuracy",
         unit="texts that both judged",
@@ -399,7 +400,7 @@ def cost(estimates: pd.DataFrame) -> str:
     below .05 after Holm's correction). This one: race, by −0.200 (95% CI −0.300 to −0.100; N = 80
     texts; p = .002; selected of 2).
     """
-    return beyond_chance(
+    return count_significant(
         estimates[estimates["statistic"] == "accuracy_difference"],
         what="differences of accuracy, unseen less seen,",
         unit="texts",
@@ -527,7 +528,7 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
         Where the texts are from.
     """
     own = _pooled(rows)
-    own = own.assign(far=reach.reach(own))
+    own = own.assign(far=significance.minimum_detectable_effect(own))
     scored = own[(own["statistic"] == "accuracy") & own["estimate"].notna()]
     scored = scored[~scored["judge"].isin(_BLIND)]
     one = _leading(own, scored)
@@ -579,7 +580,7 @@ def _plain(own: pd.DataFrame, scored: pd.DataFrame, compared: pd.DataFrame) -> t
         pairs = [(str(row["judge"]).split(" − ")[0], row) for row in compared.to_dict("records")]
         said = [f"{_the(one)}: {_than(*_beside(row, one))}" for one, row in pairs[:2]]
         said = said or [_measured(row) for row in _other(own)][:2] or ["No judge gave a verdict"]
-        return tuple(f"{plain.capital(one)}." for one in said)
+        return tuple(f"{prose.capitalize(one)}." for one in said)
     row = scored.iloc[0].to_dict()
     one = str(row["judge"])
     between = (
@@ -604,7 +605,7 @@ def _plain(own: pd.DataFrame, scored: pd.DataFrame, compared: pd.DataFrame) -> t
     second = "; ".join(others) if others else dealt if np.isfinite(row["null"]) else ""
     if "claim" not in own and own["judge"].nunique() > 1:
         second = f"it was picked as the best on these texts, which flatters it; {second}"
-    return (f"{plain.capital(first)}.", *([f"{plain.capital(second)}."] if second else []))
+    return (f"{prose.capitalize(first)}.", *([f"{prose.capitalize(second)}."] if second else []))
 
 
 def _the(judge: str) -> str:
@@ -620,16 +621,16 @@ def _beside(row: Row, one: str) -> tuple[str, dict[str, Any]]:
 
 
 def _how_sure(row: Row) -> str:
-    if not np.isfinite(reach.likely(row)):
+    if not np.isfinite(significance.adjusted_p(row)):
         return "and the difference was not tested"
-    if reach.told(row):
-        return f"and chance would give as large a difference {reach.by_chance(row)}"
+    if significance.is_significant(row):
+        return f"a significant difference ({p_value(row)})"
     return "and the two are not told apart"
 
 
 def _than(name: str, row: Row) -> str:
     other, by = _the(name), f"{abs(row['ahead']):.0%}"
-    if reach.told(row):
+    if significance.is_significant(row):
         side = "more" if row["ahead"] > 0 else "less"
         return f"it is {side} often right than {other}, by {by} of the texts"
     seen = (
@@ -659,7 +660,7 @@ def _other(rows: pd.DataFrame) -> list[dict[str, Any]]:
 def _measured(row: Row) -> str:
     who = [escape(row["model"])] if isinstance(row["model"], str) else []
     who += [_the(str(row["judge"]))] if isinstance(row["judge"], str) else []
-    return f"{plain.called(row)} ({', '.join(who)}): {plain.numbers(row, unit='units')}"
+    return f"{phrases.measure(row)} ({', '.join(who)}): {phrases.numbers(row, unit='units')}"
 
 
 def _card(rows: pd.DataFrame, test: pd.DataFrame) -> dict[str, str]:
@@ -680,7 +681,7 @@ def _card(rows: pd.DataFrame, test: pd.DataFrame) -> dict[str, str]:
 def more(rows: pd.DataFrame) -> list[str]:
     """Say of declared rows that were tested and not told apart what more texts would tell."""
     tested = rows[rows["p_value"].notna()]
-    return reach.lacking(tested, name=lambda row: _called(row["judge"]), unit="texts")
+    return phrases.power(tested, name=lambda row: _called(row["judge"]), unit="texts")
 
 
 # --- headings of sections -------------------------------------------------------------------------
@@ -740,7 +741,7 @@ def twins(estimates: pd.DataFrame) -> str:
     """
     own = _pooled(estimates)
     rows = own[(own["statistic"] == "pair_share") & own["estimate"].notna()].to_dict("records")
-    told = sum(map(reach.told, rows))
+    told = sum(map(significance.is_significant, rows))
     return (
         f"{told or 'None'} of {len(rows)} judges tell the sentence that says more of a stereotype "
         "from its twin"
@@ -757,7 +758,7 @@ def erring(estimates: pd.DataFrame, *, judge: str) -> str:
             worst = rates.loc[rates["estimate"].idxmax()]
             parts.append(f"{what} on {escape(worst['dimension'])} ({worst['estimate']:.0%})")
     if not parts:
-        return f"{plain.capital(_the(judge))} errs alike on all kinds of sentence"
+        return f"{prose.capitalize(_the(judge))} errs alike on all kinds of sentence"
     return f"Most {' and most '.join(parts)}, by {_the(judge)}"
 
 
@@ -783,7 +784,7 @@ def guarding(estimates: pd.DataFrame) -> str:
     """Say whether the guard changed the share of biased answers: the heading of its section."""
     rows = estimates[estimates["statistic"] == "biased_share_difference"].to_dict("records")
     rows = [row for row in rows if np.isfinite(row["estimate"])]
-    told = sum(map(reach.told, rows))
+    told = sum(map(significance.is_significant, rows))
     if told:
         return f"The guard changes the share of biased answers of {told} of {len(rows)} models"
     few = max((row["n"] for row in rows), default=0)
@@ -925,7 +926,7 @@ def swapped(swaps: pd.DataFrame) -> list[str]:
         _called(judge): int((own["swap"].abs() > 0).sum())
         for judge, own in swaps.groupby("judge", sort=False)
     }
-    told = plain.listed([f"{judge} in {count}" for judge, count in counts.items()], most=9)
+    told = prose.listed([f"{judge} in {count}" for judge, count in counts.items()], most=9)
     return [
         f"Of {every:,} answers {named:,} name a group of the word lists. With each group in turn "
         f"in its place another verdict is given by {told}. Where a prejudice is about one group "
@@ -961,7 +962,7 @@ def mitigation(estimates: pd.DataFrame) -> list[str]:
     told = f"The guard stopped {fine:.0f} of {of['stopped_without_bias']:.0f} unbiased answers"
     if not rows["biased_share_without"]["n_lost"].any():
         told += f", and {every - fine:.0f} of {stopped['biased_share_without']:.0f} biased ones"
-    changes = beyond_chance(
+    changes = count_significant(
         estimates[estimates["statistic"] == "biased_share_difference"],
         what="changes of a model's share of biased answers by the guard",
         unit="answers",

@@ -84,7 +84,7 @@ def effects(estimates: pd.DataFrame) -> Drawn:
         tone = "toxicity" if own["measure"].iloc[0] == "toxicity" else "tone"
         return "change of the group's share" if share else f"change of {tone}"
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         what = _MEASURES.get(row["measure"], row["measure"])
         if row["statistic"] != EFFECTS[0]:
             side = "colder" if not up else "warmer"
@@ -99,11 +99,8 @@ def effects(estimates: pd.DataFrame) -> Drawn:
         "Effect of the prompt on the group's share of words, on the tone towards it and on its "
         "share of topics, on articles answered under both prompts, with intervals, by model; 0 is "
         "no effect.",
-        figures.stated(
-            rows,
-            by="panel",
-            told=told,
-            otherwise=("No effect of the prompt is told apart from none"),
+        figures.finding_title(
+            rows, by="panel", describe=describe, otherwise=("No significant effect of the prompt")
         ),
         f"{of.removesuffix('.')}; 0: no effect of the prompt.",
     )
@@ -135,7 +132,7 @@ def prejudice(
         measure = own["measure"].iloc[0]
         return "share of articles" if share else f"mean change of {_MEASURES.get(measure, measure)}"
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         people, by = names.people(row["group"]), _MEASURES.get(row["measure"], row["measure"])
         if not first:
             return f"by {by}"
@@ -148,10 +145,10 @@ def prejudice(
         "Share of articles in which the group fares worse than in the original, and the mean "
         "change in those, under the neutral and the biased prompt by model, with intervals and the "
         "range that the reference gives; a panel a measure.",
-        figures.stated(
+        figures.finding_title(
             under,
             by="panel",
-            told=told,
+            describe=describe,
             sides=(True,),
             otherwise=(f"Under the {biased} prompt no group fares worse more often than by chance"),
         ),

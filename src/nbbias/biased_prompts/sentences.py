@@ -19,8 +19,9 @@ from nbbias.biased_prompts.compare import leading
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
 from nbbias.biased_prompts.refusing import RECORDED, REFUSED
 from nbbias.params import Texts
-from nbbias.reading import claims, escape, names, number, p_value, plain, reach
+from nbbias.reading import claims, names, number, p_value, phrases, prose, significance
 from nbbias.tables import UNTESTABLE
+from nbbias.tables.escape import markdown as escape
 
 Row = Mapping[str, Any]
 
@@ -78,30 +79,27 @@ def lead(
     prompts
         ``"neutral"`` and ``"biased"``: their names in the column `prompt`.
     """
-    parts = plain.families(leading_rows(declared))
-    told = [own for own in parts if len(reach.shown(own))]
-    rest = [own for own in parts if not len(reach.shown(own))]
-    under = f"the {escape(prompts['neutral'])} prompt"
-    said = plain.nothing(parts, reference=under)
-    if told:
-        said = _shown(told, rest, prompts)
-    if claims.CLAIM not in declared:
-        said[-1] = said[-1].removesuffix(".") + " (exploratory: no claim was pre-specified)."
+    parts = phrases.families(leading_rows(declared))
+    found = [part for part in parts if len(significance.significant(part))]
+    under = f"under the {escape(prompts['neutral'])} prompt"
+    summary = phrases.summarize(_refusals_first(parts), reference=under)
     what = [one for name, one in _MEASURES.items() if (estimates["measure"] == name).any()]
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles = len(answers[["source", "article_id"]].drop_duplicates())
     models = answers["model"].nunique()
     card = {
-        "measures": f"{plain.capital(plain.listed(what, most=5))}: the same article asked for "
+        "measures": f"{prose.capitalize(prose.listed(what, most=5))}: the same article asked for "
         "under two prompts",
-        "groups": plain.listed([escape(names.people(str(one))) for one in groups], most=6),
+        "groups": prose.listed([escape(names.people(str(one))) for one in groups], most=6),
         "N": f"{articles:,} articles and {len(answers):,} answers of {models} "
         f"model{'' if models == 1 else 's'}",
         "instrument": ", ".join(dict.fromkeys(_instruments(estimates))),
         "not": _NOT,
     }
-    numbers = plain.leading(told or rest)
-    return reading.Lead(tuple(said), plain.technical(parts), "finding", numbers, card, texts)
+    technical, numbers = phrases.technical(parts), phrases.leading(found or parts)
+    return reading.Lead(
+        summary.sentences, technical, "finding", numbers, card, texts, claims=summary.claims
+    )
 
 
 def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
@@ -122,47 +120,13 @@ def _instruments(estimates: pd.DataFrame) -> list[str]:
     return [escape(str(one).split(" (")[0]) for one in estimates["instrument"].dropna().unique()]
 
 
-def _shown(
-    told: Sequence[pd.DataFrame], rest: Sequence[pd.DataFrame], prompts: Mapping[str, str]
-) -> list[str]:
-    """Say what is shown in up to two parts, and how sure that is."""
-    pairs = [(side, own) for own in told for side in plain.sides(own)]
-    refusals_first = [one for one in pairs if _refusing(one[1])][:1]
-    chosen = (refusals_first + [one for one in pairs if not _refusing(one[1])])[:2]
-    biased, neutral = (escape(prompts[name]) for name in ("biased", "neutral"))
-    thans = [f" under the {biased} prompt than under the {neutral} one", ""]
-    if len(chosen) > 1 and _refusing(chosen[0][1]) and not _refusing(chosen[1][1]):
-        thans[1] = " under it"
-    clauses = [_clause(side, own, than) for (side, own), than in zip(chosen, thans, strict=False)]
-    if len(clauses) > 1:
-        clauses[1] = f"where they answer, {plain.lower(clauses[1])}"
-    sure = plain.chance(told, "If the prompt made no difference")
-    silent = [plain.called(own.iloc[0].to_dict()) for own in rest if len(reach.decided(own))]
-    none = f"; no difference could be shown in {plain.listed(silent)}" if silent else ""
-    return [f"{'; '.join(clauses)}.", f"{sure}{none}."]
-
-
-def _refusing(own: pd.DataFrame) -> bool:
-    return bool((own["measure"] == "refusal").all())
-
-
-def _clause(side: pd.DataFrame, own: pd.DataFrame, than: str) -> str:
-    """Say who does what to whom under the biased prompt, and by how much."""
-    row = side.iloc[0].to_dict()
-    if row["statistic"] in EFFECTS:
-        return news.sentences.clause(side, own, than=than)
-    subject, several = plain.subject(side, own, again=" than " not in than)
-    more = "more" if row["estimate"] > 0 else "less"
-    if row["statistic"] == _REFUSES:
-        does = f"refuse{'' if several else 's'} {more} articles"
-    else:
-        does = f"ha{'ve' if several else 's'} {plain.called(row)} {plain.direction(row)}"
-    return f"{subject} {does}{than}: {plain.far(side, more)}"
+def _refusals_first(parts: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
+    return sorted(parts, key=lambda part: bool((part["measure"] != "refusal").any()))
 
 
 def more(declared: pd.DataFrame) -> list[str]:
     """Say what these articles can show of what leads, and how many would show more."""
-    return plain.reaching(leading_rows(declared))
+    return phrases.power(leading_rows(declared))
 
 
 # --- the corpus -------------------------------------------------------------------------------
@@ -266,7 +230,7 @@ def refused(rates: pd.DataFrame, *, neutral: str, biased: str) -> list[str]:
     for model in order:
         alike.setdefault(of_model[model][1], []).append(model)
     lines = [
-        f"**{plain.listed(own, most=9)}** refuse{'' if len(own) > 1 else 's'} {what}."
+        f"**{prose.listed(own, most=9)}** refuse{'' if len(own) > 1 else 's'} {what}."
         for what, own in alike.items()
     ]
     left = len(lines) - _MODELS
@@ -276,20 +240,20 @@ def refused(rates: pd.DataFrame, *, neutral: str, biased: str) -> list[str]:
 def refusals_result(rates: pd.DataFrame, *, biased: str) -> str:
     """Say in a heading which models refuse more under the biased prompt."""
     rows = rates[rates["statistic"] == _REFUSES]
-    found = reach.shown(rows)
+    found = significance.significant(rows)
     if found.empty:
         some = _overall(rates)
         some = some[(some["statistic"] == "refusal_rate") & (some["estimate"] > 0)]
         none = "No model refuses" if some.empty else "No model is shown to refuse more"
         return f"{none} under the {escape(biased)} prompt"
-    of, parts = plain.models(rows), []
+    of, parts = phrases.models(rows), []
     for more, own in (
         ("more", found[found["estimate"] > 0]),
         ("less", found[found["estimate"] < 0]),
     ):
         if len(own):
             refuse = "refuses" if len(own) == 1 else "refuse"
-            who = plain.listed([plain.who(row, rows) for row in own.to_dict("records")])
+            who = prose.listed([phrases.subject(row, rows) for row in own.to_dict("records")])
             count = f"{len(own)} of {of} {refuse} {more} often ({who})"
             parts.append(count if len(rows) > 1 else f"{who} refuses {more} often")
     return f"Under the {escape(biased)} prompt {' and '.join(parts)}"
@@ -321,25 +285,25 @@ def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
     true = corrected.set_index(["model", "bias", "group"]).to_dict("index")
     sentences = []
     for bias, own in rows.groupby("bias", sort=False):
-        head = f"**{plain.capital(escape(bias))}.**"
+        head = f"**{prose.capitalize(escape(bias))}.**"
         tested = own[own["p_adjusted"].notna()]
         if tested.empty:
             why = own["reason"].dropna()
             told = escape(why.iloc[0]) if len(why) else "nothing to compare"
             sentences.append(f"{head} Not tested ({told}).")
             continue
-        found = reach.shown(tested)
+        found = significance.significant(tested)
         parts = []
         for row in found.to_dict("records"):
             more = "more" if row["estimate"] > 0 else "less"
             parts.append(
                 f"headlines about {escape(names.people(str(row['group'])))} are refused "
-                f"{plain.size(row, row['estimate'])} {more} often by {plain.who(row, rows)} than "
-                f"headlines that name nobody ({_percent(row)}; "
+                f"{phrases.size(row, row['estimate'])} {more} often by "
+                f"{phrases.subject(row, rows)} than headlines that name nobody ({_percent(row)}; "
                 f"N = {row['n']:.0f}; {p_value(row)}"
                 f"{_corrected(true.get((row['model'], bias, row['group'])))})"
             )
-        text = f"{head} {plain.capital('; '.join(parts))}. " if parts else f"{head} "
+        text = f"{head} {prose.capitalize('; '.join(parts))}. " if parts else f"{head} "
         left = len(tested) - len(found)
         if left:
             text += f"In {'the other ' if parts else ''}{left} comparisons no difference could be "
@@ -354,14 +318,14 @@ def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
 def selective_result(rates: pd.DataFrame) -> str:
     """Say in a heading whether refusals depend on whom a headline names; nothing if unmeasured."""
     rows = rates[(rates["statistic"] == "refusal_difference") & (rates["group"] != NOBODY)]
-    if reach.decided(rows).empty:
+    if significance.valid_tests(rows).empty:
         return ""
-    found = reach.shown(rows).head(1).to_dict("records")
+    found = significance.significant(rows).head(1).to_dict("records")
     if not found:
         return "No model is shown to refuse by whom a headline names"
     more = "more" if found[0]["estimate"] > 0 else "less"
     whom = escape(names.people(str(found[0]["group"])))
-    return f"Headlines about {whom} are refused {more} often than others by " + plain.who(
+    return f"Headlines about {whom} are refused {more} often than others by " + phrases.subject(
         found[0], rows
     )
 
@@ -382,43 +346,41 @@ def effects(estimates: pd.DataFrame) -> list[str]:
         family = rows[
             (rows["measure"] == measure) & (rows["statistic"] == own["statistic"].iloc[0])
         ]
-        reaches = reach.reach(family).reindex(own.index)
+        mde = significance.minimum_detectable_effect(family).reindex(own.index)
         name = _LEVEL.get(str(measure), str(measure))
         name += f", {escape(bias)}" if rows["bias"].nunique() > 1 else ""
-        if len(reach.decided(own)) == len(own) and reach.shown(own).empty:
-            row = own.iloc[0].to_dict()
-            ends = reaches.dropna()
-            quiet.append((name, plain.between(row, [ends.min(), ends.max()])))
+        if len(significance.valid_tests(own)) == len(own) and significance.significant(own).empty:
+            quiet.append((name, phrases.size_range(own.iloc[0].to_dict(), mde)))
             continue
-        told = plain.differences(own, reaches=reaches)
+        told = phrases.differences(own, mde=mde)
         sentences.append(f"**{name}.** {told}")
     if quiet:
-        named = [quiet[0][0], *(plain.uncapital(one) for one, _ in quiet[1:])]
-        taken = [f"{size} in {plain.uncapital(one)}" for one, size in quiet]
+        named = prose.listed([quiet[0][0], *(name.lower() for name, _ in quiet[1:])], most=9)
+        sizes = prose.listed([f"{size} in {name.lower()}" for name, size in quiet], most=9)
         sentences.append(
-            f"**{plain.listed(named, most=9)}.** No difference could be shown in any model; it "
-            f"would have taken about {plain.listed(taken, most=9)}."
+            f"**{named}.** No significant difference in any model (minimum detectable difference "
+            f"at 80% power: {sizes})."
         )
     other = rows[~first]
-    if len(reach.decided(other)):
-        by = plain.listed([escape(one) for one in other["instrument"].unique()])
-        found = reach.shown(other)
+    if len(significance.valid_tests(other)):
+        by = prose.listed([escape(one) for one in other["instrument"].unique()])
+        found = significance.significant(other)
         told = (
-            plain.differences(found, reaches=reach.reach(found))
+            phrases.differences(found, mde=significance.minimum_detectable_effect(found))
             if len(found)
-            else ("no difference could be shown either.")
+            else "No significant difference."
         )
-        sentences.append(f"By {by}, {plain.uncapital(told)}")
+        sentences.append(f"By {by}: {told}")
     return sentences
 
 
 def effects_result(estimates: pd.DataFrame) -> str:
     """Say in a heading what the prompt changes at the first level that was measured."""
     rows = estimates[estimates["statistic"].isin(EFFECTS)]
-    if reach.decided(rows).empty:
-        return "No effect of the prompt on what is written can be told from these texts"
+    if significance.valid_tests(rows).empty:
+        return "The prompt's effect on the texts could not be tested"
     first = rows[rows["instrument"] == rows.groupby("measure")["instrument"].transform("first")]
-    return plain.heading(first, none="No effect of the prompt on what is written could be shown")
+    return phrases.heading(first, none="No significant effect of the prompt on the texts")
 
 
 def _open(estimates: pd.DataFrame) -> dict[tuple[Hashable, ...], dict[str, float]]:
@@ -479,20 +441,20 @@ def two_samples_result(estimates: pd.DataFrame) -> str:
     rows = estimates[estimates["statistic"] == "prejudice_share_change"]
     rows = leading(rows)
     rows = rows[rows["measure"] == rows["measure"].iloc[0]] if len(rows) else rows
-    if reach.decided(rows).empty:
+    if significance.valid_tests(rows).empty:
         return "Whether the share of prejudice changes cannot be told from these texts"
-    found = len(reach.shown(rows))
+    found = len(significance.significant(rows))
     if not found:
         return "No change of the share of prejudice could be shown"
     one = len(rows) == 1
-    where = plain.who(rows.iloc[0], rows) if one else f"{found} of {plain.models(rows)}"
+    where = phrases.subject(rows.iloc[0], rows) if one else f"{found} of {phrases.models(rows)}"
     return f"The share of prejudice changes in {where}"
 
 
 def changes(estimates: pd.DataFrame) -> bool:
     """Tell whether any change of the share of prejudice is shown: what a figure shows."""
     rows = estimates[estimates["statistic"] == "prejudice_share_change"]
-    return len(reach.shown(leading(rows))) > 0
+    return len(significance.significant(leading(rows))) > 0
 
 
 def bounds(estimates: pd.DataFrame) -> list[str]:
@@ -516,7 +478,7 @@ def bounds(estimates: pd.DataFrame) -> list[str]:
     whom = escape(names.people(str(rows["group"].iloc[0])))
     return [
         "**What refusals leave open.** The share of articles under that prompt in which "
-        f"{whom} fare worse than in the original: {plain.listed(parts)}."
+        f"{whom} fare worse than in the original: {prose.listed(parts)}."
     ]
 
 

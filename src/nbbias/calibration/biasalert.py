@@ -225,7 +225,7 @@ def level(design: Design, repeats: int, inference: InferenceSettings) -> pd.Data
 
 _CLASSIFIER, _ALONE, _MAJORITY = "classifier", "classifier_alone", "majority"
 _SIDE = re.compile(r"it is (more|less) often right than")
-_COMMONER = re.compile(r"judges (\d+)% of .*right on (\d+)%, and chance would give as large")
+_COMMONER = re.compile(r"judges (\d+)% of .*right on (\d+)%, a significant difference")
 
 
 def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> list[Row]:
@@ -252,7 +252,7 @@ def claimed(said: Sequence[str]) -> set[tuple[str, ...]]:
     Examples
     --------
     >>> claimed(["The x judges 80% of 84 texts as they are labelled; giving all of them the "
-    ...     "commoner label is right on 60%, and chance would give as large a difference.",
+    ...     "commoner label is right on 60%, a significant difference.",
     ...     "It is not told apart from the y."])
     {('majority', 'more')}
     """

@@ -6,7 +6,6 @@ of two texts on the same article. Articles differ in what they are about, which 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ from scipy.stats import fisher_exact
 
 from nbbias import biased_prompts, refusals, stats
 from nbbias.calibration import repeated
-from nbbias.calibration.leads import TEXTS, pages, saying, sayings, start
+from nbbias.calibration.leads import TEXTS, pages, saying, sayings, side_of, start
 from nbbias.calibration.trials import Design, Measure
 from nbbias.stats import InferenceSettings
 
@@ -338,12 +337,6 @@ def _truths(design: Design) -> dict[str, float]:
 _MODELS = ("m1", "m2", "m3")
 _PROMPTS = {"neutral": "neutral", "biased": "biased"}
 
-#: What a clause speaks of, and the words that say which way.
-_CLAUSES = {
-    "refuse": ("refusal", {"refuses? more": "more", "refuses? less": "less"}),
-    "share of the words": ("word", {"a smaller share": "less", "a larger share": "more"}),
-    "tone": ("sentiment", {"colder tone": "less", "warmer tone": "more"}),
-}
 _EFFECT = {"bias": "gender", "group": "female"}
 
 
@@ -374,25 +367,6 @@ def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) 
     return found
 
 
-def claimed(said: Sequence[str]) -> set[tuple[str, ...]]:
-    """Read off a lead which model does what more or less under the biased prompt.
-
-    Examples
-    --------
-    >>> sorted(claimed(["One of 3 models, m1, refuses more articles than …: 20 points more; where "
-    ...     "they answer, all 3 models give women a smaller share of the words under it: …."]))[:2]
-    [('m1', 'refusal', 'more'), ('m1', 'word', 'less')]
-    """
-    found: set[tuple[str, ...]] = set()
-    for clause in re.split(r"; ", said[0].replace("\\", "")):
-        for told, (measure, ways) in _CLAUSES.items():
-            for words_of, way in ways.items():
-                if told in clause and re.search(words_of, clause):
-                    every = _MODELS if re.search(r"\b[Aa]ll 3 models", clause) else ()
-                    found |= {(m, measure, way) for m in (*re.findall(r"m\d", clause), *every)}
-    return found
-
-
 def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     """Return SAYINGS of pages with three models, of which the first alone heeds the prompt.
 
@@ -414,10 +388,12 @@ def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataF
         instrument="simulated",
         confidence=inference.confidence,
     ):
-        told = biased_prompts.sentences.lead(
+        lead = biased_prompts.sentences.lead(
             rows, estimates=rows, answers=answers, texts=TEXTS, prompts=_PROMPTS
-        ).plain
-        found.append(saying(design, told, claimed=claimed(told), true=true))
+        )
+        claims = lead.claims.to_dict("records")
+        claimed = {(row["model"], row["measure"], side_of(row)) for row in claims}
+        found.append(saying(design, lead.plain, claimed=claimed, true=true))
     return sayings(found)
 
 

@@ -60,7 +60,7 @@ def pages(
     >>> led = pages([[row], [row | {"p_value": 0.3}]], claims=[{"statistic": "index"}],
     ...             study="llmbi", measure="llmbi", confidence=0.95)
     >>> [rows["verdict"].tolist() for rows in led]
-    [['told apart'], ['not told apart']]
+    [['significant'], ['not significant']]
     """
     table = tables.estimates([row for own in runs for row in own], study=study, **common)
     run = np.repeat(np.arange(len(runs)), [len(own) for own in runs])
@@ -102,6 +102,18 @@ def saying(
         "false": bool(read - truth),
         "sentence": " ".join(said),
     }
+
+
+def side_of(row: Mapping[str, Any]) -> str:
+    """Return on which side of its null value a claim lies.
+
+    Examples
+    --------
+    >>> side_of({"estimate": 0.2, "null": 0.5})
+    'less'
+    """
+    null = row["null"] if np.isfinite(row["null"]) else 0.0
+    return "more" if row["estimate"] > null else "less"
 
 
 def choices(

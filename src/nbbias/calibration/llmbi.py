@@ -7,7 +7,6 @@ own means and tests measure them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -15,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import llmbi, stats
-from nbbias.calibration.leads import TEXTS, pages, saying, sayings, start
+from nbbias.calibration.leads import TEXTS, pages, saying, sayings, side_of, start
 from nbbias.calibration.trials import Design, Measure
 from nbbias.stats import InferenceSettings
 
@@ -150,8 +149,6 @@ def trial(design: Design, repeats: int, inference: InferenceSettings) -> pd.Data
 # --- what leads -----------------------------------------------------------------------------------
 
 _MODELS = ("m1", "m2", "m3")
-_SIDES = re.compile(r"((?:m\d(?:, | and )?)+) lies? (above|below) it")
-_ENDS = re.compile(r"answers of (m\d) are the most .* those of (m\d) .*; (\d) of \d pairs")
 
 
 def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> list[Row]:
@@ -170,26 +167,9 @@ def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) 
     return rows
 
 
-def claimed(said: Sequence[str]) -> set[tuple[str, ...]]:
-    """Read off a lead which models lie apart from prose, and which from each other.
-
-    Examples
-    --------
-    >>> sorted(claimed(["Of 3 models the answers of m1 are the most strongly worded (1) and those "
-    ...     "of m3 the least (0); 1 of 3 pairs of models are told apart.",
-    ...     "Prose scores 0: m1 and m2 lie above it, m3 is not told apart from it."]))
-    [('m1', 'above'), ('m1', 'most'), ('m2', 'above')]
-    """
-    text = " ".join(said).replace("\\", "")
-    found: set[tuple[str, ...]] = {
-        (model, side) for who, side in _SIDES.findall(text) for model in re.findall(r"m\d", who)
-    }
-    ends = _ENDS.search(text)
-    if ends and int(ends[3]):
-        found.add((ends[1], "most"))
-        if int(ends[3]) > 2:  # each from each other
-            found.add((ends[2], "least"))
-    return found
+def _other(row: Row) -> str:
+    """Return the model that a row compares with; empty for reference prose."""
+    return row["group"] if isinstance(row["group"], str) else ""
 
 
 def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
@@ -202,7 +182,8 @@ def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataF
     [True, False]
     """
     rng, found = start(design, inference), []
-    true = [("m1", "above"), ("m1", "most")] if design.planted else []
+    true = [("m1", "", "more")] + [(other, "m1", "less") for other in _MODELS[1:]]
+    true = true if design.planted else []
     for rows in pages(
         [run(rng, design, inference) for _ in range(repeats)],
         claims=llmbi.params.Llmbi.model_fields["claims"].default,
@@ -211,8 +192,10 @@ def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataF
         instrument="simulated",
         confidence=inference.confidence,
     ):
-        said = llmbi.sentences.lead(rows, texts=TEXTS).plain
-        found.append(saying(design, said, claimed=claimed(said), true=true))
+        lead = llmbi.sentences.lead(rows, texts=TEXTS)
+        claims = lead.claims.to_dict("records")
+        claimed = {(row["model"], _other(row), side_of(row)) for row in claims}
+        found.append(saying(design, lead.plain, claimed=claimed, true=true))
     return sayings(found)
 
 

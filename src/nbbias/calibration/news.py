@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import wraps
 from typing import Any
@@ -13,9 +12,10 @@ from scipy.stats import sem, t
 
 from nbbias import news, reading, tables
 from nbbias.calibration import repeated, worlds
-from nbbias.calibration.leads import TEXTS, saying, sayings
+from nbbias.calibration.leads import TEXTS, saying, sayings, side_of
 from nbbias.calibration.trials import Design, Measure, Trial
 from nbbias.calibration.worlds import GROUPS, WORLDS, Corpora
+from nbbias.reading import names
 from nbbias.stats import InferenceSettings
 
 #: Sentences of a world that are held at a time.
@@ -512,12 +512,6 @@ _INSTRUMENTS = {"word": "word list", "sentiment": "TextBlob"}
 #: Counted pairs that a model needs to be compared with the others.
 _MIN_PAIRS = news.params.NewsBias.model_fields["min_pairs"].default
 
-#: What a clause of the lead says: who does what to whom.
-_CLAUSES = {
-    "word": re.compile(r"(.+?) gives? (.+?) an? \w+ share of the words.*?: .*?(more|less)\b"),
-    "sentiment": re.compile(r"(.+?) writes? about (.+?) in an? \w+ tone.*?: .*?(higher|lower)\b"),
-}
-
 
 @_possible
 def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
@@ -604,39 +598,14 @@ def _said(
     estimates = tables.estimates(rows, study="news_bias", confidence=inference.confidence)
     declared = reading.claims.declared(estimates, _CLAIMS, confidence=inference.confidence)
     pairs = pd.DataFrame({"source": "simulated", "article_id": range(design.n), "model": who[0]})
-    plain = news.sentences.lead(declared, estimates=estimates, pairs=pairs, texts=TEXTS).plain
+    lead = news.sentences.lead(declared, estimates=estimates, pairs=pairs, texts=TEXTS)
     side = "less" if design.planted < 0 else "more"
     true = [(who[0], "word", "women", side), (who[1], "sentiment", "women", side)]
-    read = claimed(plain[0], who)
-    return saying(design, plain, claimed=read, true=true if design.planted else [])
-
-
-def claimed(sentence: str, who: Sequence[str]) -> set[tuple[str, ...]]:
-    """Read off what a lead claims: the model, the measure, the people, and the side.
-
-    Raises
-    ------
-    ValueError
-        A clause says something, but not in the words of the study.
-
-    Examples
-    --------
-    >>> said = "One of 2 models, b, gives women a smaller share of the words: 0.10 less (of 0.4)."
-    >>> claimed(said, ["a", "b"])
-    {('b', 'word', 'women', 'less')}
-    """
-    found: set[tuple[str, ...]] = set()
-    for clause in sentence.split("; "):
-        for measure, pattern in _CLAUSES.items():
-            told = pattern.match(clause)
-            if told:
-                every = told[1].lower().startswith("all ")
-                named = [one for one in who if every or re.search(rf"\b{one}\b", told[1])]
-                side = "more" if told[3] in {"more", "higher"} else "less"
-                found |= {(one, measure, told[2], side) for one in named}
-    if not found:
-        raise ValueError(f"cannot be read: {sentence}")
-    return found
+    claimed = {
+        (row["model"], row["measure"], names.people(row["group"]), side_of(row))
+        for row in lead.claims.to_dict("records")
+    }
+    return saying(design, lead.plain, claimed=claimed, true=true if design.planted else [])
 
 
 MEASURES = (

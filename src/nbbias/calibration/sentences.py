@@ -10,7 +10,7 @@ import pandas as pd
 from nbbias.calibration.params import BAND
 from nbbias.calibration.tables import called
 from nbbias.params import Texts
-from nbbias.reading import Lead, number, p_value, plain
+from nbbias.reading import Lead, number, p_value, prose
 
 Row = dict[str, Any]
 
@@ -123,7 +123,7 @@ def _all_open(of: dict[str, pd.DataFrame]) -> str:
     counted = {"interval": of["coverage_error"], "test": of["false_positive_error"]}
     names = [_count(own, what) for what, own in counted.items() if len(own)]
     return (
-        f"Of {plain.listed(names)} none is told to miss its level by more than {100 * BAND:.0f} "
+        f"Of {prose.listed(names)} none is told to miss its level by more than {100 * BAND:.0f} "
         "points, nor to keep to it, by so few simulated studies: "
         "params/calibration/full.yaml simulates enough."
     )
@@ -158,7 +158,7 @@ def _told(own: pd.DataFrame, level: float, parts: dict[str, str], verb: str) -> 
         said.append(text)
     if n:
         said.append(f"{n} {'is' if n == 1 else 'are'} left open by so few simulated studies")
-    return plain.listed(said, most=len(said))
+    return prose.listed(said, most=len(said))
 
 
 def _of(own: pd.DataFrame, which: str) -> int:
@@ -210,7 +210,7 @@ def _card(own: pd.DataFrame) -> dict[str, str]:
     return {
         "measures": "how often intervals hold the truth, tests err, and first sentences are false",
         "groups": "none: effects are planted on the groups that each measure compares",
-        "N": f"{counted:,.0f} simulated studies by interval, of {plain.listed(stems, most=9)}",
+        "N": f"{counted:,.0f} simulated studies by interval, of {prose.listed(stems, most=9)}",
         "instrument": "simulation; no word list, scorer or judge is tested by it",
         "not": "that a measure is right about the world: its instrument, its groups and its "
         "construct are not simulated",
@@ -333,7 +333,7 @@ def false_leads(table: pd.DataFrame) -> str:
         f"{share:.1%}{'' if one else ' lead with a false sentence'}"
         for one, share in sorted(shares.items())
     ]
-    return plain.capital(", ".join(parts))
+    return prose.capitalize(", ".join(parts))
 
 
 def simulated(designs: pd.DataFrame) -> str:
@@ -385,5 +385,5 @@ def lost(designs: pd.DataFrame) -> list[str]:
     """
     if designs.empty:
         return []
-    told = plain.listed(sorted(designs["world"].unique()))
+    told = prose.listed(sorted(designs["world"].unique()))
     return [f"Not simulated, since its data are not here (`NBBIAS_DATA`): {told}."]

@@ -99,7 +99,7 @@ def misses(estimates: pd.DataFrame, *, rows: int | None = _MOST) -> Table:
     own = estimates[estimates["topic"].notna()].copy()
     own["task"] = called(own)
     if rows is not None:
-        own = reading.reach.shown(own)
+        own = reading.significance.significant(own)
     ends = ["estimate", "ci_low", "ci_high", "null"]
     own[ends] = 100 * own[ends]
     title = (

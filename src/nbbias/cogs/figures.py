@@ -52,7 +52,7 @@ def both(estimates: pd.DataFrame) -> Drawn:
         judges.assign(score="ABS", cell=judges["evaluator"]),
     ]
     rows = pd.concat(halves, ignore_index=True)
-    out = figures.apart(rows)
+    out = figures.is_beyond_null(rows)
     rows = rows.assign(
         panel=rows["score"].map({name: whose for name, (whose, _) in _SCORES.items()})
         + ": "
@@ -127,7 +127,7 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     rows = rows.assign(cell=_people(rows), reference=rows["model"].map(floors))
     words = {**_WORDS, "line": "two default answers"}
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         side = "further from" if up else "nearer to"
         if not first:
             return f"{names.people(row['group'])} {side.split()[0]}"
@@ -138,11 +138,13 @@ def distances(estimates: pd.DataFrame) -> Drawn:
         estimates[estimates["statistic"].isin(["distance", "floor"])],
         "Mean distance of each identity's answers to the default, with intervals, what permuted "
         "names give, and the distance between two default answers, by model.",
-        figures.stated(
+        figures.finding_title(
             rows,
             by="group",
-            told=told,
-            otherwise=("No identity's distance to the default is told apart from the others'"),
+            describe=describe,
+            otherwise=(
+                "No significant difference between identities in the distance to the default"
+            ),
         ),
         figures.caption(
             rows, "mean distance of an identity's answers to the default", of="units", band=_MEANT
@@ -170,7 +172,7 @@ def spreads(estimates: pd.DataFrame) -> Drawn:
     figure.axes[0].set_xlim(left=0)  # shared; set last, or the first panel's range would be all's
     parts = f"axes by {part}" if part else "axes"
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         begin = "identities are unlike beyond chance in the texts of " if first else ""
         return f"{begin}{row['model']}"
 
@@ -179,10 +181,10 @@ def spreads(estimates: pd.DataFrame) -> Drawn:
         own,
         f"Representative Bias Score of each axis{f' and {part}' if part else ''} with its "
         "interval and what permuted identities give, by model.",
-        figures.stated(
+        figures.finding_title(
             rows,
             by="model",
-            told=told,
+            describe=describe,
             of=parts,
             sides=(True,),
             otherwise=("No score lies beyond chance"),
@@ -228,11 +230,11 @@ def references(estimates: pd.DataFrame) -> Drawn:
         own,
         "Mean distance of each group's texts to the centroid of all groups, and to a reference "
         "group, with intervals and what shuffled names give, by model.",
-        figures.stated(
+        figures.finding_title(
             measured,
             by="both",
-            told=found,
-            otherwise=("No group's distance is told apart from what shuffled names give"),
+            describe=found,
+            otherwise=("No group's distance differs significantly from permuted names"),
         ),
         figures.caption(
             own, "mean distance of a group's texts", of="texts", band="what shuffled names give"
@@ -349,7 +351,7 @@ def preferences(
     places = statistic == "position_share"
     rows = own.assign(cell=own["bias"] + ", " + own["group"] if places else _people(own))
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         what = f"the text at {row['group']}" if places else f"texts of {names.people(row['group'])}"
         side = "preferred" if up else "passed over"
         return (
@@ -369,12 +371,12 @@ def preferences(
         ),
         own,
         _PREFERRED["people" if "kind" in own else statistic],
-        figures.stated(
+        figures.finding_title(
             rows,
             by="group",
-            told=told,
+            describe=describe,
             of="choices by axis" if places else "judges",
-            otherwise="No share is told apart from chance",
+            otherwise="No share differs significantly from chance",
         ),
         figures.caption(
             rows, "share of judgements in which it was preferred", of="units", band=_MEANT
@@ -405,7 +407,7 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     def scaled(_: pd.DataFrame, ax: Axes) -> None:
         ax.set_xlim(0, 1.05 * ends if np.isfinite(ends) else 1)
 
-    beyond = rows[figures.apart(rows)]
+    beyond = rows[figures.is_beyond_null(rows)]
     judges = rows["evaluator"].nunique()
     by = {
         name: beyond.loc[beyond["statistic"] == name, "evaluator"].nunique()

@@ -20,7 +20,8 @@ from nbbias.cogs.spread import unit
 from nbbias.cogs.suite import Suite
 from nbbias.cogs.tables import by_setting, together, whole
 from nbbias.params import Texts
-from nbbias.reading import Lead, escape, interval, names, number, p_value, plain, reach
+from nbbias.reading import Lead, interval, names, number, p_value, phrases, prose, significance
+from nbbias.tables.escape import markdown as escape
 
 
 def _alpha(estimates: pd.DataFrame) -> float:
@@ -111,7 +112,7 @@ def rbs(estimates: pd.DataFrame) -> str:
         else "the nearest to the default is {}, which chance may have put there"
     )
     part = next((f" by {name}" for name in ("task", "topic") if rows[name].notna().any()), "")
-    return reading.beyond_chance(
+    return reading.count_significant(
         rows,
         what=f"representative bias scores{part or _of_tasks(rows)}",
         unit=_unit(rows),
@@ -134,7 +135,7 @@ def _of_tasks(rows: pd.DataFrame) -> str:
 
 def _on(rows: pd.DataFrame) -> str:
     """Begin a sentence by what it holds for: other tasks may have it otherwise."""
-    return plain.capital(_of_tasks(rows).strip())
+    return prose.capitalize(_of_tasks(rows).strip())
 
 
 def floors(estimates: pd.DataFrame) -> list[str]:
@@ -180,7 +181,7 @@ def abs_scores(estimates: pd.DataFrame) -> str:
     rows = together(estimates)
     rows = rows[rows["statistic"] == "abs"].assign(model=None)  # the writers, all of them
     part = " by task" if rows["task"].notna().any() else _of_tasks(rows)
-    return reading.beyond_chance(
+    return reading.count_significant(
         rows,
         what=f"affinity bias scores{part}, orders balanced,",
         unit=_unit(rows),
@@ -278,7 +279,7 @@ def references(estimates: pd.DataFrame) -> list[str]:
     """Count the spreads beyond chance of groups' distances to the centroid; name the furthest."""
     own = estimates[estimates["instrument"].str.endswith("centroid of groups", na=False)]
     own = own.assign(bias=own["bias"].str.replace("_", " and "))
-    told = reading.beyond_chance(
+    told = reading.count_significant(
         own[own["statistic"] == "rbs"],
         unit="texts",
         what="spreads of groups' distances to the centroid of all",
@@ -294,7 +295,7 @@ def references(estimates: pd.DataFrame) -> list[str]:
 #: So many models and judges are named one by one.
 _FEW = 3
 
-_all = partial(plain.listed, most=9)
+_all = partial(prose.listed, most=9)
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
@@ -308,7 +309,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         Where the answers and judgements are from.
     """
     own = whole(rows)
-    measured = own.assign(far=reach.reach(own))[own["estimate"].notna()]
+    measured = own.assign(far=significance.minimum_detectable_effect(own))[own["estimate"].notna()]
     spreads = measured[measured["statistic"] == "rbs"]
     marked = spreads["instrument"].str.contains("centroid of groups", na=False)
     judged = measured[measured["statistic"] == "abs"]
@@ -388,12 +389,14 @@ def _preferring(
 ) -> str:
     told, left, counted = [], [], rows.to_dict("records")
     for who, own in rows.groupby(key, sort=False):
-        apart = [row for row in own.to_dict("records") if reach.told(row)]
+        apart = [row for row in own.to_dict("records") if significance.is_significant(row)]
         if apart:
             told.append((escape(who), [names.people(row["group"]) for row in apart], len(own)))
         else:
             left.append((escape(who), len(own)))
-    beyond = max((row["far"] for row in counted if not reach.told(row)), default=np.nan)
+    beyond = max(
+        (row["far"] for row in counted if not significance.is_significant(row)), default=np.nan
+    )
     would = (
         f" (spreads {number(beyond, decimals=3)} beyond chance would have been)"
         if np.isfinite(beyond)
@@ -401,16 +404,16 @@ def _preferring(
     )
     if not told:
         return f"{start}{none}{would}."
-    by_chance = reach.by_chance([row for row in counted if reach.told(row)])
+    p = phrases.largest_p([row for row in counted if significance.is_significant(row)])
     if len(told) > _FEW:
         groups = pd.Series([group for _, own, _ in told for group in own]).value_counts()
         text = many.format(told=len(told), of=len(told) + len(left), groups=escape(groups.index[0]))
-        return f"{start}{text} (chance alone would give each {by_chance})."
+        return f"{start}{text} (each {p}, Holm-adjusted)."
     parts = [
         does.format(who=who, groups=_all([escape(group) for group in groups]))
         for who, groups, _ in told
     ]
-    text = f"{start}{_all(parts)} (chance alone would give each {by_chance})"
+    text = f"{start}{_all(parts)} (each {p}, Holm-adjusted)"
     if left:
         axes = max(n for _, n in left)
         who = _all([name for name, _ in left]) if len(left) <= _FEW else f"{len(left)} other {one}s"
@@ -423,7 +426,7 @@ def _preferring(
 def _groups_apart(rows: pd.DataFrame) -> list[str]:
     """Say of texts without a default how many spreads of groups are told apart, and who is near."""
     counted = rows.to_dict("records")
-    told = [row for row in counted if reach.told(row)]
+    told = [row for row in counted if significance.is_significant(row)]
     what = "comparisons of groups, by what the prompts name,"
     if not told:
         return [
@@ -433,8 +436,7 @@ def _groups_apart(rows: pd.DataFrame) -> list[str]:
     near = list(dict.fromkeys(names.people(row["group"]) for row in told))
     return [
         f"Not all groups are written about alike: in {len(told)} of {len(counted)} {what} some "
-        "lie nearer to everyone's texts than others (chance alone would give each "
-        f"{reach.by_chance(told)}).",
+        f"lie nearer to everyone's texts than others (each {phrases.largest_p(told)}).",
         f"Nearest, and so least set apart, are texts about {_all([escape(one) for one in near])}.",
     ]
 
@@ -484,7 +486,7 @@ def set_apart(estimates: pd.DataFrame) -> str:
     """Say in how many comparisons some groups lie nearer to everyone's texts: a heading."""
     centroid = estimates["instrument"].str.endswith("centroid of groups", na=False)
     rows = estimates[centroid & (estimates["statistic"] == "rbs")]
-    told = sum(map(reach.told, rows.to_dict("records")))
+    told = sum(map(significance.is_significant, rows.to_dict("records")))
     if not told:
         return f"No significant difference in {len(rows)} comparisons of groups' distances"
     return f"Some groups lie nearer to everyone's texts in {told} of {len(rows)} comparisons"
@@ -499,7 +501,7 @@ def more(rows: pd.DataFrame) -> list[str]:
         return ", ".join(escape(one) for one in (who, row["bias"], score) if isinstance(one, str))
 
     unit_of = _unit(rows) or "units"
-    return reach.lacking(rows, name=name, unit=unit_of, decimals=3, most=1)
+    return phrases.power(rows, name=name, unit=unit_of, most=1)
 
 
 def nearest(estimates: pd.DataFrame) -> str:
@@ -539,7 +541,11 @@ def preferred(estimates: pd.DataFrame) -> str:
 
 def _heading(rows: pd.DataFrame, key: str, *, does: str, many: str, none: str) -> str:
     groups = {
-        str(who): [names.people(row["group"]) for row in own.to_dict("records") if reach.told(row)]
+        str(who): [
+            names.people(row["group"])
+            for row in own.to_dict("records")
+            if significance.is_significant(row)
+        ]
         for who, own in rows.groupby(key, sort=False)
     }
     told = {who: own for who, own in groups.items() if own}
@@ -578,7 +584,7 @@ def each_judge(estimates: pd.DataFrame) -> list[str]:
 
 def _told_of(rows: pd.DataFrame | None, what: str) -> str:
     counted = [] if rows is None else rows.to_dict("records")
-    told = [names.people(row["group"]) for row in counted if reach.told(row)]
+    told = [names.people(row["group"]) for row in counted if significance.is_significant(row)]
     if not told:
         return f"no {what}"
     who = _all([escape(one) for one in dict.fromkeys(told)])
@@ -589,7 +595,7 @@ def orders(estimates: pd.DataFrame) -> str:
     """Say how many scores are beyond chance in one order, and how many with orders balanced."""
     own = together(whole(estimates))
     counts = {
-        name: (sum(map(reach.told, rows)), len(rows))
+        name: (sum(map(significance.is_significant, rows)), len(rows))
         for name in ("abs_raw", "abs", "position")
         if (rows := own[(own["statistic"] == name) & own["estimate"].notna()].to_dict("records"))
     }
@@ -625,7 +631,7 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
     if rows.empty:
         return f"How far {people} agree was not measured"
-    told = sum(map(reach.told, rows.to_dict("records")))
+    told = sum(map(significance.is_significant, rows.to_dict("records")))
     low, high = number(rows["estimate"].min()), number(rows["estimate"].max())
     between = low if low == high else f"{low} to {high}"
     first = f"{people.capitalize()} agree beyond chance on {told} of {len(rows)} axes"

@@ -81,7 +81,7 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
         words={"band": "neutral prose of the same length"},
     )
 
-    def told(row: dict[str, object], up: bool, first: bool) -> str:
+    def describe(row: dict[str, object], up: bool, first: bool) -> str:
         side = "stronger" if up else "milder"
         if not first:
             return f"those of {row['model']} {side}"
@@ -92,18 +92,18 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
         of_dimension,
         "Mean score of each dimension with its interval, single prompts as open circles, and the "
         "range that neutral prose gives as a grey band, for each model.",
-        figures.stated(
+        figures.finding_title(
             of_dimension,
             by="model",
-            told=told,
+            describe=describe,
             of="dimensions",
-            otherwise=("No dimension's score is told apart from that of neutral prose"),
+            otherwise=("No dimension's score differs significantly from reference prose"),
         ),
         figures.caption(
             of_dimension,
             "mean score of a dimension",
             of="prompts",
-            band="what is not told apart from neutral prose of the same length",
+            band="range under the null (reference prose of the same length)",
         )
         + (" Rings: single prompts." if len(of_prompt) else ""),
     )

@@ -1,4 +1,4 @@
-"""What the estimates of the LLMBI study say, in sentences."""
+"""What the estimates of the LLMBI study say; the words are in ``data/prose/llmbi.j2``."""
 
 from __future__ import annotations
 
@@ -7,30 +7,32 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from nbbias import stats
 from nbbias.llmbi import audit
 from nbbias.params import Texts
 from nbbias.reading import (
     Lead,
-    beyond_chance,
-    escape,
+    count_significant,
     estimate_sentence,
-    interval,
+    headline,
     number,
     p_value,
-    plain,
-    reach,
+    phrases,
+    prose,
+    significance,
 )
+from nbbias.tables import escape
 
 Row = dict[str, Any]
 
-#: So many models are named one by one.
+#: So many models or dimensions are named one by one.
 _FEW = 3
 
 
 def index(estimates: pd.DataFrame, *, subject: str = "The index of **{model}** is") -> list[str]:
-    """Say the index of every model, beside neutral prose; `subject` may name columns.
+    """Say the index of every model, beside reference prose; `subject` may name columns.
 
     Examples
     --------
@@ -41,9 +43,9 @@ def index(estimates: pd.DataFrame, *, subject: str = "The index of **{model}** i
     return [
         estimate_sentence(
             row,
-            subject=subject.format_map({k: escape(v) for k, v in row.items()}),
+            subject=subject.format_map({key: escape.markdown(text) for key, text in row.items()}),
             unit="prompts",
-            null="Neutral prose of the same length",
+            null="Reference prose of the same length",
         )
         for row in _rows(estimates, "index")
     ]
@@ -56,32 +58,31 @@ def differences(estimates: pd.DataFrame) -> list[str]:
     --------
     >>> row = {"statistic": "difference", "model": "a", "group": "b", "estimate": 0, "n": 18}
     >>> differences(pd.DataFrame([row]))
-    ['a and b score alike on the same prompts (N = 18).']
+    ['a and b had equal scores on the same prompts (N = 18).']
     """
     return [_difference(row) for row in _rows(estimates, "difference")]
 
 
-def _difference(row: Mapping[str, Any]) -> str:
-    model, other = escape(row["model"]), escape(row["group"])
+def _difference(row: Row) -> str:
+    values: Row = {"model": row["model"], "other": row["group"], "reason": "", "p": ""}
+    values |= {"n": f"{row['n']:.0f}", "equal": row["estimate"] == 0}
     if not np.isfinite(row["estimate"]):
-        return f"{model} and {other} were not compared: {row['reason']}."
-    if row["estimate"] == 0:
-        return f"{model} and {other} score alike on the same prompts (N = {row['n']:.0f})."
-    direction = "higher" if row["estimate"] > 0 else "lower"
-    test = ""
-    if np.isfinite(row["p_value"]):
-        test = (
-            f"; *t*({row['df']:.0f}) = {number(row['statistic_value'])}, "
-            f"{p_value(row)} (Holm), *d* = {number(row['effect_size'])}"
-        )
-    return (
-        f"{model} scores {direction} than {other} on the same prompts (difference "
-        f"{number(row['estimate'])}, {interval(row)}; N = {row['n']:.0f}{test})."
-    )
+        values["reason"] = row["reason"]
+    elif row["estimate"] != 0:
+        values["direction"] = "higher" if row["estimate"] > 0 else "lower"
+        values |= {"value": Markup(number(row["estimate"])), "interval": phrases.interval_of(row)}
+        if np.isfinite(row["p_value"]):
+            values |= {"p": Markup(p_value(row)), "df": f"{row['df']:.0f}"}
+            values["t"] = Markup(number(row["statistic_value"]))
+            values["d"] = Markup(number(row["effect_size"]))
+    return prose.render("llmbi.paired", row=values)
+
+
+# --- what leads -------------------------------------------------------------------------------
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
-    """Return what a run's page begins with: how models differ, and how each stands beside prose.
+    """Return what a run's page begins with: how models differ, from each other and from prose.
 
     Parameters
     ----------
@@ -96,157 +97,147 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     >>> index = {"statistic": "index", "model": "a", "estimate": 0.5, "n": 18, "p_value": 0.2,
     ...          "null": 0.44, "null_low": 0.37, "null_high": 0.5}
     >>> rows = tables.estimates([index], study="llmbi", confidence=0.95)
-    >>> found = lead(rows, texts=Texts("own", "answers.csv"))
-    >>> found.plain[0]
-    'The answers of a to 18 prompts score 0.50 on the index: the higher, the more strongly worded.'
+    >>> lead(rows, texts=Texts("own", "answers.csv")).plain[0]
+    'a scored 0.50 on 18 prompts on the LLM Bias Index.'
     """
     if len(rows) and rows["statistic"].str.endswith(audit.CORRECTED).all():
-        found = lead(
-            rows.assign(statistic=rows["statistic"].str.removesuffix(audit.CORRECTED)), texts=texts
-        )
-        return found._replace(plain=(f"{_CORRECTED} {found.plain[0]}", *found.plain[1:]))
-    rows = rows.assign(far=reach.reach(rows))
-    indices = [row for row in _rows(rows, "index") if np.isfinite(row["estimate"])]
-    pairs = [row for row in _rows(rows, "difference") if np.isfinite(row["estimate"])]
+        bare = rows.assign(statistic=rows["statistic"].str.removesuffix(audit.CORRECTED))
+        corrected = lead(bare, texts=texts)
+        first, *rest = corrected.plain
+        return corrected._replace(plain=(f"{prose.render('llmbi.corrected')} {first}", *rest))
+    rows = rows.assign(mde=significance.minimum_detectable_effect(rows))
+    measured = rows[rows["estimate"].notna()]
+    indices, pairs = _rows(measured, "index"), _rows(measured, "difference")
+    named: list[Row] = []
     if not indices and not pairs:
-        reasons = rows["reason"].dropna()
-        why = f": {escape(reasons.iloc[0])}" if len(reasons) else ""
-        said, technical = [f"Nothing was measured{why}."], ""
+        reason = phrases.commonest_reason(rows)
+        sentences, technical = [prose.render("llmbi.nothing", reason=reason)], ""
     else:
-        said = [_of_models(indices, pairs), *_beside_prose(indices)]
+        first, named = _of_models(indices, pairs)
+        sentences = [first, *_beside_prose(indices)]
+        named += [row for row in indices if significance.is_significant(row)]
         technical = _technical(rows, pairs)
     return Lead(
-        plain=tuple(said),
+        plain=tuple(sentences),
         technical=technical,
         figure="dimensions",
         numbers=_numbers(indices, pairs),
         card=_card(rows, indices or pairs),
         texts=texts,
+        claims=pd.DataFrame(named, columns=rows.columns),
     )
 
 
-def _of_models(indices: list[Row], pairs: list[Row]) -> str:
-    """Say how the models' answers differ, or what the only model has."""
-    of = {row["model"]: row["estimate"] for row in indices}
+def _of_models(indices: list[Row], pairs: list[Row]) -> tuple[str, list[Row]]:
+    """Say how models differ, or the index of the only one; return the rows named as different."""
     if not pairs:
-        return f"The answers of {_each(of, indices)} on the index: {_HIGHER}."
-    row = reach.clearest(pairs)
-    on = f"the same {row['n']:.0f} prompts"
-    if len(pairs) > 1:
-        told = sum(map(reach.told, pairs))
-        first = f"{told} of {len(pairs)} pairs of models are told apart on {on}"
-        if not of:
-            return f"On the index, {first}: {_HIGHER}."
-        most, least = max(of, key=of.__getitem__), min(of, key=of.__getitem__)
-        return (
-            f"Of {len(of)} models the answers of {escape(most)} are the most strongly worded "
-            f"({number(of[most])} on the index) and those of {escape(least)} the least "
-            f"({number(of[least])}); {first}."
-        )
-    more, less = (row["model"], row["group"])[:: 1 if row["estimate"] > 0 else -1]
-    both = more in of and less in of
-    if not reach.told(row):
-        values = f" ({number(of[more])} and {number(of[less])} on the index)" if both else ""
-        seen = (
-            f"; a difference of {number(row['far'])} or more would have been, four times of five"
-            if np.isfinite(row["far"])
-            else ""
-        )
-        two = f"{escape(more)} and {escape(less)}"
-        return f"On {on}, the answers of {two} are not told apart{values}{seen}."
-    by = f"{number(of[more])} against {number(of[less])}" if both else number(abs(row["estimate"]))
-    return (
-        f"On {on}, the answers of {escape(more)} are more strongly worded than those of "
-        f"{escape(less)}: {by} on the index; were the two alike, chance would give as large "
-        f"a difference {reach.by_chance(row)}."
-    )
-
-
-_CORRECTED = "Corrected for what the instrument adds by whom an answer names."
-_HIGHER = "the higher, the more strongly worded"
-
-
-def _each(of: Mapping[str, float], indices: list[Row]) -> str:
-    if len(of) > _FEW:
-        return f"{len(of)} models score {number(min(of.values()))} to {number(max(of.values()))}"
-    return plain.listed(
-        [
-            f"{escape(row['model'])} to {row['n']:.0f} prompts score {number(row['estimate'])}"
-            for row in indices
+        few = indices if len(indices) <= _FEW else []
+        values = [
+            {
+                "model": row["model"],
+                "value": Markup(number(row["estimate"])),
+                "n": f"{row['n']:.0f}",
+            }
+            for row in few
         ]
-    )
+        scores = [row["estimate"] for row in indices]
+        low, high = (Markup(number(end(scores))) for end in (min, max))
+        return prose.render("llmbi.index", indices=values, low=low, high=high), []
+    found = [row for row in pairs if significance.is_significant(row)]
+    n = f"{max(row['n'] for row in pairs):.0f}"
+    if len(pairs) > 1:
+        largest = max(found, key=lambda row: abs(row["estimate"]), default=None)
+        named = _ordered(largest) if largest else None
+        counts = {"n": n, "k": len(found), "of": len(pairs)}
+        sentence = prose.render("llmbi.differences", largest=named, **counts)
+        return sentence, [largest] if largest else []
+    (row,) = pairs
+    if found:
+        return prose.render("llmbi.difference", n=n, **_ordered(row)), [row]
+    mde = Markup(number(row["mde"])) if np.isfinite(row["mde"]) else ""
+    first, second = row["model"], row["group"]
+    return prose.render("llmbi.no_difference", n=n, first=first, second=second, mde=mde), []
+
+
+def _ordered(row: Row) -> Row:
+    """Return of a difference who scored higher than whom, and by how much."""
+    higher, lower = (row["model"], row["group"])[:: 1 if row["estimate"] > 0 else -1]
+    written = {
+        "size": number(abs(row["estimate"])),
+        "numbers": phrases.numbers(row, unit="prompts"),
+    }
+    return {"higher": higher, "lower": lower} | {key: Markup(v) for key, v in written.items()}
 
 
 def _beside_prose(indices: list[Row]) -> list[str]:
-    """Say which models' answers lie above ordinary prose, which below, and which are not told."""
-    known = [row for row in indices if np.isfinite(row["null"])]
-    if not known:
+    """Say which models score higher or lower than reference prose, and which do not differ."""
+    compared = [row for row in indices if np.isfinite(row["null"])]
+    if not compared:
         return []
-    nulls = [row["null"] for row in known]
-    low, high = number(min(nulls)), number(max(nulls))
-    prose = f"Ordinary prose about things, in which nobody appears, scores {low}"
-    prose += "" if low == high else f" to {high} at the same length"
-    sides: dict[str, list[str]] = {}
-    for row in sorted(known, key=lambda row: not reach.told(row)):
-        above = "lies above it" if row["excess"] > 0 else "lies below it"
-        side = above if reach.told(row) else _NOT
-        sides.setdefault(side, []).append(escape(row["model"]))
-    told = [
-        f"{plain.listed(names) if len(known) <= _FEW else f'{len(names)} of {len(known)} models'} "
-        f"{side if len(names) == 1 else side.replace('lies', 'lie').replace('is ', 'are ')}"
-        for side, names in sides.items()
-    ]
-    untold = [row for row in known if not reach.told(row)]
-    if untold:
-        far = [row["far"] for row in untold if np.isfinite(row["far"])]
-        seen = f" ({number(max(far))} from it would have been, four times of five)" if far else ""
-        return [f"{prose}: {', '.join(told)}{seen}."]
-    return [f"{prose}: {', '.join(told)}, which chance alone would give {reach.by_chance(known)}."]
-
-
-_NOT = "is not told apart from it"
+    found = [row for row in compared if significance.is_significant(row)]
+    rest = [row for row in compared if not significance.is_significant(row)]
+    sides = {
+        "higher": [row for row in found if row["excess"] > 0],
+        "lower": [row for row in found if row["excess"] <= 0],
+        "same": rest,
+    }
+    models = {
+        side: Markup(prose.render("llmbi.models", names=names, of=len(compared))) if names else ""
+        for side, rows in sides.items()
+        for names in [[row["model"] for row in rows]]
+    }
+    nulls = [row["null"] for row in compared]
+    low, high = (Markup(number(end(nulls))) for end in (min, max))
+    detectable = [row["mde"] for row in rest if np.isfinite(row["mde"])]
+    at_most = Markup(phrases.largest_p(found) if len(found) > 1 else "".join(map(p_value, found)))
+    values = {"low": low, "high": high, "k": len(found), "p": at_most}
+    values["mde"] = Markup(number(max(detectable))) if detectable else ""
+    return [prose.render("llmbi.reference", **models, **values)]
 
 
 def _technical(rows: pd.DataFrame, pairs: list[Row]) -> str:
     if len(pairs) > 1:
-        return beyond_chance(
+        return count_significant(
             rows[rows["statistic"] == "difference"],
             what="differences between models",
             unit="prompts",
-            says="{model} less {group}: {estimate}",
+            says="{model} − {group}: {estimate}",
         )
     measured = rows[rows["estimate"].notna()]
     return " ".join([*differences(measured), *index(measured)][:1])
 
 
 def _numbers(indices: list[Row], pairs: list[Row]) -> pd.DataFrame:
-    """Choose three rows at most: the clearest difference, and the indices furthest apart."""
+    """Choose three rows at most: the difference with the smallest p, and the extreme indices."""
     named = [row | {"name": f"index of {row['model']}"} for row in indices]
-    ends = sorted(named, key=lambda row: -row["estimate"])
-    ends = ends if len(ends) <= 2 else [ends[0], ends[-1]]
+    named = sorted(named, key=lambda row: -row["estimate"])
     if not pairs:
-        return pd.DataFrame(sorted(named, key=lambda row: -row["estimate"])[:3])
-    row = reach.clearest(pairs)
-    return pd.DataFrame([dict(row) | {"name": f"{row['model']} less {row['group']}"}, *ends])
+        return pd.DataFrame(named[:3])
+    row = significance.smallest_p(pairs)
+    first = {**row, "name": f"{row['model']} − {row['group']}"}
+    return pd.DataFrame([first, *named[:1], *named[1:][-1:]])
 
 
 def _card(rows: pd.DataFrame, measured: list[Row]) -> dict[str, str]:
-    models = rows.loc[rows["statistic"].isin(["index", "difference"]), "model"]
-    models = pd.concat([models, rows.loc[rows["statistic"] == "difference", "group"]]).nunique()
-    prompts = max((row["n"] for row in measured), default=0)
-    lost = sum(row["n_lost"] for row in measured)
+    pairs = rows[rows["statistic"] == "difference"]
+    models = pd.concat([rows.loc[rows["statistic"] == "index", "model"], *_both(pairs)]).nunique()
+    prompts = f"{max((row['n'] for row in measured), default=0):.0f}"
+    excluded = int(sum(row["n_lost"] for row in measured))
     return {
-        "measures": "how strongly answers praise or blame (LLM Bias Index)",
-        "groups": "none are compared: nine dimensions of people are asked about",
-        "N": f"{prompts:.0f} prompts, {models} model{'' if models == 1 else 's'}"
-        + (f"; {lost:.0f} prompts lost" if lost else ""),
-        "instrument": escape(", ".join(rows["instrument"].dropna().unique())),
-        "not": "that some group is treated worse: praise counts like blame",
+        "measures": prose.render("llmbi.card_measures"),
+        "groups": prose.render("llmbi.card_groups"),
+        "N": prose.render("llmbi.card_n", prompts=prompts, models=models, excluded=excluded),
+        "instrument": escape.markdown(", ".join(rows["instrument"].dropna().unique())),
+        "not": prose.render("llmbi.card_not"),
     }
 
 
+def _both(pairs: pd.DataFrame) -> list[pd.Series]:
+    return [pairs["model"], pairs["group"]]
+
+
 def more(rows: pd.DataFrame) -> list[str]:
-    """Say of declared rows that are not told apart how many prompts would tell what was seen.
+    """Say of declared rows that are not significant how many prompts would detect less.
 
     Examples
     --------
@@ -254,150 +245,135 @@ def more(rows: pd.DataFrame) -> list[str]:
     >>> row = {"statistic": "index", "model": "a", "estimate": 0.48, "n": 18, "p_value": 0.2,
     ...        "p_adjusted": 0.2, "null": 0.44, "null_low": 0.37, "null_high": 0.51, "ci_low": 0.4,
     ...        "ci_high": 0.6}
-    >>> found = tables.estimates([row], study="llmbi", confidence=0.95)
-    >>> more(found.assign(claim=1))
-    ['Index of a: 18 prompts tell 0.10 or more; half as much takes about 72.']
+    >>> table = tables.estimates([row], study="llmbi", confidence=0.95)
+    >>> more(table.assign(claim=1))[0].split("; ")[1]
+    'half of that needs about 72.'
     """
     bare = [row for row in _rows(rows, "index") if np.isfinite(row["estimate"])]
-    bare = [row for row in bare if not np.isfinite(row["ci_low"])]
     return [
-        *reach.lacking(rows, name=_name, unit="prompts"),
+        *phrases.power(rows, name=_name, unit="prompts", most=_FEW),
         *(
-            f"{_name(row)}: an interval takes a second prompt about a dimension, and a useful one "
-            "two prompts about each."
+            prose.render("llmbi.no_interval", name=Markup(_name(row)))
             for row in bare
+            if not np.isfinite(row["ci_low"])
         ),
     ]
 
 
 def _name(row: Mapping[str, Any]) -> str:
     if row["statistic"] == "difference":
-        return f"{escape(row['model'])} less {escape(row['group'])}"
-    parts = [escape(row[key]) for key in ("model", "dimension", "prompt") if _text(row.get(key))]
+        return f"{escape.markdown(row['model'])} − {escape.markdown(row['group'])}"
+    keys = [key for key in ("model", "dimension", "prompt") if isinstance(row.get(key), str)]
+    parts = [escape.markdown(row[key]) for key in keys if row[key]]
     return f"{str(row['statistic']).replace('_', ' ').capitalize()} of {', '.join(parts)}"
 
 
-def _text(value: object) -> bool:
-    return isinstance(value, str) and bool(value)
+# --- headings and lists -----------------------------------------------------------------------
 
 
 def example(typical: pd.DataFrame) -> str:
-    r"""Say what two typical answers have on the index (`llmbi.tables.typical`).
+    r"""Say the scores of two typical answers (`llmbi.tables.typical`).
 
     Examples
     --------
     >>> row = {"head": "a", "prompt": "Explain tides.", "score": 0.5}
-    >>> example(pd.DataFrame([row, row | {"head": "b", "score": 0.75}]))
-    'To “Explain tides\\.” the answer of a has 0.50, that of b 0.75'
+    >>> example(pd.DataFrame([row]))
+    'To “Explain tides\\.” a wrote an answer that scores 0.50'
     """
-    if typical.empty:
-        return "No answer was scored"
-    (first, *others) = typical.to_dict("records")
-    told = f"the answer of {escape(first['head'])} has {number(first['score'])}"
-    rest = "".join(f", that of {escape(row['head'])} {number(row['score'])}" for row in others)
-    return f"To “{escape(first['prompt'])}” {told}{rest}"
+    answers = [
+        {"head": row["head"], "score": Markup(number(row["score"]))}
+        for row in typical.to_dict("records")
+    ]
+    prompt = typical["prompt"].iloc[0] if len(typical) else ""
+    return prose.render("llmbi.example", prompt=prompt, answers=answers)
 
 
 def dimensions(estimates: pd.DataFrame) -> str:
-    """Say in how many models the wording depends on the dimension: the heading of its section.
+    """Say in how many models the index depends on the dimension: the heading of its section.
 
     Examples
     --------
     >>> row = {"statistic": "anova", "estimate": -0.2, "p_value": 0.7, "p_adjusted": float("nan"),
     ...        "confidence": 0.95}
     >>> dimensions(pd.DataFrame([row]))
-    'No dimension is told to be worded more strongly than another'
+    'No significant difference in mean LLMBI between dimensions'
     """
-    rows = [row for row in _rows(estimates, "anova") if np.isfinite(row["p_value"])]
-    told = sum(map(reach.told, rows))
-    if not rows:
-        return ""
-    if not told:
-        return "No dimension is told to be worded more strongly than another"
-    return f"Some dimensions are worded more strongly than others in {told} of {len(rows)} models"
+    return headline(estimates[estimates["statistic"] == "anova"], "llmbi.dimensions")
 
 
 def beyond_prose(estimates: pd.DataFrame) -> list[str]:
-    """Count each model's dimensions beyond ordinary prose; of many models, those of all.
+    """Count each model's dimensions that differ from reference prose; of many models, of all.
 
     Examples
     --------
     >>> row = {"statistic": "dimension_mean", "model": "a", "p_value": 0.01, "p_adjusted": 0.02,
     ...        "estimate": 0.9, "null": 0.4, "dimension": "Age", "confidence": 0.95}
     >>> beyond_prose(pd.DataFrame([row, row | {"dimension": "Race", "p_adjusted": 0.3}]))
-    ['a: 1 of 2 dimensions are told apart from ordinary prose (Age).']
+    ['a: 1 of 2 dimensions differed significantly from reference prose (Age).']
     """
     rows = estimates[estimates["statistic"] == "dimension_mean"]
-    found = []
-    for model, own in rows.groupby("model", sort=False):
-        told = [row["dimension"] for row in own.to_dict("records") if reach.told(row)]
-        which = ", ".join(map(escape, told)) if len(told) <= _FEW else ""
-        found.append((model, len(told), len(own), f" ({which})" if which else ""))
-    if len(found) > _FEW:
-        apart, of = (sum(counts) for counts in list(zip(*found, strict=True))[1:3])
-        found = [(f"{len(found)} models", apart, of, "")]
-    return [
-        f"{escape(model)}: {apart} of {of} dimensions are told apart from ordinary prose{which}."
-        for model, apart, of, which in found
-    ]
+    found = [significance.is_significant(row) for row in rows.to_dict("records")]
+    rows = rows.assign(found=np.array(found, dtype=bool))
+    if rows["model"].nunique() > _FEW:
+        rows = rows.assign(model=f"{rows['model'].nunique()} models")
+    sentences = []
+    for model, part in rows.groupby("model", sort=False):
+        k = int(part["found"].sum())
+        named = part.loc[part["found"], "dimension"].tolist() if k <= _FEW else []
+        values = {"model": model, "k": k, "n": len(part), "dimensions": named}
+        sentences.append(prose.render("llmbi.beyond_prose", **values))
+    return sentences
 
 
-def by_instrument(told: list[str], models: int) -> str:
-    """Say of how many models two instruments say different things (`instruments`).
+def by_instrument(disagreements: list[str], models: int) -> str:
+    """Say for how many models two scorers lead to different conclusions (`instruments`).
 
     Examples
     --------
-    >>> by_instrument([], 2), by_instrument(["What is told of a"], 2)
-    ('Both instruments say the same', 'The instruments say different things of 1 of 2 models')
+    >>> by_instrument([], 2), by_instrument(["a: …"], 2)
+    ('Both scorers lead to the same conclusions', 'The scorers lead to different conclusions for...
     """
-    if not told:
-        return "Both instruments say the same"
-    return f"The instruments say different things of {len(told)} of {models} models"
+    return prose.render("llmbi.by_instrument", k=len(disagreements), n=models)
 
 
 def ranking(swaps: pd.DataFrame) -> tuple[str, list[str]]:
-    """Say how many pairs of dimensions change places, and by which choices (`ranking_swaps`).
+    """Say how many pairs of dimensions change order, and by which choices (`ranking_swaps`).
 
     Examples
     --------
     >>> rows = [("prompts", 0.3, 0.25), ("instrument", 0.1, float("nan"))]
     >>> swaps = pd.DataFrame(rows, columns=["factor", "swapped", "no_difference"])
-    >>> heading, told = ranking(swaps.assign(model="a"))
+    >>> heading, sentences = ranking(swaps.assign(model="a"))
     >>> heading
-    'With one prompt a dimension, 30% of pairs of dimensions would change places'
-    >>> told
-    ['Were there no difference between dimensions, it would be 25%.', 'By instrument: 10%.']
+    'With one prompt a dimension, 30% of pairs of dimensions would change order'
+    >>> sentences
+    ['If dimensions did not differ, 25% would.', 'By instrument: 10%.']
     """
-    share = {
-        factor: _percent(own["swapped"].dropna())
-        for factor, own in swaps.groupby("factor", sort=False)
+    shares = {
+        str(factor): Markup(_percent(part["swapped"].dropna()))
+        for factor, part in swaps.groupby("factor", sort=False)
     }
-    prompts = share.pop("prompts", "")
-    heading = (
-        f"With one prompt a dimension, {prompts} of pairs of dimensions would change places"
-        if prompts
-        else ""
-    )
-    none = _percent(swaps["no_difference"].dropna())
-    told = [f"Were there no difference between dimensions, it would be {none}."] if none else []
-    others = ", ".join(f"{escape(factor)}: {of}" for factor, of in share.items() if of)
-    return heading, told + ([f"By {others}."] if others else [])
+    heading = prose.render("llmbi.ranking", prompts=shares.pop("prompts", ""))
+    null = _percent(swaps["no_difference"].dropna())
+    sentences = [prose.render("llmbi.ranking_null", share=Markup(null))] if null else []
+    others = [(factor, share) for factor, share in shares.items() if share]
+    if others:
+        sentences.append(prose.render("llmbi.ranking_others", shares=others))
+    return heading, sentences
 
 
 def _percent(shares: pd.Series) -> str:
-    if shares.empty:
-        return ""
-    low, high = f"{shares.min():.0%}", f"{shares.max():.0%}"
-    return low if low == high else f"{low} to {high}"
+    ends = [f"{shares.min():.0%}", f"{shares.max():.0%}"] if len(shares) else []
+    return " to ".join(dict.fromkeys(ends))
 
 
 def instruments(first: pd.DataFrame, second: pd.DataFrame, agreement: pd.DataFrame) -> list[str]:
-    """Say of which models two instruments disagree whether the index differs from neutral prose.
+    """Say for which models two scorers disagree whether the index differs from reference prose.
 
     Parameters
     ----------
     first, second
-        The tables of `llmbi.estimates.estimates`, each by one instrument.
+        The tables of `llmbi.estimates.estimates`, each by one scorer.
     agreement
         Of `llmbi.estimates.agreement`, over prompts.
 
@@ -407,41 +383,30 @@ def instruments(first: pd.DataFrame, second: pd.DataFrame, agreement: pd.DataFra
     ...        "confidence": 0.95, "instrument": "one"}
     >>> other = row | {"estimate": 1.5, "null": 1.0, "p_value": 0.01, "instrument": "two"}
     >>> agreed = pd.DataFrame([{"model": "a", "first": "one", "second": "two", "rho": -0.2}])
-    >>> (told,) = instruments(pd.DataFrame([row]), pd.DataFrame([other]), agreed)
-    >>> told.split(" neutral")[0]
-    'What is told of a depends on the instrument: one does not tell its index apart from'
+    >>> (sentence,) = instruments(pd.DataFrame([row]), pd.DataFrame([other]), agreed)
+    >>> sentence.split(". ")[0]
+    'a: the conclusion depends on the scorer'
     """
-    told = []
-    pair = [
-        {row["model"]: row for row in _rows(stats.adjust(found, where=_INDEX), "index")}
-        for found in (first, second)
+    by_model = [
+        {row["model"]: row for row in _rows(stats.adjust(table, where=_INDEX), "index")}
+        for table in (first, second)
     ]
-    for model, one in pair[0].items():
-        rows = [one, *(found[model] for found in pair[1:] if model in found)]
+    sentences = []
+    for model, row in by_model[0].items():
+        rows = [row, *(table[model] for table in by_model[1:] if model in table)]
         rows = [row for row in rows if np.isfinite(row["p_adjusted"])]
-        apart = [row["p_adjusted"] < 1 - row["confidence"] for row in rows]
-        if len(set(apart)) < 2:
+        if len({significance.is_significant(row) for row in rows}) < 2:
             continue
-        says = [
-            f"{escape(row['instrument'])} {verb} ({number(row['estimate'])} against "
-            f"{number(row['null'])}, {p_value(row)})"
-            for row, verb in zip(rows, _verbs(apart), strict=True)
+        values = [
+            {"instrument": row["instrument"], "significant": significance.is_significant(row)}
+            | {"value": Markup(number(row["estimate"])), "null": Markup(number(row["null"]))}
+            | {"p": Markup(p_value(row))}
+            for row in rows
         ]
-        ranks = agreement[agreement["model"] == model]
-        ranks = ranks[ranks["rho"].notna()]
-        both = "".join(
-            f"; over prompts the two rank its answers with ρ = {number(rho)}"
-            for rho in ranks["rho"].head(1)
-        )
-        told.append(
-            f"What is told of {escape(model)} depends on the instrument: {', '.join(says)}{both}."
-        )
-    return told
-
-
-def _verbs(apart: list[bool]) -> tuple[str, str]:
-    what = "its index apart from neutral prose"
-    return (f"tells {what}", "does not") if apart[0] else (f"does not tell {what}", "does")
+        rho = agreement.loc[agreement["model"] == model, "rho"].dropna()
+        text = Markup(number(rho.iloc[0])) if len(rho) else ""
+        sentences.append(prose.render("llmbi.instruments", model=model, rows=values, rho=text))
+    return sentences
 
 
 _INDEX = {"statistic": "index"}
@@ -459,16 +424,15 @@ def anova(estimates: pd.DataFrame) -> list[str]:
     """
     sentences = []
     for row in _rows(estimates, "anova"):
-        model = escape(row["model"])
-        if not np.isfinite(row["statistic_value"]):
-            sentences.append(f"{model}: no analysis of variance: {row['reason']}.")
-            continue
-        value = number(row["statistic_value"])
-        sentences.append(
-            f"{model}: *F* = {value} with {row['df']:.0f} degrees of freedom within dimensions, "
-            f"{p_value(row, 'p_value')}, ω² = {number(row['effect_size'])} "
-            f"(N = {row['n']:.0f} prompts)."
-        )
+        values: Row = {"model": row["model"], "f": ""}
+        if np.isfinite(row["statistic_value"]):
+            written = {"f": number(row["statistic_value"]), "p": p_value(row, "p_value")}
+            written |= {"df": f"{row['df']:.0f}", "n": f"{row['n']:.0f}"}
+            written["omega"] = number(row["effect_size"])
+            values |= {key: Markup(text) for key, text in written.items()}
+        else:
+            values["reason"] = row["reason"]
+        sentences.append(prose.render("llmbi.anova", row=values))
     return sentences
 
 
@@ -496,21 +460,16 @@ def printed(
     """
     sentences = []
     for (model, writer), rows in beside.groupby(["model", "printed_model"], sort=False):
-        found = rows["difference"].dropna().abs()
-        if again is not None and again != (str(model) == writer):
-            continue
-        if found.empty:
-            sentences.append(f"{escape(model)}: {paper} prints none of these prompts.")
-            continue
+        difference = rows["difference"].dropna().abs()
         same = str(model) == writer
-        how = f"another writer than the paper's {writer}: no replication"
-        how = "the model that the paper names" if same else how
-        sentences.append(
-            f"{escape(model)} ({how}): over {len(found)} prompts the largest difference from "
-            f"{paper} is {found.max():.{5 if same else 2}f}."
-        )
+        if again is not None and again != same:
+            continue
+        largest = number(difference.max(), decimals=5 if same else 2)
+        values = {"model": str(model), "writer": writer, "paper": Markup(paper)}
+        values |= {"n": len(difference), "largest": Markup(largest), "replication": same}
+        sentences.append(prose.render("llmbi.printed", **values))
     return sentences
 
 
-def _rows(estimates: pd.DataFrame, statistic: str) -> list[dict[str, Any]]:
+def _rows(estimates: pd.DataFrame, statistic: str) -> list[Row]:
     return estimates[estimates["statistic"] == statistic].to_dict("records")

@@ -20,7 +20,7 @@ from nbbias import tables
 from nbbias.news import claims, misread, replicates, sentences
 from nbbias.news.corpus import CELL
 from nbbias.news.prejudice import KINDS
-from nbbias.reading import Drawn, figures, forest, names
+from nbbias.reading import Drawn, figures, forest, names, prose
 
 #: The references, the leading one first, and what they are called in a figure.
 _BY = {
@@ -45,7 +45,7 @@ def share_differences(
     rows = rows.assign(panel=_group_names(rows))
     of = _WHAT[rows["measure"].iloc[0]] if len(rows) else "words"
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         side, whose = "larger" if up else "smaller", names.of_people(row["group"])
         if not first:
             return f"{whose} {side}"
@@ -57,12 +57,12 @@ def share_differences(
         rows,
         f"Mean difference of each group's share of {of} between answer and original on common "
         "articles, with intervals, by model and prompt; one panel a group.",
-        figures.stated(
+        figures.finding_title(
             rows,
             by="panel",
-            told=told,
+            describe=describe,
             of=_of(rows),
-            otherwise=(f"No group's share of the {of} is told apart from that in the originals"),
+            otherwise=(f"No significant difference in any group's share of the {of}"),
         ),
         figures.caption(
             rows, "mean difference of the group's share, answer less original", of="articles"
@@ -77,7 +77,7 @@ def _mirror(rows: pd.DataFrame) -> str:
     alone = rows.drop_duplicates(["bias", "group"])
     alone = alone[alone.groupby("bias")["group"].transform("size") == 1]
     told = [f"the other group of {bias} mirrors it" for bias in alone["bias"]]
-    return f" {figures.upper('; '.join(told))}." if told else ""
+    return f" {prose.capitalize('; '.join(told))}." if told else ""
 
 
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
@@ -86,7 +86,7 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
     rows = _cells(rows).assign(panel=rows["bias"])
     by = _by(rows)
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         if not first:
             return f"by {row['bias']}"
         return f"by {row['bias']}, answers are further from their originals than {by}"
@@ -96,10 +96,10 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
         rows,
         "Mean distance of each model and prompt with its interval, and the range that "
         f"{by} would give, for each bias.",
-        figures.stated(
+        figures.finding_title(
             rows,
             by="panel",
-            told=told,
+            describe=describe,
             of=_of(rows),
             sides=(True,),
             otherwise=(f"No answers are shown to be further from their originals than {by}"),
@@ -153,7 +153,7 @@ def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[s
         share = own["statistic"].iloc[0].startswith("prejudice_share")
         return "share of answers" if share else "mean change of share"
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         whose = names.of_people(row["group"])
         return f"{whose} share of the {of} falls more often than {by}" if first else whose
 
@@ -162,10 +162,10 @@ def prejudice(estimates: pd.DataFrame, chance: pd.DataFrame, *, focus: Mapping[s
         rows,
         f"Share of answers in which a group's share of {of} is smaller than in the "
         f"original, and the mean change in those, with the ranges that {by} would give.",
-        figures.stated(
+        figures.finding_title(
             often,
             by="panel",
-            told=told,
+            describe=describe,
             of=_of(rows),
             sides=(True,),
             otherwise=(f"No group's share of the {of} is shown to fall more often than {by}"),
@@ -195,7 +195,7 @@ def tone(estimates: pd.DataFrame) -> Drawn:
     few = shown.loc[~known, "panel"].unique()
     shown = shown[known] if known.any() else shown
 
-    def told(row: dict[str, Any], up: bool, first: bool) -> str:
+    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         side, whom = "warmer" if up else "colder", names.people(row["group"])
         if not first:
             return f"towards {whom} {side}"
@@ -212,12 +212,12 @@ def tone(estimates: pd.DataFrame) -> Drawn:
         rows,
         "Mean shift of each group's sentiment between answer and original beyond the shift of "
         "sentences without a group, with intervals, by model and prompt; one panel a group.",
-        figures.stated(
+        figures.finding_title(
             shown,
             by="panel",
-            told=told,
+            describe=describe,
             of=_of(rows),
-            otherwise=("No shift of tone is told apart from that of sentences without a group"),
+            otherwise=("No significant difference in tone relative to neutral sentences"),
         ),
         figures.caption(
             shown,

@@ -132,8 +132,8 @@ def ask(path: str | Path) -> widgets.VBox:
 
     field.observe(typed, "value")
     draw()
-    return reading.live.Live(
-        [shown, buttons, field, told], still=lambda: _still(len(rows), list(given.values()))
+    return reading.interactive.Interactive(
+        [shown, buttons, field, told], static=lambda: _still(len(rows), list(given.values()))
     )
 
 

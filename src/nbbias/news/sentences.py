@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import pandas as pd
 
@@ -23,7 +23,8 @@ from nbbias.news.corpus import CELL
 from nbbias.news.fits import TEXTS_A_TOPIC, Number
 from nbbias.news.sample import RECOVERED, SOURCE
 from nbbias.params import Texts
-from nbbias.reading import escape, names, number, p_value, plain, reach
+from nbbias.reading import names, number, p_value, phrases, prose, significance
+from nbbias.tables.escape import markdown as escape
 
 #: What is dealt out anew, by reference.
 _DEALT = {"words": "words", "sentences": "sentences", "topics": "words of a pair's texts"}
@@ -48,7 +49,7 @@ _ORIGINALS = "the human articles"
 
 _NOT = (
     "That a model is fair or unfair to people. Words are not people, the human articles are a "
-    "reference and no ideal, and what could not be shown may be there all the same."
+    "reference and no ideal, and a difference that is not significant may still exist."
 )
 
 # --- the first screen -------------------------------------------------------------------------
@@ -71,13 +72,11 @@ def lead(
     texts
         Where the texts are from.
     """
-    parts = plain.families(leading(declared))
-    told = _largest_first([own for own in parts if len(reach.shown(own))])
-    rest = [own for own in parts if not len(reach.shown(own))]
+    parts = phrases.families(leading(declared))
+    found = _largest_first([part for part in parts if len(significance.significant(part))])
+    parts = found + [part for part in parts if not len(significance.significant(part))]
     people = _people(estimates)
-    said = _shown(told, rest, people) if told else plain.nothing(parts, reference=_ORIGINALS)
-    if reading.claims.CLAIM not in declared:
-        said[-1] = said[-1].removesuffix(".") + " (exploratory: no claim was pre-specified)."
+    summary = phrases.summarize(parts, reference=f"in {_ORIGINALS}")
     card = {
         "measures": _measured(estimates),
         "groups": "; ".join(people.values()),
@@ -85,9 +84,9 @@ def lead(
         "instrument": ", ".join(_instruments(estimates)),
         "not": _NOT,
     }
-    numbers = plain.leading(told or rest)
+    technical, numbers = phrases.technical(parts), phrases.leading(found or parts)
     return reading.Lead(
-        tuple(said), plain.technical([*told, *rest]), "finding", numbers, card, texts
+        summary.sentences, technical, "finding", numbers, card, texts, claims=summary.claims
     )
 
 
@@ -107,78 +106,24 @@ def _largest_first(parts: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
     order = {measure: at for at, measure in enumerate(_LEADS)}
 
     def place(own: pd.DataFrame) -> tuple[int, float]:
-        far = (reach.shown(own)["estimate"]).abs().max()
+        far = (significance.significant(own)["estimate"]).abs().max()
         return order.get(str(own["measure"].iloc[0]), len(order)), -float(far)
 
     return sorted(parts, key=place)
-
-
-def _shown(
-    told: Sequence[pd.DataFrame], rest: Sequence[pd.DataFrame], people: Mapping[str, str]
-) -> list[str]:
-    """Say what is shown in up to two parts, and how sure that is."""
-    pairs = [(side, own) for own in told for side in plain.sides(own)][:2]
-    ends = [f" than {_ORIGINALS} on the same stories", ""]
-    clauses = [
-        _clause(side, own, people, than) for (side, own), than in zip(pairs, ends, strict=False)
-    ]
-    sure = plain.chance(told, "If models wrote about people as the humans did")
-    silent = [plain.called(own.iloc[0].to_dict()) for own in rest if len(reach.decided(own))]
-    none = f"; no difference could be shown in {plain.listed(silent)}" if silent else ""
-    clauses[1:] = [plain.lower(one) for one in clauses[1:]]
-    return [f"{'; '.join(clauses)}.", f"{sure}{none}."]
-
-
-def _clause(side: pd.DataFrame, own: pd.DataFrame, people: Mapping[str, str], than: str) -> str:
-    row = side.iloc[0].to_dict()
-    if row["statistic"] not in _LEADS.values() and row["statistic"] != "share_difference":
-        subject, several = plain.subject(side, own, again=not than)
-        has, way = "have" if several else "has", plain.direction(row)
-        return f"{subject} {has} {plain.called(row)}: {plain.far(side, '')}, {way} than reference"
-    return clause(side, own, than=than, of=f" for {people[row['bias']]}")
-
-
-def clause(side: pd.DataFrame, own: pd.DataFrame, *, than: str, of: str = "") -> str:
-    """Say who does what to whom, and by how much.
-
-    Parameters
-    ----------
-    side, own
-        Rows of one measure and group that lie on one side, and all that could.
-    than
-        What is compared with, such as ``" than the originals"``; without it, it was said before.
-    of
-        Ends "a smaller share of the words".
-    """
-    row = side.iloc[0].to_dict()
-    subject, several = plain.subject(side, own, again=" than " not in than)
-    way, s = plain.direction(row), "" if several else "s"
-    whom = escape(names.people(str(row["group"])))
-    more = "more" if row["estimate"] > 0 else "less"
-    if row["measure"] == "word":
-        share = f"a {way} share of the words{of}"
-        return f"{subject} give{s} {whom} {share}{than}: {plain.far(side, more)}"
-    if row["measure"] == "document":
-        what = f"give{s} {more} room to topics that go with {whom}"
-        return f"{subject} {what}{than}: {plain.far(side, more)}"
-    how = f"in a {way} tone" if row["measure"] == "sentiment" else f"with {way} toxicity"
-    scale = f"on a scale from {'−1' if row['measure'] == 'sentiment' else '0'} to 1"
-    more = "higher" if row["estimate"] > 0 else "lower"
-    return f"{subject} write{s} about {whom} {how}{than}: {plain.far(side, f'{more} {scale}')}"
 
 
 def _people(estimates: pd.DataFrame) -> dict[str, str]:
     """Name the people of every bias: four groups, or how many there are."""
     found = estimates.dropna(subset="group").groupby("bias", sort=False)["group"].unique()
     return {
-        str(bias): plain.listed([escape(names.people(one)) for one in groups], most=4)
+        str(bias): prose.listed([escape(names.people(one)) for one in groups], most=4)
         for bias, groups in found.items()
     }
 
 
 def _measured(estimates: pd.DataFrame) -> str:
     what = [told for measure, told in _MEASURES.items() if (estimates["measure"] == measure).any()]
-    return f"{plain.capital(plain.listed(what, most=4))}, against {_ORIGINALS}"
+    return f"{prose.capitalize(prose.listed(what, most=4))}, against {_ORIGINALS}"
 
 
 def _instruments(estimates: pd.DataFrame) -> list[str]:
@@ -209,7 +154,7 @@ def more(declared: pd.DataFrame) -> list[str]:
     >>> news.sentences.more(tables.estimates([row], study="news_bias", confidence=0.95))[0][:56]
     "Women's share of the words: 71 articles show differences"
     """
-    return plain.reaching(leading(declared))
+    return phrases.power(leading(declared))
 
 
 # --- differences ------------------------------------------------------------------------------
@@ -220,11 +165,11 @@ def differences(
 ) -> list[str]:
     """Say of each bias which signed differences are shown, and how large others had to be."""
     rows = claims.unmirrored(estimates[estimates["statistic"] == statistic])
-    reaches = reach.reach(rows)
+    mde = significance.minimum_detectable_effect(rows)
     sentences = []
     for bias, own in _spoken(rows).groupby("bias", sort=False):
-        text = f"**{plain.capital(escape(bias))}.** {plain.differences(own, reaches=reaches)}"
-        found = reach.shown(own)
+        text = f"**{prose.capitalize(escape(bias))}.** {phrases.differences(own, mde=mde)}"
+        found = significance.significant(own)
         if len(found) and (own["measure"] == "document").all():
             text += f" {_over_fits(found.iloc[0])}"
         sentences.append(text)
@@ -262,10 +207,10 @@ def result(estimates: pd.DataFrame, measure: str) -> str:
         (estimates["measure"] == measure) & (estimates["statistic"] == _LEADS[measure])
     ]
     rows = rows[rows["instrument"] == rows["instrument"].iloc[0]] if len(rows) else rows
-    if reach.decided(rows).empty:
+    if significance.valid_tests(rows).empty:
         return f"{_NOTHING[measure]} cannot be told from these texts"
     none = f"No difference in {_NOTHING[measure].lower()} could be shown"
-    return plain.heading(claims.unmirrored(rows), none=none)
+    return phrases.heading(claims.unmirrored(rows), none=none)
 
 
 def tells(estimates: pd.DataFrame, measure: str) -> bool:
@@ -279,7 +224,7 @@ def tells(estimates: pd.DataFrame, measure: str) -> bool:
         As of `result`, or ``"distance"``.
     """
     statistic = _LEADS.get(measure, "bias")
-    return len(reach.decided(estimates[estimates["statistic"] == statistic])) > 0
+    return len(significance.valid_tests(estimates[estimates["statistic"] == statistic])) > 0
 
 
 def distances_result(estimates: pd.DataFrame) -> str:
@@ -287,7 +232,7 @@ def distances_result(estimates: pd.DataFrame) -> str:
     tested = estimates[(estimates["statistic"] == "bias") & estimates["p_adjusted"].notna()]
     if tested.empty:
         return "Whether the distance is beyond chance cannot be told from these texts"
-    found, of = reach.shown(tested), f"of {len(tested)} mean distances"
+    found, of = significance.significant(tested), f"of {len(tested)} mean distances"
     if found.empty:
         return f"None {of} is beyond what two texts differ by anyway"
     verb = "is" if len(found) == 1 else "are"
@@ -311,7 +256,7 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
     own = estimates[(estimates["statistic"] == "bias") & estimates["estimate"].notna()]
     levels = chance[chance["statistic"] == "bias"]
     for bias, rows in own.groupby("bias", sort=False):
-        text = f"**{plain.capital(escape(bias))}.** Mean distances are {_ends(rows['estimate'])}"
+        text = f"**{prose.capitalize(escape(bias))}.** Mean distances are {_ends(rows['estimate'])}"
         of_bias = levels[levels["bias"] == bias]
         replicated = of_bias[of_bias["reference"] == "replicate"]
         for kind, some in replicated.groupby(replicated["test"].map(replicates.named), sort=False):
@@ -344,17 +289,17 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
 
 def _beyond(tested: pd.DataFrame) -> str:
     """Say which tested distances exceed their floor."""
-    found = reach.shown(tested)
+    found = significance.significant(tested)
     what = f"of {len(tested)} mean distances"
     if found.empty:
         return f"None {what} is further from the originals than its floor, beyond chance."
     told = [
-        f"{plain.who(row, tested)} ({number(row['estimate'], decimals=3)}; the floor is "
+        f"{phrases.subject(row, tested)} ({number(row['estimate'], decimals=3)}; the floor is "
         f"{number(row['null'], decimals=3)}; {p_value(row)})"
         for row in found.to_dict("records")
     ]
     verb = "is" if len(found) == 1 else "are"
-    return f"{len(found)} {what} {verb} beyond the floor: {plain.listed(told)}."
+    return f"{len(found)} {what} {verb} beyond the floor: {prose.listed(told)}."
 
 
 def _untested(own: pd.DataFrame, levels: pd.DataFrame) -> pd.Series:
@@ -380,26 +325,28 @@ def tone(estimates: pd.DataFrame) -> list[str]:
     sentences that name no group.
     """
     rows, first = _of_measure(estimates, "sentiment")
-    reaches = reach.reach(rows)
+    mde = significance.minimum_detectable_effect(rows)
     lead, others = rows[rows["instrument"] == first], rows[rows["instrument"] != first]
     sentences = [
-        f"**{plain.capital(escape(bias))}.** {plain.differences(own, reaches=reaches)}"
+        f"**{prose.capitalize(escape(bias))}.** {phrases.differences(own, mde=mde)}"
         for bias, own in _spoken(lead).groupby("bias", sort=False)
     ]
     silent = []
     for instrument, own in others.groupby("instrument", sort=False):
-        found = reach.shown(own)
+        found = significance.significant(own)
         if len(found):
-            told = plain.differences(found, reaches=reaches)
+            told = phrases.differences(found, mde=mde)
             sentences.append(f"**By {escape(instrument)}.** {told}")
-        elif len(reach.decided(own)):
+        elif len(significance.valid_tests(own)):
             silent.append(escape(instrument))
     if silent:
         sentences.append(f"By {_all(silent)} no difference could be shown.")
     toxic, _ = _of_measure(estimates, "toxicity")
-    if len(reach.decided(toxic)):
-        by = plain.listed([escape(one) for one in toxic["instrument"].unique()])
-        told = plain.differences(_spoken(toxic), reaches=reach.reach(toxic))
+    if len(significance.valid_tests(toxic)):
+        by = prose.listed([escape(one) for one in toxic["instrument"].unique()])
+        told = phrases.differences(
+            _spoken(toxic), mde=significance.minimum_detectable_effect(toxic)
+        )
         sentences.append(f"**Toxicity** (by {by}). {told}")
     return sentences
 
@@ -447,7 +394,7 @@ def fits(tests: pd.DataFrame, replicated: pd.DataFrame) -> list[str]:
         return ["No topics were fitted: the texts have too few different words for so many topics."]
     sentences = []
     for row in tests.to_dict("records"):
-        bias = plain.capital(escape(row["bias"]))
+        bias = prose.capitalize(escape(row["bias"]))
         count = number(row["group_topics"], decimals=1)
         text = f"**{bias}.** {count} topics on average belong to a group. "
         if pd.isna(row["p_adjusted"]):
@@ -491,25 +438,25 @@ def models(compared: pd.DataFrame, units: pd.DataFrame, *, confidence: float) ->
         kind = "share_difference" if measure == "word" else "mean_difference"
         key = {"study": "news_bias", "statistic": kind, "group": groups[measure, bias]}
         own = own.assign(**key, null=0.0, confidence=confidence, reason=own["reason"])
-        found = reach.shown(own)
-        name = plain.called(own.iloc[0].to_dict())
+        found = significance.significant(own)
+        name = phrases.measure(own.iloc[0].to_dict())
         if found.empty:
             silent.append(name)
             continue
         parts = [
-            f"{plain.who(row, own)} lies {plain.size(row, row['estimate'])} "
+            f"{phrases.subject(row, own)} lies {phrases.size(row, row['estimate'])} "
             f"{'below' if row['estimate'] < 0 else 'above'} {escape(row['reference'])} "
-            f"({plain.numbers(row, unit='articles')})"
+            f"({phrases.numbers(row, unit='articles')})"
             for row in found.to_dict("records")
         ]
-        sentences.append(f"**{plain.capital(name)}:** {plain.listed(parts)}.")
+        sentences.append(f"**{prose.capitalize(name)}:** {prose.listed(parts)}.")
     if silent:
         sentences.append(f"No model differs from the reference beyond chance in {_all(silent)}.")
     return sentences
 
 
 def _all(names_of: Sequence[str]) -> str:
-    return plain.listed(names_of, most=len(names_of))
+    return prose.listed(names_of, most=len(names_of))
 
 
 def models_result(compared: pd.DataFrame, *, confidence: float) -> str:
@@ -550,13 +497,13 @@ def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
 def came_back(rows: pd.DataFrame) -> list[str]:
     """Say of rows of ESTIMATES, each beside what was `planted`, which differences are shown."""
     there = claims.unmirrored(rows[rows["planted"].abs() > _NOTHING_PLANTED])
-    found = there.index.isin(reach.shown(there).index)
+    found = there.index.isin(significance.significant(there).index)
     sentences = []
     for some, what in ((there[found], "Planted, and shown"), (there[~found], "Planted, not shown")):
         told = [
-            f"{plain.called(row)} in {plain.who(row, rows)} "
-            f"({plain.size(row, row['planted'])} {'less' if row['planted'] < 0 else 'more'} "
-            f"planted, {plain.size(row, row['estimate'])} found)"
+            f"{phrases.measure(row)} in {phrases.subject(row, rows)} "
+            f"({phrases.size(row, row['planted'])} {'less' if row['planted'] < 0 else 'more'} "
+            f"planted, {phrases.size(row, row['estimate'])} found)"
             for row in some.to_dict("records")
         ]
         if told:
@@ -603,7 +550,7 @@ def coverage(found: pd.DataFrame) -> list[str]:
     sentences = []
     for bias, own in found.groupby("bias", sort=False):
         total = own[own["group"] == "any"].iloc[0]
-        name = plain.capital(escape(bias))
+        name = prose.capitalize(escape(bias))
         if not total["terms_seen"]:
             none = f"None of {total['terms']:,} listed terms occurs, so nothing is told of it here."
             sentences.append(f"**{name}.** {none}")
@@ -615,7 +562,7 @@ def coverage(found: pd.DataFrame) -> list[str]:
         sentences.append(
             f"**{name}.** {total['terms_seen']:,} of {total['terms']:,} listed "
             f" terms occur, {total['matches']:,} times, in {total['text_share']:.0%} of the "
-            f"texts ({plain.listed(parts, most=6)})."
+            f"texts ({prose.listed(parts, most=6)})."
         )
     return sentences
 

@@ -101,7 +101,7 @@ def _section(
         "finding": escape.without_markdown(lead["plain"][0]) if lead["plain"] else "",
         "numbers": lead["numbers"],
         "texts": lead["texts"],
-        "lead": reading.lead.shown(lead | {"technical": ""}, figure=figure),
+        "lead": reading.lead.render(lead | {"technical": ""}, figure=figure),
         "page": os.path.relpath(linked, base) if near else None,
         "day": gallery.day(content["started"]),
     }

@@ -1,4 +1,4 @@
-"""Declared claims: the rows that lead a page, corrected as one family; all else is exploratory."""
+"""Declared claims: the rows that lead a page, adjusted as one family; all else is exploratory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from IPython.display import HTML
 
 from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim
-from nbbias.reading import names
+from nbbias.reading import names, significance
+from nbbias.reading.prose import capitalize, render
 from nbbias.reading.tables import Table, readable, show
 from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
@@ -22,20 +23,15 @@ CLAIM = "claim"
 #: How the reason of a claim begins that a run has no rows for.
 NOT_HERE = "not in this run"
 
-#: What names a claim beside its statistic, in this order.
-_NAMES = ("measure", "bias", "group", "dimension", "task", "topic", "evaluator", "judge", "model")
-
-#: What stands in a key for all its values, where a gap does not.
+#: The value of a key that stands for all its values, as a missing one does.
 ALL = "all"
 
 #: Rows of the table that leads.
 _FIRST = 12
 
-#: What stands under declared claims, and what stands where nothing was declared.
-EXPLORATORY = "**Everything below is exploratory**: p values are corrected within each table."
-NOTHING_DECLARED = (
-    "**No claim was pre-specified** (`claims: []`): everything on this page is exploratory."
-)
+#: The sentences under declared claims, and in their place where nothing was declared.
+EXPLORATORY = render("claims.everything_exploratory")
+NOTHING_DECLARED = render("claims.nothing_declared")
 #: What the table of claims is called: of a user's own, and of a study's.
 TITLES = {True: "Pre-specified claims", False: "Default claims of this study"}
 
@@ -74,18 +70,18 @@ def declared(
     >>> rows = tables.estimates(rows, study="news_bias", confidence=0.95)
     >>> found = declared(rows, [{"statistic": "difference"}], confidence=0.95)
     >>> found[["model", "p_adjusted", "verdict"]].to_dict("split")["data"]
-    [['a', 0.02, 'told apart'], ['b', 0.04, 'told apart']]
+    [['a', 0.02, 'significant'], ['b', 0.04, 'significant']]
     >>> declared(rows, [{"statistic": "bias"}], confidence=0.95)["reason"].tolist()
     ["not in this run: no statistic 'bias'"]
     """
     found = [_rows_of(estimates, claim, n) for n, claim in enumerate(claims, start=1)]
     if not found:
         return estimates.iloc[:0].assign(claim=[], smallest_effect=[], verdict=[])
-    rows = _apart(pd.concat(found, ignore_index=True))
+    rows = _unique(pd.concat(found, ignore_index=True))
     bounded = rows[SMALLEST].notna() & rows["null"].eq(0)
-    # What a study's own, larger family could not tell, this one may.
-    told = ~rows["reason"].fillna("").str.startswith(UNTESTABLE)
-    rows = stats.adjust(rows.assign(p_adjusted=np.nan, reason=rows["reason"].where(told)))
+    # What could not be significant in a study's own, larger family may be so in this one.
+    reason = rows["reason"].where(~significance.never_significant(rows))
+    rows = stats.adjust(rows.assign(p_adjusted=np.nan, reason=reason))
     for name, p in stats.equivalence_test(rows, within=rows[SMALLEST].where(bounded)).items():
         rows[str(name)] = stats.adjust(pd.DataFrame({"p_value": p}))["p_adjusted"]
     return rows.assign(verdict=[_verdict(row, confidence) for row in rows.to_dict("records")])
@@ -115,7 +111,7 @@ def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame
     return rows.assign(**{CLAIM: number, SMALLEST: float(claim.get(SMALLEST, np.nan))})
 
 
-def _apart(rows: pd.DataFrame) -> pd.DataFrame:
+def _unique(rows: pd.DataFrame) -> pd.DataFrame:
     """Keep a row that several claims name with the first, and the bound that any of them gives.
 
     A claim that is left with nothing keeps a row that says where its rows stand.
@@ -129,23 +125,17 @@ def _apart(rows: pd.DataFrame) -> pd.DataFrame:
     kept = set(rows.loc[~again, CLAIM])
     gone = again & ~rows[CLAIM].isin(kept) & ~rows.duplicated(CLAIM)
     values = [name for name in rows if name not in {*keys, "study", CLAIM, "n", "n_lost"}]
-    told = "tested already, by claim " + same[CLAIM].transform("first").astype("str")
+    reason = "tested already, by claim " + same[CLAIM].transform("first").astype("str")
     rows[values] = rows[values].mask(gone)
-    rows["reason"] = rows["reason"].where(~gone, told)
+    rows["reason"] = rows["reason"].where(~gone, reason)
     return rows[~again | gone].reset_index(drop=True)
 
 
 def _once(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep one row a claim: of the leading instrument, and of mirror images the first."""
-    keys = [key for key in ESTIMATE_KEYS if key != "group"]
-    if not rows.duplicated(keys).any():
-        return rows
+    """Keep one row a claim: of the leading instrument, and of mirrored groups the first."""
     rows = rows.drop_duplicates(list(ESTIMATE_KEYS))
-    same = rows.groupby(keys, dropna=False)
-    size, total = (same["estimate"].transform(how) for how in ("size", "sum"))
-    second = same.cumcount() == 1
-    mirrors = (size == 2) & (total.abs() < 1e-12) & (rows["estimate"] != 0)
-    return rows[~(second & mirrors & rows["group"].notna())]
+    bare = rows.drop(columns="instrument")
+    return rows[~(significance.is_mirrored(bare) & rows["estimate"].ne(0))]
 
 
 def _study(estimates: pd.DataFrame) -> str:
@@ -161,42 +151,35 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
         return f"equivalent within {bound}"
     if row["p_beyond"] < alpha:
         return f"beyond {bound}"
-    told = "not tested" if np.isnan(row["p_adjusted"]) else "told apart"
-    told = "not told apart" if row["p_adjusted"] >= alpha else told
+    verdict = "significant" if row["p_adjusted"] < alpha else "not significant"
+    if np.isnan(row["p_adjusted"]):
+        verdict = "not tested"
     if str(row["reason"]).startswith(UNTESTABLE):
-        told = "cannot be told apart at this N"
+        verdict = "cannot be significant at this N"
     if np.isnan(row[SMALLEST]):
-        return told
+        return verdict
     if np.isnan(row["p_within"]):
-        return f"{told}; equivalence within {bound} not tested"
-    if told == "told apart":
-        return f"told apart, but neither shown beyond {bound} nor within"
-    return f"{told}, and not shown equivalent within {bound}"
+        return f"{verdict}; equivalence within {bound} not tested"
+    return f"{verdict}; neither equivalent within {bound} nor beyond"
 
 
 # --- for readers --------------------------------------------------------------------------------
 
+#: Who comes first, then of what.
+_WHO = ("model", "evaluator", "judge")
+_DETAILS = (*_WHO, *(key for key in CLAIM_KEYS if key not in {"measure", "statistic", *_WHO}))
 
-def _named(own: pd.DataFrame) -> str:
+
+def _label(rows: pd.DataFrame) -> str:
     """Name what the rows of a claim have in common: what is measured, and of what."""
-    alike = [key for key in _NAMES if own[key].nunique(dropna=False) == 1]
-    row = {**own.iloc[0], **({} if "group" in alike else {"group": None})}
-    name = names.measure(row)
-    told = {"measure", *([] if len(own) > 1 else ["model"])}
-    group = row["group"]
-    if isinstance(group, str) and (names.people(group) in name or names.of_people(group) in name):
-        told |= {"group", "bias"}
-    keys = [key for key in alike if key not in told and isinstance(row[key], str)]
-    rest = [one for key in keys if (one := _value(key, row[key])) not in {name, ALL}]
-    of = f" ({', '.join(rest)})" if rest else ""
-    return f"{name[:1].upper()}{name[1:]}{of}"
+    alike = [key for key in names.KEYS if rows[key].nunique(dropna=False) == 1]
+    row = {**rows.iloc[0], **({} if "group" in alike else {"group": None})}
+    keys = [key for key in alike if key != "model" or len(rows) > 1]
+    rest = [part for part in names.details(row, keys=keys) if part != names.measure(row)]
+    return capitalize(names.measure(row)) + (f" ({', '.join(rest)})" if rest else "")
 
 
-def _value(key: str, value: str) -> str:
-    return {"group": names.people, "judge": names.judge}.get(key, str)(value)
-
-
-def shown(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) -> list[HTML]:
+def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) -> list[HTML]:
     """Show declared claims: a dozen, and folded below all, where there are more.
 
     Parameters
@@ -212,41 +195,34 @@ def shown(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) -> lis
     parts = [show(_table(rows, sha256=sha256, first=_FIRST)._replace(title=title))]
     if len(rows) > _FIRST:
         whole = show(_table(rows, sha256=sha256, first=len(rows))._replace(title=title))
-        told = f"All {len(rows)} rows"
-        parts.append(HTML(f"<details><summary>{told}</summary>{whole.data}</details>"))
+        summary = f"All {len(rows)} rows"
+        parts.append(HTML(f"<details><summary>{summary}</summary>{whole.data}</details>"))
     return parts
 
 
 def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
     """Write declared rows in their order, each beside its claim in words.
 
-    Of more than `first` those stay that have no test, and those least likely by chance.
+    Of more than `first` those without a test and those with the smallest p values stay.
     """
-    likely = rows["p_value"].fillna(-1).argsort(kind="stable").to_numpy()
-    told = rows.iloc[np.sort(likely[:first])].assign(of="")
-    keys = ["model", "evaluator", "judge"]  # who comes first, then what of it
-    keys += [key for key in CLAIM_KEYS if key not in {"measure", "statistic", *keys}]
-    for number, own in rows.groupby(CLAIM, sort=False):
-        # What its rows do not have in common; the model stands there even where it is one.
-        apart = [key for key in keys if key == "model" or own[key].nunique(dropna=False) > 1]
-        here = told[CLAIM] == number
-        told.loc[here, "statistic"] = _named(own)
-        told.loc[here, "of"] = [
-            ", ".join(
-                _value(key, one)
-                for key, one in zip(apart, row, strict=True)
-                if isinstance(one, str) and one != ALL
-            )
-            for row in told.loc[here, apart].itertuples(index=False)
+    order = rows["p_value"].fillna(-1).argsort(kind="stable").to_numpy()
+    named = rows.iloc[np.sort(order[:first])].assign(of="")
+    for number, part in rows.groupby(CLAIM, sort=False):
+        here = named[CLAIM] == number
+        named.loc[here, "statistic"] = _label(part)
+        named.loc[here, "of"] = [
+            ", ".join(names.details({**row, "statistic": ""}, part, keys=_DETAILS))
+            for row in named[here].to_dict("records")
         ]
-    tested = int(rows["p_value"].notna().sum())
-    tests = f"{tested} test{'' if tested == 1 else 's'}"
-    note = f"Holm's correction over {tests}. Hash of the claims: {sha256[:12]}."
-    if len(told) < len(rows):
-        note += f" {len(rows) - len(told)} more rows below and in tables/claims.csv."
+    note = render(
+        "claims.claims_note",
+        tests=int(rows["p_value"].notna().sum()),
+        sha=sha256[:12],
+        more=len(rows) - len(named),
+    )
     table = readable(
-        told,
-        ["statistic", *(["of"] if told["of"].any() else []), "verdict"],
+        named,
+        ["statistic", *(["of"] if named["of"].any() else []), "verdict"],
         rows=None,
         note=note,
         title=TITLES[True],

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from nbbias.reading import names
+from nbbias.reading.prose import capitalize, render_plain
 from nbbias.tables import escape
 
 #: Colours by role, safe for the colour-blind (words/colours.csv).
@@ -275,9 +276,9 @@ def claims(
     --------
     >>> row = {"panel": "gender", "cell": "gpt-4", "estimate": 0.1, "ci_low": 0.0, "ci_high": 0.2}
     >>> rows = pd.DataFrame([row | {"null": 0.0, "null_low": -0.1, "null_high": 0.1}])
-    >>> figure = claims(rows, "difference of shares", words={"band": "dealt anew"})
+    >>> figure = claims(rows, "difference of shares", words={"band": "permuted"})
     >>> [text.get_text() for text in figure.axes[0].texts]
-    ['dealt anew']
+    ['permuted']
     """
     named = {"band": "expected under the null", **(words or {})}
     label = axis if callable(axis) else lambda _: axis
@@ -517,7 +518,7 @@ def cells(rows: pd.DataFrame, keys: Sequence[str] = ("source", "model", "prompt"
 
 
 def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> str:
-    """Say under a figure of `claims` what is drawn: the dots, their intervals, N, the band.
+    """Write the caption of a figure of `claims`: its dots, their intervals, N and the band.
 
     Parameters
     ----------
@@ -534,37 +535,36 @@ def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> s
     --------
     >>> rows = pd.DataFrame({"estimate": [0.1, 0.2], "ci_low": 0.0, "n": [9, 12],
     ...     "confidence": 0.95, "null_low": 0.0})
-    >>> caption(rows, "shares", of="headlines", band="dealt anew")
-    'Dots: shares; lines: 95% intervals; grey: dealt anew. N = 9 to 12 headlines.'
+    >>> caption(rows, "shares", of="headlines", band="permuted")
+    'Dots: shares; lines: 95% intervals; grey: permuted. N = 9 to 12 headlines.'
     """
     ours = rows[~_is_printed(rows)]
     levels = ours["confidence"].dropna().unique() if "confidence" in ours else []
-    level = f"{levels[0]:.0%} intervals" if len(levels) == 1 else "intervals"
-    parts = [f"Dots: {what}"]
-    if ours["ci_low"].notna().any():
-        parts.append(f"lines: {level}")
-    if band and rows["null_low"].notna().any():
-        parts.append(f"grey: {band}")
+    level = f"{levels[0]:.0%}" if len(levels) == 1 else ""
     counts = ours.loc[ours["estimate"].notna(), "n"].dropna() if "n" in ours else pd.Series([])
-    if counts.empty:
-        return f"{'; '.join(parts)}."
-    low, high = (f"{count:,.0f}" for count in (counts.min(), counts.max()))
-    n = low if low == high else f"{low} to {high}"
-    return f"{'; '.join(parts)}. N = {n}{f' {of}' if of else ''}."
+    ends = [f"{count:,.0f}" for count in (counts.min(), counts.max())] if len(counts) else []
+    return render_plain(
+        "figures.caption",
+        what=what,
+        level=level if ours["ci_low"].notna().any() else None,
+        band=band if rows["null_low"].notna().any() else "",
+        n=" to ".join(dict.fromkeys(ends)),
+        unit=of,
+    )
 
 
-def apart(rows: pd.DataFrame) -> pd.Series:
-    """Tell which rows of ESTIMATES lie apart from their reference.
+def is_beyond_null(rows: pd.DataFrame) -> pd.Series:
+    """Mark the rows of ESTIMATES that differ from their null value.
 
-    By their corrected p; where nothing was tested by the range of chance, and without one by their
-    interval.
+    By their adjusted p; where nothing was tested by the range under the null, and without one by
+    their interval.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"estimate": [0.1, 0.1], "ci_low": [0.05, -0.1], "ci_high": 0.2,
     ...     "null": 0.0, "null_low": np.nan, "null_high": np.nan, "p_adjusted": np.nan,
     ...     "confidence": 0.95})
-    >>> apart(rows).tolist()
+    >>> is_beyond_null(rows).tolist()
     [True, False]
     """
     null = rows["null"].fillna(0)
@@ -575,86 +575,58 @@ def apart(rows: pd.DataFrame) -> pd.Series:
     return tested.where(rows["p_adjusted"].notna(), untested).astype(bool)
 
 
-def stated(
+def finding_title(
     rows: pd.DataFrame,
     *,
     by: str,
-    told: Callable[[dict[str, Any], bool, bool], str],
+    describe: Callable[[dict[str, Any], bool, bool], str],
     otherwise: str,
     of: str = "models",
     sides: Sequence[bool] = (False, True),
 ) -> str:
-    """State what the rows show: of whom most lie apart from the reference, and on which side.
+    """State in how many rows of each part an estimate differs from its null value, and how.
 
     Parameters
     ----------
     rows
-        Rows of ESTIMATES; each of its `by` counts.
+        Rows of ESTIMATES.
     by
-        The column that tells apart what is counted over.
-    told
-        Says it of a row: called with the row, whether it lies above, and whether it comes first,
-        where more words are needed.
+        The column whose values are the parts.
+    describe
+        Called with a row, whether it lies above its null value, and whether it comes first, where
+        more words are needed.
     otherwise
-        What is said where no row lies apart.
+        The title where no row differs.
     of
         What rows are.
     sides
-        Which sides count: below the reference, above it.
+        Which sides count: below the null value, above it.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"group": "women", "estimate": [-0.1, -0.2, 0.1], "null": 0.0,
     ...     "ci_low": [-0.2, -0.3, -0.1], "ci_high": [-0.05, -0.1, 0.3], "null_low": np.nan,
     ...     "null_high": np.nan, "p_adjusted": np.nan, "confidence": 0.95})
-    >>> stated(rows, by="group", otherwise="Nothing is told apart",
-    ...     told=lambda row, up, first: f"{row['group']} are named {'more' if up else 'less'}")
+    >>> finding_title(rows, by="group", otherwise="No significant difference",
+    ...     describe=lambda row, up, first: f"{row['group']} are named {'more' if up else 'less'}")
     'Women are named less in 2 of 3 models'
     """
     measured = rows[rows["estimate"].notna()]
     found = []
-    for _, own in measured.groupby(by, sort=False, dropna=False):
-        out, up = apart(own), own["estimate"] > own["null"].fillna(0)
+    for _, part in measured.groupby(by, sort=False, dropna=False):
+        differs, above = is_beyond_null(part), part["estimate"] > part["null"].fillna(0)
         for side in sides:
-            there = own[out & (up == side)]
-            if len(there):
-                found.append((len(there), len(own), there.iloc[0].to_dict(), side))
+            on_side = part[differs & (above == side)]
+            if len(on_side):
+                found.append((len(on_side), len(part), on_side.iloc[0].to_dict(), side))
     if not found:
         return otherwise
-    found.sort(key=lambda one: -one[0])
+    found.sort(key=lambda part: -part[0])
     parts = [
-        f"{told(row, side, not i)} {counted(k, n, of)}"
+        f"{describe(row, side, not i)} {render_plain('figures.count', k=k, n=n, kind=of)}"
         for i, (k, n, row, side) in enumerate(found[:2])
     ]
-    return upper("; ".join(parts))
-
-
-def upper(sentence: str) -> str:
-    """Begin a sentence with a capital, and leave its other letters as they are.
-
-    Examples
-    --------
-    >>> upper("share of BOLD")
-    'Share of BOLD'
-    """
-    return sentence[:1].upper() + sentence[1:]
-
-
-def counted(count: int, total: int, of: str) -> str:
-    """Say in how many of some something is.
-
-    Examples
-    --------
-    >>> [counted(k, 5, "models") for k in (0, 3, 5)], counted(1, 1, "models")
-    (['in none of 5 models', 'in 3 of 5 models', 'in all 5 models'], 'in the one model')
-    """
-    where = "by" if of.startswith("judge") else "in"
-    if total == 1:
-        one = f"{where} the one {of.removesuffix('s')}"
-        return one if count else f"not {one}"
-    if count == total:
-        return f"{where} all {total} {of}" if total > 2 else f"{where} both {of}"
-    return f"{where} {count or 'none'} of {total} {of}"
+    return capitalize("; ".join(parts))
 
 
 def _empty_figure() -> Figure:

@@ -1,4 +1,4 @@
-"""What leads a page, drawn: a panel a measure and group, a row a model, 0 or the reference.
+"""The figure that leads a page: a panel per measure and group, a row per model, 0 the reference.
 
 >>> import pandas as pd
 >>> from nbbias import tables
@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.reading import figures, names, plain, reach
+from nbbias.reading import figures, names, phrases, prose, significance
 from nbbias.reading.figures import Drawn
+from nbbias.reading.prose import capitalize
 from nbbias.tables import escape
 
 #: Panels that a reader takes in at once.
@@ -25,7 +26,7 @@ _ALIKE = ("study", "measure", "statistic", "bias", "group", "confidence")
 
 
 def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Drawn:
-    """Draw what leads a page: every row with its interval, beside what it is compared with.
+    """Draw the rows that lead a page, with their intervals, around their reference.
 
     Parameters
     ----------
@@ -39,7 +40,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Dra
     Returns
     -------
     Drawn
-        With `panel` and `cell` in its rows; of more than four panels those with what is shown.
+        With `panel` and `cell` in its rows; of more than four panels the significant ones first.
 
     Examples
     --------
@@ -49,57 +50,49 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Dra
     >>> drawn.rows["cell"].tolist()
     ['m']
     """
-    own = rows.assign(panel=[_panel(row) for row in rows.to_dict("records")])
-    own = own[own.groupby("panel")["estimate"].transform("count") > 0]
-    own = own.assign(cell=[_cell(row, own) for row in own.to_dict("records")])
-    clear = reach.shown(own)["panel"].drop_duplicates().to_list()
-    kept = [*clear, *(one for one in own["panel"].unique() if one not in clear)][:_PANELS]
-    own = own[own["panel"].isin(kept)].reset_index(drop=True)
-    own = _aligned(own)
-    in_points = pd.Series([_scale(row) for row in own.to_dict("records")], own.index, dtype=float)
+    shown = rows.assign(panel=[capitalize(names.measure(row)) for row in rows.to_dict("records")])
+    shown = shown[shown.groupby("panel")["estimate"].transform("count") > 0]
+    shown = shown.assign(cell=figures.cells(shown, ("model", "prompt", "source")))
+    first = significance.significant(shown)["panel"].drop_duplicates().to_list()
+    panels = [*first, *(name for name in shown["panel"].unique() if name not in first)][:_PANELS]
+    shown = _aligned(shown[shown["panel"].isin(panels)].reset_index(drop=True))
+    scale = pd.Series([_scale(row) for row in shown.to_dict("records")], shown.index, dtype=float)
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
-    drawn = own.assign(**{end: own[end] * in_points for end in ends})
-
-    n = sorted({int(one) for one in own["n"] if one})
-    counted = f"N = {n[0]:,}" + (f" to {n[-1]:,}" if len(n) > 1 else "") if n else "N = 0"
-    level = f"{own['confidence'].iloc[0]:.0%} " if len(own) else ""
+    title = phrases.heading(shown, none=prose.render("figures.no_difference"))
+    counts = [f"{end:,.0f}" for end in (shown["n"][shown["n"] > 0].min(), shown["n"].max())]
+    values = {"n": " to ".join(dict.fromkeys(counts)) if len(shown) else "0", "unit": unit}
+    values["level"] = f"{shown['confidence'].iloc[0]:.0%}" if len(shown) else ""
     return Drawn(
-        figures.claims(drawn, _axis, draw=figures.zero, hue="group"),
-        own,
-        f"Estimates with their intervals by model, a panel a measure; 0: as {reference}.",
-        escape.without_markdown(plain.heading(own, none="No difference could be shown")),
-        f"Means with {level}intervals, a row a model; 0: as {reference}. {counted} {unit}.",
+        figures.claims(
+            shown.assign(**{end: shown[end] * scale for end in ends}),
+            _axis,
+            draw=figures.zero,
+            hue="group",
+        ),
+        shown,
+        prose.render_plain("figures.forest_alt", reference=reference),
+        escape.without_markdown(title),
+        prose.render_plain("figures.forest_caption", reference=reference, **values),
     )
 
 
-def _aligned(own: pd.DataFrame) -> pd.DataFrame:
+def _aligned(rows: pd.DataFrame) -> pd.DataFrame:
     """Give every panel the same rows in the same order, so that their names stand once."""
-    panels, cells = own["panel"].unique(), own["cell"].unique()
-    if own.duplicated(["panel", "cell"]).any():
-        return own
-    every = pd.MultiIndex.from_product([panels, cells], names=["panel", "cell"])
-    gaps = every.difference(pd.MultiIndex.from_frame(own[["panel", "cell"]]))
-    alike = own.drop_duplicates("panel").set_index("panel")[[*_ALIKE]]
-    more = gaps.to_frame(index=False).merge(alike, on="panel").reindex(columns=own.columns)
-    more = more.assign(n=0, n_lost=0).astype(own.dtypes.to_dict())
-    whole = pd.concat([own, more], ignore_index=True)
-    return whole.set_index(["panel", "cell"]).reindex(every).reset_index()[list(own)]
+    if rows.duplicated(["panel", "cell"]).any():
+        return rows
+    keys = [rows["panel"].unique(), rows["cell"].unique()]
+    index = pd.MultiIndex.from_product(keys, names=["panel", "cell"])
+    whole = rows.set_index(["panel", "cell"]).reindex(index)
+    by_panel = whole.groupby("panel", sort=False)
+    for key in _ALIKE:  # what all rows of a panel have in common
+        whole[key] = by_panel[key].transform("first")
+    whole[["n", "n_lost"]] = whole[["n", "n_lost"]].fillna(0)
+    return whole.reset_index()[list(rows)]
 
 
-def _panel(row: plain.Row) -> str:
-    return plain.capital(names.measure(row))
-
-
-def _cell(row: plain.Row, rows: pd.DataFrame) -> str:
-    told = [str(row["model"])]
-    by_panel = rows.groupby("panel")
-    told += [str(row[key]) for key in ("prompt", "source") if (by_panel[key].nunique() > 1).any()]
-    return " · ".join(told)
-
-
-def _scale(row: plain.Row) -> float:
-    """Return by what an estimate is multiplied to be in points."""
-    return 100.0 if names.quantity(dict(row)).endswith(("points", "%")) else 1.0
+def _scale(row: significance.Row) -> float:
+    """Return the factor by which an estimate is drawn: percentage points are drawn as such."""
+    return 100.0 if names.quantity(row).endswith(("points", "%")) else 1.0
 
 
 def _axis(rows: pd.DataFrame) -> str:

@@ -1,4 +1,4 @@
-"""What a page says first: the finding in plain words, its figure, three numbers, and a card."""
+"""What a page says first: the finding in sentences, its figure, three numbers, and a card."""
 
 from __future__ import annotations
 
@@ -25,8 +25,7 @@ class Lead(NamedTuple):
     Parameters
     ----------
     plain
-        Two sentences for somebody who is no statistician: what was found and how sure, and against
-        which reference. Markdown.
+        Two to four sentences: what differs, from which reference, by how much. Markdown.
     technical
         The same as a paper says it. Markdown.
     figure
@@ -38,6 +37,8 @@ class Lead(NamedTuple):
         conclude (`not`).
     texts
         Where the texts are from.
+    claims
+        The rows of ESTIMATES that the sentences call significant, where a study gives them.
 
     Examples
     --------
@@ -52,17 +53,18 @@ class Lead(NamedTuple):
     numbers: pd.DataFrame
     card: Mapping[str, str]
     texts: Texts
+    claims: pd.DataFrame = pd.DataFrame()
 
 
-def told(lead: Lead) -> dict[str, Any]:
-    """Return a lead as it is kept with a run, without Markdown; NaN is None.
+def to_dict(lead: Lead) -> dict[str, Any]:
+    """Return a lead as it is saved with a run, without Markdown; NaN is None.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"study": "llmbi", "measure": "llmbi", "statistic": "index",
     ...     "name": "a", "estimate": [0.5], "ci_low": 0.25, "ci_high": 0.75, "confidence": 0.95,
     ...     "n": 18})
-    >>> kept = told(Lead(("**It** is so.",), "", "means", rows, {}, Texts("own", "a.csv")))
+    >>> kept = to_dict(Lead(("**It** is so.",), "", "means", rows, {}, Texts("own", "a.csv")))
     >>> kept["sentence"], kept["numbers"][0]["value"], kept["numbers"][0]["null"]
     ('It is so.', '0.50', None)
     """
@@ -104,15 +106,15 @@ def number(row: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def shown(kept: Mapping[str, Any], *, figure: str = "") -> str:
-    """Return the first screen as HTML: what `told` returned, and the figure as HTML.
+def render(kept: Mapping[str, Any], *, figure: str = "") -> str:
+    """Return the first screen as HTML, of a saved lead (`to_dict`) and the figure's HTML.
 
     Examples
     --------
     >>> kept = {"plain": ["It is < 1."], "texts": {"kind": "own", "told": "a.csv"}}
-    >>> "It is &lt; 1." in shown(kept)
+    >>> "It is &lt; 1." in render(kept)
     True
-    >>> "nul[U+0000]" in shown(kept | {"plain": ["nul" + chr(0)]})
+    >>> "nul[U+0000]" in render(kept | {"plain": ["nul" + chr(0)]})
     True
     """
     loader = jinja2.FileSystemLoader(data_path("templates"))

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-from nbbias.reading import names, sentences, tables, templates
+from nbbias.reading import names, prose, tables, templates
 from nbbias.tables import escape
 
 shown, attribute, visible = escape.html, escape.attribute, escape.visible  # former names
@@ -114,7 +114,7 @@ def number(value: float, *, decimals: int = 3) -> str:
         return "\N{EN DASH}"
     if isinstance(value, int | np.integer):
         return f"{value:,}"
-    return sentences.number(float(value), decimals=decimals)
+    return prose.number(float(value), decimals=decimals)
 
 
 def table(rows: pd.DataFrame, *, html_columns: Collection[str] = ()) -> str:

@@ -1,15 +1,16 @@
-"""What people call a measure and a group, and which colour a group has, on all pages alike."""
+"""What people call measures, groups and rows of ESTIMATES, and their colours and order."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from nbbias.reading.sentences import number
+from nbbias.reading.prose import capitalize, number
 from nbbias.tables import read_shipped_table
 
 _COLOURS = read_shipped_table("words/colours.csv", role="str")
@@ -17,7 +18,7 @@ _COLOURS = read_shipped_table("words/colours.csv", role="str")
 #: Colours of Okabe and Ito, darkened to be seen on white: a group's by the number in groups.csv.
 PALETTE: list[str] = _COLOURS.loc[_COLOURS["colour"].notna(), "light"].to_list()
 
-#: What is paper, ink, small print, and the band of chance.
+#: The colours of paper, ink, small print and bands.
 ROLES: dict[str, str] = _COLOURS[_COLOURS["colour"].isna()].set_index("role")["light"].to_dict()
 
 
@@ -30,6 +31,16 @@ def _groups() -> dict[str, dict[str, Any]]:
 def _measures() -> dict[tuple[str, str, str], dict[str, Any]]:
     table = read_shipped_table("words/measures.csv").fillna("")
     return table.set_index(["study", "measure", "statistic"]).to_dict("index")
+
+
+#: Keys that tell rows of ESTIMATES apart, in the order in which they are named.
+KEYS = (
+    *("evaluator", "judge", "model", "prompt", "source"),
+    *("bias", "group", "dimension", "task", "topic"),
+)
+
+#: Values that name no part of the data.
+_WHOLE = {"", "all"}
 
 
 def people(group: str) -> str:
@@ -62,8 +73,8 @@ def colour(group: str) -> str | None:
     >>> colour("Black") == colour("black"), colour("a group of the user's")
     (True, None)
     """
-    known = _groups().get(group)
-    return PALETTE[int(known["colour"]) % len(PALETTE)] if known else None
+    entry = _groups().get(group)
+    return PALETTE[int(entry["colour"]) % len(PALETTE)] if entry else None
 
 
 def judge(name: str) -> str:
@@ -99,7 +110,7 @@ def order(models: Iterable[str]) -> list[str]:
     return sorted({str(name) for name in models}, key=key)
 
 
-def _told(row: Mapping[str, Any]) -> dict[str, Any]:
+def _phrases(row: Mapping[str, Any]) -> dict[str, Any]:
     return _measures().get((str(row["study"]), str(row["measure"]), str(row["statistic"])), {})
 
 
@@ -110,14 +121,20 @@ def measure(row: Mapping[str, Any]) -> str:
     --------
     >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference",
     ...        "group": "female"}
-    >>> measure(row), measure(row | {"statistic": "my_own"})
-    ("women's share of the words", 'my own')
+    >>> measure(row | {"bias": "gender"}), measure(row | {"statistic": "my_own"})
+    ("women's share of gendered words", 'my own')
     """
     group = row.get("group")
     named = group if isinstance(group, str) else ""
-    name = str(_told(row).get("name") or str(row["statistic"]).replace("_", " "))
+    name = str(_phrases(row).get("name") or str(row["statistic"]).replace("_", " "))
     of = of_people(named) if named else "the group's"
-    return name.replace("{of}", of).replace("{people}", people(named) if named else "the group")
+    terms = _TERMS.get(str(row.get("bias")), "group terms")
+    name = name.replace("{of}", of).replace("{terms}", terms)
+    return name.replace("{people}", people(named) if named else "the group")
+
+
+#: What the words of a bias's word lists are called.
+_TERMS = {"gender": "gendered words", "race": "race terms", "religion": "religious terms"}
 
 
 def direction(row: Mapping[str, Any]) -> str:
@@ -130,7 +147,7 @@ def direction(row: Mapping[str, Any]) -> str:
     ('smaller', '')
     """
     side = {-1.0: "below", 1.0: "above"}.get(float(np.sign(row["estimate"])), "")
-    return str(_told(row).get(side, ""))
+    return str(_phrases(row).get(side, ""))
 
 
 def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
@@ -143,8 +160,101 @@ def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
     >>> quantity(row), quantity(row | {"statistic": "my_own"})
     ('−12.3 points', '−0.12')
     """
-    value, unit = row[of], _told(row).get("unit", "")
+    value, unit = row[of], _phrases(row).get("unit", "")
     if unit in {"points", "percent"} and np.isfinite(value):
         sign = {"points": " points", "percent": "%"}[str(unit)]
         return f"{number(100 * value, decimals=1)}{sign}"
     return number(value)
+
+
+# --- rows -------------------------------------------------------------------------------------
+
+
+def details(
+    row: Mapping[str, Any],
+    among: pd.DataFrame | None = None,
+    *,
+    keys: Sequence[str] = KEYS,
+    always: Sequence[str] = ("model",),
+) -> list[str]:
+    """Return what tells a row of ESTIMATES from others, in people's words.
+
+    Parameters
+    ----------
+    row
+        A row of ESTIMATES.
+    among
+        The rows that it is told from: keys that do not vary among them are left out. All keys
+        count where None.
+    keys
+        The keys that may be named, in this order.
+    always
+        Keys that are named even if they do not vary.
+
+    Returns
+    -------
+    list of str
+        Values, each once; without the group where the name of the measure holds it.
+
+    Examples
+    --------
+    >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference",
+    ...        "model": "a", "source": "all", "bias": "gender", "group": "female"}
+    >>> details(row), measure(row)
+    (['a'], "women's share of gendered words")
+    """
+    group = row.get("group")
+    in_measure = isinstance(group, str) and bool(group) and _names_group(row, group)
+    parts = []
+    for key in keys:
+        value = row.get(key)
+        if not isinstance(value, str) or value in _WHOLE or (key in _OF_GROUP and in_measure):
+            continue
+        varies = among is None or among[key].nunique(dropna=False) > 1
+        if varies or key in always:
+            parts.append(in_words(key, value))
+    return list(dict.fromkeys(parts))
+
+
+_OF_GROUP = ("bias", "group")
+
+
+def _names_group(row: Mapping[str, Any], group: str) -> bool:
+    return any(name in measure(row) for name in (people(group), of_people(group)))
+
+
+def in_words(key: str, value: str) -> str:
+    """Return what people call a value of a key of ESTIMATES.
+
+    Examples
+    --------
+    >>> in_words("group", "female"), in_words("model", "gpt-4")
+    ('women', 'gpt-4')
+    """
+    return {"group": people, "judge": judge}.get(key, str)(value)
+
+
+def subject(row: Mapping[str, Any], among: pd.DataFrame) -> str:
+    """Name a row's model, with its prompt and source where these vary among rows.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"model": ["a", "a"], "prompt": ["plain", "role"], "source": "s"})
+    >>> subject(rows.iloc[1], rows)
+    'a (role prompt)'
+    """
+    prompt = {"prompt": f"{row['prompt']} prompt"} if isinstance(row["prompt"], str) else {}
+    first, *rest = details({**row, **prompt}, among, keys=("model", "prompt", "source"))
+    return f"{first} ({', '.join(rest)})" if rest else first
+
+
+def label(row: Mapping[str, Any], among: pd.DataFrame | None = None) -> str:
+    """Name a row: its measure, and what tells it from other rows.
+
+    Examples
+    --------
+    >>> label({"study": "x", "measure": "m", "statistic": "my_own", "model": "a"})
+    'My own (a)'
+    """
+    rest = ", ".join(details(row, among))
+    return capitalize(measure(row)) + (f" ({rest})" if rest else "")

@@ -14,7 +14,7 @@ from IPython.display import HTML
 from markupsafe import Markup
 
 from nbbias.reading import names, templates
-from nbbias.reading.sentences import number, p_value
+from nbbias.reading.prose import number, p_value
 from nbbias.tables import ESTIMATE_KEYS
 
 _SHORT = 30  # characters that stay on one line

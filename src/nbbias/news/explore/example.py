@@ -105,7 +105,7 @@ def answers(
     HTML or None
         As of `example`; None where no effect on words is shown.
     """
-    shown = reading.reach.shown(declared)
+    shown = reading.significance.significant(declared)
     shown = shown[(shown["measure"] == "word") & (shown["statistic"] == "share_difference_change")]
     words = [one for one in scores if (one["measure"] == "word").all()]
     if shown.empty or not words:
@@ -146,7 +146,7 @@ def _with_length(found: pd.DataFrame, texts: Sequence[str], read: Read) -> pd.Da
 def _told(claim: Mapping[str, str], statistic: str, value: float, study: str) -> str:
     row: dict[str, Any] = {"study": study, **{key: claim[key] for key in ("measure", "group")}}
     row |= {"statistic": statistic, "estimate": value}
-    return f"{reading.plain.capital(names.measure(row))}: {names.quantity(row)}"
+    return f"{reading.prose.capitalize(names.measure(row))}: {names.quantity(row)}"
 
 
 def _led(
@@ -154,8 +154,8 @@ def _led(
 ) -> tuple[Mapping[str, Any] | None, dict[str, str]]:
     """Return the first claim's surest row that pairs add up to, and what they add up to."""
     keys = ["measure", "bias", "group"]
-    for part in reading.plain.families(declared):
-        for row in reading.reach.shown(part).head(1).to_dict("records"):
+    for part in reading.phrases.families(declared):
+        for row in reading.significance.significant(part).head(1).to_dict("records"):
             own = seen.claims[(seen.claims[keys] == [row[key] for key in keys]).all(axis=1)]
             if len(own) and "difference" in str(row["statistic"]):
                 return row, dict(own.iloc[0])

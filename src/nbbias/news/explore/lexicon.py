@@ -75,13 +75,13 @@ def lexicon(
         changes = robustness.without_each_term(scores, read)
     sided = by_side(read)
     seen = Seen(read, coverage(read), term_table(sided, changes), sided, inference)
-    return live(seen) if tables.is_interactive() else still(seen)
+    return interactive(seen) if tables.is_interactive() else static(seen)
 
 
 # --- without a kernel -------------------------------------------------------------------------
 
 
-def still(seen: Seen) -> HTML:
+def static(seen: Seen) -> HTML:
     """Return the form that needs no kernel: a tab a bias, a fold a group and a word."""
     top = seen.terms.groupby(["bias", "group"], sort=False).head(_IN_CONTEXT)
     rows = seen.sided.merge(top[["bias", "group", "term"]])
@@ -167,12 +167,14 @@ class _Form(NamedTuple):
     whole: dict[str, pd.DataFrame]  # estimates with the whole list, by bias
 
 
-def live(seen: Seen) -> widgets.VBox:
+def interactive(seen: Seen) -> widgets.VBox:
     """Return the form of an open notebook: leave words out, add some, and see what moves."""
     form = _Form(
-        bias=reading.live.chooser("Bias", reading.live.options(seen.read.lexicon["bias"].unique())),
-        group=reading.live.chooser("Group"),
-        term=reading.live.chooser("In context"),
+        bias=reading.interactive.chooser(
+            "Bias", reading.interactive.options(seen.read.lexicon["bias"].unique())
+        ),
+        group=reading.interactive.chooser("Group"),
+        term=reading.interactive.chooser("In context"),
         out=widgets.SelectMultiple(description="Leave out", rows=8),
         new=widgets.Text(description="Add", placeholder="a word or a phrase"),
         told=widgets.HTML(),
@@ -197,8 +199,8 @@ def live(seen: Seen) -> widgets.VBox:
     add.on_click(then(_add_word))
     reset.on_click(then(_start_again))
     _choose_bias(seen, form)
-    row = reading.live.row
-    return reading.live.Live(
+    row = reading.interactive.row
+    return reading.interactive.Interactive(
         [
             row(form.bias, form.group),
             form.words,
@@ -208,7 +210,7 @@ def live(seen: Seen) -> widgets.VBox:
             row(form.term),
             form.context,
         ],
-        still=lambda: still(seen),
+        static=lambda: static(seen),
     )
 
 
@@ -217,7 +219,9 @@ def _choose_bias(seen: Seen, form: _Form) -> None:
     bias = form.bias.value
     own = seen.terms[seen.terms["bias"] == bias]
     n_seen = own["in_originals"] + own["in_answers"]
-    reading.live.offer(form.group, reading.live.options(lexicons.groups(seen.read.lexicon, bias)))
+    reading.interactive.offer(
+        form.group, reading.interactive.options(lexicons.groups(seen.read.lexicon, bias))
+    )
     form.out.options = [
         (markup.visible(f"{term} ({of_group}, {n})"), term)
         for term, of_group, n in zip(own["term"], own["group"], n_seen, strict=True)
@@ -234,7 +238,7 @@ def _choose_group(seen: Seen, form: _Form) -> None:
     form.words.value = markup.framed(
         markup.table(_printed(own.head(2 * _SHOWN))), title="Words", about=_ABOUT
     ).data
-    reading.live.offer(form.term, reading.live.options(own["term"]))
+    reading.interactive.offer(form.term, reading.interactive.options(own["term"]))
 
 
 def _show_context(seen: Seen, form: _Form) -> None:

@@ -77,7 +77,7 @@ def pairs(
     seen = Seen(scores, read, scored, claims, focus or {})
     if claims.empty:
         return markup.framed(markup.note("No pair counts."), title=_TITLE)
-    return live(seen) if tables.is_interactive() else still(seen)
+    return interactive(seen) if tables.is_interactive() else static(seen)
 
 
 def _about(seen: Seen, claim: Mapping[str, str]) -> str:
@@ -102,7 +102,7 @@ def _instruments(seen: Seen, claim: Mapping[str, str]) -> dict[str, tuple[str, s
 # --- without a kernel -------------------------------------------------------------------------
 
 
-def still(seen: Seen) -> HTML:
+def static(seen: Seen) -> HTML:
     """Return the form that needs no kernel: a tab a model, a fold a pair."""
     claim = leading(seen)
     found = of_claim(seen.scores, claim)
@@ -243,18 +243,18 @@ def _badge(row: Any) -> str:
 # --- with a kernel ----------------------------------------------------------------------------
 
 
-def live(seen: Seen) -> widgets.VBox:
+def interactive(seen: Seen) -> widgets.VBox:
     """Return the form of an open notebook: any measure, any model, pair after pair."""
     claims = [dict(row) for row in seen.claims.to_dict("records")]
     labels = [
         markup.visible(f"{c['measure']}, {c['bias']}: {c['group']} ({c['instrument']})")
         for c in claims
     ]
-    chosen = reading.live.chooser(
+    chosen = reading.interactive.chooser(
         "Estimate", [(label, i) for i, label in enumerate(labels)], wide=True
     )
     chosen.value = claims.index(leading(seen))
-    cell = reading.live.chooser("Model")
+    cell = reading.interactive.chooser("Model")
     at = widgets.BoundedIntText(1, min=1, max=1, description="Rank")
     before, after = (widgets.Button(description=name) for name in ("Raises more", "Lowers more"))
     told, shown = widgets.HTML(), widgets.HTML()
@@ -263,7 +263,7 @@ def live(seen: Seen) -> widgets.VBox:
     def choose(*_: object) -> None:
         state["all"] = of_claim(seen.scores, claims[chosen.value])
         cells = list(state["all"].groupby(CELL, sort=False).groups)
-        reading.live.offer(cell, [(markup.visible(_cell(seen, one)), one) for one in cells])
+        reading.interactive.offer(cell, [(markup.visible(_cell(seen, one)), one) for one in cells])
         choose_cell()
 
     def choose_cell(*_: object) -> None:
@@ -297,9 +297,9 @@ def live(seen: Seen) -> widgets.VBox:
     before.on_click(lambda _: step(-1))
     after.on_click(lambda _: step(1))
     choose()
-    row = reading.live.row
-    return reading.live.Live(
-        [row(chosen, cell), row(at, before, after), told, shown], still=lambda: still(seen)
+    row = reading.interactive.row
+    return reading.interactive.Interactive(
+        [row(chosen, cell), row(at, before, after), told, shown], static=lambda: static(seen)
     )
 
 

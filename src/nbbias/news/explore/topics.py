@@ -93,13 +93,13 @@ def topics(
         drawn,
         frame(view, title="LDAvis: topics, and words by relevance") if view else "",
     )
-    return live(seen) if tables.is_interactive() else still(seen)
+    return interactive(seen) if tables.is_interactive() else static(seen)
 
 
 # --- without a kernel -------------------------------------------------------------------------
 
 
-def still(seen: Seen) -> HTML:
+def static(seen: Seen) -> HTML:
     """Return the form that needs no kernel: a fold a topic, chosen by group."""
     order = _order(seen)
     labels = {"all": order} | {
@@ -224,22 +224,22 @@ def _held(seen: Seen) -> list[tuple[tuple[str, str], set[int]]]:
 # --- with a kernel ----------------------------------------------------------------------------
 
 
-def live(seen: Seen) -> widgets.VBox:
+def interactive(seen: Seen) -> widgets.VBox:
     """Return the form of an open notebook: choose a group, a topic and any weight."""
     order = _order(seen)
     held: dict[Any, Any] = {"all topics": order} | {
         markup.visible(f"{bias}: {group}"): [t for t in order if t in own]
         for (bias, group), own in _held(seen)
     }
-    whose = reading.live.chooser("Topics of", [(label, label) for label in held])
-    topic = reading.live.chooser("Topic", wide=True)
+    whose = reading.interactive.chooser("Topics of", [(label, label) for label in held])
+    topic = reading.interactive.chooser("Topic", wide=True)
     weight = widgets.FloatSlider(
         _LAMBDA, min=0, max=1, step=0.05, description="λ", readout_format=".2f"
     )
     shown = widgets.HTML()
 
     def list_topics(*_: object) -> None:
-        reading.live.offer(topic, [(_label(seen, t), t) for t in held[whose.value]])
+        reading.interactive.offer(topic, [(_label(seen, t), t) for t in held[whose.value]])
 
     def draw(*_: object) -> None:
         if topic.value is None:
@@ -256,10 +256,10 @@ def live(seen: Seen) -> widgets.VBox:
     weight.observe(draw, "value")
     list_topics()
     draw()
-    parts = [reading.live.row(whose, topic, weight), shown]
+    parts = [reading.interactive.row(whose, topic, weight), shown]
     if seen.frame:
         parts.append(widgets.HTML(markup.framed(seen.frame, title=_MAP, about=_COUNTS).data))
-    return reading.live.Live(parts, still=lambda: still(seen))
+    return reading.interactive.Interactive(parts, static=lambda: static(seen))
 
 
 def _label(seen: Seen, topic: int) -> str:

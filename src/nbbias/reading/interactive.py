@@ -11,7 +11,7 @@ from IPython.display import HTML
 from nbbias.tables import escape
 
 
-class Live(widgets.VBox):
+class Interactive(widgets.VBox):
     """Widgets, and the form for readers without a kernel.
 
     A saved notebook holds both: JupyterLab draws the widgets while their kernel lives and
@@ -19,17 +19,17 @@ class Live(widgets.VBox):
 
     Examples
     --------
-    >>> live = Live([chooser("Model", options(["a"]))], still=lambda: HTML("<p>a</p>"))
-    >>> live._repr_mimebundle_()["text/html"]
+    >>> view = Interactive([chooser("Model", options(["a"]))], static=lambda: HTML("<p>a</p>"))
+    >>> view._repr_mimebundle_()["text/html"]
     '<p>a</p>'
     """
 
-    def __init__(self, children: Sequence[widgets.Widget], *, still: Callable[[], HTML]) -> None:
-        self._still = still
+    def __init__(self, children: Sequence[widgets.Widget], *, static: Callable[[], HTML]) -> None:
+        self._static = static
         super().__init__(children=tuple(children))
 
     def _repr_mimebundle_(self, **kwargs: Any) -> Any:
-        return {**super()._repr_mimebundle_(**kwargs), "text/html": self._still().data}
+        return {**super()._repr_mimebundle_(**kwargs), "text/html": self._static().data}
 
 
 def chooser(

@@ -1,0 +1,217 @@
+"""Sentences of pages: templates of ``data/prose`` filled with values, and the words for numbers.
+
+A template file has one topic and holds macros, such as ``claims.j2`` with ``clause``. What they
+write is Markdown in which every value is escaped: names and texts come from files and models.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import jinja2
+import numpy as np
+from IPython.display import Markdown
+from markupsafe import Markup
+
+from nbbias.tables import data_path
+from nbbias.tables.escape import markdown as escape, without_markdown
+
+
+def render(name: str, /, **values: Any) -> str:
+    r"""Fill a macro of a template file and return Markdown on one line.
+
+    Parameters
+    ----------
+    name
+        The file and the macro, such as ``"claims.clause"``.
+    **values
+        The macro's arguments.
+
+    Examples
+    --------
+    >>> render("claims.count", k=1, n=3, kind="models", names=["gpt_4"])
+    'in one of 3 models (gpt\\_4)'
+    """
+    file, macro = name.split(".")
+    text = getattr(_environment().get_template(f"{file}.j2").module, macro)(**values)
+    return _LOOSE.sub("", " ".join(str(text).split()))
+
+
+#: Spaces that lines of a template leave before punctuation; that of names is escaped.
+_LOOSE = re.compile(r" (?=[;,:)]|\.(?!\d))|(?<=\() ")
+
+
+def render_plain(name: str, /, **values: Any) -> str:
+    """Fill a macro for a figure's words, which are text and not Markdown; see `render`.
+
+    Examples
+    --------
+    >>> render_plain("claims.count", k=1, n=3, kind="models", names=["gpt_4"])
+    'in one of 3 models (gpt_4)'
+    """
+    return without_markdown(render(name, **values))
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(data_path("prose")),
+        autoescape=True,
+        finalize=_escape,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters |= {
+        "listed": lambda parts, most=3, last="and": Markup(
+            listed([_escape(part) for part in parts], most=most, last=last)
+        ),
+        "number": number,
+        "p_value": p_value,
+        "capitalized": lambda text: Markup(capitalize(_escape(text))),
+        "spelled": spell,
+        "round_up": round_up,
+    }
+    return environment
+
+
+def _escape(value: Any) -> Any:
+    """Escape a text for Markdown; what a template wrote, and numbers, stay as they are."""
+    if not isinstance(value, str) or hasattr(value, "__html__"):
+        return value
+    first, last = (" " if end.isspace() else "" for end in (value[:1], value[1:][-1:]))
+    return Markup(first + escape(value) + last)
+
+
+# --- words ------------------------------------------------------------------------------------
+
+
+def listed(parts: Sequence[str], *, most: int = 3, last: str = "and") -> str:
+    """Join parts by commas and "and"; those beyond `most` are counted.
+
+    Examples
+    --------
+    >>> listed(["a", "b", "c"]), listed(["a", "b", "c", "d"], most=2)
+    ('a, b and c', 'a, b and 2 more')
+    """
+    if len(parts) > most:
+        parts = [*parts[:most], f"{len(parts) - most} more"]
+    return ", ".join(parts[:-1]) + (f" {last} " if len(parts) > 1 else "") + "".join(parts[-1:])
+
+
+def capitalize(text: str) -> str:
+    """Begin a sentence with a capital, and leave its other letters as they are.
+
+    Examples
+    --------
+    >>> capitalize("share of BOLD")
+    'Share of BOLD'
+    """
+    return text[:1].upper() + text[1:]
+
+
+_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+
+
+def spell(n: int) -> str:
+    """Write a count below ten as a word.
+
+    Examples
+    --------
+    >>> spell(3), spell(1200)
+    ('three', '1,200')
+    """
+    return _WORDS[n] if 0 <= n < len(_WORDS) else f"{n:,}"
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+def number(value: float, *, decimals: int = 2) -> str:
+    """Write a number with a true minus sign; a missing value is "not measured".
+
+    Examples
+    --------
+    >>> number(-0.1234), number(float("nan"))
+    ('−0.12', 'not measured')
+    """
+    if not np.isfinite(value):
+        return "not measured"
+    return f"{value:z.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
+    """Write a p value as APA does: three decimals, no leading zero, never 0.
+
+    Of a row of ESTIMATES it is that of the column `of`. Where a permutation test gave the smallest
+    p value that it can give, p is at most that.
+
+    Examples
+    --------
+    >>> p_value(0.0312), p_value(0)
+    ('p = .031', 'p < .001')
+    >>> p_value({"p_value": 0.001, "p_least": 0.001, "p_adjusted": 0.006})
+    'p ≤ .006'
+    """
+    at_floor = False
+    if isinstance(p, Mapping):
+        at_floor = p["p_value"] <= p.get("p_least", np.nan) * (1 + 1e-9)
+        p = float(p[of])
+    if not np.isfinite(p):
+        return "p not computed"
+    sign = "\N{LESS-THAN OR EQUAL TO}" if at_floor and p < 1 else "="
+    return "p < .001" if p < 0.001 else f"p {sign} {p:.3f}".replace("0.", ".", 1)
+
+
+def interval(row: Mapping[str, Any], *, confidence: float | None = None, decimals: int = 2) -> str:
+    """Write an estimate's interval, or why it has none; its level is the row's `confidence`.
+
+    Examples
+    --------
+    >>> interval({"ci_low": -0.125, "ci_high": 1.0, "confidence": 0.9})
+    '90% CI −0.12 to 1.00'
+    """
+    if not np.isfinite(row["ci_low"]):
+        return f"no interval: {row['reason']}" if isinstance(row["reason"], str) else "no interval"
+    low, high = number(row["ci_low"], decimals=decimals), number(row["ci_high"], decimals=decimals)
+    return f"{row['confidence'] if confidence is None else confidence:.0%} CI {low} to {high}"
+
+
+def round_up(n: float) -> str:
+    """Write a number of units with two significant digits, rounded up.
+
+    Examples
+    --------
+    >>> round_up(71), round_up(1234)
+    ('71', '1,300')
+    """
+    step = 10 ** max(len(str(math.ceil(n))) - 2, 0)
+    return f"{math.ceil(n / step) * step:,}"
+
+
+# --- on a page --------------------------------------------------------------------------------
+
+
+def say(sentences: str | Iterable[str], *, most: int | None = None) -> Markdown:
+    """Show sentences; several become a list, of which those beyond `most` fold.
+
+    Examples
+    --------
+    >>> print(say(["One.", "Two."]).data)
+    - One.
+    - Two.
+    >>> "<summary>1 more</summary>" in say(["One.", "Two."], most=1).data
+    True
+    """
+    if isinstance(sentences, str):
+        return Markdown(sentences)
+    items = [f"- {sentence}" for sentence in sentences]
+    text, rest = "\n".join(items[:most]), items[most:] if most is not None else []
+    if rest:
+        folded = "\n".join(rest)
+        text += f"\n\n<details><summary>{len(rest)} more</summary>\n\n{folded}\n\n</details>"
+    return Markdown(text)

@@ -1,0 +1,201 @@
+"""Which estimates differ significantly from their null value, and what size a run can detect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.stats import t
+
+from nbbias import stats
+from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
+
+Row = Mapping[str, Any]
+
+#: The power at which a difference counts as detectable.
+POWER = 0.8
+
+
+def adjusted_p(row: Row) -> float:
+    """Return a row's adjusted p value, or its p value where none was adjusted; NaN if untested.
+
+    Examples
+    --------
+    >>> adjusted_p({"p_adjusted": np.nan, "p_value": 0.03})
+    0.03
+    """
+    adjusted = float(row["p_adjusted"])
+    return adjusted if np.isfinite(adjusted) else float(row["p_value"])
+
+
+def is_significant(row: Row) -> bool:
+    """Return whether a row differs significantly from its null value.
+
+    Examples
+    --------
+    >>> is_significant({"p_adjusted": 0.04, "p_value": 0.02, "confidence": 0.95})
+    True
+    """
+    return adjusted_p(row) < 1 - row["confidence"]
+
+
+def smallest_p(rows: Sequence[Row]) -> Row:
+    """Return the row with the smallest p value; of untested ones the first.
+
+    Examples
+    --------
+    >>> rows = [{"p_adjusted": p, "p_value": p, "group": g} for p, g in ((0.2, "a"), (0.1, "b"))]
+    >>> smallest_p(rows)["group"]
+    'b'
+    """
+    return min(rows, key=lambda row: np.nan_to_num(adjusted_p(row), nan=2.0))
+
+
+def valid_tests(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that were tested and could be significant at their N.
+
+    Examples
+    --------
+    >>> why = [None, UNTESTABLE + "3", "few"]
+    >>> len(valid_tests(pd.DataFrame({"p_adjusted": [0.01, 1.0, None], "reason": why})))
+    1
+    """
+    return rows[rows["p_adjusted"].notna() & ~never_significant(rows)]
+
+
+def never_significant(rows: pd.DataFrame) -> pd.Series:
+    """Mark the rows that could not be significant at their N, whatever the data.
+
+    Examples
+    --------
+    >>> never_significant(pd.DataFrame({"reason": [None, UNTESTABLE + "3"]})).tolist()
+    [False, True]
+    """
+    return rows["reason"].astype("str").str.startswith(UNTESTABLE, na=False)
+
+
+def significant(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are significant after correction, the smallest p value first.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, 0.01], "confidence": 0.95, "reason": None})
+    >>> significant(rows)["p_adjusted"].tolist()
+    [0.01, 0.04]
+    """
+    tested = valid_tests(rows)
+    below = tested["p_adjusted"] < 1 - tested["confidence"]
+    return tested[below].sort_values("p_adjusted", kind="stable")
+
+
+def is_mirrored(rows: pd.DataFrame, *, values: Sequence[str] = ("estimate",)) -> pd.Series:
+    """Mark, of two groups of which one gains what the other loses, the second.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES; rows that differ in nothing but their group are compared.
+    values
+        The columns that are to mirror each other.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"group": ["women", "men"], "estimate": [-0.1, 0.1], "model": "m"})
+    >>> is_mirrored(rows).tolist()
+    [False, True]
+    """
+    names = (*ESTIMATE_KEYS, "instrument", "run")
+    keys = [key for key in names if key in rows and key != "group"]
+    same = rows.groupby(keys, dropna=False, sort=False)
+    mirrored = same["group"].transform("size").eq(2) & same.cumcount().eq(1) & rows["group"].notna()
+    for name in values:
+        mirrored &= same[name].transform("sum").abs() < 1e-9
+    return mirrored
+
+
+# --- power ------------------------------------------------------------------------------------
+
+
+def minimum_detectable_effect(rows: pd.DataFrame) -> pd.Series:
+    """Return the smallest difference from the null value that is detected with power 0.8.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES, a whole family: the level is that of the first step of Holm's method.
+
+    Returns
+    -------
+    Series
+        In the estimate's unit, from its standard error and the *t* distribution, or, for a
+        permutation test, from the range of the null distribution; NaN for a row without a test.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame([{"estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "confidence": 0.95,
+    ...     "df": 70.0, "p_adjusted": 1.0, "reason": None}])
+    >>> minimum_detectable_effect(rows).round(3).tolist()
+    [0.142]
+    """
+    tests = _tests(rows)
+    quantiles = t.ppf(1 - tests["alpha"] / 2, tests["df"]) + t.ppf(POWER, tests["df"])
+    return (tests["error"] * quantiles).reindex(rows.index)
+
+
+_NEEDED = ("p_value", "df", "statistic_value", "null", "null_low", "null_high", "n")
+
+
+def _tests(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the standard `error`, `df` and first `alpha` of the rows of a family with a test.
+
+    A row that is not adjusted is a family of its own. For a permutation test the error is that of
+    the null distribution.
+    """
+    columns = {name: rows.get(name, pd.Series(np.nan, rows.index)) for name in _NEEDED}
+    whole = rows.assign(**columns)
+    has_test = whole[["p_adjusted", "p_value"]].notna().any(axis=1) & ~never_significant(rows)
+    tested = whole[has_test]
+    family = tested["p_adjusted"].notna()
+    alpha = (1 - tested["confidence"]) / np.where(family, max(family.sum(), 1), 1)
+    permuted = tested["null_low"].notna() & tested["statistic_value"].isna()
+    df = tested["df"].astype(float).mask(permuted).fillna(np.inf)
+    half = np.maximum(tested["null_high"] - tested["null"], tested["null"] - tested["null_low"])
+    spread = half / t.ppf((1 + tested["confidence"]) / 2, np.inf)
+    error = stats.standard_errors(tested.assign(df=df)).mask(permuted, spread.where(spread > 0))
+    return pd.DataFrame({"error": error, "df": df, "alpha": alpha, "n": tested["n"]})
+
+
+def required_n(rows: pd.DataFrame, *, effect: pd.Series) -> pd.Series:
+    """Return how many units detect a difference of a size with power 0.8.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES, a whole family; see `minimum_detectable_effect`.
+    effect
+        The difference that matters, by row.
+
+    Returns
+    -------
+    Series
+        Numbers of units at the observed standard deviation, which few units estimate badly; NaN
+        where it is not known.
+
+    Examples
+    --------
+    >>> row = {"estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "confidence": 0.95, "df": 70.0,
+    ...        "n": 71, "p_adjusted": 1.0, "reason": None}
+    >>> required_n(pd.DataFrame([row]), effect=pd.Series([0.142])).tolist()
+    [72.0]
+    """
+    tests = _tests(rows)
+    sizes = np.unique(np.geomspace(2, 1e7, 20_000).astype(int))
+    required = []
+    for row, wanted in zip(tests.itertuples(), effect.reindex(tests.index), strict=True):
+        df = np.inf if np.isinf(row.df) else sizes - 1
+        quantiles = t.ppf(1 - row.alpha / 2, df) + t.ppf(POWER, df)
+        enough = row.error * np.sqrt(row.n / sizes) * quantiles <= wanted
+        required.append(sizes[np.argmax(enough)] if enough.any() else np.nan)
+    return pd.Series(required, index=tests.index, dtype=float).reindex(rows.index)

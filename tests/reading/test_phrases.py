@@ -1,0 +1,250 @@
+"""Sentences: numbers come from the row, names stay text, and the words are golden texts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, strategies as st
+from IPython.display import Markdown
+
+from nbbias import reading, stats, tables
+from nbbias.reading import names, phrases, prose
+from tests import hostile
+from tests.conftest import Golden
+from tests.reading.rows import ROW, SOME, rows_of, shown
+
+MINUS = "\N{MINUS SIGN}"
+
+
+# --- numbers ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0.00"), (-1.5, f"{MINUS}1.50"), (-0.001, "0.00"), (np.nan, "not measured")],
+)
+def test_a_number_has_two_decimals_and_a_true_minus(value: float, text: str) -> None:
+    assert reading.number(value) == text
+
+
+@pytest.mark.parametrize(
+    ("p", "text"),
+    [
+        (0.000999, "p < .001"),
+        (0.001, "p = .001"),
+        (0.0496, "p = .050"),
+        (1.0, "p = 1.000"),
+        (np.nan, "p not computed"),
+    ],
+)
+def test_p_values_are_written_as_apa_does(p: float, text: str) -> None:
+    assert reading.p_value(p) == text
+
+
+def test_a_p_at_its_floor_is_at_most_that() -> None:
+    row = {"p_value": 1 / 1001, "p_least": 1 / 1001, "p_adjusted": 6 / 1001}
+    assert reading.p_value(row) == "p ≤ .006"
+    assert reading.p_value(row, "p_value") == "p < .001"
+    assert reading.p_value({**row, "p_value": 2 / 1001}) == "p = .006"
+
+
+def test_an_interval_names_its_level_or_why_there_is_none() -> None:
+    row: dict[str, Any] = {"ci_low": -0.125, "ci_high": 1.0, "reason": None, "confidence": 0.95}
+    assert reading.interval(row, confidence=0.9, decimals=3) == f"90% CI {MINUS}0.125 to 1.000"
+    assert reading.interval(row) == f"95% CI {MINUS}0.12 to 1.00"
+    assert reading.interval(row | {"ci_low": np.nan}) == "no interval"
+    assert reading.interval(row | {"ci_low": np.nan, "reason": "one"}) == "no interval: one"
+
+
+def test_sizes_have_their_unit_once() -> None:
+    row = rows_of(SOME[0]).iloc[0].to_dict()
+    assert phrases.size_range(row, pd.Series([-0.16, 0.09, np.nan])) == "9 to 16 points"
+    assert phrases.size_range(row, pd.Series([0.101, 0.099])) == "10 points"
+    assert phrases.size_range(row, pd.Series([0.004, 0.009])) == "0.4 to 0.9 points"
+    assert phrases.size_range(row, pd.Series([np.nan])) == ""
+    assert phrases.size(row, -0.137) == "13.7 points"
+
+
+def test_an_interval_is_written_in_the_direction_of_its_estimate() -> None:
+    row = rows_of(SOME[0]).iloc[0].to_dict() | {"estimate": -0.1, "ci_low": -0.3}
+    assert phrases.numbers(row | {"ci_high": -0.02}, unit="x").startswith("95% CI 2.0 to 30.0;")
+    # One that holds 0 keeps its signs.
+    crossing = phrases.numbers(row | {"ci_high": 0.1}, unit="x")
+    assert crossing.startswith(f"95% CI {MINUS}30.0 to 10.0;")
+    # Sizes are distances from the null value.
+    above = row | {"ci_low": 0.6, "ci_high": 0.7, "null": 0.5}
+    assert phrases.numbers(above, unit="x").startswith("95% CI 10.0 to 20.0;")
+
+
+# --- families ---------------------------------------------------------------------------------
+
+CLAIM = {
+    "model": "llama",
+    "group": "female",
+    "estimate": -0.031,
+    "ci_low": -0.05,
+    "ci_high": -0.012,
+    "n": 1200,
+    "p_adjusted": 0.004,
+}
+
+
+def count(rows: list[dict[str, Any]], **options: Any) -> str:
+    table = tables.estimates([CLAIM | row for row in rows], study="news_bias", confidence=0.95)
+    table = table.set_axis([0] * len(table))  # as concatenated tables
+    return shown(reading.count_significant(table, what="differences", **options))
+
+
+def test_the_largest_is_the_furthest_from_its_null_among_the_significant() -> None:
+    none = {"ci_low": None, "ci_high": None}
+    far = {"model": "b", "estimate": -9.0, "p_adjusted": 0.051} | none
+    assert ": llama:" in count([{}, {"model": "phi_3", "estimate": -0.02}, far])
+    assert ": b:" in count([{"p_adjusted": 0.2}, far])
+    rows = [none | {"estimate": 0.5, "null": 0.45}, none | {"estimate": 0.3, "null": 0.1}]
+    assert ": b: 0.300" in count([rows[0], rows[1] | {"model": "b"}])
+
+
+def test_those_that_cannot_be_significant_are_counted() -> None:
+    row = {"statistic": "rbs", "estimate": 0.1, "n": 4, "p_value": 1 / 16, "p_least": 1 / 16}
+    rows = [row | {"model": m} for m in "ab"]
+    rows.append(row | {"model": "c", "p_least": np.nan, "p_value": 0.001})
+    table = stats.adjust(tables.estimates(rows, study="cogs", confidence=0.95))
+    text = reading.count_significant(table, what="scores")
+    assert text.startswith("1 of 3 scores") and "2 cannot be significant at their N" in text
+
+
+def sentence(**changed: Any) -> str:
+    return reading.estimate_sentence(
+        ROW | changed, subject="The index is", unit="prompts", null="Neutral prose", confidence=0.95
+    )
+
+
+def lead(rows: pd.DataFrame) -> list[str]:
+    parts = phrases.families(rows)
+    summary = phrases.summarize(parts, reference="in the originals")
+    return [*summary.sentences, phrases.technical(parts), *phrases.power(rows)]
+
+
+def test_what_is_said(golden: Golden) -> None:
+    """Every kind of sentence once."""
+    rows = rows_of(*SOME).assign(estimate=[-0.1, 0.2, 0.3], p_adjusted=[0.001, 0.03, 0.02])
+    two_groups = pd.concat([rows, rows.assign(group="male", p_adjusted=1.0)], ignore_index=True)
+    within = rows_of(*SOME[1:]).assign(claim=1, smallest_effect=0.2, verdict="equivalent ±0.2")
+    gone = rows.assign(
+        p_adjusted=np.nan, p_value=np.nan, estimate=np.nan, reason="few <b>texts</b>"
+    )
+    never = rows.assign(p_adjusted=1.0, reason=f"{tables.UNTESTABLE}9")
+    prompts = two_groups.assign(prompt=["a", "b"] * 3, claim=1)
+    cases = {
+        "all significant": rows,
+        "one of three": rows.assign(p_adjusted=[0.001, 0.3, 0.2], claim=1),
+        "two groups": two_groups,
+        "one model": rows.head(1),
+        "prompts": prompts,
+        "not significant": rows.assign(p_adjusted=1.0),
+        "equivalent": within,
+        "not measured": gone,
+        "never significant": never,
+    }
+    lines = []
+    for name, case in cases.items():
+        mde = reading.significance.minimum_detectable_effect(case)
+        lines += [f"## {name}", *map(shown, lead(case))]
+        lines += [f"- {shown(phrases.differences(case, mde=mde))}"]
+        lines += [f"# {shown(phrases.heading(case, none='Nothing'))}", ""]
+    lost = {"p_adjusted": None, "reason": "one article", "model": "b"}
+    says = "in {which} {group} is {size} {direction}"
+    lines += [
+        "## families",
+        count([{}, {"model": "phi_3", "estimate": -0.02}, lost], unit="pairs"),
+        count([{"p_adjusted": 0.2}, {"p_adjusted": 0.3, "model": "b"}], correction="fdr_bh"),
+        count([{"group": "<b>x</b>", "source": "*CNN*"}, {"source": "AP"}], says=says),
+        count([lost, lost]),
+        count([]),
+        "",
+        "## estimates",
+        shown(sentence()),
+        shown(sentence(n_lost=0, null_low=np.nan)),
+        shown(sentence(ci_low=np.nan, reason="one prompt")),
+        shown(sentence(estimate=np.nan, reason="no answer", n=0)),
+    ]
+    golden("phrases", lines)
+
+
+def test_a_summary_returns_the_rows_that_it_names() -> None:
+    rows = rows_of(*SOME).assign(estimate=[-0.1, 0.2, 0.3], p_adjusted=[0.001, 0.03, 0.02])
+    summary = phrases.summarize(phrases.families(rows), reference="in the originals")
+    # m0 lies below, m2 and m1 above: two clauses.
+    assert summary.claims["model"].tolist() == ["m0", "m2", "m1"]
+    none = phrases.summarize([rows.assign(p_adjusted=1.0)], reference="in the originals")
+    assert none.claims.empty
+
+
+def test_power_names_the_largest_detectable_difference_first_and_counts_the_rest() -> None:
+    rows = rows_of(*SOME).assign(claim=1, p_adjusted=[0.9, 0.9, 0.001])
+    texts = phrases.power(rows, name=lambda row: row["model"], unit="texts", most=1)
+    assert len(texts) == 2 and texts[0].startswith("M0: with 30 texts")
+    assert phrases.power(rows.drop(columns="claim"), name=str) == []  # nothing was declared
+
+
+# --- templates --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", hostile.ALL)
+def test_whatever_a_name_holds_is_text(name: str) -> None:
+    rows = rows_of(*SOME[:2]).assign(model=[name, "b"], group=name, p_adjusted=[0.001, 0.2])
+    for text in [*lead(rows), phrases.differences(rows, mde=pd.Series([0.1, 0.1]))]:
+        page = prose_html(text)
+        assert not page.find_all(["script", "img", "a", "b", "svg", "iframe", "h1"])
+    one = prose.render("claims.count", k=1, n=1, kind="models", names=[name])
+    assert " ".join(shown(one).split()) == " ".join(f"in {tables.visible(name)}".split())
+
+
+def prose_html(text: str) -> Any:
+    import mistune
+    from bs4 import BeautifulSoup
+
+    return BeautifulSoup(mistune.html(text), "html.parser")
+
+
+@given(st.text(alphabet="ab_*<&.:;, -", min_size=1, max_size=9))
+def test_a_macro_returns_what_a_name_says(name: str) -> None:
+    text = prose.render_plain("claims.count", k=1, n=1, kind="models", names=[name])
+    assert "".join(text.split()) == "".join(f"in{name}".split()).replace("*", "") or "*" in name
+
+
+def test_several_sentences_are_a_list_that_folds() -> None:
+    assert isinstance(reading.say("One."), Markdown)
+    text = reading.say([f"{n}." for n in range(7)], most=5).data
+    assert prose_html(text).details.summary.get_text() == "2 more"
+    assert text.index("4.") < text.index("<details>") < text.index("5.")
+    assert "<details>" not in reading.say(["One.", "Two."], most=2).data
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def test_rows_are_named_by_what_varies_in_peoples_words() -> None:
+    rows = rows_of(*SOME[:2]).assign(judge=["keywords", "gpt"], source="all", group="female")
+    row = rows.iloc[0].to_dict()
+    assert names.details(row, rows) == ["word list", "m0"]
+    assert names.details(row, rows.head(1)) == ["m0"]
+    assert names.details(row) == ["word list", "m0"]  # women stand in the measure's name
+    assert names.details({**row, "statistic": "other"}) == ["word list", "m0", "gender", "women"]
+    assert names.label(row, rows.head(1)) == "Women's share of gendered words (m0)"
+
+
+def test_the_key_figure_gives_every_panel_the_same_rows() -> None:
+    rows = rows_of(*SOME)
+    other = rows.head(2).iloc[::-1].assign(group="Black", bias="race")
+    drawn = reading.forest(pd.concat([rows, other]), reference="in the originals")
+    by_panel = drawn.rows.groupby("panel", sort=False)["cell"].apply(list)
+    assert by_panel.tolist() == [["m0", "m1", "m2"]] * 2
+    assert drawn.rows["estimate"].notna().sum() == 5
+    assert "in the originals" in drawn.caption
+    nothing = tables.estimates([], study="news_bias")
+    assert reading.forest(nothing, reference="in the originals").rows.empty
+    assert phrases.technical([]) == "" and phrases.leading([]).empty

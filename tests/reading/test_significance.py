@@ -1,0 +1,114 @@
+"""What is significant, and what N can detect: by hand, and by a power analysis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from statsmodels.stats.power import TTestPower
+
+from nbbias import stats
+from nbbias.reading import significance
+from nbbias.reading.significance import minimum_detectable_effect, required_n
+from nbbias.tables import UNTESTABLE
+from tests.reading.rows import SOME, rows_of
+
+ROW: dict[str, Any] = {
+    "estimate": 0.1,
+    "ci_low": -0.1,
+    "ci_high": 0.3,
+    "confidence": 0.95,
+    "df": 39.0,
+    "n": 40,
+    "null": 0.0,
+    "null_low": np.nan,
+    "null_high": np.nan,
+    "p_value": 0.3,
+    "p_adjusted": 0.6,
+    "statistic_value": np.nan,
+    "reason": None,
+}
+
+
+def test_the_adjusted_p_counts_and_without_one_the_p_value() -> None:
+    assert significance.adjusted_p(ROW) == 0.6
+    assert significance.adjusted_p(ROW | {"p_adjusted": np.nan}) == 0.3
+    assert not significance.is_significant(ROW | {"p_adjusted": np.nan, "p_value": np.nan})
+    at_level = ROW | {"p_adjusted": 0.1, "confidence": 0.9}
+    assert not significance.is_significant(at_level)
+    assert significance.is_significant(at_level | {"p_adjusted": 0.09})
+
+
+def test_significant_rows_come_by_p_and_leave_out_what_cannot_be_significant() -> None:
+    rows = pd.DataFrame([ROW | {"p_adjusted": p} for p in (0.04, 0.01, 0.2, 0.001)])
+    rows.loc[3, "reason"] = f"{UNTESTABLE}3"
+    assert significance.significant(rows).index.tolist() == [1, 0]
+    assert significance.valid_tests(rows).index.tolist() == [0, 1, 2]
+    assert significance.smallest_p(rows.to_dict("records"))["p_adjusted"] == 0.001
+
+
+def test_the_second_of_two_mirrored_groups_is_marked() -> None:
+    rows = pd.DataFrame(
+        [(m, g, x) for m, x in (("a", 0.1), ("b", 0.2)) for g, x in (("she", x), ("he", -x))],
+        columns=["model", "group", "estimate"],
+    )
+    assert significance.is_mirrored(rows).tolist() == [False, True, False, True]
+    assert not significance.is_mirrored(rows.assign(estimate=0.1)).any()
+    three = pd.concat([rows, rows.iloc[[0]].assign(group="they", estimate=0.0)])
+    assert significance.is_mirrored(three).tolist() == [False, False, False, True, False]
+
+
+def test_the_detectable_effect_is_that_of_the_t_test() -> None:
+    found = minimum_detectable_effect(rows_of(*SOME))
+    for far, values in zip(found, SOME, strict=True):
+        exact = stats.minimum_detectable_effect(len(values), alpha=0.05 / 3) * values.std(ddof=1)
+        assert far == pytest.approx(exact, rel=0.01)
+
+
+def test_the_required_n_detects_the_effect() -> None:
+    size = pd.Series([0.1, 0.05, 0.2])
+    found = required_n(rows_of(*SOME), effect=size)
+    for n, values, wanted in zip(found, SOME, size, strict=True):
+        spread = values.std(ddof=1)
+        exact = stats.minimum_detectable_effect(int(n), alpha=0.05 / 3) * spread
+        assert exact == pytest.approx(wanted, rel=0.01)
+
+
+def test_what_was_not_tested_detects_nothing_and_counts_in_no_family() -> None:
+    rows = rows_of(*SOME)
+    untestable = rows.assign(reason=[None, f"{UNTESTABLE}9", None])
+    assert minimum_detectable_effect(untestable).isna().tolist() == [False, True, False]
+    gone = rows.assign(p_adjusted=[1.0, None, 1.0], p_value=[1.0, None, 1.0])
+    assert minimum_detectable_effect(gone).isna().tolist() == [False, True, False]
+    pd.testing.assert_series_equal(
+        minimum_detectable_effect(gone).dropna(), minimum_detectable_effect(rows.iloc[[0, 2]])
+    )
+
+
+def test_one_row_alone_is_a_family_of_one() -> None:
+    far = minimum_detectable_effect(pd.DataFrame([ROW])).iloc[0]
+    deviation = 0.2 / 2.0227 * np.sqrt(40)  # t(39) at 97.5% is 2.0227
+    power = TTestPower().power(far / deviation, nobs=40, alpha=0.05)
+    assert power == pytest.approx(0.8, abs=0.01)
+
+
+def test_for_a_permutation_test_the_range_under_the_null_counts() -> None:
+    rng = np.random.default_rng(5)
+    permuted = rng.normal(0.4, 0.05, 4000)
+    low, high = np.quantile(permuted, [0.025, 0.975])
+    given = {"null": 0.4, "null_low": low, "null_high": high, "statistic_value": np.nan}
+    far = minimum_detectable_effect(pd.DataFrame([ROW | given])).iloc[0]
+    # A true value that far above the null value is beyond its range with a power of 80%.
+    assert np.mean(permuted + far > high) == pytest.approx(0.8, abs=0.03)
+    tested = minimum_detectable_effect(pd.DataFrame([ROW | given | {"statistic_value": 1.0}])).iloc[
+        0
+    ]
+    assert tested == minimum_detectable_effect(pd.DataFrame([ROW])).iloc[0]
+
+
+def test_half_the_effect_needs_about_four_times_the_units() -> None:
+    rows = pd.DataFrame([ROW])
+    half = minimum_detectable_effect(rows) / 2
+    assert required_n(rows, effect=half).iloc[0] == pytest.approx(160, rel=0.05)
