@@ -33,10 +33,10 @@ OWN = {"texts": {"kind": "own", "told": "answers.csv."}}
 
 
 def led(out: Path, name: str, *, study: str = "llmbi", **lead: Any) -> Path:
-    """A finished run with all that leads its page; two models, of which warm is told apart."""
+    """A finished run with all that leads its page; two models, of which warm is significant."""
     table = claims(WARM, PLAIN)
     folder = finished(out, name, table, study=study)
-    verdicts = {"claim": 1, "verdict": ["told apart", "not told apart"]}
+    verdicts = {"claim": 1, "verdict": ["significant", "not significant"]}
     tables.save_table(table.assign(**verdicts), "claims", out=folder)
     tables.save_figure(
         plt.figure(), "means", data=pd.DataFrame(), out=folder, words={"alt": "Dots."}
@@ -119,7 +119,7 @@ def test_of_one_model_its_own_declared_numbers_are_shown(tmp_path: Path) -> None
     assert "about all 2 models of this run" in section.get_text()
     (number,) = section.select(".numbers li")
     assert "LLM Bias Index" in number.get_text() and "0.30" in number.get_text()
-    assert "N = 18; not told apart" in number.get_text()
+    assert "N = 18; not significant" in number.get_text()
     assert "0.80" not in number.get_text()
     assert "Left out, because plain is not in them: llmbi/b." in page.get_text()
 

@@ -244,7 +244,9 @@ def differences(rows: pd.DataFrame, *, mde: pd.Series, unit: str = "articles") -
     if len(rest):
         groups = rows["group"].nunique(dropna=False) > 1
         n = len(rest) if groups else len(rest[_MODEL].drop_duplicates())
-        kind = "comparisons" if groups else models(rest, rows).split(" ", 1)[1]
+        kind = models(rest, rows).split(" ", 1)[1]
+        if groups:
+            kind = "comparisons" if n > 1 else "comparison"
         where = render("claims.other_rows", n=n, kind=kind, any=bool(sides))
         detectable = size_range(rest.iloc[0].to_dict(), mde.reindex(rest.index))
         sentences.append(render("claims.others", **_safe(where=where, mde=detectable)))
