@@ -62,8 +62,8 @@ results: setup   ## run the corpora in NBBIAS_DATA (half an hour), and write doc
 	@$(NBBIAS) run $(CORPORA:%=params/%.yaml)
 	@$(BIN)/python tools/results.py
 
-benchmark: setup ## time every stage the plain way and ours (SIZE=small: 3 minutes; else 12)
-	@$(BIN)/python -m benchmarks --size $(or $(SIZE),paper)
+benchmark: setup ## time every text stage by the libraries, by nbbias.fast and by the peers
+	@$(BIN)/python -m benchmarks
 
 figures: setup   ## keep the sample runs' figures in figures/
 	@$(BIN)/python tools/dev.py figures

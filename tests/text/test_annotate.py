@@ -55,15 +55,6 @@ def test_a_part_of_a_word_does_not_count(inside: str) -> None:
     assert words(f"The {inside} was seen.", bias="gender") == []
 
 
-def test_a_descriptor_inside_a_word_does_not_count() -> None:
-    assert words("The blacksmith woman met a whiteboard teacher.", bias="race") == []
-
-
-@pytest.mark.parametrize("written", ["she", "She", "SHE"])
-def test_gender_words_count_in_any_case(written: str) -> None:
-    assert words(f"Then {written} left.", bias="gender") == [written]
-
-
 @pytest.mark.parametrize("apostrophe", ["'", "’"])
 @pytest.mark.parametrize("ending", ["s", "d", "ll"])
 def test_a_contraction_counts_its_pronoun(apostrophe: str, ending: str) -> None:
@@ -82,11 +73,6 @@ def test_words_joined_by_a_slash_or_a_hyphen_count_each() -> None:
 
 
 # --- descriptors ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("written", ["asian woman", "Asian woman", "ASIAN WOMAN", "Asian Woman"])
-def test_descriptors_count_in_any_case(written: str) -> None:
-    assert words(f"An {written} spoke.", bias="race") == [written]
 
 
 def test_a_descriptor_counts_only_before_an_occupation_or_a_gender_noun() -> None:
@@ -173,11 +159,6 @@ def test_names_count_in_their_own_case_only() -> None:
     assert words("A. R. Rahman met a. r. rahman and A. R. RAHMAN.", bias="race") == ["A. R. Rahman"]
 
 
-def test_a_name_counts_in_the_possessive() -> None:
-    (row,) = matches("It was A. R. Rahman’s song.", bias="race").to_dict("records")
-    assert (row["group"], row["kind"]) == ("Asian", "name")
-
-
 def test_terms_of_any_and_of_exact_case_stand_side_by_side() -> None:
     lexicon = terms(a=["may"], b=["june"]).assign(case=["any", "exact"])
     assert words("MAY may June june", lexicon, bias="own") == ["MAY", "may", "june"]
@@ -237,19 +218,6 @@ def test_equal_texts_under_two_ids_get_equal_rows() -> None:
         pd.testing.assert_frame_equal(x.reset_index(drop=True), z.reset_index(drop=True))
 
 
-def test_the_order_of_texts_changes_no_row() -> None:
-    series = pd.Series({7: PAPER, 3: "She left. He did not.", 5: "A man."})
-    for one, other in zip(
-        annotate.annotate(series, GENDER),
-        annotate.annotate(series.sort_index(), GENDER),
-        strict=True,
-    ):
-        keys = ["text_id", "start"]
-        pd.testing.assert_frame_equal(
-            one.sort_values(keys, ignore_index=True), other.sort_values(keys, ignore_index=True)
-        )
-
-
 def test_a_missing_text_has_no_rows() -> None:
     series = pd.Series({"x": None, "y": "She left."})
     sentences, found = annotate.annotate(series, GENDER)
@@ -280,11 +248,6 @@ def test_without_a_text_both_tables_are_empty_and_have_their_columns(case: str) 
     ]
 
 
-def test_a_text_without_group_words_has_sentences_and_no_matches() -> None:
-    sentences, found = annotate.annotate(pd.Series({1: "Rain fell. It was cold."}), BOTH)
-    assert (len(sentences), len(found), list(found)) == (2, 0, annotate.MATCH_COLUMNS)
-
-
 # --- counts -----------------------------------------------------------------------------------
 
 
@@ -311,13 +274,6 @@ def test_a_group_that_never_occurs_has_a_column_of_zeros_in_the_order_asked() ->
     table = annotate.count(found, by=["text_id"], groups=["e", "d", "c", "b", "a", "female"])
     assert list(table) == ["text_id", "n_e", "n_d", "n_c", "n_b", "n_a", "n_female"]
     assert table.iloc[0, 1:].tolist() == [0, 0, 0, 0, 0, 1]
-
-
-def test_five_groups_are_counted_apart() -> None:
-    lexicon = terms(a=["red"], b=["blue"], c=["green"], d=["grey"], e=["pink"])
-    found = matches("Red, red and blue; grey pink grey. Grey!", lexicon)
-    table = annotate.count(found, by=["text_id"], groups=list("abcde"))
-    assert table.iloc[0, 1:].tolist() == [2, 1, 0, 3, 1]
 
 
 def test_counts_of_no_matches_are_an_empty_table_with_its_columns() -> None:
@@ -366,12 +322,6 @@ def test_a_sample_holds_at_most_so_many_of_every_group_and_repeats() -> None:
     pd.testing.assert_frame_equal(
         drawn, annotate.sample_context(series, found, per_group=3, seed=1)
     )
-
-
-def test_a_sample_of_no_matches_is_empty_and_has_its_columns() -> None:
-    series = pd.Series({"t": "Rain fell."})
-    drawn = annotate.sample_context(series, annotate.annotate(series, BOTH)[1], per_group=3, seed=1)
-    assert (len(drawn), list(drawn)) == (0, ["group", "left", "match", "right"])
 
 
 def test_the_vocabulary_is_every_word_in_lower_case() -> None:

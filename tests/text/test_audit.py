@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,14 +47,6 @@ def mask(sentence: str, bias: str) -> str | None:
 def test_two_people_stay_two_whichever_way_one_swaps(female: str, male: str) -> None:
     assert set(swap(female, "female", "gender")) == {female, male}
     assert set(swap(male, "male", "gender")) == {female, male}
-
-
-def test_only_whole_words_are_exchanged() -> None:
-    assert swap("The manager mended the history of mankind.", "male", "gender") == []
-    assert swap("A woman met the manager of Manhattan.", "female", "gender") == [
-        "A woman met the manager of Manhattan.",
-        "A man met the manager of Manhattan.",
-    ]
 
 
 def test_descriptors_take_their_article_with_them() -> None:
@@ -138,24 +128,6 @@ def test_a_word_without_a_counterpart_leaves_its_sentence_out() -> None:
     assert effect[0] == 0.5 and np.isnan(effect[1])
 
 
-def test_nothing_to_swap_is_an_empty_table() -> None:
-    none = pd.DataFrame(columns=["row", "start", "end", "group", "term", "kind"])
-    found = audit.swap_groups(
-        pd.Series(["It rained."]), pd.Series(["-"]), none, lexicon=of("gender")
-    )
-    assert found.empty
-    effect = audit.swap_effects(
-        pd.Series(["It rained."]), found, score=lambda texts: texts.str.len()
-    )
-    assert effect.isna().all()
-    assert stats.estimate_swap_effects(
-        audit.score_templates(
-            audit.fill_templates(of("gender").head(0)), score=lambda texts: texts.str.len()
-        ).assign(instrument="i"),
-        confidence=0.95,
-    ).empty
-
-
 def test_the_corrected_score_is_one_whoever_stands_in_the_sentence() -> None:
     """The score less the swap effect of all versions of one sentence, by hand: their mean."""
     versions = pd.Series(
@@ -212,13 +184,6 @@ def test_templates_are_several_hundred_and_each_names_its_group_alone(filled: pd
             assert ({group} if group != audit.NEUTRAL else np.nan) in [named] or (
                 group == audit.NEUTRAL and not isinstance(named, set)
             )
-
-
-def test_names_stand_bare_and_never_in_the_plural(filled: pd.DataFrame) -> None:
-    named = filled[filled["words"] == "names"]
-    whole = named["text"].str.lower()
-    for said, text in zip(named["said"].str.lower(), whole, strict=True):
-        assert said in text and not re.search(rf"\b(the|an?) {re.escape(said)}", text)
 
 
 def test_template_effects_by_hand() -> None:

@@ -36,12 +36,6 @@ def test_vectors_equal_those_of_the_library() -> None:
     np.testing.assert_allclose(embeddings.embed(TEXTS, model="offline"), expected, atol=1e-6)
 
 
-def test_each_distinct_text_is_encoded_once(calls: list[list[str]]) -> None:
-    vectors = embeddings.embed(TEXTS, model="offline")
-    assert [sorted(batch) for batch in calls] == [sorted(set(TEXTS))]
-    np.testing.assert_array_equal(vectors[0], vectors[2])
-
-
 @pytest.mark.parametrize("gap", [None, "", "  \n", float("nan")])
 def test_no_text_has_no_vector(gap: str | None) -> None:
     vectors = embeddings.embed([TEXTS[0], gap], model="offline")

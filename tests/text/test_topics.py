@@ -219,17 +219,6 @@ def test_one_article_cannot_be_held_out_and_of_two_one_is() -> None:
         topics.perplexity(long(tokens), two.iloc[3:], **settings)
 
 
-def test_too_many_topics_for_the_words_are_told_and_the_others_still_tried() -> None:
-    tokens = planted(20)
-    articles = pd.Series(range(20), index=tokens.index)
-    table = topics.perplexity(
-        long(tokens), articles, candidates=[500, 2], held_out_share=0.2, seed=0
-    )
-    assert "500 topics need 2 to" in table["reason"][0] and np.isnan(table["perplexity"][0])
-    assert topics.choose(table) == 2
-    assert topics.choose(table.head(1)) == 500
-
-
 def test_choose_takes_the_lowest_and_of_equals_the_fewest() -> None:
     table = pd.DataFrame({"n_topics": [30, 20, 10, 5], "perplexity": [7.0, 7.0, 9.0, np.nan]})
     assert topics.choose(table) == 20
@@ -307,18 +296,6 @@ def test_relevance_is_the_formula_word_by_word(two: topics.TopicModel) -> None:
     for _, own in found.groupby("topic"):
         assert own["rank"].tolist() == list(range(1, 15))
         assert own["relevance"].is_monotonic_decreasing
-
-
-def test_relevance_of_one_ranks_by_probability(many: topics.TopicModel) -> None:
-    found = topics.describe(many, relevance_lambda=1, top=3)
-    for topic, own in found.groupby("topic"):
-        assert own["word"].tolist() == [word for word, _ in many.model.show_topic(topic, topn=3)]
-
-
-def test_a_model_matches_itself_at_distance_zero(many: topics.TopicModel) -> None:
-    found = topics.match(many, many)
-    assert found["first"].tolist() == found["second"].tolist() == list(range(8))
-    assert found["distance"].tolist() == pytest.approx([0] * 8, abs=1e-3)
 
 
 def js(p: np.ndarray, q: np.ndarray) -> float:
