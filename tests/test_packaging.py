@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import sys
 import tomllib
 from collections.abc import Iterable
 from importlib import metadata
@@ -103,11 +104,29 @@ HEAVY = {
 
 def test_torch_comes_with_the_extra_local_alone() -> None:
     light = reached(PROJECT["dependencies"])
-    assert {"jupyterlab", "spacy", "gensim", "textblob", "matplotlib"} <= light
+    assert {"papermill", "spacy", "gensim", "textblob", "matplotlib"} <= light
     assert not HEAVY & light
-    assert not {"inspect-ai", "openai", "playwright", "pytest"} & light
+    assert not {"inspect-ai", "openai", "playwright", "pytest", "dask"} & light
+    assert not {"jupyterlab", "numba", "pooch"} & light
     assert reached(PROJECT["optional-dependencies"]["local"]) >= HEAVY
     assert not HEAVY & reached(PROJECT["optional-dependencies"]["llm"])
+
+
+def test_few_packages_are_required_and_a_decision_says_what_each_does() -> None:
+    decision = (ROOT / "docs/decisions/0011-packages.md").read_text("utf-8")
+    names = [Requirement(one).name for one in PROJECT["dependencies"]]
+    assert len(names) <= 25
+    assert [name for name in names if f"| `{name}` |" not in decision] == []
+
+
+def test_what_is_imported_is_required_or_comes_with_what_is() -> None:
+    code = [path.read_text("utf-8") for path in (ROOT / "src/nbbias").rglob("*.py")]
+    found = {name for text in code for name in re.findall(r"^\s*(?:from|import) (\w+)", text, re.M)}
+    brought, by_name = reached(PROJECT["dependencies"]), metadata.packages_distributions()
+    extras = {*EXTRAS, "numba", "huggingface_hub"}  # which `fast` and `local` bring
+    others = found - set(sys.stdlib_module_names) - extras - {"nbbias"}
+    names = {one: map(canonicalize_name, by_name.get(one, ())) for one in others & set(by_name)}
+    assert [one for one in sorted(names) if not brought & set(names[one])] == []
 
 
 def test_what_is_told_of_extras_is_what_they_bring() -> None:

@@ -16,14 +16,16 @@ from nbbias.asking import call
 from nbbias.asking.params import Generate
 from nbbias.biasalert.judges import lora, tuned
 from nbbias.biased_prompts import sample
-from nbbias.running import plan as run_plan
-from nbbias.tables import ExtraError, NbbiasError, ParameterError
+from nbbias.running import kernel, plan as run_plan
+from nbbias.tables import ExtraError, NbbiasError, ParameterError, datasets
 from nbbias.tables.extras import EXTRAS
 from nbbias.text import embeddings, sentiment, toxicity
 from tests.conftest import Command
 
 LOCAL = 'this needs nbbias[local]: pip install "nbbias[local]"'
 LLM = 'this needs nbbias[llm]: pip install "nbbias[llm]"'
+DATA = 'this needs nbbias[data]: pip install "nbbias[data]"'
+LAB = 'this needs nbbias[lab]: pip install "nbbias[lab]"'
 BLOCK = Generate(models=["openai/a"], prompts="llmbi")
 
 
@@ -59,6 +61,8 @@ def test_the_first_that_is_not_there_is_told_and_none_where_all_are() -> None:
         (lambda: tuned.fit(pd.DataFrame({"text": ["a"], "biased": [True]}), seed=1), LOCAL),
         (lora.libraries, LOCAL),
         (lambda: call.open_model("openai/a", BLOCK), LLM),
+        (lambda: next(datasets.fetch("xstest")), DATA),
+        (kernel.open_lab, LAB),
     ],
 )
 def test_whatever_loads_a_model_tells_which_extra(load: Callable[[], Any], said: str) -> None:

@@ -60,6 +60,7 @@ def open_lab(arguments: Sequence[str] = ()) -> int:
     home = studies.home()
     if home == studies.PACKAGE:
         raise NbbiasError("nbbias lab", "finds no notebooks here; `nbbias new DIR` creates them")
+    tables.require_packages("jupyterlab", where="nbbias lab")
     install()
     command = [sys.executable, "-P", *LAB, f"--ServerApp.root_dir={home}", *arguments]
     print(f"notebooks: {home}", file=sys.stderr)

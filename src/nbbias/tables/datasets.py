@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
-import pooch
-import requests
 
 from nbbias.tables import files as outputs
 from nbbias.tables.errors import DataError
+from nbbias.tables.extras import require_packages
 from nbbias.tables.paths import data_path
 from nbbias.tables.provenance import file_sha256
 
@@ -77,6 +76,7 @@ def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]
     names = list(files["name"].unique())
     if name not in names:  # which may be no UTF-8
         raise DataError(name, f"no such dataset; there is: {', '.join(names)}")
+    require_packages("pooch", where=f"nbbias data fetch {name}")
     chosen = files[files["name"] == name]
     base = folder()
     logging.getLogger("pooch").setLevel(logging.ERROR)
@@ -87,6 +87,9 @@ def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]
 def _fetch_one(
     target: Path, url: str, published: str | float, base: Path, progressbar: bool
 ) -> tuple[Path, str]:
+    import pooch
+    import requests
+
     key = target.relative_to(base).as_posix()
     recorded = _recorded(base)
     expected = published if isinstance(published, str) else recorded.get(key)

@@ -8,6 +8,8 @@ from nbbias.tables.errors import NbbiasError
 
 #: The extra that brings a package, by the name under which the package is imported.
 EXTRAS = {
+    "jupyterlab": "lab",
+    "pooch": "data",
     "torch": "local",
     "transformers": "local",
     "sentence_transformers": "local",

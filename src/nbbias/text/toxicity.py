@@ -7,6 +7,7 @@ say that it is not Detoxify.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -49,7 +50,7 @@ def choose(scorer: str = AUTO) -> str:
     require_packages(*packages(scorer), where=f"toxicity by {scorer}")
     if scorer != AUTO:
         return scorer
-    if missing_packages(*PACKAGES):
+    if missing_packages(*PACKAGES) or not any(_hub().glob("toxic_original-*.ckpt")):
         return OFFLINE
     weights = _weights("original")
     return "original" if is_file(weights) and _is_complete(weights.parent) else OFFLINE
@@ -188,10 +189,16 @@ def _detoxify(name: str, device: str) -> Predict:
 
 def _weights(name: str) -> Path:
     """Return where torch keeps the weights of a model of Detoxify."""
-    import torch
     from detoxify.detoxify import MODEL_URLS
 
-    return Path(torch.hub.get_dir()) / "checkpoints" / Path(MODEL_URLS[name]).name
+    return _hub() / Path(MODEL_URLS[name]).name
+
+
+def _hub() -> Path:
+    """Return torch's folder of weights, as `torch.hub.get_dir` does, without loading torch."""
+    caches = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    home = os.environ.get("TORCH_HOME", os.path.join(caches, "torch"))
+    return Path(home, "hub", "checkpoints").expanduser()
 
 
 def _checkpoint(name: str, device: str) -> Predict:
