@@ -186,6 +186,7 @@ def test_a_table_passes_where_each_of_its_rows_does(table: pd.DataFrame) -> None
         ("count", [1.5, 1], "column count: values are of another kind than int64 (row 1)"),
         ("count", [1, "x"], "column count: values are of another kind than int64 (row 2)"),
         ("share", [0.5, 1.5], "column share: is no share (row 2)"),
+        ("share", [np.nan, 1.5], "column share: is no share (row 2)"),
         ("sure", [True, "x"], "column sure: values are of another kind than bool (row 2)"),
         ("sure", [True, False], "the table: a note without being sure (row 2)"),
         ("note", ["x", "x"], "the table: the same note, count stand twice (row 2)"),

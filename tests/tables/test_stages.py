@@ -72,6 +72,23 @@ def test_any_change_of_a_table_is_another_stage(counted: Any, changed: pd.DataFr
     assert len(calls) == 2
 
 
+def test_outside_of_a_run_only_what_is_always_kept_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NBBIAS_CACHE", raising=False)
+    monkeypatch.setattr(stages, "user_cache_path", lambda name: tmp_path / name)
+    calls = []
+
+    def double(n: int) -> int:
+        calls.append(n)
+        return 2 * n
+
+    once, always = tables.stage(double), tables.stage(always=True)(double)
+    assert [once(1), once(1), always(2), always(2)] == [2, 2, 4, 4]
+    assert calls == [1, 1, 2]
+    assert len(list((tmp_path / "nbbias" / "stages").iterdir())) == 1
+
+
 def test_without_a_folder_nothing_is_kept(counted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     calls, measured = counted
     monkeypatch.setenv("NBBIAS_CACHE", "off")

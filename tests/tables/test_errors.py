@@ -1,0 +1,99 @@
+"""A mistake of a user's is a message that a person can read: what, where, and what to do."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from nbbias import tables
+from nbbias.tables import (
+    ContractError,
+    DataError,
+    InputsError,
+    NbbiasError,
+    ParameterError,
+    closest_match,
+)
+from nbbias.tables.errors import describe_missing
+
+
+def test_a_message_shows_twenty_breaches_at_most_and_counts_the_rest() -> None:
+    error = DataError("mine.csv", [f"breach {n}" for n in range(1, 31)])
+    first, *lines, last = str(error).split("\n")
+    assert first == "mine.csv: 30 problems"
+    assert lines == [f"  - breach {n}" for n in range(1, 21)]
+    assert last == "  … and 10 more"
+
+
+def test_a_breach_of_any_length_is_shortened_in_the_middle() -> None:
+    (breach,) = DataError("mine.csv", "a" * 200 + "b" * 900 + "c" * 200).breaches
+    assert breach == "a" * 200 + " … " + "c" * 200
+    long = DataError("mine.csv", ["x" * 400] * 20)
+    assert len(str(long)) < 5000 and "more" in str(long)
+
+
+@pytest.mark.parametrize("kind", [DataError, InputsError])
+def test_an_error_of_a_worker_arrives_whole(kind: type[NbbiasError]) -> None:
+    error = pickle.loads(pickle.dumps(kind("mine.csv", ["one", "two"])))
+    assert (type(error), error.where, error.breaches) == (kind, "mine.csv", ["one", "two"])
+
+
+def test_all_that_was_refused_is_raised_as_one_error() -> None:
+    problems: list[NbbiasError] = []
+    assert tables.attempt(problems, int, "5") == 5
+    assert tables.attempt(problems, tables.resolve, "$NOWHERE_AT_ALL/a.csv") is None
+    with pytest.raises(DataError, match="NOWHERE_AT_ALL"):
+        tables.refuse(problems)  # one problem is raised as it is
+    problems.append(ContractError("b.csv", ["one", "two"]))
+    with pytest.raises(InputsError) as caught:
+        tables.refuse(problems, where="nothing was run")
+    assert isinstance(caught.value, DataError) and isinstance(caught.value, ParameterError)
+    assert caught.value.where == "nothing was run"
+    assert caught.value.breaches[1:] == ["b.csv: one", "b.csv: two"]
+    assert caught.value.located() == caught.value.breaches
+    tables.refuse([])
+
+
+@pytest.mark.parametrize(
+    ("name", "choices", "message"),
+    [
+        ("Modle", ["text", "model"], "did you mean model?"),
+        ("zzz", ["b", "a", "b"], "known: b, a"),
+        ("zzz", [], "there is none"),
+        ("zzz", [f"n{n}" for n in range(40)], ", … (40)"),
+    ],
+)
+def test_an_unknown_name_comes_with_the_closest(
+    name: str, choices: list[str], message: str
+) -> None:
+    assert closest_match(name, choices).endswith(message)
+
+
+def test_a_missing_column_comes_with_one_that_may_be_meant() -> None:
+    names = ["Txet", "model", *(f"c{n}" for n in range(30))]
+    message = describe_missing(["text", "model"], names, expected=["text", "model"])
+    assert message.startswith("needs the columns text, model; it has Txet, model, c0")
+    assert message.endswith("c17, … (32 in all) (did you mean Txet for text?)")
+
+
+def test_a_model_none_of_whose_texts_can_be_measured_is_refused() -> None:
+    texts = pd.DataFrame({"model": ["a", "b", "a"], "text": ["So.", " ", None]})
+    problems: list[NbbiasError] = []
+    assert tables.check_blank_texts(problems, texts, where="mine.csv") == [
+        "mine.csv: 2 of 3 answers are blank"
+    ]
+    assert [str(p) for p in problems] == [
+        "mine.csv: model 'b': none of its 1 texts can be measured"
+    ]
+    assert tables.check_blank_texts(problems, texts.head(1), where="mine.csv") == []
+
+
+def test_a_value_is_a_known_name_or_a_path_that_is_there(tmp_path: Path) -> None:
+    tables.check_name("scorer", "vader", ["textblob", "vader"])
+    tables.check_name("scorer", str(tmp_path), [])
+    for value in ("vadr", str(tmp_path / "none"), "a\0b"):
+        with pytest.raises(ParameterError, match=r"^scorer: no .*, nor a path; "):
+            tables.check_name("scorer", value, ["vader"])
