@@ -194,15 +194,10 @@ def annotate(texts: list[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
         places = {"text": tokens.text[at], "sentence_id": number[sentence[at]]}
         places |= {"start": tokens.start[at], "end": tokens.end[stop]}
         matches.append(found.assign(**places))
-    tables = pipeline.as_tables(
-        sentences, pd.concat(matches)[pipeline.MATCH_COLUMNS] if matches else []
-    )
-    if not doubtful:
-        return tuple(
-            table.sort_values("text", kind="stable", ignore_index=True) for table in tables
-        )
+    rows = pd.concat(matches)[pipeline.MATCH_COLUMNS] if matches else []
+    tables = pipeline.as_tables(sentences, rows)
     again = pipeline.annotate([texts[at] for at in doubtful], lexicon)
-    return tuple(_replace(*pair, doubtful) for pair in zip(tables, again, strict=True))
+    return _replace(tables[0], again[0], doubtful), _replace(tables[1], again[1], doubtful)
 
 
 def _straighten(text: str) -> str:
@@ -257,7 +252,7 @@ def _find(tokens: Tokens, sentence: np.ndarray, matchers: list[pipeline.Matcher]
             parts[-1]["stop"] += depth
     found = pd.concat(parts, ignore_index=True)
     negated = (found["kind"] == "descriptor") & _is_negated(tokens, found["at"].to_numpy())
-    return _longest(found[~negated].drop_duplicates(["at", "stop"], keep="last"))
+    return _longest(found[~negated].drop_duplicates(["at", "stop"], keep="last"), len(sentence))
 
 
 @lru_cache(maxsize=64)
@@ -297,24 +292,16 @@ def _is_negated(tokens: Tokens, at: np.ndarray) -> np.ndarray:
     return inside & (non | (tight & dash))
 
 
-def _longest(found: pd.DataFrame) -> pd.DataFrame:
+def _longest(found: pd.DataFrame, n_tokens: int) -> pd.DataFrame:
     """Keep the longest of overlapping matches; of equally long ones the first."""
-    found = found.sort_values(["at", "stop"], ignore_index=True)
-    reach = np.append(-1, found["stop"].cummax().to_numpy()[:-1])[: len(found)]
-    cluster = np.cumsum(found["at"].to_numpy() >= reach)
-    overlapping = found[pd.Series(cluster).duplicated(keep=False).to_numpy()]
-    taken: set[int] = set()
-    dropped = []
-    length = overlapping["stop"] - overlapping["at"]
-    for row in overlapping.loc[
-        length.sort_values(ascending=False, kind="stable").index
-    ].itertuples():
-        places = range(row.at, row.stop)
-        if taken.isdisjoint((row.at, row.stop - 1)):
-            taken.update(places)
-        else:
-            dropped.append(row.Index)
-    return found.drop(index=dropped)
+    length = found["stop"] - found["at"]
+    order = found.assign(length=-length).sort_values(["length", "at"])
+    free, kept = np.ones(n_tokens, dtype=bool), []
+    for index, at, stop in zip(order.index, order["at"], order["stop"], strict=True):
+        if free[at] and free[stop - 1]:
+            free[at:stop] = False
+            kept.append(index)
+    return found.loc[kept].sort_values("at")
 
 
 # --- lemmas -----------------------------------------------------------------------------------
