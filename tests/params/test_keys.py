@@ -38,39 +38,14 @@ def test_a_value_that_looks_like_a_key_is_refused_without_repeating_it(key: str)
     assert key not in told
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "api_key",
-        "apiKey",
-        "API-KEY",
-        "openai_api_key",
-        "auth_token",
-        "token",
-        "password",
-        "secret",
-        "Authorization",
-        "headers",
-        "extra_headers",
-        "default_headers",
-        "client_secret",
-        "credentials",
-    ],
-)
-@pytest.mark.parametrize("value", ["x", 3, [], ["a"]])
+@pytest.mark.parametrize("name", ["apiKey", "API-KEY", "extra_headers", "client_secret"])
+@pytest.mark.parametrize("value", ["x", [], {"a": 1}])
 def test_a_name_that_asks_for_a_key_is_refused(name: str, value: object) -> None:
     assert key_breaches({"model_args": {name: value}})
 
 
 @pytest.mark.parametrize(
-    "address",
-    [
-        "https://user:word@host.org/v1",
-        "https://token@host.org/v1",
-        "https://h.org/v1?api_key=abc",
-        "https://h.org/v1?a=b&key=abc",
-        "https://h.org/?access_token=abc",
-    ],
+    "address", ["https://user:word@host.org/v1", "https://h.org/v1?a=b&key=abc"]
 )
 def test_an_address_with_credentials_is_refused(address: str) -> None:
     (told,) = key_breaches({"base_url": address})

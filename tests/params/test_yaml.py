@@ -408,21 +408,3 @@ def test_a_word_list_under_a_misspelt_name_is_named(tmp_path: Path) -> None:
     given = {"biases": ["place"], "lexicon_paths": {"zzz": str(path)}}
     with pytest.raises(ParameterError, match="lexicon_paths: zzz is not among the biases"):
         registry.validate("news_bias", given)
-
-
-@pytest.mark.parametrize(
-    ("schema", "told"),
-    [
-        ({"a": 1}, "response_schema: name: field required"),
-        ({"name": "x", "json_schema": 5}, "response_schema: json_schema: input should be"),
-        ({"name": "x", "json_schema": {"type": ["a"]}}, "response_schema: json_schema.type"),
-    ],
-)
-def test_a_schema_that_no_model_could_be_asked_with_is_refused(
-    schema: dict[str, Any], told: str
-) -> None:
-    block = {"models": ["openai/a"], "prompts": "llmbi", "response_schema": schema}
-    with pytest.raises(ParameterError, match=rf"generate\.{told}"):
-        generation.check("llmbi", {"generate": block}, where="mine.yaml")
-    right = {"name": "x", "json_schema": {"type": "object"}}
-    generation.check("llmbi", {"generate": block | {"response_schema": right}}, where="mine.yaml")

@@ -15,61 +15,6 @@ FIRST = np.array([[3, 1, 0], [0, 2, 5], [1, 1, 1]])
 SECOND = np.array([[1, 1, 0], [4, 0, 2], [2, 0, 3]])
 
 
-def permuted(draws: int = 20_000) -> np.ndarray:
-    rng = np.random.default_rng(6)
-    return stats.permute_counts(FIRST, SECOND, n_permutations=draws, rng=rng)
-
-
-def test_permuted_words_keep_the_length_of_each_text_and_the_words_of_each_pair() -> None:
-    drawn = permuted(200)
-    assert (drawn.sum(axis=2) == FIRST.sum(axis=1)).all()
-    assert (drawn >= 0).all()
-    assert (drawn <= FIRST + SECOND).all()
-
-
-def test_permuted_words_fall_to_each_text_in_proportion_to_its_length() -> None:
-    drawn = permuted()
-    pooled, lengths = FIRST + SECOND, FIRST.sum(axis=1, keepdims=True)
-    expected = pooled * lengths / pooled.sum(axis=1, keepdims=True)
-    # A count varies by less than 2, so a mean of 20,000 by less than .014.
-    np.testing.assert_allclose(drawn.mean(axis=0), expected, atol=0.045)
-
-
-def test_expected_differences_are_what_permutations_give() -> None:
-    drawn = permuted()
-    other = FIRST + SECOND - drawn
-    d = drawn / drawn.sum(axis=2, keepdims=True) - other / other.sum(axis=2, keepdims=True)
-    falls = d < -1e-12
-    simulated = (
-        np.abs(d).mean(axis=0),
-        falls.mean(axis=0),
-        np.where(falls, d, 0).mean(axis=0),
-        (other > 0).mean(axis=0),
-    )
-    for exact, found in zip(stats.expected_differences(FIRST, SECOND), simulated, strict=True):
-        np.testing.assert_allclose(found, exact, atol=0.015)
-
-
-def test_expected_differences_of_two_words_by_hand() -> None:
-    # One word a text, one of each group: the word of a group falls to either side alike,
-    # so its difference is 1 or -1.
-    one, other = np.array([[1, 0]]), np.array([[0, 1]])
-    absolute, below, fall, present = stats.expected_differences(one, other)
-    assert absolute.tolist() == [[1, 1]]
-    assert below.tolist() == present.tolist() == [[0.5, 0.5]]
-    assert fall.tolist() == [[-0.5, -0.5]]
-
-
-def test_a_group_without_words_is_expected_to_differ_by_nothing() -> None:
-    absolute, below, fall, present = stats.expected_differences(FIRST, SECOND)
-    assert (absolute[0, 2], below[0, 2], fall[0, 2], present[0, 2]) == (0, 0, 0, 0)
-
-
-def test_swapped_texts_are_expected_to_differ_alike_in_size() -> None:
-    one = stats.expected_differences(FIRST, SECOND)[0]
-    np.testing.assert_allclose(one, stats.expected_differences(SECOND, FIRST)[0])
-
-
 # --- dealt ------------------------------------------------------------------------------------
 
 

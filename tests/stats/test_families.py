@@ -89,12 +89,6 @@ def test_a_mirror_image_that_was_not_tested_stays_so() -> None:
     assert found.tolist() == pytest.approx([0.01, 0.01, np.nan, np.nan], nan_ok=True)
 
 
-def test_a_row_without_a_group_is_no_image() -> None:
-    rows = table([0.01, 0.02, 0.02], group=[None, "she", "he"])
-    found = stats.adjust(rows, mirror="group")["p_adjusted"]
-    assert found.tolist() == pytest.approx([0.02, 0.02, 0.02])
-
-
 def test_three_groups_mirror_nothing() -> None:
     rows = table([0.01, 0.02, 0.03], group=["a", "b", "c"])
     assert stats.adjust(rows, mirror="group").equals(stats.adjust(rows))
@@ -123,12 +117,6 @@ def test_no_row_is_no_error() -> None:
 def test_an_unknown_method_is_refused() -> None:
     with pytest.raises(ValueError, match="'holm' or 'fdr_bh'"):
         stats.adjust(table([0.1]), method="bonferroni")
-
-
-def test_another_column_may_be_written() -> None:
-    found = stats.adjust(table([0.01, 0.04]), method="fdr_bh", into="p_fdr")
-    assert found["p_fdr"].tolist() == pytest.approx([0.02, 0.04])
-    assert "p_adjusted" not in found
 
 
 def test_a_row_that_no_outcome_could_bring_below_the_level_says_so() -> None:

@@ -36,13 +36,6 @@ def test_a_mean_that_is_not_tested_is_the_same_mean(fits: int) -> None:
     assert (found["n"], found["n_lost"]) == (11, 1)
 
 
-def test_values_alike_that_are_not_tested_give_no_reason() -> None:
-    values = pd.DataFrame({1: [0.2] * 4, 2: [0.2] * 4})
-    found = stats.pooled_mean(values, confidence=0.95, tested=False).row()
-    assert found["reason"] is None
-    assert found["ci_low"] == found["ci_high"] == pytest.approx(0.2)
-
-
 def test_two_fits_by_hand() -> None:
     # Means 1 and 2, no rest: articles 1 / 3 of a variance of 1, fits 1 / 2 of one of 1/2.
     values = pd.DataFrame({1: [0.0, 1, 2], 2: [1.0, 2, 3]})

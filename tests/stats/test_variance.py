@@ -41,30 +41,11 @@ def test_omega_squared_of_two_small_groups_by_hand() -> None:
     assert row["statistic_value"] == pytest.approx(4 / 5)
 
 
-def test_anova_does_not_depend_on_the_names_of_the_groups() -> None:
-    renamed = FIVE.assign(group=FIVE["group"].map(dict(zip("abcde", "edcba", strict=True))))
-    one, other = (stats.anova(t, value="value", by="group") for t in (FIVE, renamed))
-    assert one["statistic_value"] == pytest.approx(other["statistic_value"])
-
-
-def test_missing_values_leave_the_anova() -> None:
-    gap = pd.concat([FIVE, grouped(a=[np.nan], z=[np.nan])], ignore_index=True)
-    assert stats.anova(gap, value="value", by="group") == stats.anova(
-        FIVE, value="value", by="group"
-    )
-
-
 @pytest.mark.parametrize(
     "table", [FIVE.head(0), grouped(a=[1, 2, 3]), grouped(a=[1], b=[2], c=[5])]
 )
 def test_anova_says_why_it_cannot_be_run(table: pd.DataFrame) -> None:
     row = stats.anova(table, value="value", by="group")
-    assert np.isnan([row["statistic_value"], row["p_value"], row["effect_size"]]).all()
-    assert row["reason"]
-
-
-def test_equal_values_everywhere_leave_nothing_to_analyse() -> None:
-    row = stats.anova(grouped(a=[0.2, 0.2], b=[0.2, 0.2], c=[0.2, 0.2]), value="value", by="group")
     assert np.isnan([row["statistic_value"], row["p_value"], row["effect_size"]]).all()
     assert row["reason"]
 
@@ -113,10 +94,6 @@ def test_permuted_f_of_two_pairs_counts_the_partitions() -> None:
     assert found.loc["permuted F", "p_value"] == pytest.approx(2 / 6)
 
 
-def test_permuted_f_repeats_with_its_seed() -> None:
-    assert checks(FIVE).equals(checks(FIVE))
-
-
 def test_levene_cannot_be_run_on_pairs_and_says_so() -> None:
     found = checks(grouped(a=[1, 2], b=[3, 5], c=[8, 4]))
     levene = found.loc["Levene (medians)"]
@@ -130,11 +107,6 @@ def test_checks_without_enough_groups_give_reasons_not_numbers(table: pd.DataFra
     found = checks(table)
     assert found["p_value"].isna().all()
     assert found["reason"].notna().all()
-
-
-def test_equal_values_give_no_check_a_p_value_below_one() -> None:
-    found = checks(grouped(a=[0.2] * 3, b=[0.2] * 3, c=[0.2] * 3))
-    assert found["p_value"].fillna(1).to_numpy() == pytest.approx(1)
 
 
 # --- means of groups --------------------------------------------------------------------------
@@ -228,13 +200,6 @@ def test_repeated_measures_of_two_are_a_paired_t_test() -> None:
     assert found["statistic_value"] == pytest.approx(t.statistic**2)
     assert found["p_value"] == pytest.approx(t.pvalue)
     assert found["df"] == pytest.approx(4)
-
-
-def test_units_weigh_only_by_what_differs_within_them() -> None:
-    shifted = WORKED.add(pd.Series([0, 9, -4, 100, 3]), axis=0)
-    expected = stats.repeated_measures_anova(WORKED)
-    for name, value in stats.repeated_measures_anova(shifted).items():
-        assert value == (pytest.approx(expected[name]) if isinstance(value, float) else value)
 
 
 def test_a_unit_with_a_gap_is_lost() -> None:

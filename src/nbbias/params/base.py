@@ -20,13 +20,13 @@ from nbbias.tables import SAMPLE, DataError
 def _file_is_there(path: str, info: ValidationInfo) -> str:
     if path != SAMPLE:
         try:
-            found = tables.resolve(path)
+            resolved = tables.resolve(path)
         except DataError as error:
             raise ValueError(error.breaches[0]) from None
         # A file that is going to be made before the notebook starts need not be there.
         to_come = (info.context or {}).get("to_come", ())
-        if not tables.is_file(found) and os.path.realpath(found) not in to_come:
-            raise ValueError(f"no such file: {found.absolute()}{lies_here(path)}")
+        if not tables.is_file(resolved) and os.path.realpath(resolved) not in to_come:
+            raise ValueError(f"no such file: {resolved.absolute()}{lies_here(path)}")
     return path
 
 
@@ -94,9 +94,9 @@ class Parameters(BaseModel):
     @field_validator("claims")
     @classmethod
     def _claims_are_of_this_study(cls, claims: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        told = claim_breaches(claims, statistics=cls.statistics)
-        if told:
-            raise ValueError("; ".join(told))
+        problems = claim_breaches(claims, statistics=cls.statistics)
+        if problems:
+            raise ValueError("; ".join(problems))
         return claims
 
     def left_out(self) -> dict[str, str]:

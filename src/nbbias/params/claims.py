@@ -65,27 +65,27 @@ def claim_breaches(
     >>> print(*claim_breaches(claims, statistics={"rbs": ["rbs", "distance"]}), sep="; ")
     1: modle is no key; did you mean model?; 1: no statistic 'distanse'; did you mean distance?
     """
-    found = []
+    breaches = []
     for number, claim in enumerate(claims, start=1):
-        told = [*_of_keys(claim), *_of_statistic(claim, statistics)]
+        problems = [*_of_keys(claim), *_of_statistic(claim, statistics)]
         if claim in claims[: number - 1]:
-            told.append("stands twice")
-        found += [f"{number}: {one}" for one in told]
-    return found
+            problems.append("stands twice")
+        breaches += [f"{number}: {one}" for one in problems]
+    return breaches
 
 
 def _of_keys(claim: Claim) -> list[str]:
-    told = []
+    problems = []
     for key, value in claim.items():
         if key not in (*CLAIM_KEYS, SMALLEST):
-            told.append(f"{key} is no key; {closest_match(key, (*CLAIM_KEYS, SMALLEST))}")
+            problems.append(f"{key} is no key; {closest_match(key, (*CLAIM_KEYS, SMALLEST))}")
         elif key == SMALLEST:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not is_number or not 0 < value < math.inf:
-                told.append(f"{key} must be a number above 0, but is {value!r}")
+                problems.append(f"{key} must be a number above 0, but is {value!r}")
         elif not isinstance(value, str):
-            told.append(f"{key} must be text, but is {value!r} (put it in quotes)")
-    return told
+            problems.append(f"{key} must be text, but is {value!r} (put it in quotes)")
+    return problems
 
 
 def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list[str]:
@@ -97,12 +97,12 @@ def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list
     if measure is not None and measure not in statistics:
         return [f"no measure {measure!r}; {closest_match(measure, statistics)}"]
     # Of all measures where none is named, each once.
-    own = [measure] if measure is not None else list(statistics)
-    known = list(dict.fromkeys(name for one in own for name in statistics[one]))
-    if statistic in known:
+    measures = [measure] if measure is not None else list(statistics)
+    names = list(dict.fromkeys(name for key in measures for name in statistics[key]))
+    if statistic in names:
         return []
     of = f" of {measure}" if measure is not None else ""
-    return [f"no statistic {statistic!r}{of}; {closest_match(statistic, known)}"]
+    return [f"no statistic {statistic!r}{of}; {closest_match(statistic, names)}"]
 
 
 def claims_hold(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
@@ -133,15 +133,15 @@ def claims_hold(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
     claims: Sequence[Claim] = chosen.claims
     if not chosen.pre_specified({**dict(chosen)}):
         return
-    told = []
+    problems = []
     for number, claim in enumerate(claims, start=1):
         for rows in cells:
             for key in (key for key in CLAIM_KEYS if key in claim and key in rows):
-                own = rows[rows[key] == claim[key]]
-                if own.empty:
+                matching = rows[rows[key] == claim[key]]
+                if matching.empty:
                     near = closest_match(claim[key], rows[key].dropna())
-                    told.append(f"{number}: no {key} {claim[key]!r} in the data; {near}")
+                    problems.append(f"{number}: no {key} {claim[key]!r} in the data; {near}")
                     break
-                rows = own
-    if told:
-        raise ParameterError("claims", told)
+                rows = matching
+    if problems:
+        raise ParameterError("claims", problems)

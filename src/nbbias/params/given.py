@@ -52,14 +52,14 @@ def given(model: type[Chosen], values: Mapping[str, Any], **inputs: Input) -> It
     ...     chosen.draws, len(pd.read_parquet(chosen.answers_path))
     (200, 1)
     """
-    twice = [name for name, one in inputs.items() if one is not None and name in values]
+    twice = [name for name, content in inputs.items() if content is not None and name in values]
     if twice:
         raise ParameterError("parameters", f"{', '.join(twice)}: is given already, as a table")
     with TemporaryDirectory() as folder:
         paths = {
-            name: _written(one, Path(folder) / f"{name.removesuffix('_path')}.parquet")
-            for name, one in inputs.items()
-            if one is not None
+            name: _written(content, Path(folder) / f"{name.removesuffix('_path')}.parquet")
+            for name, content in inputs.items()
+            if content is not None
         }
         try:
             yield validate(model, {**values, **paths})
@@ -74,8 +74,8 @@ def _written(given: Any, path: Path) -> str:
         return str(given)
     name = path.stem
     if not isinstance(given, pd.DataFrame):
-        told = f"is {type(given).__name__}; give a table or the path of a file"
-        raise ParameterError(name, told)
+        problem = f"is {type(given).__name__}; give a table or the path of a file"
+        raise ParameterError(name, problem)
     if given.empty:
         raise ContractError(name, "holds no rows")
     try:
@@ -85,7 +85,7 @@ def _written(given: Any, path: Path) -> str:
         raise ContractError(name, f"a column holds values of several kinds: {reason}") from None
 
 
-def _named(told: str, folder: str) -> str:
+def _named(problem: str, folder: str) -> str:
     """Call a table by its name where a message has the file that it stands in."""
-    plain = told.replace(f"{folder}{os.sep}", "")
-    return plain.replace(".parquet", "") if plain != told else told
+    shortened = problem.replace(f"{folder}{os.sep}", "")
+    return shortened.replace(".parquet", "") if shortened != problem else problem

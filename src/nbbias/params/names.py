@@ -44,12 +44,12 @@ def differing(parameters: Parameters, than: Mapping[str, Any] | None = None) -> 
     'draws=2000'
     """
     fields = type(parameters).model_fields
-    defaults = {name: one.get_default(call_default_factory=True) for name, one in fields.items()}
-    given, other = _as_json(parameters.model_dump()), _as_json(defaults | dict(than or {}))
-    differ = {name: value for name, value in given.items() if value != other[name]}
-    told = {name: _in_words(value) for name, value in differ.items()}
-    name = ",".join(f"{name}={text}" for name, (text, _) in told.items())
-    whole = all(whole for _, whole in told.values()) and not name.endswith((".", FAILED))
+    defaults = {name: item.get_default(call_default_factory=True) for name, item in fields.items()}
+    values, other = _as_json(parameters.model_dump()), _as_json(defaults | dict(than or {}))
+    differ = {name: value for name, value in values.items() if value != other[name]}
+    parts = {name: _in_words(value) for name, value in differ.items()}
+    name = ",".join(f"{name}={text}" for name, (text, _) in parts.items())
+    whole = all(whole for _, whole in parts.values()) and not name.endswith((".", FAILED))
     if whole and len(name) <= LONGEST:
         return name
     digest = hash_json(differ)[:8]
@@ -69,8 +69,8 @@ def _in_words(value: Any) -> tuple[str, bool]:
         # Of a path only the last part: where it lies is nobody else's.
         name = PurePosixPath(PureWindowsPath(value).name).name
         return name, _PLAIN.fullmatch(value) is not None
-    if isinstance(value, list) and not any(isinstance(one, list | dict) for one in value):
-        parts = [_in_words(one) for one in value]
+    if isinstance(value, list) and not any(isinstance(item, list | dict) for item in value):
+        parts = [_in_words(item) for item in value]
         return "+".join(text for text, _ in parts), all(whole for _, whole in parts)
     if isinstance(value, list | dict):
         return str(len(value)), False

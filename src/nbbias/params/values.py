@@ -53,11 +53,11 @@ def validate(
     try:
         return model.model_validate(dict(values), context=context)
     except ValidationError as error:
-        found = error.errors(include_url=False)[:_TOLD]
-        told = [one for e in found for one in _in_words(e, model, listed)][:_TOLD]
-        more = error.error_count() - len(found)
+        errors = error.errors(include_url=False)[:_TOLD]
+        sentences = [sentence for e in errors for sentence in _in_words(e, model, listed)][:_TOLD]
+        more = error.error_count() - len(errors)
         raise ParameterError(
-            where, [*told, *[f"and {more:,} more mistakes"] * bool(more)]
+            where, [*sentences, *[f"and {more:,} more mistakes"] * bool(more)]
         ) from None
 
 
@@ -77,22 +77,22 @@ def sound(model: type[Model], values: Mapping[str, Any]) -> Model:
             return path
 
         map_paths(model, values, note)
-        wrong = {one["loc"][0] for one in error.errors() if one["loc"]} - paths
-        kept = {name: value for name, value in values.items() if name not in wrong}
-        return model.model_construct(**kept)
+        wrong = {sentence["loc"][0] for sentence in error.errors() if sentence["loc"]} - paths
+        valid = {name: value for name, value in values.items() if name not in wrong}
+        return model.model_construct(**valid)
 
 
 def written_files(parameters: BaseModel) -> dict[str, str]:
     """Return the data files that a parameter set names, by parameter, as they are written."""
-    found: dict[str, str] = {}
+    paths: dict[str, str] = {}
 
     def note(name: str, path: str, kind: str) -> str:
         if kind in {"file", "file or none"}:
-            found[name] = path
+            paths[name] = path
         return path
 
     map_paths(type(parameters), dict(parameters), note)
-    return found
+    return paths
 
 
 def input_files(parameters: BaseModel) -> dict[str, Path]:
@@ -180,7 +180,10 @@ def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> list[
             f"{name}: unknown parameter; {tables.closest_match(name, model.model_fields)}{pointed}"
         ]
     if kind == "value_error":  # whose arguments are all that is wrong
-        return [f"{name}: {one}" if name else str(one) for one in error["ctx"]["error"].args]
+        return [
+            f"{name}: {sentence}" if name else str(sentence)
+            for sentence in error["ctx"]["error"].args
+        ]
     return [f"{name}: {error['msg'].lower()}, but got {shown(given)}{_yaml_hint(kind, given)}"]
 
 
@@ -223,9 +226,9 @@ def describe(model: type[BaseModel]) -> pd.DataFrame:
     Those that all studies share come last.
     """
     schema = model.model_json_schema()["properties"]
-    own = [name for name in model.model_fields if name not in Parameters.model_fields]
+    names = [name for name in model.model_fields if name not in Parameters.model_fields]
     shared = [name for name in Parameters.model_fields if name in model.model_fields]
-    fields = {name: model.model_fields[name] for name in [*own, *shared]}
+    fields = {name: model.model_fields[name] for name in [*names, *shared]}
     rows = [
         (
             name,

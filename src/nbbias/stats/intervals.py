@@ -63,13 +63,13 @@ def mean_interval(
     (2.0, -0.48, 4.48, 3, 1)
     """
     values = np.asarray(values, dtype=float)
-    kept = values[~np.isnan(values)]
-    result = Estimate(n=len(kept), n_lost=len(values) - len(kept))
-    if len(kept) == 0:
+    observed = values[~np.isnan(values)]
+    result = Estimate(n=len(observed), n_lost=len(values) - len(observed))
+    if len(observed) == 0:
         return result.replace(reason="no value was measured")
-    described = DescrStatsW(kept)
+    described = DescrStatsW(observed)
     result = result.replace(estimate=float(described.mean))
-    if len(kept) == 1:
+    if len(observed) == 1:
         return result.replace(reason=ONE_VALUE)
     low, high = described.tconfint_mean(alpha=1 - confidence)
     return result.with_interval(low, high, bounds=bounds)
@@ -96,18 +96,18 @@ def one_sample(
     result = mean_interval(values, confidence=confidence, bounds=bounds).replace(
         test="one-sample t"
     )
-    kept = np.asarray(values, dtype=float)
-    kept = kept[~np.isnan(kept)]
-    if len(kept) < 2:
+    observed = np.asarray(values, dtype=float)
+    observed = observed[~np.isnan(observed)]
+    if len(observed) < 2:
         return result
-    if all_alike(kept):
+    if all_alike(observed):
         return result.replace(reason="all values are alike: no test")
-    t, p, df = DescrStatsW(kept).ttest_mean(0)
+    t, p, df = DescrStatsW(observed).ttest_mean(0)
     return result.replace(
         statistic_value=float(t),
         df=float(df),
         p_value=float(p),
-        effect_size=float(kept.mean() / kept.std(ddof=1)),
+        effect_size=float(observed.mean() / observed.std(ddof=1)),
     )
 
 
@@ -244,9 +244,9 @@ def share_interval(hits: pd.Series | np.ndarray, *, confidence: float) -> Estima
     >>> row.estimate, row.n, row.n_lost
     (0.25, 4, 1)
     """
-    known = pd.Series(hits).dropna().astype(float)
-    result = proportion_interval(int(known.sum()), len(known), confidence=confidence)
-    return result.replace(n_lost=len(hits) - len(known))
+    observed = pd.Series(hits).dropna().astype(float)
+    result = proportion_interval(int(observed.sum()), len(observed), confidence=confidence)
+    return result.replace(n_lost=len(hits) - len(observed))
 
 
 def clustered_share(
@@ -505,7 +505,7 @@ def two_sample(
 
 
 def percentile_interval(
-    drawn: np.ndarray, *, estimate: float, confidence: float
+    resampled: np.ndarray, *, estimate: float, confidence: float
 ) -> tuple[float, float]:
     """Return the percentile interval of resampled values, widened where it misses the estimate.
 
@@ -528,10 +528,10 @@ def percentile_interval(
     >>> percentile_interval(np.array([0.25, 0.5, 0.75]), estimate=1.0, confidence=1.0)
     (0.25, 1.0)
     """
-    known = drawn[~np.isnan(drawn)]
-    if len(known) == 0 or np.isnan(estimate):
+    observed = resampled[~np.isnan(resampled)]
+    if len(observed) == 0 or np.isnan(estimate):
         return np.nan, np.nan
-    low, high = np.quantile(known, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(observed, [(1 - confidence) / 2, (1 + confidence) / 2])
     return min(float(low), estimate), max(float(high), estimate)
 
 
@@ -568,12 +568,12 @@ def cluster_bootstrap(
     (2.333, 3, 1)
     """
     data = pd.DataFrame({"value": np.asarray(values, float), "cluster": np.asarray(clusters)})
-    kept = data[data["value"].notna()]
-    by = kept.groupby("cluster")["value"].agg(["sum", "size"])
-    result = Estimate(n=len(kept), n_lost=len(data) - len(kept))
-    if kept.empty:
+    observed = data[data["value"].notna()]
+    by = observed.groupby("cluster")["value"].agg(["sum", "size"])
+    result = Estimate(n=len(observed), n_lost=len(data) - len(observed))
+    if observed.empty:
         return result.replace(reason="no value was measured")
-    result = result.replace(estimate=float(kept["value"].mean()))
+    result = result.replace(estimate=float(observed["value"].mean()))
     if len(by) < 2:
         return result.replace(reason=ONE_CLUSTER)
     interval = bootstrap(

@@ -76,14 +76,17 @@ def kappa(
 
 def _kappa(shares: np.ndarray) -> tuple[float, np.ndarray]:
     """Return kappa of the shares of yes-yes, yes-no, no-yes and no-no, and its slopes in them."""
-    both, one, other, none = shares
-    first, second = np.array([both + one, other + none]), np.array([both + other, one + none])
+    both, first_only, second_only, none = shares
+    first, second = (
+        np.array([both + first_only, second_only + none]),
+        np.array([both + second_only, first_only + none]),
+    )
     rest = 1 - float(first @ second)  # what chance leaves
     if rest <= _ROUNDING:
         return np.nan, np.full(4, np.nan)
-    found = 1 - (one + other) / rest
+    value = 1 - (first_only + second_only) / rest
     by_chance = (second[:, None] + first[None, :]).ravel()
-    return float(found), (np.array([1.0, 0, 0, 1]) - (1 - found) * by_chance) / rest
+    return float(value), (np.array([1.0, 0, 0, 1]) - (1 - value) * by_chance) / rest
 
 
 def _design_effect(influence: np.ndarray, codes: np.ndarray, count: int) -> float:

@@ -94,25 +94,25 @@ def estimate_error_rates(counts: pd.DataFrame) -> ErrorRates:
     >>> round(rates.sensitivity, 2), round(rates.specificity, 2), rates.models
     (0.85, 0.9, 2)
     """
-    told = counts[["tp", "fn", "tn", "fp"]].to_numpy(float)
-    if not len(told):
+    tallies = counts[["tp", "fn", "tn", "fp"]].to_numpy(float)
+    if not len(tallies):
         raise ValueError("error rates need one model at least")
-    positive, other = told[:, :2], told[:, 2:]
+    positive, other = tallies[:, :2], tallies[:, 2:]
     with np.errstate(invalid="ignore"):
         means = (np.nanmean(side[:, 0] / side.sum(axis=1)) for side in (positive, other))
         sensitivity, specificity = (float(mean) for mean in means)
     return ErrorRates(
         sensitivity,
         specificity,
-        len(told),
+        len(tallies),
         _on_a_further_model(positive),
         _on_a_further_model(other),
     )
 
 
-def _on_a_further_model(told: np.ndarray) -> np.ndarray:
+def _on_a_further_model(tallies: np.ndarray) -> np.ndarray:
     """Return how likely each rate is on a further model, given hits and misses on some."""
-    hits, misses = (told + 0.5).T
+    hits, misses = (tallies + 0.5).T
     odds, error = np.log(hits / misses), 1 / hits + 1 / misses
     spread = np.linspace(0, 4, 101)[1:, None] * _SPREAD
     weight = 1 / (error + spread**2)
@@ -167,15 +167,15 @@ def correct_share(share: float, n: float, *, rates: ErrorRates, confidence: floa
     estimate = float(np.clip((share + rates.specificity - 1) / rates.informed, 0, 1))
     likelihood = _likelihood(share, n) @ rates.of_others @ rates.of_positives
     densest = np.argsort(-likelihood, kind="stable")
-    held = np.cumsum(likelihood[densest]) < confidence * likelihood.sum()
-    within = _SHARES[densest[: held.sum() + 1]]
+    inside = np.cumsum(likelihood[densest]) < confidence * likelihood.sum()
+    within = _SHARES[densest[: inside.sum() + 1]]
     return Estimate(estimate).around(within.min(), within.max())
 
 
 def _likelihood(share: float, n: float) -> np.ndarray:
     """Return how well true shares (rows), Se and Sp fit a share that was called."""
-    told, wrongly = np.outer(_SHARES, _RATES), np.outer(1 - _SHARES, 1 - _RATES)
-    called = told[:, :, None] + wrongly[:, None, :]
+    rightly, wrongly = np.outer(_SHARES, _RATES), np.outer(1 - _SHARES, 1 - _RATES)
+    called = rightly[:, :, None] + wrongly[:, None, :]
     hits = share * n
     fit = xlogy(hits, called) + xlog1py(n - hits, -called)
     return np.exp(fit - fit.max())

@@ -136,16 +136,16 @@ def mixed_model(
     """
     rows = []
     for key, cell in _cells(scores, value):
-        known = cell[cell[value].notna()]
-        present = sorted(known["model"].unique())
+        measured = cell[cell[value].notna()]
+        present = sorted(measured["model"].unique())
         base = reference if reference in present else next(iter(present), None)
-        coefficients, reason = _fit(known, value, str(base), confidence)
-        sizes, counts = cell["model"].value_counts(), known["model"].value_counts()
+        coefficients, reason = _fit(measured, value, str(base), confidence)
+        sizes, counts = cell["model"].value_counts(), measured["model"].value_counts()
         for name in sorted(sizes.index, key=lambda name: (name != base, name)):
             n = int(counts.get(name, 0))
             row = key | {"model": name, "reference": base, "n": n, "n_lost": sizes[name] - n}
             row |= {"statistic": "mean" if name == base else "difference", "test": "mixed model, z"}
-            row |= {"articles": known["article_id"].nunique()} | coefficients.get(str(name), {})
+            row |= {"articles": measured["article_id"].nunique()} | coefficients.get(str(name), {})
             rows.append(row | {"reason": reason if n else "no value was measured"})
     names = ["model", "reference", "statistic", *_INTERVAL, "test", "statistic_value", "p_value"]
     names += ["p_adjusted", "n", "n_lost", "articles", "article_share", "reason"]
@@ -153,16 +153,16 @@ def mixed_model(
 
 
 def _fit(
-    known: pd.DataFrame, value: str, base: str, confidence: float
+    measured: pd.DataFrame, value: str, base: str, confidence: float
 ) -> tuple[dict[str, Row], str | None]:
     """Fit by REML (statsmodels' MixedLM): rows by model, or none with the reason."""
-    models = known["model"].astype(str)
-    design, articles = pd.get_dummies(models, dtype=float), known["article_id"].astype(str)
+    models = measured["model"].astype(str)
+    design, articles = pd.get_dummies(models, dtype=float), measured["article_id"].astype(str)
     if design.shape[1] < 2:
         return {}, "fewer than two models have a value"
-    if articles.nunique() in {1, len(known)}:
+    if articles.nunique() in {1, len(measured)}:
         return {}, "needs two articles, and an article with two values"
-    scores = known[value].astype(float)
+    scores = measured[value].astype(float)
     centre = scores.groupby(models).mean()
     residuals = scores - design @ centre
     unit = residuals.std()  # the optimiser stops by absolute steps

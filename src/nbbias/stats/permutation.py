@@ -167,15 +167,15 @@ def permutation_test(
         return result
     most = permutations_needed(inference, family)
     reached = _count_reached(observed, first, alternative, result["null"])
-    drawn = round(1 / result["p_least"]) - 1
+    n_drawn = round(1 / result["p_least"]) - 1
     for n in split_batches(most - least):
         if reached >= _REACHED:
             break
         further = permute(rng, n)
-        drawn += int((~np.isnan(further)).sum())
+        n_drawn += int((~np.isnan(further)).sum())
         reached += _count_reached(observed, further, alternative, result["null"])
-    p_least = 1 / (1 + (drawn if reached < _REACHED else most))
-    return result | {"p_value": (1 + reached) / (1 + drawn), "p_least": p_least}
+    p_least = 1 / (1 + (n_drawn if reached < _REACHED else most))
+    return result | {"p_value": (1 + reached) / (1 + n_drawn), "p_least": p_least}
 
 
 def split_batches(n: int, *, size_each: int | None = None) -> list[int]:

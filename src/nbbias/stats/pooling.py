@@ -180,14 +180,14 @@ def _total(first: pd.DataFrame, second: pd.DataFrame | None = None, *, ddof: int
             for table, size in zip(tables, sizes, strict=True)
         ]
     ).to_numpy()
-    own = np.nan_to_num(parts)
-    of_units = float((own.mean(axis=1) ** 2).sum())
+    influence = np.nan_to_num(parts)
+    of_units = float((influence.mean(axis=1) ** 2).sum())
     if m < 2:
         return total._replace(variance=of_units)
     between = float(of_fits.var(ddof=1)) / m
     counted = (~np.isnan(parts)).sum(axis=1)
-    centre = own.sum(axis=1) / np.maximum(counted, 1)
-    squares = np.where(np.isnan(parts), 0.0, (own - centre[:, None]) ** 2).sum(axis=1)
+    centre = influence.sum(axis=1) / np.maximum(counted, 1)
+    squares = np.where(np.isnan(parts), 0.0, (influence - centre[:, None]) ** 2).sum(axis=1)
     # A unit of one fit says nothing of the rest: its square is 0.
     rest = float((squares * counted / np.maximum(counted - 1, 1)).sum()) / m**2
     # The rest is in both of the others: it counts once.

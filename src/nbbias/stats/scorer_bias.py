@@ -50,17 +50,17 @@ def estimate_swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.Dat
     rows = []
     keys = ["instrument", "bias", "words", "group"]
     moved = effects["beside_nobody"].fillna(effects["swap_effect"])
-    for key, own in effects.assign(moved=moved).groupby(keys, sort=False):
-        found = mean_interval(own["swap_effect"], confidence=confidence)
-        by_word = own.groupby("said", sort=False)["moved"].mean()
+    for key, subset in effects.assign(moved=moved).groupby(keys, sort=False):
+        result = mean_interval(subset["swap_effect"], confidence=confidence)
+        by_word = subset.groupby("said", sort=False)["moved"].mean()
         by_word = by_word[by_word.abs() >= 0.005]
         worst = by_word.loc[by_word.abs().sort_values(ascending=False, kind="stable").index]
-        told = ", ".join(f"{who} ({mean:+.2f})" for who, mean in worst.head(WORST).items())
+        most_moved = ", ".join(f"{who} ({mean:+.2f})" for who, mean in worst.head(WORST).items())
         rows.append(
             dict(zip(keys, key, strict=True))
-            | {"swap_effect": found.estimate, "ci_low": found.ci_low, "ci_high": found.ci_high}
-            | {"n": found.n}
-            | {"beside_nobody": own["beside_nobody"].mean(), "worst_words": told or None}
+            | {"swap_effect": result.estimate, "ci_low": result.ci_low, "ci_high": result.ci_high}
+            | {"n": result.n}
+            | {"beside_nobody": subset["beside_nobody"].mean(), "worst_words": most_moved or None}
         )
     columns = [*keys, "swap_effect", "ci_low", "ci_high", "n", "beside_nobody", "worst_words"]
     return pd.DataFrame(rows, columns=columns)

@@ -62,10 +62,10 @@ def two_phase(
     >>> [round(value, 2) for value in (row.estimate, row.ci_low, row.ci_high)], row.n
     ([0.3, 0.18, 0.45], 20)
     """
-    known = label.notna().to_numpy()
+    labelled = label.notna().to_numpy()
     units = np.arange(len(label)) if prompts is None else prompts
-    n = len(np.unique(units[known]))
-    if not known.any():
+    n = len(np.unique(units[labelled]))
+    if not labelled.any():
         return Estimate.missing("no answer has a label", n=n, n_lost=0)
     weight = intervals.equal_weights(units) / len(np.unique(units))
     strata = flagged.map({1.0: 0, 0.0: 1}).fillna(2).to_numpy(int)
@@ -74,35 +74,45 @@ def two_phase(
         return np.bincount(strata[where], weights=values[where], minlength=3)
 
     biased = label.fillna(0).to_numpy(float)
-    size, held = summed(weight, np.ones_like(known)), summed(weight, known)
-    overall = summed(weight * biased, known).sum() / held.sum()
-    rate = np.where(held > 0, summed(weight * biased, known) / np.where(held > 0, held, 1), overall)
+    size, labelled_weight = summed(weight, np.ones_like(labelled)), summed(weight, labelled)
+    overall = summed(weight * biased, labelled).sum() / labelled_weight.sum()
+    rate = np.where(
+        labelled_weight > 0,
+        summed(weight * biased, labelled) / np.where(labelled_weight > 0, labelled_weight, 1),
+        overall,
+    )
     estimate = float(np.clip(size @ rate, 0, 1))
     # How much one label and one answer are worth, were all of them equal and independent.
-    labels = held.sum() ** 2 / float((weight[known] ** 2).sum())
+    labels = labelled_weight.sum() ** 2 / float((weight[labelled] ** 2).sum())
     answers = 1 / float(weight @ weight)
-    count = labels * held / held.sum()
+    count = labels * labelled_weight / labelled_weight.sum()
     middle = (overall * labels + 0.5) / (labels + 1)
-    drawn = (count * rate + _DRAWN * middle) / (count + _DRAWN)
-    about = float(size @ drawn)
-    within, between = size @ (drawn * (1 - drawn)), size @ (drawn - about) ** 2
-    worth = about * (1 - about) / (within / labels + between / answers)
-    worth = float(np.clip(worth, labels, answers))
+    smoothed = (count * rate + _DRAWN * middle) / (count + _DRAWN)
+    about = float(size @ smoothed)
+    within, between = size @ (smoothed * (1 - smoothed)), size @ (smoothed - about) ** 2
+    effective = about * (1 - about) / (within / labels + between / answers)
+    effective = float(np.clip(effective, labels, answers))
     influence = weight * (rate[strata] - estimate)
-    share = np.where(held > 0, size / np.where(held > 0, held, 1), 0)
-    influence = influence + np.where(known, share[strata] * weight * (biased - rate[strata]), 0)
+    share = np.where(
+        labelled_weight > 0, size / np.where(labelled_weight > 0, labelled_weight, 1), 0
+    )
+    influence = influence + np.where(labelled, share[strata] * weight * (biased - rate[strata]), 0)
     if prompts is not None:
-        worth = _clustered(influence, prompts, known, worth, confidence)
-    return intervals.wilson(estimate, worth, confidence=confidence).replace(n=n, n_lost=0)
+        effective = _clustered(influence, prompts, labelled, effective, confidence)
+    return intervals.wilson(estimate, effective, confidence=confidence).replace(n=n, n_lost=0)
 
 
 def _clustered(
-    influence: np.ndarray, prompts: np.ndarray, known: np.ndarray, worth: float, confidence: float
+    influence: np.ndarray,
+    prompts: np.ndarray,
+    labelled: np.ndarray,
+    effective: float,
+    confidence: float,
 ) -> float:
     """Return what labels are worth, answers to one prompt being alike."""
     # None, or all, of the labels: as many as prompts that hold one. Unequal weights leave rounding.
     if np.allclose(influence, 0, rtol=0, atol=1e-12):
         return intervals.effective_size(
-            np.zeros(known.sum()), prompts[known], size=worth, confidence=confidence
+            np.zeros(labelled.sum()), prompts[labelled], size=effective, confidence=confidence
         )
-    return intervals.effective_size(influence, prompts, size=worth, confidence=confidence)
+    return intervals.effective_size(influence, prompts, size=effective, confidence=confidence)
