@@ -47,10 +47,16 @@ def home() -> Path:
     """
     here = Path.cwd()
     for folder in (here, here.parent):
-        if (folder / MARK).is_file() and not tables.others_write(folder):
+        if (folder / MARK).is_file() and not _others_write(folder):
             return folder
     checkout = PACKAGE.parents[1]
     return checkout if (checkout / "notebooks").is_dir() else PACKAGE
+
+
+def _others_write(folder: Path) -> str:
+    """Say why other users could change notebooks of a folder; else nothing."""
+    places = [folder, *folder.glob("notebooks"), *folder.glob("notebooks/*.ipynb")]
+    return next(filter(None, map(tables.others_write, places)), "")
 
 
 def passed_over() -> str:
@@ -63,7 +69,7 @@ def passed_over() -> str:
             continue
         why = f"it has no file {MARK}, which `nbbias new` writes (if all of it is yours, make one)"
         if (folder / MARK).is_file():
-            why = tables.others_write(folder)
+            why = _others_write(folder)
         return f"notebooks in {folder} are not run: {why}"
     return ""
 

@@ -256,7 +256,11 @@ def test_a_new_folder_is_where_runs_start(tmp_path: Path, monkeypatch: pytest.Mo
 def test_only_a_marked_folder_of_the_user_alone_gives_notebooks(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    share.new(tmp_path / "mine")
+    mask = os.umask(0)  # others may write what is made
+    try:
+        share.new(tmp_path / "mine")
+    finally:
+        os.umask(mask)
     monkeypatch.chdir(tmp_path / "mine" / "params" / "llmbi")  # two below
     assert registry.home() == ROOT
     monkeypatch.chdir(tmp_path / "mine" / "params")
@@ -265,6 +269,12 @@ def test_only_a_marked_folder_of_the_user_alone_gives_notebooks(
     assert registry.home() == ROOT
     assert "others can write" in registry.passed_over()
     (tmp_path / "mine").chmod(0o755)
+    for within in ("notebooks", "notebooks/llmbi.ipynb"):
+        mode = (tmp_path / "mine" / within).stat().st_mode
+        (tmp_path / "mine" / within).chmod(mode | 0o002)
+        assert registry.home() == ROOT and "others can write" in registry.passed_over()
+        (tmp_path / "mine" / within).chmod(mode)
+    assert registry.home() == tmp_path / "mine"
     (tmp_path / "mine" / registry.MARK).unlink()
     assert registry.home() == ROOT
     assert registry.MARK in registry.passed_over()

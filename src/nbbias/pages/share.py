@@ -264,7 +264,9 @@ def new(folder: Path, *, ci: str | None = None) -> int:
         made = Path(beside) / "made"
         for name, data in files.items():
             tables.write(made / name, data)
-        made.chmod(0o755)  # whatever the user's mask: its notebooks are code
+        made.chmod(0o755)
+        for path in made.rglob("*"):  # whatever the user's mask: notebooks are code
+            path.chmod(path.stat().st_mode & ~0o022)
         made.rename(folder)  # which may be there, empty
     return len(files)
 
