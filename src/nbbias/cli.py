@@ -14,6 +14,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.logging import RichHandler
+from typer import Argument, Option
 
 from nbbias import __version__, asking, pages, params, running, tables  # faces load when used
 from nbbias.reading import Format, Terminal
@@ -43,13 +44,13 @@ def _trust(address: str) -> str:
 
 # --- options that several verbs share -------------------------------------------------------------
 
-Runs = Annotated[Path, typer.Option("--out", "--runs", help="Folder of all runs.")]
-File = Annotated[Path | None, typer.Option("--out", help="File or folder to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
-Jobs = Annotated[int, typer.Option("--jobs", min=1, help="Notebooks at a time.")]
+Runs = Annotated[Path, Option("--out", "--runs", help="Folder of all runs.")]
+File = Annotated[Path | None, Option("--out", help="File or folder to write.")]
+Force = Annotated[bool, Option("--force", help="Replace existing files.")]
+Jobs = Annotated[int, Option("--jobs", min=1, help="Notebooks at a time.")]
 Overrides = Annotated[
     list[str] | None,
-    typer.Option(
+    Option(
         "-p",
         metavar="name=value",
         help="Set a parameter. Several values, name=a,b,c, are tried one by one, with every "
@@ -58,7 +59,7 @@ Overrides = Annotated[
 ]
 BaseUrl = Annotated[
     str,
-    typer.Option(
+    Option(
         "--base-url",
         callback=_trust,
         help="Trust the server that the params file names: prompts and your key go there.",
@@ -74,10 +75,9 @@ def _show_version(value: bool) -> None:
 
 @app.callback()
 def set_up(
-    verbose: Annotated[bool, typer.Option("--verbose", help="Log what happens.")] = False,
+    verbose: Annotated[bool, Option("--verbose", help="Log what happens.")] = False,
     version: Annotated[
-        bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version."),
+        bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Send the log to stderr, without keys and control characters."""
@@ -118,11 +118,11 @@ def _format(cell: object) -> str:
 
 @app.command("run")
 def run_command(
-    targets: Annotated[list[str], typer.Argument(metavar="STUDY [FILE...] | PARAMS.yaml...")],
+    targets: Annotated[list[str], Argument(metavar="STUDY [FILE...] | PARAMS.yaml...")],
     override: Overrides = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             metavar="FILE.name=column",
             help="Name a column of a file, such as originals.text=body; generations.prompt= "
             "ignores one.",
@@ -131,14 +131,13 @@ def run_command(
     out: Runs = Path("runs"),
     jobs: Jobs = 1,
     name: Annotated[
-        str | None,
-        typer.Option("--name", help="Name of the run; by default the file's, and what differs."),
+        str | None, Option(help="Name of the run; by default the file's, and what differs.")
     ] = None,
     engine: Annotated[
-        str, typer.Option("--engine", help="Read texts by loky (processes) or dask, in all runs.")
+        str, Option(help="Read texts by loky (processes) or dask, in all runs.")
     ] = "",
     scheduler: Annotated[
-        str, typer.Option("--scheduler", help="Dask's, tcp://…; by default a cluster is started.")
+        str, Option(help="Dask's, tcp://…; by default a cluster is started.")
     ] = "",
     base_url: BaseUrl = "",
 ) -> None:
@@ -243,9 +242,9 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
 
 @app.command("measure")
 def measure_command(
-    stem: Annotated[str, typer.Argument(metavar="STUDY")],
+    stem: Annotated[str, Argument(metavar="STUDY")],
     files: Annotated[
-        list[str] | None, typer.Argument(metavar="[FILE]...", help="Its texts, in their order.")
+        list[str] | None, Argument(metavar="[FILE]...", help="Its texts, in their order.")
     ] = None,
     override: Overrides = None,
     out: File = None,
@@ -269,23 +268,18 @@ def measure_command(
 
 @app.command("detect")
 def detect_command(
-    texts: Annotated[str, typer.Argument(metavar="TEXTS", help="A table, or - for a pipe.")],
-    column: Annotated[str, typer.Option("--column", help="Column that holds the texts.")] = "text",
-    judge: Annotated[str, typer.Option("--judge", help="Classifier to use.")] = "classifier",
-    labelled: Annotated[
-        str, typer.Option("--labelled", help="Human-labelled texts to train on.")
-    ] = tables.SAMPLE,
+    texts: Annotated[str, Argument(metavar="TEXTS", help="A table, or - for a pipe.")],
+    column: Annotated[str, Option(help="Column that holds the texts.")] = "text",
+    judge: Annotated[str, Option(help="Classifier to use.")] = "classifier",
+    labelled: Annotated[str, Option(help="Human-labelled texts to train on.")] = tables.SAMPLE,
     knowledge: Annotated[
-        str | None,
-        typer.Option("--knowledge", help="Table of stereotype statements used as evidence."),
+        str | None, Option(help="Table of stereotype statements used as evidence.")
     ] = None,
     out: File = None,
     fail: Annotated[
-        bool, typer.Option("--fail-on-biased", help="Exit with 1 if a text is biased.")
+        bool, Option("--fail-on-biased", help="Exit with 1 if a text is biased.")
     ] = False,
-    sure_from: Annotated[
-        float, typer.Option("--sure-from", help="Abstain below this probability, 0.5 to 1.")
-    ] = 0.5,
+    sure_from: Annotated[float, Option(help="Abstain below this probability, 0.5 to 1.")] = 0.5,
     force: Force = False,
 ) -> None:
     """Classify texts: biased or not, type, target group, evidence.
@@ -329,12 +323,12 @@ def detect_command(
 
 @app.command("plan")
 def plan_command(
-    target: Annotated[str, typer.Argument(metavar="STUDY | PARAMS.yaml")],
+    target: Annotated[str, Argument(metavar="STUDY | PARAMS.yaml")],
     override: Overrides = None,
     assumptions: Annotated[
-        bool, typer.Option("--list", help="List the claims, and what each assumes.")
+        bool, Option("--list", help="List the claims, and what each assumes.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
+    as_json: Annotated[bool, Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Compute the sample size that a claim needs, and its cost.
 
@@ -357,14 +351,10 @@ def plan_command(
 
 @app.command("label")
 def label_command(
-    target: Annotated[Path, typer.Argument(metavar="RUN | PARAMS.yaml")],
+    target: Annotated[Path, Argument(metavar="RUN | PARAMS.yaml")],
     out: File = None,
-    words: Annotated[
-        int, typer.Option("--words", min=1, help="Group words to label, per bias.")
-    ] = 200,
-    sentences: Annotated[
-        int, typer.Option("--sentences", min=1, help="Sentences to label, per bias.")
-    ] = 300,
+    words: Annotated[int, Option(min=1, help="Group words to label, per bias.")] = 200,
+    sentences: Annotated[int, Option(min=1, help="Sentences to label, per bias.")] = 300,
 ) -> None:
     """Draw words and sentences for people to label.
 
@@ -381,13 +371,13 @@ def label_command(
 
 @app.command("generate")
 def generate_command(
-    params_file: Annotated[Path, typer.Argument(metavar="PARAMS.yaml")],
+    params_file: Annotated[Path, Argument(metavar="PARAMS.yaml")],
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Show prompts, calls and cost; ask nothing.")
+        bool, Option("--dry-run", help="Show prompts, calls and cost; ask nothing.")
     ] = False,
-    again: Annotated[bool, typer.Option("--again", help="Ask rejected prompts again.")] = False,
+    again: Annotated[bool, Option("--again", help="Ask rejected prompts again.")] = False,
     recorded: Annotated[
-        list[Path] | None, typer.Option("--import", help="Import existing answers first.")
+        list[Path] | None, Option("--import", help="Import existing answers first.")
     ] = None,
     base_url: BaseUrl = "",
 ) -> None:
@@ -406,25 +396,19 @@ def generate_command(
 
 @app.command("gate")
 def gate_command(
-    run: Annotated[Path, typer.Argument(help="A run's folder, such as runs/llmbi/mine.")],
-    baseline: Annotated[
-        Path, typer.Option("--baseline", help="The accepted run, or a folder of runs.")
-    ],
+    run: Annotated[Path, Argument(help="A run's folder, such as runs/llmbi/mine.")],
+    baseline: Annotated[Path, Option(help="The accepted run, or a folder of runs.")],
     margin: Annotated[
         list[str] | None,
-        typer.Option(
+        Option(
             "--margin",
             metavar="[CLAIM=]SIZE",
             help="Non-inferiority margin, in the unit of the claim; 2=0.05 is for claim 2 only.",
         ),
     ] = None,
-    claims: Annotated[
-        str | None, typer.Option("--claims", help="Numbers of the claims, such as 1,3.")
-    ] = None,
-    junit: Annotated[Path | None, typer.Option("--junit", help="JUnit XML to write.")] = None,
-    markdown: Annotated[
-        Path | None, typer.Option("--markdown", help="Summary to write, in Markdown.")
-    ] = None,
+    claims: Annotated[str | None, Option(help="Numbers of the claims, such as 1,3.")] = None,
+    junit: Annotated[Path | None, Option(help="JUnit XML to write.")] = None,
+    markdown: Annotated[Path | None, Option(help="Summary to write, in Markdown.")] = None,
     force: Force = False,
 ) -> None:
     """Exit with 1 if a claim got worse than in an accepted run.
@@ -459,8 +443,8 @@ def gate_command(
 
 @app.command("compare")
 def compare_command(
-    runs: Annotated[list[Path], typer.Argument(help="Folders of two runs or more.")],
-    out: Annotated[Path, typer.Option("--out", help="Page to write.")] = Path("compare.html"),
+    runs: Annotated[list[Path], Argument(help="Folders of two runs or more.")],
+    out: Annotated[Path, Option(help="Page to write.")] = Path("compare.html"),
     force: Force = False,
 ) -> None:
     """Show runs side by side on one page, and test what changed.
@@ -523,7 +507,7 @@ def list_command(out: Runs = Path("runs")) -> None:
 
 
 @app.command("params")
-def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> None:
+def params_command(stem: Annotated[str, Argument(metavar="STUDY")]) -> None:
     """Print the parameters of a study, or of `generate`.
 
     The values of the columns of its suite of prompts, such as tasks and themes, are listed below.
@@ -543,8 +527,8 @@ def params_command(stem: Annotated[str, typer.Argument(metavar="STUDY")]) -> Non
 
 @app.command()
 def site(
-    out: Annotated[Path, typer.Option("--out", help="New folder for the site.")] = Path("site"),
-    runs: Annotated[Path, typer.Option("--runs", help="Folder of all runs.")] = Path("runs"),
+    out: Annotated[Path, Option(help="New folder for the site.")] = Path("site"),
+    runs: Annotated[Path, Option(help="Folder of all runs.")] = Path("runs"),
 ) -> None:
     """Copy all finished runs to a new folder for any static host."""
     from nbbias.pages import gallery  # imports nbconvert, which takes seconds
@@ -554,11 +538,9 @@ def site(
 
 @app.command("report")
 def report_command(
-    runs: Annotated[list[Path], typer.Argument(help="Runs' folders, or a folder of runs.")],
-    out: Annotated[Path, typer.Option("--out", help="Page to write.")] = Path("report.html"),
-    model: Annotated[
-        str | None, typer.Option("--model", help="Report what was found of this model.")
-    ] = None,
+    runs: Annotated[list[Path], Argument(help="Runs' folders, or a folder of runs.")],
+    out: Annotated[Path, Option(help="Page to write.")] = Path("report.html"),
+    model: Annotated[str | None, Option(help="Report what was found of this model.")] = None,
     force: Force = False,
 ) -> None:
     """Summarise runs for decision makers, one screen a study."""
@@ -570,8 +552,8 @@ def report_command(
 
 @app.command()
 def export(
-    run: Annotated[Path, typer.Argument(help="A run's folder, such as runs/llmbi/sample.")],
-    to: Annotated[Path, typer.Option("--to", help="The archive, or a folder for it.")] = Path(),
+    run: Annotated[Path, Argument(help="A run's folder, such as runs/llmbi/sample.")],
+    to: Annotated[Path, Option(help="The archive, or a folder for it.")] = Path(),
     force: Force = False,
 ) -> None:
     """Pack a run as a zip for an appendix.
@@ -587,8 +569,7 @@ def export(
 def new(
     folder: Path,
     ci: Annotated[
-        str | None,
-        typer.Option("--ci", metavar="github", help="Also write a CI workflow with a gate."),
+        str | None, Option(metavar="github", help="Also write a CI workflow with a gate.")
     ] = None,
 ) -> None:
     """Create a project folder with notebooks and params."""

@@ -150,7 +150,7 @@ def test_a_run_that_cannot_be_kept_has_failed_and_the_last_good_one_stays(
     monkeypatch.setattr(*((place, "keep") if broken == "keep" else (manifest, "write")), full)
     closed = SimpleNamespace(close=lambda: None)
     planned = run_plan.Run("llmbi", "sample", llmbi.params.Llmbi(), Path(), folder, Path())
-    job = run.Job(planned, place.create(folder), closed, closed, {}, 0, datetime.now(UTC), 0.0)
+    job = run.Job(planned, place.create(folder), closed, closed, {}, 0, datetime.now(UTC))
     status = run.finish(job, {"status": "ok"}, lambda _, outcome: outcomes.append(outcome))
     assert status == outcomes[0]["status"] == "failed"
     assert "a file: No space left" in outcomes[0]["message"]

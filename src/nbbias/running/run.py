@@ -14,11 +14,9 @@ import multiprocessing
 import os
 import re
 import signal
-import sys
 import threading
-import time
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection, wait
@@ -34,11 +32,6 @@ from nbbias.running import kernel, names, place
 from nbbias.running.plan import Run
 from nbbias.studies import home
 from nbbias.tables import NbbiasError
-
-try:
-    import resource
-except ModuleNotFoundError:  # Windows has none
-    resource = None  # type: ignore[assignment]
 
 log = logging.getLogger("nbbias")
 
@@ -85,7 +78,6 @@ class Job:
     description: dict[str, Any]
     bar: int
     started: datetime
-    clock: float
 
 
 def run(
@@ -118,22 +110,19 @@ def run(
     """
     with contextlib.ExitStack() as locks:
         place.tidy(out)
-        _lock(runs, locks)
+        problems: list[NbbiasError] = []
+        for planned in runs:
+            tables.attempt(problems, _lock, planned, locks)
+        tables.refuse(problems, where="nothing was run")
         return _run_all(runs, out=out, jobs=jobs, report=report)
 
 
-def _lock(runs: Sequence[Run], locks: contextlib.ExitStack) -> None:
-    """Lock the folders of all runs, and check what other processes left there since the plan."""
-    problems = []
-    for planned in runs:
-        try:
-            locks.enter_context(place.lock(planned.folder))
-            if names.difference(planned.parameters, planned.folder, start=planned.start):
-                message = "now holds a run with other parameters; run again"
-                raise NbbiasError(str(planned.folder), message)
-        except NbbiasError as error:
-            problems.append(error)
-    tables.refuse(problems, where="nothing was run")
+def _lock(planned: Run, locks: contextlib.ExitStack) -> None:
+    """Lock the folder of a run, and check what other processes left there since the plan."""
+    locks.enter_context(place.lock(planned.folder))
+    if names.difference(planned.parameters, planned.folder, start=planned.start):
+        message = "now holds a run with other parameters; run again"
+        raise NbbiasError(str(planned.folder), message)
 
 
 def _run_all(
@@ -208,8 +197,7 @@ def _start(planned: Run, *, workers: int, bar: int) -> Job:
     signal.signal(signal.SIGINT, handler)
     sender.close()
     log.info("started %s (process %s)", planned.label, process.pid)
-    now = datetime.now(UTC), time.monotonic()
-    return Job(planned, folder, process, receiver, description, bar, *now)
+    return Job(planned, folder, process, receiver, description, bar, datetime.now(UTC))
 
 
 def receive(job: Job) -> dict[str, Any]:
@@ -244,7 +232,7 @@ def finish(job: Job, outcome: dict[str, Any], report: Callable[[Run, Outcome], N
     folder, notebook = job.folder, job.folder / "notebook.ipynb"
     times = {
         "started": job.started.isoformat(timespec="seconds"),
-        "seconds": round(time.monotonic() - job.clock, 2),
+        "seconds": round((datetime.now(UTC) - job.started).total_seconds(), 2),
     }
     sections: dict[str, float] = {}
     try:
@@ -269,14 +257,13 @@ def finish(job: Job, outcome: dict[str, Any], report: Callable[[Run, Outcome], N
             **times,
             status=outcome["status"],
             error={name: outcome[name] for name in details if name in outcome} or None,
-            peak_mb=outcome.get("peak_mb"),
             seconds_by_section=sections,
         )
         folder = place.keep(folder, job.run.folder, complete=outcome["status"] == "ok")
     except OSError as error:
         message = f"could not be kept: {error.filename or job.run.folder}: {error.strerror}"
         outcome |= {"status": "failed", "error": type(error).__name__, "message": message}
-    report(job.run, {**outcome, "seconds": time.monotonic() - job.clock, "folder": folder})
+    report(job.run, {**outcome, "seconds": times["seconds"], "folder": folder})
     job.connection.close()
     job.process.close()
     return str(outcome["status"])
@@ -320,9 +307,6 @@ def execute(
         _papermill(target, values, label=label, bar=bar)
     except BaseException as error:  # the runner must hear of every end
         outcome = {"status": "failed", **_failure(error)}
-    if resource is not None:  # the most memory that the kernel held
-        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
-        outcome["peak_mb"] = round(peak / (2**20 if sys.platform == "darwin" else 2**10), 1)
     with contextlib.suppress(BrokenPipeError):  # the runner may be gone itself
         connection.send(outcome)
 
@@ -429,16 +413,10 @@ def defect(name: str, details: str) -> str:
     ''
     """
     error = getattr(builtins, name, None)
-    foreseen = _FORESEEN | {error.__name__ for error in _subclasses(NbbiasError)}
     outside = isinstance(error, type) and issubclass(error, OSError | ImportError)
+    foreseen = hasattr(tables, name) or name in _FORESEEN  # errors of ours are on that face
     frames = _FRAME.findall(details)
-    return "" if name in foreseen or outside or not frames else "{}, line {}".format(*frames[-1])
-
-
-def _subclasses(error: type[BaseException]) -> Iterator[type[BaseException]]:
-    yield error
-    for subclass in error.__subclasses__():
-        yield from _subclasses(subclass)
+    return "" if foreseen or outside or not frames else "{}, line {}".format(*frames[-1])
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
