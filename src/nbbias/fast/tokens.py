@@ -132,13 +132,13 @@ class _Pieces:
 
 
 @cache
-def _known() -> _Pieces:
+def _cached_pieces() -> _Pieces:
     return _Pieces()
 
 
 def _tokenize(texts: list[str]) -> tuple[Tokens, list[int]]:
     """Return the tokens of texts, and the numbers of the texts that spaCy has to read itself."""
-    known = _known()
+    cached = _cached_pieces()
     words: list[str] = []
     places: list[tuple[int, int]] = []
     sizes = []
@@ -149,21 +149,21 @@ def _tokenize(texts: list[str]) -> tuple[Tokens, list[int]]:
         words += [_BLANK if piece[0].isspace() else piece[0] for piece in pieces]
         places += [piece.span() for piece in pieces]
         sizes.append(len(pieces))
-    numbers = known.read(words)
+    numbers = cached.read(words)
     of_text = np.repeat(np.arange(len(texts), dtype=np.int32), sizes)
     begin, end = np.array(places, dtype=np.int32).reshape(-1, 2).T
     within = of_text[:-1] == of_text[1:]
-    counts = np.diff(known.first)[numbers]
+    counts = np.diff(cached.first)[numbers]
     upto = np.append(0, np.cumsum(counts))
-    row = np.repeat(known.first[numbers] - upto[:-1], counts) + np.arange(upto[-1])
-    start = np.repeat(begin, counts) + known.kinds["IDX"].to_numpy(np.int32)[row]
-    stop = start + known.kinds["LENGTH"].to_numpy(np.int32)[row]
+    row = np.repeat(cached.first[numbers] - upto[:-1], counts) + np.arange(upto[-1])
+    start = np.repeat(begin, counts) + cached.kinds["IDX"].to_numpy(np.int32)[row]
+    stop = start + cached.kinds["LENGTH"].to_numpy(np.int32)[row]
     blank = numbers == 0
     stop[upto[:-1][blank]] = end[blank]
     space = np.zeros(len(row), dtype=bool)
     space[upto[1:-1] - 1] = within & ~blank[:-1] & ~blank[1:]
-    tokens = Tokens(np.repeat(of_text, counts), start, stop, row, space, known.kinds)
-    return tokens, np.unique(of_text[:-1][within & known.may_join(numbers)]).tolist()
+    tokens = Tokens(np.repeat(of_text, counts), start, stop, row, space, cached.kinds)
+    return tokens, np.unique(of_text[:-1][within & cached.may_join(numbers)]).tolist()
 
 
 # --- sentences and group words ----------------------------------------------------------------
@@ -189,11 +189,11 @@ def annotate(texts: list[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     sentences = np.column_stack([text, number, tokens.start[first], tokens.end[last]])
     matches = []
     for bias, matchers in pipeline.load_matchers(lexicon).items():
-        found = _find(tokens, sentence, matchers).assign(bias=bias)
-        at, stop = found["at"].to_numpy(), found["stop"].to_numpy() - 1
+        table = _find(tokens, sentence, matchers).assign(bias=bias)
+        at, stop = table["at"].to_numpy(), table["stop"].to_numpy() - 1
         places = {"text": tokens.text[at], "sentence_id": number[sentence[at]]}
         places |= {"start": tokens.start[at], "end": tokens.end[stop]}
-        matches.append(found.assign(**places))
+        matches.append(table.assign(**places))
     rows = pd.concat(matches)[pipeline.MATCH_COLUMNS] if matches else []
     tables = pipeline.as_tables(sentences, rows)
     again = pipeline.annotate([texts[at] for at in doubtful], lexicon)
@@ -250,9 +250,9 @@ def _find(tokens: Tokens, sentence: np.ndarray, matchers: list[pipeline.Matcher]
             reached_rows = pd.DataFrame({"at": at, "state": state})[within]
             parts.append(reached_rows.merge(meanings, on="state").assign(stop=lambda t: t["at"]))
             parts[-1]["stop"] += depth
-    found = pd.concat(parts, ignore_index=True)
-    negated = (found["kind"] == "descriptor") & _is_negated(tokens, found["at"].to_numpy())
-    return _longest(found[~negated].drop_duplicates(["at", "stop"], keep="last"), len(sentence))
+    rows = pd.concat(parts, ignore_index=True)
+    negated = (rows["kind"] == "descriptor") & _is_negated(tokens, rows["at"].to_numpy())
+    return _longest(rows[~negated].drop_duplicates(["at", "stop"], keep="last"), len(sentence))
 
 
 @lru_cache(maxsize=64)
@@ -292,16 +292,16 @@ def _is_negated(tokens: Tokens, at: np.ndarray) -> np.ndarray:
     return inside & (non | (tight & dash))
 
 
-def _longest(found: pd.DataFrame, n_tokens: int) -> pd.DataFrame:
+def _longest(rows: pd.DataFrame, n_tokens: int) -> pd.DataFrame:
     """Keep the longest of overlapping matches; of equally long ones the first."""
-    length = found["stop"] - found["at"]
-    order = found.assign(length=-length).sort_values(["length", "at"])
-    free, kept = np.ones(n_tokens, dtype=bool), []
+    length = rows["stop"] - rows["at"]
+    order = rows.assign(length=-length).sort_values(["length", "at"])
+    free, chosen = np.ones(n_tokens, dtype=bool), []
     for index, at, stop in zip(order.index, order["at"], order["stop"], strict=True):
         if free[at] and free[stop - 1]:
             free[at:stop] = False
-            kept.append(index)
-    return found.loc[kept].sort_values("at")
+            chosen.append(index)
+    return rows.loc[chosen].sort_values("at")
 
 
 # --- lemmas -----------------------------------------------------------------------------------

@@ -490,9 +490,9 @@ def fill_templates(lexicon: pd.DataFrame) -> pd.DataFrame:
                 if not people or (words == "names" and "{Many}" in sentence.title()):
                     continue
                 for group, (singular, plural) in people[number % len(people)].items():
-                    said = plural if "{many}" in sentence.lower() else singular
+                    person = plural if "{many}" in sentence.lower() else singular
                     filled = _fill(sentence, singular, plural)
-                    rows.append((bias, words, number, kind, group, said, filled))
+                    rows.append((bias, words, number, kind, group, person, filled))
     columns = ["bias", "words", "template", "kind", "group", "said", "text"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -503,16 +503,16 @@ People = dict[str, tuple[str, str]]
 
 def _people(counterparts: Counterparts, bias: str) -> list[People]:
     """Return who of each group, and of none, is compared with whom."""
-    nouns = [(one, many) for one, many in NOUNS.items() if (one, "") not in counterparts.sets]
+    nouns = [pair for pair in NOUNS.items() if (pair[0], "") not in counterparts.sets]
     if counterparts.descriptors:
-        named = {  # as the group writes itself, where that differs by its capital alone
+        spelling = {  # as the group writes itself, where that differs by its capital alone
             group: group if group.lower() == word.lower() else word
             for group, word in counterparts.descriptors.items()
         }
         return [
-            {group: (f"{word} {one}", f"{word} {many}") for group, word in named.items()}
-            | {NEUTRAL: (one, many)}
-            for one, many in nouns
+            {group: (f"{word} {noun}", f"{word} {plural}") for group, word in spelling.items()}
+            | {NEUTRAL: (noun, plural)}
+            for noun, plural in nouns
         ]
     listed = _load("people")
     people = []
@@ -522,10 +522,10 @@ def _people(counterparts: Counterparts, bias: str) -> list[People]:
             continue  # a list of your own, with a group that is not among the shipped
         crossed = part["singular"].str.contains("{noun}", regex=False).any()
         rows = part[["group", "singular", "plural"]].to_numpy().tolist()
-        for one, many in nouns if crossed else nouns[:1]:
+        for noun, plural in nouns if crossed else nouns[:1]:
             people.append(
                 {
-                    group: tuple(form.format(noun=one, nouns=many) for form in forms)
+                    group: tuple(form.format(noun=noun, nouns=plural) for form in forms)
                     for group, *forms in rows
                 }
             )

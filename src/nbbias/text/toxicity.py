@@ -237,8 +237,8 @@ def _network(loaded: dict[str, Any], device: str, folder: Path | None = None) ->
         "tokenizer_name": transformers.PreTrainedTokenizerBase,
     }
     for key, kind in kinds.items():  # a checkpoint names them, and might name anything
-        named = getattr(transformers, str(architecture[key]), None)
-        if not (isinstance(named, type) and issubclass(named, kind)):
+        cls = getattr(transformers, str(architecture[key]), None)
+        if not (isinstance(cls, type) and issubclass(cls, kind)):
             raise ValueError(f"{key} {architecture[key]!r} is none of transformers'")
     model, tokenizer = get_model_and_tokenizer(
         **architecture,
