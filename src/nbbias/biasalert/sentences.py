@@ -624,7 +624,7 @@ def _how_sure(row: Row) -> str:
     if not np.isfinite(significance.adjusted_p(row)):
         return "and the difference was not tested"
     if significance.is_significant(row):
-        return f"a significant difference ({p_value(row)})"
+        return f"a significant difference ({p_value(significance.adjusted_p(row))})"
     return "and the two are not told apart"
 
 
