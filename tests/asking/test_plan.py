@@ -321,8 +321,8 @@ def make_gpt2(folder: Path) -> Path:
     ).save_pretrained(folder)
     torch.manual_seed(0)
     sizes = {"n_positions": 256, "n_embd": 32, "n_layer": 2, "n_head": 2}
-    config = GPT2Config(tokenizer.get_vocab_size(), bos_token_id=0, eos_token_id=0, **sizes)
-    GPT2LMHeadModel(config).save_pretrained(folder)
+    sizes |= {"vocab_size": tokenizer.get_vocab_size(), "bos_token_id": 0, "eos_token_id": 0}
+    GPT2LMHeadModel(GPT2Config(**sizes)).save_pretrained(folder)
     return folder
 
 
