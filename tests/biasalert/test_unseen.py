@@ -115,6 +115,7 @@ def test_a_type_without_verdicts_is_not_measured() -> None:
     assert any("not measured" in one for one in sentences.unseen(found))
 
 
+@pytest.mark.slow
 def test_a_judge_of_the_study_is_fitted_once_more_per_type() -> None:
     table = sample.labelled(seed=0)
     few = pd.concat(

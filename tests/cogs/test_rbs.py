@@ -146,8 +146,7 @@ def test_each_distinct_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> 
         encode = load(chosen, device)
         return lambda texts, **options: seen.extend(texts) or encode(texts, **options)
 
-    monkeypatch.setattr(embeddings, "_known", {})
-    monkeypatch.setattr(embeddings, "NUMPY", 0)
+    monkeypatch.setattr(embeddings, "_vectors", {})
     monkeypatch.setattr(embeddings, "_encoder", counted)
     table = answers(
         ("sun", None, "Rain.", 1),

@@ -17,7 +17,7 @@ from nbbias import params, studies, tables
 from nbbias.running import measure, text_blocks
 from nbbias.running.user_files import plan_files
 from nbbias.tables import NbbiasError, ParameterError
-from tests.conftest import Command, Golden
+from tests.conftest import ROOT, Command, Golden
 
 TEXTS = [
     "Ms Alvarez, an engineer, said that she would vote for the tram.",
@@ -187,7 +187,8 @@ def test_a_wrong_name_or_option_is_refused_with_the_nearest(
     for line in lines:
         done = command("run", *line)
         assert done.returncode == 2 and "Traceback" not in done.stderr
-        messages += [f"$ nbbias run {' '.join(line)}", done.stderr.replace(str(Path.cwd()), ".")]
+        told = done.stderr.replace(str(Path.cwd()), ".").replace(str(ROOT), "<checkout>")
+        messages += [f"$ nbbias run {' '.join(line)}", told]
     assert not Path("runs").exists()
     assert [path.name for path in Path().glob("*.yaml")] == ["mine.yaml"]
     golden("user_files_refused", messages)

@@ -23,6 +23,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
         encode = load(chosen, device)
         return lambda texts, **options: seen.append(list(texts)) or encode(texts, **options)
 
+    monkeypatch.setattr(embeddings, "_vectors", {})
     monkeypatch.setattr(embeddings, "_encoder", counted)
     return seen
 
@@ -84,9 +85,15 @@ def test_a_run_keeps_vectors_for_the_next_one(
 
         return encode
 
+    monkeypatch.setattr(embeddings, "_vectors", {})
     monkeypatch.setattr(embeddings, "_encoder", encoder)
     first = embeddings.embed(["a", "b", "a"], model="offline")
+    assert calls == [["a", "b"]]
+    embeddings.embed(["a"], model="offline")
+    assert calls == [["a", "b"]]
+    embeddings._vectors.clear()  # another process
     np.testing.assert_array_equal(embeddings.embed(["a", "b", "a"], model="offline"), first)
     assert calls == [["a", "b"]]
+    embeddings._vectors.clear()
     embeddings.embed(["a", "c"], model="offline")
     assert calls == [["a", "b"], ["a", "c"]]

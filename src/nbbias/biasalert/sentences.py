@@ -396,9 +396,9 @@ def cost(estimates: pd.DataFrame) -> str:
     >>> tested = [row | seen | {"p_value": 0.001, "p_adjusted": 0.002},
     ...           row | other | {"p_value": 0.8, "p_adjusted": 0.8}]
     >>> print(cost(estimates(tested, study="biasalert", confidence=0.95)))
-    1 of 2 differences of accuracy, unseen less seen, are told apart from 0 (exploratory; p
-    below .05 after Holm's correction). This one: race, by −0.200 (95% CI −0.300 to −0.100; N = 80
-    texts; p = .002; selected of 2).
+    1 of 2 differences of accuracy, unseen less seen, was significant (exploratory; p < .05,
+    Holm-adjusted). It is: race, by −0.200 (95% CI −0.300 to −0.100; N = 80 texts; p = .002; largest
+    of 2 estimates).
     """
     return count_significant(
         estimates[estimates["statistic"] == "accuracy_difference"],

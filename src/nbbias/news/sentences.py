@@ -6,7 +6,7 @@
 ...          "p_adjusted": p} for m, p in (("a", 0.01), ("b", 0.2))]
 >>> found = tables.estimates(rows, study="news_bias", confidence=0.95)
 >>> news.sentences.differences(found, statistic="share_difference")[0].split(" (")[0]
-"**Gender.** Women's share of the words is smaller in a"
+"**Gender.** Women's share of gendered words was smaller in a"
 """
 
 from __future__ import annotations
@@ -152,7 +152,7 @@ def more(declared: pd.DataFrame) -> list[str]:
     ...        "estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "df": 70, "n": 71, "p_value": 1.0,
     ...        "p_adjusted": 1.0, "instrument": "word list"}
     >>> news.sentences.more(tables.estimates([row], study="news_bias", confidence=0.95))[0][:56]
-    "Women's share of the words: 71 articles show differences"
+    "Women's share of group terms: with 71 articles the minim"
     """
     return phrases.power(leading(declared))
 

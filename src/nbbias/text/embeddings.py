@@ -108,6 +108,10 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
     return loaded.encode
 
 
+#: What this process has encoded, by instrument and text: judges are fitted on overlapping lists.
+_vectors: dict[tuple[str, str], np.ndarray] = {}
+
+
 def _is_complete(vectors: np.ndarray, texts: list[str], *_: object, **__: object) -> bool:
     return vectors.ndim == 2 and len(vectors) == len(texts) and bool(np.isfinite(vectors).all())
 
@@ -117,8 +121,6 @@ def _encode(
     texts: list[str], chosen: str, stamp: str, *, device: str, batch: int, progress: bool
 ) -> np.ndarray:
     """Encode texts; `stamp` tells versions of a model's folder apart."""
-    if not texts:
-        return np.zeros((0, 1), np.float32)
     encode = _encoder(chosen, device)
     options = {"batch_size": batch, "normalize_embeddings": True, "show_progress_bar": progress}
     return np.asarray(encode(texts, convert_to_numpy=True, **options), dtype=np.float32)
@@ -132,7 +134,7 @@ def embed(
     batch: int = 64,
     progress: bool = True,
 ) -> np.ndarray:
-    """Embed texts; each distinct one is encoded once.
+    """Embed texts; each distinct one is encoded once in a process.
 
     Parameters
     ----------
@@ -178,7 +180,13 @@ def embed(
     stamp = f"{instrument(chosen)} {tables.stamp(folder)}"
 
     def encode(distinct: list[str]) -> np.ndarray:
-        watched = progress and tables.is_interactive() and len(distinct) > _FEW
-        return _encode(distinct, chosen, stamp, device=device, batch=batch, progress=watched)
+        new = [text for text in distinct if (stamp, text) not in _vectors]
+        if new:
+            bar = progress and tables.is_interactive() and len(new) > _FEW
+            encoded = _encode(new, chosen, stamp, device=device, batch=batch, progress=bar)
+            _vectors.update(zip([(stamp, text) for text in new], encoded, strict=True))
+        if not distinct:
+            return np.zeros((0, 1), np.float32)
+        return np.stack([_vectors[stamp, text] for text in distinct])
 
     return on_distinct(texts, encode, missing=np.float32(np.nan))

@@ -13,7 +13,6 @@ from sklearn.pipeline import FeatureUnion
 
 from nbbias.biasalert import corpus, grams
 from nbbias.biasalert.judges import classifier, counting, reading
-from nbbias.text import embeddings
 
 ODD = ["", "?", "a", "Women CAN'T park!", "word " * 50, "女性は 会議に", "x\x00y  z\u200b"]
 
@@ -114,17 +113,3 @@ def test_each_text_is_read_once_and_few_are_kept(monkeypatch: pytest.MonkeyPatch
 def test_nearness_is_the_kernel() -> None:
     one, two = np.random.default_rng(1).normal(size=(2, 5, 7))
     np.testing.assert_allclose(reading.nearness(one, two), rbf_kernel(one, two, gamma=1.5))
-
-
-def test_verdicts_do_not_depend_on_the_way_of_embedding(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = corpus.texts("sample", seed=0)[0]
-    train, test = table[table["split"] == "train"], table[table["split"] == "test"]
-    chances = []
-    for numpy in (embeddings.NUMPY, 0):
-        monkeypatch.setattr(embeddings, "NUMPY", numpy)
-        monkeypatch.setattr(embeddings, "_known", {})
-        fitted = classifier.fit(train, model="offline", seed=0)
-        judged = classifier.judge(test, fitted=fitted, progress=False)
-        chances.append(judged["confidence"].to_numpy())
-    np.testing.assert_allclose(*chances, atol=1e-3)
-    np.testing.assert_array_equal(*(one >= 0.5 for one in chances))

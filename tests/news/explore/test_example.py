@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -36,7 +38,7 @@ def declared(study: dict[str, pd.DataFrame]) -> pd.DataFrame:
 def shown(study: dict[str, pd.DataFrame], rows: pd.DataFrame) -> str:
     made = example.example([study["scores"]], study["read"], declared=rows, focus=FOCUS)
     assert made is not None
-    return str(made.data).split("</style>")[1]
+    return re.sub(r"<style>.*?</style>", "", str(made.data), flags=re.DOTALL)
 
 
 def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
@@ -46,7 +48,7 @@ def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
     p = np.where(rows["model"] == "fewer-women", 0.001, 1.0)
     html = shown(study, rows.assign(p_adjusted=p))
     assert "<strong>fewer-women</strong>" in html and "<strong>even</strong>" not in html
-    assert "share of the words: −" in html and "points, answer less original" in html
+    assert "share of group terms: −" in html and "points, answer less original" in html
     assert "<mark " in html and "x-score" not in html and "<details" not in html
 
 
