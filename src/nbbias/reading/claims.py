@@ -170,12 +170,13 @@ _WHO = ("model", "evaluator", "judge")
 _DETAILS = (*_WHO, *(key for key in CLAIM_KEYS if key not in {"measure", "statistic", *_WHO}))
 
 
-def _label(rows: pd.DataFrame) -> str:
-    """Name what the rows of a claim have in common: what is measured, and of what."""
+def _label(rows: pd.DataFrame, among: pd.DataFrame | None) -> str:
+    """Name what the rows of a claim have in common, and other claims of the table have not."""
     alike = [key for key in names.KEYS if rows[key].nunique(dropna=False) == 1]
     row = {**rows.iloc[0], **({} if "group" in alike else {"group": None})}
     keys = [key for key in alike if key != "model" or len(rows) > 1]
-    rest = [part for part in names.details(row, keys=keys) if part != names.measure(row)]
+    parts = names.details(row, among, keys=keys)
+    rest = [part for part in parts if part != names.measure(row)]
     return capitalize(names.measure(row)) + (f" ({', '.join(rest)})" if rest else "")
 
 
@@ -207,9 +208,10 @@ def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
     """
     order = rows["p_value"].fillna(-1).argsort(kind="stable").to_numpy()
     named = rows.iloc[np.sort(order[:first])].assign(of="")
+    among = rows if rows[CLAIM].nunique() > 1 else None
     for number, part in rows.groupby(CLAIM, sort=False):
         here = named[CLAIM] == number
-        named.loc[here, "statistic"] = _label(part)
+        named.loc[here, "statistic"] = _label(part, among)
         named.loc[here, "of"] = [
             ", ".join(names.details({**row, "statistic": ""}, part, keys=_DETAILS))
             for row in named[here].to_dict("records")

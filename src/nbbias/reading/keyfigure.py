@@ -52,13 +52,16 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> Dra
     """
     shown = rows.assign(panel=[capitalize(names.measure(row)) for row in rows.to_dict("records")])
     shown = shown[shown.groupby("panel")["estimate"].transform("count") > 0]
-    shown = shown.assign(cell=figures.cells(shown, ("model", "prompt", "source")))
+    values_of = shown.groupby("panel")[["prompt", "source"]].nunique()
+    varying = [key for key in values_of if (values_of[key] > 1).any()]
+    shown = shown.assign(cell=figures.cells(shown, ("model", *varying)))
     first = significance.significant(shown)["panel"].drop_duplicates().to_list()
     panels = [*first, *(name for name in shown["panel"].unique() if name not in first)][:_PANELS]
-    shown = _aligned(shown[shown["panel"].isin(panels)].reset_index(drop=True))
+    shown = shown[shown["panel"].isin(panels)].reset_index(drop=True)
+    title = phrases.heading(shown, none=prose.render("figures.no_difference"))
+    shown = _aligned(shown)
     scale = pd.Series([_scale(row) for row in shown.to_dict("records")], shown.index, dtype=float)
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
-    title = phrases.heading(shown, none=prose.render("figures.no_difference"))
     counts = [f"{end:,.0f}" for end in (shown["n"][shown["n"] > 0].min(), shown["n"].max())]
     values = {"n": " to ".join(dict.fromkeys(counts)) if len(shown) else "0", "unit": unit}
     values["level"] = f"{shown['confidence'].iloc[0]:.0%}" if len(shown) else ""

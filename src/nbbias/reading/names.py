@@ -184,8 +184,8 @@ def details(
     row
         A row of ESTIMATES.
     among
-        The rows that it is told from: keys that do not vary among them are left out. All keys
-        count where None.
+        The rows that it is told from: keys that have one value among them, besides "all", are left
+        out. All keys count where None.
     keys
         The keys that may be named, in this order.
     always
@@ -210,7 +210,7 @@ def details(
         value = row.get(key)
         if not isinstance(value, str) or value in _WHOLE or (key in _OF_GROUP and in_measure):
             continue
-        varies = among is None or among[key].nunique(dropna=False) > 1
+        varies = among is None or among[key][~among[key].isin(_WHOLE)].nunique(dropna=False) > 1
         if varies or key in always:
             parts.append(in_words(key, value))
     return list(dict.fromkeys(parts))
