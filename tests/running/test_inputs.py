@@ -235,13 +235,12 @@ STEMS = list(studies.STUDIES)
 
 
 @pytest.mark.parametrize("stem", STEMS)
-def test_a_sample_has_no_problem_and_is_checked_in_seconds(stem: str) -> None:
+def test_a_sample_has_no_problem_and_is_checked_in_a_second(stem: str) -> None:
     (planned,) = run_plan.plan([ROOT / "params" / stem / "sample.yaml"])
     studies.study(stem).check(planned.parameters)  # loads what is loaded once
     before = time.process_time()
     studies.study(stem).check(planned.parameters)
-    # spaCy reads the 430 texts of news; a run takes a minute.
-    assert time.process_time() - before < 4
+    assert time.process_time() - before < 1
 
 
 def _news(folder: Path) -> dict[str, Any]:

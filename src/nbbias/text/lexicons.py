@@ -135,7 +135,8 @@ def _faults(table: pd.DataFrame) -> list[str]:
     ]
     # "Asian" and "asian" are one term; exact terms may differ by case alone.
     term = table["term"].where(table["case"] == "exact", table["term"].str.lower())
-    for name, subset in table.groupby(term)["group"]:
+    repeated = term[term.duplicated(keep=False)]
+    for name, subset in table.loc[repeated.index].groupby(repeated)["group"]:
         if subset.nunique() > 1:
             faults.append(
                 f"{name!r} stands in the groups {' and '.join(subset.unique())}; keep one"
