@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 from IPython.display import HTML, Markdown, display
@@ -19,6 +19,9 @@ from nbbias import reading, stats, studies, tables
 from nbbias.pages import manifest
 from nbbias.params import Parameters, Study, Texts, claims_sha256, differing
 from nbbias.reading import claims, figures
+
+#: A study's results: a NamedTuple of tables.
+Results = TypeVar("Results", bound=tuple[Any, ...])
 
 
 class Notebook(NamedTuple):
@@ -78,11 +81,19 @@ class Notebook(NamedTuple):
         """Save a table and return it."""
         return tables.save_table(table, name, out=self.out)
 
+    def save_all(self, results: Results) -> Results:
+        """Save every table of a study's results under its name, and return them."""
+        for name, table in results._asdict().items():  # type: ignore[attr-defined]
+            if table is not None:
+                self.save(table, name)
+        return results
+
     def table(
         self,
         table: reading.Table | pd.DataFrame,
         title: str | None = None,
         *,
+        caption: str | None = None,
         save: str | None = None,
         latex: str | None = None,
         **shown: Any,
@@ -97,12 +108,16 @@ class Notebook(NamedTuple):
             Rows, or a `reading.Table`, which brings its title and note along.
         title
             What the table says, where it does not bring one.
+        caption
+            In place of a title, the name under which the study has one (`reading.caption`).
         save, latex
             The file's name without an ending.
         **shown
             As in `reading.show`: `note`, `labels`, `decimals`, `gap`.
         """
         whole = table if isinstance(table, reading.Table) else reading.Table(table, title or "")
+        if caption is not None:
+            whole = reading.caption(whole.rows, study=self.study.stem, name=caption)
         whole = whole._replace(**shown)
         if save:
             self.save(whole.rows, save)

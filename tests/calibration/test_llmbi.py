@@ -29,7 +29,8 @@ def test_sums_are_what_the_study_fits(world: str, n: int) -> None:
     measured["polarity_textblob"] = (measured.pop("score") - 0.2) / 2.5
     windows = pd.DataFrame({"n": 60, "polarity_textblob": (of.windows - 0.2) / 2.5})
     scores = llmbi.scoring.score_answers(measured)
-    found = llmbi.estimates.estimates(scores, windows, formula={}, inference=INFERENCE)
+    result = llmbi.estimates.estimates(scores, windows, formula={}, inference=INFERENCE)
+    found = result.estimates
     own = found[found["model"] == "m0"]
     theirs = {
         "index": own[own["statistic"] == "index"],

@@ -71,7 +71,7 @@ def estimated(
         formula=formula,
         aggregation=aggregation,
         inference=InferenceSettings(0.95, draws, seed),
-    )
+    ).estimates
 
 
 def rows_of(table: pd.DataFrame, statistic: str) -> pd.DataFrame:
@@ -86,42 +86,6 @@ def only(table: pd.DataFrame, statistic: str) -> pd.Series:
 THREE = one_model([0.1, 0.3], [-0.4, 0.2], [0.0, 0.6])
 #: Scores 0.2 + 2.5 |polarity|.
 THREE_SCORES = {"d0": [0.45, 0.95], "d1": [1.2, 0.7], "d2": [0.2, 1.7]}
-
-
-# --- components -------------------------------------------------------------------------------
-
-
-def test_components_add_up_to_the_score() -> None:
-    table = estimates.components(scoring.score_answers(THREE, **FORMULA | {"weights": {"d1": 3.0}}))
-    terms = table[["weighted_bias", "penalty", "sentiment_term"]].sum(axis=1)
-    assert table["score"].tolist() == pytest.approx(terms.tolist())
-
-
-def test_components_by_hand() -> None:
-    row = estimates.components(scoring.score_answers(THREE)).iloc[1]
-    assert row[["model", "dimension", "prompts"]].tolist() == ["m", "d1", 2]
-    assert row["mean_polarity"] == pytest.approx((-0.4 + 0.2) / 2)
-    assert row["weighted_bias"] == pytest.approx((0.4 + 0.2) / 2)
-    assert row["sentiment_term"] == pytest.approx(1.5 * 0.3)
-
-
-def test_a_prompt_answered_often_weighs_no_more_in_the_components() -> None:
-    often = [("m", "d", "p", i, 0.1) for i in range(5)]
-    table = estimates.components(
-        scoring.score_answers(measured_as([*often, ("m", "d", "q", 1, 0.5)]))
-    )
-    assert table["mean_polarity"][0] == pytest.approx(0.3)
-
-
-def test_a_dimension_of_blank_answers_has_no_score_in_the_components() -> None:
-    table = estimates.components(scoring.score_answers(one_model([0.1], [np.nan, np.nan])))
-    assert table["score"].isna().tolist() == [False, True]
-    assert table["prompts"].tolist() == [1, 0]
-
-
-def test_a_dimension_of_blank_answers_has_no_penalty_either() -> None:
-    table = estimates.components(scoring.score_answers(one_model([0.1], [np.nan, np.nan])))
-    assert table["penalty"].isna().tolist() == [False, True]
 
 
 # --- index ------------------------------------------------------------------------------------
@@ -471,7 +435,7 @@ def test_a_blank_answer_is_left_out_of_the_agreement() -> None:
 
 
 def test_other_prompts_have_no_printed_figure() -> None:
-    table = estimates.beside_printed(estimated(THREE))
+    table = estimates.compare_with_published(estimated(THREE))
     assert len(table) == 6
     assert table["printed"].isna().all()
     assert set(table["printed_model"]) == {"gpt-4"}
@@ -480,7 +444,7 @@ def test_other_prompts_have_no_printed_figure() -> None:
 def test_recorded_gpt4_answers_give_the_printed_scores_of_every_prompt(data_folder: Path) -> None:
     answers = scoring.read_answers(data_folder / "llmbi" / "gpt4_responses.json")
     table = estimated(scoring.measure(answers, scorers=["textblob"]))
-    beside = estimates.beside_printed(table)
+    beside = estimates.compare_with_published(table)
     assert len(beside) == 18
     assert beside["difference"].abs().max() < 1e-4
 

@@ -74,11 +74,10 @@ def test_the_reference_is_the_mean_score_of_each_dimension() -> None:
 @pytest.mark.parametrize(
     ("factor", "setting", "changed"),
     [
-        ("penalty P", "P = 0.5", {"diversity_penalty": 0.5}),
         ("weight λ of S", "λ = 5", {"lambda_factor": 5.0}),
-        ("instrument", "B by vader, S by textblob", {"bias_scorer": "vader"}),
+        ("scorer", "B by vader, S by textblob", {"bias_scorer": "vader"}),
         (
-            "instrument",
+            "scorer",
             "B by vader, S by vader",
             dict.fromkeys(("bias_scorer", "sentiment_scorer"), "vader"),
         ),
@@ -93,29 +92,11 @@ def test_a_setting_changes_one_factor_and_keeps_the_rest(
 
 
 def test_every_other_pair_of_instruments_is_tried() -> None:
-    assert sorted(of(tried(), "instrument")["setting"]) == [
+    assert sorted(of(tried(), "scorer")["setting"]) == [
         "B by textblob, S by vader",
         "B by vader, S by textblob",
         "B by vader, S by vader",
     ]
-
-
-def test_normalised_sizes_by_hand() -> None:
-    rows = of(tried(), "normalisation").set_index("setting")
-    sizes = np.array([0.1, 0.3, 0.4, 0.2, 0.0, 0.9])
-    ranks = np.array([2, 4, 5, 3, 1, 6]) / 6
-    for setting, normal in {
-        "min-max": sizes / 0.9,
-        "z": sizes / sizes.std(),
-        "ranks": ranks,
-    }.items():
-        expected = 0.2 + 2.5 * normal.reshape(3, 2).mean(axis=1)
-        assert rows.loc[setting, DIMENSIONS].tolist() == pytest.approx(expected.tolist())
-
-
-def test_answers_alike_in_size_stay_at_the_penalty_when_normalised() -> None:
-    rows = of(tried(measured_as([0.3, -0.3, 0.3, 0.3])), "normalisation").set_index("setting")
-    assert rows.loc[["min-max", "z"], ["a", "b"]].to_numpy() == pytest.approx(0.2)
 
 
 def test_drawn_weights_halve_or_double_the_bias_term_at_most() -> None:
@@ -180,13 +161,13 @@ hundredths = st.lists(st.integers(-100, 100), min_size=6, max_size=10).filter(
 
 @given(hundredths)
 @settings(max_examples=20, deadline=None)
-def test_with_one_instrument_no_lambda_and_no_penalty_change_a_pair(values: list[int]) -> None:
+def test_with_one_scorer_no_lambda_changes_a_pair(values: list[int]) -> None:
     # Halves of halves are exact in binary, so that equal means are equal to the last digit.
     measured = measured_as([value / 128 for value in values])
     table = tried(measured, draws=2, diversity_penalty=0.25)
     swaps = ranking.ranking_swaps(table, MEASURED).set_index("factor")
-    for factor in ("penalty P", "weight λ of S"):
-        assert swaps.loc[factor, "swapped_worst"] == 0 or swaps.loc[factor, "pairs"] == 0
+    row = swaps.loc["weight λ of S"]
+    assert row["swapped_worst"] == 0 or row["pairs"] == 0
 
 
 def test_rounding_neither_orders_a_tie_nor_swaps_it() -> None:
@@ -195,8 +176,8 @@ def test_rounding_neither_orders_a_tie_nor_swaps_it() -> None:
     swaps = ranking.ranking_swaps(
         tried(measured, draws=2, diversity_penalty=0.1, lambda_factor=0.7), measured
     ).set_index("factor")
-    assert swaps.loc["penalty P", "pairs"] == 5
-    assert swaps.loc["penalty P", "swapped_worst"] == 0
+    assert swaps.loc["weight λ of S", "pairs"] == 5
+    assert swaps.loc["weight λ of S", "swapped_worst"] == 0
 
 
 def test_with_two_instruments_lambda_can_change_every_pair() -> None:
@@ -207,7 +188,6 @@ def test_with_two_instruments_lambda_can_change_every_pair() -> None:
     # At lambda 0 the order is that of B; at 0.5 already S turns all three pairs round.
     assert swaps.loc["weight λ of S", "swapped_worst"] == 1
     assert swaps.loc["weight λ of S", "swapped"] == pytest.approx(4 / 5)
-    assert swaps.loc["penalty P", "swapped"] == 0
 
 
 def test_swaps_are_those_of_a_walk_over_pairs() -> None:
@@ -263,6 +243,6 @@ def test_each_model_is_held_against_its_own_reference() -> None:
         tried(pd.concat([MEASURED, other], ignore_index=True)),
         pd.concat([MEASURED, other], ignore_index=True),
     )
-    penalties = swaps[swaps["factor"] == "penalty P"]
-    assert penalties["model"].tolist() == ["m", "k"]
-    assert penalties["swapped"].tolist() == [0, 0]
+    lambdas = swaps[swaps["factor"] == "weight λ of S"]
+    assert lambdas["model"].tolist() == ["m", "k"]
+    assert lambdas["swapped"].tolist() == [0, 0]

@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias import llmbi, tables
+from nbbias import tables
 from nbbias.llmbi import scoring
 from nbbias.tables import ContractError, DataError, NbbiasError
 from nbbias.text import sentiment
@@ -119,8 +119,8 @@ def test_a_file_of_blank_answers_is_read_as_all_lost(blank: str | None, tmp_path
     table = scoring.prompts().assign(model="m", text=blank)
     table.to_csv(tmp_path / "a.csv", index=False)
     measured = scoring.measure(scoring.read_answers(tmp_path / "a.csv"), scorers=BOTH)
-    found = llmbi.tables.losses(measured, scorer="textblob").rows
-    assert found[["read", "blank", "scored"]].to_numpy().tolist() == [[18, 18, 0]]
+    losses = scoring.count_losses(measured, scorer="textblob")
+    assert losses[["read", "blank", "scored"]].to_numpy().tolist() == [[18, 18, 0]]
 
 
 # --- measuring --------------------------------------------------------------------------------

@@ -14,8 +14,8 @@ from tests.llmbi.test_scoring import BOTH, COLD, PLAIN, WARM, answers
 
 def test_lost_and_scored_add_up_to_read() -> None:
     table = answers(WARM, None, PLAIN, "", COLD, model=["a", "a", "a", "b", "b"])
-    found = llmbi.tables.losses(scoring.measure(table, scorers=BOTH), scorer="textblob").rows
-    assert found.to_dict("records") == [
+    losses = scoring.count_losses(scoring.measure(table, scorers=BOTH), scorer="textblob")
+    assert losses.to_dict("records") == [
         {"model": "a", "read": 3, "blank": 1, "scored": 2, "unknown": 1},
         {"model": "b", "read": 2, "blank": 1, "scored": 1, "unknown": 0},
     ]
@@ -32,31 +32,25 @@ def test_the_summary_counts_by_model() -> None:
         model=["a", "a", "a", "b"],
         dimension=["D", "D", "E", "D"],
     )
-    assert llmbi.tables.answers(table).rows.to_dict("records") == [
+    assert llmbi.tables.answers(table).to_dict("records") == [
         {"model": "a", "dimensions": 2, "prompts": 2, "answers": 3, "samples": 2, "words": 1.0},
         {"model": "b", "dimensions": 1, "prompts": 1, "answers": 1, "samples": 1, "words": 3.0},
     ]
 
 
-# --- what is shown ----------------------------------------------------------------------------
-
-
-def test_every_dimension_is_shown_beside_neutral_prose_or_those_least_likely_by_chance() -> None:
+def test_every_dimension_is_shown_with_its_adjusted_p() -> None:
     measured = pd.concat([THREE, one_model([0.9, 0.8], [0.1], [0.0], model="k")]).reset_index()
     table = estimated(measured)
     means = table[table["statistic"] == "dimension_mean"]
-    whole = llmbi.tables.dimensions(table, rows=None)
-    assert list(whole.rows) == ["model", "dimension", "estimate", "n", "null", "p_adjusted"]
-    assert whole.rows["p_adjusted"].tolist() == p_column(means).tolist()
-    (shown,) = llmbi.tables.dimensions(table, rows=1).rows["p_adjusted"]
-    assert shown == p_column(means)[means["p_adjusted"].idxmin()]
+    shown = llmbi.tables.dimensions(table).rows
+    assert list(shown) == ["model", "dimension", "estimate", "n", "null", "p_adjusted"]
+    assert shown["p_adjusted"].tolist() == p_column(means).tolist()
 
 
-def test_scores_are_shown_with_the_range_of_neutral_prose() -> None:
+def test_scores_have_the_range_of_reference_prose() -> None:
     scores = scoring.score_answers(THREE)
-    beside = llmbi.neutral.add_neutral(scores, llmbi.neutral.neutral_pools(scores, REFERENCE))
-    table = llmbi.tables.scores(beside)
-    # Neutral windows score .2, .45, .7 and 1.2: their mean, and how many there are.
-    assert table.rows["neutral"].tolist() == pytest.approx([0.6375] * 6)
-    assert table.rows["neutral_windows"].tolist() == [4] * 6
-    assert table.labels and set(table.labels) <= set(table.rows)
+    pools = llmbi.neutral.neutral_pools(scores, REFERENCE)
+    table = llmbi.tables.scores(llmbi.neutral.add_neutral(scores, pools))
+    # The windows score .2, .45, .7 and 1.2: their mean, and how many there are.
+    assert table["neutral"].tolist() == pytest.approx([0.6375] * 6)
+    assert table["neutral_windows"].tolist() == [4] * 6

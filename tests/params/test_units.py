@@ -94,7 +94,7 @@ def of_llmbi(run: Path, aggregation: str, *, lost: int = 0) -> Path:
     found = llmbi.estimates.estimates(
         scores, reference, formula={}, aggregation=aggregation, inference=INFERENCE
     )
-    return saved(run, scores=scores, estimates=found)
+    return saved(run, units=found.units, estimates=found.estimates)
 
 
 @pytest.mark.parametrize(("aggregation", "lost"), [("mean", 0), ("sum", 0), ("mean", 3)])

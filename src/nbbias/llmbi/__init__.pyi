@@ -1,5 +1,4 @@
 from . import (
-    audit as audit,
     estimates as estimates,
     figures as figures,
     neutral as neutral,
@@ -8,7 +7,6 @@ from . import (
     scoring as scoring,
     sentences as sentences,
     tables as tables,
-    units as units,
 )
-from .measured import measure as measure
-from .scoring import llmbi as llmbi
+from .measured import Results as Results, measure as measure
+from .scoring import llmbi as llmbi, read_answers as read_answers

@@ -1,8 +1,14 @@
-"""From LLMBI scores to claims: intervals, chance levels, tests, and how firm the ranking is."""
+"""From LLMBI scores to estimates: intervals, reference prose, tests, and the scorer's bias.
+
+An answer's swap effect (`text.audit`) is the size of its polarity less the mean size over the same
+answer about each group in turn. The formula adds sizes up, so an index is the sum of the corrected
+index and of the scorer's bias.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -12,7 +18,7 @@ import pandas as pd
 from nbbias import stats, tables
 from nbbias.llmbi.neutral import Prose, beside, neutral_pools, prose
 from nbbias.stats import InferenceSettings
-from nbbias.text import sentiment
+from nbbias.text import audit, sentiment
 
 #: The defaults of this study.
 INFERENCE = InferenceSettings(n_permutations=2000)
@@ -22,37 +28,9 @@ ONE_ANSWER = "each prompt was answered once, so answers have no spread"
 Row = dict[str, Any]
 
 
-def components(scores: pd.DataFrame) -> pd.DataFrame:
-    """Take the index apart, by model and dimension.
-
-    Parameters
-    ----------
-    scores
-        The table of `llmbi.scoring.score_answers`.
-
-    Returns
-    -------
-    DataFrame
-        `model`, `dimension`, `prompts`, `mean_polarity` (signed: above 0 is praise), the
-        means of `weighted_bias`, `penalty` and `sentiment_term`, and `score`, their sum.
-        Prompts weigh alike, however often each was answered.
-
-    Examples
-    --------
-    >>> from nbbias.llmbi import scoring
-    >>> measured = pd.DataFrame({"model": "m", "dimension": "Age", "prompt": ["p", "q"],
-    ...                          "sample": 1, "n": 3, "polarity_textblob": [0.1, -0.3]})
-    >>> table = components(scoring.score_answers(measured))
-    >>> table[["prompts", "mean_polarity", "score"]].round(3).to_dict("records")
-    [{'prompts': 2, 'mean_polarity': -0.1, 'score': 0.7}]
-    """
-    terms = ["polarity", "weighted_bias", "penalty", "sentiment_term", "score"]
-    units = scores.groupby(["model", "dimension", "prompt"], sort=False)[terms].mean()
-    grouped = units.groupby(["model", "dimension"], sort=False)
-    table = grouped.mean().assign(prompts=grouped["score"].count()).reset_index()
-    table = table.rename(columns={"polarity": "mean_polarity"})
-    together = pd.concat([own for _, own in table.groupby("model", sort=False)], ignore_index=True)
-    return together[["model", "dimension", "prompts", "mean_polarity", *terms[1:]]]
+#: Statistics that are also estimated corrected for scorer bias, and of scorer bias alone.
+SPLIT = ("index", "difference", "dimension_mean")
+CORRECTED, SCORER_BIAS = "_corrected", "_instrument"
 
 
 def estimates(
@@ -60,9 +38,10 @@ def estimates(
     reference: pd.DataFrame,
     *,
     formula: Mapping[str, Any],
+    swaps: pd.DataFrame | None = None,
     aggregation: str = "mean",
     inference: InferenceSettings = INFERENCE,
-) -> pd.DataFrame:
+) -> tables.Estimated:
     """Estimate the index of each model, its dimensions, its prompts, and how models differ.
 
     Parameters
@@ -73,6 +52,8 @@ def estimates(
         The table of `llmbi.neutral.neutral_reference`.
     formula
         The settings that `llmbi.scoring.score_answers` was called with.
+    swaps
+        The table of `swap_effects`; without it, nothing is corrected for scorer bias.
     aggregation
         How weighted bias scores combine over dimensions, as in `llmbi.scoring.llmbi`.
     inference
@@ -80,8 +61,8 @@ def estimates(
 
     Returns
     -------
-    DataFrame
-        ESTIMATES, by `statistic`:
+    tables.Estimated
+        ESTIMATES, and the prompts' values behind them. By `statistic`:
 
         - ``index``: the composite over all dimensions, which are fixed, while prompts are sampled,
           and vary by dimension (`stats.mean_of_means`); interval of the logarithm of what exceeds
@@ -91,11 +72,13 @@ def estimates(
         - ``prompt_mean``: per prompt, interval over repeats, NaN where it was answered once;
         - ``anova``: whether dimensions differ, `estimate` and `effect_size` are omega squared;
         - ``difference``: between two models over the same prompts (`group` is the
-          model that is taken away), a paired t-test, `p_adjusted` Holm's over model pairs.
+          model that is subtracted), a paired t-test, `p_adjusted` Holm's over model pairs;
+        - ``…_corrected`` and ``…_instrument`` of those in `SPLIT`: the same of corrected scores,
+          and scorer bias (`stats.scorer_bias`); they add up to the raw estimate.
 
-        `null` is what neutral prose of the same length scores on average, and `p_value` asks, as
-        `llmbi.neutral.beside` does, whether the mean over such prompts is that; between `null_low`
-        and `null_high` it is not told apart. `n` counts prompts (answers for ``prompt_mean``).
+        `null` is what reference prose of the same length scores on average, and `p_value` tests
+        whether the mean over such prompts differs from it (`llmbi.neutral.beside`); between
+        `null_low` and `null_high` it does not. `n` counts prompts (answers for ``prompt_mean``).
 
     Examples
     --------
@@ -107,36 +90,155 @@ def estimates(
     ...     prose, lengths=measured["n"], scorers=["textblob"]
     ... )
     >>> scores = llmbi.scoring.score_answers(measured)
-    >>> table = llmbi.estimates.estimates(scores, reference, formula={})
-    >>> index = table[table["statistic"] == "index"].iloc[0]
+    >>> result = llmbi.estimates.estimates(scores, reference, formula={})
+    >>> index = result.estimates.query("statistic == 'index'").iloc[0]
     >>> index["model"], int(index["n"]), bool(index["ci_low"] < index["estimate"])
     ('plain-register', 18, True)
     """
-    rows: list[Row] = []
-    composite = pd.Series(np.nan, index=scores.index)
-    for model, own in scores.groupby("model", sort=False):
-        dimensions = own["dimension"].unique()
-        factor = len(dimensions) if aggregation == "sum" else 1
-        # Values whose mean over dimensions is the composite index: (2.2) sums, Listing 1 averages.
-        composite[own.index] = whole = own["score"] + (factor - 1) * own["weighted_bias"]
-        summed, pools = (
-            pd.Series(neutral_pools(own, reference, bias_factor=f, **formula), index=own.index)
-            for f in (factor, 1)
-        )
-        found = [{"statistic": "index", **_index(own, whole, summed, inference.confidence)}]
-        found += _dimensions(own, pools, inference.confidence)
-        found += [*_prompts(own, pools, inference.confidence), _anova(own)]
-        rows += [{"model": model, **row} for row in found]
-    rows += _differences(scores.assign(value=composite), inference.confidence)
-    table = tables.estimates(
+    level = inference.confidence
+    rows = list(_rows(scores, reference, formula, aggregation, level))
+    if swaps is not None:
+        corrected = correct(scores, swaps, formula)
+        rows += [
+            row | {"statistic": row["statistic"] + CORRECTED}
+            for row in _rows(corrected, reference, formula, aggregation, level)
+            if row["statistic"] in SPLIT
+        ]
+        rows += _scorer_bias(scores, corrected, aggregation, level)
+    result = tables.estimates_and_units(
         rows,
         study="llmbi",
         measure="llmbi",
         instrument=scores["instrument"].iloc[0],
-        confidence=inference.confidence,
+        confidence=level,
     )
-    table = stats.adjust(table, family=["model"], where={"statistic": "dimension_mean"})
-    return stats.adjust(table, where={"statistic": "difference"})
+    table = result.estimates
+    for part in ("", CORRECTED, SCORER_BIAS):
+        table = stats.adjust(table, family=["model"], where={"statistic": f"dimension_mean{part}"})
+        table = stats.adjust(table, where={"statistic": f"difference{part}"})
+    return result._replace(estimates=table)
+
+
+def _rows(
+    scores: pd.DataFrame,
+    reference: pd.DataFrame,
+    formula: Mapping[str, Any],
+    aggregation: str,
+    confidence: float,
+) -> Iterator[Row]:
+    composite = _composite(scores, aggregation)
+    for model, subset in scores.groupby("model", sort=False):
+        factor = subset["dimension"].nunique() if aggregation == "sum" else 1
+        index_pools, pools = (
+            pd.Series(neutral_pools(subset, reference, bias_factor=f, **formula), subset.index)
+            for f in (factor, 1)
+        )
+        rows = [_index(subset, composite[subset.index], index_pools, confidence)]
+        rows += _dimensions(subset, pools, confidence)
+        rows += [*_prompts(subset, pools, confidence), _anova(subset)]
+        yield from ({"model": model, **row} for row in rows)
+    for key, values, others in _pairs(scores, composite):
+        row = stats.paired_difference(values, others, confidence=confidence).row()
+        yield key | {"null": 0.0, **row, "values": (values - others).droplevel("dimension")}
+
+
+def _composite(scores: pd.DataFrame, aggregation: str) -> pd.Series:
+    """Return values whose mean over dimensions is the index: (2.2) sums, Listing 1 averages."""
+    dimensions = scores.groupby("model")["dimension"].transform("nunique")
+    factor = dimensions if aggregation == "sum" else 1
+    return scores["score"] + (factor - 1) * scores["weighted_bias"]
+
+
+def _pairs(scores: pd.DataFrame, values: pd.Series) -> Iterator[tuple[Row, pd.Series, pd.Series]]:
+    """Yield two models' values by prompt, for each two models, with the key of their row."""
+    keyed = scores.assign(value=values)
+    units = keyed.groupby(["model", "dimension", "prompt"], sort=False)["value"].mean()
+    for other, model in combinations(scores["model"].unique(), 2):
+        key = {"statistic": "difference", "model": model, "group": other}
+        yield key, units[model], units[other]
+
+
+# --- scorer bias --------------------------------------------------------------------------------
+
+
+def swap_effects(measured: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFrame:
+    """Score the answers that name a group again with each other group of its list in its place.
+
+    Parameters
+    ----------
+    measured
+        The table of `llmbi.scoring.measure`.
+    scorers
+        The scorers that measured it.
+
+    Returns
+    -------
+    DataFrame
+        By the index of `measured`: `named`, how many lists the answer names, and ``swap_<scorer>``:
+        the size of its polarity less the mean size over the groups, added up over the lists; 0
+        where it names none, NaN where a word has no counterpart. An answer is about the group that
+        it names most.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"text": ["A black nurse spoke.", "It rained."]})
+    >>> swap_effects(answers, scorers=["textblob"])["swap_textblob"].round(3).tolist()
+    [0.111, 0.0]
+    """
+    scorers = list(dict.fromkeys(scorers))
+    versions = [tables.stamp(scorer) for scorer in scorers]
+    swaps = _swap_effects(measured["text"].reset_index(drop=True), scorers, versions)
+    return swaps.set_axis(measured.index)
+
+
+@tables.stage
+def _swap_effects(texts: pd.Series, scorers: list[str], versions: list[str]) -> pd.DataFrame:
+    def size(texts: pd.Series, scorer: str) -> pd.Series:
+        return sentiment.score(texts, scorer=scorer)["polarity"].abs()
+
+    sizes = {f"swap_{scorer}": partial(size, scorer=scorer) for scorer in scorers}
+    return audit.score_texts(texts, lexicon=audit.load_all_lists(), scores=sizes)
+
+
+def correct(scores: pd.DataFrame, swaps: pd.DataFrame, formula: Mapping[str, Any]) -> pd.DataFrame:
+    """Subtract the scorer's bias from each term of the scores."""
+    b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))
+    bias = scores["weighted_bias"] - scores["weight"] * swaps[f"swap_{b}"]
+    tone = scores["sentiment_term"] - formula.get("lambda_factor", 1.5) * swaps[f"swap_{s}"]
+    score = bias + scores["penalty"] + tone
+    return scores.assign(weighted_bias=bias, sentiment_term=tone, score=score)
+
+
+def _scorer_bias(
+    scores: pd.DataFrame, corrected: pd.DataFrame, aggregation: str, confidence: float
+) -> Iterator[Row]:
+    settings: Row = {"units": "prompts", "confidence": confidence}
+    composite = _composite(scores, aggregation) - _composite(corrected, aggregation)
+    added = scores["score"] - corrected["score"]
+    for model, subset in scores.groupby("model", sort=False):
+        units = by_prompt(subset, composite[subset.index])
+        index = stats.scorer_bias(_balanced(units), **settings)
+        if not units.groupby("dimension")["value"].count().all():
+            index = index.without_test("a dimension has no scored answer").replace(estimate=np.nan)
+        yield {"model": model, "statistic": f"index{SCORER_BIAS}", **index.row()}
+        units = by_prompt(subset, added[subset.index])
+        for dimension, part in units.groupby("dimension", sort=False):
+            row = stats.scorer_bias(part["value"], **settings).row()
+            key = {"model": model, "dimension": dimension}
+            yield key | {"statistic": f"dimension_mean{SCORER_BIAS}", **row}
+    for key, values, others in _pairs(scores, composite):
+        row = stats.scorer_bias(values - others, **settings).row()
+        yield key | {"statistic": f"difference{SCORER_BIAS}", **row}
+
+
+def _balanced(units: pd.DataFrame) -> pd.Series:
+    """Weight prompts so that their mean is the mean over dimensions: dimensions weigh alike."""
+    scored = units.groupby("dimension", sort=False)["value"].count()
+    weights = scored.sum() / len(scored) / scored.where(scored > 0)
+    return units.set_index("prompt")["value"] * units["dimension"].map(weights).to_numpy()
+
+
+# --- the rows of one model ----------------------------------------------------------------------
 
 
 def by_prompt(scores: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
@@ -152,34 +254,36 @@ def by_prompt(scores: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     return keyed.groupby(["dimension", "prompt"], sort=False)["value"].mean().reset_index()
 
 
-def _of_prose(own: pd.DataFrame, pools: pd.Series) -> Prose:
-    """Return what neutral prose has in the place of the answers in `own`."""
-    scored = own[own["score"].notna()]
+def _reference(answers: pd.DataFrame, pools: pd.Series) -> Prose:
+    """Return the mean score of reference prose in the place of these answers."""
+    scored = answers[answers["score"].notna()]
     # As in the estimate: samples weigh alike in a prompt, prompts in a dimension.
     in_prompt = scored.groupby(["dimension", "prompt"])["score"].transform("size")
     in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
     return prose(list(pools[scored.index]), (1 / in_prompt / in_dimension).to_numpy())
 
 
-def _beside(
+def _compare(
     row: Row,
     error: float,
     df: float,
-    own: pd.DataFrame,
-    of: Prose,
+    answers: pd.DataFrame,
+    pools: pd.Series,
     *,
     confidence: float,
     ratio: bool = False,
 ) -> Row:
-    """Add the interval and neutral prose; reasons that are there already stay."""
-    floor = own["penalty"].min()
-    found = beside(row["estimate"], error, df, of, floor=floor, ratio=ratio, confidence=confidence)
+    """Add the interval and the test against reference prose; a reason that is there stays."""
+    reference, floor = _reference(answers, pools), answers["penalty"].min()
+    result = beside(
+        row["estimate"], error, df, reference, floor=floor, ratio=ratio, confidence=confidence
+    )
     reason = row.get("reason")
-    if not reason and np.isnan(of.mean):
+    if not reason and np.isnan(reference.mean):
         reason = "the neutral prose is shorter than the answers"
-    elif not reason and np.isnan(found["p_value"]):
+    elif not reason and np.isnan(result["p_value"]):
         reason = "no test: the neutral prose is one text, or no score differs from another"
-    return row | {"test": "t-test against neutral prose", **found, "reason": reason}
+    return row | {"test": "t-test against neutral prose", **result, "reason": reason}
 
 
 def _counts(units: pd.DataFrame) -> Row:
@@ -187,65 +291,55 @@ def _counts(units: pd.DataFrame) -> Row:
     return {"n": n, "n_lost": len(units) - n}
 
 
-def _index(own: pd.DataFrame, values: pd.Series, pools: pd.Series, confidence: float) -> Row:
+def _index(answers: pd.DataFrame, values: pd.Series, pools: pd.Series, confidence: float) -> Row:
     """Estimate the mean over dimensions of what prompts have on average."""
-    units = by_prompt(own, values)
+    units = by_prompt(answers, values)
     scored = units.dropna()
-    row, error, df = _counts(units) | {"estimate": np.nan, "reason": None}, np.nan, np.nan
+    row = {"statistic": "index", **_counts(units), "estimate": np.nan, "reason": None}
+    error = df = np.nan
     if scored["dimension"].nunique() < units["dimension"].nunique():
         row["reason"] = "a dimension has no scored answer"
     else:
         numbers = scored["dimension"].factorize()[0]
         row["estimate"], error, df = stats.mean_of_means(scored["value"].to_numpy(float), numbers)
         row["reason"] = "no dimension has two prompts" if not df else None
-    of = _of_prose(own, pools)
-    return _beside(row, error, df, own, of, confidence=confidence, ratio=True)
+        row["values"] = _balanced(units)
+    return _compare(row, error, df, answers, pools, confidence=confidence, ratio=True)
 
 
-def _dimensions(own: pd.DataFrame, pools: pd.Series, confidence: float) -> Iterator[Row]:
+def _dimensions(answers: pd.DataFrame, pools: pd.Series, confidence: float) -> Iterator[Row]:
     """Estimate each dimension's mean in the one-way ANOVA model of one LLM."""
-    units = by_prompt(own, own["score"])
+    units = by_prompt(answers, answers["score"])
     scored = units.dropna()
-    numbers, known = scored["dimension"].factorize()
+    numbers, names = scored["dimension"].factorize()
     means, errors, df = stats.group_means(scored["value"].to_numpy(float), numbers)
-    at = {name: i for i, name in enumerate(known)}
-    for dimension, answers in own.groupby("dimension", sort=False):
-        i = at.get(dimension)
-        row: Row = {"estimate": np.nan if i is None else float(means[i])}
-        row["reason"] = "no dimension has two prompts" if not df else None
-        if i is None:
-            row["reason"] = "a dimension has no scored answer"
-        row |= _counts(units[units["dimension"] == dimension])
-        error = np.nan if i is None else float(errors[i])
-        of = _of_prose(answers, pools)
-        key = {"statistic": "dimension_mean", "dimension": dimension}
-        yield key | _beside(row, error, float(df), answers, of, confidence=confidence)
+    table = pd.DataFrame({"mean": means, "error": errors}, index=names)
+    for dimension, subset in answers.groupby("dimension", sort=False):
+        mean, error = table.reindex([dimension]).iloc[0].astype(float)
+        reason = "no dimension has two prompts" if not df else None
+        part = units[units["dimension"] == dimension]
+        row: Row = {"statistic": "dimension_mean", "dimension": dimension, **_counts(part)}
+        row |= {"estimate": mean, "values": part.set_index("prompt")["value"]}
+        row["reason"] = "a dimension has no scored answer" if np.isnan(mean) else reason
+        yield _compare(row, error, float(df), subset, pools, confidence=confidence)
 
 
-def _prompts(own: pd.DataFrame, pools: pd.Series, confidence: float) -> Iterator[Row]:
-    for (dimension, prompt), answers in own.groupby(["dimension", "prompt"], sort=False):
-        row = stats.mean_interval(answers["score"], confidence=confidence).row()
+def _prompts(answers: pd.DataFrame, pools: pd.Series, confidence: float) -> Iterator[Row]:
+    for (dimension, prompt), subset in answers.groupby(["dimension", "prompt"], sort=False):
+        row = stats.mean_interval(subset["score"], confidence=confidence).row()
         if row["reason"] == stats.ONE_VALUE:
             row["reason"] = ONE_ANSWER
         df = row["n"] - 1
-        error = answers["score"].std() / np.sqrt(row["n"]) if df > 0 else np.nan
-        of = _of_prose(answers, pools)
+        error = subset["score"].std() / np.sqrt(row["n"]) if df > 0 else np.nan
         row |= {"statistic": "prompt_mean", "dimension": dimension, "prompt": prompt}
-        yield row | _beside(row, error, float(max(df, 0)), answers, of, confidence=confidence)
+        yield _compare(row, error, float(max(df, 0)), subset, pools, confidence=confidence)
 
 
-def _anova(own: pd.DataFrame) -> Row:
-    row = stats.anova(by_prompt(own, own["score"]), value="value", by="dimension")
+def _anova(answers: pd.DataFrame) -> Row:
+    row = stats.anova(by_prompt(answers, answers["score"]), value="value", by="dimension")
     del row["df_between"]
     null = 0.0 if row["reason"] is None else np.nan
     return {"statistic": "anova", **row, "estimate": row["effect_size"], "null": null}
-
-
-def _differences(scores: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    units = scores.groupby(["model", "dimension", "prompt"], sort=False)["value"].mean()
-    for other, model in combinations(scores["model"].unique(), 2):
-        row = stats.paired_difference(units[model], units[other], confidence=confidence).row()
-        yield {"statistic": "difference", "model": model, "group": other, "null": 0.0, **row}
 
 
 def anova_checks(scores: pd.DataFrame, *, inference: InferenceSettings = INFERENCE) -> pd.DataFrame:
@@ -259,28 +353,26 @@ def anova_checks(scores: pd.DataFrame, *, inference: InferenceSettings = INFEREN
     >>> checks["model"].unique().tolist()
     ['m']
     """
-    own = {
-        model: stats.anova_checks(
-            by_prompt(of_model, of_model["score"]),
-            value="value",
-            by="dimension",
-            n_permutations=inference.n_permutations,
-            seed=inference.seed,
-        )
-        for model, of_model in scores.groupby("model", sort=False)
-    }
-    return pd.concat(own, names=["model", None]).reset_index("model").reset_index(drop=True)
+    draws: Row = {"n_permutations": inference.n_permutations, "seed": inference.seed}
+    tables_by_model = [
+        stats.anova_checks(
+            by_prompt(subset, subset["score"]), value="value", by="dimension", **draws
+        ).assign(model=model)
+        for model, subset in scores.groupby("model", sort=False)
+    ]
+    table = pd.concat(tables_by_model, ignore_index=True)
+    return table[["model", *table.columns.drop("model")]]
 
 
 def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: float) -> pd.DataFrame:
-    """Say how far the instruments rank the answers alike.
+    """Correlate the ranks that two scorers give to a model's prompts.
 
     Parameters
     ----------
     measured
         The table of `llmbi.scoring.measure`.
     scorers
-        The instruments measured; every pair of different ones is compared.
+        The scorers that measured it; every pair of different ones is compared.
     confidence
         Level of the interval.
 
@@ -300,24 +392,18 @@ def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: flo
     [{'rho': 1.0, 'n': 4}]
     """
     rows = []
-    for model, own in measured.groupby("model", sort=False):
-        for first, second in combinations(dict.fromkeys(scorers), 2):
-            names = sentiment.instrument(first), sentiment.instrument(second)
-            sizes = [own[f"polarity_{scorer}"].abs() for scorer in (first, second)]
-            sizes = [size.groupby(own["prompt"]).mean() for size in sizes]  # the prompt is the unit
-            rows.append(
-                {
-                    "model": model,
-                    "first": names[0],
-                    "second": names[1],
-                    **stats.rank_correlation(*sizes, confidence=confidence),
-                }
-            )
+    for model, subset in measured.groupby("model", sort=False):
+        for pair in combinations(dict.fromkeys(scorers), 2):
+            sizes = [subset[f"polarity_{scorer}"].abs() for scorer in pair]
+            means = [size.groupby(subset["prompt"]).mean() for size in sizes]  # the unit: a prompt
+            first, second = map(sentiment.instrument, pair)
+            row = {"model": model, "first": first, "second": second}
+            rows.append(row | stats.rank_correlation(*means, confidence=confidence))
     columns = ["model", "first", "second", "rho", "ci_low", "ci_high", "n", "p_value"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def beside_printed(estimates: pd.DataFrame, *, name: str = "oketunji2023") -> pd.DataFrame:
+def compare_with_published(estimates: pd.DataFrame, *, name: str = "oketunji2023") -> pd.DataFrame:
     """Put the paper's printed scores beside ours, prompt by prompt.
 
     Parameters
@@ -336,8 +422,8 @@ def beside_printed(estimates: pd.DataFrame, *, name: str = "oketunji2023") -> pd
     --------
     >>> row = {"statistic": "prompt_mean", "model": "m", "dimension": "Gender",
     ...        "prompt": "Discuss the role of women in technology.", "estimate": 1.0}
-    >>> beside = beside_printed(pd.DataFrame([row]))
-    >>> beside["printed_model"].tolist(), bool(0.2 <= beside["printed"][0] <= 2.7)
+    >>> published = compare_with_published(pd.DataFrame([row]))
+    >>> published["printed_model"].tolist(), bool(0.2 <= published["printed"][0] <= 2.7)
     (['gpt-4'], True)
     """
     printed = tables.read_published(name)

@@ -1,19 +1,55 @@
-"""The study without a notebook: answers in, tables out, by the functions that its cells call."""
+"""The study's pipeline: answers in, tables out."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from nbbias import params, tables
-from nbbias.llmbi import audit, neutral, scoring, tables as printed
+import pandas as pd
+
+from nbbias import params
+from nbbias.llmbi import estimates, neutral, ranking, scoring
 from nbbias.llmbi.params import Llmbi
 from nbbias.params import Input
 from nbbias.stats import InferenceSettings
-from nbbias.tables import Measured
 
 
-def measure(answers: Input = None, **parameters: Any) -> Measured:
-    """Measure the index of models: the tables of a run, without a notebook.
+class Results(NamedTuple):
+    """What the study measured, one table each; a run saves them under these names.
+
+    Attributes
+    ----------
+    estimates, units : DataFrame
+        ESTIMATES, and the prompts' values behind its means, of the first scorers.
+    scores : DataFrame
+        Each answer's score beside reference prose (`neutral.add_neutral`), with
+        `polarity_second`, its polarity by the second scorer.
+    losses : DataFrame
+        Answers read, blank and scored, by model.
+    second_scorer : DataFrame
+        ESTIMATES with the second scorer behind B and S.
+    agreement : DataFrame
+        Rank correlation of the scorers (`estimates.agreement`).
+    ranking_swaps : DataFrame
+        How often dimensions change order under other settings (`ranking.ranking_swaps`).
+    anova_checks : DataFrame
+        Assumptions of the analysis of variance (`estimates.anova_checks`).
+    published : DataFrame
+        The paper's printed scores beside ours (`estimates.compare_with_published`).
+    """
+
+    estimates: pd.DataFrame
+    units: pd.DataFrame
+    scores: pd.DataFrame
+    losses: pd.DataFrame
+    second_scorer: pd.DataFrame
+    agreement: pd.DataFrame
+    ranking_swaps: pd.DataFrame
+    anova_checks: pd.DataFrame
+    published: pd.DataFrame
+
+
+def measure(answers: Input = None, **parameters: Any) -> Results:
+    """Measure the index of models.
 
     Parameters
     ----------
@@ -21,11 +57,6 @@ def measure(answers: Input = None, **parameters: Any) -> Measured:
         A table, or a file, in place of the parameter `answers_path`.
     **parameters
         As a params file of the study sets them (`nbbias params llmbi`).
-
-    Returns
-    -------
-    Measured
-        `estimates` (equal to a run's), `scores` of answers, and `losses`; there is no CHANCE.
 
     Raises
     ------
@@ -35,15 +66,16 @@ def measure(answers: Input = None, **parameters: Any) -> Measured:
     Examples
     --------
     >>> from nbbias import llmbi
-    >>> found = llmbi.measure(draws=100)
-    >>> found.estimates.query("statistic == 'index'")["model"].tolist()
+    >>> results = llmbi.measure(draws=100)
+    >>> results.estimates.query("statistic == 'index'")["model"].tolist()
     ['plain-register', 'warm-register']
     """
     with params.given(Llmbi, parameters, answers_path=answers) as chosen:
-        read = scoring.read_answers(chosen.answers_path)
+        texts = scoring.read_answers(chosen.answers_path)
         prose = neutral.read_neutral(chosen.neutral_path)
-    scorers = [chosen.bias_scorer, chosen.sentiment_scorer, chosen.second_scorer]
-    measured = scoring.measure(read, scorers=scorers)
+    second, level = chosen.second_scorer, chosen.confidence
+    scorers = [chosen.bias_scorer, chosen.sentiment_scorer, second]
+    inference = InferenceSettings(level, chosen.draws, chosen.seed)
     formula: dict[str, Any] = {
         "bias_scorer": chosen.bias_scorer,
         "sentiment_scorer": chosen.sentiment_scorer,
@@ -51,16 +83,25 @@ def measure(answers: Input = None, **parameters: Any) -> Measured:
         "lambda_factor": chosen.lambda_factor,
         "weights": chosen.weights,
     }
+    by_second = formula | {"bias_scorer": second, "sentiment_scorer": second}
+    measured = scoring.measure(texts, scorers=scorers)
     reference = neutral.neutral_reference(prose, lengths=measured["n"], scorers=scorers)
-    scores = scoring.score_answers(measured, **formula)
-    scores = neutral.add_neutral(scores, neutral.neutral_pools(scores, reference, **formula))
-    found = audit.estimates(
-        scores,
-        reference,
-        swaps=audit.swap_effects(measured, scorers=scorers),
-        formula=formula,
-        aggregation=chosen.aggregation,
-        inference=InferenceSettings(chosen.confidence, chosen.draws, chosen.seed),
+    settings: dict[str, Any] = {
+        "swaps": estimates.swap_effects(measured, scorers=scorers),
+        "aggregation": chosen.aggregation,
+        "inference": inference,
+    }
+    scores, scores_by_second = (scoring.score_answers(measured, **f) for f in (formula, by_second))
+    result = estimates.estimates(scores, reference, formula=formula, **settings)
+    tried = ranking.alternatives(measured, formula=formula, scorers=scorers, inference=inference)
+    pools = neutral.neutral_pools(scores, reference, **formula)
+    return Results(
+        *result,
+        neutral.add_neutral(scores, pools).assign(polarity_second=measured[f"polarity_{second}"]),
+        scoring.count_losses(measured, scorer=chosen.bias_scorer),
+        estimates.estimates(scores_by_second, reference, formula=by_second, **settings).estimates,
+        estimates.agreement(measured, scorers=scorers, confidence=level),
+        ranking.ranking_swaps(tried, measured),
+        estimates.anova_checks(scores, inference=inference),
+        estimates.compare_with_published(result.estimates),
     )
-    lost = printed.losses(measured, scorer=chosen.bias_scorer).rows
-    return Measured(found, tables.chance([], study="llmbi"), scores, lost)

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
+from nbbias import tables
 from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts, Units
 from nbbias.tables import SAMPLE
 from nbbias.text.sentiment import Scorer
@@ -83,10 +84,12 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
-def _units() -> Units:
-    from nbbias.llmbi import units  # which takes a while to load
+#: Where a statistic is worse. Two models that differ more are not worse, so the rest has none.
+WORSE = {"index": "higher", "dimension_mean": "higher"}
 
-    return Units(units.values, units.WORSE, "prompts", ("answers_path",))
+
+def _units() -> Units:
+    return Units(tables.saved_units, WORSE, "prompts", ("answers_path",))
 
 
 STUDY = Study(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -13,8 +13,6 @@ from nbbias import stats
 from nbbias.llmbi.estimates import INFERENCE, by_prompt
 from nbbias.llmbi.scoring import score_answers
 from nbbias.stats import InferenceSettings
-
-Row = dict[str, Any]
 
 
 def alternatives(
@@ -33,18 +31,18 @@ def alternatives(
     formula
         The reference settings, as for `llmbi.scoring.score_answers`.
     scorers
-        The instruments measured; each is tried for B and for S.
+        The scorers that measured it; each is tried for B and for S.
     inference
-        Settings drawn at random for the weights and the prompts, and their start.
+        Number of random draws of weights and of prompts, and their seed.
 
     Returns
     -------
     DataFrame
         One row per setting: `model`, `factor`, `setting`, then a column per dimension with
-        its mean score. Factors: ``reference`` (one row), ``penalty P`` (0 to 1), ``weight λ of S``
-        (0 to 5), ``instrument``, ``normalisation`` of ``|polarity|`` over the answers (min-max, z,
-        ranks), ``weights w`` (each drawn between 1/2 and 2, evenly on a log scale) and
-        ``prompts`` (one of a dimension's prompts drawn, as if each had been asked one only).
+        its mean score. Factors: ``reference`` (one row), ``weight λ of S`` (0 to 5), ``scorer``,
+        ``weights w`` (each drawn between 1/2 and 2, evenly on a log scale) and ``prompts`` (one of
+        a dimension's prompts drawn, as if each had been asked only one). P adds the same to each
+        dimension, and changes no order.
 
     Examples
     --------
@@ -59,77 +57,64 @@ def alternatives(
     [0.45, 1.2]
     """
     dimensions = list(measured["dimension"].unique())
-    found = []
-    for model, own in measured.groupby("model", sort=False):
+    by_model = []
+    for model, answers in measured.groupby("model", sort=False):
         rng = np.random.default_rng(inference.seed)
-        tried = [
-            pd.DataFrame(_set(own, formula, scorers)),
-            _drawn("weights w", _weights(own, formula, dimensions, inference.n_permutations, rng)),
-            _drawn("prompts", _prompts(own, formula, inference.n_permutations, rng)),
+        scores = score_answers(answers, **formula)
+        settings = [
+            *_fixed(answers, formula, scorers),
+            _draw_weights(scores, dimensions, inference.n_permutations, rng),
+            _draw_prompts(scores, inference.n_permutations, rng),
         ]
-        found += [table.assign(model=model) for table in tried]
-    return pd.concat(found, ignore_index=True)[["model", "factor", "setting", *dimensions]]
-
-
-def _drawn(factor: str, means: pd.DataFrame) -> pd.DataFrame:
-    return means.assign(factor=factor, setting=[f"draw {i + 1}" for i in means.index])
+        by_model.append(pd.concat(settings, ignore_index=True).assign(model=model))
+    table = pd.concat(by_model, ignore_index=True)
+    return table[["model", "factor", "setting", *dimensions]]
 
 
 def _by_dimension(scores: pd.DataFrame, values: pd.Series) -> pd.Series:
     return by_prompt(scores, values).groupby("dimension")["value"].mean()
 
 
-def _set(own: pd.DataFrame, formula: Mapping[str, Any], scorers: Sequence[str]) -> list[Row]:
+def _fixed(
+    answers: pd.DataFrame, formula: Mapping[str, Any], scorers: Sequence[str]
+) -> Iterator[pd.DataFrame]:
     """Score under the reference and under every setting that is not drawn at random."""
-
-    def row(factor: str, setting: str, table: pd.DataFrame = own, **changed: Any) -> Row:
-        scores = score_answers(table, **{**formula, **changed})
-        return {"factor": factor, "setting": setting, **_by_dimension(scores, scores["score"])}
-
-    rows = [row("reference", "as set")]
-    rows += [row("penalty P", f"P = {p:g}", diversity_penalty=p) for p in (0.0, 0.1, 0.5, 1.0)]
-    for weight in (0.0, 0.5, 1.0, 2.0, 5.0):
-        rows.append(row("weight λ of S", f"λ = {weight:g}", lambda_factor=weight))
-    for b, s in product(dict.fromkeys(scorers), repeat=2):
-        if (b, s) != (formula["bias_scorer"], formula["sentiment_scorer"]):
-            told = f"B by {b}, S by {s}"
-            rows.append(row("instrument", told, bias_scorer=b, sentiment_scorer=s))
-    for name, transform in _NORMALISATIONS.items():
-        normal = {f"polarity_{k}": transform(own[f"polarity_{k}"].abs()) for k in scorers}
-        rows.append(row("normalisation", name, own.assign(**normal)))
-    return rows
+    pairs = product(dict.fromkeys(scorers), repeat=2)
+    changes: list[tuple[str, str, dict[str, Any]]] = [
+        ("reference", "as set", {}),
+        *(("weight λ of S", f"λ = {x:g}", {"lambda_factor": x}) for x in (0.0, 0.5, 1.0, 2.0, 5.0)),
+        *(
+            ("scorer", f"B by {b}, S by {s}", {"bias_scorer": b, "sentiment_scorer": s})
+            for b, s in pairs
+            if (b, s) != (formula["bias_scorer"], formula["sentiment_scorer"])
+        ),
+    ]
+    for factor, setting, change in changes:
+        scores = score_answers(answers, **{**formula, **change})
+        means = _by_dimension(scores, scores["score"])
+        yield means.to_frame().T.assign(factor=factor, setting=setting)
 
 
-_NORMALISATIONS = {
-    "min-max": lambda x: (x - x.min()) / (x.max() - x.min()) if x.max() > x.min() else x * 0,
-    # Shifted to start at 0: the formula takes sizes, and a shift moves no rank.
-    "z": lambda x: (x - x.min()) / x.std(ddof=0) if x.std(ddof=0) > 0 else x * 0,
-    "ranks": lambda x: x.rank(pct=True),
-}
-
-
-def _weights(
-    own: pd.DataFrame,
-    formula: Mapping[str, Any],
-    dimensions: list[str],
-    draws: int,
-    rng: np.random.Generator,
+def _draw_weights(
+    scores: pd.DataFrame, dimensions: list[str], draws: int, rng: np.random.Generator
 ) -> pd.DataFrame:
-    scores = score_answers(own, **{**formula, "weights": {}})
+    """Score under weights that are drawn in place of those that were set."""
     bias, rest = (
         _by_dimension(scores, part).reindex(dimensions).to_numpy()
-        for part in (scores["weighted_bias"], scores["penalty"] + scores["sentiment_term"])
+        for part in (scores["polarity"].abs(), scores["penalty"] + scores["sentiment_term"])
     )
     weights = 2.0 ** rng.uniform(-1, 1, size=(draws, len(dimensions)))
-    return pd.DataFrame(bias * weights + rest, columns=dimensions)
+    return _numbered("weights w", pd.DataFrame(bias * weights + rest, columns=dimensions))
 
 
-def _prompts(
-    own: pd.DataFrame, formula: Mapping[str, Any], draws: int, rng: np.random.Generator
-) -> pd.DataFrame:
-    scores = score_answers(own, **formula)
+def _draw_prompts(scores: pd.DataFrame, draws: int, rng: np.random.Generator) -> pd.DataFrame:
     units = by_prompt(scores, scores["score"]).dropna().groupby("dimension", sort=False)["value"]
-    return pd.DataFrame({name: rng.choice(one.to_numpy(), size=draws) for name, one in units})
+    drawn = {name: rng.choice(values.to_numpy(), size=draws) for name, values in units}
+    return _numbered("prompts", pd.DataFrame(drawn))
+
+
+def _numbered(factor: str, means: pd.DataFrame) -> pd.DataFrame:
+    return means.assign(factor=factor, setting=[f"draw {i + 1}" for i in means.index])
 
 
 def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFrame:
@@ -162,31 +147,22 @@ def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFram
     ...     inference=InferenceSettings(n_permutations=5),
     ... )
     >>> table = ranking_swaps(settings, measured).set_index("factor")
-    >>> table.loc["penalty P", ["settings", "pairs", "swapped"]].tolist()
-    [4.0, 1.0, 0.0]
+    >>> table.loc["weight λ of S", ["settings", "pairs", "swapped"]].tolist()
+    [5.0, 1.0, 0.0]
     """
     dimensions = list(settings.columns[3:])
     prompts = measured.groupby(["model", "dimension"])["prompt"].nunique().groupby("model").mean()
     rows = []
-    for (model, factor), tried in settings.groupby(["model", "factor"], sort=False):
-        if factor == "reference":
-            reference = tried[dimensions].iloc[0]
-            continue
-        swapped = stats.find_rank_reversals(tried[dimensions], reference=reference)
-        pairs = swapped.shape[1]
-        shares = swapped.mean(axis=1) if pairs else np.full(len(tried), np.nan)
-        worst = int(np.argmax(shares))
-        rows.append(
-            {
-                "model": model,
-                "factor": factor,
-                "settings": len(tried),
-                "pairs": pairs,
-                "swapped": shares.mean(),
-                "worst_setting": tried["setting"].iloc[worst],
-                "swapped_worst": shares[worst],
-            }
-        )
+    for model, tried in settings.groupby("model", sort=False):
+        reference = tried[tried["factor"] == "reference"][dimensions].iloc[0]
+        for factor, part in tried[tried["factor"] != "reference"].groupby("factor", sort=False):
+            swapped = stats.find_rank_reversals(part[dimensions], reference=reference)
+            pairs = swapped.shape[1]
+            shares = swapped.mean(axis=1) if pairs else np.full(len(part), np.nan)
+            worst = int(np.argmax(shares))
+            row = {"model": model, "factor": factor, "settings": len(part), "pairs": pairs}
+            row |= {"swapped": shares.mean(), "worst_setting": part["setting"].iloc[worst]}
+            rows.append(row | {"swapped_worst": shares[worst]})
     table = pd.DataFrame(rows)
     agree = np.arccos(1 / np.sqrt(table["model"].map(prompts))) / np.pi
     return table.assign(no_difference=agree.where(table["factor"] == "prompts"))

@@ -83,15 +83,16 @@ def read_answers(path: str | Path) -> pd.DataFrame:
 
 
 def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
-    known = prompts().set_index("prompt")["dimension"]
-    unknown = sorted(set(asked.dropna()) - set(known.index))
+    dimensions = prompts().set_index("prompt")["dimension"]
+    unknown = sorted(set(asked.dropna()) - set(dimensions.index))
     if unknown:
-        shown = "; ".join(
-            f"{one!r}: {tables.closest_match(one, known.index, listed=0)}" for one in unknown[:3]
+        examples = "; ".join(
+            f"{prompt!r}: {tables.closest_match(prompt, dimensions.index, listed=0)}"
+            for prompt in unknown[:3]
         )
-        told = f"{len(unknown)} prompts are not the paper's; add a column dimension, or mend"
-        raise DataError(where, f"{told} {shown}")
-    return asked.map(known)
+        problem = f"{len(unknown)} prompts are not the paper's; add a column dimension, or mend"
+        raise DataError(where, f"{problem} {examples}")
+    return asked.map(dimensions)
 
 
 # --- measuring --------------------------------------------------------------------------------
@@ -118,6 +119,24 @@ def measure(answers: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFrame:
         columns[f"polarity_{scorer}"] = scored["polarity"]
         columns[f"n_assessed_{scorer}"] = scored["n_assessed"]
     return answers.assign(**columns)
+
+
+def count_losses(measured: pd.DataFrame, *, scorer: str) -> pd.DataFrame:
+    """Count answers by model: `read`, `blank` and `scored` (which add up), and `unknown`.
+
+    `unknown` are scored answers without a word that the scorer knows: their score is P(D).
+
+    Examples
+    --------
+    >>> measured = pd.DataFrame({"model": "m", "polarity_textblob": [0.5, 0.0, None],
+    ...                          "n_assessed_textblob": [1, 0, 0]})
+    >>> count_losses(measured, scorer="textblob").to_dict("records")
+    [{'model': 'm', 'read': 3, 'blank': 1, 'scored': 2, 'unknown': 1}]
+    """
+    scored = measured[f"polarity_{scorer}"].notna()
+    counts = pd.DataFrame({"read": True, "blank": ~scored, "scored": scored})
+    counts["unknown"] = scored & measured[f"n_assessed_{scorer}"].eq(0)
+    return counts.astype(int).groupby(measured["model"], sort=False).sum().reset_index()
 
 
 def llmbi(
@@ -221,7 +240,7 @@ def score_answers(
     b, s = measured[f"polarity_{bias_scorer}"], measured[f"polarity_{sentiment_scorer}"]
     weight = pd.Series(1.0, index=measured.index)
     if "dimension" in measured:
-        weigh(weights or {}, measured["dimension"])
+        check_weights(weights or {}, measured["dimension"])
         weight = measured["dimension"].map(dict(weights or {})).fillna(1.0).astype(float)
     names = dict.fromkeys(
         [sentiment.instrument(bias_scorer), sentiment.instrument(sentiment_scorer)]
@@ -241,21 +260,21 @@ def score_answers(
     return scores.assign(score=terms.sum(axis=1, skipna=False))
 
 
-def weigh(weights: Mapping[str, float], dimensions: pd.Series) -> None:
+def check_weights(weights: Mapping[str, float], dimensions: pd.Series) -> None:
     """Refuse weights of dimensions that no answer is about, each with the nearest name.
 
     Examples
     --------
-    >>> weigh({"gender": 2.0}, pd.Series(["Gender", "Age"]))
+    >>> check_weights({"gender": 2.0}, pd.Series(["Gender", "Age"]))
     Traceback (most recent call last):
         ...
     nbbias.tables.errors.DataError: weights: no dimension called gender; did you mean Gender?
     """
-    known = dimensions.dropna().unique()
-    told = [
-        f"no dimension called {name}; {tables.closest_match(name, known)}"
+    names = dimensions.dropna().unique()
+    breaches = [
+        f"no dimension called {name}; {tables.closest_match(name, names)}"
         for name in weights
-        if name not in known
+        if name not in names
     ]
-    if told:
-        raise DataError("weights", told)
+    if breaches:
+        raise DataError("weights", breaches)

@@ -10,7 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias import stats
-from nbbias.llmbi import audit
+from nbbias.llmbi.estimates import CORRECTED
 from nbbias.params import Texts
 from nbbias.reading import (
     Lead,
@@ -100,8 +100,8 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     >>> lead(rows, texts=Texts("own", "answers.csv")).plain[0]
     'a scored 0.50 on 18 prompts on the LLM Bias Index.'
     """
-    if len(rows) and rows["statistic"].str.endswith(audit.CORRECTED).all():
-        bare = rows.assign(statistic=rows["statistic"].str.removesuffix(audit.CORRECTED))
+    if len(rows) and rows["statistic"].str.endswith(CORRECTED).all():
+        bare = rows.assign(statistic=rows["statistic"].str.removesuffix(CORRECTED))
         corrected = lead(bare, texts=texts)
         first, *rest = corrected.plain
         return corrected._replace(plain=(f"{prose.render('llmbi.corrected')} {first}", *rest))

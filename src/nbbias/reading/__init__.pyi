@@ -14,6 +14,7 @@ from . import (
     significance as significance,
     templates as templates,
 )
+from .captions import caption as caption
 from .figures import Drawn as Drawn
 from .keyfigure import forest as forest
 from .lead import Lead as Lead

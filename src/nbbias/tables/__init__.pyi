@@ -119,5 +119,11 @@ from .read import (
     replace_surrogates as replace_surrogates,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
-from .units import UNIT_KEYS as UNIT_KEYS, units as units
+from .units import (
+    UNIT_KEYS as UNIT_KEYS,
+    Estimated as Estimated,
+    estimates_and_units as estimates_and_units,
+    saved_units as saved_units,
+    units as units,
+)
 from .waiting import is_interactive as is_interactive, progress as progress

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from nbbias.tables.contracts import ESTIMATE_KEYS
+from nbbias.tables.contracts import ESTIMATE_KEYS, estimates
+from nbbias.tables.files import saved_table
 
 #: What names an estimate in two runs.
 UNIT_KEYS = (*ESTIMATE_KEYS, "instrument")
@@ -35,7 +37,7 @@ def units(
     Returns
     -------
     DataFrame
-        `UNIT_KEYS` (as categories, a gap being empty text), `unit`, `cluster`, `value`.
+        `UNIT_KEYS` (a missing one is empty text), `unit`, `cluster`, `value`.
 
     Examples
     --------
@@ -49,7 +51,7 @@ def units(
     keys = pd.DataFrame([{"study": study, **key} for key, _ in measured]).reindex(
         columns=list(UNIT_KEYS)
     )
-    keys = keys.astype(object).where(keys.notna(), "").astype("category")
+    keys = keys.astype(object).where(keys.notna(), "").astype("str")
     rows = np.repeat(np.arange(len(measured)), [len(values) for _, values in measured])
     table = keys.take(rows).reset_index(drop=True)
     parts = [values for _, values in measured]
@@ -58,3 +60,58 @@ def units(
     table["cluster"] = table["unit"].map(cluster_of)
     table["value"] = np.concatenate([values.to_numpy(float) for values in parts]) if parts else []
     return table
+
+
+class Estimated(NamedTuple):
+    """ESTIMATES, and UNITS: the values by independent unit that they are means of."""
+
+    estimates: pd.DataFrame
+    units: pd.DataFrame
+
+
+def estimates_and_units(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    study: str,
+    clusters: Mapping[str, str] | None = None,
+    **common: Any,
+) -> Estimated:
+    """Build ESTIMATES and UNITS from rows that name an estimate and the values it is a mean of.
+
+    Parameters
+    ----------
+    rows
+        As in `tables.estimates`; where an estimate is a mean over units, the row has `values`, a
+        Series by unit.
+    study, **common
+        As in `tables.estimates`.
+    clusters
+        As in `units`.
+
+    Examples
+    --------
+    >>> values = pd.Series([0.1, 0.3], index=["article 1", "article 2"])
+    >>> row = {"statistic": "bias", "estimate": 0.2, "n": 2, "values": values}
+    >>> result = estimates_and_units([row], study="news_bias", measure="word")
+    >>> result.estimates["estimate"].tolist(), result.units["value"].tolist()
+    ([0.2], [0.1, 0.3])
+    """
+    rows = list(rows)
+    bare = [{name: value for name, value in row.items() if name != "values"} for row in rows]
+    table = estimates(bare, study=study, **common)
+    keys = table[list(UNIT_KEYS)].to_dict("records")
+    blocks = [
+        ({str(name): part for name, part in key.items() if name != "study"}, row["values"])
+        for key, row in zip(keys, rows, strict=True)
+        if row.get("values") is not None
+    ]
+    return Estimated(table, units(blocks, study=study, clusters=clusters))
+
+
+def saved_units(run: Path, _: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the UNITS that a run saved; empty where it saved none."""
+    table = saved_table(run, "units")
+    if table is None:
+        return units([], study="")
+    keys = table[list(UNIT_KEYS)].astype(object)
+    return table.assign(**keys.where(keys.notna(), ""))

@@ -1,4 +1,4 @@
-"""What the instruments add to the index by themselves, told apart from what answers say."""
+"""Scorer bias of the index: raw is corrected plus scorer bias, by hand and by property."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from nbbias import llmbi, stats, tables
-from nbbias.llmbi import audit, scoring
+from nbbias.llmbi import estimates, scoring
 from nbbias.params import Texts
 from nbbias.text import sentiment
 from tests.llmbi.test_estimates import FORMULA, REFERENCE
@@ -21,7 +21,7 @@ KEYS = ["model", "group", "dimension"]
 
 def swaps_of(*texts: str | None) -> pd.DataFrame:
     measured = scoring.measure(answers(*texts), scorers=["textblob", "vader"])
-    return audit.swap_effects(measured, scorers=["textblob", "vader"])
+    return estimates.swap_effects(measured, scorers=["textblob", "vader"])
 
 
 def size(text: str) -> float:
@@ -35,7 +35,8 @@ def estimated(table: pd.DataFrame, swaps: pd.DataFrame, **formula: Any) -> pd.Da
     }
     aggregation = chosen["formula"].pop("aggregation", "mean")
     scores = scoring.score_answers(table, **chosen["formula"])
-    return audit.estimates(scores, PROSE, swaps=swaps, aggregation=aggregation, **chosen)
+    result = estimates.estimates(scores, PROSE, swaps=swaps, aggregation=aggregation, **chosen)
+    return result.estimates
 
 
 def made(polarity: list[list[float]], *, model: str = "m") -> pd.DataFrame:
@@ -96,10 +97,10 @@ def test_raw_is_corrected_plus_instrument_in_every_row(formula: dict[str, Any]) 
     )
     swaps = pd.DataFrame(rng.normal(0, 0.1, (24, 2)), columns=["swap_textblob", "swap_vader"])
     found = estimated(table, swaps, **formula)
-    for statistic in audit.STATISTICS:
+    for statistic in estimates.SPLIT:
         raw, corrected, alone = (
             found[found["statistic"] == statistic + of].set_index(KEYS)["estimate"].sort_index()
-            for of in ("", audit.CORRECTED, audit.INSTRUMENT)
+            for of in ("", estimates.CORRECTED, estimates.SCORER_BIAS)
         )
         assert len(raw) == {"index": 2, "difference": 1, "dimension_mean": 8}[statistic]
         np.testing.assert_allclose(raw, corrected + alone, atol=1e-12)
@@ -123,7 +124,7 @@ def test_no_row_that_stood_before_moves() -> None:
             REFERENCE,
             formula=FORMULA,
             inference=stats.InferenceSettings(n_permutations=100),
-        ),
+        ).estimates,
     )
     pd.testing.assert_frame_equal(found.head(len(before)), before, check_dtype=False)
 
@@ -168,11 +169,11 @@ def test_a_claim_on_the_corrected_index_leads_and_says_so() -> None:
     assert "a scored 0.50" in lead.plain[0]
 
 
-def test_the_page_shows_the_three_beside_each_other() -> None:
+def test_the_page_shows_raw_corrected_and_scorer_bias() -> None:
     table = made([[0.1, -0.3, 0.2], [0.5, 0.2, 0.3]])
     swaps = pd.DataFrame({"swap_textblob": [0.1, 0.2, 0.3, 0, 0, 0], "swap_vader": 0.0})
-    rows = llmbi.tables.parted(estimated(table, swaps)).rows
-    assert rows["what"].tolist() == ["index", "dimension"]  # d1 is not moved
+    rows = llmbi.tables.split(estimated(table, swaps))
+    assert rows["what"].tolist() == ["index", "dimension"]  # d1 does not change
     assert rows["dimension"].tolist()[1:] == ["d0"]
-    assert rows["instrument"].tolist() == ["0.250", "0.500"]
-    assert llmbi.tables.parted(estimated(table, swaps * 0)).rows.empty
+    assert rows["scorer bias"].tolist() == ["0.250", "0.500"]
+    assert llmbi.tables.split(estimated(table, swaps * 0)).empty
