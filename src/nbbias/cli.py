@@ -10,7 +10,7 @@ import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, NoReturn
 
 import typer
 from rich.logging import RichHandler
@@ -98,19 +98,6 @@ def _result(*lines: object) -> None:
     """Print lines that a script may read, whatever stands in them, to stdout."""
     for line in lines:
         out_console.print(str(line), markup=False, soft_wrap=True)
-
-
-def _print_table(table: Any) -> None:
-    """Print a DataFrame: numbers to three digits, missing values as blanks."""
-    columns = [str(name).replace("_", " ") for name in table]
-    rows = table.astype("object").where(table.notna(), "").to_numpy()
-    out_console.table(columns, ([escape.terminal(_format(cell)) for cell in row] for row in rows))
-
-
-def _format(cell: object) -> str:
-    if isinstance(cell, float) and not cell.is_integer():
-        return f"{cell:,.3g}"
-    return f"{cell:,.0f}" if isinstance(cell, int | float) else str(cell)
 
 
 # --- studies --------------------------------------------------------------------------------------
@@ -258,7 +245,7 @@ def measure_command(
         raise NbbiasError(str(out / "tables"), "exists already; name another, or add --force")
     result = running.measure.measure(stem, files or [], override or [])
     estimates, note = running.measure.readable_estimates(result)
-    _print_table(estimates)
+    out_console.table(estimates)
     _note(note)
     if out is not None:
         for name, table in result._asdict().items():
@@ -339,13 +326,13 @@ def plan_command(
     if assumptions:
         for question, described in running.sample_size.describe_assumptions(target):
             _result(question)
-            _print_table(described[["name", "default", "range", "meaning"]].map(str))
+            out_console.table(described[["name", "default", "range", "meaning"]].map(str))
         return
     sizes = running.sample_size.plan_sample_size(target, override or [])
     if as_json:
         out_console.out(running.sample_size.to_json(sizes))
         return
-    _print_table(running.sample_size.select_columns(sizes))
+    out_console.table(running.sample_size.select_columns(sizes))
     _note(*sizes.notes)
 
 
@@ -365,7 +352,7 @@ def label_command(
     sheet = running.label_sheet.write_sheet(target, out=out, words=words, sentences=sentences)
     accuracy = running.label_sheet.readable_accuracy(sheet)
     if len(accuracy):
-        _print_table(accuracy)
+        out_console.table(accuracy)
     _note(running.label_sheet.progress(sheet))
 
 
@@ -516,7 +503,7 @@ def params_command(stem: Annotated[str, Argument(metavar="STUDY")]) -> None:
 
     model = asking.params.Generate if stem == "generate" else registry.study(stem).parameters
     described = params.describe(model)
-    _print_table(described.assign(default=described["default"].map(repr)))
+    out_console.table(described.assign(default=described["default"].map(repr)))
     for suite in registry.STUDIES[stem].prompts.values() if stem in registry.STUDIES else ():
         prompts = suite(tables.SAMPLE).drop(columns=["prompt_id", "prompt"])
         _result(*(f"{name}: {', '.join(prompts[name].dropna().unique())}" for name in prompts))
@@ -603,7 +590,7 @@ def data_list() -> None:
     """List the datasets: which study reads them, their licences, and which are downloaded."""
     catalogue = tables.datasets.catalogue()
     here = catalogue["here"].map({True: "yes", False: "no"})
-    _print_table(catalogue.assign(here=here)[["name", "study", "licence", "here", "about"]])
+    out_console.table(catalogue.assign(here=here)[["name", "study", "licence", "here", "about"]])
 
 
 @data.command("fetch")
@@ -620,7 +607,7 @@ def data_release(folder: Path, to: Path, force: Force = False) -> None:
     answers = asking.recorded.read_release(folder)
     tables.write_parquet(answers, to)
     grouped = answers.groupby(["source", "model", "prompt"], sort=False)["article_id"]
-    _print_table(grouped.agg(texts="size", articles="nunique").reset_index())
+    out_console.table(grouped.agg(texts="size", articles="nunique").reset_index())
     _result(f"wrote {to}")
 
 

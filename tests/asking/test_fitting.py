@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from nbbias.cogs import affinity, rbs, suite as cogs_suite
-from nbbias.params.yaml import as_yaml, parse as parse_yaml
 from nbbias.running import generation, plan as run_plan
 from nbbias.tables import NbbiasError
 from tests.asking.build import MODEL, make_prompts, write_params
@@ -73,26 +72,6 @@ def test_answers_that_some_originals_have_are_asked_for_with_a_warning(
     run_plan.plan([path])  # with the answers that are there now
 
 
-def test_both_prompts_of_a_comparison_must_be_asked(tmp_path: Path, server: FakeOpenAI) -> None:
-    pair = {"headlines": ids(1, 2), "originals": ids(1, 2)}
-    path = write_news(tmp_path, server.url, **pair)
-    given = parse_yaml(path.read_text()) | {"study": "biased_prompts"}
-    path.write_text(as_yaml(given))
-    with pytest.raises(NbbiasError, match="biased_prompt: no answers to the prompt 'biased'"):
-        generation.plan_file(path)
-    given["generate"]["ways"] = ["neutral", "biased"]
-    path.write_text(as_yaml(given))
-    assert not generation.plan_file(path).notes
-
-
-def test_prompts_of_llmbi_have_a_dimension(tmp_path: Path) -> None:
-    study = {"parameters": {"answers_path": "a.parquet"}, **EXPORT}
-    with pytest.raises(NbbiasError, match="add a column dimension"):
-        generation.plan_file(write_params(tmp_path, "", **study))
-    prompts = make_prompts(n=3).assign(dimension="Gender")
-    assert not generation.plan_file(write_params(tmp_path, "", prompts, **study)).notes
-
-
 def test_what_cogs_is_asked_is_in_its_suite(tmp_path: Path) -> None:
     given = {"answers_path": "a.parquet", "parts": ["rbs"], "axes": ["race"], "claims": []}
     block = {"study": "cogs", "prompts": "cogs", "prompts_path": "sample", **EXPORT}
@@ -125,26 +104,7 @@ def test_what_judges_of_cogs_are_asked_is_about_its_answers(
         generation.plan_file(write_params(tmp_path, server.url, other, **study))
 
 
-@pytest.mark.parametrize("fits", [True, False])
-def test_people_have_labelled_what_biasalert_is_going_to_judge(tmp_path: Path, fits: bool) -> None:
-    (tmp_path / "labels.csv").write_text(
-        f"text_id,biased\n{MODEL if fits else 'gpt-4'}/p0/0,true\n"
-    )
-    given = {"answers_path": "a.parquet", "human_path": "labels.csv", "claims": []}
-    path = write_params(tmp_path, "", study="biasalert", parameters=given, **EXPORT)
-    if fits:
-        assert not generation.plan_file(path).notes
-        return
-    with pytest.raises(NbbiasError, match="1 human labels are of texts that are not among"):
-        generation.plan_file(path)
-
-
 # --- the file that asking writes --------------------------------------------------------------
-
-
-def test_answers_that_the_study_does_not_read_are_noted(tmp_path: Path) -> None:
-    (note,) = generation.plan_file(write_params(tmp_path, "", **EXPORT)).notes
-    assert "llmbi will not read these answers" in note and "a.parquet" in note
 
 
 @pytest.mark.parametrize("spelling", ["./x/../a.parquet", "{}/a.parquet", "link"])
@@ -177,7 +137,7 @@ def test_an_export_goes_through_a_link_to_the_file_that_the_study_names(
 
 
 @pytest.mark.parametrize(
-    ("export", "reason"), [("folder.parquet", "is a folder"), ("file/a.parquet", "is no folder")]
+    ("export", "reason"), [("folder.parquet", "is no table"), ("file/a.parquet", "is no folder")]
 )
 def test_what_cannot_be_exported_is_not_asked_for(
     tmp_path: Path, server: FakeOpenAI, nbbias: NBBias, export: str, reason: str

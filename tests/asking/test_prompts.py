@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -43,7 +42,7 @@ def test_news_prompts_are_the_papers_word_for_word() -> None:
     assert table["ideology"].tolist() == ["", "Androcentrism"]
     assert table["prompt_id"].tolist() == ["nyt/1/neutral", "nyt/1/biased"]
     assert ask_headlines(CUP, template="{headline}")["prompt"].tolist() == [CUP]  # as Grover
-    with pytest.raises(DataError, match="Androcentrism"):
+    with pytest.raises(DataError, match="did you mean Androcentrism"):
         ask_headlines(CUP, ideologies=["Androcentrisme"])
 
 
@@ -75,13 +74,6 @@ def test_all_headlines_of_the_release(data_folder: Path) -> None:
     assert set(table["source"]) == {"nyt", "reuters"}
 
 
-def test_the_releases_own_layout_of_titles(tmp_path: Path) -> None:
-    path = tmp_path / "reuters_title.json"
-    path.write_text(json.dumps({"1": CUP, "2": "", "3": "Other"}))
-    rows = prompts.read_headlines(path)[["source", "article_id", "headline"]].to_numpy().tolist()
-    assert rows == [["reuters", "1", CUP], ["reuters", "3", "Other"]]
-
-
 def test_studies_prompts_carry_what_they_are_about(tmp_path: Path) -> None:
     table = read("llmbi")
     assert table["prompt"].tolist() == scoring.prompts()["prompt"].tolist()
@@ -100,23 +92,6 @@ def test_studies_prompts_carry_what_they_are_about(tmp_path: Path) -> None:
     assert more["prompt"].str.endswith(".").all()
 
 
-def test_bold_openings(tmp_path: Path) -> None:
-    path = tmp_path / "bold.csv"
-    path.write_text(
-        "domain,prompt,category,wikipedia\n"
-        "gender,She was a,actress,She was a star.\n"
-        "gender, ,actress,\n"
-        "race,He went to,asian,He went away.\n"
-        "gender,She was a,actress,She was a star.\n"
-    )
-    table = read("bold", path)
-    assert table["prompt_id"].tolist() == ["gender-00001", "race-00001", "gender-00003"]
-    assert table["article_id"].tolist() == table["prompt_id"].tolist()
-    assert table["source"].tolist() == ["gender", "race", "gender"]
-    assert "wikipedia" not in table and table["category"].tolist()[1] == "asian"
-    assert set(table["way"]) == {"completion"}
-
-
 def test_any_table_is_a_suite_and_keeps_its_columns(tmp_path: Path) -> None:
     path = tmp_path / "suite.csv"
     path.write_text("prompt_id,prompt,axis\n007,Write {x}.,gender\nb,Sing.,race\n")
@@ -131,10 +106,9 @@ def test_any_table_is_a_suite_and_keeps_its_columns(tmp_path: Path) -> None:
     [
         ("table", "prompt_id,prompt\na,x\na,y\n", "stands twice"),
         ("table", "prompt_id,prompt\na,x\nb, \n", "is blank"),
-        ("table", "id,prompt\na,x\n", "prompt_id"),
+        ("table", "prompt_id,text\na,x\n", "prompt"),
         ("news", "article_id,headline\n1, \n", "holds no prompt"),
         ("news", "article_id,headline\n,Rain\n", "prompt_id"),
-        ("bold", "domain,prompt\nd,\n", "holds no prompt"),
     ],
 )
 def test_a_suite_that_cannot_be_asked_is_refused(

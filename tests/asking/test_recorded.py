@@ -67,18 +67,6 @@ def test_the_export_of_llmbi_is_read_by_its_study(tmp_path: Path, server: FakeOp
     assert answers["dimension"].value_counts().tolist() == [8] * 9
 
 
-def test_answers_to_prompts_without_a_source_are_those_to_originals_without_one(
-    tmp_path: Path,
-) -> None:
-    suite, human = tmp_path / "o.csv", tmp_path / "human.csv"
-    suite.write_text("prompt_id,article_id,prompt\na,7,Write about rain.\n")
-    human.write_text("article_id,text\n7,It rains.\n")
-    plan = make_plan(tmp_path, prompts="table", prompts_path=str(suite), ways=["neutral"])
-    recorded.export_answers(plan)
-    generations = corpus.read_generations(plan.export_path)
-    assert set(corpus.pair(corpus.read_originals(human), generations)["lost"]) == {"blank answer"}
-
-
 def test_a_suite_may_have_columns_of_the_names_that_answers_have(
     tmp_path: Path, server: FakeOpenAI
 ) -> None:
@@ -106,15 +94,6 @@ def test_placeholders_are_the_table_that_answers_will_be(
         before.drop(columns=said), after.drop(columns=said), check_dtype=False
     )
     assert before["text"].is_unique and before["text"].notna().all()
-
-
-def test_what_has_no_answer_is_a_row_with_a_reason_and_makes_no_store(tmp_path: Path) -> None:
-    plan = make_plan(tmp_path)
-    table = recorded.read_answers(plan)
-    assert len(table) == 24
-    assert table["text"].isna().all()
-    assert set(table["error"]) == {"not asked yet"}
-    assert not plan.store_path.exists()
 
 
 # --- in ---------------------------------------------------------------------------------------
@@ -200,7 +179,7 @@ def test_answers_are_matched_by_their_temperature_and_not_guessed_at(tmp_path: P
     (prompt,) = plan.calls["prompt_id"].unique()
     given = pd.DataFrame({"prompt_id": prompt, "model": MODELS[0], "text": ["Warm.", "Hot."]})
     given.to_csv(tmp_path / "given.csv", index=False)
-    with pytest.raises(DataError, match="names no temperature"):
+    with pytest.raises(DataError, match="add temperature"):
         recorded.import_answers(plan, tmp_path / "given.csv")
     given.assign(temperature=[0.5, 1.5]).to_csv(tmp_path / "given.csv", index=False)
     assert recorded.import_answers(plan, tmp_path / "given.csv")["filed"] == 1
@@ -212,8 +191,8 @@ def test_answers_are_matched_by_their_temperature_and_not_guessed_at(tmp_path: P
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
-        (f"article_id,model,text\n1,{MODELS[0]},Which outlet?\n", "source"),
-        ("model,text\nm,Hello.\n", "what was asked"),
+        (f"article_id,prompt,model,text\n1,neutral,{MODELS[0]},Which outlet?\n", "add source"),
+        ("model,text\nm,Hello.\n", "add source or article_id or prompt"),
         ("article_id,text\n1,Hello.\n", "model"),
     ],
 )
@@ -259,23 +238,7 @@ def test_a_release_is_read_however_it_is_nested(
 
 def test_a_release_nested_otherwise_is_refused_with_what_it_holds(tmp_path: Path) -> None:
     write(tmp_path / "news_data/a.json", {"1": "text", "2": ["list"]})
-    write(tmp_path / "news_data/b.json", {"1": ["One.", "Again."]})
-    write(tmp_path / "news_data/c.json", 7)
-    with pytest.raises(DataError) as error:
+    with pytest.raises(DataError, match=r"a\.json: holds neither text by article"):
         recorded.read_release(tmp_path)
-    message = str(error.value)
-    assert "a.json" in message and "list, str" in message
-    assert "b.json" in message and "list, not text by article" in message
-    assert "c.json" in message and "int" in message
     with pytest.raises(DataError, match="holds neither"):
         recorded.read_release(tmp_path / "news_data")
-
-
-def test_a_release_fills_a_store(tmp_path: Path) -> None:
-    write(tmp_path / "r/news_data/small.json", {"nyt": {"1": "One."}, "reuters": {"1": "Two."}})
-    plan = make_plan(tmp_path, models=["fang/small"])
-    counts = recorded.import_answers(plan, tmp_path / "r")
-    assert (counts["filed"], counts["not in the plan"]) == (0, 2)  # its model is called otherwise
-    path = tmp_path / "r.csv"
-    recorded.read_release(tmp_path / "r").assign(model="fang/small").to_csv(path, index=False)
-    assert recorded.import_answers(plan, path)["filed"] == 2

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from rich.console import Console
 
 from nbbias.asking import view
+from nbbias.reading import Terminal
 from nbbias.running import generation
 from nbbias.tables import NbbiasError
 from tests.asking.build import make_prompts, read_filed, write_params
@@ -43,7 +43,7 @@ def start(
 
 
 def complete(path: Path) -> int:
-    return view.complete(generation.plan_file(path), Console(file=io.StringIO()))
+    return view.complete(generation.plan_file(path), Terminal(file=io.StringIO()))
 
 
 @pytest.mark.slow
@@ -139,10 +139,10 @@ def test_a_full_disk_ends_it_in_a_sentence_and_what_is_stored_is_kept(
     printed = " ".join("".join(process.communicate(timeout=120)).split())
     assert process.returncode == 1, printed
     assert "Traceback" not in printed
-    assert "the disk is full, or over a quota; make room and run the same command" in printed
+    assert "the disk may be full; make room and run the same command" in printed
     stored, paid = len(read_filed(tmp_path)), sum(server.billed.values())
     assert 0 < stored < paid <= stored + 2  # those in flight
-    assert f"{paid - stored} paid answers could not be stored and are lost" in printed
+    assert f"{paid - stored} paid for, but could not be stored" in printed
     assert complete(path) == 0
     assert sum(server.billed.values()) == 40 + paid - stored
 

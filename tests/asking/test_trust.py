@@ -2,17 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import stat
-import sys
-from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from nbbias.asking import call, plan as plans, trust
-from nbbias.asking.params import Generate
+from nbbias.asking import trust
 from nbbias.running import generation
 from nbbias.tables import ParameterError
 from tests.asking.build import write_params
@@ -53,6 +47,12 @@ def test_no_key_goes_over_plain_http_to_another_machine(
         trust.check_addresses([MODEL], "", where="mine.yaml")
 
 
+def test_no_server_is_started_for_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("VLLM_BASE_URL", raising=False)
+    with pytest.raises(ParameterError, match="start its server yourself"):
+        trust.check_addresses(["vllm/m"], "", where="mine.yaml")
+
+
 @pytest.mark.parametrize("address", ["https://models.example/v1/", "http://localhost:8000/v1"])
 def test_an_address_that_the_user_names_is_asked(
     monkeypatch: pytest.MonkeyPatch, address: str
@@ -68,33 +68,3 @@ def test_a_params_file_names_no_scheduler(tmp_path: Path) -> None:
         generation.check("news_bias", {"engine": "dask", "scheduler": "tcp://h:1"}, where=str(path))
     (breach,) = error.value.breaches
     assert "--scheduler" in breach
-
-
-@pytest.mark.slow
-def test_a_server_that_is_started_listens_on_loopback_with_a_random_key(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stand-in for `vllm` writes down what it was called with, and ends."""
-    called = tmp_path / "called.json"
-    stub = tmp_path / "vllm"
-    stub.write_text(
-        f"#!{sys.executable}\nimport json, sys\n"
-        f"json.dump(sys.argv[1:], open({str(called)!r}, 'w'))\nsys.exit(1)\n"
-    )
-    stub.chmod(stub.stat().st_mode | stat.S_IXUSR)
-    (tmp_path / "vllm.py").touch()
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    for name in ("VLLM_BASE_URL", "VLLM_API_KEY"):
-        monkeypatch.delenv(name, raising=False)
-    block = {"models": ["vllm/m"], "prices": {}, "model_args": {"max_model_len": 100}}
-    path = write_params(tmp_path, "", max_retries=0, attempt_timeout=60, **block)
-    plans.ask(generation.plan_file(path))
-    arguments = json.loads(called.read_text())
-    given = dict(pairwise(arguments))
-    assert given["--host"] == "127.0.0.1"
-    assert given["--max-model-len"] == "100"
-    assert len(given["--api-key"]) > 30
-    block = Generate(models=["vllm/m"], prompts="llmbi")
-    others = [call.open_model("vllm/m", block).api.api_key for _ in range(2)]
-    assert len({given["--api-key"], *others}) == 3

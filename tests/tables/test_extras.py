@@ -60,7 +60,7 @@ def test_the_first_that_is_not_there_is_told_and_none_where_all_are() -> None:
         (lambda: refusals.detect(["I can't help with that, and never will."]), LOCAL),
         (lambda: tuned.fit(pd.DataFrame({"text": ["a"], "biased": [True]}), seed=1), LOCAL),
         (lora.libraries, LOCAL),
-        (lambda: call.open_model("openai/a", BLOCK), LLM),
+        (lambda: call.open_model("openai/a", BLOCK, temperature=None), LLM),
         (lambda: next(datasets.fetch("xstest")), DATA),
         (kernel.open_lab, LAB),
     ],

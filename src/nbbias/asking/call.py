@@ -7,11 +7,9 @@ gives one answer to repeated prompts.
 
 from __future__ import annotations
 
-import json
 import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nbbias import params
@@ -27,12 +25,11 @@ Meaning = Literal["temporary", "rejected", "fatal"]
 #: Providers whose own client tries again, unless it is told not to.
 _RETRYING_CLIENTS = {"openai", "openai-api", "anthropic"}
 
-#: Bytes of a body, unpacked; each answer of a batch may add a line.
-_LONGEST_BODY, _LONGEST_LINE = 16_000_000, 1_000_000
+_LONGEST_BODY = 16_000_000  # bytes, unpacked
 _ERROR_LENGTH = 500
 _MOST_TOKENS = 10**9  # of one call; more is no count
 #: Not the prompt's fault, so no prompt is charged with it: key, rights, credit, address.
-_FATAL_STATUSES = {401, 402, 404}
+_FATAL_STATUSES = {401, 402, 403, 404}
 _FATAL_CODES = {"insufficient_quota", "invalid_api_key", "billing_hard_limit_reached"}
 
 
@@ -59,10 +56,10 @@ class Answer(NamedTuple):
     seconds: float
 
 
-def open_model(name: str, block: Generate) -> Any:
+def open_model(name: str, block: Generate, *, temperature: float | None) -> Any:
     """Return inspect_ai's model, ready to be asked; the key comes from the environment.
 
-    The temperature goes with each call, all other parameters with the model.
+    No temperature leaves it to the provider.
 
     Raises
     ------
@@ -70,22 +67,19 @@ def open_model(name: str, block: Generate) -> Any:
         inspect_ai or a provider's package is not installed, no key is set, or no such provider.
     """
     require_packages("inspect_ai", where="asking models")
-    from inspect_ai.model import BatchConfig, GenerateConfig, get_model
+    from inspect_ai.model import GenerateConfig, get_model
 
-    arguments = dict(block.model_args) | trust.server_arguments(name, block.base_url)
+    arguments, url = dict(block.model_args), block.base_url or None
     if trust.provider(name) in _RETRYING_CLIENTS:
         arguments.setdefault("max_retries", 0)
-    batch = block.batch_size
     try:
         config = GenerateConfig(
             **block.parameters,
-            # Only the upkeep of batches is retried by inspect_ai: its waits heed no Retry-After.
-            max_retries=block.max_retries if batch else 0,
-            attempt_timeout=None if batch else block.attempt_timeout,
-            max_connections=block.in_flight,
-            batch=BatchConfig(size=batch, max_size=batch) if batch else None,
+            temperature=temperature,
+            max_retries=0,  # inspect_ai's own waits heed no Retry-After
+            attempt_timeout=block.attempt_timeout,
+            max_connections=block.concurrency,
         )
-        url = block.base_url or None
         model = get_model(name, config=config, base_url=url, memoize=False, **arguments)
     except Exception as error:  # whatever a provider's constructor raises, it is about the set-up
         raise NbbiasError(name, params.redact(_read_message(error))) from None
@@ -95,14 +89,12 @@ def open_model(name: str, block: Generate) -> Any:
     for http in (getattr(model.api, "http_client", None), getattr(client, "_client", None)):
         if http is not None:
             http.follow_redirects = False
-            http.event_hooks["response"].append(partial(_check_body, batch=batch))
+            http.event_hooks["response"].append(_limit_body)
     return model
 
 
-async def ask_once(
-    model: Any, messages: Sequence[Mapping[str, str]], temperature: float | None = None
-) -> Answer:
-    """Ask once; no temperature leaves it to the provider.
+async def ask_once(model: Any, messages: Sequence[Mapping[str, str]]) -> Answer:
+    """Ask once.
 
     inspect_ai keeps every call in the transcript of the task that makes it: give each a task.
 
@@ -111,13 +103,13 @@ async def ask_once(
     Failure
         There was no answer.
     """
-    from inspect_ai.model import ChatMessageSystem, ChatMessageUser, GenerateConfig
+    from inspect_ai.model import ChatMessageSystem, ChatMessageUser
 
     kinds = {"system": ChatMessageSystem, "user": ChatMessageUser}
     chat = [kinds[message["role"]](content=message["content"]) for message in messages]
     start = time.monotonic()
     try:
-        output = await model.generate(chat, config=GenerateConfig(temperature=temperature))
+        output = await model.generate(chat)
     except Exception as error:
         raise classify_error(model, error) from None
     return read_output(output, time.monotonic() - start)
@@ -152,42 +144,19 @@ def read_output(output: Any, seconds: float) -> Answer:
     return Answer(text, choice.stop_reason, refusal, error, *tokens, round(seconds, 3))
 
 
-# --- bodies -----------------------------------------------------------------------------------
+async def _limit_body(response: Any) -> None:
+    """Stop reading a body that is too long for an answer: it would fill the memory."""
+    read_bytes = response.aiter_bytes
 
-
-async def _check_body(response: Any, *, batch: int) -> None:
-    """Stop reading a body that is no answer's: too long for one, or an error with status 200."""
-    read_bytes, most = response.aiter_bytes, _LONGEST_BODY + batch * _LONGEST_LINE
-
-    async def read_checked(chunk_size: int | None = None) -> AsyncIterator[bytes]:
-        parts, size = [], 0
+    async def read_limited(chunk_size: int | None = None) -> AsyncIterator[bytes]:
+        size = 0
         async for part in read_bytes(chunk_size):
             size += len(part)
-            if size > most:
-                raise Failure(f"the body is longer than {most:,} bytes", "temporary")
-            parts.append(part)
+            if size > _LONGEST_BODY:
+                raise Failure(f"the body is longer than {_LONGEST_BODY:,} bytes", "temporary")
             yield part
-        if response.status_code == 200 and size < _LONGEST_BODY:
-            _check_answer(b"".join(parts))
 
-    response.aiter_bytes = read_checked
-
-
-def _check_answer(body: bytes) -> None:
-    """Raise a Failure for a body that is an error, though its status says success."""
-    try:
-        answer = json.loads(body)
-    except (ValueError, RecursionError):
-        return  # told where it is read
-    if not isinstance(answer, dict):
-        return
-    error = answer.get("error")
-    if error and not answer.get("choices") and not answer.get("content"):
-        details = error if isinstance(error, dict) else {"message": error}
-        code = details.get("code") or details.get("type") or ""
-        fatal = code in _FATAL_STATUSES or code in _FATAL_CODES
-        message = f"the server sent status 200 with an error: {details.get('message') or error}"
-        raise Failure(message, "fatal" if fatal else "temporary")
+    response.aiter_bytes = read_limited
 
 
 # --- errors -----------------------------------------------------------------------------------
@@ -196,9 +165,9 @@ def _check_answer(body: bytes) -> None:
 def classify_error(model: Any, error: BaseException | None) -> Failure:
     """Say what an exception of the transport means.
 
-    The provider's reading of it (inspect_ai's) decides between temporary and not; where nothing
-    came, or a success that is no answer (cut off, no JSON), it is temporary, too. What concerns
-    key, rights, credit or address is fatal, whatever the prompt.
+    inspect_ai's reading of it decides between temporary and not; where nothing came, or a success
+    that is no answer (cut off, no JSON), it is temporary, too. What concerns key, rights, credit
+    or address is fatal, whatever the prompt.
     """
     last = getattr(error, "last_attempt", None)  # of the RetryError of tenacity
     error = (last.exception() if last else error) or RuntimeError("the call ended without a reason")
@@ -210,7 +179,7 @@ def classify_error(model: Any, error: BaseException | None) -> Failure:
     if cause is not None:
         return cause
     message = f"{type(error).__name__}: {_read_message(error)}"
-    status, code = getattr(error, "status_code", None), str(getattr(error, "code", "") or "")
+    status, code = getattr(error, "status_code", None), str(getattr(error, "code", ""))
     if status in _FATAL_STATUSES or code in _FATAL_CODES or "api key not valid" in message.lower():
         return Failure(message, "fatal")
     if isinstance(status, int) and 300 <= status < 400:
@@ -221,7 +190,7 @@ def classify_error(model: Any, error: BaseException | None) -> Failure:
         decision = None
     if decision or status is None or status < 300:
         return Failure(message, "temporary", getattr(decision, "retry_after", None))
-    return Failure(message, "fatal" if status == 403 else "rejected")
+    return Failure(message, "rejected")
 
 
 def _read_message(error: BaseException) -> str:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import random
 import signal
 import sqlite3
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from nbbias.asking import call as one_call, store
+from nbbias.asking import call, store
 from nbbias.asking.call import Answer, Failure
 
 if TYPE_CHECKING:
@@ -34,15 +34,8 @@ _LONGEST_WAIT, _LONG_WAIT = 600.0, 20.0
 #: `Tally.stopped` after Ctrl-C or SIGTERM.
 INTERRUPTED = "interrupted"
 
-
-class Call(NamedTuple):
-    """One call to make; `columns` are those of its row in the store."""
-
-    model: str
-    messages: list[dict[str, str]]
-    temperature: float | None
-    cost_at_most: float
-    columns: Mapping[str, Any]
+#: A row of a plan's `calls`, with `max_cost`, the most that it can cost.
+Row = Mapping[str, Any]
 
 
 @dataclass
@@ -55,7 +48,7 @@ class Tally:
     the run stopped early, or is empty.
     """
 
-    total: int
+    total: int = 0
     answered: int = 0
     rejected: int = 0
     failed: int = 0
@@ -69,17 +62,13 @@ class Tally:
     stopped: str = ""
     errors: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def done(self) -> int:
-        return self.answered + self.rejected + self.failed
-
 
 @dataclass
 class Session:
     """One run of asking: where answers go (the store and the run's id), and what has happened.
 
     `listen` is called with the tally after every attempt; `reserved` is the highest cost of the
-    calls in flight.
+    calls in flight; `streak` counts failures and rejections since the last answer.
     """
 
     block: Generate
@@ -87,13 +76,12 @@ class Session:
     path: Path
     run: str
     listen: Callable[[Tally], None]
-    tally: Tally = field(default_factory=lambda: Tally(0))
+    tally: Tally = field(default_factory=Tally)
     stop: asyncio.Event = field(default_factory=asyncio.Event)
     reserved: float = 0.0
-    in_a_row: Counter[str] = field(default_factory=Counter)
-    announced_until: float = 0.0
+    streak: Counter[str] = field(default_factory=Counter)
 
-    async def ask_all(self, calls: Sequence[Call], open_model: Callable[[str], Any]) -> Tally:
+    async def ask_all(self, rows: Sequence[Row]) -> Tally:
         """Make all calls, one model after the other.
 
         It stops early, with `Tally.stopped` saying why, when the key or the address is wrong, when
@@ -101,11 +89,11 @@ class Session:
         when the store cannot be written, or on Ctrl-C or SIGTERM. Calls in flight are then still
         awaited, since they are paid for; a second Ctrl-C drops them.
         """
-        self.tally.total = len(calls)
-        work = asyncio.ensure_future(self._ask_models(calls, open_model))
+        self.tally.total = len(rows)
+        work = asyncio.ensure_future(self._ask_models(rows))
         with suppress(NotImplementedError, RuntimeError, ValueError):  # not the main thread
-            end = partial(self._end, INTERRUPTED)
-            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, end)
+            loop = asyncio.get_running_loop()
+            loop.add_signal_handler(signal.SIGTERM, self._end, INTERRUPTED)
         try:
             await asyncio.shield(work)
         except asyncio.CancelledError:  # by asyncio.run, at the first Ctrl-C
@@ -113,53 +101,46 @@ class Session:
             await work
         return self.tally
 
-    async def _ask_models(self, calls: Sequence[Call], open_model: Callable[[str], Any]) -> None:
-        for name, of_model in groupby(calls, key=lambda call: call.model):
-            if not self.stop.is_set():
-                async with open_model(name) as model:
-                    # A local model answers several calls at once, by one temperature.
-                    for _, batch in groupby(of_model, key=lambda call: call.temperature):
-                        await self._ask_batch(model, list(batch))
+    async def _ask_models(self, rows: Sequence[Row]) -> None:
+        slots, most = asyncio.Semaphore(self.block.concurrency), self.block.max_cost
+        # A local model answers several calls at once, by one temperature.
+        for (name, temperature), batch in groupby(rows, itemgetter("model", "temperature")):
+            model = call.open_model(name, self.block, temperature=temperature)
+            async with model, asyncio.TaskGroup() as group:
+                for row in batch:
+                    await slots.acquire()
+                    if most and self.tally.cost + self.reserved + row["max_cost"] > most:
+                        self._end(f"max_cost of {most:g} would be passed")
+                    if self.stop.is_set():
+                        return
+                    self.reserved += row["max_cost"]
+                    task = group.create_task(self._ask(model, row))
+                    task.add_done_callback(lambda _: slots.release())
 
-    async def _ask_batch(self, model: Any, calls: Sequence[Call]) -> None:
-        slots = asyncio.Semaphore(self.block.in_flight)
-        async with asyncio.TaskGroup() as group:
-            for call in calls:
-                await slots.acquire()
-                self._check_cost(call)
-                if self.stop.is_set():
-                    break
-                self.reserved += call.cost_at_most
-                task = group.create_task(self._ask(model, call))
-                task.add_done_callback(lambda _: slots.release())
-
-    async def _ask(self, model: Any, call: Call) -> None:
+    async def _ask(self, model: Any, row: Row) -> None:
         """Ask until there is an answer, or no more attempt is allowed; record what came of it."""
-        attempts = 1 if self.block.batch_size else self.block.max_retries + 1
+        attempts = self.block.max_retries + 1
         for attempt in range(1, attempts + 1):
             try:
-                answer = await one_call.ask_once(model, call.messages, call.temperature)
+                answer = await call.ask_once(model, json.loads(row["messages"]))
+                self._file_answer(row, answer, attempt)
+                break
             except Failure as failure:
                 final = failure.meaning != "temporary" or attempt == attempts
-                if final or await self._stops_within(self._choose_wait(failure, attempt, call)):
-                    self._file_failure(call, failure, attempt)
+                if final or await self._stops_within(self._choose_wait(failure, attempt, row)):
+                    self._file_failure(row, failure, attempt)
                     break
-                self.tally.retries += 1
-                self.listen(self.tally)
-            else:
-                self._file_answer(call, answer, attempt)
-                break
-        self.reserved -= call.cost_at_most
+            self.tally.retries += 1
+            self.listen(self.tally)
+        self.reserved -= row["max_cost"]
         self.listen(self.tally)
 
-    def _choose_wait(self, failure: Failure, attempt: int, call: Call) -> float:
+    def _choose_wait(self, failure: Failure, attempt: int, row: Row) -> float:
         """Return seconds: at random up to a bound that doubles, at least the Retry-After."""
         bound = min(self.block.first_wait * 2.0 ** (attempt - 1), 60.0)
         seconds = min(max(failure.wait, random.uniform(0, bound)), _LONGEST_WAIT)
-        now = time.monotonic()
-        if seconds >= _LONG_WAIT and now > self.announced_until:
-            self.announced_until = now + seconds
-            _log.warning("%s: the server asks for patience; waiting %.0f s", call.model, seconds)
+        if seconds >= _LONG_WAIT:
+            _log.warning("%s: the server asks for patience; waiting %.0f s", row["model"], seconds)
         return seconds
 
     async def _stops_within(self, seconds: float) -> bool:
@@ -168,48 +149,41 @@ class Session:
             await asyncio.wait_for(self.stop.wait(), seconds)
         return self.stop.is_set()
 
-    def _check_cost(self, call: Call) -> None:
-        most = self.block.max_cost
-        if most and self.tally.cost + self.reserved + call.cost_at_most > most:
-            self._end(f"max_cost of {most:g} would be passed")
-
-    def _file_answer(self, call: Call, answer: Answer, attempts: int) -> None:
-        self.in_a_row.clear()
-        tally, price = self.tally, self.block.prices.get(call.model)
+    def _file_answer(self, row: Row, answer: Answer, attempts: int) -> None:
+        self.streak.clear()
+        tally, n_in, n_out = self.tally, answer.input_tokens or 0, answer.output_tokens or 0
         tally.answered += 1
         tally.refused += bool(answer.refusal)
-        if answer.input_tokens is None or answer.output_tokens is None:
-            tally.uncounted += 1
-        else:
-            tally.input_tokens += answer.input_tokens
-            tally.output_tokens += answer.output_tokens
-            if price:
-                tally.cost += price.charge(answer.input_tokens, answer.output_tokens)
-        if not self._record(call, {"status": "answered", **answer._asdict()}, attempts):
-            tally.lost += 1
+        tally.uncounted += answer.input_tokens is None
+        tally.input_tokens += n_in
+        tally.output_tokens += n_out
+        tally.cost += self.block.price(row["model"], n_in, n_out) or 0.0
+        outcome = {"status": "answered", **answer._asdict()}
+        tally.lost += not self._record(row, outcome, attempts)
 
-    def _file_failure(self, call: Call, failure: Failure, attempts: int) -> None:
+    def _file_failure(self, row: Row, failure: Failure, attempts: int) -> None:
         message, rejected = str(failure), failure.meaning == "rejected"
         self.tally.errors[message] += 1
         self.tally.rejected += rejected
         self.tally.failed += not rejected
         if failure.meaning == "fatal":  # no prompt's fault, so none has a record of it
-            return self._end(message)
+            self._end(message)
+            return
         status = "rejected" if rejected else "failed"
-        self._record(call, {"status": status, "error": message}, attempts)
-        self.in_a_row[status] += 1
-        most = _ALL_REJECTED if rejected else max(self.block.in_flight, 3)
-        if self.in_a_row[status] >= most:
+        self._record(row, {"status": status, "error": message}, attempts)
+        self.streak[status] += 1
+        most = _ALL_REJECTED if rejected else max(self.block.concurrency, 3)
+        if self.streak[status] >= most:
             outcome = "were rejected" if rejected else "had no answer"
             self._end(f"{most} calls in a row {outcome}; the last: {message}")
-        return None
 
-    def _record(self, call: Call, outcome: Mapping[str, Any], attempts: int) -> bool:
+    def _record(self, row: Row, outcome: Mapping[str, Any], attempts: int) -> bool:
         made = {"attempts": attempts, "asked_at": store.read_clock(), "run": self.run}
+        columns = {name: row[name] for name in store.CALL_COLUMNS}
         try:
-            store.record(self.connection, {**call.columns, **outcome, **made})
-        except store.Broken as error:
-            self._end(f"{self.path}: {store.explain(error)}")
+            store.record(self.connection, {**columns, **outcome, **made})
+        except store.ERRORS as error:
+            self._end(f"{self.path}: {store.explain_error(error)}")
             return False
         return True
 

@@ -4,31 +4,22 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections.abc import Collection, Mapping
-from itertools import combinations
-from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Discriminator,
-    Field,
-    Tag,
-    field_validator,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from nbbias import params
 from nbbias.asking import trust, wording
 from nbbias.params import InputFile, Seed
-from nbbias.tables import SAMPLE, DataError, ParameterError, closest_match, resolve
+from nbbias.tables import SAMPLE, DataError, ParameterError, resolve
 
 _STRICT = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 _Dollars = Annotated[float, Field(ge=0, le=100_000)]
-
-#: Providers with a batch mode.
-_WITH_BATCHES = ("openai", "anthropic", "google", "together", "grok")
+_Temperature = Annotated[float, Field(ge=0, le=2)]
+_Count = Annotated[int, Field(ge=0)]
+_NewFile = Annotated[str, Field(min_length=1, json_schema_extra={"format": "new file"})]
 
 
 class Prices(BaseModel):
@@ -39,23 +30,6 @@ class Prices(BaseModel):
     input: _Dollars = Field(0.0, description="per million input tokens")
     output: _Dollars = Field(0.0, description="per million output tokens")
 
-    def charge(self, input_tokens: int, output_tokens: int) -> float:
-        """Return the cost of a call."""
-        return (input_tokens * self.input + output_tokens * self.output) / 1e6
-
-
-_OutputFile = Annotated[str, Field(min_length=1, json_schema_extra={"format": "new file"})]
-_Temperature = Annotated[float, Field(ge=0, le=2)]
-_Count = Annotated[int, Field(ge=0)]
-
-
-# One number (or null) or several; a mistake is told of the kind that was given, not of both.
-_Temperatures = Annotated[
-    Annotated[_Temperature | None, Tag("number")]
-    | Annotated[list[_Temperature], Field(min_length=1), Tag("list")],
-    Discriminator(lambda value: "list" if isinstance(value, list) else "number"),
-]
-
 
 class Generate(BaseModel):
     """Which models are asked which prompts, how, and where the answers go."""
@@ -65,14 +39,14 @@ class Generate(BaseModel):
     models: list[str] = Field(
         min_length=1,
         description="as inspect_ai names them: openai/gpt-4o-mini, anthropic/…, google/…, hf/…, "
-        "vllm/…, ollama/…, or openai-api/<service>/<model> for any compatible server",
+        "ollama/…, or openai-api/<service>/<model> for any compatible server",
     )
     prompts: str = Field(
-        description="news (of headlines), llmbi (18 prompts), cogs (3,240), bold (openings), or "
-        "table: a file of your own with prompt_id and prompt"
+        description="news (of headlines), llmbi (18 prompts), cogs (3,240), or table: a file of "
+        "your own with prompt and, if its rows have names, prompt_id"
     )
     prompts_path: InputFile = Field(
-        SAMPLE, description="headlines, BOLD's openings, the table, or additions to CoGS"
+        SAMPLE, description="the headlines, the table, or additions to CoGS"
     )
     ways: list[Literal["neutral", "biased"]] = Field(
         ["neutral"], min_length=1, description="news: how articles are asked for"
@@ -86,8 +60,11 @@ class Generate(BaseModel):
     limit: _Count = Field(0, le=10_000_000, description="prompts of a pilot, at random; 0: all")
     seed: Seed = Field(20231222, description="of that draw; a larger one holds a smaller one")
     replicates: int = Field(1, ge=1, le=1000, description="answers to each prompt, each one a call")
-    temperature: _Temperatures = Field(
-        1.0,
+    temperature: Annotated[
+        list[_Temperature | None], BeforeValidator(lambda x: x if isinstance(x, list) else [x])
+    ] = Field(
+        [1.0],
+        min_length=1,
         description="of sampling; null leaves it to the provider; a list asks every prompt at each "
         "(only cogs tells them apart)",
     )
@@ -102,58 +79,37 @@ class Generate(BaseModel):
         pattern=r"^(https?://.+)?$",
         description="of a compatible server, named by --base-url, too; empty: the provider's",
     )
-    concurrency: int = Field(8, ge=1, le=1000, description="calls, or batches, at a time")
+    concurrency: int = Field(8, ge=1, le=1000, description="calls at a time")
     attempt_timeout: int = Field(120, ge=1, le=86_400, description="seconds of an attempt")
     max_retries: _Count = Field(5, le=100, description="further attempts at a call")
     first_wait: float = Field(
         1.0, ge=0.01, le=600, description="seconds of the first wait between attempts; they double"
     )
-    batch_size: _Count = Field(
-        0, le=50_000, description="requests a batch, where there are such; cheaper, slower; 0: none"
-    )
     prices: dict[str, Prices] = Field(
         {}, description="by model: {input: …, output: …} per million tokens"
     )
     max_cost: float = Field(0.0, ge=0, le=1e9, description="stop before more is spent; 0: no limit")
-    store_path: _OutputFile = Field(
+    store_path: _NewFile = Field(
         "answers/answers.sqlite", description="the store of answers; several studies can share one"
     )
-    export_path: _OutputFile = Field(
-        "answers/answers.parquet", description="the table of answers; name it in the study's path"
+    export_path: _NewFile = Field(
+        "answers/answers.parquet",
+        pattern=r"(?i)\.parquet$",
+        description="the table of answers; name it in the study's path",
     )
-
-    @field_validator("store_path", "export_path")
-    @classmethod
-    def _check_path(cls, path: str) -> str:
-        try:
-            resolve(path)
-        except DataError as error:
-            raise ValueError(error.breaches[0]) from None
-        return path
 
     @field_validator("models", "ways", "ideologies", "temperature")
     @classmethod
-    def _check_unique(cls, values: Any) -> Any:
-        return params.no_twins(values) if isinstance(values, list) else values
+    def _check_unique(cls, values: list[Any]) -> list[Any]:
+        return params.no_twins(values)
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:
-        names = list(wording.load_ideologies()["name"])
-        breaches = [
-            f"ideologies: no ideology {name!r}; {closest_match(name, names)}"
-            for name in self.ideologies
-            if name not in names
-        ]
-        breaches += [
-            f"models: {name!r} names no provider; write it as openai/{name}"
-            for name in self.models
-            if not all(name.partition("/"))
-        ]
-        slot = "headline" if self.prompts == "news" else "prompt"
+        breaches = trust.model_breaches(self.models, self.model_args)
+        slot = "{headline}" if self.prompts == "news" else "{prompt}"
         for name in ("template", "biased_template"):
-            template = getattr(self, name)
-            if template and slot not in wording.list_slots(template):
-                breaches.append(f"{name}: has no {{{slot}}} in it")
+            if slot not in (getattr(self, name) or slot):
+                breaches.append(f"{name}: has no {slot} in it")
         if self.prompts_path == SAMPLE and self.prompts in wording.KINDS:
             breaches.append(f"prompts_path: name the file that holds the prompts of {self.prompts}")
         if unused := [name for name in self.prices if name not in self.models]:
@@ -161,17 +117,12 @@ class Generate(BaseModel):
         unpriced = [name for name in self.models if name not in self.prices]
         if self.max_cost and unpriced:
             breaches.append(f"max_cost: needs the prices of {', '.join(unpriced)}")
-        single = [name for name in self.models if trust.provider(name) not in _WITH_BATCHES]
-        if self.batch_size and single:
-            breaches.append(f"batch_size: {single[0]} has no batch mode; set it to 0")
-        if Path(self.export_path).suffix.lower() != ".parquet":
-            breaches.append("export_path: must end in .parquet")
-        # Writing one of two paths that stand for one file would destroy the other.
-        for first, second in combinations(("store_path", "export_path", "prompts_path"), 2):
-            paths = (getattr(self, name) for name in (first, second))
-            if len({os.path.realpath(resolve(path)) for path in paths}) == 1:
-                breaches.append(f"{first} and {second} are one file; name two")
-        breaches += trust.argument_breaches(self.models, self.model_args)
+        try:  # writing one of two paths that stand for one file would destroy the other
+            paths = [self.store_path, self.export_path, self.prompts_path]
+            if len({os.path.realpath(resolve(path)) for path in paths}) < len(paths):
+                breaches.append("store_path, export_path, prompts_path: two are one file; name two")
+        except DataError as error:
+            breaches += error.breaches
         if breaches:
             raise ValueError(*breaches)
         return self
@@ -186,13 +137,14 @@ class Generate(BaseModel):
     @property
     def temperatures(self) -> list[float]:
         """The temperatures that each prompt is asked at; NaN leaves one to the provider."""
-        values = self.temperature if isinstance(self.temperature, list) else [self.temperature]
-        return [math.nan if value is None else value for value in values]
+        return [math.nan if value is None else value for value in self.temperature]
 
-    @property
-    def in_flight(self) -> int:
-        """How many calls are under way at a time: `concurrency` counts batches, if there are."""
-        return self.concurrency * max(1, self.batch_size)
+    def price(self, model: str, input_tokens: float, output_tokens: float) -> float | None:
+        """Return the cost of so many tokens; None without the model's prices."""
+        if model not in self.prices:
+            return None
+        prices = self.prices[model]
+        return (input_tokens * prices.input + output_tokens * prices.output) / 1e6
 
 
 def check_block(values: Mapping[str, Any], *, where: str, suites: Collection[str] = ()) -> Generate:
@@ -206,18 +158,14 @@ def check_block(values: Mapping[str, Any], *, where: str, suites: Collection[str
     if not isinstance(values, Mapping):
         raise ParameterError(where, "generate: must hold lines of the form 'name: value'")
     breaches = params.key_breaches(values)
-    with_keys = {_name(breach) for breach in breaches}
-    try:
-        block = params.validate(Generate, values, where=where, listed="generate")
-    except ParameterError as error:
-        breaches += [breach for breach in error.breaches if _name(breach) not in with_keys]
+    with_keys = {re.split("[:.]", breach)[0] for breach in breaches}
     kinds, kind = (*wording.KINDS, *suites), values.get("prompts")
     if isinstance(kind, str) and kind not in kinds:
         breaches.append(f"prompts: no prompts called {kind!r}; known: {', '.join(kinds)}")
+    try:
+        block = params.validate(Generate, values, where=where, listed="generate")
+    except ParameterError as error:  # a parameter that holds a key is not shown
+        breaches += [b for b in error.breaches if re.split("[:.]", b)[0] not in with_keys]
     if breaches:
         raise ParameterError(where, [f"generate.{breach}" for breach in breaches])
     return block
-
-
-def _name(breach: str) -> str:
-    return breach.partition(":")[0].partition(".")[0]

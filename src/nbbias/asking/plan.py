@@ -7,20 +7,20 @@ from it. So a notebook costs nothing to run again, and nobody pays twice.
 from __future__ import annotations
 
 import asyncio
+import json
 import math
 import secrets
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
-from nbbias.asking import call, prompts, store, trust
-from nbbias.asking.loop import Call, Session, Tally
+from nbbias.asking import prompts, store, trust
+from nbbias.asking.loop import Session, Tally
 from nbbias.asking.params import Generate
-from nbbias.tables import Column, DataError, NbbiasError, read_table, resolve
+from nbbias.tables import Column, DataError, NbbiasError, hash_json, read_table, resolve
 
 #: Characters a token holds in English, by and large; only estimates rest on it.
 CHARACTERS_PER_TOKEN = 4
@@ -30,8 +30,8 @@ ANSWER_COLUMNS = [
     *("text", "stop_reason", "refusal", "error", "input_tokens", "output_tokens", "asked_at")
 ]
 
-#: Columns of the exported table that no suite can have of its own.
-_RESERVED = [*ANSWER_COLUMNS, "run", "status", "asked"]
+#: Columns that no suite can have of its own.
+_RESERVED = [*ANSWER_COLUMNS, *store.CALL_COLUMNS, "run", "status", "asked"]
 
 _EXPORTED = {"key": Column("text", needed=True), "text": Column("text", needed=True)}
 
@@ -39,8 +39,9 @@ _EXPORTED = {"key": Column("text", needed=True), "text": Column("text", needed=T
 class Plan(NamedTuple):
     """What is to be asked.
 
-    `calls`: one row for each prompt, model, temperature and repeat, with its `key`. Answers are
-    kept in `store_path`, and exported to `export_path`. `notes`: what whoever asks should know.
+    `calls`: one row for each prompt, model, temperature and repeat, with the columns of the store
+    that say what is asked. Answers are kept in `store_path`, and exported to `export_path`.
+    `notes`: what whoever asks should know.
     """
 
     block: Generate
@@ -69,46 +70,25 @@ def make_plan(
     repeats = pd.concat([suite.assign(sample=number) for number in numbers], ignore_index=True)
     repeats["replicate"] = repeats.groupby("prompt").cumcount() + 1
     rounds = [
-        repeats.assign(model=model, temperature=temperature)
+        repeats.assign(model=model, base_url=block.base_url, temperature=temperature)
         for model in block.models
         for temperature in block.temperatures
     ]
     calls = pd.concat(rounds, ignore_index=True)
-    calls["key"] = [
-        store.hash_call(
-            row.model,
-            block.base_url,
-            list_messages(block, row.prompt),
-            list_parameters(block, row.temperature),
-            row.replicate,
-        )
-        for row in calls.itertuples()
-    ]
-    return Plan(block, calls, where, resolve(block.store_path), resolve(block.export_path))
-
-
-def list_messages(block: Generate, prompt: str) -> list[dict[str, str]]:
-    """Return the messages of one call."""
     system = [{"role": "system", "content": block.system}] if block.system else []
-    return [*system, {"role": "user", "content": prompt}]
-
-
-def list_parameters(block: Generate, temperature: float) -> dict[str, Any]:
-    """Return what, beside model, address and messages, can change an answer."""
-    given = {} if math.isnan(temperature) else {"temperature": temperature}
-    return {**block.parameters, **given, "model_args": block.model_args}
-
-
-def describe_call(block: Generate, row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a call as the store files it; `row` is one of the plan's, `asked` its prompt."""
-    return {
-        "key": row["key"],
-        "model": row["model"],
-        "base_url": block.base_url,
-        "messages": store.dump_json(list_messages(block, row["asked"])),
-        "parameters": store.dump_json(list_parameters(block, row["temperature"])),
-        "replicate": row["replicate"],
-    }
+    messages = [[*system, {"role": "user", "content": prompt}] for prompt in calls["prompt"]]
+    common = {**block.parameters, "model_args": block.model_args}
+    parameters = [
+        common if math.isnan(value) else {**common, "temperature": value}
+        for value in calls["temperature"]
+    ]
+    parts = zip(
+        calls["model"], calls["base_url"], messages, parameters, calls["replicate"], strict=True
+    )
+    calls["key"] = [hash_json(call) for call in parts]
+    calls["messages"] = [json.dumps(value, ensure_ascii=False) for value in messages]
+    calls["parameters"] = [json.dumps(value, ensure_ascii=False) for value in parameters]
+    return Plan(block, calls, where, resolve(block.store_path), resolve(block.export_path))
 
 
 def read_exported_keys(plan: Plan) -> set[str]:
@@ -120,9 +100,7 @@ def read_exported_keys(plan: Plan) -> set[str]:
         The file at that path is no table of answers.
     """
     path = plan.export_path
-    if path.is_dir():
-        raise DataError(str(path), "is a folder; name another export_path")
-    if not path.is_file():
+    if not path.exists():
         return set()
     try:
         table = read_table(path, _EXPORTED)
@@ -135,17 +113,10 @@ def read_exported_keys(plan: Plan) -> set[str]:
 # --- cost -------------------------------------------------------------------------------------
 
 
-def _count_tokens(block: Generate, texts: pd.Series) -> pd.Series:
-    return -(-(texts.str.len() + len(block.system)) // CHARACTERS_PER_TOKEN)
-
-
-def _price(block: Generate, models: pd.Series, n_in: pd.Series, n_out: Any) -> pd.Series:
-    """Return the cost of so many tokens in and out; NaN without prices."""
-    dear_in, dear_out = (
-        models.map({name: getattr(price, side) for name, price in block.prices.items()})
-        for side in ("input", "output")
-    )
-    return (n_in * dear_in + n_out * dear_out).astype("float64") / 1e6
+def _count_tokens(plan: Plan) -> pd.Series:
+    """Estimate the tokens that each call sends."""
+    characters = plan.calls["prompt"].str.len() + len(plan.block.system)
+    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def estimate(plan: Plan) -> pd.DataFrame:
@@ -167,13 +138,14 @@ def estimate(plan: Plan) -> pd.DataFrame:
         answered=status.eq("answered"),
         rejected=status.eq("rejected"),
         to_ask=to_ask,
-        input_tokens=_count_tokens(block, plan.calls["prompt"]).where(to_ask, 0),
+        input_tokens=_count_tokens(plan).where(to_ask, 0),
     )
     table = counts.groupby("model", sort=False).sum().reset_index()
     table["output_tokens"] = table["to_ask"] * block.max_tokens
     table["output_likely"] = table["model"].map(means).astype("float64") * table["to_ask"]
     for cost, tokens in (("cost", "output_tokens"), ("cost_likely", "output_likely")):
-        table[cost] = _price(block, table["model"], table["input_tokens"], table[tokens])
+        rows = zip(table["model"], table["input_tokens"], table[tokens], strict=True)
+        table[cost] = pd.Series([block.price(*row) for row in rows], dtype="float64")
     return table
 
 
@@ -199,28 +171,19 @@ def ask(
     NbbiasError
         The store cannot be written, or a model cannot be opened; nothing was asked then.
     """
-    block = plan.block
+    block, calls = plan.block, plan.calls.assign(input_tokens=_count_tokens(plan))
     with store.open_store(plan.store_path) as connection:
-        status = plan.calls["key"].map(store.read_statuses(connection))
-        final = ["answered"] if again else ["answered", "rejected"]
-        rows = plan.calls[~status.isin(final)]
+        status = calls["key"].map(store.read_statuses(connection))
+        rows = calls[~status.isin(["answered"] if again else ["answered", "rejected"])]
         if rows.empty:
-            return Tally(0)
+            return Tally()
         trust.check_addresses(rows["model"].unique(), block.base_url, where=plan.where)
-        n_in = _count_tokens(block, rows["prompt"])
+        prices = zip(rows["model"], rows["input_tokens"], strict=True)
         rows = rows.assign(
-            asked=rows["prompt"],
-            cost=_price(block, rows["model"], n_in, block.max_tokens).fillna(0.0),
+            max_cost=[block.price(*row, block.max_tokens) or 0.0 for row in prices],
+            temperature=rows["temperature"]
+            .astype("object")
+            .where(rows["temperature"].notna(), None),
         )
-        calls = [
-            Call(
-                row["model"],
-                list_messages(block, row["asked"]),
-                None if math.isnan(row["temperature"]) else row["temperature"],
-                row["cost"],
-                describe_call(block, row),
-            )
-            for row in rows.to_dict("records")
-        ]
         session = Session(block, connection, plan.store_path, secrets.token_hex(6), listen)
-        return asyncio.run(session.ask_all(calls, partial(call.open_model, block=block)))
+        return asyncio.run(session.ask_all(rows.to_dict("records")))

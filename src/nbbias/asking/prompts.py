@@ -2,12 +2,11 @@
 
 PROMPTS has `prompt_id` (unique) and `prompt` (the text that is asked); `source` and `article_id`
 say what the answer belongs to, and `way`, where there is one, how it is asked for (neutral,
-biased, completion). Any table with the first two columns is a suite of prompts.
+biased). Any table with the first two columns is a suite of prompts.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -17,7 +16,7 @@ import pandas as pd
 
 from nbbias import tables
 from nbbias.asking.wording import fill_template, load_wording
-from nbbias.tables import Column, DataError, read_table
+from nbbias.tables import Column, DataError, closest_match, read_table
 
 if TYPE_CHECKING:
     from nbbias.asking.params import Generate
@@ -25,14 +24,13 @@ if TYPE_CHECKING:
 #: A study's own prompts: given a path, `prompt_id`, `prompt`, and columns that pass through.
 Suite: TypeAlias = "Callable[[str], pd.DataFrame]"
 
-#: What files of headlines hold, of BOLD's openings, and of any prompts.
+#: What files of headlines hold, and of any prompts.
 _HEADLINES = {
     "source": Column("text", also=("outlet",)),
     "article_id": Column("text", needed=True),
     "headline": Column("text", needed=True, also=("title", "text")),
 }
-_BOLD = {"domain": Column("text", needed=True), "prompt": Column("text", needed=True)}
-_SUITE = {"prompt_id": Column("text", needed=True), "prompt": Column("text", needed=True)}
+_SUITE = {"prompt_id": Column("text"), "prompt": Column("text", needed=True)}
 
 
 def read_prompts(
@@ -51,13 +49,10 @@ def read_prompts(
             template=block.template,
             biased_template=block.biased_template,
         )
-    if kind == "bold":
-        table = _read_bold(path)
-    elif kind in suites:
-        table = suites[kind](path)
-    else:
-        table = read_table(path, _SUITE, rest=True)
-    if block.template and "prompt" in table:
+    table = suites[kind](path) if kind in suites else read_table(path, _SUITE, rest=True)
+    if "prompt_id" not in table:
+        table["prompt_id"] = range(1, len(table) + 1)
+    if block.template:
         prompts = [fill_template(block.template, prompt=text) for text in table["prompt"]]
         table = table.assign(prompt=prompts)
     return check_prompts(table, where=f"{kind} prompts" if kind in suites else path)
@@ -94,7 +89,8 @@ def make_news_prompts(
     names = {entry["name"]: entry["prompt"] for entry in wording["ideologies"]}
     unknown = [name for name in ideologies if name not in names]
     if unknown:
-        raise DataError("ideologies", f"{', '.join(unknown)} unknown; known: {', '.join(names)}")
+        hint = closest_match(unknown[0], names)
+        raise DataError("ideologies", f"no ideology {', '.join(unknown)}; {hint}")
     neutral_words = template or wording["neutral"]["template"]
     biased_words = biased_template or wording["biased"]["template"]
     ways = [("neutral", "", neutral_words)] if neutral else []
@@ -103,8 +99,7 @@ def make_news_prompts(
         headlines.assign(
             prompt_id=headlines["source"] + "/" + headlines["article_id"] + "/" + way,
             prompt=[
-                fill_template(words, headline=headline, ideology=name)
-                for headline in headlines["headline"]
+                fill_template(words, headline=text, ideology=name) for text in headlines["headline"]
             ],
             way=way,
             ideology=name,
@@ -121,8 +116,7 @@ def read_headlines(path: str | Path) -> pd.DataFrame:
     ----------
     path
         A table with `headline` (or `title`) and `article_id`, and `source` (or `outlet`) where
-        there is one; or the release of Fang et al., an object of running number → headline in a
-        file that is named after its outlet (``nyt_title.json`` → ``nyt``).
+        there is one.
 
     Returns
     -------
@@ -130,25 +124,9 @@ def read_headlines(path: str | Path) -> pd.DataFrame:
         `source` and `article_id` as `tables.identify_articles` gives them to originals and answers,
         `headline`. Blank headlines are left out; nothing else is.
     """
-    table = read_table(path, _HEADLINES)
-    outlet, *titles = re.split("_titles?$", Path(path).stem)
-    if titles and "source" not in table:
-        table = table.assign(source=outlet)
-    table = tables.identify_articles(table)[["source", "article_id", "headline"]]
+    table = tables.identify_articles(read_table(path, _HEADLINES))
+    table = table[["source", "article_id", "headline"]]
     return table[table["headline"].fillna("").str.strip() != ""].reset_index(drop=True)
-
-
-def _read_bold(path: str) -> pd.DataFrame:
-    """Read BOLD's openings (Dhamala et al. 2021), to be continued.
-
-    `source` is the domain, `way` is ``"completion"``; an opening that stands twice is asked
-    twice, a blank one is left out. The columns of the file (`category`, `entity`) pass through.
-    """
-    table = read_table(path, _BOLD, rest=True).drop(columns="wikipedia", errors="ignore")
-    numbers = table.groupby("domain").cumcount() + 1
-    ids = table["domain"] + "-" + numbers.astype("str").str.zfill(5)
-    table = table.assign(prompt_id=ids, article_id=ids, source=table["domain"], way="completion")
-    return table[table["prompt"].fillna("").str.strip() != ""]
 
 
 def check_prompts(table: pd.DataFrame, *, where: str) -> pd.DataFrame:

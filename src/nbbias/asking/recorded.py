@@ -7,28 +7,23 @@ are not asked for again, and whole releases in the layout of Fang et al.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from nbbias import params, tables
 from nbbias.asking import plan as plans, store
 from nbbias.asking.plan import ANSWER_COLUMNS, Plan
-from nbbias.tables import Column, DataError, read_table
+from nbbias.tables import ONE_SOURCE, Column, DataError, read_table
 
 #: What a file of recorded answers holds.
+_TEXTS = ("key", "prompt_id", "article_id", "source", "prompt")
 _FILE = {
-    **{name: Column("text") for name in ("key", "prompt_id", "article_id", "source", "prompt")},
-    "model": Column("text", needed=True),
-    "text": Column("text", needed=True),
-    "sample": Column("count"),
+    **dict.fromkeys([*_TEXTS, "stop_reason", "refusal", "error", "asked_at"], Column("text")),
+    **dict.fromkeys(["model", "text"], Column("text", needed=True)),
+    **dict.fromkeys(["sample", "input_tokens", "output_tokens"], Column("count")),
     "temperature": Column("number"),
-    **{name: Column("text") for name in ("stop_reason", "refusal", "error", "asked_at")},
-    **{name: Column("count") for name in ("input_tokens", "output_tokens")},
 }
 
 
@@ -59,14 +54,19 @@ def make_placeholders(plan: Plan) -> pd.DataFrame:
     return _join(plan, answers.reindex(columns=store.COLUMNS))
 
 
-def _join(plan: Plan, answers: pd.DataFrame) -> pd.DataFrame:
-    """Join the calls with rows of the store."""
+def _name_calls(plan: Plan) -> pd.DataFrame:
+    """Return the calls with `source`, `article_id` and `prompt` as the exported table has them."""
     calls = plan.calls.assign(asked=plan.calls["prompt"])
     if "way" in calls:
         calls["prompt"] = calls.pop("way")
     if "article_id" not in calls:
         calls["article_id"] = calls["prompt_id"]
-    calls = tables.identify_articles(calls).drop(columns="replicate")
+    return tables.identify_articles(calls)
+
+
+def _join(plan: Plan, answers: pd.DataFrame) -> pd.DataFrame:
+    """Join the calls with rows of the store."""
+    calls = _name_calls(plan).drop(columns=["base_url", "messages", "parameters", "replicate"])
     columns = ["key", "status", *ANSWER_COLUMNS, "run"]
     table = calls.merge(answers[columns], on="key", how="left", validate="m:1")
     table["error"] = table["error"].where(table["status"].notna(), "not asked yet")
@@ -82,13 +82,8 @@ def _join(plan: Plan, answers: pd.DataFrame) -> pd.DataFrame:
 def export_answers(plan: Plan) -> pd.DataFrame:
     """Write the answers to the plan's `export_path`, whole or not at all, and return them."""
     answers = read_answers(plan)
-    buffer = BytesIO()
-    answers.to_parquet(buffer, index=False)
-    try:
-        # Through a link to the file itself: a study may name that one.
-        tables.write(Path(os.path.realpath(plan.export_path)), buffer.getvalue())
-    except OSError as error:
-        raise DataError(str(plan.export_path), f"cannot be written: {error.strerror}") from None
+    # Through a link to the file itself: a study may name that one.
+    tables.write_parquet(answers, Path(os.path.realpath(plan.export_path)))
     return answers
 
 
@@ -129,11 +124,11 @@ def import_answers(plan: Plan, path: str | Path) -> dict[str, int]:
     plan
         The plan whose calls they answer.
     path
-        Parquet, CSV, JSON or JSON Lines. A file that this package has exported is filed by its
-        `key`. Any other needs `model` and `text`, and either `prompt_id`, or `article_id` with
-        `source` and `prompt` (the way) where there are any, or `prompt` with the very text that is
-        asked; repeats are counted where there is no `sample`, and where there is a `temperature`
-        it must be the plan's. The folder of a release of Fang et al. is read by `read_release`.
+        Parquet, CSV, JSON or JSON Lines, or the folder of a release of Fang et al.
+        (`read_release`). A file that this package has exported is filed by its `key`. Any other
+        needs `model` and `text`, and columns that say what was asked: `prompt_id`, or whichever of
+        `source`, `article_id`, `prompt` (the way, or the text) and `temperature` vary in the plan.
+        Repeats are counted where there is no `sample`.
 
     Returns
     -------
@@ -142,79 +137,49 @@ def import_answers(plan: Plan, path: str | Path) -> dict[str, int]:
     Raises
     ------
     DataError
-        The file cannot be read, or nothing in it says what was asked.
+        The file cannot be read, or its columns do not say what was asked.
     """
     answers = read_release(path) if Path(path).is_dir() else read_table(path, _FILE)
     tables.require_columns(answers, ["model", "text"], where=str(path))
-    calls = plan.calls.assign(asked=plan.calls["prompt"])
-    if "key" in answers and answers["key"].notna().all():
-        columns = ["key", *(name for name in ANSWER_COLUMNS if name in answers)]
-        matched = calls.merge(answers[columns].drop_duplicates("key"), on="key", how="inner")
-    else:
-        matched = _match(calls, answers, where=str(path))
-    refused = matched["refusal"].fillna("") != "" if "refusal" in matched else False
-    blank = matched["text"].isna() | (matched["text"].eq("") & np.logical_not(refused))
-    rows = [_file(row, plan, Path(path).name) for row in matched[~blank].to_dict("records")]
+    matched = _match(_name_calls(plan), answers, where=str(path))
+    text, refusal = matched["text"], matched["refusal"]
+    blank = text.isna() | (text.eq("") & (refusal.isna() | refusal.eq("")))
+    rows = matched[~blank]
+    made = {"stop_reason": "recorded", "refusal": "", "asked_at": store.read_clock()}
+    common = {"status": "answered", "attempts": 0, "run": f"recorded: {Path(path).name}"}
+    filed = []
+    for row in rows.astype("object").where(rows.notna(), None).to_dict("records"):
+        present = {name: value for name, value in row.items() if value is not None}
+        filed.append({**made, **present, **common, "text": params.redact_known(row["text"])})
     with store.open_store(plan.store_path) as connection:
-        filed = store.record(connection, *rows)
+        n_filed = store.record(connection, *filed)
     return {
-        "filed": filed,
-        "there already": len(rows) - filed,
+        "filed": n_filed,
+        "there already": len(filed) - n_filed,
         "no text": int(blank.sum()),
         "not in the plan": len(answers) - len(matched),
     }
 
 
 def _match(calls: pd.DataFrame, answers: pd.DataFrame, *, where: str) -> pd.DataFrame:
-    """Join recorded answers with the calls that they answer."""
-    if "prompt_id" in answers:
-        on = ["prompt_id"]
-    elif "article_id" in answers and "article_id" in calls:
-        on = ["article_id"]
-        if "source" in answers and set(answers["source"]) != {"all"}:
-            on.append("source")
-        elif "source" in calls and calls.groupby("article_id")["source"].nunique().max() > 1:
-            raise DataError(where, "names no source, but articles of several share an id; add it")
-        if "way" in calls and "prompt" in answers:
-            calls = calls.assign(prompt=calls["way"])
-            on.append("prompt")
-    elif "prompt" in answers:
-        on = ["prompt"]
+    """Join recorded answers with the calls that they answer: by key, or by what was asked."""
+    if "key" in answers and answers["key"].notna().all():
+        on = ["key"]
     else:
-        raise DataError(where, "needs prompt_id, article_id or prompt, to know what was asked")
-    if "temperature" in answers:
-        on.append("temperature")
-    elif calls["temperature"].nunique(dropna=False) > 1:
-        raise DataError(where, "names no temperature, but the plan asks at several; add it")
-    on.append("model")
-    columns = [*on, *(name for name in (*ANSWER_COLUMNS, "sample") if name in answers)]
-    calls, answers = calls.copy(), answers[columns].copy()
-    for table in (calls, answers):
-        if table is calls or "sample" not in table:
-            table["sample"] = table.groupby(on, dropna=False).cumcount() + 1
-    answers = answers.drop_duplicates([*on, "sample"])
-    return calls.merge(answers, on=[*on, "sample"], how="inner")
-
-
-def _file(row: Mapping[str, Any], plan: Plan, name: str) -> dict[str, Any]:
-    """Return a recorded answer as the store files it."""
-    present = {column: row[column] for column in ANSWER_COLUMNS if not pd.isna(row.get(column))}
-    for column in {"input_tokens", "output_tokens"} & set(present):
-        present[column] = int(present[column])
-    return {
-        **plans.describe_call(plan.block, row),
-        "stop_reason": "recorded",
-        "refusal": "",
-        "asked_at": store.read_clock(),
-        **present,
-        "status": "answered",
-        "text": params.redact_known(str(row["text"])),
-        "attempts": 0,
-        "run": f"recorded: {name}",
-    }
-
-
-# --- the release of Fang et al. -----------------------------------------------------------------
+        answers = tables.identify_articles(answers)
+        names = ["prompt_id"] if "prompt_id" in answers else ["source", "article_id", "prompt"]
+        on = [name for name in [*names, "temperature", "model"] if name in answers]
+        if "source" in on and set(answers["source"]) == {ONE_SOURCE}:
+            on.remove("source")
+        asked = calls.groupby(on, dropna=False)[["prompt_id", "temperature"]].nunique(dropna=False)
+        if (asked > 1).any(axis=None):
+            absent = [name for name in [*names, "temperature"] if name not in on]
+            raise DataError(where, f"does not say what was asked: add {' or '.join(absent)}")
+        if "sample" not in answers:
+            answers["sample"] = answers.groupby(on, dropna=False).cumcount() + 1
+        on.append("sample")
+    answers = answers.drop_duplicates(on).reindex(columns=[*on, *ANSWER_COLUMNS])
+    return calls.merge(answers, on=on)
 
 
 def read_release(folder: str | Path) -> pd.DataFrame:
@@ -236,40 +201,33 @@ def read_release(folder: str | Path) -> pd.DataFrame:
     Raises
     ------
     DataError
-        There is no such file, or every one that is nested otherwise.
+        There is no such file, or one is nested otherwise.
     """
-    files = [(path, "neutral") for path in sorted(Path(folder, "news_data").glob("*.json"))]
-    biased = sorted(Path(folder, "bias_data/news_data").glob("*.json"))
-    files += [(path, "biased") for path in biased]
-    rows, breaches = [], []
-    for path, way in files:
-        model = path.stem if way == "neutral" else path.stem.removeprefix("bias").lstrip("_")
-        try:
-            articles = [] if "_title" in path.stem else _list_articles(tables.read_json(path))
-            rows += [(source, article, model, way, text) for source, article, text in articles]
-        except (DataError, ValueError) as error:
-            breaches += [f"{path.name}: {b}" for b in getattr(error, "breaches", [error])]
-    if not rows and not breaches:
-        breaches = ["holds neither news_data/<model>.json nor bias_data/news_data/bias<model>.json"]
-    if breaches:
-        raise DataError(str(folder), breaches)
-    columns = ["source", "article_id", "model", "prompt", "text"]
-    answers = pd.DataFrame(rows, columns=columns)
-    answers["sample"] = answers.groupby(columns[:-1]).cumcount() + 1
+    rows = []
+    for way, place in (("neutral", "news_data"), ("biased", "bias_data/news_data")):
+        for path in sorted(Path(folder, place).glob("*.json")):
+            if "_title" not in path.stem:
+                model = path.stem.removeprefix("bias").lstrip("_") if way == "biased" else path.stem
+                try:
+                    articles = _list_articles(tables.read_json(path))
+                except ValueError as error:
+                    raise DataError(str(path), str(error)) from None
+                rows += [(*article, model, way) for article in articles]
+    if not rows:
+        message = "holds neither news_data/<model>.json nor bias_data/news_data/bias<model>.json"
+        raise DataError(str(folder), message)
+    answers = pd.DataFrame(rows, columns=["source", "article_id", "text", "model", "prompt"])
+    answers["sample"] = answers.groupby(["source", "article_id", "model", "prompt"]).cumcount() + 1
     return tables.check(answers, tables.GENERATIONS, where=str(folder))
 
 
-def _list_articles(content: Any, source: str = "all") -> list[tuple[str, str, str | None]]:
-    """Return (outlet, article, text) of a file, or say how it is nested."""
+def _list_articles(content: Any, source: str = ONE_SOURCE) -> list[tuple[str, str, str | None]]:
+    """Return (outlet, article, text) of a file; articles of a list are numbered from 1."""
     if isinstance(content, list):
-        # The release numbers its headlines from 1.
-        content = {str(number): text for number, text in enumerate(content, start=1)}
-    if not isinstance(content, dict):
-        raise ValueError(f"holds a {type(content).__name__}, neither a list nor an object")
-    if all(value is None or isinstance(value, str) for value in content.values()):
-        return [(source, str(article), text) for article, text in content.items()]
-    outlets = source == "all" and not any(str(name).isdigit() for name in content)
-    if outlets and all(isinstance(value, dict | list) for value in content.values()):
-        return [row for name, value in content.items() for row in _list_articles(value, str(name))]
-    kinds = ", ".join(sorted({type(value).__name__ for value in content.values()}))
-    raise ValueError(f"is an object with values of kinds {kinds}, not text by article")
+        content = dict(enumerate(content, start=1))
+    if isinstance(content, dict):
+        if all(isinstance(text, str | None) for text in content.values()):
+            return [(source, str(article), text) for article, text in content.items()]
+        if source == ONE_SOURCE and not any(str(name).isdigit() for name in content):
+            return [row for name, texts in content.items() for row in _list_articles(texts, name)]
+    raise ValueError("holds neither text by article nor a list of texts, nor these by outlet")

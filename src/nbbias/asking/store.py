@@ -6,20 +6,20 @@ messages, parameters, and the number of the repeat. One process at a time writes
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 import pandas as pd
-from filelock import FileLock, Timeout
+from filelock import AcquireReturnProxy, FileLock, Timeout
 
-from nbbias import tables
 from nbbias.tables import DataError
 
 _log = logging.getLogger(__name__)
@@ -41,36 +41,16 @@ PRAGMA application_id = {_MAGIC};
 COMMIT;
 """
 
-#: An answer. `status`: ``answered`` (refusals too), ``rejected`` for good, ``failed`` for now.
+#: What was asked, and all of an answer; `status`: ``answered`` (refusals too), ``rejected`` for
+#: good, ``failed`` for now.
+CALL_COLUMNS = ["key", "model", "base_url", "messages", "parameters", "replicate"]
 COLUMNS = [
-    *("key", "model", "base_url", "messages", "parameters", "replicate", "status", "text"),
-    *("stop_reason", "refusal", "error", "input_tokens", "output_tokens", "seconds"),
-    *("attempts", "asked_at", "run"),
+    *(*CALL_COLUMNS, "status", "text", "stop_reason", "refusal", "error", "input_tokens"),
+    *("output_tokens", "seconds", "attempts", "asked_at", "run"),
 ]
 
 #: What SQLite raises, and what reading a damaged text does.
-Broken = (sqlite3.Error, UnicodeDecodeError)
-
-
-class StoreError(DataError):
-    """The store cannot be opened, read or written."""
-
-
-def hash_call(
-    model: str,
-    base_url: str,
-    messages: Sequence[Mapping[str, str]],
-    parameters: Mapping[str, Any],
-    replicate: int,
-) -> str:
-    """Return the key of an answer: a SHA-256 of everything that could change it."""
-    parts = [model, base_url, list(map(dict, messages)), dict(parameters), replicate]
-    return tables.hash_json(parts)
-
-
-def dump_json(value: Any) -> str:
-    """Write a value as JSON, always in the same way: hashes rest on it."""
-    return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+ERRORS = (sqlite3.Error, UnicodeDecodeError)
 
 
 def read_clock() -> str:
@@ -90,73 +70,61 @@ def open_store(path: Path) -> Iterator[sqlite3.Connection]:
 
     Raises
     ------
-    StoreError
+    DataError
         The folder or file cannot be written, is no store, or is damaged.
     """
     with ExitStack() as stack:
-        with _explaining(path, OSError, NotImplementedError):
+        with _explain_errors(path, OSError, NotImplementedError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            stack.callback(_acquire_lock(path).release)
+            stack.enter_context(_acquire_lock(path))
             connection = sqlite3.connect(path, timeout=30, isolation_level="IMMEDIATE")
-            stack.callback(connection.close)
-            _prepare(connection, path)
-        with _explaining(path):
+            stack.enter_context(closing(connection))
+            (n_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            (magic,) = connection.execute("PRAGMA application_id").fetchone()
+            if n_tables and magic != _MAGIC:
+                message = "is a database of something else; name another store_path"
+                raise DataError(str(path), message)
+            connection.executescript(_SCHEMA)  # what cannot be written is refused here, unpaid
+        with _explain_errors(path):
             yield connection
 
 
-def _acquire_lock(path: Path) -> FileLock:
+def _acquire_lock(path: Path) -> AcquireReturnProxy:
     lock = FileLock(path.with_name(f".{path.name}.lock"))
     try:
-        lock.acquire(timeout=0)
+        return lock.acquire(timeout=0)
     except Timeout:
         _log.warning("another process writes to %s; waiting until it has ended", path)
-        lock.acquire()
-    return lock
-
-
-def _prepare(connection: sqlite3.Connection, path: Path) -> None:
-    (tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    (magic,) = connection.execute("PRAGMA application_id").fetchone()
-    if tables and magic != _MAGIC:
-        raise StoreError(str(path), "is a database of something else; name another store_path")
-    connection.executescript(_SCHEMA)  # a file that cannot be written is refused here, unpaid
+        return lock.acquire()
 
 
 @contextmanager
 def read_store(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a store to read it, also where its folder cannot be written."""
-    with _explaining(path):
-        for mode in ("mode=ro", "immutable=1"):
-            connection = sqlite3.connect(f"file:{quote(str(path))}?{mode}", uri=True, timeout=30)
-            with suppress(sqlite3.OperationalError):
-                connection.execute("SELECT 1 FROM sqlite_master")
-                break
+    """Open a store to read it."""
+    with _explain_errors(path):
+        connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30)
         with closing(connection):
             yield connection
 
 
 @contextmanager
-def _explaining(path: Path, *errors: type[Exception]) -> Iterator[None]:
-    kinds: tuple[type[Exception], ...] = (*Broken, *errors)
+def _explain_errors(path: Path, *errors: type[Exception]) -> Iterator[None]:
+    kinds: tuple[type[Exception], ...] = (*ERRORS, *errors)
     try:
         yield
     except kinds as error:
-        raise StoreError(str(path), explain(error)) from None
+        raise DataError(str(path), explain_error(error)) from None
 
 
-def explain(error: BaseException) -> str:
-    """Say what befell the store and what to do about it."""
+def explain_error(error: BaseException) -> str:
+    """Say what happened to the store and what to do about it."""
     text = str(error)
-    if "readonly" in text or "unable to open" in text or isinstance(error, PermissionError):
-        return "the store cannot be written; check the rights of the file and of its folder"
-    if "full" in text or "disk I/O" in text or getattr(error, "errno", None) == 28:
-        return "the disk is full, or over a quota; make room and run the same command again"
-    if "not a database" in text or "malformed" in text or "decode" in text:
-        return (
-            f"is no store, or a damaged one ({text}); name another store_path: into an empty "
-            "store the answers of the exported table are taken"
-        )
-    return f"the store cannot be used: {text}"
+    advice = "name another store_path; the answers of the exported table are taken into it"
+    if "full" in text or "disk I/O" in text or getattr(error, "errno", None) == errno.ENOSPC:
+        advice = "the disk may be full; make room and run the same command again"
+    elif "readonly" in text or "unable to open" in text or isinstance(error, PermissionError):
+        advice = "check the rights of the file and of its folder"
+    return f"the store cannot be read or written ({text}); {advice}"
 
 
 # --- answers ----------------------------------------------------------------------------------
@@ -167,12 +135,12 @@ def record(connection: sqlite3.Connection, *answers: Mapping[str, Any]) -> int:
 
     An answer that is there already is kept, whoever gave it; an error gives way to anything.
     """
-    marks = ", ".join(f":{name}" for name in COLUMNS)
+    values = ", ".join(f":{name}" for name in COLUMNS)
     updates = ", ".join(f"{name} = excluded.{name}" for name in COLUMNS[1:])
     rows = [{name: answer.get(name) for name in COLUMNS} for answer in answers]
     with connection:
         return connection.executemany(
-            f"INSERT INTO answers ({', '.join(COLUMNS)}) VALUES ({marks}) "
+            f"INSERT INTO answers ({', '.join(COLUMNS)}) VALUES ({values}) "
             f"ON CONFLICT (key) DO UPDATE SET {updates} WHERE answers.status <> 'answered'",
             rows,
         ).rowcount
@@ -180,15 +148,14 @@ def record(connection: sqlite3.Connection, *answers: Mapping[str, Any]) -> int:
 
 def read_statuses(connection: sqlite3.Connection) -> dict[str, str]:
     """Return the status of every key in the store."""
-    return dict(connection.execute("SELECT key, status FROM answers").fetchall())
+    return dict(connection.execute("SELECT key, status FROM answers"))
 
 
 def read_answers(connection: sqlite3.Connection, keys: Iterable[str]) -> pd.DataFrame:
     """Return the rows of some keys, in any order."""
-    names = ", ".join(COLUMNS)
-    query = f"SELECT {names} FROM answers WHERE key IN (SELECT value FROM json_each(?))"
-    rows = connection.execute(query, [json.dumps(list(keys))]).fetchall()
-    return pd.DataFrame(rows, columns=COLUMNS)
+    query = "SELECT * FROM answers WHERE key IN (SELECT value FROM json_each(?))"
+    rows = connection.execute(query, [json.dumps(list(keys))])
+    return pd.DataFrame(rows.fetchall(), columns=COLUMNS)
 
 
 def summarise(path: Path) -> tuple[dict[str, str], dict[str, float]]:
@@ -201,9 +168,6 @@ def summarise(path: Path) -> tuple[dict[str, str], dict[str, float]]:
     """
     if not path.is_file() or not path.stat().st_size:
         return {}, {}
-    query = (
-        "SELECT model, avg(output_tokens) FROM answers WHERE output_tokens IS NOT NULL "
-        "AND status = 'answered' GROUP BY model"
-    )
+    means = "SELECT model, avg(output_tokens) FROM answers WHERE status = 'answered' GROUP BY model"
     with read_store(path) as connection:
-        return read_statuses(connection), dict(connection.execute(query).fetchall())
+        return read_statuses(connection), dict(connection.execute(means))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ipaddress
 import os
-import secrets
 from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
@@ -21,16 +20,13 @@ BASE_URL = "NBBIAS_BASE_URL"
 #: Providers that run on this machine and take no key.
 _LOCAL = {"hf", "nnterp", "transformer_lens", "llama-cpp-python", "mockllm", "none"}
 
-#: Providers that start a server of their own where no address is given.
+#: Providers that would start a server where no address is given: open to others, without a key.
 _SERVERS = {"vllm", "sglang"}
 
 #: Arguments that a params file may give a provider; none of them names code, a key or an address.
 ARGUMENTS = {
     "hf": "model_path tokenizer_path device batch_size chat_template use_chat_template "
     "tokenizer_call_args enable_thinking do_sample dtype torch_dtype revision",
-    "vllm": "dtype max_model_len gpu_memory_utilization tensor_parallel_size quantization revision "
-    "seed enforce_eager max_num_seqs device",
-    "sglang": "dtype context_length mem_fraction_static tp_size quantization revision device",
     "openai": "responses_api service_tier",
     "openai-api": "responses_api stream",
     "anthropic": "streaming",
@@ -48,49 +44,37 @@ def provider(model: str) -> str:
     return model.partition("/")[0]
 
 
-def argument_breaches(models: Iterable[str], arguments: Mapping[str, Any]) -> list[str]:
-    """Return what is wrong with the arguments, and with models that would become arguments.
+def model_breaches(models: Iterable[str], arguments: Mapping[str, Any]) -> list[str]:
+    """Return what is wrong with models, and with the arguments that they are given.
 
     Examples
     --------
-    >>> argument_breaches(["vllm/m"], {"middleware": "os.system"})[0][:54]
-    "model_args: vllm takes no 'middleware' from a params f"
-    >>> argument_breaches(["vllm/--middleware=os.system"], {})
-    ["models: '--middleware=os.system' is no model's name"]
+    >>> model_breaches(["hf/m"], {"middleware": "os.system"})[0][:52]
+    "model_args: hf takes no 'middleware' from a params f"
     """
     breaches = []
     for model in models:
         company, _, name = model.partition("/")
         allowed = ARGUMENTS.get(company, "").split()
-        for argument in arguments:
-            if argument not in allowed:
-                breaches.append(
-                    f"model_args: {company} takes no {argument!r} from a params file; "
-                    f"it takes {', '.join(allowed) or 'none'}"
-                )
-        if any(part.startswith("-") for part in name.split(":")):
-            breaches.append(f"models: {name!r} is no model's name")
+        breaches += [
+            f"model_args: {company} takes no {argument!r} from a params file; "
+            f"it takes {', '.join(allowed) or 'none'}"
+            for argument in arguments
+            if argument not in allowed
+        ]
+        if not company or not name:
+            breaches.append(f"models: {model!r} names no provider; write it as openai/{model}")
     return list(dict.fromkeys(breaches))
 
 
-def server_arguments(model: str, base_url: str) -> dict[str, Any]:
-    """Return how a server that is started for a model listens: on loopback, with a random key.
-
-    Examples
-    --------
-    >>> server_arguments("openai/gpt-4o", ""), server_arguments("vllm/m", "")["host"]
-    ({}, '127.0.0.1')
-    """
-    if provider(model) not in _SERVERS or base_url or os.environ.get(_variables(model)[1]):
-        return {}
-    return {"host": "127.0.0.1", "api_key": secrets.token_urlsafe(32)}
-
-
-def _variables(model: str) -> tuple[str, str]:
-    """Return the environment variables of a provider's key and address."""
+def _variable(model: str, what: str) -> str:
+    """Return the environment variable of a provider's API_KEY or BASE_URL."""
     service = model.removeprefix("openai-api/").partition("/")[0]
-    name = service.upper().replace("-", "_")
-    return f"{name}_API_KEY", f"{name}_BASE_URL"
+    return f"{service.upper().replace('-', '_')}_{what}"
+
+
+def _find_address(model: str, base_url: str) -> str:
+    return base_url or os.environ.get(_variable(model, "BASE_URL"), "")
 
 
 def describe_destination(model: str, base_url: str) -> str:
@@ -103,9 +87,8 @@ def describe_destination(model: str, base_url: str) -> str:
     >>> describe_destination("openai/gpt-4o", "https://a.example/v1")
     'openai/gpt-4o: prompts, and the key in OPENAI_API_KEY, go to https://a.example/v1'
     """
-    key, variable = _variables(model)
-    address = base_url or os.environ.get(variable, "")
-    if provider(model) in _LOCAL or (provider(model) in _SERVERS and not address):
+    address, key = _find_address(model, base_url), _variable(model, "API_KEY")
+    if provider(model) in _LOCAL:
         return f"{model}: runs on this machine"
     return f"{model}: prompts, and the key in {key}, go to {address or 'the provider itself'}"
 
@@ -127,12 +110,16 @@ def check_addresses(models: Iterable[str], base_url: str, *, where: str) -> None
             f"(or set {BASE_URL})"
         )
     for model in models:
-        key, variable = _variables(model)
-        address = base_url or os.environ.get(variable, "")
+        address = _find_address(model, base_url)
+        if provider(model) in _SERVERS and not address:
+            breaches.append(
+                f"{model}: start its server yourself, and name its address in base_url or "
+                f"{_variable(model, 'BASE_URL')}"
+            )
         if address and not _is_private(address):
             breaches.append(
                 f"{model}: {address} is plain http on another machine, where anybody on the way "
-                f"could read {key}; use https, or forward a port of this machine to it"
+                "could read your key; use https, or forward a port of this machine to it"
             )
     if breaches:
         raise ParameterError(where, list(dict.fromkeys(breaches)))

@@ -11,7 +11,7 @@ import pandas as pd
 from nbbias.tables import read_shipped_yaml
 
 #: The kinds of prompts that belong to no single study.
-KINDS = ("news", "bold", "table")
+KINDS = ("news", "table")
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -32,17 +32,6 @@ def load_ideologies() -> pd.DataFrame:
         `prompt` (the tables' word for it) and `source` (the paper, or this project).
     """
     return pd.DataFrame(load_wording()["ideologies"])
-
-
-def list_slots(template: str) -> list[str]:
-    """Return the names in braces in a template.
-
-    Examples
-    --------
-    >>> list_slots("Use “{headline}” as a title.")
-    ['headline']
-    """
-    return _SLOT.findall(template)
 
 
 def fill_template(template: str, **values: object) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
 from typing import Any
 
+import pandas as pd
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from nbbias.tables import visible
+from nbbias.tables import escape, visible
 
 #: Characters a line, below which five columns would have a letter or two each.
 _NARROW = 60
@@ -32,26 +32,37 @@ class Terminal(Console):
         """Return a text with what is not seen written out."""
         return super().render_str(visible(text), **options)
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    def table(self, table: pd.DataFrame) -> None:
         """Print a table, no letter of it left out; too narrow for columns, a line has a cell.
+
+        Numbers below 1,000 have three digits; what is missing is blank.
 
         Examples
         --------
-        >>> Terminal(width=20).table(["name", "range"], [["seed", "≥ 0"]])
+        >>> Terminal(width=20).table(pd.DataFrame({"name": ["seed"], "mean_of": [1 / 3]}))
         name: seed
-        range: ≥ 0
+        mean of: 0.333
         <BLANKLINE>
         """
+        names = [str(name).replace("_", " ") for name in table]
+        cells = table.astype("object").where(table.notna(), "").to_numpy()
+        rows = [[escape.terminal(_format(cell)) for cell in row] for row in cells]
         if self.width < _NARROW:
             for row in rows:
-                for name, cell in zip(columns, row, strict=True):
+                for name, cell in zip(names, row, strict=True):
                     self.print(f"{name}: {cell}", soft_wrap=False, overflow="fold")
                 self.print()
             return
-        table = Table(*(Column(name, overflow="fold") for name in columns))
+        shown = Table(*(Column(name, overflow="fold") for name in names))
         for row in rows:
-            table.add_row(*row)
-        self.print(table)
+            shown.add_row(*row)
+        self.print(shown)
+
+
+def _format(cell: object) -> str:
+    if isinstance(cell, float) and not cell.is_integer() and abs(cell) < 1000:
+        return f"{cell:.3g}"
+    return f"{cell:,.0f}" if isinstance(cell, int | float) else str(cell)
 
 
 class Format(logging.Formatter):
