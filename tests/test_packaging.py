@@ -21,7 +21,7 @@ import nbbias
 from nbbias import cli, studies as registry
 from nbbias.params.yaml import parse as parse_yaml
 from nbbias.tables import datasets
-from nbbias.tables.extras import EXTRAS
+from nbbias.tables.packages import EXTRAS
 from tests.conftest import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]

@@ -18,7 +18,7 @@ from nbbias.biasalert.judges import lora, tuned
 from nbbias.biased_prompts import sample
 from nbbias.running import kernel, plan as run_plan
 from nbbias.tables import ExtraError, NbbiasError, ParameterError, datasets
-from nbbias.tables.extras import EXTRAS
+from nbbias.tables.packages import EXTRAS
 from nbbias.text import embeddings, sentiment, toxicity
 from tests.conftest import Command
 

@@ -21,7 +21,7 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias.tables import Contract
-from nbbias.tables.contracts import NOT_BLANK, Check, Part
+from nbbias.tables.contracts import NOT_BLANK, Check, Values
 
 #: The seven types of bias of Fan et al. 2024, section 3.1.
 TYPES = ("orientation", "gender", "social", "race", "religion", "disabled", "culture")
@@ -35,8 +35,8 @@ _UNIT = Check(lambda s: s.between(0, 1), "lies outside 0 to 1")
 _COSINE = Check(lambda s: s.between(-1.001, 1.001), "is no cosine")
 
 
-def _text(*checks: Check, nullable: bool = False, unique: bool = False) -> Part:
-    return Part("str", checks, nullable, unique)
+def _text(*checks: Check, nullable: bool = False) -> Values:
+    return Values("str", checks, nullable)
 
 
 def _verdicts_are_judged(table: pd.DataFrame) -> pd.Series:
@@ -50,19 +50,20 @@ def _losses_have_a_reason(table: pd.DataFrame) -> pd.Series:
 #: One bias as people hold it. `entry_id` is a hash of what the entry says.
 KNOWLEDGE = Contract(
     {
-        "entry_id": _text(NOT_BLANK, unique=True),
+        "entry_id": _text(NOT_BLANK),
         "statement": _text(NOT_BLANK),
         "bias_type": _text(_TYPE),
         "group": _text(nullable=True),
         "attribute": _text(nullable=True),
         "source": _text(NOT_BLANK),
     },
+    unique=["entry_id"],
     name="KNOWLEDGE",
 )
 
 #: One text to judge.
 TEXTS = Contract(
-    {"text_id": _text(NOT_BLANK, unique=True), "text": _text(nullable=True)}, name="TEXTS"
+    {"text_id": _text(NOT_BLANK), "text": _text(nullable=True)}, unique=["text_id"], name="TEXTS"
 )
 
 #: One answer of a model, to be judged.
@@ -74,11 +75,12 @@ ANSWERS = Contract(
 #: One text that people judged; `bias_type`, `group` and `attribute` are optional columns.
 LABELLED = Contract(
     {
-        "text_id": _text(NOT_BLANK, unique=True),
+        "text_id": _text(NOT_BLANK),
         "text": _text(nullable=True),
-        "biased": Part("bool"),
-        "bias_type": Part("str", (_TYPE,), nullable=True, coerce=False, required=False),
+        "biased": Values("bool"),
+        "bias_type": Values("str", (_TYPE,), nullable=True, required=False),
     },
+    unique=["text_id"],
     name="LABELLED",
 )
 
@@ -86,18 +88,16 @@ LABELLED = Contract(
 EVIDENCE = Contract(
     {
         "text_id": _text(NOT_BLANK),
-        "rank": Part("int64", (Check(lambda s: s >= 1, "is below 1"),)),
+        "rank": Values("int64", (Check(lambda s: s >= 1, "is below 1"),)),
         "entry_id": _text(NOT_BLANK),
         "statement": _text(NOT_BLANK),
         "bias_type": _text(_TYPE),
         "group": _text(nullable=True),
         "attribute": _text(nullable=True),
-        "similarity": Part("float64", (_COSINE,)),
-        "used": Part("bool"),
+        "similarity": Values("float64", (_COSINE,)),
+        "used": Values("bool"),
     },
-    checks=[
-        Check(lambda d: ~d.duplicated(["text_id", "rank"]), "a text has two entries of one rank")
-    ],
+    unique=["text_id", "rank"],
     name="EVIDENCE",
 )
 
@@ -105,13 +105,13 @@ EVIDENCE = Contract(
 #: A further column `instrument` names what the judge is, for the numbers made of its verdicts.
 JUDGEMENTS = Contract(
     {
-        "text_id": _text(NOT_BLANK, unique=True),
+        "text_id": _text(NOT_BLANK),
         "judge": _text(NOT_BLANK),
-        "biased": Part("boolean", nullable=True),
+        "biased": Values("boolean", nullable=True),
         "bias_type": _text(_TYPE, nullable=True),
         "group": _text(nullable=True),
         "attribute": _text(nullable=True),
-        "confidence": Part("float64", (_UNIT,), nullable=True),
+        "confidence": Values("float64", (_UNIT,), nullable=True),
         "explanation": _text(nullable=True),
         "evidence_ids": _text(),
         "knowledge": _text(),
@@ -123,5 +123,6 @@ JUDGEMENTS = Contract(
         Check(_verdicts_are_judged, "a verdict and the outcome 'judged' go together"),
         Check(_losses_have_a_reason, "a text without a verdict has no reason"),
     ],
+    unique=["text_id"],
     name="JUDGEMENTS",
 )

@@ -5,11 +5,12 @@ from . import (
     notes as notes,
     sniff as sniff,
 )
-from .articles import ONE_SOURCE as ONE_SOURCE, identify_articles as identify_articles
 from .columns import (
     Column as Column,
+    ONE_SOURCE as ONE_SOURCE,
     Form as Form,
     convert_columns as convert_columns,
+    identify_articles as identify_articles,
     parse_flag as parse_flag,
 )
 from .contracts import (
@@ -47,11 +48,6 @@ from .errors import (
     refuse as refuse,
 )
 from .escape import visible as visible, without_control as without_control
-from .extras import (
-    ExtraError as ExtraError,
-    missing_packages as missing_packages,
-    require_packages as require_packages,
-)
 from .files import (
     csv as csv,
     figure_html as figure_html,
@@ -70,6 +66,14 @@ from .files import (
     unwritable as unwritable,
     write as write,
     write_parquet as write_parquet,
+)
+from .packages import (
+    REJECTED_PLUGINS as REJECTED_PLUGINS,
+    ExtraError as ExtraError,
+    PluginError as PluginError,
+    Registry as Registry,
+    missing_packages as missing_packages,
+    require_packages as require_packages,
 )
 from .parallel import (
     Engine as Engine,
@@ -91,11 +95,6 @@ from .paths import (
     set_environment as set_environment,
     starting_at as starting_at,
     written_from as written_from,
-)
-from .plugins import (
-    REJECTED_PLUGINS as REJECTED_PLUGINS,
-    PluginError as PluginError,
-    Registry as Registry,
 )
 from .provenance import (
     file_sha256 as file_sha256,

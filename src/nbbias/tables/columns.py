@@ -57,7 +57,6 @@ class Column(NamedTuple):
 
 #: The columns of a file that a reader knows, by name.
 Form = Mapping[str, Column]
-_NOTHING: Mapping[str, str] = MappingProxyType({})
 
 #: Names that people give to what is read most.
 WRITTEN = ("body", "content", "article", "article_text", "full_text", "story")
@@ -69,6 +68,9 @@ SENTENCE = ("sentence", *WRITTEN[:2])
 MODEL = ("llm", "model_name", "system", "engine", "generator")
 ID = ("id", "uid", "doc_id", "document_id", "story_id", "item_id", "nr", "number")
 ASKED = ("question", "input", "instruction")
+
+#: The source of every row of a file that names none.
+ONE_SOURCE = "all"
 
 #: The most columns of a table all of whose columns are read.
 _MOST_COLUMNS = 500
@@ -82,18 +84,6 @@ _FLAGS = {
 }
 
 
-def parse_flag(value: object) -> bool | None:
-    """Return what a cell says of yes and no, or None where it says neither.
-
-    Examples
-    --------
-    >>> [parse_flag(cell) for cell in ("yes", 0, True, "maybe")]
-    [True, False, True, None]
-    """
-    plain = isinstance(value, str | bool | int | float | np.generic)
-    return _FLAGS.get(str(value).strip().lower()) if plain else None
-
-
 def convert_columns(
     table: pd.DataFrame,
     form: Form,
@@ -101,7 +91,7 @@ def convert_columns(
     where: str,
     rest: bool = False,
     names: Sequence[str] = (),
-    assigned: Mapping[str, str] = _NOTHING,
+    assigned: Mapping[str, str] = MappingProxyType({}),
 ) -> pd.DataFrame:
     """Return the columns of a form with plain cells of its kinds, or say everything that is wrong.
 
@@ -143,15 +133,20 @@ def convert_columns(
     names = [str(name) for name in (names or table.columns)]
     if rest and len(names) > _MOST_COLUMNS:
         raise ContractError(where, f"has {len(names):,} columns; {_MOST_COLUMNS} or fewer are read")
-    chosen = match_columns(form, names, assigned=assigned)
-    absent = [name for name in form if name not in chosen]
-    filled = [name for name in absent if form[name].without and not _is_misspelt(name, names, form)]
+    matches = match_columns(form, names, assigned=assigned)
+    others = [name for name in names if name not in form]
+    absent = [name for name in form if name not in matches]
+    filled = [
+        name
+        for name in absent
+        if form[name].without and "did you mean" not in describe_missing([name], others)
+    ]
     missing = [name for name in absent if form[name].needed and name not in filled]
     breaches = [describe_missing(missing, names, expected=form)] if missing else []
     breaches += _unknown_columns(form, names, assigned)
-    roles = {column: name for name, column in chosen.items()}
+    roles = {column: name for name, column in matches.items()}
     if rest:
-        roles |= {name: name for name in names if name not in roles and name not in form}
+        roles = {name: name for name in others} | roles
     twice = [column for column in roles if names.count(column) > 1]
     breaches += [f"the column {visible(column)} stands twice; keep one" for column in twice]
     if twice:
@@ -159,7 +154,7 @@ def convert_columns(
     converted = {}
     for column in filter(roles.__contains__, names):  # in the order of the file
         kind = form[roles[column]].kind if roles[column] in form else "any"
-        values, fault = _convert(table[column], kind)
+        values, fault = _convert(table[column].reset_index(drop=True), kind)
         converted[roles[column]] = values
         breaches += [f"column {visible(column)}: {fault}"] if fault else []
     if breaches:
@@ -187,53 +182,78 @@ def match_columns(
 
     A column that is `assigned` comes first, then one of the name itself, then one of the names that
     files have too; each as it is written, then without regard to capitals, spaces and underscores.
+    Of two columns that differ in these alone, neither is taken.
 
     Examples
     --------
     >>> match_columns({"text": Column("text", also=("body",))}, ["Body ", "n"], assigned={})
     {'text': 'Body '}
     """
-    names = list(map(str, names))
-    chosen = {
+    columns = list(dict.fromkeys(map(str, names)))
+    matches = {
         name: column
         for name, column in assigned.items()
-        if name in form and column and column in names
+        if name in form and column and column in columns
     }
-    spellings = Counter(map(_fold, dict.fromkeys(names)))
-    for fold in (str, _fold):
+    spellings = Counter(map(_fold, columns))
+    unique = {_fold(column): column for column in columns if spellings[_fold(column)] == 1}
+    exact = {column: column for column in columns}
+    for known, fold in ((exact, str), (unique, _fold)):
         for also in (False, True):
-            free = {fold(column): column for column in names if column not in chosen.values()}
-            for name in form:
-                if name in chosen or name in assigned:
-                    continue
-                wanted = [fold(word) for word in (form[name].also if also else (name,))]
-                column = next((free.pop(word) for word in wanted if word in free), None)
-                # Of two columns that differ in capitals alone neither is taken.
-                if column is not None and (fold is str or spellings[_fold(column)] == 1):
-                    chosen[name] = column
-    return chosen
+            for name in [name for name in form if name not in {**matches, **assigned}]:
+                words = form[name].also if also else (name,)
+                free = [known[fold(word)] for word in words if fold(word) in known]
+                free = [column for column in free if column not in matches.values()]
+                matches |= {name: free[0]} if free else {}
+    return matches
 
 
 def _fold(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.lower())
 
 
-def _is_misspelt(name: str, names: Sequence[str], form: Form) -> bool:
-    return "did you mean" in describe_missing(
-        [name], [other for other in names if other not in form]
-    )
-
-
 def _unknown_columns(form: Form, names: Sequence[str], assigned: Mapping[str, str]) -> list[str]:
     """Say which of the columns that were given are none of the form, or none of the file."""
     faults = []
-    for name, column in assigned.items():
-        if form and name not in form:
+    for name, column in assigned.items() if form else ():
+        if name not in form:
             faults.append(f"no column {visible(name)!r} is read here; {closest_match(name, form)}")
-        elif form and column and column not in names:
+        elif column and column not in names:
             near = visible(closest_match(column, names))
             faults.append(f"{name}: there is no column {visible(column)!r}; {near}")
     return faults
+
+
+def identify_articles(table: pd.DataFrame) -> pd.DataFrame:
+    """Give every row a source and, where the table has ids, a textual one.
+
+    Headlines that are asked, originals and answers are joined by both, so a file without sources
+    says the same on every side.
+
+    Parameters
+    ----------
+    table
+        `source`, or `outlet` in its place; ``"all"`` where there is neither. `article_id`: 7, 7.0
+        and "7" are one article.
+
+    Returns
+    -------
+    DataFrame
+        A copy with `source` and `article_id` as text; what is missing stays missing.
+
+    Examples
+    --------
+    >>> identify_articles(pd.DataFrame({"article_id": [7.0]})).to_dict("records")
+    [{'article_id': '7', 'source': 'all'}]
+    """
+    table = table.copy()
+    if "source" not in table:
+        table["source"] = table.get("outlet", ONE_SOURCE)
+    table["source"] = table["source"].astype("str").where(table["source"].notna())
+    if "article_id" in table:
+        ids = table["article_id"].astype("str").where(table["article_id"].notna())
+        table["article_id"] = ids.str.strip().str.replace(r"^(\d+)\.0$", r"\1", regex=True)
+    return table
 
 
 # --- kinds ------------------------------------------------------------------------------------
@@ -241,13 +261,15 @@ def _unknown_columns(form: Form, names: Sequence[str], assigned: Mapping[str, st
 
 def _convert(values: pd.Series, kind: str) -> tuple[pd.Series, str]:
     """Return a column in its kind, and what is wrong with its cells, or ""."""
-    values = values.reset_index(drop=True)
     if kind in {"text", "any"} and pd.api.types.infer_dtype(values) in {"string", "empty"}:
         return values.astype("str"), ""
     convert, expected, dtype = _KINDS[kind]
-    cells = values.tolist()
-    converted = [None if _is_missing(cell) else convert(cell) for cell in cells]
-    wrong = [i for i, cell in enumerate(cells) if converted[i] is None and not _is_missing(cell)]
+    cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in values]
+    present = values.notna()
+    converted = [
+        convert(cell) if is_there else None for cell, is_there in zip(cells, present, strict=True)
+    ]
+    wrong = [i for i, cell in enumerate(converted) if cell is None and present[i]]
     if wrong:
         fault = f"expected {expected}, but row {wrong[0] + 1} holds {_show(cells[wrong[0]])}"
         return values, fault + (f" ({len(wrong)} such rows)" if len(wrong) > 1 else "")
@@ -256,55 +278,48 @@ def _convert(values: pd.Series, kind: str) -> tuple[pd.Series, str]:
     return (result.astype(int) if whole else result), ""
 
 
-def _is_missing(value: object) -> bool:
-    if isinstance(value, float | np.floating):
-        return bool(np.isnan(value))
-    return value is None or value is pd.NA or value is pd.NaT
-
-
 def _show(value: object) -> str:
-    if isinstance(value, bytes | bytearray):
-        return "bytes"
-    if isinstance(value, list | tuple | np.ndarray | set):
-        return "a list"
-    if isinstance(value, dict):
-        return "an object"
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value)).lower()
+    """Describe a cell in a message."""
     if isinstance(value, str):
         return visible(reprlib.repr(value))
-    if isinstance(value, int | float | np.number | Decimal):
-        return reprlib.repr(value.item() if isinstance(value, np.generic) else value)
-    return f"{value} (a {type(value).__name__.lower()})"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float | Decimal):
+        return reprlib.repr(value)
+    nouns = {bytes: "bytes", list: "a list", np.ndarray: "a list", dict: "an object"}
+    return nouns.get(type(value), f"{value} (a {type(value).__name__.lower()})")
+
+
+def parse_flag(value: object) -> bool | None:
+    """Return what a cell says of yes and no, or None where it says neither.
+
+    Examples
+    --------
+    >>> [parse_flag(cell) for cell in ("yes", 0, True, "maybe")]
+    [True, False, True, None]
+    """
+    plain = isinstance(value, str | bool | int | float | np.generic)
+    return _FLAGS.get(str(value).strip().lower()) if plain else None
 
 
 def _to_text(value: object) -> str | None:
     if isinstance(value, str):
         return value
-    if isinstance(value, bool | np.bool_):
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return None
-    if isinstance(value, int | np.integer):
-        return str(value)
-    if isinstance(value, Decimal) and value.is_finite():  # as written, not as a float has it
-        whole = value == value.to_integral_value()
-        return str(int(value)) if whole else f"{value:f}".rstrip("0")
-    if isinstance(value, float | np.floating) and math.isfinite(value):
-        number = float(value)
-        return str(int(number)) if number.is_integer() else repr(number)
-    return None
-
-
-def _to_any(value: object) -> str:
-    text = _to_text(value)
-    return _show(value) if text is None else text
+    number = Decimal(str(value))  # as it is written, in full
+    if not number.is_finite():
+        return None
+    text = f"{number:f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text
 
 
 def _to_number(value: object) -> float | None:
-    plain = isinstance(value, str | int | float | np.number | Decimal)
-    if not plain or isinstance(value, bool):
+    if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         return None
     try:
-        number = float(value)  # type: ignore[arg-type]
+        number = float(value)
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
@@ -330,5 +345,5 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
     "count": (_to_count, "a whole number, 0 or more", float),
     "flag": (parse_flag, "true or false (or 1 and 0, yes and no)", "boolean"),
     "nested": (_to_nested, "a list or an object", object),
-    "any": (_to_any, "text", "str"),
+    "any": (lambda value: _to_text(value) or _show(value), "text", "str"),
 }

@@ -38,17 +38,16 @@ class Check(NamedTuple):
     error: str
 
 
-class Part(NamedTuple):
-    """What a column holds: its kind of values, to which others are converted (text if `coerce`).
+class Values(NamedTuple):
+    """What a column holds: values of a kind, for which rules hold; a gap where it is `nullable`.
 
-    A column that is not `required` may be absent.
+    Numbers and truth values are converted to their kind. A column that is not `required` may be
+    absent.
     """
 
     kind: str
     checks: tuple[Check, ...] = ()
     nullable: bool = False
-    unique: bool = False
-    coerce: bool = True
     required: bool = True
 
 
@@ -56,7 +55,7 @@ class Part(NamedTuple):
 class Contract:
     """The columns that a table must have, what must hold of its rows, and what is unique in it."""
 
-    columns: Mapping[str, Part]
+    columns: Mapping[str, Values]
     checks: Sequence[Check] = ()
     unique: Sequence[str] = ()
     name: str = ""
@@ -65,19 +64,19 @@ class Contract:
 NOT_BLANK = Check(lambda s: s.str.strip() != "", "is blank")
 
 
-def _text(*checks: Check, nullable: bool = False, unique: bool = False) -> Part:
-    return Part("str", checks, nullable, unique, coerce=False)
+def _text(*checks: Check, nullable: bool = False) -> Values:
+    return Values("str", checks, nullable)
 
 
-def _number(*checks: Check) -> Part:
-    return Part("float64", checks, nullable=True)
+def _number(*checks: Check) -> Values:
+    return Values("float64", checks, nullable=True)
 
 
-def _count() -> Part:
-    return Part("int64", (Check(lambda s: s >= 0, "is below 0"),))
+def _count() -> Values:
+    return Values("int64", (Check(lambda s: s >= 0, "is below 0"),))
 
 
-def _columns(*, names: str, count: str = "", nullable: str = "") -> dict[str, Part]:
+def _columns(*, names: str, count: str = "", nullable: str = "") -> dict[str, Values]:
     """Return columns of names (never blank), of a count, and of texts that may be missing."""
     return {
         **{name: _text(NOT_BLANK) for name in names.split()},
@@ -120,9 +119,7 @@ GENERATIONS = Contract(
 )
 
 #: One thing to ask: the text of the prompt. Further columns say what its answer belongs to.
-PROMPTS = Contract(
-    {"prompt_id": _text(NOT_BLANK, unique=True), "prompt": _text(NOT_BLANK)}, name="PROMPTS"
-)
+PROMPTS = Contract(_columns(names="prompt_id prompt"), unique=["prompt_id"], name="PROMPTS")
 
 #: One row per unit and measure. `score` is NaN where it was not measured; `reason` says why.
 SCORES = Contract(
@@ -231,84 +228,68 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     """
     where = where or contract.name
     columns = contract.columns
-    missing = [name for name, part in columns.items() if part.required and name not in table]
+    missing = [name for name, column in columns.items() if column.required and name not in table]
     breaches = [describe_missing(missing, list(table.columns), expected=columns)] if missing else []
     twice = [name for name in columns if list(table.columns).count(name) > 1]
     breaches += [f"the column {name} stands twice; keep one" for name in twice]
     if twice:
         raise ContractError(where, breaches)
     table = table.copy()
-    for name, part in columns.items():
-        if name in table:
-            faults = _faults(table[name], part)
-            breaches += [f"column {name}: {fault}" for fault in faults]
-            if not faults:
-                table[name] = _convert(table[name], part)[0]
-    if contract.unique and not set(contract.unique) - set(table):
-        repeated = table.duplicated(list(contract.unique))
-        if repeated.any():
-            repeat = f"the same {', '.join(contract.unique)} stand twice"
-            hint = "; number repeats in the column sample" if "sample" in contract.unique else ""
-            breaches.append(f"the table: {repeat}{hint}{_rows(repeated)}")
-    if not breaches:
-        for rule in contract.checks:
-            failed = ~rule.holds(table).astype(bool)
-            breaches += [f"the table: {rule.error}{_rows(failed)}"] if failed.any() else []
+    for name in [name for name in columns if name in table]:
+        column, present = columns[name], table[name].notna()
+        values, wrong = _convert(table[name], column.kind)
+        faults = _faults(
+            (wrong, f"values are of another kind than {column.kind}"),
+            (~present & (not column.nullable), "a value is missing"),
+        )
+        if not faults:
+            rules = ((present & ~rule.holds(values), rule.error) for rule in column.checks)
+            faults, table[name] = _faults(*rules), values
+        breaches += [f"column {name}: {fault}" for fault in faults]
+    faults = []
+    if set(contract.unique) <= set(table):
+        hint = "; number repeats in the column sample" if "sample" in contract.unique else ""
+        error = f"the same {', '.join(contract.unique)} stand twice{hint}"
+        repeated = table.duplicated(list(contract.unique)) & bool(contract.unique)
+        faults += _faults((repeated, error))
+    if not breaches and not faults:
+        rows = ((~rule.holds(table).astype(bool), rule.error) for rule in contract.checks)
+        faults += _faults(*rows)
+    breaches += [f"the table: {fault}" for fault in faults]
     if breaches:
         raise ContractError(where, breaches)
     return table
 
 
-def _faults(values: pd.Series, part: Part) -> list[str]:
-    """Return what is wrong with a column, in words."""
-    converted, wrong = _convert(values, part)
-    faults = []
-    if wrong.any():
-        faults.append(f"values are of another kind than {part.kind}{_rows(wrong)}")
-    gaps = values.isna()
-    if gaps.any() and not part.nullable:
-        faults.append(f"a value is missing{_rows(gaps)}")
-    if faults:
-        return faults
-    present = converted[~gaps]
-    if part.unique and not present.is_unique:
-        repeated = present.duplicated().reindex(values.index, fill_value=False)
-        faults.append(f"a value stands twice; each row needs its own{_rows(repeated)}")
-    for rule in part.checks:
-        holds = rule.holds(present)
-        if not holds.all():
-            failed = np.zeros(len(values), dtype=bool)
-            failed[np.flatnonzero(~gaps)] = ~holds.to_numpy(bool)
-            faults.append(f"{rule.error}{_rows(failed)}")
-    return faults
-
-
-def _convert(values: pd.Series, part: Part) -> tuple[pd.Series, pd.Series]:
+def _convert(values: pd.Series, kind: str) -> tuple[pd.Series, pd.Series]:
     """Return a column in its kind, and which of its values are of another kind."""
-    wrong = pd.Series(False, values.index)
-    if str(values.dtype) == part.kind:
+    wrong, present = pd.Series(False, values.index), values.notna()
+    if str(values.dtype) == kind:
         return values, wrong
-    present = values.notna()
-    if part.kind == "str":
-        if not part.coerce:
-            wrong = present & ~values.map(lambda cell: isinstance(cell, str)).astype(bool)
-        return values.astype("str").where(present), wrong
-    if part.kind in {"bool", "boolean"}:
+    if kind == "str":
+        is_text = values.map(lambda cell: isinstance(cell, str)).astype(bool)
+        return values.astype("str").where(present), present & ~is_text
+    if kind in {"bool", "boolean"}:
         wrong = present & ~values.isin([True, False])
         converted = values.where(~wrong).astype("boolean")
     else:
         converted = pd.to_numeric(values.astype(object), errors="coerce").astype("float64")
         wrong = present & converted.isna()
-        if part.kind == "int64":  # a fraction is no count
+        if kind == "int64":  # a fraction is no count
             wrong |= present & (converted % 1 != 0)
     whole = present.all() and not wrong.any()
-    return converted.astype(part.kind) if whole else converted, wrong
+    return converted.astype(kind) if whole else converted, wrong
 
 
-def _rows(failed: pd.Series | np.ndarray) -> str:
-    """Name the first rows, counted from 1, that a message is about."""
-    at = np.flatnonzero(failed)
-    return f" (row {', '.join(str(row + 1) for row in at[:3])}{', …' if len(at) > 3 else ''})"
+def _faults(*rules: tuple[pd.Series, str]) -> list[str]:
+    """Return the message of each rule that fails, with its first rows, counted from 1."""
+    faults = []
+    for failed, error in rules:
+        rows = np.flatnonzero(failed) + 1
+        if len(rows):
+            named = ", ".join(map(str, rows[:3])) + (", …" if len(rows) > 3 else "")
+            faults.append(f"{error} (row {named})")
+    return faults
 
 
 def require_columns(table: pd.DataFrame, columns: Sequence[str], *, where: str) -> None:
@@ -350,15 +331,11 @@ def require_measurable(models: pd.Series, measurable: pd.Series, *, where: str) 
         ...
     nbbias.tables.errors.DataError: mine.csv: model 'b': none of its 1 texts can be measured
     """
-    by_model = pd.Series(measurable.to_numpy(bool)).groupby(
-        models.astype("str").to_numpy(), sort=False
-    )
-    counts = by_model.size()[~by_model.any()]
-    if len(counts):
-        raise DataError(
-            where,
-            [f"model {m!r}: none of its {n} texts can be measured" for m, n in counts.items()],
-        )
+    rows = pd.Series(measurable.to_numpy(bool)).groupby(models.to_numpy(), sort=False)
+    numbers = rows.size()[~rows.any()]
+    if len(numbers):
+        lost = [f"model {m!r}: none of its {n} texts can be measured" for m, n in numbers.items()]
+        raise DataError(where, lost)
 
 
 def check_blank_texts(problems: list[NbbiasError], texts: pd.DataFrame, *, where: str) -> list[str]:
@@ -411,10 +388,9 @@ def estimates(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -
     [{'estimate': 0.5, 'excess': 0.25, 'n': 8, 'n_lost': 0, 'confidence': 0.9}]
     """
     table = _built(rows, ESTIMATES, {"study": study, **common})
-    table["n_lost"] = pd.to_numeric(table["n_lost"]).fillna(0)
-    table["n"] = pd.to_numeric(table["n"]).fillna(0)
-    table["excess"] = pd.to_numeric(table["estimate"]) - pd.to_numeric(table["null"])
-    return check(table, ESTIMATES)
+    numbers = table[["n", "n_lost", "estimate", "null"]].apply(pd.to_numeric)
+    excess = numbers["estimate"] - numbers["null"]
+    return check(table.assign(**numbers[["n", "n_lost"]].fillna(0), excess=excess), ESTIMATES)
 
 
 def chance(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> pd.DataFrame:
@@ -473,16 +449,16 @@ def with_chance(
     [0.2]
     """
     keys = [*(key for key in ESTIMATE_KEYS if key != "study"), "instrument"]
-    rank = chance["reference"].map({name: i for i, name in enumerate(lead)})
-    leading = chance[rank.notna()].assign(_rank=rank).sort_values("_rank", kind="stable")
+    ranked = chance.assign(_rank=chance["reference"].map({name: i for i, name in enumerate(lead)}))
+    leading = ranked.dropna(subset="_rank").sort_values("_rank", kind="stable")
     joined = estimates[keys].merge(
         leading.drop_duplicates(keys), on=keys, how="left", validate="many_to_one"
     )
-    there = joined["reference"].notna().to_numpy()
+    joined = joined.set_axis(estimates.index)
     table = estimates.copy()
     for name in ("null", "null_low", "null_high", "test", "p_value", "p_adjusted", "p_least"):
-        table[name] = table[name].mask(there, joined[name].set_axis(table.index))
-    level = table["confidence"].fillna(joined["confidence"].set_axis(table.index))
+        table[name] = table[name].mask(joined["reference"].notna(), joined[name])
+    level = table["confidence"].fillna(joined["confidence"])
     return table.assign(excess=table["estimate"] - table["null"], confidence=level)
 
 
@@ -491,15 +467,12 @@ def _built(
 ) -> pd.DataFrame:
     columns = list(contract.columns)
     table = pd.DataFrame([{**common, **row} for row in rows])
-    if table.empty:
-        table = pd.DataFrame(columns=columns, dtype=float)
     unknown = sorted(set(table.columns) - set(columns))
     if unknown:
         raise ContractError(contract.name, f"no such column: {', '.join(unknown)}")
     table = table.reindex(columns=columns)
     text = [name for name in columns if contract.columns[name].kind == "str"]
-    table[text] = table[text].astype("str")
-    return table
+    return table.astype(dict.fromkeys(text, "str"))
 
 
 class Measured(NamedTuple):

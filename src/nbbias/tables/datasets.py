@@ -12,7 +12,7 @@ import pandas as pd
 
 from nbbias.tables import files as outputs
 from nbbias.tables.errors import DataError
-from nbbias.tables.extras import require_packages
+from nbbias.tables.packages import require_packages
 from nbbias.tables.paths import data_path
 from nbbias.tables.provenance import file_sha256
 

