@@ -6,8 +6,8 @@ from . import (
     sniff as sniff,
 )
 from .columns import (
-    Column as Column,
     ONE_SOURCE as ONE_SOURCE,
+    Column as Column,
     Form as Form,
     convert_columns as convert_columns,
     identify_articles as identify_articles,
@@ -37,6 +37,11 @@ from .contracts import (
     require_measurable as require_measurable,
     with_chance as with_chance,
 )
+from .datasets import (
+    PAPERS as PAPERS,
+    compare_with_published as compare_with_published,
+    read_published as read_published,
+)
 from .errors import (
     ContractError as ContractError,
     DataError as DataError,
@@ -52,7 +57,6 @@ from .files import (
     csv as csv,
     figure_html as figure_html,
     folder as folder,
-    latex_table as latex_table,
     read_finding as read_finding,
     read_object as read_object,
     refuse_target as refuse_target,
@@ -79,8 +83,10 @@ from .parallel import (
     Engine as Engine,
     count_threads as count_threads,
     count_workers as count_workers,
+    is_interactive as is_interactive,
     map_chunks as map_chunks,
     map_threads as map_threads,
+    progress as progress,
     set_engine as set_engine,
     use_engine as use_engine,
 )
@@ -102,11 +108,6 @@ from .provenance import (
     measuring_version as measuring_version,
     versions as versions,
 )
-from .published import (
-    PAPERS as PAPERS,
-    compare_with_published as compare_with_published,
-    read_published as read_published,
-)
 from .read import (
     FileReading as FileReading,
     from_csv as from_csv,
@@ -125,4 +126,3 @@ from .units import (
     saved_units as saved_units,
     units as units,
 )
-from .waiting import is_interactive as is_interactive, progress as progress

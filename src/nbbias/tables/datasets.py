@@ -1,8 +1,10 @@
-"""Fetch public datasets from their publishers into the folder named by `NBBIAS_DATA`."""
+"""What others published: datasets, fetched into the folder that `NBBIAS_DATA` names, and figures.
+
+The figures that the papers print are shipped, to stand beside ours.
+"""
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Iterator
@@ -10,14 +12,18 @@ from pathlib import Path
 
 import pandas as pd
 
-from nbbias.tables import files as outputs
 from nbbias.tables.errors import DataError
 from nbbias.tables.packages import require_packages
 from nbbias.tables.paths import data_path
 from nbbias.tables.provenance import file_sha256
 
 VARIABLE = "NBBIAS_DATA"
-_RECORD = "checksums.json"
+
+#: The papers whose figures are shipped, by file.
+PAPERS = (
+    *("fang2024", "fang2024_models", "fang2024_refusals"),
+    *("kumar2024", "kumar2024_examples", "oketunji2023", "fan2024"),
+)
 
 
 def folder() -> Path:
@@ -42,18 +48,15 @@ def catalogue() -> pd.DataFrame:
     ['name', 'study', 'licence', 'about', 'here']
     """
     files = _files()
-    base = Path(os.environ.get(VARIABLE, "")) if os.environ.get(VARIABLE) else None
-    files["here"] = [
-        base is not None and (base / row.name_ / row.file).is_file()
-        for row in files.rename(columns={"name": "name_"}).itertuples()
-    ]
+    paths = files["name"] + "/" + files["file"]
+    files["here"] = [bool(os.environ.get(VARIABLE)) and (folder() / p).is_file() for p in paths]
     grouped = files.groupby("name", sort=False)
     table = grouped[["study", "licence", "about"]].first()
     return table.assign(here=grouped["here"].all()).reset_index()
 
 
 def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]:
-    """Download a dataset's files; files that are there with the right checksum stay.
+    """Download a dataset's files; files that are there, with the right checksum, stay.
 
     Parameters
     ----------
@@ -65,7 +68,7 @@ def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]
     Yields
     ------
     (Path, str)
-        Where the file lies, and what its checksum was compared with.
+        Where the file lies, and whether its checksum was compared with the publisher's.
 
     Raises
     ------
@@ -73,56 +76,86 @@ def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]
         No such dataset, no network, no right to write, or a file that is not the one it was.
     """
     files = _files()
-    names = list(files["name"].unique())
-    if name not in names:  # which may be no UTF-8
-        raise DataError(name, f"no such dataset; there is: {', '.join(names)}")
+    rows = files[files["name"] == name]
+    if rows.empty:
+        raise DataError(name, f"no such dataset; there is: {', '.join(files['name'].unique())}")
     require_packages("pooch", where=f"nbbias data fetch {name}")
-    chosen = files[files["name"] == name]
-    base = folder()
-    logging.getLogger("pooch").setLevel(logging.ERROR)
-    for row in chosen.itertuples():
-        yield _fetch_one(base / name / row.file, row.url, row.sha256, base, progressbar)
+    target = folder() / name
+    for row in rows.itertuples():
+        yield _fetch_file(target / row.file, row.url, row.sha256, progressbar)
 
 
-def _fetch_one(
-    target: Path, url: str, published: str | float, base: Path, progressbar: bool
-) -> tuple[Path, str]:
+def _fetch_file(path: Path, url: str, sha256: str | float, progressbar: bool) -> tuple[Path, str]:
     import pooch
     import requests
 
-    key = target.relative_to(base).as_posix()
-    recorded = _recorded(base)
-    expected = published if isinstance(published, str) else recorded.get(key)
+    logging.getLogger("pooch").setLevel(logging.ERROR)
+    where, expected = f"{path.parent.name}/{path.name}", sha256 if isinstance(sha256, str) else None
     try:
         pooch.retrieve(
             url,
             known_hash=f"sha256:{expected}" if expected else None,
-            fname=target.name,
-            path=target.parent,
+            fname=path.name,
+            path=path.parent,
             progressbar=progressbar,
         )
     except requests.RequestException:
-        raise DataError(
-            key, f"cannot be reached at {url}; where there is no network, put the file at {target}"
-        ) from None
+        reason = f"cannot be reached at {url}; where there is no network, put the file at {path}"
+        raise DataError(where, reason) from None
     except ValueError:
-        raise DataError(
-            key,
-            f"is not the file that was published or fetched first (SHA-256 {expected}); "
-            f"remove {target} and its line in {base / _RECORD} to accept the new one",
-        ) from None
+        reason = f"is not the file that was published (SHA-256 {expected}), and is not kept"
+        raise DataError(where, reason) from None
     except OSError as error:
-        raise DataError(key, f"cannot be written to {target}: {error.strerror}") from None
-    if expected:
-        source = "the publisher's" if isinstance(published, str) else "the first download's"
-        return target, f"checksum equals {source}"
-    recorded[key] = file_sha256(target)
-    outputs.write(base / _RECORD, json.dumps(recorded, indent=2, sort_keys=True) + "\n")
-    return target, "not checked: no checksum is known; this one is recorded for the next time"
+        raise DataError(where, f"cannot be written to {path}: {error.strerror}") from None
+    unknown = f"not checked: no checksum was published (SHA-256 {file_sha256(path)})"
+    return path, "checksum equals the publisher's" if expected else unknown
 
 
-def _recorded(base: Path) -> dict[str, str]:
-    try:
-        return json.loads((base / _RECORD).read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
+def read_published(name: str) -> pd.DataFrame:
+    """Return a paper's printed figures as a table.
+
+    Parameters
+    ----------
+    name
+        One of `PAPERS`, such as ``"oketunji2023"``.
+
+    Examples
+    --------
+    >>> len(read_published("oketunji2023"))
+    18
+    """
+    return pd.read_csv(data_path(f"published/{name}.csv"))
+
+
+def compare_with_published(
+    ours: pd.DataFrame, printed: pd.DataFrame, *, on: list[str], value: str, printed_value: str
+) -> pd.DataFrame:
+    """Put printed figures beside measured ones.
+
+    Parameters
+    ----------
+    ours, printed
+        Tables that share the key columns `on`; keys are unique in `printed`.
+    value, printed_value
+        The measured and the printed column.
+
+    Returns
+    -------
+    DataFrame
+        Every row and column of `ours`, the measured one named `ours`, with `printed` (NaN
+        where the paper prints none) and `difference`, ours minus printed.
+
+    Examples
+    --------
+    >>> ours = pd.DataFrame({"model": ["a", "b"], "score": [0.5, 0.7]})
+    >>> paper = pd.DataFrame({"model": ["a"], "value": [0.4]})
+    >>> columns = {"on": ["model"], "value": "score", "printed_value": "value"}
+    >>> compare_with_published(ours, paper, **columns).round(3)
+      model  ours  printed  difference
+    0     a   0.5      0.4         0.1
+    1     b   0.7      NaN         NaN
+    """
+    left = ours.rename(columns={value: "ours"})
+    right = printed[[*on, printed_value]].rename(columns={printed_value: "printed"})
+    table = left.merge(right, on=on, how="left", validate="many_to_one")
+    return table.assign(difference=table["ours"] - table["printed"])

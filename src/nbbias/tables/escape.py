@@ -24,27 +24,11 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
 #: What LaTeX reads as a command, or prints as another sign. Brackets and stars are commands only
 #: after a line's end, where a cell may stand.
 _LATEX = str.maketrans(
-    {
-        "\\": r"\textbackslash{}",
-        "{": r"\{",
-        "}": r"\}",
-        "_": r"\_",
-        "%": r"\%",
-        "&": r"\&",
-        "#": r"\#",
-        "$": r"\$",
-        "~": r"\textasciitilde{}",
-        "^": r"\textasciicircum{}",
-        "<": r"\textless{}",
-        ">": r"\textgreater{}",
-        "|": r"\textbar{}",
-        '"': r"\textquotedbl{}",
-        "[": "{[}",
-        "]": "{]}",
-        "*": "{*}",
-        "\N{MINUS SIGN}": "$-$",
-        "\N{LESS-THAN OR EQUAL TO}": r"$\le$",
-    }
+    {sign: f"\\{sign}" for sign in "{}_%&#$"}
+    | {sign: f"{{{sign}}}" for sign in "[]*"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"}
+    | {"\N{MINUS SIGN}": "$-$", "\N{LESS-THAN OR EQUAL TO}": r"$\le$"}
 )
 
 

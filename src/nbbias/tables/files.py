@@ -13,7 +13,7 @@ import re
 import secrets
 import stat
 import tempfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -135,13 +135,13 @@ def unwritable(folder: Path) -> str | None:
     None
     """
     there = folder.absolute()
+    while not os.path.lexists(there):
+        there = there.parent
     try:
-        while not os.path.lexists(there):
-            there = there.parent
         with tempfile.TemporaryDirectory(dir=there):  # what a system allows shows when it is tried
             return None
     except NotADirectoryError:
-        return f"{there} is no folder" if there != folder.absolute() else "is no folder"
+        return f"{there} is no folder"
     except OSError as error:
         return f"nothing can be written there: {error.strerror}"
 
@@ -166,18 +166,16 @@ def csv(table: pd.DataFrame) -> str:
     name,n
     '=1+1,-1
     """
-    safe = table.copy()
-    for name in safe.columns[[not pd.api.types.is_numeric_dtype(kind) for kind in safe.dtypes]]:
-        safe[name] = safe[name].astype(object).map(_plain, na_action="ignore")
-    return safe.rename(columns=_plain).to_csv(index=False, lineterminator="\n")
+    texts = table.select_dtypes(exclude="number").astype(object)
+    safe = table.assign(**texts.map(_plain, na_action="ignore")).rename(columns=_plain)
+    return safe.to_csv(index=False, lineterminator="\n")
 
 
 def _plain(value: object) -> object:
     if not isinstance(value, str):
         return value
     lines = value.replace("\r\n", "\n").replace("\r", "\n")  # a lone return would end a row
-    lines = escape.without_control(lines)
-    return _FORMULA.sub("'", lines)
+    return _FORMULA.sub("'", escape.without_control(lines))
 
 
 def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:
@@ -231,21 +229,6 @@ def write_parquet(table: pd.DataFrame, path: Path) -> Path:
     buffer = BytesIO()
     table.to_parquet(buffer, index=False)
     return write(path, buffer.getvalue())
-
-
-def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd.DataFrame:
-    r"""Save a table for a paper as ``tables/<name>.tex`` (booktabs) and return it.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as out:
-    ...     kept = save_latex(pd.DataFrame({"n": [1]}), "counts", caption="Counts", out=Path(out))
-    ...     r"\label{tab:counts}" in Path(out, "tables", "counts.tex").read_text()
-    True
-    """
-    text = latex_table(table, caption=caption, label=f"tab:{name}")
-    write(out / "tables" / f"{name}.tex", text)
-    return table
 
 
 def save_figure(
@@ -395,63 +378,33 @@ def read_finding(out: Path) -> dict[str, Any]:
     >>> read_finding(Path("no such run"))["sentence"]
     ''
     """
-    saved = read_object(out / "finding.json")
-    return {name: _valid(saved.get(name), kind) for name, kind in _FINDING.items()}
+    saved, finding = read_object(out / "finding.json"), {}
+    for name, kind in _FINDING.items():
+        try:
+            finding[name] = TypeAdapter(kind).validate_python(saved.get(name), strict=True)
+        except ValidationError:
+            finding[name] = kind()
+    return finding
 
 
 _FINDING: dict[str, Any] = {
-    "sentence": str,
+    **dict.fromkeys(("sentence", "technical", "figure"), str),
+    **dict.fromkeys(("card", "texts"), dict[str, str]),
     "plain": list[str],
-    "technical": str,
-    "figure": str,
     "numbers": list[dict[str, Any]],
-    "card": dict[str, str],
-    "texts": dict[str, str],
 }
 
 
-def _valid(value: Any, kind: Any) -> Any:
-    """Return a value of a kind, or the kind's empty value."""
-    try:
-        return TypeAdapter(kind).validate_python(value, strict=True)
-    except ValidationError:
-        return kind()
+def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd.DataFrame:
+    r"""Save a table for a LaTeX paper (booktabs) as ``tables/<name>.tex`` and return it.
 
-
-MISSING = "n/m"
-_NOTE = r"\par\smallskip\footnotesize n/m: not measured"
-
-
-def latex_table(frame: pd.DataFrame, *, caption: str, label: str, decimals: int = 3) -> str:
-    r"""Write a table for a LaTeX paper; it needs the package booktabs.
-
-    Parameters
-    ----------
-    frame
-        The rows and columns to print, in order; the index is left out.
-    caption
-        What the table says. Escaped, like every cell and heading.
-    label
-        What ``\ref`` names it: letters, digits and ``:._-`` only.
-    decimals
-        Decimals of the fractional columns; columns of whole numbers have none.
-
-    Returns
-    -------
-    str
-        A ``table`` environment. Numbers stand on the right, with true minus signs and without a
-        minus before a rounded zero; a number that is missing or infinite is ``n/m``, and then a
-        note under the table says that it was not measured. A missing text stays empty. The same
-        table always gives the same string.
-
-    Raises
-    ------
-    ValueError
-        The label has other characters, or the table has no column.
+    Texts are escaped. A missing or infinite number, and a missing text, is ``n/m``: not measured.
 
     Examples
     --------
-    >>> print(latex_table(pd.DataFrame({"share": [-0.5]}), caption="Shares", label="tab:s"))
+    >>> with tempfile.TemporaryDirectory() as out:
+    ...     _ = save_latex(pd.DataFrame({"share": [-0.5]}), "s", caption="Shares", out=Path(out))
+    ...     print(Path(out, "tables", "s.tex").read_text())
     \begin{table}[htbp]
     \centering
     \caption{Shares}
@@ -466,46 +419,23 @@ def latex_table(frame: pd.DataFrame, *, caption: str, label: str, decimals: int 
     \end{table}
     <BLANKLINE>
     """
-    if not re.fullmatch(r"[A-Za-z0-9:._-]+", label):
-        raise ValueError(f"label {label!r} may only have letters, digits and :._-")
-    if not len(frame.columns):
-        raise ValueError("a table needs a column")
-    table = frame.set_axis(range(frame.shape[1]), axis="columns").apply(_numbers)
-    numeric = [i for i in table if pd.api.types.is_numeric_dtype(table[i])]
-    headings = dict(enumerate(map(escape.latex, frame.columns)))
-    cells = {i: _number_format(table[i], decimals) if i in numeric else _text for i in table}
-    styled = table.style.hide(axis="index").format(cells)
-    styled = styled.format_index(headings.get, axis="columns")
-    text = styled.to_latex(
-        column_format="".join("r" if i in numeric else "l" for i in table),
+    rows = table.reset_index(drop=True).convert_dtypes(convert_string=False)
+    styled = rows.style.hide(axis="index").format(_in_latex)
+    text = styled.format_index(escape.latex, axis="columns").to_latex(
         hrules=True,
         caption=escape.latex(caption),
-        label=label,
+        label=f"tab:{name}",
         position="htbp",
         position_float="centering",
     )
-    end = "\\end{table}"
-    return text.replace(end, f"{_NOTE}\n{end}") if table[numeric].isna().any(axis=None) else text
+    write(out / "tables" / f"{name}.tex", text)
+    return table
 
 
-def _numbers(values: pd.Series) -> pd.Series:
-    """Return a column of numbers as floats; truth values and texts as they are, infinity as NaN."""
-    if values.map(lambda value: isinstance(value, bool | np.bool_)).any():
-        return values.astype(object)
-    values = values.infer_objects() if values.notna().any() else values
-    if not pd.api.types.is_numeric_dtype(values):
-        return values
-    return values.astype(float).replace([np.inf, -np.inf], np.nan)
-
-
-def _number_format(values: pd.Series, decimals: int) -> Callable[[float], str]:
-    places = 0 if (values.dropna() % 1 == 0).all() else decimals
-    return lambda value: (
-        MISSING
-        if pd.isna(value)
-        else escape.latex(f"{value:z,.{places}f}".replace("-", "\N{MINUS SIGN}"))
-    )
-
-
-def _text(value: object) -> str:
-    return "" if pd.isna(value) else escape.latex(value)
+def _in_latex(value: Any) -> str:
+    if isinstance(value, str | bool | np.bool_):
+        return escape.latex(value)
+    if pd.isna(value) or not np.isfinite(value):
+        return "n/m"
+    digits = 0 if isinstance(value, int | np.integer) else 3
+    return escape.latex(f"{value:z,.{digits}f}".replace("-", "\N{MINUS SIGN}"))

@@ -1,6 +1,7 @@
 """Work in parallel: chunks of rows by joblib over processes or a cluster, items over threads.
 
-Neither the number of workers nor which of them does what changes a number.
+Neither the number of workers nor which of them does what changes a number. A bar says how far the
+work is where somebody waits at a notebook; a run has its own, and its pages show none.
 """
 
 from __future__ import annotations
@@ -10,14 +11,11 @@ import functools
 import logging
 import os
 import threading
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
-from itertools import pairwise
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import joblib
-import numpy as np
 import pandas as pd
 
 from nbbias.tables.errors import DataError, ParameterError
@@ -25,7 +23,6 @@ from nbbias.tables.packages import require_packages
 from nbbias.tables.paths import set_environment
 from nbbias.tables.provenance import measuring_version
 from nbbias.tables.stages import load_or_call
-from nbbias.tables.waiting import progress
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -91,7 +88,7 @@ def use_engine(engine: str = "", scheduler: str = "") -> Iterator[None]:
 
 def _read_engine() -> str:
     engine = os.environ.get(ENGINE) or _chosen.get(ENGINE, "loky")
-    if engine not in {"loky", "dask"}:
+    if engine not in get_args(Engine):
         raise ParameterError(ENGINE, f"no engine {engine!r}; use loky or dask")
     if engine == "dask":
         require_packages("distributed", where="engine dask")
@@ -144,13 +141,11 @@ def map_chunks(
         reason = "is of a script or notebook, which no worker can import; move it to a module"
         raise DataError(function.__name__, reason)
     engine = _read_engine()
-    edges = _chunk_edges(rows, chunk_bytes)
-    number = len(edges) - 1
-    n_jobs = min(count_workers(), number)
-    chunks = (rows.iloc[start:end] for start, end in pairwise(edges))
-    steps = progress(chunks, label, of=number) if label else chunks
+    chunks = _divide(rows, chunk_bytes)
+    n_jobs = min(count_workers(), len(chunks))
+    steps = progress(chunks, label)
     cache = os.environ.get("NBBIAS_CACHE", "")
-    if number == 1 or (n_jobs == 1 and engine == "loky"):
+    if len(chunks) == 1 or (n_jobs == 1 and engine == "loky"):
         return [load_or_call(function, (chunk, *args), folder=cache) for chunk in steps]
     # Idle workers hold spaCy and word lists, hundreds of megabytes.
     config: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs, "idle_worker_timeout": 30}
@@ -160,64 +155,47 @@ def map_chunks(
     version = measuring_version(function.__module__)
     # One tuple a task: joblib scatters larger arguments over dask's workers, and what lies on a
     # worker that dies would be lost.
-    tasks = ((function, (chunk, *args), cache, version, os.getpid()) for chunk in steps)
+    tasks = ((function, (chunk, *args), cache, version) for chunk in steps)
     with joblib.parallel_config(**config):
         return list(joblib.Parallel(batch_size=1)(joblib.delayed(_work)(task) for task in tasks))
 
 
-def _chunk_edges(rows: pd.Series | pd.DataFrame, chunk_bytes: int) -> list[int]:
-    """Return where chunks of about a size begin, and the end of the last."""
-    columns = [rows] if isinstance(rows, pd.Series) else [rows[name] for name in rows]
-    n_bytes = np.full(len(rows), 8)
-    for column in columns:
-        if column.dtype == "str" or column.dtype == object:
+def _divide(rows: pd.Series | pd.DataFrame, chunk_bytes: int) -> list[Any]:
+    """Return chunks of about so many bytes of text; a table without rows is one."""
+    n_bytes = pd.Series(8, range(len(rows)))
+    for _, column in rows.to_frame().items() if isinstance(rows, pd.Series) else rows.items():
+        if pd.api.types.is_string_dtype(column.dtype) or column.dtype == object:
             n_bytes += column.str.len().fillna(0).to_numpy(int)
-    chunk = (n_bytes.cumsum() - n_bytes) // chunk_bytes
-    return [*(np.flatnonzero(np.diff(chunk, prepend=-1)).tolist() or [0]), len(rows)]
+    number = ((n_bytes.cumsum() - n_bytes) // chunk_bytes).to_numpy()
+    return [chunk for _, chunk in rows.groupby(number)] or [rows]
 
 
 @functools.cache
 def _client(scheduler: str) -> Any:
     """Return the one client of a scheduler; without an address, of workers on this machine."""
-    from distributed import Client, LocalCluster
+    from distributed import Client
 
-    logging.getLogger("distributed").setLevel(logging.WARNING)  # it logs each start and end
-    logging.getLogger("distributed.nanny").setLevel(logging.ERROR)  # and a slow end
-    if scheduler:
-        try:
-            return Client(scheduler, timeout=10, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ParameterError(SCHEDULER, f"{scheduler!r} cannot be reached: {error}") from None
-    cluster = LocalCluster(n_workers=count_workers(), threads_per_worker=1, dashboard_address=None)
-    return Client(cluster, set_as_default=False)
+    logging.getLogger("distributed").setLevel(logging.ERROR)  # it logs each start and slow end
+    local = {"n_workers": count_workers(), "threads_per_worker": 1, "dashboard_address": None}
+    options: dict[str, Any] = {} if scheduler else local
+    try:
+        return Client(scheduler or None, timeout=10, set_as_default=False, **options)
+    except (OSError, ValueError) as error:
+        raise ParameterError(SCHEDULER, f"{scheduler!r} cannot be reached: {error}") from None
 
 
 #: A worker makes one chunk at a time: spaCy's vocabulary is not for several threads.
 _LOCK = threading.Lock()
 
 
-def _work(task: tuple[Callable[..., T], tuple[Any, ...], str, str, int]) -> T:
+def _work(task: tuple[Callable[..., T], tuple[Any, ...], str, str]) -> T:
     """Make one chunk in a worker, which starts no workers of its own."""
-    function, args, cache, version, notebook = task
-    if os.getppid() == notebook:
-        _end_with(notebook)
+    function, args, cache, version = task
     if measuring_version(function.__module__) != version:
         reason = "a worker has other versions of nbbias, Python or packages than this machine"
         raise DataError(function.__module__, f"{reason}; numbers would depend on the worker")
     with _LOCK, set_environment(**{WORKERS: "1", ENGINE: "loky"}):
         return load_or_call(function, args, folder=cache)
-
-
-@functools.cache
-def _end_with(parent: int) -> None:
-    """End this worker soon after its parent was killed: loky's would live on for minutes."""
-
-    def watch() -> None:
-        while os.getppid() == parent:
-            time.sleep(1)
-        os._exit(1)
-
-    threading.Thread(target=watch, daemon=True).start()
 
 
 # --- threads ----------------------------------------------------------------------------------
@@ -250,11 +228,41 @@ def map_threads(function: Callable[[T], R], items: Sequence[T], *, label: str = 
     """
     at_once = min(count_threads(), len(items))
     if at_once < 2:
-        return [function(item) for item in (progress(items, label) if label else items)]
+        return [function(item) for item in progress(items, label)]
 
     def begin(threads: int = count_threads() // at_once) -> None:
         _local.threads = threads
 
     with ThreadPoolExecutor(at_once, initializer=begin) as pool:
         futures = [pool.submit(function, item) for item in items]
-        return [future.result() for future in (progress(futures, label) if label else futures)]
+        return [future.result() for future in progress(futures, label)]
+
+
+# --- progress bars ---------------------------------------------------------------------------
+
+
+def progress(items: Iterable[T], what: str) -> Iterator[T]:
+    """Go through items; where no run records the output, a bar says how far; none without a name.
+
+    Examples
+    --------
+    >>> list(progress([1, 2], "counting"))
+    [1, 2]
+    """
+    from tqdm.auto import tqdm  # with asyncio and more, and often nobody waits
+
+    few = isinstance(items, Sized) and len(items) < 2
+    silent = not what or few or not is_interactive()
+    yield from tqdm(items, desc=what, leave=False, disable=silent)
+
+
+def is_interactive() -> bool:
+    """Tell whether somebody may be watching: a run records its output, and a bar is none.
+
+    Examples
+    --------
+    >>> import os
+    >>> is_interactive() == ("NBBIAS_OUT" not in os.environ)
+    True
+    """
+    return "NBBIAS_OUT" not in os.environ

@@ -11,13 +11,11 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
 import json
 import logging
 import os
 import re
 import time
-import typing
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
@@ -83,24 +81,16 @@ def stage(function: Callable[P, T]) -> Callable[P, T]: ...
 
 
 @overload
-def stage(
-    *, is_valid: Callable[..., bool] | None = None, always: bool = False
-) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
+def stage(*, always: bool = False) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
 
 
-def stage(
-    function: Callable[..., Any] | None = None,
-    *,
-    is_valid: Callable[..., bool] | None = None,
-    always: bool = False,
-) -> Any:
+def stage(function: Callable[..., Any] | None = None, *, always: bool = False) -> Any:
     """Keep what a function returns, under the hash of its arguments.
 
     The function must depend on its arguments alone: files and weights that it reads by name are
     stamped by `stamp` and given as an argument. It returns a DataFrame, a Series, an array, a
-    plain value, or lists, tuples and dicts of these. A kept file that is damaged, of another type
-    than the function's, or not `is_valid` (called with what was kept, then the arguments) is
-    removed with a warning and made anew. What is kept `always` is kept outside of runs, too.
+    plain value, or lists, tuples and dicts of these. A kept file that is damaged is removed with a
+    warning and made anew. What is kept `always` is kept outside of runs, too.
 
     Examples
     --------
@@ -111,12 +101,12 @@ def stage(
     [0, 1, 4]
     """
     if function is None:
-        return functools.partial(stage, is_valid=is_valid, always=always)
+        return functools.partial(stage, always=always)
 
     @functools.wraps(function)
     def staged(*args: Any, **kwargs: Any) -> Any:
         folder = os.environ.get("NBBIAS_CACHE", "") or (default_cache() if always else "")
-        return load_or_call(function, args, kwargs, folder=folder, is_valid=is_valid)
+        return load_or_call(function, args, kwargs, folder=folder)
 
     return staged
 
@@ -127,7 +117,6 @@ def load_or_call(
     kwargs: Mapping[str, Any] = MappingProxyType({}),
     *,
     folder: str,
-    is_valid: Callable[..., bool] | None = None,
 ) -> T:
     """Return what a folder keeps of a call, or call the function and keep what it returns.
 
@@ -141,38 +130,30 @@ def load_or_call(
     if folder in {"", "off"}:
         return function(*args, **kwargs)
     key = [measuring_version(function.__module__), function.__module__, [*args], {**kwargs}]
-    name = f"{function.__name__}-{digest(key)}.stage"
     try:
-        entry = _open_folder(folder) / name
+        entry = _open_folder(folder) / f"{function.__name__}-{digest(key)}.stage"
     except OSError:  # a full or foreign disk costs time, not the run
         return function(*args, **kwargs)
     with contextlib.suppress(OSError):
-        data = entry.read_bytes()
-        try:
-            if data[:32] != _seal(name, data[32:]):
-                raise ValueError("its hash does not match")
-            result: Any = _unpack(data[32:])
-            kind = _result_type(function)
-            if not issubclass(type(result), kind):
-                raise ValueError(f"it holds {type(result).__name__}, not {kind.__name__}")
-            if is_valid and not is_valid(result, *args, **kwargs):
-                raise ValueError("its numbers are impossible")
-        except Exception as error:  # whatever damage does to a reader
-            log.warning("%s: was damaged (%s); it is removed and made anew", entry, error)
-            entry.unlink()
-        else:
-            with contextlib.suppress(OSError):
+        if entry.is_file():
+            try:
+                result: T = _unpack(entry.read_bytes())
+            except Exception as error:  # whatever damage does to a reader
+                log.warning("%s: was damaged (%s); it is removed and made anew", entry, error)
+                entry.unlink()
+            else:
                 os.utime(entry)  # used today
-            return result
-    made = function(*args, **kwargs)
+                return result
+    result = function(*args, **kwargs)
     try:
-        content = _pack(made)
+        content = _pack(result)
     except (TypeError, ValueError) as error:
         log.warning("%s is made in every run: %s", function.__name__, error)
-        return made
+        return result
     with contextlib.suppress(OSError):
-        files.write(entry, _seal(name, content) + content)
-    return _unpack(content)  # what later runs read, to the kind of each column
+        files.write(entry, content)
+    unpacked: T = _unpack(content)  # what later runs read, to the kind of each column
+    return unpacked
 
 
 @functools.cache
@@ -187,52 +168,36 @@ def _open_folder(folder: str) -> Path:
     return path
 
 
-def _result_type(function: Callable[..., Any]) -> type:
-    """Return the type of table, array or collection that a function is annotated to return."""
-    try:
-        hint = typing.get_type_hints(function).get("return")
-    except NameError:  # a name that only type checkers import
-        return object
-    kind = typing.get_origin(hint) or hint
-    return kind if kind in {pd.DataFrame, pd.Series, np.ndarray, dict, list, tuple} else object
-
-
-def _seal(name: str, content: bytes) -> bytes:
-    """Return the hash that a kept file begins with: of its name too, since files can be renamed."""
-    return hashlib.sha256(name.encode() + b"\0" + content).digest()
-
-
 def _pack(value: Any) -> bytes:
     """Write a value as a zip of one JSON tree, and a file for each table and array in it."""
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
 
-        def add(kind: str, write: Callable[[BytesIO], Any]) -> dict[str, int]:
-            number, member = len(archive.namelist()), BytesIO()
+        def add(kind: str, write: Callable[[BytesIO], Any]) -> dict[str, str]:
+            name, member = f"{len(archive.namelist())}{kind}", BytesIO()
             write(member)
-            archive.writestr(str(number), member.getvalue())
-            return {kind: number}
+            archive.writestr(name, member.getvalue())
+            return {f"${kind}": name}
 
         def encode(part: Any) -> Any:
             if isinstance(part, pd.DataFrame):
-                return add("$frame", part.to_parquet)
+                return add(".parquet", part.to_parquet)
             if isinstance(part, pd.Series):
-                return {"$series": [part.name, add("$frame", part.to_frame("value").to_parquet)]}
+                return {"$series": [part.name, encode(part.to_frame("value"))]}
             if isinstance(part, np.ndarray):
-                return add("$array", lambda file: np.save(file, part, allow_pickle=False))
+                return add(".npy", lambda file: np.save(file, part, allow_pickle=False))
             if isinstance(part, np.generic):
                 return encode(part.item())
             if type(part) is dict and all(type(k) is str and k[:1] != "$" for k in part):
                 return {name: encode(inner) for name, inner in part.items()}
-            if type(part) is tuple:
-                return {"$tuple": [encode(inner) for inner in part]}
-            if type(part) is list:
-                return [encode(inner) for inner in part]
+            if type(part) in {list, tuple}:
+                items = [encode(inner) for inner in part]
+                return items if type(part) is list else {"$tuple": items}
             if part is None or type(part) in {bool, int, float, str}:
                 return part
             raise TypeError(f"{type(part).__name__} cannot be kept")
 
-        archive.writestr("tree", json.dumps(encode(value)))
+        archive.writestr("tree.json", json.dumps(encode(value)))
     return buffer.getvalue()
 
 
@@ -240,23 +205,18 @@ def _unpack(content: bytes) -> Any:
     """Read what `_pack` wrote."""
     with zipfile.ZipFile(BytesIO(content)) as archive:
 
-        def decode(part: Any) -> Any:
-            if isinstance(part, list):
-                return [decode(inner) for inner in part]
-            if not isinstance(part, dict):
-                return part
-            if "$frame" in part:
-                return pd.read_parquet(BytesIO(archive.read(str(part["$frame"]))))
+        def decode(part: dict[str, Any]) -> Any:
+            """Return what an object of the tree stands for; the objects in it are decoded."""
+            if "$.parquet" in part:
+                return pd.read_parquet(BytesIO(archive.read(part["$.parquet"])))
+            if "$.npy" in part:
+                return np.load(BytesIO(archive.read(part["$.npy"])), allow_pickle=False)
             if "$series" in part:
                 name, frame = part["$series"]
-                return decode(frame)["value"].rename(name)
-            if "$array" in part:
-                return np.load(BytesIO(archive.read(str(part["$array"]))), allow_pickle=False)
-            if "$tuple" in part:
-                return tuple(decode(part["$tuple"]))
-            return {name: decode(inner) for name, inner in part.items()}
+                return frame["value"].rename(name)
+            return tuple(part["$tuple"]) if "$tuple" in part else part
 
-        return decode(json.loads(archive.read("tree")))
+        return json.loads(archive.read("tree.json"), object_hook=decode)
 
 
 def digest(value: Any) -> str:

@@ -112,11 +112,7 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
 _vectors: dict[tuple[str, str], np.ndarray] = {}
 
 
-def _is_complete(vectors: np.ndarray, texts: list[str], *_: object, **__: object) -> bool:
-    return vectors.ndim == 2 and len(vectors) == len(texts) and bool(np.isfinite(vectors).all())
-
-
-@tables.stage(is_valid=_is_complete)
+@tables.stage
 def _encode(
     texts: list[str], chosen: str, stamp: str, *, device: str, batch: int, progress: bool
 ) -> np.ndarray:
