@@ -1,17 +1,19 @@
-"""Fetching, from a real server on loopback."""
+"""Datasets are fetched, from a real server on loopback; printed figures stand beside ours."""
 
 from __future__ import annotations
 
 import http.server
-import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.tables import DataError, datasets, file_sha256
+from nbbias import tables
+from nbbias.llmbi import scoring
+from nbbias.tables import DataError, data_path, datasets, file_sha256
 
 
 @pytest.fixture
@@ -41,23 +43,20 @@ def register(monkeypatch: pytest.MonkeyPatch, base: Path, url: str, sha256: str 
     monkeypatch.setenv(datasets.VARIABLE, str(base))
 
 
-def test_first_download_records_its_checksum_and_a_changed_file_is_refused(
+def test_a_file_that_is_there_stays_and_without_a_checksum_its_own_is_named(
     server: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url, folder = server
     (folder / "toy.csv").write_text("a\n1\n")
-    base = tmp_path / "data"
-    register(monkeypatch, base, f"{url}/toy.csv", None)
+    register(monkeypatch, tmp_path / "data", f"{url}/toy.csv", None)
+    assert datasets.catalogue()["here"].tolist() == [False]
     ((path, note),) = datasets.fetch("toy")
-    assert path.read_text() == "a\n1\n"
-    assert note.startswith("not checked: no checksum is known")
-    record = json.loads((base / "checksums.json").read_text())
-    assert record == {"toy/toy.csv": file_sha256(path)}
-    assert next(datasets.fetch("toy"))[1] == "checksum equals the first download's"
-    path.unlink()
+    assert path == tmp_path / "data" / "toy" / "toy.csv"
+    assert note == f"not checked: no checksum was published (SHA-256 {file_sha256(path)})"
+    assert datasets.catalogue()["here"].tolist() == [True]
     (folder / "toy.csv").write_text("a\n2\n")
-    with pytest.raises(DataError, match="not the file"):
-        list(datasets.fetch("toy"))
+    list(datasets.fetch("toy"))
+    assert path.read_text() == "a\n1\n"
 
 
 def test_the_publishers_checksum_is_held_to(
@@ -73,21 +72,14 @@ def test_the_publishers_checksum_is_held_to(
         list(datasets.fetch("toy"))
 
 
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9/toy.csv", "{server}/gone.csv"])
 def test_without_network_the_file_to_put_there_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    server: tuple[str, Path], address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    register(monkeypatch, tmp_path, "http://127.0.0.1:9/toy.csv", None)
-    with pytest.raises(DataError) as caught:
+    register(monkeypatch, tmp_path, address.format(server=server[0]), None)
+    with pytest.raises(DataError, match="cannot be reached") as caught:
         list(datasets.fetch("toy"))
     assert str(tmp_path / "toy/toy.csv") in str(caught.value)
-
-
-def test_a_missing_file_at_the_publisher_is_told(
-    server: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    register(monkeypatch, tmp_path, f"{server[0]}/gone.csv", None)
-    with pytest.raises(DataError, match="cannot be reached"):
-        list(datasets.fetch("toy"))
 
 
 def test_unknown_dataset_and_unset_folder(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,3 +88,39 @@ def test_unknown_dataset_and_unset_folder(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv(datasets.VARIABLE, raising=False)
     with pytest.raises(DataError, match="is not set"):
         list(datasets.fetch("xstest"))
+
+
+# --- printed figures ------------------------------------------------------------------------------
+
+
+def test_every_shipped_file_belongs_to_a_paper_and_has_figures() -> None:
+    shipped = {path.stem for path in data_path("published").glob("*.csv")}
+    assert shipped == set(tables.PAPERS)
+    assert not any(tables.read_published(name).empty for name in tables.PAPERS)
+
+
+def test_printed_prompts_of_llmbi_are_the_instruments_prompts() -> None:
+    printed = tables.read_published("oketunji2023").rename(columns={"bias_type": "dimension"})
+    pd.testing.assert_frame_equal(printed[["dimension", "prompt"]], scoring.prompts())
+
+
+def test_printed_intervals_hold_their_values() -> None:
+    printed = tables.read_published("fang2024").dropna(subset=["ci_low"])
+    assert printed["value"].between(printed["ci_low"], printed["ci_high"]).all()
+
+
+# --- beside -----------------------------------------------------------------------------------
+
+OURS = pd.DataFrame({"key": ["a", "b", "c"], "estimate": [1.0, np.nan, 3.0], "note": list("xyz")})
+PRINTED = pd.DataFrame({"key": ["c", "a", "d"], "value": [2.5, 1.0, 9.0], "page": [1, 2, 3]})
+
+
+def test_figures_meet_by_key_and_difference_is_ours_minus_printed() -> None:
+    before, columns = OURS.copy(), {"on": ["key"], "value": "estimate", "printed_value": "value"}
+    table = tables.compare_with_published(OURS, PRINTED, **columns)
+    expected = OURS.rename(columns={"estimate": "ours"})
+    expected = expected.assign(printed=[1.0, np.nan, 2.5], difference=[0.0, np.nan, 0.5])
+    pd.testing.assert_frame_equal(table, expected)
+    pd.testing.assert_frame_equal(OURS, before)
+    with pytest.raises(pd.errors.MergeError):
+        tables.compare_with_published(OURS, pd.concat([PRINTED, PRINTED]), **columns)

@@ -31,8 +31,6 @@ def test_a_message_shows_twenty_breaches_at_most_and_counts_the_rest() -> None:
 def test_a_breach_of_any_length_is_shortened_in_the_middle() -> None:
     (breach,) = DataError("mine.csv", "a" * 200 + "b" * 900 + "c" * 200).breaches
     assert breach == "a" * 200 + " … " + "c" * 200
-    long = DataError("mine.csv", ["x" * 400] * 20)
-    assert len(str(long)) < 5000 and "more" in str(long)
 
 
 @pytest.mark.parametrize("kind", [DataError, InputsError])

@@ -113,7 +113,7 @@ def assign_inputs(
     >>> assign_inputs(studies.study("llmbi"), ["a.csv?text=said"])
     Traceback (most recent call last):
         ...
-    nbbias.tables.errors.DataError: a.csv: no such file
+    nbbias.tables.errors.DataError: a.csv: no such file (looked for ...a.csv)
     """
     parameters = {name.removesuffix("_path"): name for name in study.inputs}
     by_name, in_order = dict[str, str](), list[str]()

@@ -72,9 +72,6 @@ ASKED = ("question", "input", "instruction")
 #: The source of every row of a file that names none.
 ONE_SOURCE = "all"
 
-#: The most columns of a table all of whose columns are read.
-_MOST_COLUMNS = 500
-
 #: Whole numbers up to here are distinct as floats, too.
 _LARGEST_COUNT = 2**53
 
@@ -131,8 +128,6 @@ def convert_columns(
       - column n: expected a whole number, 0 or more, but row 2 holds -1
     """
     names = [str(name) for name in (names or table.columns)]
-    if rest and len(names) > _MOST_COLUMNS:
-        raise ContractError(where, f"has {len(names):,} columns; {_MOST_COLUMNS} or fewer are read")
     matches = match_columns(form, names, assigned=assigned)
     others = [name for name in names if name not in form]
     absent = [name for name in form if name not in matches]

@@ -247,11 +247,10 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
             faults, table[name] = _faults(*rules), values
         breaches += [f"column {name}: {fault}" for fault in faults]
     faults = []
-    if set(contract.unique) <= set(table):
+    if contract.unique and set(contract.unique) <= set(table):
         hint = "; number repeats in the column sample" if "sample" in contract.unique else ""
         error = f"the same {', '.join(contract.unique)} stand twice{hint}"
-        repeated = table.duplicated(list(contract.unique)) & bool(contract.unique)
-        faults += _faults((repeated, error))
+        faults += _faults((table.duplicated(list(contract.unique)), error))
     if not breaches and not faults:
         rows = ((~rule.holds(table).astype(bool), rule.error) for rule in contract.checks)
         faults += _faults(*rows)

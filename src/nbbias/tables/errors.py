@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from itertools import accumulate
 from typing import Any, ParamSpec, TypeVar
 
 from nbbias.tables.escape import visible
@@ -12,10 +11,8 @@ from nbbias.tables.escape import visible
 P = ParamSpec("P")
 T = TypeVar("T")
 
-#: Characters of a breach, breaches and characters of a message: a file may hold any text.
-_BREACH, _BREACHES, _MESSAGE = 400, 20, 4700
-#: Columns that a message names.
-_COLUMNS = 20
+#: Characters of a breach; breaches, and columns, that a message names: a file may hold any text.
+_BREACH, _BREACHES, _COLUMNS = 400, 20, 20
 
 
 class NbbiasError(Exception):
@@ -49,11 +46,12 @@ class NbbiasError(Exception):
     def __str__(self) -> str:
         if len(self.breaches) == 1:
             return f"{self.where}: {self.breaches[0]}"
-        lengths = accumulate(map(len, self.breaches[:_BREACHES]))
-        shown = sum(length <= _MESSAGE for length in lengths)
-        lines = [f"  - {breach}" for breach in self.breaches[:shown]]
-        if len(self.breaches) > shown:
-            lines.append(f"  … and {len(self.breaches) - shown} more")
+        shown = self.breaches[:_BREACHES]
+        more = len(self.breaches) - len(shown)
+        lines = [
+            *(f"  - {breach}" for breach in shown),
+            *([f"  … and {more} more"] if more else []),
+        ]
         return "\n".join([f"{self.where}: {len(self.breaches)} problems", *lines])
 
 
@@ -170,10 +168,8 @@ def describe_missing(
     have = visible(", ".join(map(str, names[:_COLUMNS]))) or "none at all"
     have += f", … ({len(names)} in all)" if len(names) > _COLUMNS else ""
     noun = "column" if len(missing) == 1 else "columns"
-    folded = {
-        str(name).strip().lower(): str(name) for name in names if str(name) not in set(expected)
-    }
-    matches = {name: difflib.get_close_matches(name, folded, n=1, cutoff=0.75) for name in missing}
-    hints = [f"{visible(folded[match[0]])} for {name}" for name, match in matches.items() if match]
+    others = {str(name).strip().lower(): name for name in names if name not in set(expected)}
+    near = {name: difflib.get_close_matches(name, others, n=1, cutoff=0.75) for name in missing}
+    hints = [f"{visible(others[match])} for {name}" for name in near for match in near[name]]
     hint = f" (did you mean {', '.join(hints)}?)" if hints else ""
     return f"needs the {noun} {', '.join(missing)}; it has {have}{hint}"

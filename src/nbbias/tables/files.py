@@ -419,7 +419,7 @@ def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd
     \end{table}
     <BLANKLINE>
     """
-    rows = table.reset_index(drop=True).convert_dtypes(convert_string=False)
+    rows = table.reset_index(drop=True).convert_dtypes()
     styled = rows.style.hide(axis="index").format(_in_latex)
     text = styled.format_index(escape.latex, axis="columns").to_latex(
         hrules=True,

@@ -6,8 +6,8 @@ import functools
 import hashlib
 import json
 import platform
+import sys
 from importlib.metadata import PackageNotFoundError, version
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +17,9 @@ _PACKAGES = (
     *("transformers", "sentence-transformers", "alt-profanity-check", "papermill", "nbconvert"),
 )
 
-#: What measures for all studies, and what measures nothing in the package of one.
+#: What measures for all studies.
 _SHARED = ("text", "fast", "stats", "refusals")
-#: Folders of data that it reads by itself: word lists, sentences and counterparts, fitted heads;
-#: beside them the folder of a package's own name.
-_READ = ("lexicons", "audit", "refusals")
-_READING = (
-    *("figures.py", "sentences.py", "tables.py", "sample.py", "params.py", "explore"),
-    "units.py",
-    "measured.py",  # calls what measures, in the order in which a notebook does
-)
+_ROOT = Path(__file__).parents[1]
 
 
 def file_sha256(path: Path) -> str:
@@ -71,45 +64,28 @@ def versions() -> dict[str, str]:
     return installed
 
 
-def measuring(package: str, *, root: Path = Path(__file__).parents[1]) -> list[Path]:
-    """Return the sources that a stage of a package rests on.
-
-    They are what measures for all studies (`text`, `stats`, `refusals`) with the data that it reads
-    by itself, and the package's own measures and data. Figures, sentences, printed tables,
-    explorers, parameters, samples and what reads the units of a saved run move no number that a
-    stage is given or returns: a changed label tunes nothing anew.
-    """
-    folders = [root / name for name in dict.fromkeys((*_SHARED, package)) if name]
-    every = sorted(path for folder in folders for path in folder.rglob("*.py"))
-    measures = [path for path in every if not {*_READING} & {*path.relative_to(root).parts[1:]}]
-    read = [root / "data" / name for name in dict.fromkeys((*_READ, package)) if name]
-    data = (path for folder in read for path in folder.rglob("*") if path.is_file())
-    return measures + sorted(data)
-
-
 @functools.cache
-def measuring_version(module: str) -> str:
-    """Return one hash of the sources that a module's stages rest on and of `versions`.
+def measuring_version(module: str, *, root: Path = _ROOT) -> str:
+    """Return one hash of all that a number of a module rests on.
 
-    They are those that `measuring` names of the module's package, and of a module of another's all
-    of its package.
+    It is of `versions`, of the sources of what measures for all studies (`text`, `stats`,
+    `refusals`) and of the module's own package, and of the data that are shipped.
     """
     digest = hashlib.sha256(repr(sorted(versions().items())).encode())
-    top, _, rest = module.partition(".")
-    is_ours = top == __name__.partition(".")[0]
-    paths = measuring(rest.partition(".")[0] if is_ours else "")
-    for path in [*paths, *([] if is_ours else _sources(top))]:
+    names = module.split(".")
+    is_ours = names[0] == __name__.partition(".")[0]
+    rooms = dict.fromkeys([*_SHARED, *(names[1:2] if is_ours else [])])
+    sources = [path for room in rooms for path in (root / room).rglob("*.py")]
+    data = [path for path in (root / "data").rglob("*") if path.is_file()]
+    for path in [*sorted(sources), *sorted(data), *([] if is_ours else _sources(names[0]))]:
         digest.update(path.read_bytes())
     return digest.hexdigest()[:16]
 
 
 def _sources(package: str) -> list[Path]:
     """Return the sources of another's package."""
-    try:
-        spec = find_spec(package)
-    except ValueError:  # what was typed into an interpreter has no file
-        return []
-    if spec is None or spec.origin is None:
-        return []
-    origin = Path(spec.origin)
-    return sorted(origin.parent.rglob("*.py")) if spec.submodule_search_locations else [origin]
+    module = sys.modules.get(package)
+    file = getattr(module, "__file__", None)  # what was typed into an interpreter has none
+    folders = getattr(module, "__path__", ())
+    paths = [path for folder in folders for path in Path(folder).rglob("*.py")]
+    return sorted(paths) or ([Path(file)] if file else [])

@@ -91,11 +91,10 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
 def _encoding_advice(file: Path, layout: Layout, error: UnicodeDecodeError) -> str:
     if advice := sniff.describe_binary(bytes(error.object[:4])):
         return advice
-    at = f"byte {error.start}"
     if layout.encoding != Layout().encoding:
-        return f"is not {layout.encoding} ({at})"
-    example = f"{file.name}?encoding=cp1252"
-    return f"is not UTF-8 ({at}); save it as UTF-8 and try again, or say what it is: {example}"
+        return f"is not {layout.encoding} (byte {error.start})"
+    hint = f"save it as UTF-8, or say what it is: {file.name}?encoding=cp1252"
+    return f"is not UTF-8 (byte {error.start}); {hint}"
 
 
 @dataclass
@@ -188,44 +187,32 @@ def read_json(path: Path) -> Any:
 
 def _parse_json(content: str) -> Any:
     value = json.loads(content, object_pairs_hook=_unique_names)
-    return replace_surrogates(value) if re.search(r"\\u[dD][89a-fA-F]", content) else value
+    if not re.search(r"\\u[dD][89a-fA-F]", content):
+        return value
+    whole = replace_surrogates(json.dumps(value, ensure_ascii=False))
+    return json.loads(whole, object_pairs_hook=_unique_names)
 
 
 def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) < len(pairs):
-        repeated = next(name for name, n in Counter(name for name, _ in pairs).items() if n > 1)
-        raise ValueError(f"the name {repeated!r} stands twice in one object")
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the name {name!r} stands twice in one object")
     return value
 
 
-def replace_surrogates(value: Any) -> Any:
-    r"""Return what was read from JSON or YAML with each lone surrogate as U+FFFD.
+def replace_surrogates(text: str) -> str:
+    r"""Return a text with each lone surrogate as U+FFFD; two halves side by side are a character.
 
-    Such escapes as ``\ud800`` stand for half a character, which no file, hash or request can hold.
-    What is replaced counts as wrongly encoded in the report on texts.
-
-    Raises
-    ------
-    ValueError
-        Two names of one object would become one.
+    Such escapes of JSON as ``\ud800`` stand for half a character, which no file, hash or request
+    can hold. What is replaced counts as wrongly encoded in the report on texts.
 
     Examples
     --------
-    >>> replace_surrogates(["caf" + chr(0xD800), {"n": 1}]) == ["caf" + chr(0xFFFD), {"n": 1}]
+    >>> replace_surrogates("caf" + chr(0xD800)) == "caf" + chr(0xFFFD)
     True
     """
-    if isinstance(value, str):
-        # Two halves side by side, as YAML reads them, are one character.
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    if isinstance(value, list):
-        return [replace_surrogates(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    replaced = {replace_surrogates(name): replace_surrogates(item) for name, item in value.items()}
-    if len(replaced) < len(value):
-        raise ValueError("holds names that differ only in halves of characters (lone surrogates)")
-    return replaced
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 # --- formats ----------------------------------------------------------------------------------

@@ -148,16 +148,17 @@ def detect_encoding(path: Path) -> str:
     raise DataError(str(path), advice)
 
 
-def detect_separator(header: str) -> str:
+def detect_separator(text: str) -> str:
     r"""Name the separator that stands most often in the first line of CSV, the columns' names.
 
     Further lines are not looked at: the commas of prose are no separators.
 
     Examples
     --------
-    >>> detect_separator("id;text\n")
+    >>> detect_separator("id;text\n1;One, two, three\n")
     'semicolon'
-    >>> detect_separator("text\n")
+    >>> detect_separator("text\nOne; two, three\n")
     'comma'
     """
+    header = text.partition("\n")[0]
     return max(notes.SEPARATORS, key=lambda name: header.count(notes.SEPARATORS[name]))

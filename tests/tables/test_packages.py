@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from nbbias.tables import REJECTED_PLUGINS, NbbiasError, PluginError, Registry, plugins
+from nbbias.tables import REJECTED_PLUGINS, NbbiasError, PluginError, Registry, packages
 
 GROUP = "nbbias.things"
 
@@ -20,8 +20,8 @@ def added(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     def entry_points(group: str) -> tuple[EntryPoint, ...]:
         return tuple(EntryPoint(name, value, group) for name, value in pairs)
 
-    monkeypatch.setattr(plugins, "entry_points", entry_points)
-    monkeypatch.setattr(plugins, "REJECTED_PLUGINS", {})
+    monkeypatch.setattr(packages, "entry_points", entry_points)
+    monkeypatch.setattr(packages, "REJECTED_PLUGINS", {})
     return pairs
 
 
@@ -45,7 +45,7 @@ def test_what_cannot_be_loaded_is_told_and_left_out(added: list[tuple[str, str]]
     known = Registry(GROUP, {}, list)
     assert [name for name, _ in known.items()] == ["fine"]
     assert list(known) == ["fine"]
-    told = plugins.REJECTED_PLUGINS
+    told = packages.REJECTED_PLUGINS
     assert "ModuleNotFoundError" in told["things: 'absent' of the package no_such_package"]
     assert "sys:platform is str in place of list" in told["things: 'text' of the package sys"]
 
@@ -65,7 +65,7 @@ def test_a_name_that_is_taken_is_refused(added: list[tuple[str, str]]) -> None:
     known = Registry(GROUP, {"own": print}, type(print))
     assert known["own"] is print
     assert known["new"].__module__ == "_csv"  # packages stand in the order of their names
-    assert plugins.REJECTED_PLUGINS == {
+    assert packages.REJECTED_PLUGINS == {
         "things: 'own' of the package json": "the name is taken",
         "things: 'new' of the package json": "the name is taken",
     }
@@ -76,7 +76,7 @@ def test_a_family_has_the_entry_points_whose_names_begin_with_it(
 ) -> None:
     added += [("tone.flags", "sys:flags"), ("taste.path", "sys:path")]
     assert list(Registry(GROUP, {}, object, family="tone.")) == ["flags"]
-    assert not plugins.REJECTED_PLUGINS
+    assert not packages.REJECTED_PLUGINS
 
 
 def test_a_test_may_put_one_in_and_take_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
