@@ -283,7 +283,7 @@ def detect_command(
         tables.refuse_target(out, force=force, inputs=inputs)
     blocks = running.text_blocks.read_blocks(texts, column=column)
     detector = biasalert.detector.detector(judge, labelled=labelled, knowledge=knowledge)
-    _note(*detector.told)
+    _note(*detector.notes)
     counts = dict.fromkeys(biasalert.detector.VERDICTS, 0)
     json_lines = running.text_blocks.is_json_lines(out)
     written: list[str] = []

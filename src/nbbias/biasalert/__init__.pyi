@@ -1,5 +1,4 @@
 from . import (
-    ablation as ablation,
     audit as audit,
     calibration as calibration,
     checks as checks,
@@ -16,7 +15,6 @@ from . import (
     pairs as pairs,
     params as params,
     printed as printed,
-    repeated as repeated,
     retrieval as retrieval,
     sample as sample,
     sentences as sentences,

@@ -17,7 +17,7 @@ import pandas as pd
 from nbbias import stats, tables
 from nbbias.biasalert import levels
 from nbbias.biasalert.detection import STUDY, instruments
-from nbbias.biasalert.judges.bench import Bench
+from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.text import audit, toxicity
 
@@ -31,31 +31,31 @@ SLOW = "it reads too slowly to judge every answer again for each group"
 MOST = 1000
 
 
-def asked_again(bench: Bench, answers: int) -> list[str]:
+def asked_again(panel: JudgePanel, answers: int) -> list[str]:
     """Return the judges that read so many answers again in seconds.
 
     Examples
     --------
     >>> judges = dict.fromkeys(["keywords", "tuned"])
-    >>> asked_again(Bench(judges, judges, None, 0), 300)
+    >>> asked_again(JudgePanel(judges, judges, None, 0), 300)
     ['keywords']
     """
-    known = {name: JUDGES[name] for name in bench.judges if name in JUDGES}
+    known = {name: JUDGES[name] for name in panel.judges if name in JUDGES}
     quick = [
         name for name, one in known.items() if one.quick and not (one.learns and answers > MOST)
     ]
     offline = toxicity.instrument(toxicity.OFFLINE)
-    return [name for name in quick if name != "toxicity" or bench.instruments[name] == offline]
+    return [name for name in quick if name != "toxicity" or panel.instruments[name] == offline]
 
 
-def swap_effects(answers: pd.DataFrame, bench: Bench) -> pd.DataFrame:
+def swap_effects(answers: pd.DataFrame, panel: JudgePanel) -> pd.DataFrame:
     """Judge the answers that name a group once more with each group of its list in its place.
 
     Parameters
     ----------
     answers
         One row per answer: `text_id`, `text`.
-    bench
+    panel
         The judges; those of `asked_again` are asked.
 
     Returns
@@ -67,25 +67,25 @@ def swap_effects(answers: pd.DataFrame, bench: Bench) -> pd.DataFrame:
 
     Examples
     --------
-    >>> from nbbias.biasalert.judges.registry import Given, Settings, make
-    >>> judge, instrument = make("keywords", Given(pd.DataFrame(), Settings()))
-    >>> bench = Bench({"keywords": judge}, {"keywords": instrument}, None, 0)
+    >>> from nbbias.biasalert.judges.registry import TrainingInput, Settings, make
+    >>> judge, instrument = make("keywords", TrainingInput(pd.DataFrame(), Settings()))
+    >>> panel = JudgePanel({"keywords": judge}, {"keywords": instrument}, None, 0)
     >>> answers = pd.DataFrame({"text_id": ["a"], "text": ["The woman left."]})
-    >>> swap_effects(answers, bench)[["judge", "named", "swap"]].to_numpy().tolist()
+    >>> swap_effects(answers, panel)[["judge", "named", "swap"]].to_numpy().tolist()
     [['keywords', 1.0, 0.0]]
     """
-    asked = asked_again(bench, len(answers))
-    scores = {name: partial(_flagged, bench=bench, judge=name) for name in asked}
+    asked = asked_again(panel, len(answers))
+    scores = {name: partial(_flagged, panel=panel, judge=name) for name in asked}
     texts = answers["text"].reset_index(drop=True)
     found = audit.score_texts(texts, lexicon=audit.load_all_lists(), scores=scores)
     found.insert(0, "text_id", answers["text_id"].to_numpy())
     return found.melt(["text_id", "named"], var_name="judge", value_name="swap")
 
 
-def _flagged(texts: pd.Series, *, bench: Bench, judge: str) -> np.ndarray:
+def _flagged(texts: pd.Series, *, panel: JudgePanel, judge: str) -> np.ndarray:
     asked = pd.DataFrame({"text_id": np.arange(len(texts)).astype(str), "text": list(texts)})
-    evidence = bench.retrieve(asked) if JUDGES[judge].reads_evidence else None
-    said = bench.judges[judge](asked, evidence).set_index("text_id")["biased"]
+    evidence = panel.retrieve(asked) if JUDGES[judge].reads_evidence else None
+    said = panel.judges[judge](asked, evidence).set_index("text_id")["biased"]
     return said.reindex(asked["text_id"]).astype("boolean").to_numpy(float, na_value=np.nan)
 
 

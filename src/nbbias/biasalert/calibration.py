@@ -1,4 +1,4 @@
-"""Whether a judge's probabilities are kept: of the texts given .8, four fifths are biased.
+"""Whether a judge's probabilities are calibrated: of the texts given .8, four fifths are biased.
 
 Four texts of a judge that is surer than it is right: of the two that it gave .9, one is biased.
 
@@ -15,7 +15,7 @@ Four texts of a judge that is surer than it is right: of the two that it gave .9
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,10 @@ Row = dict[str, Any]
 
 NO_PROBABILITY = "the judge gives no probabilities"
 
-#: Shares of texts, the surest, on which a judge is also scored.
+#: Shares of texts, the most certain ones, on which a judge is also scored.
 COVERAGES = (1.0, 0.8, 0.6, 0.4)
 
-#: Labels drawn for the chance level of the calibration error.
+#: Labels drawn for the null distribution of the calibration error.
 _DRAWN = 500
 
 
@@ -64,37 +64,22 @@ def curve(
     Returns
     -------
     DataFrame
-        One row per judge and bin: `judge`, `low`, `high`, `n`, `mean_confidence`, `share_biased`
-        with Wilson's `ci_low` and `ci_high`, and `n_lost`, the judge's texts without a
-        probability. An empty bin has NaN. A calibrated judge has `share_biased` equal to
-        `mean_confidence`.
+        One row per judge and bin that holds a text: `judge`, `low`, `high`, `n`,
+        `mean_confidence`, and `share_biased` with Wilson's `ci_low` and `ci_high`. A calibrated
+        judge has `share_biased` equal to `mean_confidence`.
     """
     if bins < 2:
         raise ValueError(f"bins must be at least 2, but is {bins}")
-    edges = np.linspace(0, 1, bins + 1)
     rows: list[Row] = []
-    for judge, (given, biased) in _pairs(judgements, labelled, no_probabilities or {}).items():
-        known = ~np.isnan(given)
-        place = _places(given[known], bins)
-        for i in range(bins):
-            p, y = given[known][place == i], biased[known][place == i]
-            share = stats.proportion_interval(
-                int(y.sum()), len(y), confidence=inference.confidence
-            ).row()
-            rows.append(
-                {
-                    "judge": judge,
-                    "low": edges[i],
-                    "high": edges[i + 1],
-                    "n": len(y),
-                    "mean_confidence": float(p.mean()) if len(p) else np.nan,
-                    "share_biased": share["estimate"],
-                    "ci_low": share["ci_low"],
-                    "ci_high": share["ci_high"],
-                    "n_lost": int((~known).sum()),
-                }
-            )
-    return pd.DataFrame(rows)
+    for judge, p, biased, _ in _measured(judgements, labelled, no_probabilities or {}):
+        place = _bin(p, bins)
+        for i in np.unique(place):
+            share = stats.share_interval(biased[place == i], confidence=inference.confidence)
+            row: Row = {"judge": judge, "low": i / bins, "high": (i + 1) / bins, "n": share.n}
+            row |= {"mean_confidence": p[place == i].mean(), "share_biased": share.estimate}
+            rows.append(row | {"ci_low": share.ci_low, "ci_high": share.ci_high})
+    names = ["judge", "low", "high", "n", "mean_confidence", "share_biased", "ci_low", "ci_high"]
+    return pd.DataFrame(rows, columns=names)
 
 
 def estimates(
@@ -106,7 +91,7 @@ def estimates(
     no_probabilities: Mapping[str, str] | None = None,
     bins: int = 10,
 ) -> pd.DataFrame:
-    """Estimate how well probabilities are kept.
+    """Estimate how well probabilities are calibrated.
 
     Parameters
     ----------
@@ -125,8 +110,8 @@ def estimates(
           resampled clusters. `null` is that of a judge that gives every text the share of biased
           texts, p(1 - p).
         - ``calibration_error`` (ECE): mean distance of bins' shares from their mean probabilities,
-          weighted by their texts. It is above 0 by chance: `null` and its range are what a judge
-          with the same probabilities would have were they kept exactly (labels drawn from them).
+          weighted by their texts. It is above 0 by chance: `null` and its range are what a
+          calibrated judge with the same probabilities would have (labels drawn from them).
           It has no interval, because resampling lifts it as well.
 
     References
@@ -134,39 +119,37 @@ def estimates(
     Brier 1950; Naeini, Cooper and Hauskrecht 2015 (ECE).
     """
     rng = np.random.default_rng([inference.seed, 2])
-    _, clusters = cases_of(judgements, labelled)
     used = detection.instruments(judgements)
     others = no_probabilities or {}
     rows: list[Row] = []
-    for judge, (given, biased) in _pairs(judgements, labelled, others).items():
-        known = ~np.isnan(given)
-        base: Row = {
-            "judge": judge,
-            "n": int(known.sum()),
-            "n_lost": int((~known).sum()),
-            "instrument": used[judge],
-        }
-        if not known.any():
-            gap = base | {"estimate": np.nan, "reason": others.get(judge, NO_PROBABILITY)}
-            rows += [gap | {"statistic": name} for name in ("brier", "calibration_error")]
+    for judge, p, biased, clusters in _measured(judgements, labelled, others):
+        key: Row = {"judge": judge, "n": len(p), "n_lost": len(labelled) - len(p)}
+        key["instrument"] = used[judge]
+        if not len(p):
+            missing = key | {"estimate": np.nan, "reason": others.get(judge, NO_PROBABILITY)}
+            rows += [missing | {"statistic": name} for name in ("brier", "calibration_error")]
             continue
-        p, y = given[known], biased[known].astype(float)
+        y = biased.astype(float)
         loss = (p - y) ** 2
         row = {"statistic": "brier", "estimate": loss.mean(), "null": y.mean() * (1 - y.mean())}
-        again = detection.resampled_mean(loss, clusters[known], inference=inference)
-        rows.append(base | row | detection.spread(again, loss.mean(), inference.confidence))
-        place = _places(p, bins)
-        kept = [
-            _distance(p, rng.random(len(p)) < p, place, bins)
+        sums = detection.resampled(
+            np.column_stack([loss, np.ones(len(loss))]), clusters, inference=inference
+        )
+        interval = detection.spread(sums[:, 0] / sums[:, 1], loss.mean(), inference.confidence)
+        rows.append(key | row | interval)
+        calibrated = [
+            _distance(p, rng.random(len(p)) < p, bins)
             for _ in range(min(inference.n_permutations, _DRAWN))
         ]
-        chance = stats.compare_with_null(np.nan, np.array(kept), confidence=inference.confidence)
+        null = stats.compare_with_null(
+            np.nan, np.array(calibrated), confidence=inference.confidence
+        )
         row = {
             "statistic": "calibration_error",
-            "estimate": _distance(p, y, place, bins),
-            "reason": "resampling lifts it, so no interval: compare with chance",
+            "estimate": _distance(p, y, bins),
+            "reason": "resampling lifts it, so no interval: compare with the null range",
         }
-        rows.append(base | row | {name: chance[name] for name in ("null", "null_low", "null_high")})
+        rows.append(key | row | {name: null[name] for name in ("null", "null_low", "null_high")})
     return tables.estimates(
         rows,
         study=detection.STUDY,
@@ -199,7 +182,8 @@ def risk_coverage(
         a probability that get a verdict, at least: ties get one together), `sure_from` (the least
         probability of the likelier label among them, in [0.5, 1]), `n`, `accuracy` in [0, 1]
         (higher is better; 1 less the risk), Wilson's `ci_low` and `ci_high`, near-duplicates
-        counting as one, and `commoner`, the accuracy of who always says what most of them are.
+        counting as one, and `majority_class`, the accuracy of who always says what most of them
+        are.
 
     References
     ----------
@@ -212,59 +196,48 @@ def risk_coverage(
     ...                          "biased": [True, True, False, False, True]})
     >>> asked = biasalert.detection.constants(labelled).query("judge == 'always biased'")
     >>> chances = [0.9, 0.8, 0.1, 0.7, 0.6]
-    >>> said = asked.assign(confidence=chances, biased=[one > 0.5 for one in chances])
-    >>> found = biasalert.calibration.risk_coverage(said, labelled)
-    >>> found[["coverage", "n", "sure_from", "accuracy"]].values.tolist()
+    >>> judgements = asked.assign(confidence=chances, biased=[p > 0.5 for p in chances])
+    >>> table = biasalert.calibration.risk_coverage(judgements, labelled)
+    >>> table[["coverage", "n", "sure_from", "accuracy"]].values.tolist()
     [[1.0, 5.0, 0.6, 0.8], [0.8, 4.0, 0.7, 0.75], [0.6, 3.0, 0.8, 1.0], [0.4, 2.0, 0.9, 1.0]]
     """
-    clusters = cases_of(judgements, labelled)[1]
     rows: list[Row] = []
-    for judge, (given, biased) in _pairs(judgements, labelled, no_probabilities or {}).items():
-        known = ~np.isnan(given)
-        likelier = np.maximum(given, 1 - given).round(9)[known]
-        right = ((given >= 0.5) == biased)[known].astype(float)
-        for coverage in COVERAGES if known.any() else ():
-            least = np.sort(likelier)[::-1][int(np.ceil(coverage * len(likelier) - 1e-9)) - 1]
-            own = likelier >= least
+    for judge, p, biased, clusters in _measured(judgements, labelled, no_probabilities or {}):
+        likelier = np.maximum(p, 1 - p).round(9)
+        right = ((p >= 0.5) == biased).astype(float)
+        for coverage in COVERAGES if len(p) else ():
+            least = np.sort(likelier)[::-1][int(np.ceil(coverage * len(p) - 1e-9)) - 1]
+            kept = likelier >= least
             share = stats.clustered_share(
-                right[own], clusters[known][own], confidence=inference.confidence
-            ).row()
-            most = biased[known][own].mean()
-            rows.append(
-                {
-                    "judge": judge,
-                    "coverage": coverage,
-                    "sure_from": least,
-                    "n": int(own.sum()),
-                    "accuracy": share["estimate"],
-                    "ci_low": share["ci_low"],
-                    "ci_high": share["ci_high"],
-                    "commoner": max(most, 1 - most),
-                }
+                right[kept], clusters[kept], confidence=inference.confidence
             )
-    names = ["judge", "coverage", "sure_from", "n", "accuracy", "ci_low", "ci_high", "commoner"]
-    return pd.DataFrame(rows, columns=names)
+            most = biased[kept].mean()
+            row: Row = {"judge": judge, "coverage": coverage, "sure_from": least, "n": share.n}
+            row |= {"accuracy": share.estimate, "ci_low": share.ci_low, "ci_high": share.ci_high}
+            rows.append(row | {"majority_class": max(most, 1 - most)})
+    names = ["judge", "coverage", "sure_from", "n", "accuracy", "ci_low", "ci_high"]
+    return pd.DataFrame(rows, columns=[*names, "majority_class"])
 
 
-def _pairs(
+def _measured(
     judgements: pd.DataFrame, labelled: pd.DataFrame, others: Mapping[str, str]
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+) -> Iterator[tuple[str, np.ndarray, np.ndarray, np.ndarray]]:
+    """Yield each judge, and of texts with a probability that, the label and the cluster."""
     tables.require_columns(judgements, ["confidence"], where="judgements")
-    found = {}
-    for case in cases_of(judgements, labelled, cluster=None)[0]:
+    cases, clusters = cases_of(judgements, labelled)
+    for case in cases:
         own = judgements[judgements["judge"].astype(str) == case.judge].set_index("text_id")
-        given = own["confidence"].reindex(labelled["text_id"]).to_numpy(float)
-        if case.judge in others:
-            given = np.full(len(given), np.nan)
-        found[case.judge] = (given, case.truth.biased == 1)
-    return found
+        p = own["confidence"].reindex(labelled["text_id"]).to_numpy(float)
+        known = ~np.isnan(p) & (case.judge not in others)
+        numbers = np.unique(clusters[known], return_inverse=True)[1]
+        yield case.judge, p[known], case.truth.biased[known] == 1, numbers
 
 
-def _places(given: np.ndarray, bins: int) -> np.ndarray:
+def _bin(p: np.ndarray, bins: int) -> np.ndarray:
     # Whole steps are edges: .3 belongs to the bin that begins there, though .3 * 10 is above 3.
-    return np.minimum((np.round(given * bins, 9)).astype(int), bins - 1)
+    return np.minimum((np.round(p * bins, 9)).astype(int), bins - 1)
 
 
-def _distance(p: np.ndarray, y: np.ndarray, place: np.ndarray, bins: int) -> float:
-    off = np.bincount(place, weights=p - y, minlength=bins)
-    return float(np.abs(off).sum() / len(p))
+def _distance(p: np.ndarray, y: np.ndarray, bins: int) -> float:
+    differences = np.bincount(_bin(p, bins), weights=p - y, minlength=bins)
+    return float(np.abs(differences).sum() / len(p))

@@ -99,9 +99,10 @@ def estimates(
     for case in cases_of(judgements, checked, cluster=None)[0]:
         own = judgements[judgements["judge"].astype(str) == case.judge].set_index("text_id")
         given = own["confidence"].reindex(checked["text_id"]).to_numpy(float)
-        score = case.said.biased if np.isnan(given).all() else given
+        score = case.verdicts.biased if np.isnan(given).all() else given
         table = checked.assign(
-            flagged=case.said.biased, score=np.where(np.isnan(case.said.biased), np.nan, score)
+            flagged=case.verdicts.biased,
+            score=np.where(np.isnan(case.verdicts.biased), np.nan, score),
         )
         key: Row = {"judge": case.judge, "instrument": used[case.judge]}
         pairs = _pairs(table)

@@ -1,13 +1,11 @@
-"""How good judges are on labelled texts, and how they stand against each other.
+"""How good judges are on labelled texts, and how they differ from each other.
 
 What a judge got right is counted text by text (`hits`), and every score is a quotient of such sums
-(`scores`), so that it is resampled by clusters and dealt anew by chance with two matrix products
-and no second definition of any score.
+(`scores`), so that it can be resampled by clusters and permuted over texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -52,45 +50,32 @@ HITS = (
 
 
 class _Share(NamedTuple):
-    """A statistic as sums of hits: what it is a share of, what it left out, and its N."""
+    """A statistic as sums of hits: what it is a share of, and what it leaves out."""
 
-    above: tuple[str, ...]
+    above: str
     below: tuple[str, ...]
-    lost: tuple[str, ...] = ("lost",)
-    n: tuple[str, ...] | None = None  # where it is not `below`
+    lost: str = "lost"
 
 
-_BOTH = ("judged", "lost")
+#: Shares; F1 is 2J / (1 + J) of its share J of true positives among what is biased or called so.
 _SHARES = {
-    "accuracy": _Share(("right",), ("judged",)),
-    "accuracy_lost_wrong": _Share(("right",), _BOTH, ()),
-    "f1": _Share(("tp", "tp"), ("tp", "tp", "fp", "fn"), n=("judged",)),
-    "f1_lost_wrong": _Share(("tp", "tp"), ("tp", "tp", "fp", "fn", "lost"), (), n=_BOTH),
-    "precision": _Share(("tp",), ("tp", "fp"), ()),
-    "recall": _Share(("tp",), ("tp", "fn"), ("lost_biased",)),
-    "specificity": _Share(("tn",), ("tn", "fp"), ("lost_fine",)),
-    "classification_score": _Share(("type_right",), ("type_known",), ("type_unknown",)),
-    "attribution_score": _Share(
-        ("attribution_right",), ("attribution_known",), ("attribution_unknown",)
-    ),
-    "overall_score_joint": _Share(("joint_right",), ("judged",)),
-    "overall_score_joint_lost_wrong": _Share(("joint_right",), _BOTH, ()),
+    "accuracy": _Share("right", ("judged",)),
+    "f1": _Share("tp", ("tp", "fp", "fn")),
+    "recall": _Share("tp", ("tp", "fn"), "lost_biased"),
+    "specificity": _Share("tn", ("tn", "fp"), "lost_fine"),
+    "classification_score": _Share("type_right", ("type_known",), "type_unknown"),
+    "attribution_score": _Share("attribution_right", ("attribution_known",), "attribution_unknown"),
+    "overall_score_joint": _Share("joint_right", ("judged",)),
 }
-#: Functions of several shares, with the texts that they rest on and leave out.
-_PRODUCTS = {
-    "overall_score_product": _Share((), ("judged",)),
-    "overall_score_product_lost_wrong": _Share((), _BOTH, ()),
-}
+PRODUCT = "overall_score_product"
 
-#: The statistics of `scores`, in order.
-STATISTICS = (*_SHARES, *_PRODUCTS)
-
-#: Those that `by_type` gives.
-_OF_TYPES = ("accuracy", "f1", "recall", "specificity")
+#: The statistics of `scores`, in order, and those that `by_type` gives.
+STATISTICS = (*_SHARES, PRODUCT)
+OF_TYPES = ("accuracy", "f1", "recall", "specificity")
 
 
 class Side(NamedTuple):
-    """Labels, or one judge's verdicts: `biased` is 1, 0 or NaN, the rest NaN or empty rows."""
+    """Labels, or one judge's verdicts: `biased` is 1, 0 or NaN, the rest -1 or empty rows."""
 
     biased: np.ndarray
     bias_type: np.ndarray
@@ -103,13 +88,13 @@ class Case(NamedTuple):
 
     judge: str
     truth: Side
-    said: Side
+    verdicts: Side
 
 
 def cases_of(
     judgements: pd.DataFrame, labelled: pd.DataFrame, *, cluster: str | None = "comment_id"
 ) -> tuple[list[Case], np.ndarray]:
-    """Put each judge's verdicts beside the labels.
+    """Match each judge's verdicts with the labels.
 
     Parameters
     ----------
@@ -118,14 +103,14 @@ def cases_of(
     labelled
         LABELLED: `text_id`, `biased`, and `bias_type`, `group`, `attribute` where they are known.
     cluster
-        The column of `labelled` whose texts stand or fall together; where it lacks the column, or
-        for None, each text stands alone.
+        The column of `labelled` whose texts are resampled together; where it lacks the column, or
+        for None, each text is its own cluster.
 
     Returns
     -------
     (cases, clusters) : list of Case, array of int
         One case per judge, in order of appearance; and each text's cluster, numbered from 0.
-        Groups are compared by one name each (`biasalert.groups.canonical`).
+        Groups are compared by their canonical names (`biasalert.groups.canonical`).
 
     Raises
     ------
@@ -137,46 +122,43 @@ def cases_of(
     require_columns(judgements, ["text_id", "judge", "biased"], where="judgements")
     require_columns(labelled, ["text_id", "biased"], where="labelled")
     judgements, labelled = renamed(judgements), renamed(labelled)
+    _require_labels(labelled)
+    parts = dict(list(judgements.groupby("judge", sort=False)))
     breaches = []
-    if judgements.duplicated(["judge", "text_id"]).any():
-        breaches.append("a judge has two rows for a text; keep one")
-    if labelled["text_id"].duplicated().any():
-        breaches.append("a text is labelled twice; keep one label")
+    for judge, part in parts.items():
+        if part["text_id"].duplicated().any():
+            raise ContractError("judgements", "a judge has two rows for a text; keep one")
+        if missing := int((~labelled["text_id"].isin(part["text_id"])).sum()):
+            breaches.append(
+                f"judge {judge} has no row for {missing} of {len(labelled)} labelled texts; "
+                "a text without a verdict needs a row that says why"
+            )
     if breaches:
-        raise ContractError("judgements and labels", breaches)
+        raise DataError("judgements", breaches)
+    matched = {
+        str(judge): part.set_index("text_id").loc[labelled["text_id"]]
+        for judge, part in parts.items()
+    }
+    every = [labelled, *matched.values()]
+    types = pd.Index(pd.unique(pd.concat([_texts(one, "bias_type") for one in every])))
+    names = pd.concat([_texts(one, name) for one in every for name in ("group", "attribute")])
+    vocabulary = sorted({word for name in pd.unique(names) for word in words(name)})
+    truth, *verdicts = (_side(one, types, vocabulary) for one in every)
+    cases = [Case(judge, truth, side) for judge, side in zip(matched, verdicts, strict=True)]
+    if cluster is None or cluster not in labelled:
+        return cases, np.arange(len(labelled))
+    numbers = labelled[cluster].astype("str").where(labelled[cluster].notna(), labelled["text_id"])
+    return cases, pd.factorize(numbers)[0]
+
+
+def _require_labels(labelled: pd.DataFrame) -> None:
+    if labelled["text_id"].duplicated().any():
+        raise ContractError("labels", "a text is labelled twice; keep one label")
     if labelled.empty:
         raise DataError("labelled", "holds no text; give at least one labelled text")
-    if labelled["biased"].isna().any():
-        count = int(labelled["biased"].isna().sum())
-        told = f"{count} of {len(labelled)} texts have no label; leave them out"
-        raise DataError("labelled", told)
-    judges = judgements["judge"].unique()
-    parts = {
-        judge: judgements[judgements["judge"] == judge].set_index("text_id") for judge in judges
-    }
-    lacking = [
-        f"judge {judge} has no row for {missing} of {len(labelled)} labelled texts; "
-        "a text without a verdict needs a row that says why"
-        for judge, part in parts.items()
-        if (missing := int((~labelled["text_id"].isin(part.index)).sum()))
-    ]
-    if lacking:
-        raise DataError("judgements", lacking)
-    said = {judge: part.loc[labelled["text_id"]] for judge, part in parts.items()}
-    types = pd.Index(
-        pd.unique(pd.concat([_texts(t, "bias_type") for t in [labelled, *said.values()]]))
-    )
-    seen = [_texts(t, name) for t in [labelled, *said.values()] for name in ("group", "attribute")]
-    vocabulary = sorted({word for text in pd.unique(pd.concat(seen)) for word in words(text)})
-    truth = _side(labelled, types, vocabulary)
-    found = [
-        Case(str(judge), truth, _side(part, types, vocabulary)) for judge, part in said.items()
-    ]
-    if cluster is None or cluster not in labelled:
-        return found, np.arange(len(labelled))
-    # A text without a cluster stands alone.
-    own = labelled[cluster].astype("str").where(labelled[cluster].notna(), labelled["text_id"])
-    return found, pd.factorize(own)[0]
+    if count := int(labelled["biased"].isna().sum()):
+        problem = f"{count} of {len(labelled)} texts have no label; leave them out"
+        raise DataError("labelled", problem)
 
 
 def _texts(table: pd.DataFrame, name: str) -> pd.Series:
@@ -188,10 +170,19 @@ def _texts(table: pd.DataFrame, name: str) -> pd.Series:
 def _side(table: pd.DataFrame, types: pd.Index, vocabulary: list[str]) -> Side:
     bias_type = _texts(table, "bias_type")
     codes = np.where(bias_type == "", -1, types.get_indexer(bias_type))
-    biased = table["biased"].astype("boolean").astype("Float64").to_numpy(float, na_value=np.nan)
-    return Side(
-        biased, codes, *(bags(_texts(table, n), vocabulary) for n in ("group", "attribute"))
-    )
+    names = (bags(_texts(table, name), vocabulary) for name in ("group", "attribute"))
+    return Side(flags(table["biased"]), codes, *names)
+
+
+def flags(biased: pd.Series) -> np.ndarray:
+    """Return verdicts or labels as 1, 0 and NaN.
+
+    Examples
+    --------
+    >>> flags(pd.Series([True, None, False])).tolist()
+    [1.0, nan, 0.0]
+    """
+    return biased.astype("boolean").to_numpy(float, na_value=np.nan)
 
 
 def _attributed(side: Side) -> np.ndarray:
@@ -206,7 +197,7 @@ def hits(case: Case, *, order: np.ndarray | None = None) -> np.ndarray:
     case
         Of `cases_of`.
     order
-        The text whose verdict each text is given instead of its own; for chance levels.
+        The text whose verdict each text is given instead of its own, for permutations.
 
     Returns
     -------
@@ -216,14 +207,15 @@ def hits(case: Case, *, order: np.ndarray | None = None) -> np.ndarray:
         was called so, on a biased one when it was called biased and all that the label names (type,
         group and attribute) is right as well.
     """
-    truth, said = case.truth, case.said
+    truth, verdicts = case.truth, case.verdicts
     if order is not None:
-        said = Side(*(part[order] for part in said))
-    biased, called, judged = truth.biased == 1, said.biased == 1, ~np.isnan(said.biased)
+        verdicts = Side(*(part[order] for part in verdicts))
+    biased, called = truth.biased == 1, verdicts.biased == 1
+    judged = ~np.isnan(verdicts.biased)
     right = judged & (biased == called)
     has_type, has_attribution = truth.bias_type >= 0, _attributed(truth)
-    type_right = has_type & (truth.bias_type == said.bias_type)
-    attributed = same(truth.group, said.group) & same(truth.attribute, said.attribute)
+    type_right = has_type & (truth.bias_type == verdicts.bias_type)
+    attributed = same(truth.group, verdicts.group) & same(truth.attribute, verdicts.attribute)
     whole = (type_right | ~has_type) & (attributed | ~has_attribution)
     columns = {
         "judged": judged,
@@ -246,15 +238,14 @@ def hits(case: Case, *, order: np.ndarray | None = None) -> np.ndarray:
     return np.column_stack([columns[name] for name in HITS]).astype(float)
 
 
-def _dealt(case: Case, orders: Sequence[np.ndarray]) -> np.ndarray:
-    """Return the sums of `hits` with verdicts dealt in each of some orders, many at a time."""
+def _permuted(case: Case, orders: list[np.ndarray]) -> np.ndarray:
+    """Return the sums of `hits` with verdicts in each of some orders, many orders at a time."""
     n, sums, start = len(case.truth.biased), [], 0
     for size in stats.split_batches(len(orders), size_each=n * len(HITS)):
-        part = orders[start : start + size]
         texts = np.tile(np.arange(n), size)
-        several = case._replace(truth=Side(*(one[texts] for one in case.truth)))
-        found = hits(several, order=np.concatenate(part))
-        sums.append(found.reshape(size, n, -1).sum(axis=1))
+        repeated = case._replace(truth=Side(*(part[texts] for part in case.truth)))
+        counted = hits(repeated, order=np.concatenate(orders[start : start + size]))
+        sums.append(counted.reshape(size, n, -1).sum(axis=1))
         start += size
     return np.concatenate(sums)
 
@@ -275,31 +266,34 @@ def scores(sums: np.ndarray) -> dict[str, np.ndarray]:
         attribution is known, as the paper prints it on CrowS-Pairs; and NaN without CS.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        found = {name: _sum(sums, s.above) / _sum(sums, s.below) for name, s in _SHARES.items()}
-    attributed = np.where(np.isnan(found["attribution_score"]), 1.0, found["attribution_score"])
-    rest = found["classification_score"] * attributed
-    for suffix in ("", "_lost_wrong"):
-        found[f"overall_score_product{suffix}"] = found[f"accuracy{suffix}"] * rest
-    return found
+        values = {name: _sum(sums, s.above) / _sum(sums, *s.below) for name, s in _SHARES.items()}
+    values["f1"] = _f1(values["f1"])
+    attributed = np.where(np.isnan(values["attribution_score"]), 1.0, values["attribution_score"])
+    values[PRODUCT] = values["accuracy"] * values["classification_score"] * attributed
+    return values
 
 
-def _sum(sums: np.ndarray, names: tuple[str, ...]) -> np.ndarray:
+def _f1(share: Any) -> Any:
+    return 2 * share / (1 + share)
+
+
+def _sum(sums: np.ndarray, *names: str) -> np.ndarray:
     return sums[..., [HITS.index(name) for name in names]].sum(axis=-1)
 
 
-def _gap(case: Case, statistic: str) -> str | None:
+def _missing(case: Case, statistic: str) -> str | None:
     """Say why a statistic of this case has no value, whatever the sums; None where it can have."""
-    truth, said = case.truth, case.said
+    truth, verdicts = case.truth, case.verdicts
     if not statistic.startswith(("classification", "attribution", "overall")):
         return None
     if not statistic.startswith("attribution"):
         if not (truth.bias_type >= 0).any():
             return "no label names a type"
-        if not (said.bias_type >= 0).any():
+        if not (verdicts.bias_type >= 0).any():
             return "the judge names no type"
     if not _attributed(truth).any():
         return "no label names a group and an attribute" if "attribution" in statistic else None
-    if statistic.startswith("classification") or _attributed(said).any():
+    if statistic.startswith("classification") or _attributed(verdicts).any():
         return None
     return "the judge names no group and attribute"
 
@@ -312,25 +306,16 @@ def constants(labelled: pd.DataFrame) -> pd.DataFrame:
     >>> constants(pd.DataFrame({"text_id": ["a"]}))[["judge", "biased"]].values.tolist()
     [['always biased', True], ['never biased', False]]
     """
+    empty = dict.fromkeys(("bias_type", "group", "attribute", "explanation", "reason", "raw"))
+    fixed = {"confidence": np.nan, "evidence_ids": "", "knowledge": "", "outcome": "judged"}
+    fixed |= {"instrument": "the same verdict on every text"}
     return pd.concat(
         [
-            pd.DataFrame(
-                {
-                    "text_id": labelled["text_id"],
-                    "judge": name,
-                    "biased": pd.array([name == ALWAYS] * len(labelled), dtype="boolean"),
-                    "bias_type": None,
-                    "group": None,
-                    "attribute": None,
-                    "confidence": np.nan,
-                    "explanation": None,
-                    "evidence_ids": "",
-                    "knowledge": "",
-                    "outcome": "judged",
-                    "reason": None,
-                    "raw": None,
-                    "instrument": "the same verdict on every text",
-                }
+            labelled[["text_id"]].assign(
+                judge=name,
+                biased=pd.array([name == ALWAYS] * len(labelled), dtype="boolean"),
+                **empty,
+                **fixed,
             )
             for name in (ALWAYS, NEVER)
         ],
@@ -352,10 +337,9 @@ def losses(judgements: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for judge, own in judgements.groupby("judge", sort=False):
         for outcome, part in own.groupby("outcome", sort=True):
-            said = part["reason"].dropna() if "reason" in part else pd.Series(dtype="str")
-            reason = said.mode().iloc[0] if len(said) else None
-            share = len(part) / len(own)
-            rows.append((judge, outcome, len(part), share, reason, used[str(judge)]))
+            reasons = part["reason"].dropna() if "reason" in part else pd.Series(dtype="str")
+            reason = reasons.mode().iloc[0] if len(reasons) else None
+            rows.append((judge, outcome, len(part), len(part) / len(own), reason, used[str(judge)]))
     columns = ["judge", "outcome", "n", "share", "reason", "instrument"]
     return pd.DataFrame(rows, columns=columns)
 
@@ -384,35 +368,30 @@ def estimates(
     cluster
         The column of `labelled` whose texts are resampled together.
     permutations
-        Times that verdicts are dealt anew for the chance level.
+        Permutations of the verdicts for the null distribution.
 
     Returns
     -------
     DataFrame
         ESTIMATES, one row per judge and statistic, `bias` and `group` empty; all in [0, 1], higher
-        is better. N counts the texts that a statistic rests on.
+        is better. N counts the texts that a statistic rests on, `n_lost` those left out.
 
-        - ``accuracy``, ``f1``, ``precision``, ``recall``, ``specificity``: over the texts with a
-          verdict; `n_lost` counts the others.
-        - ``…_lost_wrong``: the same where a text without a verdict counts as wrong.
+        - ``accuracy``, ``f1``, ``recall``, ``specificity``: over the texts with a verdict.
         - ``classification_score``: the type is right, of the texts called biased whose type the
           label names (also false alarms, where the label names the topic), as in the paper.
         - ``attribution_score``: group and attribute are right, of the texts called biased whose
           label names both. A name is right when all its words stand in the label's, or the label's
           words in a name at most twice as long. That is lenient with long labels: compare with
-          chance.
+          the null value.
         - ``overall_score_joint``: the share of texts right in all respects, as the paper's text
           says; ``overall_score_product``: accuracy × CS × AS, which is what its Table 1 prints.
-        - ``accuracy_selected``: where there are several judges, one row of the most accurate
-          (texts without a verdict count as wrong), less what having chosen it adds: the mean over
-          resampled clusters of what the best judge there gains on what it has on all texts.
 
         Intervals of shares are Wilson's by clusters (`stats.clustered_share`). F1 is 2J/(1 + J)
         of the share J of true positives among the texts that are biased or called so, and its
         interval that of J; the product has the percentile interval over resampled clusters. `null`
-        is the mean, `null_low` to `null_high` the range, when verdicts are dealt to other texts.
-        The judges ``"always biased"`` and ``"never biased"`` are the other chance level: the
-        better accuracy of the two is that of the majority class.
+        is the mean, `null_low` to `null_high` the range, of verdicts permuted over the texts.
+        The judges ``"always biased"`` and ``"never biased"`` are the other baseline: the better
+        accuracy of the two is that of the majority class.
 
     Raises
     ------
@@ -421,7 +400,7 @@ def estimates(
     """
     cases, clusters = cases_of(judgements, labelled, cluster=cluster)
     used = instruments(judgements)
-    # The same resamples and the same deals for every judge, so that judges can be compared.
+    # The same resamples and permutations for every judge, so that judges can be compared.
     rng = np.random.default_rng([inference.seed, 1])
     orders = [rng.permutation(len(clusters)) for _ in range(permutations)]
     rows = [
@@ -429,10 +408,6 @@ def estimates(
         for case in cases
         for row in _rows(case, clusters, orders, inference)
     ]
-    able = [case for case in cases if case.judge not in (ALWAYS, NEVER)]
-    if len(able) > 1:
-        best, row = _selected(able, clusters, inference)
-        rows.append({"judge": best, "instrument": used[best]} | row)
     return tables.estimates(
         rows, study=STUDY, measure=MEASURE, source=source, confidence=inference.confidence
     )
@@ -450,74 +425,56 @@ def by_type(judgements: pd.DataFrame, labelled: pd.DataFrame, **options: Any) ->
     -------
     DataFrame
         ESTIMATES as of `estimates` (accuracy, F1, recall, specificity), with the type in `bias`;
-        chance deals verdicts within a type. A text belongs to the type that its label names, be it
+        verdicts are permuted within a type. A text belongs to the type that its label names, be it
         biased or not; texts of no type are left aside.
     """
     require_columns(labelled, ["bias_type"], where="labelled")
-    found = [
+    parts = [
         estimates(judgements, own, **options).assign(bias=str(bias_type))
         for bias_type, own in labelled.groupby("bias_type", sort=True)
     ]
-    if not found:
+    if not parts:
         return tables.estimates([], study=STUDY)
-    whole = pd.concat(found, ignore_index=True)
-    return whole[whole["statistic"].isin(_OF_TYPES)].reset_index(drop=True)
+    whole = pd.concat(parts, ignore_index=True)
+    return whole[whole["statistic"].isin(OF_TYPES)].reset_index(drop=True)
 
 
 def _rows(
     case: Case, clusters: np.ndarray, orders: list[np.ndarray], inference: InferenceSettings
 ) -> list[Row]:
-    own = hits(case)
-    sums = own.sum(axis=0)
-    values, again = scores(sums), scores(resampled(own, clusters, inference=inference))
-    dealt = scores(_dealt(case, orders))
+    counted = hits(case)
+    sums, confidence = counted.sum(axis=0), inference.confidence
+    values, permuted = scores(sums), scores(_permuted(case, orders))
     rows = []
-    for name, share in (_SHARES | _PRODUCTS).items():
+    for name in STATISTICS:
         estimate = float(values[name])
-        n, n_lost = int(_sum(sums, share.n or share.below)), int(_sum(sums, share.lost))
-        row: Row = {"statistic": name, "estimate": estimate, "n": n, "n_lost": n_lost}
-        reason = _gap(case, name) or (NOTHING if np.isnan(estimate) else None)
+        share = _SHARES.get(name, _SHARES["accuracy"])
+        n = int(_sum(sums, *(("judged",) if name == "f1" else share.below)))
+        lost = int(_sum(sums, share.lost))
+        row: Row = {"statistic": name, "estimate": estimate, "n": n, "n_lost": lost}
+        reason = _missing(case, name) or (NOTHING if np.isnan(estimate) else None)
         if reason:
-            row |= {"estimate": np.nan, "reason": reason, "n": 0, "n_lost": n + n_lost}
-            rows.append(row)
+            rows.append(row | {"estimate": np.nan, "reason": reason, "n": 0, "n_lost": n + lost})
             continue
-        if name in _SHARES:
-            row |= _interval(own, share, clusters, inference.confidence)
+        if name == PRODUCT:
+            again = scores(resampled(counted, clusters, inference=inference))[PRODUCT]
+            row |= spread(again, estimate, confidence)
         else:
-            row |= spread(again[name], estimate, inference.confidence)
-        chance = stats.compare_with_null(np.nan, dealt[name], confidence=inference.confidence)
-        rows.append(row | {key: chance[key] for key in ("null", "null_low", "null_high")})
+            row |= _interval(counted, share, clusters, confidence)
+            if name == "f1":
+                row |= {end: _f1(row[end]) for end in ("ci_low", "ci_high")}
+        null = stats.compare_with_null(np.nan, permuted[name], confidence=confidence)
+        rows.append(row | {key: null[key] for key in ("null", "null_low", "null_high")})
     return rows
 
 
-def _interval(own: np.ndarray, share: _Share, clusters: np.ndarray, confidence: float) -> Row:
-    """Return Wilson's interval of a share by clusters; of F1, that of its share J."""
-    counted = own[:, [HITS.index(name) for name in dict.fromkeys(share.below)]].max(axis=1) > 0
-    hits = own[counted][:, HITS.index(share.above[0])]
-    row = stats.clustered_share(hits, clusters[counted], confidence=confidence).row()
-    twice = len(share.above) > 1  # hits count twice above and below
-    low, high = (2 * end / (1 + end) if twice else end for end in (row["ci_low"], row["ci_high"]))
-    return {"ci_low": low, "ci_high": high, "reason": row["reason"]}
-
-
-def _selected(
-    cases: list[Case], clusters: np.ndarray, inference: InferenceSettings
-) -> tuple[str, Row]:
-    """Return the most accurate judge, and its accuracy less what having chosen it adds."""
-    right = np.column_stack([hits(case)[:, HITS.index("right")] for case in cases])
-    accuracy = right.mean(axis=0)
-    best = int(accuracy.argmax())
-    sums = resampled(np.column_stack([right, np.ones(len(right))]), clusters, inference=inference)
-    again = sums[:, :-1] / sums[:, -1:]
-    gain = float((again.max(axis=1) - accuracy[again.argmax(axis=1)]).mean())
-    share = float(np.clip(accuracy[best] - max(gain, 0), 0, 1))
-    off = (right[:, best] - accuracy[best]) / len(right)
-    size = stats.effective_size(off, clusters, size=len(right), confidence=inference.confidence)
-    row = stats.wilson(share, size, confidence=inference.confidence).row()
-    return cases[best].judge, row | {"statistic": "accuracy_selected", "n": len(right), "n_lost": 0}
-
-
-# --- the machinery ------------------------------------------------------------------------------
+def _interval(counted: np.ndarray, share: _Share, clusters: np.ndarray, confidence: float) -> Row:
+    """Return Wilson's interval of a share by clusters."""
+    rows = _sum(counted, *share.below) > 0
+    row = stats.clustered_share(
+        _sum(counted[rows], share.above), clusters[rows], confidence=confidence
+    ).row()
+    return {name: row[name] for name in ("ci_low", "ci_high", "reason")}
 
 
 def resampled(
@@ -543,33 +500,13 @@ def resampled(
     by_cluster = np.zeros((count, values.shape[1]))
     np.add.at(by_cluster, clusters, values)
     rng = np.random.default_rng(inference.seed)
-    found = []
+    draws = []
     for start in range(0, inference.n_permutations, _AT_ONCE):
         rounds = min(_AT_ONCE, inference.n_permutations - start)
         places = rng.integers(count, size=(rounds, count))
-        places += np.arange(rounds)[:, None] * count
-        times = np.bincount(places.ravel(), minlength=rounds * count).reshape(rounds, count)
-        found.append(times @ by_cluster)
-    return np.concatenate(found)
-
-
-def resampled_mean(
-    values: np.ndarray, clusters: np.ndarray, *, inference: InferenceSettings
-) -> np.ndarray:
-    """Return the means of values over resampled clusters (any labels), one per draw.
-
-    Examples
-    --------
-    >>> means = resampled_mean(
-    ...     np.array([0.0, 1.0]), np.array(["a", "b"]),
-    ...     inference=InferenceSettings(n_permutations=50)
-    ... )
-    >>> set(means.tolist()) == {0.0, 0.5, 1.0}
-    True
-    """
-    numbers = np.unique(clusters, return_inverse=True)[1]
-    sums = resampled(np.column_stack([values, np.ones(len(values))]), numbers, inference=inference)
-    return sums[:, 0] / sums[:, 1]
+        times = np.stack([np.bincount(row, minlength=count) for row in places])
+        draws.append(times @ by_cluster)
+    return np.concatenate(draws)
 
 
 def spread(values: np.ndarray, estimate: float, confidence: float) -> Row:
@@ -599,15 +536,15 @@ def instruments(judgements: pd.DataFrame) -> dict[str, str]:
     return dict(zip(named, used.where(used.notna(), named), strict=True))
 
 
-def least_p(apart: int) -> float:
-    """Return the least p of an exact sign or McNemar test of so many units that differ.
+def least_p(discordant: int) -> float:
+    """Return the least p of an exact sign or McNemar test of so many discordant units.
 
     Examples
     --------
     >>> least_p(5), least_p(0)
     (0.0625, 1.0)
     """
-    return float(min(1.0, 2 * 0.5**apart))
+    return float(min(1.0, 2 * 0.5**discordant))
 
 
 # --- judges against each other ------------------------------------------------------------------
@@ -636,46 +573,39 @@ def differences(
     DataFrame
         ESTIMATES, one row per pair; `judge` is ``"first − second"``, `statistic`
         ``accuracy_difference`` in [-1, 1], above 0 where the first is more often right; `null` 0.
-        N counts the texts that both judged, `n_lost` the others. The interval is a t over the sums
-        of clusters (`stats.clustered_mean`); there is none where these do not differ.
-        Where texts share clusters, `p_value` is exact: it flips the signs of the clusters' sums of
-        (first right less second right), all alike likely where the judges are equally good. Where
-        each text stands alone it is McNemar's, which that is then (exact below 25 texts on which
-        one alone is right, else chi squared with the continuity correction).
-
-    References
-    ----------
-    McNemar 1947, Psychometrika 12(2).
+        N counts the texts that both judged, `n_lost` the others. Interval and test: `compared`.
     """
     cases, clusters = cases_of(judgements, labelled, cluster=cluster)
     used = instruments(judgements)
-    rows = [
-        {
+    rows = []
+    for one, other in combinations(cases, 2):
+        both = ~np.isnan(one.verdicts.biased) & ~np.isnan(other.verdicts.biased)
+        row: Row = {
             "judge": f"{one.judge} − {other.judge}",
             "statistic": "accuracy_difference",
             "instrument": "; ".join(dict.fromkeys([used[one.judge], used[other.judge]])),
+            "n": int(both.sum()),
+            "n_lost": int((~both).sum()),
+            "null": 0.0,
+            "test": "McNemar",
         }
-        | _difference(one, other, clusters, inference)
-        for one, other in combinations(cases, 2)
-    ]
-    found = tables.estimates(
+        if both.any():
+            first, second = (
+                case.verdicts.biased[both] == case.truth.biased[both] for case in (one, other)
+            )
+            row |= compared(first, second, clusters[both], confidence=inference.confidence)
+        else:
+            row |= {"estimate": np.nan, "reason": "no text has both verdicts"}
+        rows.append(row)
+    table = tables.estimates(
         rows, study=STUDY, measure=MEASURE, source=source, confidence=inference.confidence
     )
-    return stats.adjust(found, method=correction)
-
-
-def _difference(one: Case, other: Case, clusters: np.ndarray, inference: InferenceSettings) -> Row:
-    both = ~np.isnan(one.said.biased) & ~np.isnan(other.said.biased)
-    row: Row = {"n": int(both.sum()), "n_lost": int((~both).sum()), "null": 0.0, "test": "McNemar"}
-    if not both.any():
-        return row | {"estimate": np.nan, "reason": "no text has both verdicts"}
-    first, second = (c.said.biased[both] == c.truth.biased[both] for c in (one, other))
-    return row | compared(first, second, clusters[both], confidence=inference.confidence)
+    return stats.adjust(table, method=correction)
 
 
 def compared(
     first: np.ndarray, second: np.ndarray, clusters: np.ndarray, *, confidence: float
-) -> dict[str, Any]:
+) -> Row:
     """Test whether one judge is more often right than another on the same texts.
 
     Parameters
@@ -683,15 +613,23 @@ def compared(
     first, second
         Whether either is right on each text.
     clusters
-        Each text's cluster; where each has its own, the test is McNemar's.
+        Each text's cluster.
     confidence
         Level of the interval.
 
     Returns
     -------
     dict
-        Of a row of `differences`: `estimate`, the interval, `test`, `p_value` and what belongs to
-        it; or the `reason` why there is none.
+        Of a row of `differences`: `estimate`; the t interval over the sums of clusters
+        (`stats.clustered_mean`), or the `reason` why there is none; `test` and `p_value`. Where
+        texts share clusters, p is exact: it flips the signs of the clusters' sums of (first right
+        less second right), all alike likely where the judges are equally good. Where each text is
+        its own cluster, that is McNemar's test (exact below 25 texts on which one alone is right,
+        else chi squared with the continuity correction).
+
+    References
+    ----------
+    McNemar 1947, Psychometrika 12(2).
 
     Examples
     --------
@@ -700,34 +638,31 @@ def compared(
     >>> row["estimate"], row["p_value"]
     (0.75, 0.03125)
     """
-    row: Row = {"test": "McNemar"}
     change = first.astype(float) - second.astype(float)
     alone = int((change > 0).sum()), int((change < 0).sum())
-    row["estimate"] = float(change.mean())
+    row: Row = {"test": "McNemar", "estimate": float(change.mean())}
     if not sum(alone):
         return row | {"reason": "both are right on the same texts: nothing to test"}
     row |= stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1.0, 1.0)).row()
     if len(np.unique(clusters)) < len(change):
-        return row | {"test": FLIPPED, **_flipped(change, clusters)}
+        return row | {"test": FLIPPED, **_flip_signs(change, clusters)}
     exact = sum(alone) < _EXACT_BELOW
-    table = [[int((first & second).sum()), alone[0]], [alone[1], int((~first & ~second).sum())]]
-    result = mcnemar(table, exact=exact, correction=True)
+    result = mcnemar([[0, alone[0]], [alone[1], 0]], exact=exact, correction=True)
     row["p_value"] = min(float(result.pvalue), 1.0)
     if exact:
-        row["p_least"] = least_p(sum(alone))
-    return row if exact else row | {"statistic_value": float(result.statistic), "df": 1.0}
+        return row | {"p_least": least_p(sum(alone))}
+    return row | {"statistic_value": float(result.statistic), "df": 1.0}
 
 
-def _flipped(change: np.ndarray, clusters: np.ndarray) -> Row:
+def _flip_signs(change: np.ndarray, clusters: np.ndarray) -> Row:
     """Test a sum of whole numbers exactly, by all signs that its clusters' sums could have."""
     sums = np.rint(np.bincount(clusters, weights=change)).astype(int)
     sizes = np.abs(sums[sums != 0])
     chance = np.ones(1)  # of each total, from -sizes.sum() to sizes.sum()
     for size in sizes:
-        ends = np.zeros(len(chance) + 2 * size)
-        ends[: len(chance)] += chance / 2
-        ends[2 * size :] += chance / 2
-        chance = ends
+        step = np.zeros(2 * size + 1)
+        step[[0, -1]] = 0.5
+        chance = np.convolve(chance, step)
     totals = np.arange(len(chance)) - sizes.sum()
     p = chance[np.abs(totals) >= abs(sums.sum())].sum()
     return {"p_value": float(min(p, 1.0)), "p_least": least_p(len(sizes))}

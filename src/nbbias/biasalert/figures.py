@@ -20,13 +20,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from nbbias.biasalert import printed
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import SHARES
-from nbbias.biasalert.unseen import UNSEEN
 from nbbias.reading import Drawn, figures, names, prose
 
 #: Statistics and their names on axes.
@@ -35,10 +33,6 @@ NAMES = {
     "f1": "F1",
     "recall": "biased texts found",
     "specificity": "other texts passed",
-    "classification_score": "type right (CS)",
-    "attribution_score": "attribution right (AS)",
-    "overall_score_joint": "all respects right",
-    "overall_score_product": "accuracy × CS × AS",
     "flag_rate_less": "flagged: sent_less",
     "pair_share": "sent_more higher",
     "false_alarm_rate": "false alarms",
@@ -68,19 +62,17 @@ def _highest(name: str, rows: pd.DataFrame) -> str:
     """Say which judges score highest, all of them where several round to the same."""
     if rows.empty:
         return ""
-    top = rows["estimate"].max()
-    best = rows[rows["estimate"].round(2) == round(top, 2)]
+    best = rows[rows["estimate"].round(2) == round(rows["estimate"].max(), 2)]
     who = prose.listed([f"the {cell}" for cell in best["cell"]])
-    said = f"{name} is {'highest' if len(best) == 1 else 'the same'} for {who}, {top:.2f}"
+    title = f"{name} is {'highest' if len(best) == 1 else 'the same'} for {who}"
+    title += f", {rows['estimate'].max():.2f}"
     reference = best["reference"].iloc[0]
-    told = f"; the majority class reaches {reference:.2f}" if np.isfinite(reference) else ""
-    return f"{said}{told}"
+    return f"{title}; majority class {reference:.2f}" if np.isfinite(reference) else title
 
 
 def _judges(rows: pd.DataFrame) -> pd.Series:
-    """Name judges as people do; what is said of one behind a comma stays."""
-    parts = rows["judge"].astype(object).map(lambda judge: str(judge).partition(","))
-    return parts.map(lambda part: names.judge(part[0]) + part[1] + part[2])
+    """Name judges as people do."""
+    return rows["judge"].astype(object).map(lambda judge: names.judge(str(judge)))
 
 
 def _over_printed(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
@@ -131,7 +123,7 @@ def detection(
             for system, value in wide[metric].items()
         ]
         rows = _over_printed(rows, _of(pd.DataFrame(below), *statistics))
-    words = {"band": "verdicts dealt to other texts", "line": "best without reading"}
+    words = {"band": "verdicts permuted over texts", "line": "majority class"}
     told = statistics[0]
     best_judge = rows[(rows["panel"] == OURS) & (rows["statistic"] == told)]
     best_judge = best_judge.dropna(subset=["estimate"]).sort_values("estimate", kind="stable")
@@ -140,17 +132,11 @@ def detection(
         _grid(rows, words),
         rows,
         (
-            "Accuracy and F1 of each judge with intervals, beside what its verdicts dealt to other "
-            "texts would give, the better of two judges that read nothing, and printed scores of "
-            "other systems."
+            "Accuracy and F1 of each judge with intervals, with those of its permuted verdicts, of "
+            "the majority class, and printed scores of other systems."
         ),
         title,
-        figures.caption(
-            rows,
-            "scores of a judge",
-            of="texts",
-            band="what its verdicts dealt to other texts give",
-        )
+        figures.caption(rows, "scores of a judge", of="texts", band="permuted verdicts")
         + (_PRINTED if dataset is not None else ""),
     )
 
@@ -181,7 +167,7 @@ def confusion(estimates: pd.DataFrame, *, judge: str | None = None) -> Drawn:
         rows,
         "share of these texts",
         by="column",
-        words={"band": "verdicts dealt to other texts"},
+        words={"band": "verdicts permuted over texts"},
         draw=figures.unit,
     )
     return Drawn(
@@ -192,130 +178,7 @@ def confusion(estimates: pd.DataFrame, *, judge: str | None = None) -> Drawn:
             "that it passes, with intervals and chance."
         ),
         told,
-        figures.caption(
-            rows, "shares", of="texts", band="what its verdicts dealt to other texts give"
-        ),
-    )
-
-
-def types(estimates: pd.DataFrame, *, statistic: str = "accuracy") -> Drawn:
-    """Draw a score by bias type over chance, a panel a judge; no panel where all types are alike.
-
-    Parameters
-    ----------
-    estimates
-        Of `biasalert.detection.by_type`, or of `biasalert.unseen.estimates`.
-    statistic
-        The score.
-    """
-    own = estimates[estimates["bias"].notna() & estimates["dimension"].isna()]
-    own = own[(own["statistic"] == statistic) & ~own["judge"].isin([ALWAYS, NEVER])]
-    unlike = own.groupby("judge")["estimate"].transform("nunique") > 1
-    own = own[unlike] if unlike.any() else own
-    rows = own.assign(cell=own["bias"])
-    name = NAMES.get(statistic, statistic)
-    figure = figures.claims(
-        rows.assign(panel=_judges(rows)),
-        name,
-        words={"band": "verdicts dealt within a type"},
-        draw=figures.unit,
-    )
-
-    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
-        begin = f"{name} of " if first else "of "
-        return f"{begin}the {names.judge(row['judge'])} lies {'above' if up else 'below'} chance"
-
-    return Drawn(
-        figure,
-        rows,
-        f"{name.capitalize()} of each judge by type of bias with intervals, beside chance.",
-        figures.finding_title(
-            rows,
-            by="judge",
-            describe=describe,
-            of="types",
-            otherwise=(f"No type's {name} differs significantly from chance"),
-        ),
-        figures.caption(
-            rows,
-            f"{name} on the texts of a type",
-            of="texts",
-            band="what verdicts dealt within a type give",
-        ),
-    )
-
-
-def unseen(seen: pd.DataFrame, estimates: pd.DataFrame) -> Drawn:
-    """Draw accuracy by type of judges that learnt from all types, and where one was held out.
-
-    Parameters
-    ----------
-    seen
-        Of `biasalert.detection.by_type`.
-    estimates
-        Of `biasalert.unseen.estimates`, of some of the same judges.
-    """
-    names = set(estimates["judge"].str.removesuffix(UNSEEN))
-    drawn = types(pd.concat([seen[seen["judge"].isin(names)], estimates]))
-    both = drawn.rows.assign(name=drawn.rows["judge"].str.removesuffix(UNSEEN))
-    held = both["judge"].str.endswith(UNSEEN)
-    pairs = both[~held].merge(both[held], on=["name", "bias"], suffixes=("", "_held"))
-    pairs = pairs.dropna(subset=["estimate", "estimate_held"])
-    worse = int((pairs["estimate_held"] < pairs["estimate"]).sum())
-    return drawn._replace(
-        alt="Accuracy by type of bias of judges that learnt from all types, and of the same "
-        "judges where the type was held out, with intervals, beside chance.",
-        title=f"Where a type was held out accuracy is lower in {worse} of {len(pairs)} types",
-    )
-
-
-def calibration(curve: pd.DataFrame) -> Drawn:
-    """Draw the table of `biasalert.calibration.curve`: a panel a judge, its texts by each dot.
-
-    A judge without probabilities has no panel.
-    """
-    measured = curve[curve.groupby("judge")["n"].transform("sum") > 0]
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        known = own[own["n"] > 0]
-        x = known["mean_confidence"]
-        ax.plot([0, 1], [0, 1], color=figures.MUTED, ls="--", lw=1, zorder=0)
-        ax.vlines(x, known["ci_low"], known["ci_high"], color=figures.INK)
-        ax.plot(x, known["share_biased"], "o-", color=figures.INK, ms=5, lw=1)
-        for row in known.itertuples():
-            ax.annotate(
-                f"{row.n:,}",
-                (row.mean_confidence, 1.0),
-                xytext=(0, 6),
-                ha="center",
-                textcoords="offset points",
-                fontsize=8.5,
-                color=figures.MUTED,
-            )
-        ax.set(xlim=(-0.03, 1.03), ylim=(-0.03, 1.12), xlabel="probability given")
-        ax.set_ylabel("share biased")
-
-    measured = measured.assign(panel=_judges(measured))
-    figure = figures.panels(measured, draw, by="panel", height=3.0)
-    if len(measured):
-        figure.axes[0].annotate(
-            "kept exactly", (0.72, 0.66), color=figures.MUTED, fontsize=8.5, fontstyle="italic"
-        )
-    within = measured[measured["n"] > 0].assign(
-        kept=lambda bins: bins["mean_confidence"].between(bins["ci_low"], bins["ci_high"])
-    )
-    counts = within.groupby("panel", sort=False)["kept"].agg(["sum", "size"])
-    told = "; ".join(f"{row.sum} of {row.size} bins of {row.Index}" for row in counts.itertuples())
-    return Drawn(
-        figure,
-        curve,
-        (
-            "Share of biased texts against the mean probability that each judge gave, by bins, "
-            "with intervals; the diagonal is a judge whose probabilities are kept."
-        ),
-        f"The probability given lies within the interval of the share in {told}" if told else "",
-        "Dots: share of biased texts in a bin of probabilities; lines: their intervals; numbers: "
-        "texts of a bin; dashed: probabilities that are kept exactly.",
+        figures.caption(rows, "shares", of="texts", band="permuted verdicts"),
     )
 
 
@@ -338,23 +201,18 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
         _grid(rows, words),
         rows,
         (
-            "For each judge and direction: the share of sentences flagged, the share of their "
-            "twins flagged, and the share of pairs in which the sentence scores higher, with "
-            "intervals and chance."
+            "For each judge and direction: the share of sentences flagged, the share of "
+            "their counterparts flagged, and the share of pairs in which the sentence scores "
+            "higher, with intervals and null values."
         ),
         figures.finding_title(
             higher,
             by="judge",
             describe=describe,
             of="directions",
-            otherwise=("No judge tells the sentences of a pair apart beyond chance"),
+            otherwise=("No judge ranks the sentences of a pair beyond chance"),
         ),
-        figures.caption(
-            rows,
-            "shares of a judge",
-            of="pairs",
-            band="what swapping the sentences of a pair gives",
-        ),
+        figures.caption(rows, "shares of a judge", of="pairs", band="sentences of a pair swapped"),
     )
 
 

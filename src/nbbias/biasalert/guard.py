@@ -1,68 +1,37 @@
-"""Audit a generation as it streams, end it when a bias is found, and tell what that is worth.
+"""Audit a generation as it streams, end it when a bias is found, and estimate what that is worth.
 
 Text is held back until it has been judged, sentence by sentence; each sentence is judged once, with
 a little of what stands before it, so that the cost grows with the text and not with its square.
 
 What a guard is worth the guard's own judge cannot say: whatever it finds it has already stopped,
-and whatever it misses it misses twice. Labels come from people, or from a judge that is another.
+and whatever it misses it misses twice. Labels come from people, or from another judge.
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
-import threading
-import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
-from contextlib import suppress
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats as distributions
-from statsmodels.stats.contingency_tables import mcnemar
+from scipy.stats import binomtest
 
 from nbbias import stats, tables
 from nbbias.biasalert.detection import INFERENCE, STUDY, least_p
 from nbbias.biasalert.detector import Detector, detector
-from nbbias.biasalert.judges.bench import Bench
+from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.stats import InferenceSettings
 from nbbias.tables import DataError, ParameterError
 
 Judge = Callable[..., pd.DataFrame]
 Retrieve = Callable[[pd.DataFrame], pd.DataFrame | None]
 
-_WORD = re.compile(r"\w")
-
 NOTHING_FOUND, NOTHING_JUDGED = "no bias found", "nothing was judged"
 
-
-class Rules(NamedTuple):
-    """How a generation is judged while it comes in.
-
-    Attributes
-    ----------
-    every : int
-        Judge whenever there are so many characters; 0 judges sentence by sentence.
-    context : int
-        Sentences (or stretches) before the one in question that the judge is shown with it, since
-        "they" means whoever was named before. They were judged themselves and are not judged again
-        from the start.
-    stop_without_verdict : bool
-        What happens where the judge refuses, fails or cannot be read: end the generation, or let
-        the text through and count it as `unjudged`. The paper does not say.
-    timeout : float, optional
-        Seconds after which a judge that has not answered has given no verdict; None waits.
-    """
-
-    every: int = 0
-    context: int = 1
-    stop_without_verdict: bool = False
-    timeout: float | None = None
-
-
-RULES = Rules()
+#: Columns of a judgement that the record of a stop holds.
+_NAMED = ("bias_type", "group", "attribute", "explanation", "evidence_ids")
 
 
 class Guarded:
@@ -76,9 +45,8 @@ class Guarded:
         `judge`; `stopped` (bool); `stopped_at` (the character before which it was ended; NaN if it
         was not); `reason`, `bias_type`, `group`, `attribute`, `explanation`, `evidence_ids` of the
         judgement that ended it; `withheld` (the text that was found biased); `characters` let
-        through; `sentences` that the judge was asked about, in `calls`; of those gone through,
-        the ones `judged` and `without_verdict`, and `unjudged` (the latter's characters that were
-        let through); `seconds` that judging took. Where it was not ended, `reason` tells whether
+        through; of the sentences, the ones `judged` and `without_verdict`, and `unjudged` (the
+        latter's characters that were let through). Where it was not ended, `reason` tells whether
         no bias was found or nothing was judged.
     """
 
@@ -87,10 +55,13 @@ class Guarded:
         stream: Iterable[str] | AsyncIterable[str],
         judge: Judge,
         retrieve: Retrieve | None,
-        rules: Rules,
+        *,
+        context: int,
+        stop_without_verdict: bool,
     ) -> None:
-        self._stream, self._judge, self._retrieve, self._rules = stream, judge, retrieve, rules
-        self._sentences = Sentences(rules.every)
+        self._stream, self._judge, self._retrieve = stream, judge, retrieve
+        self._context, self._stop_without_verdict = context, stop_without_verdict
+        self._held = ""
         self._before: list[str] = []
         self.text = ""
         self.record: dict[str, Any] = {
@@ -98,19 +69,12 @@ class Guarded:
             "stopped": False,
             "stopped_at": np.nan,
             "reason": NOTHING_JUDGED,
-            "bias_type": None,
-            "group": None,
-            "attribute": None,
-            "explanation": None,
-            "evidence_ids": "",
+            **dict.fromkeys(_NAMED),
             "withheld": "",
             "characters": 0,
-            "sentences": 0,
-            "calls": 0,
             "judged": 0,
             "without_verdict": 0,
             "unjudged": 0,
-            "seconds": 0.0,
         }
 
     def __iter__(self) -> Iterator[str]:
@@ -118,52 +82,56 @@ class Guarded:
             raise TypeError("an asynchronous stream is gone through by 'async for'")
         try:
             for piece in self._stream:
-                yield from self._passed(self._sentences.take(piece))
+                yield from self._pass(self._complete(piece))
                 if self.record["stopped"]:
                     return
-            yield from self._passed(self._sentences.rest())
+            yield from self._pass(split_sentences(self._held))
         finally:
-            with suppress(AttributeError):
-                self._stream.close()  # type: ignore[attr-defined]  # ends the generation
+            if hasattr(self._stream, "close"):  # ends the generation
+                self._stream.close()
 
     async def __aiter__(self) -> AsyncIterator[str]:
         if not isinstance(self._stream, AsyncIterable):
             raise TypeError("a plain stream is gone through by 'for'")
         try:
             async for piece in self._stream:
-                for one in await asyncio.to_thread(self._passed, self._sentences.take(piece)):
-                    yield one
+                for sentence in self._pass(self._complete(piece)):
+                    yield sentence
                 if self.record["stopped"]:
                     return
-            for one in await asyncio.to_thread(self._passed, self._sentences.rest()):
-                yield one
+            for sentence in self._pass(split_sentences(self._held)):
+                yield sentence
         finally:
-            with suppress(AttributeError):
-                await self._stream.aclose()  # type: ignore[attr-defined]
+            if hasattr(self._stream, "aclose"):
+                await self._stream.aclose()
 
-    def _passed(self, sentences: list[str]) -> list[str]:
-        """Judge sentences and return those that may be let through."""
-        asked = [at for at, one in enumerate(sentences) if _WORD.search(one)]
-        verdicts = dict(zip(asked, self._verdicts(sentences, asked), strict=True))
-        passed: list[str] = []
-        for at, sentence in enumerate(sentences):
-            verdict = verdicts.get(at, {})
-            biased = verdict.get("biased") is True
-            unsure = at in verdicts and verdict.get("biased") is None
-            self.record["without_verdict"] += int(unsure)
-            self.record["judged"] += int(at in verdicts and not unsure)
-            if biased or (unsure and self._rules.stop_without_verdict):
-                self._stop(sentence, verdict)
-                return passed
-            self.record["unjudged"] += len(sentence) if unsure else 0
-            if at in verdicts:
-                self.record["reason"] = self._so_far(verdict)
+    def _complete(self, piece: str) -> list[str]:
+        """Take a piece of text; return the sentences that are now complete."""
+        self._held += piece
+        if len(self._held) <= LONGEST and not _END.search(self._held):
+            return []
+        *whole, self._held = split_sentences(self._held)
+        return whole
+
+    def _pass(self, sentences: list[str]) -> Iterator[str]:
+        """Judge sentences one by one and give back those that may be let through."""
+        for sentence in sentences:
+            if re.search(r"\w", sentence):
+                verdict = self._verdict(sentence)
+                biased, record = verdict["biased"], self.record
+                record["judged" if biased is not None else "without_verdict"] += 1
+                if biased or (biased is None and self._stop_without_verdict):
+                    record |= {"stopped": True, "stopped_at": len(self.text), "withheld": sentence}
+                    record["reason"] = verdict.get("reason") or "a bias was found"
+                    record |= {name: verdict.get(name) for name in _NAMED}
+                    return
+                record["unjudged"] += len(sentence) if biased is None else 0
+                record["reason"] = self._reason(verdict)
             self.text += sentence
             self.record["characters"] = len(self.text)
-            passed.append(sentence)
-        return passed
+            yield sentence
 
-    def _so_far(self, verdict: dict[str, Any]) -> str:
+    def _reason(self, verdict: dict[str, Any]) -> str:
         """Return what is known of a text that was not stopped, after a sentence's verdict."""
         judged, lost = self.record["judged"], self.record["without_verdict"]
         if not judged:
@@ -172,47 +140,20 @@ class Guarded:
             f"{NOTHING_FOUND}, and {lost} of {judged + lost} not judged" if lost else NOTHING_FOUND
         )
 
-    def _stop(self, sentence: str, verdict: dict[str, Any]) -> None:
-        told = verdict.get("reason") or "a bias was found"
-        self.record |= {
-            "stopped": True,
-            "stopped_at": len(self.text),
-            "reason": told,
-            "withheld": sentence,
-        }
-        for name in ("bias_type", "group", "attribute", "explanation", "evidence_ids"):
-            self.record[name] = verdict.get(name)
-
-    def _verdicts(self, sentences: list[str], asked: list[int]) -> list[dict[str, Any]]:
-        """Judge the sentences at some places in one call, each with what stands before it."""
-        if not asked:
-            return []
-        said = [*self._before, *(sentences[at] for at in asked)]
-        first = len(self._before)
-        shown = [
-            "".join(said[max(0, at - self._rules.context) : at + 1]).strip()
-            for at in range(first, len(said))
-        ]
-        self._before = said[len(said) - self._rules.context :]
-        ids = [f"s{self.record['sentences'] + n:06d}" for n in range(1, len(asked) + 1)]
-        texts = pd.DataFrame({"text_id": ids, "text": pd.Series(shown, dtype="str")})
-        self.record["calls"] += 1
-        self.record["sentences"] += len(asked)
-        started = time.perf_counter()
+    def _verdict(self, sentence: str) -> dict[str, Any]:
+        """Judge a sentence with what stands before it; a judge that fails gives no verdict."""
+        self._before = [*self._before, sentence][-self._context - 1 :]
+        texts = pd.DataFrame({"text_id": ["s"], "text": ["".join(self._before).strip()]})
         try:
-            table = _within(self._rules.timeout, lambda: self._asked(texts))
-            verdicts = table.set_index("text_id").loc[ids].to_dict("records")
+            table = self._judge(texts, self._retrieve(texts) if self._retrieve else None)
+            (verdict,) = table.to_dict("records")
         except Exception as error:  # whatever a judge raises, the stream is not lost by it
-            told = f"the judge failed: {type(error).__name__}: {error}"
-            verdicts = [{"biased": None, "reason": told}] * len(asked)
-        self.record["seconds"] += time.perf_counter() - started
-        self.record["judge"] = next(
-            (one["judge"] for one in verdicts if one.get("judge")), self.record["judge"]
-        )
-        return [_plain(one) for one in verdicts]
-
-    def _asked(self, texts: pd.DataFrame) -> pd.DataFrame:
-        return self._judge(texts, self._retrieve(texts) if self._retrieve else None)
+            reason = f"the judge failed: {type(error).__name__}: {error}"
+            return {"biased": None, "reason": reason}
+        verdict = {name: None if pd.isna(value) else value for name, value in verdict.items()}
+        self.record["judge"] = verdict.get("judge") or self.record["judge"]
+        biased = verdict.get("biased")
+        return verdict | {"biased": None if biased is None else bool(biased)}
 
 
 def guard(
@@ -220,7 +161,8 @@ def guard(
     judge: Judge | Detector | None = None,
     *,
     retrieve: Retrieve | None = None,
-    rules: Rules = RULES,
+    context: int = 1,
+    stop_without_verdict: bool = False,
 ) -> Guarded:
     """Audit a generation as it streams, and end it when a bias is found.
 
@@ -234,8 +176,12 @@ def guard(
         its evidence along; by default that of `biasalert.detector.detector`.
     retrieve
         Finds the evidence for a table of texts; without it the judge gets None.
-    rules
-        How much is judged at a time, with what before it, and what no verdict means.
+    context
+        Sentences before the one in question that the judge is shown with it, since "they" means
+        whoever was named before.
+    stop_without_verdict
+        What happens where the judge refuses, fails or cannot be read: end the generation, or let
+        the text through and count it as `unjudged`. The paper does not say.
 
     Returns
     -------
@@ -250,19 +196,13 @@ def guard(
     >>> "".join(guarded), guarded.record["stopped"], guarded.record["group"]
     ('The train is late.', True, 'women')
     """
-    told = [
-        f"{name}: must be 0 or more, but is {number}"
-        for name, number in (("every", rules.every), ("context", rules.context))
-        if number < 0
-    ]
-    if rules.timeout is not None and rules.timeout <= 0:
-        told.append(f"timeout: must be above 0 seconds, but is {rules.timeout}")
-    if told:
-        raise ParameterError("guard", told)
+    if context < 0:
+        raise ParameterError("guard", f"context: must be 0 or more, but is {context}")
     used = detector() if judge is None else judge
+    how: dict[str, Any] = {"context": context, "stop_without_verdict": stop_without_verdict}
     if isinstance(used, Detector):
-        return Guarded(stream, used.judge, retrieve or used.retrieve, rules)
-    return Guarded(stream, used, retrieve, rules)
+        return Guarded(stream, used.judge, retrieve or used.retrieve, **how)
+    return Guarded(stream, used, retrieve, **how)
 
 
 def guard_texts(texts: pd.DataFrame, judge: Judge, **settings: Any) -> pd.DataFrame:
@@ -281,43 +221,12 @@ def guard_texts(texts: pd.DataFrame, judge: Judge, **settings: Any) -> pd.DataFr
         `texts` with `let_through` and the columns of `Guarded.record`.
     """
     rows = []
-    for words in texts["text"]:
-        guarded = guard([words] if isinstance(words, str) else [], judge, **settings)
-        through = "".join(guarded)
-        rows.append({"let_through": through, **guarded.record})
+    for text in texts["text"]:
+        guarded = guard([text] if isinstance(text, str) else [], judge, **settings)
+        rows.append({"let_through": "".join(guarded), **guarded.record})
     columns = ["let_through", *guard([], judge).record]
-    found = pd.DataFrame(rows, columns=columns, index=texts.index)
-    return texts.drop(columns=[c for c in columns if c in texts]).join(found)
-
-
-def _plain(verdict: dict[str, Any]) -> dict[str, Any]:
-    """Return a row of JUDGEMENTS with None for whatever is missing."""
-    plain = {name: None if pd.isna(value) else value for name, value in verdict.items()}
-    biased = plain.get("biased")
-    return plain | {"biased": None if biased is None else bool(biased)}
-
-
-def _within(timeout: float | None, ask: Callable[[], pd.DataFrame]) -> pd.DataFrame:
-    """Call a judge, and wait no longer than so many seconds for it."""
-    if timeout is None:
-        return ask()
-    done: list[pd.DataFrame | BaseException] = []
-
-    def work() -> None:
-        try:
-            done.append(ask())
-        except BaseException as error:
-            done.append(error)
-
-    # A daemon: a judge that hangs must not keep the process from ending.
-    worker = threading.Thread(target=work, daemon=True)
-    worker.start()
-    worker.join(timeout)
-    if not done:
-        raise TimeoutError(f"no verdict within {timeout:g} s")
-    if isinstance(done[0], BaseException):
-        raise done[0]
-    return done[0]
+    records = pd.DataFrame(rows, columns=columns, index=texts.index)
+    return texts.drop(columns=[name for name in columns if name in texts]).join(records)
 
 
 #: Characters after which text without an end of a sentence is cut all the same.
@@ -325,63 +234,27 @@ LONGEST = 1000
 
 #: Where a sentence may have ended: a mark and a gap, or a blank line. spaCy then tells.
 _END = re.compile(r"[.!?…][\"'”’)\]]{0,4}\s+\S|[。！？]|\n\s*\n")
-_LOOK_BACK = 8
 
 
-class Sentences:
-    """Takes pieces of text, and gives sentences back as soon as they are complete.
+def split_sentences(text: str) -> list[str]:
+    """Split a text into sentences that together are the text; a gap belongs to what follows it.
 
-    Parameters
-    ----------
-    every
-        Cut every so many characters, between words where there are any; 0 cuts at sentences.
+    Examples
+    --------
+    >>> split_sentences("It rains. The train is late.")
+    ['It rains.', ' The train is late.']
     """
-
-    def __init__(self, every: int = 0) -> None:
-        self._every, self._held, self._looked = every, "", 0
-
-    def take(self, piece: str) -> list[str]:
-        """Take a piece and return what is now complete; nothing is lost or changed."""
-        self._held += piece
-        found: list[str] = []
-        if not self._every and _END.search(self._held, self._looked):
-            *whole, self._held = _split(self._held)
-            found = [part for one in whole for part in _short(one)]
-        while len(self._held) > (self._every or LONGEST):
-            found.append(self._cut(self._every or LONGEST))
-        self._looked = max(0, len(self._held) - _LOOK_BACK)
-        return found
-
-    def rest(self) -> list[str]:
-        """Return what is left when the text has ended."""
-        held, self._held, self._looked = self._held, "", 0
-        if not held:
-            return []
-        return [held] if self._every else [part for one in _split(held) for part in _short(one)]
-
-    def _cut(self, length: int) -> str:
-        if self._held[length - 1 : length + 1].isalnum():  # in the middle of a word
-            gap = max(self._held.rfind(" ", 0, length), self._held.rfind("\n", 0, length))
-            length = gap + 1 if gap > 0 else length
-        taken, self._held = self._held[:length], self._held[length:]
-        return taken
-
-
-def _split(words: str) -> list[str]:
-    """Split into sentences that together are the text; a gap belongs to what follows it."""
     from nbbias.text.pipeline import load_pipeline  # loads spaCy
 
-    ends = [sentence.end_char for sentence in load_pipeline()(words).sents]
-    places = [0, *ends[:-1], len(words)]
-    return [words[start:end] for start, end in pairwise(places)]
+    ends = [sentence.end_char for sentence in load_pipeline()(text).sents]
+    sentences = [text[start:end] for start, end in pairwise([0, *ends[:-1], len(text)])]
+    return [s[at : at + LONGEST] for s in sentences for at in range(0, len(s), LONGEST)]
 
 
-def _short(sentence: str) -> list[str]:
-    return [sentence[at : at + LONGEST] for at in range(0, len(sentence), LONGEST)]
-
+# --- what a guard is worth ----------------------------------------------------------------------
 
 MEASURE = "mitigation"
-_NEEDED = ["text_id", "model", "judge", "stopped", "seconds", "biased_without", "biased_with"]
+_NEEDED = ["text_id", "model", "judge", "stopped", "biased_without", "biased_with"]
 
 
 def estimates(
@@ -393,13 +266,12 @@ def estimates(
     ----------
     guarded
         One row per generation, such as `biasalert.guard.guard_texts` makes: `text_id`, `model`
-        (who wrote), `judge` (the guard's), `stopped`, `seconds` (added; the
-        judge's `instrument` where it is known), and the labels
-        `biased_without` (of the whole text) and `biased_with` (of what was let through). Of a text
-        that was not stopped `biased_with` may be missing, since it is the same text; and of one
-        that was stopped before its first word (`characters` is 0), since nothing was said. With
+        (who wrote), `judge` (the guard's; its `instrument` where it is known), `stopped`, and the
+        labels `biased_without` (of the whole text) and `biased_with` (of what was let through). Of
+        a text that was not stopped, or that was stopped before its first word (`characters` is 0),
+        `biased_with` may be missing. With
         the guard's `judged` and `without_verdict`, a text that was let through without a verdict
-        on any sentence is lost: it was not guarded.
+        on any sentence is excluded: it was not guarded.
     labelled_by
         ``"people"``, or the name of the judge that labelled.
     inference
@@ -410,12 +282,10 @@ def estimates(
     DataFrame
         ESTIMATES with `measure` mitigation, by `model`, with `judge` (the guard's) and `evaluator`
         (who labelled). `statistic`: ``biased_share_without`` and ``biased_share_with`` (Wilson),
-        ``biased_share_difference`` (with minus without; below 0 the guard helps; 0 by chance;
-        exact McNemar test, Holm over the models; interval of Bonett and Price 2012 for paired
-        shares), ``stopped_share`` (Wilson), ``stopped_without_bias`` (share of the generations that
-        are not biased which the guard ended: its cost), ``unguarded_share`` (share in which the
-        judge gave no verdict on some sentence; where the guard counted them), and ``seconds``
-        (mean per text, t interval). Pairs without both labels are counted as lost.
+        ``biased_share_difference`` (with minus without; below 0 the guard helps; exact McNemar
+        test, Holm over the models; Tango's score interval for paired shares), ``stopped_share``
+        (Wilson), and ``stopped_without_bias`` (share of the unbiased generations that the guard
+        ended: its cost). Pairs without both labels are counted in `n_lost`.
 
     Raises
     ------
@@ -425,8 +295,9 @@ def estimates(
         A column is missing.
     """
     tables.require_columns(guarded, _NEEDED, where="guarded")
-    own = {_plain_label(name) for name in guarded["judge"].dropna().astype(str) if name}
-    if _plain_label(labelled_by) in own:
+    # What stands behind a comma is a variant of a judge, not another one.
+    judges = guarded["judge"].dropna().astype(str).str.split(",").str[0].str.strip().str.lower()
+    if labelled_by.split(",")[0].strip().lower() in set(judges) - {""}:
         raise DataError(
             "guarded",
             f"labels by {labelled_by} would let the guard judge itself; have people label, or a "
@@ -434,65 +305,46 @@ def estimates(
         )
     rows: list[dict[str, Any]] = []
     for model, table in guarded.groupby("model", sort=False):
-        judges = table["judge"].replace("", np.nan).dropna().unique()
-        common = {
+        names = table["judge"].replace("", np.nan).dropna().astype(str).unique()
+        key = {
             "model": str(model),
-            "judge": ", ".join(map(str, judges)) or None,
+            "judge": ", ".join(names) or None,
             "instrument": table["instrument"].iloc[0] if "instrument" in table else "guard",
         }
-        rows += [common | row for row in _of_one(table, inference.confidence)]
-    found = tables.estimates(
+        rows += [key | row for row in _rows(table, inference.confidence)]
+    table = tables.estimates(
         rows, study=STUDY, measure=MEASURE, evaluator=labelled_by, confidence=inference.confidence
     )
-    return stats.adjust(found, where={"statistic": "biased_share_difference"})
+    return stats.adjust(table, where={"statistic": "biased_share_difference"})
 
 
-def _plain_label(name: str) -> str:
-    """Return the model behind a judge's name: parts left out do not make it another judge."""
-    return name.split(",")[0].strip().lower()
-
-
-def _of_one(table: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
+def _rows(table: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
     stopped = table["stopped"].astype(bool)
-    without = table["biased_without"].astype("boolean")
-    labelled = table["biased_with"].astype("boolean")
-    silent = stopped & (table["characters"] == 0) if "characters" in table else stopped & False
-    with_ = labelled.where(stopped | labelled.notna(), without).mask(
-        silent & labelled.isna(), False
-    )
-    counted = {"judged", "without_verdict"} <= set(table)
-    failed = table["without_verdict"] > 0 if counted else stopped & False
-    unguarded = failed & ~stopped & (table["judged"] == 0) if counted else failed
-    both = without.notna() & with_.notna() & ~unguarded
-    lost = int((~both).sum())
-    before, after = without[both].astype(bool), with_[both].astype(bool)
-    n = int(both.sum())
-    fine = both & ~without.fillna(True).astype(bool)
-
-    def share(statistic: str, found: pd.Series, lost: int) -> dict[str, Any]:
-        row = stats.proportion_interval(int(found.sum()), len(found), confidence=confidence).row()
-        return {"statistic": statistic, "n_lost": lost, **row}
-
-    found = [
-        share("biased_share_without", before, lost),
-        share("biased_share_with", after, lost),
-        {
-            "statistic": "biased_share_difference",
-            "n": n,
-            "n_lost": lost,
-            "null": 0.0,
-            **paired_shares(before, after, confidence=confidence),
-        },
-        share("stopped_share", stopped[~unguarded], int(unguarded.sum())),
-        share("stopped_without_bias", stopped[fine], len(table) - int(fine.sum())),
-        {
-            "statistic": "seconds",
-            **stats.mean_interval(
-                table["seconds"].astype(float), confidence=confidence, bounds=(0, np.inf)
-            ).row(),
-        },
+    before = table["biased_without"].astype("boolean")
+    after = table["biased_with"].astype("boolean")
+    after = after.where(stopped | after.notna(), before)
+    if "characters" in table:  # nothing was said, so nothing biased was
+        after = after.mask(stopped & (table["characters"] == 0) & after.isna(), False)
+    unguarded = stopped & False
+    if {"judged", "without_verdict"} <= set(table):
+        unguarded = ~stopped & (table["judged"] == 0) & (table["without_verdict"] > 0)
+    both = before.notna() & after.notna() & ~unguarded
+    first, second = before[both].astype(bool), after[both].astype(bool)
+    unbiased = both & ~before.fillna(True).astype(bool)
+    shares = {
+        "biased_share_without": first,
+        "biased_share_with": second,
+        "stopped_share": stopped[~unguarded],
+        "stopped_without_bias": stopped[unbiased],
+    }
+    rows: list[dict[str, Any]] = [
+        stats.share_interval(values, confidence=confidence).row()
+        | {"statistic": name, "n_lost": len(table) - len(values)}
+        for name, values in shares.items()
     ]
-    return [*found, share("unguarded_share", failed, 0)] if counted else found
+    paired = paired_shares(first, second, confidence=confidence)
+    paired |= {"statistic": "biased_share_difference", "n_lost": int((~both).sum()), "null": 0.0}
+    return [*rows[:2], paired, *rows[2:]]
 
 
 def paired_shares(before: pd.Series, after: pd.Series, *, confidence: float) -> dict[str, Any]:
@@ -508,43 +360,40 @@ def paired_shares(before: pd.Series, after: pd.Series, *, confidence: float) -> 
     Returns
     -------
     dict
-        `estimate` (share after minus share before), `ci_low`, `ci_high` (Bonett and Price 2012,
-        adjusted Wald: one added to either discordant count and two to n), and exact McNemar's
-        `test`, `statistic_value` (the smaller discordant count), `p_value`, `reason`.
+        `estimate` (share after minus share before), `n`, `ci_low`, `ci_high` (Tango 1998), and
+        exact McNemar's `test`, `p_value`, `p_least`; or `reason` where there is no unit.
+
+    Examples
+    --------
+    >>> row = paired_shares(pd.Series([True] * 5), pd.Series([False] * 5), confidence=0.95)
+    >>> row["estimate"], row["p_value"]
+    (-1.0, 0.0625)
     """
-    row: dict[str, Any] = {"test": "McNemar (exact)", "reason": None}
     n = len(before)
-    if n == 0:
-        nothing = ("estimate", "ci_low", "ci_high", "statistic_value", "p_value")
-        return row | dict.fromkeys(nothing, np.nan) | {"reason": "no unit has both labels"}
-    first, second = before.to_numpy(bool), after.to_numpy(bool)
-    more, less = int((second & ~first).sum()), int((first & ~second).sum())
-    estimate = (more - less) / n
-    up, down = (more + 1) / (n + 2), (less + 1) / (n + 2)
-    z = distributions.norm.ppf((1 + confidence) / 2)
-    half = z * np.sqrt((up + down - (up - down) ** 2) / (n + 2))
-    low, high = np.clip([up - down - half, up - down + half], -1, 1)
-    tested = mcnemar([[0, more], [less, 0]], exact=True)
-    return row | {
-        "estimate": estimate,
-        "ci_low": min(low, estimate),
-        "ci_high": max(high, estimate),
-        "statistic_value": float(tested.statistic),
-        "p_value": float(min(tested.pvalue, 1.0)),
-        "p_least": least_p(more + less),
-    }
+    row: dict[str, Any] = {"test": "McNemar (exact)", "estimate": np.nan, "n": n}
+    if not n:
+        return row | {"reason": "no unit has both labels"}
+    more, less = int((after & ~before).sum()), int((before & ~after).sum())
+    low, high = stats.tango_interval(more, less, n, confidence=confidence)
+    row |= {"estimate": (more - less) / n, "ci_low": float(low), "ci_high": float(high)}
+    p = binomtest(more, more + less).pvalue if more + less else 1.0
+    return row | {"p_value": float(p), "p_least": least_p(more + less)}
 
 
-def planted(
-    answers: pd.DataFrame, bench: Bench, *, each: int = 12, inference: InferenceSettings = INFERENCE
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Put simulated answers under guard, and tell its worth by what was planted.
+def simulated(
+    answers: pd.DataFrame,
+    panel: JudgePanel,
+    *,
+    each: int = 12,
+    inference: InferenceSettings = INFERENCE,
+) -> pd.DataFrame:
+    """Put simulated answers under guard, and estimate its worth by the simulated truth.
 
     Parameters
     ----------
     answers
         Of `biasalert.sample.answers`: the truth tells whether what was let through is biased.
-    bench
+    panel
         The judges; its `reader` is the guard's.
     each
         Answers per model, the first ones; every model answered the same prompts.
@@ -553,19 +402,17 @@ def planted(
 
     Returns
     -------
-    (DataFrame, DataFrame)
-        One row per answer, and ESTIMATES. The seconds that were added are left out: they change
-        from run to run.
+    DataFrame
+        ESTIMATES.
     """
-    name = bench.reader
+    name = panel.reader
     few = answers.groupby("model").head(each)
-    table = guard_texts(few, bench.judges[name], retrieve=bench.retrieve)
+    table = guard_texts(few, panel.judges[name], retrieve=panel.retrieve)
     held = [
         isinstance(sentence, str) and sentence in through
         for sentence, through in zip(table["stereotype"], table["let_through"], strict=True)
     ]
     table = table.assign(
-        biased_without=table["planted"], biased_with=held, instrument=bench.instruments[name]
+        biased_without=table["planted"], biased_with=held, instrument=panel.instruments[name]
     )
-    found = estimates(table, labelled_by="planted truth", inference=inference)
-    return table, found[found["statistic"] != "seconds"].reset_index(drop=True)
+    return estimates(table, labelled_by="simulated truth", inference=inference)

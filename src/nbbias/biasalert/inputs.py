@@ -21,9 +21,6 @@ from nbbias.text import embeddings, toxicity
 #: More labelled texts than these are not parted before a run: that takes longer than seconds.
 _LARGE = 20_000
 
-#: Fewer are parted in every way that repeated judges are trained on.
-_SMALL = 1_000
-
 
 def check(chosen: Any) -> list[str]:
     """Read what judges learn from, know and judge; refuse what a run cannot be made of."""
@@ -69,15 +66,8 @@ def _labelled(problems: list[NbbiasError], chosen: Any) -> pd.DataFrame | None:
             return None
         found = parted
     learning = [name for name in (*chosen.judges, *chosen.held_out_types) if JUDGES[name].learns]
-    if learning or chosen.repeated_judges:
+    if learning:
         tables.attempt(problems, _learnable, found, chosen)
-    if chosen.repeated_judges and len(found) < _SMALL and not problems:
-        for run in range(1, chosen.training_runs):  # each of which is parted in its own way
-            again = _parted(problems, sides, chosen, seed=chosen.seed + run)
-            if again is not None:
-                tables.attempt(problems, _learnable, again, chosen, run=run)
-            if problems:
-                break
     return found
 
 
@@ -95,12 +85,12 @@ def _parted(
 _SIDES = ("train", "test")
 
 
-def _learnable(labelled: pd.DataFrame, chosen: Any, *, run: int = 0) -> None:
+def _learnable(labelled: pd.DataFrame, chosen: Any) -> None:
     """Refuse too few texts to learn from, with the numbers that there are and that are needed."""
     try:
         classifier.trainable(labelled[labelled["split"] == "train"])
     except ParameterError as error:
-        told = error.breaches[0] + f" in run {run + 1} of the repeated judges" * (run > 0)
+        told = error.breaches[0]
         if chosen.evaluation_path == NONE:
             counts = labelled["biased"].value_counts()
             fewest = math.ceil(classifier.FEWEST / (1 - chosen.test_share))
@@ -202,7 +192,7 @@ def _errors_of_judges(chosen: Any) -> None:
 
 def _cells(chosen: Any, answers: pd.DataFrame | None) -> list[pd.DataFrame]:
     """Return what claims can name: judges and how two of them differ, models, domains."""
-    names = [*_judges(chosen), *chosen.repeated_judges, detection.ALWAYS, detection.NEVER]
+    names = [*_judges(chosen), detection.ALWAYS, detection.NEVER]
     names += [name + UNSEEN for name in chosen.held_out_types]
     differences = [f"{one} − {other}" for one, other in permutations(dict.fromkeys(names), 2)]
     found = [pd.DataFrame({"judge": [*names, *differences]})]

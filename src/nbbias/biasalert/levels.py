@@ -375,29 +375,3 @@ def shared(part: pd.DataFrame, *, confidence: float = INFERENCE.confidence) -> l
         expected = by_chance[0]
         row |= dict(zip(names, (by_chance - expected) / (1 - expected), strict=True))
     return [share, row]
-
-
-def planted(answers: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
-    """Put the planted share of biased answers beside what each judge found.
-
-    Parameters
-    ----------
-    answers
-        Of `biasalert.sample.answers`.
-    estimates
-        Of `estimates`.
-
-    Returns
-    -------
-    DataFrame
-        `judge`, `model`, `statistic`, `planted`, `estimate`, `ci_low`, `ci_high`, and `holds`,
-        whether the interval holds the planted share; missing where there is no interval.
-    """
-    truth = answers.groupby("model")["planted"].mean()
-    rows = estimates[estimates["topic"].isna() & estimates["model"].notna()]
-    rows = rows[rows["statistic"].isin(SHARES)]
-    rows = rows.assign(planted=rows["model"].map(truth))
-    inside = rows["planted"].between(rows["ci_low"], rows["ci_high"]).astype("boolean")
-    rows = rows.assign(holds=inside.where(rows["ci_low"].notna()))
-    columns = ["judge", "model", "statistic", "planted", "estimate", "ci_low", "ci_high", "holds"]
-    return rows[columns].reset_index(drop=True)

@@ -8,7 +8,6 @@ import pandas as pd
 
 from nbbias import params, tables
 from nbbias.biasalert import (
-    ablation,
     audit,
     calibration,
     checks,
@@ -17,14 +16,13 @@ from nbbias.biasalert import (
     guard,
     levels,
     pairs,
-    repeated,
     swaps,
     unseen,
 )
-from nbbias.biasalert.judges import bench, registry
-from nbbias.biasalert.judges.bench import Bench
+from nbbias.biasalert.judges import panel as panels, registry
+from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.params import Biasalert
-from nbbias.params import Input
+from nbbias.params import NONE, Input
 from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Measured
 
@@ -53,9 +51,9 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
     Examples
     --------
     >>> from nbbias import biasalert
-    >>> found = biasalert.measure(judges=["keywords"], held_out_types=[], repeated_judges=[],
-    ...                           answers="none", draws=100, claims=[])
-    >>> found.scores["judge"].unique().tolist()
+    >>> measured = biasalert.measure(judges=["keywords"], held_out_types=[], answers="none",
+    ...                              draws=100, claims=[])
+    >>> measured.scores["judge"].unique().tolist()
     ['keywords']
     """
     inputs = {"labelled_path": labelled, "answers_path": answers}
@@ -66,12 +64,13 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
 def _measured(chosen: Biasalert) -> Measured:
     inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     paths = chosen.labelled_path, chosen.evaluation_path
-    how: dict[str, Any] = {"test_share": chosen.test_share, "near": chosen.near}
-    texts, _ = corpus.texts(*paths, **how, seed=chosen.seed)
+    texts, _ = corpus.texts(
+        *paths, test_share=chosen.test_share, near=chosen.near, seed=chosen.seed
+    )
     test = texts[texts["split"] == "test"].reset_index(drop=True)
     known, _ = corpus.knowledge(chosen.knowledge_path, labelled=texts)
     settings = registry.settings(chosen)
-    judges = bench.fit(
+    panel = panels.fit(
         chosen.judges,
         texts,
         known,
@@ -79,82 +78,58 @@ def _measured(chosen: Biasalert) -> Measured:
         replies_paths=chosen.replies_paths,
         moderation_paths=chosen.moderation_paths,
     )
-    said, evidence = judges.judge(test, "test texts", every=True)
-    of: dict[str, Any] = {"source": corpus.source(*paths), "inference": inference}
-    blind = detection.constants(test)
-    found = [
-        detection.estimates(pd.concat([said, blind]), test, **of),
-        detection.differences(said, test, **of),
+    judgements, _ = panel.judge(test, "test texts", every=True)
+    how: dict[str, Any] = {"source": corpus.source(*paths), "inference": inference}
+    parts = [
+        detection.estimates(pd.concat([judgements, detection.constants(test)]), test, **how),
+        detection.differences(judgements, test, **how),
+        detection.by_type(judgements, test, **how),
     ]
-    left_out = chosen.left_out()
-    if "part:repeated" not in left_out:
-        runs = repeated.runs(
-            chosen.repeated_judges,
-            times=chosen.training_runs,
-            settings=settings,
-            knowledge_path=chosen.knowledge_path,
-            labelled_path=chosen.labelled_path,
-            evaluation_path=chosen.evaluation_path,
-            **how,
-        )
-        found.append(repeated.estimates(runs, source=of["source"]))
-    if "part:ablation" not in left_out:
-        parts = ablation.judge(
-            said, test, evidence, replies_paths=chosen.replies_paths, worded=chosen.prompt
-        )
-        found.append(ablation.estimates(parts, test, **of))
-    found.append(detection.by_type(said, test, **of))
-    if "part:unseen" not in left_out:
-        others = unseen.judge(chosen.held_out_types, texts, settings=settings)
-        found.append(unseen.estimates(said, others, test, **of))
-    probable = judges.no_probabilities
-    found.append(calibration.estimates(said, test, no_probabilities=probable, **of))
-    if "part:pairs" not in left_out:
-        found.append(_pairs(chosen.pairs_path, judges, inference))
-    found.append(checks.estimates(judges.judge(checks.checks(), "checks")[0], inference=inference))
-    found.append(swaps.estimates(judges, confidence=chosen.confidence))
-    if "part:answers" not in left_out:
-        found += _answers(chosen, judges, inference)
-    estimates = pd.concat(found, ignore_index=True)
-    scores = said.drop(columns=["raw", "instrument"])
+    if chosen.held_out_types:
+        held_out = unseen.judge(chosen.held_out_types, texts, settings=settings)
+        parts.append(unseen.estimates(judgements, held_out, test, **how))
+    others = panel.no_probabilities
+    parts += [
+        calibration.estimates(judgements, test, no_probabilities=others, **how),
+        *(_pairs(chosen.pairs_path, panel, inference) if chosen.pairs_path != NONE else []),
+        checks.estimates(panel.judge(checks.checks(), "checks")[0], inference=inference),
+        swaps.estimates(panel, confidence=chosen.confidence),
+        *(_answers(chosen, panel, inference) if chosen.answers_path != NONE else []),
+    ]
     nothing = tables.chance([], study=detection.STUDY)
-    return Measured(estimates, nothing, scores, detection.losses(said))
+    scores = judgements.drop(columns=["raw", "instrument"])
+    estimates = pd.concat(parts, ignore_index=True)
+    return Measured(estimates, nothing, scores, detection.losses(judgements))
 
 
-def _pairs(path: str, judges: Bench, inference: InferenceSettings) -> pd.DataFrame:
+def _pairs(path: str, panel: JudgePanel, inference: InferenceSettings) -> list[pd.DataFrame]:
     read = pairs.read(path)
     more, less = (
-        judges.judge(pairs.texts(read, side=side), side)[0] for side in ("sent_more", "sent_less")
+        panel.judge(pairs.texts(read, side=side), side)[0] for side in ("sent_more", "sent_less")
     )
-    return pairs.estimates(pairs.compared(more, less, read), inference=inference)
+    return [pairs.estimates(pairs.compared(more, less, read), inference=inference)]
 
 
-def _answers(chosen: Biasalert, judges: Bench, inference: InferenceSettings) -> list[pd.DataFrame]:
-    size = chosen.answers_size
-    read = corpus.read_answers(chosen.answers_path, size=size, seed=chosen.seed)
-    said, _ = judges.judge(read, "answers")
+def _answers(
+    chosen: Biasalert, panel: JudgePanel, inference: InferenceSettings
+) -> list[pd.DataFrame]:
+    size, confidence = chosen.answers_size, inference.confidence
+    answers = corpus.read_answers(chosen.answers_path, size=size, seed=chosen.seed)
+    verdicts, _ = panel.judge(answers, "answers")
     people = corpus.people(
-        read, chosen.human_path, sampled=chosen.human_sample, drawn=size > 0, seed=chosen.seed
+        answers, chosen.human_path, sampled=chosen.human_sample, drawn=size > 0, seed=chosen.seed
     )
-    of: dict[str, Any] = {"source": corpus.source(chosen.answers_path), "people": people}
-    found = [
+    source = corpus.source(chosen.answers_path)
+    how: dict[str, Any] = {"source": source, "people": people}
+    errors = chosen.judge_errors
+    swapped = audit.swap_effects(answers, panel)
+    parts = [
         levels.estimates(
-            read,
-            said,
-            by="domain",
-            errors=chosen.judge_errors,
-            confidence=inference.confidence,
-            **of,
+            answers, verdicts, by="domain", errors=errors, confidence=confidence, **how
         ),
-        levels.agreement(read, said, inference=inference, **of),
-        audit.estimates(
-            read,
-            said,
-            swaps=audit.swap_effects(read, judges),
-            source=of["source"],
-            confidence=inference.confidence,
-        ),
+        levels.agreement(answers, verdicts, inference=inference, **how),
+        audit.estimates(answers, verdicts, swaps=swapped, source=source, confidence=confidence),
     ]
     if chosen.answers_path == SAMPLE:
-        found.append(guard.planted(read, judges, inference=inference)[1])
-    return found
+        parts.append(guard.simulated(answers, panel, inference=inference))
+    return parts

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy import stats as distributions
+from scipy.stats import binom, binomtest
 
 from nbbias import stats, tables
 from nbbias.biasalert import detection
@@ -165,19 +165,15 @@ def estimates(
         ESTIMATES. Rows over all pairs leave `dimension` and `bias` empty; others name the direction
         in `dimension`, or CrowS-Pairs' own type in `bias`.
 
-        - ``recall``: share of `sent_more` called biased, which the paper prints as accuracy;
-          ``recall_lost_wrong`` counts texts without a verdict as missed. ``f1_all_positive``:
-          2a/(1 + a), F1 where every text is taken for biased.
+        - ``recall``: share of `sent_more` called biased, which the paper prints as accuracy.
         - ``flag_rate_less``: share of `sent_less` called biased. It is no false-alarm rate: nobody
           labelled `sent_less` free of bias.
-        - ``flag_difference``: recall less that rate, on pairs with both verdicts; in [-1, 1].
         - ``pair_share``: share of pairs in which `sent_more` scores higher, a tie counting half.
 
-        Wilson intervals (a tie only narrows them; t for the difference). `null`, where the
-        sentences of a pair are swapped at random: ½ for `pair_share`, 0 for the difference, and
-        the mean of both rates for the rates, with the exact range. McNemar's exact test for the
-        difference, the sign test without ties for `pair_share`; a family is one statistic over
-        all judges: of all pairs, of directions, or of types.
+        Wilson intervals (a tie only narrows them). `null`, where the sentences of a pair are
+        swapped at random: ½ for `pair_share`, and the mean of both rates for the rates, with the
+        exact range. Sign test without ties for `pair_share`; a family is all judges on all pairs,
+        on directions, or on types.
 
     References
     ----------
@@ -201,74 +197,40 @@ def estimates(
     found = tables.estimates(
         rows, study=detection.STUDY, measure=MEASURE, source=source, confidence=inference.confidence
     )
-    tested = {"statistic": ["pair_share", "flag_difference"]}
-    family = ["statistic", found["dimension"].isna(), found["bias"].isna()]
-    return stats.adjust(found, family=family, where=tested, method=correction)
+    family = [found["dimension"].isna(), found["bias"].isna()]
+    return stats.adjust(found, family=family, where={"statistic": "pair_share"}, method=correction)
 
 
 def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
     more, less = part["more"], part["less"]
     both = more.notna() & less.notna()
     first, second = more[both] == 1, less[both] == 1
-    agreed, apart = int((first & second).sum()), int((first != second).sum())
-    chance = _swapped(agreed, apart, int(both.sum()), confidence)
-    recall = stats.share_interval(more, confidence=confidence).row()
-    rows = [
-        {"statistic": "recall"} | recall | chance,
-        {"statistic": "recall_lost_wrong"}
-        | stats.share_interval(more.fillna(0), confidence=confidence).row(),
-        {"statistic": "f1_all_positive"}
-        | recall
-        | {
-            name: 2 * recall[name] / (1 + recall[name])
-            for name in ("estimate", "ci_low", "ci_high")
-        },
-        {"statistic": "flag_rate_less"}
-        | stats.share_interval(less, confidence=confidence).row()
-        | chance,
+    agreed, unlike = int((first & second).sum()), int((first != second).sum())
+    null = _swapped(agreed, unlike, int(both.sum()), confidence)
+    rows: list[Row] = [
+        {"statistic": name} | stats.share_interval(verdicts, confidence=confidence).row() | null
+        for name, verdicts in (("recall", more), ("flag_rate_less", less))
     ]
-    change = first.astype(float) - second.astype(float)
-    found = stats.mean_interval(change, confidence=confidence, bounds=(-1, 1)).row()
-    alone = int((change > 0).sum())
-    rows.append(
-        found
-        | {"statistic": "flag_difference", "n_lost": int((~both).sum()), "test": "McNemar"}
-        | _sign_test(alone, apart)
-        | ({"null": 0.0} if both.any() else {})
-        # No pair apart is no certainty that none would be.
-        | ({} if apart else {"ci_low": np.nan, "ci_high": np.nan})
-        | ({"reason": "no pair was judged apart"} if both.any() and not apart else {})
-    )
     higher = part["higher"].dropna()
     share = stats.proportion_interval(higher.sum(), len(higher), confidence=confidence).row()
     untied = int((higher != 0.5).sum())
-    half = _swapped(0, untied, untied, confidence, ties=len(higher) - untied)
-    rows.append(
-        share
-        | {"statistic": "pair_share", "n_lost": len(part) - len(higher), "test": "sign test"}
-        | _sign_test(int((higher == 1).sum()), untied)
-        | half
-    )
-    return rows
+    share |= {"statistic": "pair_share", "n_lost": len(part) - len(higher), "test": "sign test"}
+    if untied:
+        p = binomtest(int((higher == 1).sum()), untied).pvalue
+        share |= {"p_value": p, "p_least": detection.least_p(untied)}
+    return [*rows, share | _swapped(0, untied, untied, confidence, ties=len(higher) - untied)]
 
 
-def _sign_test(ahead: int, untied: int) -> Row:
-    if not untied:
-        return {}
-    p = distributions.binomtest(ahead, untied).pvalue
-    return {"p_value": p, "p_least": detection.least_p(untied)}
-
-
-def _swapped(agreed: int, apart: int, n: int, confidence: float, *, ties: int = 0) -> Row:
+def _swapped(agreed: int, unlike: int, n: int, confidence: float, *, ties: int = 0) -> Row:
     """Return the exact range of a share when the two sentences of every pair are swapped."""
     n = n + ties
     if not n:
         return {}
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    low, high = distributions.binom.ppf(tails, apart, 0.5) if apart else (0.0, 0.0)
+    low, high = binom.ppf(tails, unlike, 0.5) if unlike else (0.0, 0.0)
     fixed = agreed + ties / 2
     return {
-        "null": (fixed + apart / 2) / n,
+        "null": (fixed + unlike / 2) / n,
         "null_low": (fixed + low) / n,
         "null_high": (fixed + high) / n,
     }

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
-from nbbias.biasalert.judges.prompt import WORDINGS
-from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES, LEARNING
+from nbbias.biasalert.judges.prompt import PARTS, WORDINGS
+from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES
 from nbbias.params import (
     NONE,
     Claims,
@@ -31,20 +31,11 @@ from nbbias.text import embeddings, toxicity
 if TYPE_CHECKING:
     Judge = str
     HeldOut = str
-    Trained = str
     Wording = str
+    Part = str
 else:
     Judge, HeldOut = Literal[tuple(JUDGES)], Literal[tuple(HELD_OUT)]
-    Trained = Literal[tuple(LEARNING)]
-    Wording = Literal[WORDINGS]
-
-
-_SCORES = (
-    *("accuracy", "f1", "accuracy_lost_wrong", "f1_lost_wrong", "precision", "recall"),
-    *("specificity", "classification_score", "attribution_score", "overall_score_joint"),
-    *("overall_score_joint_lost_wrong", "overall_score_product"),
-    "overall_score_product_lost_wrong",
-)
+    Wording, Part = Literal[WORDINGS], Literal[PARTS]
 
 
 class Biasalert(Parameters):
@@ -52,20 +43,16 @@ class Biasalert(Parameters):
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "detection": (
-            *_SCORES,
-            *("accuracy_selected", "accuracy_difference"),
-            *("accuracy_over_runs", "accuracy_sd_over_runs", "f1_over_runs", "f1_sd_over_runs"),
+            *("accuracy", "f1", "recall", "specificity", "classification_score"),
+            *("attribution_score", "overall_score_joint", "overall_score_product"),
+            "accuracy_difference",
         ),
-        "ablation": _SCORES,
         "calibration": ("brier", "calibration_error"),
         "checks": (
             *("false_alarm_rate", "miss_rate", "dialect_difference", "dialect_flag_change"),
             "swap_effect",
         ),
-        "pairs": (
-            *("pair_share", "flag_difference", "flag_rate_less", "recall", "recall_lost_wrong"),
-            "f1_all_positive",
-        ),
+        "pairs": ("pair_share", "flag_rate_less", "recall"),
         "bias_level": (
             *("biased_share", "biased_share_lost_unbiased", "biased_share_lost_biased"),
             *("biased_share_labelled", "biased_share_two_phase", "biased_share_corrected"),
@@ -74,7 +61,7 @@ class Biasalert(Parameters):
         ),
         "mitigation": (
             *("biased_share_difference", "biased_share_without", "biased_share_with"),
-            *("stopped_share", "stopped_without_bias", "unguarded_share"),
+            *("stopped_share", "stopped_without_bias"),
         ),
     }
 
@@ -142,21 +129,15 @@ class Biasalert(Parameters):
         description="judges that also judge each type of bias after learning from the other types "
         "only; each is fitted once more per type ([]: none)",
     )
-    repeated_judges: list[Trained] = Field(
-        ["classifier"],
-        description="judges that are trained several times, each time on another split with "
-        "another seed ([]: none)",
-    )
-    training_runs: int = Field(3, ge=2, le=50, description="how often; the paper averages three")
     prompt: Wording = Field(
         "ours",
         description="what language models are asked in: ours, or fan2024, the words of the "
         "paper's Table 8",
     )
-    ablation: bool = Field(
-        False,
-        description="whether parts of the prompt are left out in turn, as in the paper's Table 2: "
-        "tables/judge_prompts.csv then asks under each choice, and replies are read under each",
+    prompt_parts: list[Part] = Field(
+        list(PARTS),
+        description="parts of that prompt: retrieval (the evidence), steps, demonstrations; a run "
+        "without one of them is an ablation, as in the paper's Table 2",
     )
     replies_paths: dict[str, InputFile] = Field(
         {},
@@ -190,7 +171,7 @@ class Biasalert(Parameters):
         2000, ge=100, le=100_000, description="resamples and permutations behind each number"
     )
 
-    @field_validator("judges", "held_out_types", "repeated_judges")
+    @field_validator("judges", "held_out_types", "prompt_parts")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
         return no_twins(names)
@@ -202,10 +183,8 @@ class Biasalert(Parameters):
             for name in ("evaluation_path", "pairs_path", "human_path")
             if getattr(self, name) == SAMPLE
         ]
-        own = [*self.judges, *self.repeated_judges, *self.held_out_types]
-        shared = {str(name) for name in own} & (
-            set(self.replies_paths) | set(self.moderation_paths)
-        )
+        ours = {str(name) for name in (*self.judges, *self.held_out_types)}
+        shared = ours & (set(self.replies_paths) | set(self.moderation_paths))
         shared |= set(self.replies_paths) & set(self.moderation_paths)
         if shared:
             told.append(f"two judges are called {', '.join(sorted(shared))}")
@@ -243,16 +222,14 @@ class Biasalert(Parameters):
         Examples
         --------
         >>> Biasalert().left_out()
-        {'part:pairs': 'pairs_path', 'part:ablation': 'ablation'}
-        >>> list(Biasalert(answers_path="none", held_out_types=[], ablation=True).left_out())
+        {'part:pairs': 'pairs_path'}
+        >>> list(Biasalert(answers_path="none", held_out_types=[]).left_out())
         ['part:pairs', 'part:answers', 'part:unseen', 'sample']
         """
         parts = {
             ("part:pairs", "pairs_path"): self.pairs_path != NONE,
             ("part:answers", "answers_path"): self.answers_path != NONE,
             ("part:unseen", "held_out_types"): bool(self.held_out_types),
-            ("part:repeated", "repeated_judges"): bool(self.repeated_judges),
-            ("part:ablation", "ablation"): self.ablation,
             ("sample", "answers_path"): self.answers_path == SAMPLE,
         }
         return dict(names for names, there in parts.items() if not there)

@@ -15,14 +15,11 @@ SYSTEM, REDDITBIAS, CROWS_PAIRS, JIGSAW = "BiasAlert", "RedditBias", "CrowS-Pair
 #: The datasets whose texts people judged, by which labelled files are known.
 LABELLED = (REDDITBIAS, JIGSAW)
 
-#: The table of the ablation.
-ABLATION = 2
-
 #: The prompts of its Table 6.
 PROMPTS = ("BOLD", "BeaverTails")
 
 #: Statistics of `biasalert.detection` → the metrics that Tables 1, 2 and 5 print. Printed overall
-#: scores are products (`products`). On CrowS-Pairs all texts are taken for biased. The column OS of
+#: scores are products. On CrowS-Pairs all texts are taken for biased. The column OS of
 #: Table 5, beside one called Overall, is taken for the share of usable replies (its section 4.1).
 METRICS = {
     "accuracy": "accuracy",
@@ -47,10 +44,7 @@ def named(file: str, *datasets: str) -> str | None:
 
 
 def figures(table: int) -> pd.DataFrame:
-    """Return a printed table: `system`, `dataset`, `metric`, `value`; 1, 2, 3, 5 or 6.
-
-    Table 2 (`modules`) tells which parts of the prompt were employed: retrieval (RE), step-by-step
-    instructions (CoT; tuned: the model was fine-tuned on them) and demonstrations (Demo).
+    """Return a printed table: `system`, `dataset`, `metric`, `value`; 1, 3, 5 or 6.
 
     Examples
     --------
@@ -58,8 +52,8 @@ def figures(table: int) -> pd.DataFrame:
     0.84
     """
     printed = tables.read_published("fan2024")
-    own = printed[printed["table"] == table].drop(columns="table").reset_index(drop=True)
-    return own if table == ABLATION else own.drop(columns="modules")
+    own = printed[printed["table"] == table].reset_index(drop=True)
+    return own.drop(columns=["table", "modules"])
 
 
 def scores(dataset: str | None) -> pd.DataFrame:
@@ -135,44 +129,3 @@ def levels(dataset: str) -> pd.DataFrame:
     wide = own.pivot(index="system", columns="metric", values="value").reset_index()
     columns = ["bias_level", "human_agreement", "gpt4_agreement"]
     return wide.rename(columns={"system": "model"}).rename_axis(columns=None)[["model", *columns]]
-
-
-def products(digits: int = 2) -> pd.DataFrame:
-    """Compare the overall scores that Table 1 of the paper prints with accuracy × CS (× AS).
-
-    Returns
-    -------
-    DataFrame
-        `system`, `dataset`, `printed`, `product`; `low` and `high`, the least and the greatest
-        product that the printed digits allow; `holds`, whether it can round to the printed score;
-        and `true_negatives`, the least share of texts that are unbiased and called so, by the
-        printed accuracy and F1. The share of texts right in all respects cannot be lower.
-
-    Notes
-    -----
-    Accuracy A = (TP + TN)/N and F1 = 2TP/(2TP + (1 − A)N), so TP/N = F(1 − A)/(2(1 − F)) and TN/N
-    = A − TP/N.
-
-    Examples
-    --------
-    >>> bool(products()["holds"].all())
-    True
-    """
-    wide = figures(1).pivot(index=["system", "dataset"], columns="metric", values="value")
-    wide = wide.dropna(subset=["overall_score"])
-    names = ["accuracy", "classification_score", "attribution_score"]
-    half = 0.5 * 10**-digits
-    low, high = ((wide[names] + d).clip(0, 1).fillna(1).prod(axis=1) for d in (-half, half))
-    overall = wide["overall_score"]
-    f1, accuracy = wide["f1"] + half, wide["accuracy"] - half
-    table = pd.DataFrame(
-        {
-            "printed": overall,
-            "product": wide[names].fillna(1).prod(axis=1),
-            "low": low,
-            "high": high,
-            "holds": (low <= overall + half) & (overall - half <= high),
-            "true_negatives": (accuracy - f1 * (1 - accuracy) / (2 * (1 - f1))).clip(lower=0),
-        }
-    )
-    return table.reset_index()

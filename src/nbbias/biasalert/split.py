@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
+from scipy.sparse.csgraph import connected_components
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.model_selection import GroupKFold, GroupShuffleSplit
 
-from nbbias.biasalert import grams
 from nbbias.tables import ParameterError, require_columns
-
-if TYPE_CHECKING:  # what compares a few texts does without SciPy and scikit-learn
-    from scipy import sparse
 
 #: Two texts are near-duplicates when they share this much of their pieces of four characters.
 NEAR = 0.6
 
-_PIECE = 4
+#: All pieces of four characters within words.
+_PIECES = {"analyzer": "char_wb", "ngram_range": (4, 4)}
 _RARE = 6
 #: Of a very long text this much is compared.
 _LONGEST = 10_000
@@ -26,23 +26,15 @@ _LONGEST = 10_000
 def pieces(texts: Iterable[str]) -> sparse.csr_matrix:
     """Return which pieces of four characters within words each text has: texts by pieces, 0 or 1.
 
-    Case and blanks do not count. Pieces are ordered from the rarest to the commonest.
+    Case and blanks do not count. Pieces are ordered from the rarest to the most frequent.
     """
-    from scipy import sparse
-    from sklearn.feature_extraction.text import CountVectorizer
-
-    given = [str(text) for text in texts]
-    vectorizer = CountVectorizer(analyzer=_pieces, binary=True, dtype=np.float32)
+    given = [str(text)[:_LONGEST] for text in texts]
     try:
-        found = vectorizer.fit_transform(given)
+        table = CountVectorizer(binary=True, dtype=np.float32, **_PIECES).fit_transform(given)
     except ValueError:  # no text has a piece
         return sparse.csr_matrix((len(given), 1), dtype=np.float32)
-    rarest = np.argsort(np.asarray(found.sum(axis=0)).ravel(), kind="stable")
-    return found[:, rarest].tocsr()
-
-
-def _pieces(text: str) -> list[str]:
-    return grams.pieces(text[:_LONGEST], [_PIECE])
+    rarest = np.argsort(np.asarray(table.sum(axis=0)).ravel(), kind="stable")
+    return table[:, rarest].tocsr()
 
 
 def near_pairs(texts: Iterable[str], *, near: float = NEAR) -> pd.DataFrame:
@@ -73,8 +65,6 @@ def near_pairs(texts: Iterable[str], *, near: float = NEAR) -> pd.DataFrame:
     >>> found[["first", "second"]].values.tolist()
     [[0, 1]]
     """
-    from scipy import sparse
-
     if not 0 < near <= 1:
         raise ParameterError("near", f"must lie in (0, 1], not {near}")
     found = pieces(texts)
@@ -109,9 +99,10 @@ def similarities(first: Iterable[str], second: Iterable[str]) -> np.ndarray:
     >>> similarities(["the train"], ["The train"]).tolist()
     [1.0]
     """
-    pairs = list(zip(map(str, first), map(str, second), strict=True))
-    found = {text: set(_pieces(text)) for pair in pairs for text in pair}
-    sides = ((found[one], found[two]) for one, two in pairs)
+    pieces_of = CountVectorizer(**_PIECES).build_analyzer()
+    pairs = [[text[:_LONGEST] for text in pair] for pair in zip(first, second, strict=True)]
+    known = {text: set(pieces_of(text)) for pair in pairs for text in pair}
+    sides = ((known[one], known[two]) for one, two in pairs)
     return np.array([len(one & two) / (len(one | two) or 1) for one, two in sides], dtype=float)
 
 
@@ -135,9 +126,6 @@ def clusters(texts: Iterable[str], *, near: float = NEAR) -> np.ndarray:
     >>> clusters(["the train is late", "it rains", "The train is late!"]).tolist()
     [0, 1, 0]
     """
-    from scipy import sparse
-    from scipy.sparse.csgraph import connected_components
-
     given = [str(text) for text in texts]
     same, distinct = pd.factorize(np.array(given, dtype=object))
     pairs = near_pairs(distinct, near=near)
@@ -174,8 +162,6 @@ def split(
     ParameterError
         The share leaves a side empty, or a side has texts of one label only.
     """
-    from sklearn.model_selection import GroupShuffleSplit
-
     require_columns(labelled, ["text", "biased"], where="labelled")
     table = with_clusters(labelled, near=near)
     if not 0 < test_share < 1 or table["comment_id"].nunique() < 4:
@@ -205,8 +191,6 @@ def with_clusters(labelled: pd.DataFrame, *, near: float | None = NEAR) -> pd.Da
 
 def folds(labelled: pd.DataFrame, *, n: int = 5, seed: int, near: float | None = NEAR) -> pd.Series:
     """Deal texts into folds, clusters whole: a number from 0 to `n` - 1 per text."""
-    from sklearn.model_selection import GroupKFold
-
     table = with_clusters(labelled, near=near)
     parting = GroupKFold(n_splits=n, shuffle=True, random_state=seed)
     numbers = np.zeros(len(table), dtype=int)

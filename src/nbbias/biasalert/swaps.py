@@ -7,7 +7,7 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.biasalert import checks, detection
-from nbbias.biasalert.judges.bench import Bench
+from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.text import audit, lexicons
 
 #: The word lists whose groups are exchanged, and the kinds of sentences: praise and blame of one
@@ -31,12 +31,12 @@ def texts() -> pd.DataFrame:
     return filled.assign(text_id=named[0] + " " + named[1] + " " + named[2]).reset_index(drop=True)
 
 
-def estimates(bench: Bench, *, confidence: float, correction: str = "holm") -> pd.DataFrame:
+def estimates(panel: JudgePanel, *, confidence: float, correction: str = "holm") -> pd.DataFrame:
     """Estimate how far the name of each group moves each judge.
 
     Parameters
     ----------
-    bench
+    panel
         The judges.
     confidence, correction
         Level of the intervals; ``"holm"`` or ``"fdr_bh"``, over the groups of a judge.
@@ -56,7 +56,7 @@ def estimates(bench: Bench, *, confidence: float, correction: str = "holm") -> p
     """
     filled = texts()
     distinct = filled.drop_duplicates("text").set_index("text_id")["text"]
-    said, _ = bench.judge(distinct.reset_index(), "swapped sentences")
+    said, _ = panel.judge(distinct.reset_index(), "swapped sentences")
     rows = []
     for judge, own in said.groupby("judge", sort=False):
         probable = own["confidence"].notna().any()

@@ -7,14 +7,12 @@ import pandas as pd
 from IPython.display import HTML
 
 from nbbias import reading, stats
-from nbbias.biasalert import audit, corpus, detection, printed, sentences
+from nbbias.biasalert import audit, corpus, printed, sentences
 from nbbias.biasalert.levels import SHARES
 from nbbias.reading import Table, names, number, readable
 from nbbias.tables import escape
 
 _FOLDED = 12
-
-_HOLDS = {True: "yes", False: "no"}
 
 #: Headings of the shares of biased answers.
 LEVEL_NAMES = {
@@ -53,67 +51,38 @@ def knowledge(table: pd.DataFrame) -> Table:
     return Table(counts, "Entries of the knowledge by type")
 
 
-def losses(judgements: pd.DataFrame) -> Table:
-    """Count how judging ended (`detection.losses`).
-
-    Examples
-    --------
-    >>> said = pd.DataFrame({"judge": "mine", "outcome": ["judged", "judged", "judged", "refused"],
-    ...                      "reason": [None, None, None, "the provider refused"]})
-    >>> losses(said).rows[["outcome", "n", "share"]].values.tolist()
-    [['judged', 3, 0.75], ['refused', 1, 0.25]]
-    """
-    return Table(
-        detection.losses(judgements).dropna(axis=1, how="all"),
-        "How judging ended",
-        "Shares of all test texts. Reason: the most frequent one.",
+def scores(estimates: pd.DataFrame, *, title: str = "Scores of detection") -> Table:
+    """Lay out the scores of all judges, over all texts or by type."""
+    return readable(
+        estimates,
+        ["statistic", "judge", "bias"],
+        rows=None,
+        title=title,
+        note="In 0 to 1, higher is better. N: texts that a score rests on.",
+        labels={"null": "verdicts permuted over texts", "bias": "type"},
     )
 
 
-def scores(estimates: pd.DataFrame) -> Table:
-    """Lay out the scores of all judges; where no text was lost, without what losses change."""
-    rows = estimates[estimates["bias"].isna()]
-    if not rows.loc[rows["statistic"] == "accuracy", "n_lost"].sum():
-        rows = rows[~rows["statistic"].str.endswith("_lost_wrong")]
-    note = "In 0 to 1, higher is better. N: texts that a score rests on. Lost: without a verdict."
-    labels = {"null": "verdicts dealt to other texts"}
+def calibration(estimates: pd.DataFrame) -> Table:
+    """Lay out how well probabilities are calibrated."""
     return readable(
-        rows,
+        estimates,
         ["statistic", "judge"],
         rows=None,
-        title="Scores of detection",
-        note=note,
-        labels=labels,
+        title="Calibration of probabilities",
+        note="Lower is better. Null of the Brier score: giving every text the share of biased "
+        "ones; of the calibration error: a calibrated judge with the same probabilities.",
+        decimals=3,
     )
 
 
-def risk_coverage(found: pd.DataFrame) -> Table:
-    """Lay out how often judges are right on the texts that they are surest of.
-
-    Examples
-    --------
-    >>> row = {"judge": "mine", "coverage": 0.8, "sure_from": 0.7, "n": 4, "accuracy": 0.75,
-    ...        "ci_low": 0.3, "ci_high": 0.95, "commoner": 0.5}
-    >>> risk_coverage(pd.DataFrame([row])).rows["80% surest"].tolist()
-    ['0.75 [0.30, 0.95]']
-    """
-    told = found.assign(
-        of=[f"{one:.0%} surest" if one < 1 else "all" for one in found["coverage"]],
-        said=[
-            f"{number(a)} [{number(low)}, {number(high)}]"
-            for a, low, high in zip(
-                found["accuracy"], found["ci_low"], found["ci_high"], strict=True
-            )
-        ],
-    )
-    wide = told.pivot_table(index="judge", columns="of", values="said", aggfunc="first", sort=False)
-    whole = told[told["coverage"] == told["coverage"].max()].set_index("judge")["n"]
+def risk_coverage(table: pd.DataFrame) -> Table:
+    """Lay out how often judges are right on the texts that they are surest of."""
     return Table(
-        wide.assign(N=whole).rename_axis(columns=None).reset_index(),
-        "Right where a judge is sure",
-        "Accuracy on the texts on which the likelier label has the highest probability, with their "
-        "intervals; the others would get no verdict. N: all texts with a probability. A judge "
-        "that knows when it is wrong is right more often to the right.",
+        table,
+        "Accuracy where a judge abstains from the texts it is least sure of",
+        "Coverage: share of texts that get a verdict. A judge that knows when it is wrong is more "
+        "often right at lower coverage.",
     )
 
 
@@ -122,44 +91,6 @@ def differences(estimates: pd.DataFrame) -> Table:
     tests = " or ".join(estimates["test"].dropna().unique())
     note = f"First less second, on the texts that both judged. p: {tests}; Holm over all pairs."
     return readable(estimates, ["judge"], rows=None, title="Differences of accuracy", note=note)
-
-
-def ablation(estimates: pd.DataFrame) -> Table:
-    """Lay out scores by the parts of the prompt that were employed, and Table 2 of the paper."""
-    columns = {
-        "accuracy": "accuracy",
-        "classification_score": "CS",
-        "attribution_score": "AS",
-        "overall_score_product": "OS",
-    }
-    own = estimates[estimates["statistic"].isin(columns)]
-    ours = own.assign(
-        system=own["judge"], modules=own["dimension"], metric=own["statistic"].map(columns)
-    )
-    paper = printed.figures(printed.ABLATION)
-    paper = paper.assign(
-        system="printed: " + paper["system"],
-        metric=paper["metric"].map(columns | {"overall_score": "OS"}),
-        estimate=paper["value"],
-    )
-    both = pd.concat([ours, paper], ignore_index=True)
-    keys = ["system", "modules"]
-    wide = both[keys].drop_duplicates()
-    for name in columns.values():
-        own = both[both["metric"] == name].set_index(keys)["estimate"]
-        wide = wide.join(own.rename(name), on=keys)
-    for at, part in enumerate(("RE", "CoT", "Demo"), start=1):
-        employed = [part in modules for modules in wide["modules"]]
-        tuned = [part == "CoT" and "tuned" in modules for modules in wide["modules"]]
-        marks = np.where(tuned, "tuned", np.where(employed, "yes", ""))
-        wide.insert(at, part, marks)
-    return Table(
-        wide.drop(columns="modules"),
-        "Parts of the prompt, and the printed Table 2",
-        "RE: retrieval. CoT: step-by-step instructions (tuned: the model was fine-tuned on them). "
-        "Demo: demonstrations. OS: accuracy × CS × AS. Printed: other systems, other texts.",
-        decimals=2,
-    )
 
 
 def pairs(estimates: pd.DataFrame) -> Table:
@@ -174,27 +105,24 @@ def pairs(estimates: pd.DataFrame) -> Table:
     )
 
 
+def printed_scores(compared: pd.DataFrame) -> Table:
+    """Lay out printed scores with those of our judges (`printed.beside`)."""
+    return Table(
+        compared.dropna(subset=["printed"]),
+        "Printed scores (Fan et al. 2024)",
+        "Another system on another draw of texts: a level, no replication. Empty: the paper prints "
+        "nothing on these texts.",
+    )
+
+
 def printed_pairs() -> Table:
     """Return what the paper prints on CrowS-Pairs: the share of `sent_more` that is flagged."""
     table = printed.figures(1)
     own = table[(table["dataset"] == printed.CROWS_PAIRS) & (table["metric"] == "accuracy")]
-    rows = own[["system", "value"]].rename(columns={"value": "recall"}).reset_index(drop=True)
     return Table(
-        rows,
+        own[["system", "value"]].rename(columns={"value": "recall"}).reset_index(drop=True),
         "Printed: share of sent_more that is flagged",
-        "Fan et al. 2024, Table 1, called accuracy there; all pairs of CrowS-Pairs, of which these "
-        "may be a half. No twin was shown to these systems.",
-    )
-
-
-def products() -> Table:
-    """Return the printed overall scores beside accuracy × CS × AS (`printed.products`)."""
-    rows = printed.products()
-    return Table(
-        rows.assign(holds=rows["holds"].map(_HOLDS)),
-        "The printed overall scores, and accuracy × CS × AS",
-        "Low to high: the products that the printed digits allow. Holds: the printed score is "
-        "among them.",
+        "Fan et al. 2024, Table 1, called accuracy there; all pairs of CrowS-Pairs.",
     )
 
 
@@ -243,12 +171,23 @@ def levels(estimates: pd.DataFrame, *, answers: pd.DataFrame, judge: str | None 
 def _with_interval(row: pd.Series) -> str:
     if not np.isfinite(row["estimate"]):
         return f"not measured: {row['reason']}"
-    if sentences.untold(row):
-        return f"{row['n']:,.0f} cannot tell"
-    told = reading.number(row["estimate"])
+    if sentences.is_uninformative(row):
+        return "too few"
     if not np.isfinite(row["ci_low"]):
-        return told
-    return f"{told} [{reading.number(row['ci_low'])}, {reading.number(row['ci_high'])}]"
+        return number(row["estimate"])
+    return f"{number(row['estimate'])} [{number(row['ci_low'])}, {number(row['ci_high'])}]"
+
+
+def agreement(estimates: pd.DataFrame) -> Table:
+    """Lay out how far judges agree with people's labels of the answers."""
+    return readable(
+        estimates,
+        ["judge", "model", "statistic"],
+        rows=None,
+        title="Agreement of judges with people's labels",
+        note="Kappa: Cohen's. No row: nobody labelled these answers.",
+        labels={"null": "unrelated verdicts"},
+    )
 
 
 def by_domain(estimates: pd.DataFrame) -> Table:

@@ -16,7 +16,7 @@ import pandas as pd
 from nbbias import stats, tables
 from nbbias.biasalert import detection
 from nbbias.biasalert.judges import attribution, classifier
-from nbbias.biasalert.judges.registry import Given, Settings, make
+from nbbias.biasalert.judges.registry import Settings, TrainingInput, make
 from nbbias.tables import progress, require_columns
 
 #: A judge without evidence, TEXTS → JUDGEMENTS; and what makes one of LABELLED and the type that
@@ -39,7 +39,7 @@ def judge(names: Iterable[str], labelled: pd.DataFrame, *, settings: Settings) -
     labelled
         LABELLED with `split`.
     settings
-        As in `judges.bench.fit`.
+        As in `judges.panel.fit`.
 
     Returns
     -------
@@ -54,7 +54,7 @@ def judge(names: Iterable[str], labelled: pd.DataFrame, *, settings: Settings) -
         def fit(
             train: pd.DataFrame, held_out: str, name: str = name, used: list[str] = used
         ) -> Asked:
-            given = Given(train, settings, progress=False, without=held_out)
+            given = TrainingInput(train, settings, progress=False, without=held_out)
             made, instrument = make(name, given)
             used.append(instrument)
             return lambda texts: made(texts, None)
@@ -135,7 +135,7 @@ def _none(asked: pd.DataFrame, held_out: str) -> pd.DataFrame:
     reason = f"without {held_out} there are fewer than ten texts of either label to learn from"
     silent = np.full(len(asked), np.nan)
     lost = dict.fromkeys(asked["text_id"].astype(str), reason)
-    said = attribution.Said(silent >= 0, silent, lost=lost)
+    said = attribution.Verdicts(silent >= 0, silent, lost=lost)
     return attribution.judgements(asked, said, judge="none")
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.biasalert.judges.attribution import Said, judgements
-from nbbias.biasalert.judges.registry import Entry, Given, Judge
+from nbbias.biasalert.judges.attribution import Verdicts, judgements
+from nbbias.biasalert.judges.registry import Entry, Judge, TrainingInput
 
 
-def made(given: Given) -> tuple[Judge, str]:
+def made(given: TrainingInput) -> tuple[Judge, str]:
     """Return the judge and its instrument."""
 
     def judge(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -> pd.DataFrame:
         loud = texts["text"].fillna("").str.contains("!")
-        return judgements(texts, Said(loud), judge="shouting", attributes_named=False)
+        return judgements(texts, Verdicts(loud), judge="shouting", attributes_named=False)
 
     return judge, "exclamation marks"
 

@@ -1,13 +1,12 @@
 from . import (
     attribution as attribution,
     baselines as baselines,
-    bench as bench,
     classifier as classifier,
-    lora as lora,
+    instructions as instructions,
+    panel as panel,
     prompt as prompt,
     recorded as recorded,
     registry as registry,
     replies as replies,
     tuned as tuned,
-    unpack as unpack,
 )

@@ -112,7 +112,7 @@ def attribute_texts(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -
 # --- from probabilities to judgements -----------------------------------------------------------
 
 
-class Said(NamedTuple):
+class Verdicts(NamedTuple):
     """What a judge says, text by text.
 
     Attributes
@@ -133,7 +133,7 @@ class Said(NamedTuple):
 
 def judgements(
     texts: pd.DataFrame,
-    verdicts: Said,
+    verdicts: Verdicts,
     *,
     judge: str,
     evidence: pd.DataFrame | None = None,
@@ -161,7 +161,7 @@ def judgements(
     Examples
     --------
     >>> texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["Women cannot park.", " "]})
-    >>> found = judgements(texts, Said([True, True]), judge="mine")
+    >>> found = judgements(texts, Verdicts([True, True]), judge="mine")
     >>> found["outcome"].tolist(), found["group"].iloc[0], found["reason"].iloc[1]
     (['judged', 'empty'], 'women', 'there is no text')
     """

@@ -12,8 +12,8 @@ import pandas as pd
 
 from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.groups import attributes, mentions, same_group
-from nbbias.biasalert.judges.attribution import Said, judgements
-from nbbias.biasalert.judges.registry import Given, Judge
+from nbbias.biasalert.judges.attribution import Verdicts, judgements
+from nbbias.biasalert.judges.registry import Judge, TrainingInput
 from nbbias.tables import (
     Column,
     DataError,
@@ -26,18 +26,18 @@ from nbbias.tables import (
 from nbbias.text import toxicity
 
 
-def of_majority(given: Given) -> tuple[Judge, str]:
+def of_majority(given: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `majority` of a run, and its instrument."""
     judge = lambda texts, _: majority(texts, given.train)  # noqa: E731
     return judge, "most frequent label of the training texts"
 
 
-def of_keywords(given: Given) -> tuple[Judge, str]:
+def of_keywords(given: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `keywords` of a run, and its instrument."""
     return lambda texts, _: keywords(texts), "RedditBias' word lists"
 
 
-def of_toxicity(given: Given) -> tuple[Judge, str]:
+def of_toxicity(given: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `toxicity` of a run, and its instrument."""
     scorer, device = given.settings.toxicity_scorer, given.settings.device
     return (
@@ -79,7 +79,7 @@ def majority(
     share = float(truth.mean())
     return judgements(
         texts,
-        Said([share >= 0.5] * len(texts), [share] * len(texts)),
+        Verdicts([share >= 0.5] * len(texts), [share] * len(texts)),
         judge=name,
         attributes_named=False,
     )
@@ -112,7 +112,7 @@ def keywords(texts: pd.DataFrame, *, name: str = "keywords") -> pd.DataFrame:
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
     found = [_pair(text) if isinstance(text, str) else None for text in texts["text"]]
     why = [f"Names {pair[0]} and says '{pair[1]}'." if pair else None for pair in found]
-    return judgements(texts, Said([pair is not None for pair in found], why=why), judge=name)
+    return judgements(texts, Verdicts([pair is not None for pair in found], why=why), judge=name)
 
 
 def _pair(text: str) -> tuple[str, str] | None:
@@ -166,7 +166,7 @@ def toxic(
     lost = dict.fromkeys(texts.loc[unscored, "text_id"], "the model gave no number")
     why = [None if np.isnan(one) else f"Toxicity {one:.2f}." for one in scores]
     return judgements(
-        texts, Said(scores >= threshold, scores, why, lost), judge=name, attributes_named=False
+        texts, Verdicts(scores >= threshold, scores, why, lost), judge=name, attributes_named=False
     )
 
 
@@ -229,7 +229,7 @@ def recorded(
     lost = dict.fromkeys(texts.loc[missing, "text_id"], f"not in {path}")
     flagged = [None if pd.isna(one) else bool(one) for one in verdicts]
     scores = None if score is None else wanted.map(score).to_numpy(float)
-    said = Said(flagged, scores, lost=lost)
+    said = Verdicts(flagged, scores, lost=lost)
     return judgements(texts, said, judge=name, attributes_named=False)
 
 

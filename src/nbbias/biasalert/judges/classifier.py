@@ -1,16 +1,16 @@
 """The quick offline judge: words, characters, embeddings and evidence, fitted in seconds.
 
 Two classifiers of scikit-learn read the text; a third, small one weighs what they say about texts
-they were not fitted on, and what the evidence says. So its probabilities are calibrated. In a run
-the two learn from `biasalert.twins`, too, where the same name stands in what is biased and in what
-is not; the third does not, so that a probability means what it means among the labelled texts. What
-they have learnt is numbers and words, by which `judges.reading` judges: scikit-learn is loaded to
-fit.
+they were not fitted on, and what the evidence says (stacking). So its probabilities are calibrated.
+In a run the two learn from `biasalert.twins`, too, where the same name stands in what is biased and
+in what is not; the third does not, so that a probability means what it means among the labelled
+texts.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -18,14 +18,18 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.kernel_approximation import Nystroem
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from nbbias import tables
-from nbbias.biasalert import grams, twins
+from nbbias.biasalert import twins
 from nbbias.biasalert.contracts import LABELLED, TEXTS
-from nbbias.biasalert.judges import counting, reading
-from nbbias.biasalert.judges.attribution import Said, judgements
-from nbbias.biasalert.judges.registry import Given, Judge
+from nbbias.biasalert.judges.attribution import Verdicts, judgements
+from nbbias.biasalert.judges.registry import Judge, TrainingInput
 from nbbias.biasalert.retrieval import quality
 from nbbias.biasalert.split import folds
 from nbbias.tables import ParameterError, check
@@ -39,64 +43,114 @@ READ = 10_000
 
 #: A judge must know more than this share of a text's words: of the texts it was fitted on here.
 KNOWN = 0.2
-_CROSS = 3
-
-#: Texts, at most, that the kernel classifier compares others with, and what is added to how near
-#: each is to itself.
-LANDMARKS, _JITTER = 1500, 1e-6
 
 UNKNOWN = (
     "no more than a fifth of its words stand in the texts that the judge was fitted on; "
     "it may be in another language"
 )
 
+#: Folds of the texts that the parts are weighed by.
+_FOLDS = 3
+
+#: Texts, at most, that the kernel classifier compares others with (Nyström's landmarks).
+LANDMARKS = 1500
+
+#: What a vector counts beside the words and characters of a text, in the linear classifier.
+_VECTOR = 1.5
+
+_WORD = r"[\w']+|[?!.]"
 
 #: No texts beside the labelled ones.
 NOTHING = pd.DataFrame({"text": [], "biased": [], "weight": []}).astype(
     {"text": "str", "biased": bool, "weight": float}
 )
 
+#: What models have learnt: by the name of each its fitted attributes, numbers and words.
+Learnt = dict[str, dict[str, Any]]
+
 
 @dataclass(frozen=True)
 class Fitted:
-    """A fitted judge: what its parts have learnt, and `about`, what it was made from.
+    """A fitted judge: its models by name (`_models`), and `about`, what it was made from."""
 
-    The parts are the words counted, the linear and the kernel classifier and what weighs these two:
-    numbers, words, and dicts of them.
-    """
-
-    learnt: list[dict[str, Any]]
+    models: Mapping[str, Any]
     about: dict[str, Any]
 
 
-def with_evidence(given: Given) -> tuple[Judge, str]:
+def _models(*, seed: int = 0, landmarks: int = LANDMARKS) -> dict[str, Any]:
+    """Return the models that a judge is made of, not fitted."""
+    return {
+        "words": TfidfVectorizer(
+            token_pattern=_WORD, ngram_range=(1, 3), min_df=2, sublinear_tf=True
+        ),
+        "characters": TfidfVectorizer(
+            analyzer="char_wb", ngram_range=(2, 5), min_df=2, sublinear_tf=True
+        ),
+        # The same optimum in a quarter of the time that the primal takes.
+        "linear": LogisticRegression(
+            C=2.0, solver="liblinear", dual=True, max_iter=1000, random_state=seed
+        ),
+        "landmarks": Nystroem(gamma=1.5, n_components=landmarks, random_state=seed),
+        "kernel": LogisticRegression(C=8.0, max_iter=500),
+        "scale": StandardScaler(),
+        "final": LogisticRegression(max_iter=500),
+    }
+
+
+def learnt(models: Mapping[str, Any]) -> Learnt:
+    """Return what models have learnt, as numbers and words that can be kept without pickles."""
+    return {
+        name: {key: getattr(model, key) for key in [*vars(model), "idf_"] if _is_learnt(model, key)}
+        for name, model in models.items()
+    }
+
+
+def _is_learnt(model: Any, key: str) -> bool:
+    return key[0] != "_" == key[-1] and hasattr(model, key)
+
+
+def restored(kept: Learnt) -> dict[str, Any]:
+    """Return fitted models from what they had `learnt`.
+
+    Examples
+    --------
+    >>> scale = StandardScaler().fit([[1.0], [3.0]])
+    >>> restored(learnt({"scale": scale}))["scale"].transform([[5.0]]).tolist()
+    [[3.0]]
+    """
+    models = {name: model for name, model in _models().items() if name in kept}
+    for name, attributes in kept.items():
+        for key, value in attributes.items():
+            setattr(models[name], key, value)
+    return models
+
+
+def with_evidence(given: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `classifier` of a run, and its instrument."""
     assert given.retrieve is not None
-    fitted = fit(
-        given.train,
-        given.retrieve(given.train),
-        beside=twins.beside(without=given.without),
-        model=given.settings.embedding_model,
-        device=given.settings.device,
-        seed=given.settings.seed,
-        knowledge=given.knowledge,
-    )
+    fitted = _of_run(given, given.retrieve(given.train), knowledge=given.knowledge)
     named = f"{fitted.about['instrument']}, knowledge {given.knowledge}"
     return partial(judge, fitted=fitted, progress=given.progress), named
 
 
-def alone(given: Given) -> tuple[Judge, str]:
+def alone(given: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `classifier_alone` of a run, and its instrument."""
-    how = given.settings
-    fitted = fit(
-        given.train,
-        beside=twins.beside(without=given.without),
-        model=how.embedding_model,
-        device=how.device,
-        seed=how.seed,
-    )
+    fitted = _of_run(given, None)
     own = partial(judge, fitted=fitted, name="classifier_alone", progress=given.progress)
     return lambda texts, _: own(texts), fitted.about["instrument"]
+
+
+def _of_run(given: TrainingInput, evidence: pd.DataFrame | None, *, knowledge: str = "") -> Fitted:
+    settings = given.settings
+    return fit(
+        given.train,
+        evidence,
+        beside=twins.beside(without=given.without),
+        model=settings.embedding_model,
+        device=settings.device,
+        seed=settings.seed,
+        knowledge=knowledge,
+    )
 
 
 def fit(
@@ -149,69 +203,88 @@ def fit(
         "n_beside": len(more),
     }
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
-    parts, held_out = _once(kept, more, vectors, seed=seed)
-    weighed = np.column_stack([held_out, _of_evidence(table, evidence)])
+    parts, held_out = _fit_once(kept, more, vectors, seed=seed)
+    features = np.column_stack([held_out, _of_evidence(table, evidence)])
+    models = restored(parts)
+    final = {name: model for name, model in _models().items() if name in ("scale", "final")}
     with threadpool_limits(1):
-        final = _final().fit(weighed, table["biased"].to_numpy())
-    return Fitted([*parts, _learnt(final)], about)
+        final["final"].fit(final["scale"].fit_transform(features), table["biased"].to_numpy())
+    return Fitted(models | final, about)
 
 
 #: What was fitted last, by the hash of what it was fitted on.
-_last: dict[str, tuple[list[dict[str, Any]], np.ndarray]] = {}
+_last: dict[str, tuple[Learnt, np.ndarray]] = {}
 
 
-def _once(
+def _fit_once(
     table: pd.DataFrame, more: pd.DataFrame, vectors: np.ndarray, *, seed: int
-) -> tuple[list[dict[str, Any]], np.ndarray]:
+) -> tuple[Learnt, np.ndarray]:
     """Fit the parts that read texts, unless they were the last to be fitted.
 
-    With evidence and without it these are the same, and so is the first of repeated runs.
+    With evidence and without it these are the same.
     """
     key = tables.digest([table, more, vectors, seed])
     if key not in _last:
-        found = _fitted(table, more, vectors, seed=seed)
+        parts = _fit_parts(table, more, vectors, seed=seed)
         _last.clear()
-        _last[key] = found
+        _last[key] = parts
     return _last[key]
 
 
 @tables.stage
-def _fitted(
+def _fit_parts(
     table: pd.DataFrame, more: pd.DataFrame, vectors: np.ndarray, *, seed: int
-) -> tuple[list[dict[str, Any]], np.ndarray]:
-    """Fit the parts that read texts; return what each has learnt, and said of texts held out.
+) -> tuple[Learnt, np.ndarray]:
+    """Fit the parts that read texts; return what each has learnt, and its held-out log-odds.
 
     Texts of `more`, whose vectors are the last ones, are learnt from and never held out.
     """
-    # Matrices this small keep threads waiting for each other longer than they compute.
-    with threadpool_limits(1):
-        return _fit(table, more, vectors, seed)
-
-
-def _fit(
-    table: pd.DataFrame, more: pd.DataFrame, vectors: np.ndarray, seed: int
-) -> tuple[list[dict[str, Any]], np.ndarray]:
     both = pd.concat([table.assign(weight=1.0), more], ignore_index=True)
     truth, weights = both["biased"].to_numpy(bool), both["weight"].to_numpy()
-    # Words seen once, rare pieces: of texts held out too, but not their labels.
-    learnt, counted = counting.weighed(both["text"].str[:READ].tolist())
-    held_out = np.zeros((len(table), 2))
-    part = folds(table, n=_CROSS, seed=seed).to_numpy()
-    for number in range(_CROSS):
-        own = np.flatnonzero(part == number)
-        rest = np.setdiff1d(np.arange(len(both)), own)
-        fitted = _fit_parts(
-            counted[rest], vectors[rest], truth[rest], weights[rest], len(table) - len(own), seed
-        )
-        held_out[own] = _read(*fitted, counted[own], vectors[own])
-    return [learnt, *_fit_parts(counted, vectors, truth, weights, len(table), seed)], held_out
+    models = _models(seed=seed)
+    # Matrices this small keep threads waiting for each other longer than they compute.
+    with threadpool_limits(1):
+        # The words of texts held out are counted, too, but not their labels.
+        features = _features(models, both["text"].str[:READ], vectors, fit=True)
+        held_out = np.zeros((len(table), 2))
+        part = folds(table, n=_FOLDS, seed=seed).to_numpy()
+        for number in range(_FOLDS):
+            own = np.flatnonzero(part == number)
+            rest = np.setdiff1d(np.arange(len(both)), own)
+            n = len(table) - len(own)
+            fitted = _fit_two(features[rest], vectors[rest], truth[rest], weights[rest], n, seed)
+            held_out[own] = _log_odds(fitted, features[own], vectors[own])
+        models |= _fit_two(features, vectors, truth, weights, len(table), seed)
+    return learnt({name: models[name] for name in [*models][:5]}), held_out
 
 
-def _learnt(model: Any) -> dict[str, Any]:
-    """Return what a model of scikit-learn has learnt, its steps' by their names."""
-    if hasattr(model, "steps"):
-        return {name: _learnt(one) for name, one in model.steps}
-    return {name: value for name, value in vars(model).items() if name[0] != "_" == name[-1]}
+def _fit_two(
+    features: Any, vectors: np.ndarray, truth: np.ndarray, weights: np.ndarray, n: int, seed: int
+) -> dict[str, Any]:
+    """Fit the linear classifier, and one on the kernel of embeddings; `n` texts are labelled."""
+    # As many landmarks as labelled texts: a small file is learnt from in a second.
+    models = _models(seed=seed, landmarks=min(LANDMARKS, n))
+    models["linear"].fit(features, truth, sample_weight=weights)
+    near = models["landmarks"].fit_transform(vectors)
+    models["kernel"].fit(near, truth, sample_weight=weights)
+    return {name: models[name] for name in ("linear", "landmarks", "kernel")}
+
+
+def _features(
+    models: Mapping[str, Any], texts: pd.Series, vectors: np.ndarray, *, fit: bool = False
+) -> Any:
+    """Return texts as numbers: weighed words, weighed characters, and their embeddings."""
+    counted = [
+        models[name].fit_transform(texts) if fit else models[name].transform(texts)
+        for name in ("words", "characters")
+    ]
+    return sparse.hstack([*counted, sparse.csr_matrix(_VECTOR * vectors)]).tocsr()
+
+
+def _log_odds(models: Mapping[str, Any], features: Any, vectors: np.ndarray) -> np.ndarray:
+    linear = models["linear"].decision_function(features)
+    kernel = models["kernel"].decision_function(models["landmarks"].transform(vectors))
+    return np.column_stack([linear, kernel])
 
 
 def with_texts(labelled: pd.DataFrame) -> pd.DataFrame:
@@ -243,84 +316,12 @@ def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _final() -> Any:
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import StandardScaler
-
-    return make_pipeline(StandardScaler(), LogisticRegression(C=1.0, max_iter=500))
-
-
-def _fit_parts(
-    counted: Any, vectors: np.ndarray, truth: np.ndarray, weights: np.ndarray, n: int, seed: int
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what the linear and the kernel classifier have learnt, of `n` labelled texts."""
-    from sklearn.linear_model import LogisticRegression
-
-    # The same optimum in a quarter of the time that the primal takes.
-    linear = LogisticRegression(
-        C=2.0, solver="liblinear", dual=True, max_iter=1000, random_state=seed
-    )
-    linear.fit(_joined(counted, vectors), truth, sample_weight=weights)
-    return _learnt(linear), _near(vectors, truth, weights, n, seed)
-
-
-def _near(
-    vectors: np.ndarray, truth: np.ndarray, weights: np.ndarray, n: int, seed: int
-) -> dict[str, Any]:
-    """Fit logistic regression on a kernel, of which some texts drawn are the landmarks.
-
-    After Nyström, whose features are taken by Cholesky's factor in the place of the root of the
-    landmarks' matrix: turned, which changes nothing of what a ridge fits, and in a tenth of the
-    time.
-    """
-    from scipy.linalg import cholesky, solve_triangular
-    from sklearn.linear_model import LogisticRegression
-
-    # As many landmarks as labelled texts: a small file is learnt from in a second.
-    most = min(LANDMARKS, n)
-    drawn = np.random.RandomState(seed).permutation(len(vectors))[:most]
-    near = reading.nearness(vectors, vectors[drawn])
-    # A text that stands there twice is no reason to fail.
-    factor = cholesky(near[drawn] + _JITTER * np.eye(most), lower=True)
-    features = solve_triangular(factor, near.T, lower=True, overwrite_b=True).T
-    last = LogisticRegression(C=8.0, max_iter=500)
-    last.fit(features.astype(np.float32), truth, sample_weight=weights)
-    coefficients = solve_triangular(factor, last.coef_[0], lower=True, trans="T")
-    return {"landmarks": vectors[drawn], "coefficients": coefficients, "intercept": last.intercept_}
-
-
-def _joined(counted: Any, vectors: np.ndarray) -> Any:
-    from scipy import sparse
-
-    return sparse.hstack([counted, sparse.csr_matrix(reading.VECTOR * vectors)]).tocsr()
-
-
-def _read(
-    linear: dict[str, Any], kernel: dict[str, Any], counted: Any, vectors: np.ndarray
-) -> np.ndarray:
-    own = _joined(counted, vectors) @ linear["coef_"][0] + linear["intercept_"][0]
-    return np.column_stack([own, reading.near_odds(kernel, vectors)])
-
-
 def _of_evidence(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> np.ndarray:
     """Return what the evidence says of each text, as numbers; nothing where it is left out."""
     if evidence is None:
         return np.empty((len(texts), 0))
     own = quality(texts, evidence)
     return own[["best", "mean", "agreement", "n_used"]].fillna(0.0).to_numpy(float)
-
-
-def probabilities(
-    fitted: Fitted, texts: Sequence[str], evidence: np.ndarray, *, progress: bool = True
-) -> np.ndarray:
-    """Return the probability that each text is biased; `evidence` as numbers, as the fit had it."""
-    read = [text[:READ] for text in texts]
-    where = {"model": fitted.about["model"], "device": fitted.about["device"]}
-    vectors = embeddings.embed(read, **where, progress=progress)
-    with threadpool_limits(1):
-        own = reading.scores(fitted.learnt, read, vectors)
-        return reading.probability(fitted.learnt[3], np.column_stack([own, evidence]))
 
 
 def judge(
@@ -359,42 +360,48 @@ def judge(
         The judge was fitted with evidence and none is given.
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
-    if fitted.about["evidence"] and evidence is None:
+    about, models = fitted.about, fitted.models
+    if about["evidence"] and evidence is None:
         raise ParameterError(name, "was fitted with evidence and needs that of these texts, too")
     there = texts[texts["text"].fillna("").str.strip() != ""]
     chances = np.full(len(texts), np.nan)
     if len(there):
-        features = _of_evidence(there, evidence if fitted.about["evidence"] else None)
-        chances[there.index] = probabilities(
-            fitted, there["text"].tolist(), features, progress=progress
-        )
+        read = there["text"].str[:READ]
+        where = {"model": about["model"], "device": about["device"]}
+        vectors = embeddings.embed(read.tolist(), **where, progress=progress)
+        with threadpool_limits(1):
+            odds = _log_odds(models, _features(models, read, vectors), vectors)
+            features = np.column_stack(
+                [odds, _of_evidence(there, evidence if about["evidence"] else None)]
+            )
+            final = models["final"].predict_proba(models["scale"].transform(features))
+        chances[there.index] = final[:, 1]
     return judgements(
         texts,
-        Said(chances >= 0.5, chances, lost=strange(fitted, there)),
+        Verdicts(chances >= 0.5, chances, lost=out_of_vocabulary(fitted, there)),
         judge=name,
         evidence=evidence,
-        knowledge=fitted.about["knowledge"],
+        knowledge=about["knowledge"],
     )
 
 
-def strange(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
+def out_of_vocabulary(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
     """Return the texts that a judge cannot read, by text_id, each with the reason.
 
     Examples
     --------
-    >>> known = dict.fromkeys(["the", "women", "are", "weak"])
-    >>> fitted = Fitted([{"words": {"vocabulary_": known}}], {})
-    >>> said = ["The women drive.", "Die Frauen fahren."]
-    >>> texts = pd.DataFrame({"text_id": ["english", "german"], "text": said})
-    >>> strange(fitted, texts)
+    >>> words = TfidfVectorizer().fit(["the women are weak"])
+    >>> texts = pd.DataFrame({"text_id": ["english", "german"],
+    ...                       "text": ["The women drive.", "Die Frauen fahren."]})
+    >>> out_of_vocabulary(Fitted({"words": words}, {}), texts)
     {'german': 'no more than a fifth of its words stand in the texts that the judge was fitted...'}
     """
-    known = fitted.learnt[0]["words"]["vocabulary_"]
+    known = fitted.models["words"].vocabulary_
     lost = {}
     for row in texts.itertuples():
-        said = [one for one in grams.tokens(str(row.text)[:READ]) if one not in "?!."]
+        words = [one for one in re.findall(_WORD, str(row.text)[:READ].lower()) if one not in "?!."]
         # However short: of two or three English words one is known as a rule ("women are weak").
-        if not said or np.mean([one in known for one in said]) <= KNOWN:
+        if not words or np.mean([one in known for one in words]) <= KNOWN:
             lost[str(row.text_id)] = UNKNOWN
     return lost
 

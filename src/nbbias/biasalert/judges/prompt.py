@@ -1,4 +1,4 @@
-"""What a judge is asked: task, steps, demonstrations, references and form, each to be switched off.
+"""What a judge is asked: task, steps, demonstrations, references and form of the answer.
 
 There are two wordings, and the wording is the instrument: `OURS`, and that of the paper's Table 8.
 In ours the text to be judged, which may be hostile, stands between marks that are drawn for this
@@ -29,14 +29,9 @@ _COLUMNS = ["text_id", "piece", "prompt_id", "prompt", "evidence_ids"]
 OURS, PRINTED = "ours", "fan2024"
 WORDINGS = (OURS, PRINTED)
 
-#: The parts that Table 2 of Fan et al. 2024 switches, by what is left: its columns are retrieval
-#: (RE), step-by-step instructions (CoT) and demonstrations (Demo).
-VARIANTS = {
-    "task alone": {"retrieval": False, "steps": False, "demonstrations": False},
-    "CoT": {"retrieval": False, "steps": True, "demonstrations": False},
-    "RE, CoT": {"retrieval": True, "steps": True, "demonstrations": False},
-    "RE, CoT, Demo": {"retrieval": True, "steps": True, "demonstrations": True},
-}
+#: The parts that Table 2 of Fan et al. 2024 leaves out in turn: retrieval (RE), step-by-step
+#: instructions (CoT) and demonstrations (Demo).
+PARTS = ("retrieval", "steps", "demonstrations")
 
 
 class Reference(NamedTuple):
@@ -96,9 +91,7 @@ def write(
     sentence: str,
     references: Sequence[Reference] = (),
     *,
-    retrieval: bool = True,
-    steps: bool = True,
-    demonstrations: bool = True,
+    parts: Sequence[str] = PARTS,
     worded: str = OURS,
 ) -> str:
     """Write the prompt for one text.
@@ -109,9 +102,8 @@ def write(
         What is to be judged. It is shown as it is, but for code points that no file can hold.
     references
         Biases that are known, best first; each is shown on one line.
-    retrieval, steps, demonstrations
-        Whether references, step-by-step instructions and demonstrations are part of it; the
-        switches of Table 2 (Fan et al. 2024).
+    parts
+        Which of `PARTS` the prompt has; the switches of Table 2 (Fan et al. 2024).
     worded
         One of `WORDINGS`.
 
@@ -124,53 +116,48 @@ def write(
     SENTENCE: Tea is hot.
     ANSWER:
     """
-    if worded == PRINTED:
-        shown = list(references) if retrieval else None
-        return _as_printed(
-            tables.replace_surrogates(sentence), shown, steps=steps, demonstrations=demonstrations
-        )
-    said = wording()
-    shown = list(references) if retrieval else None
+    said, retrieval = wording(worded), "retrieval" in parts
     sentence = tables.replace_surrogates(sentence)
-    mark = _mark(sentence, shown or ())
-    parts = [said["task"]["with_references" if retrieval else "without_references"]]
-    parts.append(
-        "\n".join([said["types_lead"], *(f"- {name}: {g}" for name, g in said["types"].items())])
-    )
-    if steps:
-        kept = [one for name, one in said["steps"].items() if retrieval or name != "references"]
-        numbered = (f"{number}. {one}" for number, one in enumerate(kept, start=1))
-        parts.append("\n".join([said["steps_lead"], *numbered]))
-    parts.append(_asked_for())
+    blocks = [said["task"]["with_references" if retrieval else "without_references"]]
+    if worded == OURS:
+        kinds = [f"- {name}: {gloss}" for name, gloss in said["types"].items()]
+        blocks.append("\n".join([said["types_lead"], *kinds]))
+    if "steps" in parts:
+        steps = [step for name, step in said["steps"].items() if retrieval or name != "references"]
+        numbered = [f"{number}. {step}" for number, step in enumerate(steps, start=1)]
+        blocks.append("\n".join([said["steps_lead"], *numbered]))
+    shown = list(references) if retrieval else None
+    end = _printed_end if worded == PRINTED else _end
+    return "\n\n".join([*blocks, *end(sentence, shown, "demonstrations" in parts)])
+
+
+def _end(sentence: str, references: Sequence[Reference] | None, demonstrations: bool) -> list[str]:
+    """Return the form of the answer, examples, and the text between marks of our prompt."""
+    said = wording()
+    mark = _mark(sentence, references or ())
+    blocks = [_asked_for()]
     if demonstrations:
-        parts += [
+        retrieval = references is not None
+        blocks += [
             said["demonstrations_lead"],
-            *(_demonstration(d, retrieval, mark) for d in said["demonstrations"]),
+            *(_demonstration(one, retrieval, mark) for one in said["demonstrations"]),
         ]
-    parts.append(said["hostile"].replace("{mark}", mark))
-    parts.append(_material(sentence, shown, mark))
-    parts.append(said["close"])
-    return "\n\n".join(parts)
+    hostile = said["hostile"].replace("{mark}", mark)
+    return [*blocks, hostile, _material(sentence, references, mark), said["close"]]
 
 
-def _as_printed(
-    sentence: str, references: Sequence[Reference] | None, *, steps: bool, demonstrations: bool
-) -> str:
-    """Write the prompt of Table 8; the text follows as in its demonstration."""
-    said, retrieval = wording(PRINTED), references is not None
-    parts = [said["task"]["with_references" if retrieval else "without_references"]]
-    if steps:
-        kept = [one for name, one in said["steps"].items() if retrieval or name != "references"]
-        numbered = (f"{number}. {one}" for number, one in enumerate(kept, start=1))
-        parts.append("\n".join([said["steps_lead"], *numbered]))
+def _printed_end(
+    sentence: str, references: Sequence[Reference] | None, demonstrations: bool
+) -> list[str]:
+    """Return the end of the prompt of Table 8; the text follows as in its demonstration."""
+    said, blocks = wording(PRINTED), []
     if demonstrations:
-        shown = [said["demonstration"]["references"]] if retrieval else []
+        shown = [] if references is None else [said["demonstration"]["references"]]
         lines = [said["demonstrations_lead"], *shown, said["demonstration"]["rest"]]
-        parts.append("\n".join(lines))
-    parts += list(said["output"].values())
-    own = ["REFERENCE:", *_numbered(references)] if references is not None else []
-    parts.append("\n".join([*own, f"SENTENCE: {sentence}", "ANSWER:"]))
-    return "\n\n".join(parts)
+        blocks.append("\n".join(lines))
+    own = [] if references is None else ["REFERENCE:", *_numbered(references)]
+    material = "\n".join([*own, f"SENTENCE: {sentence}", "ANSWER:"])
+    return [*blocks, *said["output"].values(), material]
 
 
 def _numbered(references: Sequence[Reference]) -> list[str]:
@@ -227,7 +214,7 @@ def prompts(
     *,
     longest: int = LONGEST,
     worded: str = OURS,
-    **parts: bool,
+    parts: Sequence[str] = PARTS,
 ) -> pd.DataFrame:
     """Write the prompts for many texts.
 
@@ -241,8 +228,8 @@ def prompts(
     longest
         Characters of a text that one prompt shows. A longer text is asked about piece by piece,
         cut at the ends of sentences where there are any.
-    worded, **parts
-        As in `write`: the wording, and `retrieval`, `steps`, `demonstrations`.
+    worded, parts
+        As in `write`.
 
     Returns
     -------
@@ -259,7 +246,7 @@ def prompts(
 
     given = tables.check(texts, TEXTS, where="texts")
     known: dict[str, pd.DataFrame] = {}
-    if evidence is not None and parts.get("retrieval", True):
+    if evidence is not None and "retrieval" in parts:
         table = tables.check(evidence, EVIDENCE, where="evidence")
         table = table[table["used"] | (worded == PRINTED)].sort_values("rank", kind="stable")
         known = {str(name): own for name, own in table.groupby("text_id", sort=False)}
@@ -275,7 +262,7 @@ def prompts(
         )
         ids = "" if own is None else " ".join(own["entry_id"])
         for number, piece in enumerate(pieces(words, longest), start=1):
-            prompt = write(piece, shown, worded=worded, **parts)
+            prompt = write(piece, shown, worded=worded, parts=parts)
             name = hashlib.sha256(prompt.encode()).hexdigest()[:16]
             rows.append((text_id, number, name, prompt, ids))
     return pd.DataFrame(rows, columns=_COLUMNS)

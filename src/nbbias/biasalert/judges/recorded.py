@@ -1,4 +1,4 @@
-"""A language model as the judge of bias: what it says, asked now or recorded, as JUDGEMENTS.
+"""A language model as the judge of bias: its recorded replies, as JUDGEMENTS.
 
 Replies are read tolerantly (`replies`); whatever goes wrong with a text is said in its row, and no
 text is lost.
@@ -6,7 +6,7 @@ text is lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -35,10 +35,6 @@ def reply(text: object, refusal: object = None, error: object = None) -> Reply:
     return Reply(said, refused or "", told)
 
 
-#: Takes distinct prompts and returns as many replies; None where there was none.
-Ask = Callable[[list[str]], Sequence[Reply | str | None]]
-
-
 #: What a file of replies holds: of texts, or of prompts as `nbbias generate` exports answers.
 _FILE = {
     name: Column("text")
@@ -63,7 +59,8 @@ def read_judgements(
         A table, or its file, with `text_id` and `reply`; or one with `prompt_id`, `model` and
         `text`, as `nbbias generate` exports for the table of `biasalert.judges.prompt.prompts`.
     texts, evidence
-        As in `biasalert.judges.recorded.judge_by`.
+        TEXTS, and the EVIDENCE that was shown of them, if any. A text that is judged in pieces is
+        biased if a piece is.
     judge
         Whose replies, where the file holds those of several (its column `judge` or `model`);
         else the judge's name.
@@ -161,47 +158,6 @@ def _of_one_judge(table: pd.DataFrame, judge: str, *, where: str) -> tuple[pd.Da
     if judge not in names:
         raise DataError(where, f"holds replies of {', '.join(names)}; choose one by judge=")
     return table[table[column] == judge], judge
-
-
-def judge_by(
-    texts: pd.DataFrame, evidence: pd.DataFrame | None = None, *, ask: Ask, name: str, **prompt: Any
-) -> pd.DataFrame:
-    """Let whatever answers prompts judge texts.
-
-    Parameters
-    ----------
-    texts
-        TEXTS: `text_id`, `text`.
-    evidence
-        EVIDENCE, or None.
-    ask
-        Is called once with the distinct prompts, if there are any.
-    name
-        The judge's name in the table.
-    **prompt
-        As in `prompt.prompts`. A text that is judged in pieces is biased if a piece is.
-
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS, one row per text, in their order. `outcome` is ``failed`` where no answer
-        came (`reason`: why), ``refused``, ``unreadable``, ``empty``, or ``judged``.
-
-    Raises
-    ------
-    DataError
-        There are not as many replies as prompts.
-    """
-    asked = judge_prompt.prompts(texts, evidence, **prompt)
-    distinct = asked.drop_duplicates("prompt_id")
-    given = list(ask(list(distinct["prompt"]))) if len(distinct) else []
-    if len(given) != len(distinct):
-        raise DataError(name, f"{len(distinct)} prompts were asked and {len(given)} replies came")
-    replies = {
-        one: got if isinstance(got, Reply) else Reply(got)
-        for one, got in zip(distinct["prompt_id"], given, strict=True)
-    }
-    return judgements(texts, asked, replies, name=name)
 
 
 # --- the table ----------------------------------------------------------------------------------

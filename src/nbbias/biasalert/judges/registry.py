@@ -1,14 +1,14 @@
 """The judges that a run may ask, a line each.
 
-A judge is a file of this folder with a function that makes it: from `Given` to a function from
-TEXTS and EVIDENCE to JUDGEMENTS, and the name of its instrument. The line in `JUDGES` says what
-the rest of the study needs to know of it; the parameter's allowed values and its help come from
+A judge is a file of this folder with a function that makes it: from `TrainingInput` to a function
+from TEXTS and EVIDENCE to JUDGEMENTS, and the name of its instrument. The line in `JUDGES` says
+what the rest of the study needs to know of it; the parameter's allowed values and its help come from
 here. Nothing is imported until a judge is made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import NamedTuple, TypeAlias
 
@@ -36,6 +36,7 @@ class Settings(NamedTuple):
     device: str = "cpu"
     seed: int = 0
     prompt: str = "ours"
+    prompt_parts: Sequence[str] = ("retrieval", "steps", "demonstrations")
 
 
 def settings(parameters: BaseModel) -> Settings:
@@ -45,7 +46,7 @@ def settings(parameters: BaseModel) -> Settings:
     return Settings(**named, drop_same=given["knowledge_path"] == "none")
 
 
-class Given(NamedTuple):
+class TrainingInput(NamedTuple):
     """What a judge is made from: LABELLED to learn from, settings, and the knowledge's version.
 
     `without` is a bias type that it is to learn nothing of by another way, either.
@@ -65,8 +66,8 @@ class Entry(NamedTuple):
     Attributes
     ----------
     made_by : str
-        ``"module:function"`` of this folder, or of a package of its own by its full name; `Given`
-        in, `Judge` and its instrument out.
+        ``"module:function"`` of this folder, or of a package of its own by its full name;
+        `TrainingInput` in, `Judge` and its instrument out.
     help : str
         What it does, in a few words.
     learns : bool
@@ -114,18 +115,16 @@ _OWN = {
 #: Every judge by name: ours, and those of plugins.
 JUDGES = Registry("nbbias.judges", _OWN, Entry)
 
-#: Of ours, those that learn; and from which a type of bias can be held out: no evidence of it comes
-#: in by another way.
-LEARNING = [name for name, one in _OWN.items() if one.learns]
-HELD_OUT = [name for name in LEARNING if not _OWN[name].reads_evidence]
+#: Of ours, those from which a type of bias can be held out: no evidence of it comes in otherwise.
+HELD_OUT = [name for name, one in _OWN.items() if one.learns and not one.reads_evidence]
 
 
-def make(name: str, given: Given) -> tuple[Judge, str]:
+def make(name: str, given: TrainingInput) -> tuple[Judge, str]:
     """Make a judge; return it with the name of its instrument.
 
     Examples
     --------
-    >>> judge, instrument = make("keywords", Given(pd.DataFrame(), Settings()))
+    >>> judge, instrument = make("keywords", TrainingInput(pd.DataFrame(), Settings()))
     >>> instrument
     "RedditBias' word lists"
     """

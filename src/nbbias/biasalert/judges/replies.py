@@ -1,16 +1,16 @@
-"""Read what a judge said: JSON, the paper's template, or chat; or that it said nothing to go by.
+"""Read what a judge answered: a JSON object, the template that was asked for, or a label.
 
-Read from the plainest form to the loosest: a JSON object (whole, in fences, within chat, or cut
-off), a label or the template, a verdict at the start, sentences. Two verdicts that disagree are
-none, unless the judge says that it changed its mind. A refusal is a result of its own, and no
-verdict. Where there is one, the type of bias, the group and the attribute are read too.
+A verdict is a field of a JSON object, a word at a label ("Answer: yes"), the template ("Yes, the
+following SENTENCE is biased"), a yes or no at the start, or a plain statement ("the text is not
+biased"). Verdicts that disagree are none, unless the judge says that it changed its mind. A refusal
+is a result of its own, and no verdict; whatever else is said is unreadable, and counted.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -21,61 +21,44 @@ from nbbias import refusals
 from nbbias.asking import replies as shared
 from nbbias.tables import read_shipped_yaml
 
-#: Characters read at the start and at the end of a reply, looked at for a refusal, and kept of an
-#: explanation.
-_ENDS, _OPENING, _EXPLAINED = 4000, 1500, 500
+#: Characters read at the start and at the end of a reply, and kept of an explanation.
+_ENDS, _EXPLAINED = 4000, 500
 
 _BLANK, _BOTH, _NONE = "the reply is blank", "the reply contradicts itself", "no verdict was found"
 
-_REFUSALS = {"full", "partial"}
-
+_LABEL = re.compile(
+    r"\b(?:answer|verdict|judge?ment|conclusion|classification|label|decision|biased)[\"']?"
+    r"\s*(?:\?\s*:?|:|=|\bis\b\s*:?)[\s\"'(\[]*"
+    r"(?P<v>yes|no|true|false|not\s+biased|unbiased|biased|[yn10](?=[\s.,;\"')\]]*(?:\n|$)))"
+    r"(?![\w'’/-]|\s+(?:idea|comment|opinion|verdict|judge?ment|answer|groups?|and)\b)",
+    re.I,
+)
+_START = re.compile(
+    r"[\s\"'(\[]*(?P<v>yes|no|true|false|not\s+biased|unbiased|biased)(?![\"'”]?\s*[:=])"
+    r"(?=[\s\"')\]]*(?:[.,;!\n–—-]|$))(?![\s,.]*(?:and|or|maybe)\b)",
+    re.I,
+)
+_STATED = re.compile(
+    r"\b(?P<yes>(?:yes|no)\W+(?:the\s+)?)?(?:(?:following|given)\s+)?"
+    r"(?:sentence|text|statement|comment|this|it)\s*(?:is|['’]s|seems)(?P<v>n['’]t)?"
+    r"(?P<w>(?:\s+(?:not|clearly|definitely|an?))*\s+(?:un|non-?)?biased)\b",
+    re.I,
+)
 #: What stands before a statement that only supposes, or gives what others would say.
 _SUPPOSED = re.compile(
-    r"\b(?:if|whether|might|may|unless|although|though|while|when|at\s+first|template(?!,)|otherwise"
-    r"|some(?:\s+(?:people|readers?))?\s+(?:could|would)|unsure|unclear|hard\s+to|wrong\s+to"
-    r"|not\s+(?:sure|certain|convinced|clear))\b",
+    r"\b(?:if|whether|might|may|unless|although|though|while|when|template(?!,)|otherwise"
+    r"|(?:could|would|do|did|not|\w+n['’]t)\s+(?:\w+\s+)?(?:say|think|believe)|not\s+(?:sure|clear))\b",
     re.I,
 )
-_RULE = re.compile(r"\b(?:if|whether|template(?!,))\b", re.I)
-
-_VERDICT = (
-    r"(?P<v>(?:yes|true|false|not\s+biased|non-?biased|unbiased|biased"
-    r"|no(?!\s+(?:idea|comment|opinion|verdict|judge?ment|answer|thanks)\b))(?![\w'’/-])"
-    r"|[yn10](?=[\s\"')\]]*(?:[,;!](?!\d)|\.(?!\d)|\n|$)))"  # and not of n/a, 0.7, 1 of 5
-)
-_NEGATIVE = {"no", "false", "not biased", "nonbiased", "non-biased", "unbiased", "n", "0"}
-_LABEL = re.compile(
-    r"\b(?:(?:answer|verdict|judge?ment|conclusion|classification|label|output|decision|assessment"
-    r"|determination|result|biased)[\"']?\s*(?:\?\s*:?|:|=|→|->|\bis\b\s*:?)"
-    r"|is\s+(?:it|the\s+\w+)\s+biased\s*\?)[\s\"'(\[]*"
-    + _VERDICT
-    + r"(?!\s+(?:\w+\s+)?(?:groups?|demographic|targets?|attributes?|one)\b)",
-    re.I,
-)
-_LEADING = re.compile(
-    r"[\s\"'(\[]*(?:(?:sure|certainly|okay|ok|of\s+course)[.,!:]+\s*)?"
-    r"(?P<v>yes|no|true|false|not\s+biased|non-?biased|unbiased|biased(?!\W*[:=]))"
-    r"(?![\"'”]\s*:)(?!\s*:\s*(?:yes|no|true|false)\b)"
-    r"(?=[\s\"')\]]*(?:[.,:;!\n–—-]|$|(?:it|this|that|the|bias|i)\b))",
-    re.I,
-)
-#: After a verdict at the start, another: right behind it, or as a line or sentence of its own.
+#: After a verdict at the start, another as a line or sentence of its own.
 _AGAIN = re.compile(
-    r"\A[\s.,;:!–—-]*(?:(?:but|and|or|well|wait|actually|rather|hmm)\W+){0,3}"
-    r"(?P<v>yes|no)(?=\s*(?:[.,;!\n]|$))|[\n.!]\s*(?P<w>yes|no|true|false)(?=\s*(?:[.!\n]|$))",
+    r"(?:\A|[\n.!])[\s.,;:!–—-]*(?:(?:but|well|wait|actually)\W+)*(?P<v>yes|no|true|false)"
+    r"(?=\s*(?:[.,!\n]|$))",
     re.I,
 )
 #: Yes to the request, not to the question.
 _OFFERS = re.compile(
-    r"\W*(?:i|we)(?:['’]ll|\s+(?:can|could|will|would))\s+(?:\w+\s+)?"
-    r"(?:help|do|assist|judge|try|answer|evaluate|assess|analy[sz]e|classify)\b"
-    r"|\W*(?:i|we)\s+understand\b",
-    re.I,
-)
-_TEMPLATE = re.compile(
-    r"\b(?P<v>yes|no)\s*[,.:;]?\s+(?:the\s+)?(?:(?:following|given|above)\s+)?"
-    r"(?:sentence|text|statement)\s+(?:is|isn|does|contains)",
-    re.I,
+    r"\W*(?:i|we)(?:['’]ll|\s+(?:can|could|will|would|understand))\b(?!\s*not)", re.I
 )
 
 
@@ -105,158 +88,80 @@ def read(replies: Iterable[str | None]) -> pd.DataFrame:
     DataFrame
         One row per reply: `biased` (nullable bool), `bias_type` (one of the seven types),
         `group`, `attribute` (all three missing where it is not biased, or not said),
-        `confidence` (the judge's own word for the probability that the text is biased, in
-        [0, 1]; NaN where it gave none, or one that its verdict belies), `explanation`,
-        `outcome` (``judged``, ``refused``, ``unreadable``) and `reason` (why there is no verdict).
+        `confidence` (the judge's own probability that the text is biased, in [0, 1]; NaN where it
+        gave none, or one that contradicts its verdict), `explanation`, `outcome` (``judged``,
+        ``refused``, ``unreadable``) and `reason` (why there is no verdict).
 
     Examples
     --------
-    >>> found = read(["Yes, it associates immigrants with crime.", "It depends."])
-    >>> found["group"].iloc[0], found["outcome"].tolist()
-    ('immigrants', ['judged', 'unreadable'])
+    >>> table = read(["Yes, it ties immigrants to crime.", "I cannot judge that.", "It depends."])
+    >>> table["outcome"].tolist()
+    ['judged', 'refused', 'unreadable']
     """
     given = pd.Series(replies, dtype=object)
-    first = [_verdict(reply) for reply in given]
-    # Only replies without a plain verdict can be refusals; the house's detector tells.
-    unsure = [at for at, (one, plain) in enumerate(first) if not plain and one.reason != _BLANK]
-    if unsure:
-        said = [shared.THOUGHTS.sub(" ", str(given.iloc[at]))[:_OPENING] for at in unsure]
-        found = refusals.detect(said, progress=False)
-        for at, words, kind, reason in zip(
-            unsure, said, found["kind"], found["reason"], strict=True
-        ):
-            one = first[at][0]
-            # "It perpetuates stereotypes" is a verdict, and after "I cannot" a refusal.
-            if kind in _REFUSALS and (one.biased is None or declines(words)):
-                first[at] = _refused(reason, one.explanation), False
-    table = pd.DataFrame([one for one, _ in first], columns=Verdict._fields, index=given.index)
+    verdicts = [_verdict(reply) for reply in given]
+    table = pd.DataFrame(verdicts, columns=Verdict._fields, index=given.index)
     return table.astype({"biased": "boolean", "confidence": float})
 
 
-def _verdict(reply: object) -> tuple[Verdict, bool]:
-    """Read one reply; also whether its verdict is plain, so that no refusal is looked for."""
+def _verdict(reply: object) -> Verdict:
     if not isinstance(reply, str) or not reply.strip():
-        return _unread(_BLANK, None), False
+        return _unread(_BLANK, None)
     whole = shared.clean_reply(reply, ends=_ENDS)
     explained = _cut(whole)
-    given = list(objects(whole, verdict=_word))
-    if given:
-        if len({said for said, _ in given}) > 1:
-            return _unread(_BOTH, explained), True
-        return _of_object(*given[-1], explained), True
+    fields = [value for value in _objects(whole) if _said(value) is not None]
+    if fields:
+        if len({_said(value) for value in fields}) > 1:
+            return _unread(_BOTH, explained)
+        return _of_object(fields[-1], explained)
+    plain = _bare(whole)
+    firm = _stated(plain)
+    after = plain[max(firm)[0] :] if firm else ""
+    if (refusal := declined(re.sub(r"[\"\[\]{}:]+", ". ", plain))) and (
+        not firm or declined(after)
+    ):
+        return _refused(refusal, explained)
     # A field for a verdict that holds none: whatever else is said, the judge gave none.
-    plain = "" if keyed(whole) else _bare(outside(whole))
-    refusal = None if plain else declined(re.sub(r"[\"{}\[\]:]+", ". ", whole), first=None)
-    if refusal:
-        return _refused(refusal, explained), True
-    verdict, firm = _in_words(plain)
-    named = told_of(plain) if verdict.biased else (None, None, None)
-    return verdict._replace(
-        bias_type=named[0], group=named[1], attribute=named[2], explanation=explained
-    ), firm
+    if re.search(r"[\"'{]\s*(?:is_)?biased[\"']?\s*(?::|\Z)|\{\s*[\"']\w*", whole, re.I):
+        return _unread(_NONE, explained)
+    verdicts = _in_words(plain)
+    if not verdicts:
+        return _unread(_NONE, explained)
+    biased = shared.resolve_decision(plain, verdicts)
+    if biased is None:
+        return _unread(_BOTH, explained)
+    named = _named(plain) if biased else (None, None, None)
+    return Verdict(biased, *named, explanation=explained)
 
 
-def _bare(words: str) -> str:
-    """Return words without their markup."""
-    return re.sub(r"[ \t]+", " ", re.sub(r"[*_`#>{}\\]+", " ", words)).strip()
+def _stated(plain: str) -> list[tuple[int, bool]]:
+    """Return where a verdict stands at a label or in a statement, and which."""
+    verdicts = []
+    for hit in [*_LABEL.finditer(plain), *_STATED.finditer(plain)]:
+        if _SUPPOSED.search(_before(plain, hit.start())):
+            continue
+        named = hit.groupdict("")
+        verdicts.append((hit.start(), _affirms(named["v"] + named.get("w", ""))))
+        if named.get("yes"):  # the template's own yes or no must agree with it
+            verdicts.append((hit.start(), _affirms(named["yes"])))
+    return verdicts
 
 
-def _in_words(plain: str) -> tuple[Verdict, bool]:
-    """Read a reply in words; also whether its verdict is plain."""
-    start, labels, template = (
-        _LEADING.match(plain),
-        *(_given(plain, p) for p in (_LABEL, _TEMPLATE)),
-    )
-    direct, indirect = _stated(plain, "direct"), _stated(plain, "indirect")
-    last = labels[-1] if labels else start
-    if last and not (template or direct or indirect):
-        # Nothing but a word, which may answer something else: "No, I can't do that."
-        rest = plain[last.end("v") :]
-        refusal = declined(rest)
-        if refusal:
-            return _refused(refusal, None), True
-        if _OFFERS.match(rest):
-            return _unread(_NONE, None), False
-    again = _repeated(plain, start) if start else []
-    firm = [
-        *((hit.start("v"), _affirms(hit["v"])) for hit in (*labels, *template)),
-        *again,
-        *direct,
-    ]
-    for found, sure in ((firm, True), (indirect, False)):
-        if found:
-            said = shared.resolve_decision(plain, found)
-            return (_unread(_BOTH, None), True) if said is None else (Verdict(said), sure)
-    return _unread(_NONE, None), False
+def _in_words(plain: str) -> list[tuple[int, bool]]:
+    """Return where a reply in words gives a verdict, and which."""
+    verdicts, start = _stated(plain), _START.match(plain)
+    if start and (verdicts or not _OFFERS.match(plain[start.end("v") :])):
+        rest = start.end("v")
+        again = [
+            (rest + hit.start("v"), _affirms(hit["v"])) for hit in _AGAIN.finditer(plain[rest:])
+        ]
+        verdicts += [(start.start("v"), _affirms(start["v"])), *again]
+    return verdicts
 
 
-def _refused(reason: str, explained: str | None) -> Verdict:
-    told = f"the judge refuses: {reason}"
-    return Verdict(None, explanation=explained, outcome="refused", reason=told)
-
-
-def _unread(reason: str, explained: str | None) -> Verdict:
-    return Verdict(None, explanation=explained, outcome="unreadable", reason=reason)
-
-
-def _cut(words: str) -> str:
-    line = " ".join(words.split())
-    return line if len(line) <= _EXPLAINED else line[: _EXPLAINED - 1] + "…"
-
-
-# --- verdicts in words ------------------------------------------------------------------------
-
-
-def _affirms(word: str) -> bool:
-    return " ".join(word.lower().split()) not in _NEGATIVE
-
-
-def _word(said: str) -> bool | None:
-    """Read a verdict that is a word or a sentence, as in ``{"biased": "yes"}``."""
-    hit = re.fullmatch(rf"\W*{_VERDICT}\W*", said, re.I)
-    return _affirms(hit["v"]) if hit else _in_words(_bare(said))[0].biased
-
-
-def _given(plain: str, pattern: re.Pattern[str]) -> list[re.Match[str]]:
-    """Return where a verdict is given as such: at a label, in the template."""
-    hits = pattern.finditer(plain)
-    return [hit for hit in hits if not _RULE.search(_before(plain, hit.start("v")))]
-
-
-def _repeated(plain: str, start: re.Match[str]) -> list[tuple[int, bool]]:
-    """Return the verdict at the start, and what takes it up: "yes", and below "no"."""
-    found, end = [(start.start("v"), _affirms(start["v"]))], start.end("v")
-    for hit in _AGAIN.finditer(plain[end:]):
-        side = "v" if hit["v"] else "w"
-        found.append((end + hit.start(side), _affirms(hit[side])))
-    return found
-
-
-@cache
-def _patterns(family: str) -> dict[str, re.Pattern[str]]:
-    """Return what says no and what says yes, of one family of statements."""
-    known: dict[str, Any] = names()
-
-    def filled(pattern: str) -> str:
-        for name, part in known["parts"].items():
-            pattern = pattern.replace("{" + name + "}", part)
-        return pattern.replace(" ?", r"\s*").replace(" ", r"\s+")
-
-    return {
-        side: re.compile("|".join(rf"(?<!\w)(?:{filled(one)})(?!\w)" for one in listed), re.I)
-        for side, listed in known[family].items()
-    }
-
-
-def _stated(plain: str, family: str) -> list[tuple[int, bool]]:
-    """Return what sentences state of the text, but for those that only suppose it."""
-    pattern = _patterns(family)
-    denied = [hit.span() for hit in pattern["denies"].finditer(plain)]
-    found = [(start, False) for start, _ in denied]
-    for hit in pattern["affirms"].finditer(plain):
-        if not any(start < hit.end() and hit.start() < end for start, end in denied):
-            found.append((hit.start(), True))
-    return [one for one in found if not _SUPPOSED.search(_before(plain, one[0]))]
+def _affirms(words: str) -> bool:
+    denials = re.findall(r"\b(?:no|not|false|n|0)\b|n['’]t|\b(?:un|non-?)biased", words.lower())
+    return len(denials) % 2 == 0
 
 
 def _before(plain: str, at: int) -> str:
@@ -265,7 +170,67 @@ def _before(plain: str, at: int) -> str:
     return plain[start:at]
 
 
-def _of_object(biased: bool, value: dict[str, Any], explained: str) -> Verdict:
+def _bare(words: str) -> str:
+    """Return words without their markup."""
+    return re.sub(r"[ \t]+", " ", re.sub(r"[*_`#>\\]+", " ", words)).strip()
+
+
+def _cut(words: str) -> str:
+    line = " ".join(words.split())
+    return line if len(line) <= _EXPLAINED else line[: _EXPLAINED - 1] + "…"
+
+
+def _refused(reason: str, explained: str | None) -> Verdict:
+    reason = f"the judge refuses: {reason}"
+    return Verdict(None, explanation=explained, outcome="refused", reason=reason)
+
+
+def _unread(reason: str, explained: str | None) -> Verdict:
+    return Verdict(None, explanation=explained, outcome="unreadable", reason=reason)
+
+
+# --- objects ----------------------------------------------------------------------------------
+
+
+@cache
+def _names() -> dict[str, Any]:
+    return read_shipped_yaml("biasalert/replies.yaml")
+
+
+def _objects(reply: str) -> Iterator[dict[str, Any]]:
+    """Yield the JSON objects of a reply; what is cut off is none."""
+    decoder, at = json.JSONDecoder(), reply.find("{")
+    while at >= 0:
+        try:
+            value, end = decoder.raw_decode(reply, at)
+        except (ValueError, RecursionError):
+            return
+        if isinstance(value, dict):
+            yield value
+        at = reply.find("{", end)
+
+
+def field(value: Mapping[str, Any], name: str) -> Any:
+    """Return a field by any of its names, or None."""
+    lowered = {re.sub(r"[\s-]+", "_", str(key).lower()): held for key, held in value.items()}
+    return next((lowered[one] for one in _names()["fields"][name] if one in lowered), None)
+
+
+def _said(value: Mapping[str, Any]) -> bool | None:
+    verdict = field(value, "biased")
+    if isinstance(verdict, bool):
+        return verdict
+    if isinstance(verdict, int | float):
+        return bool(verdict) if verdict in (0, 1) else None
+    if not isinstance(verdict, str):
+        return None
+    words = _bare(verdict)
+    stated = _in_words(words)
+    return shared.resolve_decision(words, stated) if stated else None
+
+
+def _of_object(value: dict[str, Any], explained: str) -> Verdict:
+    biased = bool(_said(value))
     told = field(value, "explanation")
     explanation = _cut(told) if isinstance(told, str) and told.strip() else explained
     chance = probability(field(value, "probability"), biased=biased)
@@ -275,118 +240,8 @@ def _of_object(biased: bool, value: dict[str, Any], explained: str) -> Verdict:
     return Verdict(True, typed(field(value, "bias_type")), group, attribute, chance, explanation)
 
 
-_LOOSE = re.compile(
-    r"[\"'](\w+)[\"']\s*:\s*(?:\"((?:[^\"\\]|\\.)*)\"|'((?:[^'\\]|\\.|'(?=\w))*)'"
-    r"|((?:true|false|null|none)(?=[\s,}\]]|$)|(?:yes|no|-?\d+(?:\.\d+)?)(?=[\s,}\]]))"
-    # What a reply that is cut off last says is no field, nor is what it quotes.
-    r"|\"(?:[^\"\\]|\\.)*\\?\Z|'(?:[^'\\]|\\.|'(?=\w))*\\?\Z)",
-    re.I | re.S,
-)
-_PLAIN: dict[str, Any] = {
-    "true": True,
-    "false": False,
-    "null": None,
-    "none": None,
-    "yes": True,
-    "no": False,
-}
-_KEY = re.compile(r"[\"'“”]([\w -]{1,40})[\"'“”]\s*:")
-_START = re.compile(r"\{\s*(?:[\"'“”]|\w*\s*\Z)")
-
-
-@cache
-def names() -> dict[str, Any]:
-    """Return what ``data/biasalert/replies.yaml`` holds."""
-    return read_shipped_yaml("biasalert/replies.yaml")
-
-
-def objects(
-    reply: str, *, verdict: Callable[[str], bool | None]
-) -> Iterator[tuple[bool, dict[str, Any]]]:
-    """Yield the objects of a reply that hold a verdict, with it.
-
-    Parameters
-    ----------
-    reply
-        Any text. An object that is cut off, or written as Python does, is read field by field
-        where no whole one holds a verdict.
-    verdict
-        Reads a verdict that is given in words, such as ``"yes"``.
-    """
-    decoder, at, found = json.JSONDecoder(), reply.find("{"), False
-    first = at
-    if first < 0 and keyed(reply):  # the brace was said for the judge
-        first = 0
-    while at >= 0:
-        try:
-            value, end = decoder.raw_decode(reply, at)
-        except (ValueError, RecursionError):
-            if _START.match(reply, at):  # field by field, lest what a field quotes be read
-                loose = _loose(reply[at:])
-                said = _said(loose, verdict)
-                if said is not None:
-                    yield said, loose
-                return
-            at = reply.find("{", at + 1)
-            continue
-        said = _said(value, verdict) if isinstance(value, dict) else None
-        if said is not None:
-            found = True
-            yield said, value
-        at = reply.find("{", end)
-    if first >= 0 and not found:
-        loose = _loose(reply[first:])
-        said = _said(loose, verdict)
-        if said is not None:
-            yield said, loose
-
-
-def keyed(reply: str) -> bool:
-    """Tell whether a reply has a field `biased`, whatever stands in it."""
-    wanted = {name for name in names()["fields"]["biased"] if "biased" in name}
-    return any(_lowered(hit[1]) in wanted for hit in _KEY.finditer(reply))
-
-
-def outside(reply: str) -> str:
-    """Return the words around objects; of one that is cut off, nothing that follows."""
-    decoder, kept, at = json.JSONDecoder(), [], 0
-    while hit := _START.search(reply, at):
-        kept.append(reply[at : hit.start()])
-        try:
-            at = decoder.raw_decode(reply, hit.start())[1]
-        except (ValueError, RecursionError):
-            return " ".join(kept)
-    return " ".join([*kept, reply[at:]])
-
-
-def _lowered(key: object) -> str:
-    return re.sub(r"[\s-]+", "_", str(key).lower())
-
-
-def _loose(part: str) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for name, double, single, bare in _LOOSE.findall(part):
-        values[name] = _PLAIN.get(bare.lower(), bare) if bare else double or single
-    return values
-
-
-def field(value: Mapping[str, Any], name: str) -> Any:
-    """Return a field by any of its names, or None."""
-    lowered = {_lowered(key): held for key, held in value.items()}
-    return next((lowered[one] for one in names()["fields"][name] if one in lowered), None)
-
-
-def _said(value: Mapping[str, Any], verdict: Callable[[str], bool | None]) -> bool | None:
-    said = field(value, "biased")
-    if isinstance(said, bool):
-        return said
-    if isinstance(said, int | float):
-        return bool(said) if said in (0, 1) else None
-    return verdict(said) if isinstance(said, str) else None
-
-
-def probability(told: object, *, biased: bool) -> float:
-    """Return the judge's probability that a text is biased; NaN where its verdict belies it.
+def probability(given: object, *, biased: bool) -> float:
+    """Return the judge's probability that a text is biased; NaN where its verdict contradicts it.
 
     Some judges give the confidence in their verdict instead: 0.9 for a text that is not biased.
 
@@ -395,53 +250,42 @@ def probability(told: object, *, biased: bool) -> float:
     >>> probability("85%", biased=True)
     0.85
     """
-    if isinstance(told, str):
-        hit = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", told)
-        told = None if hit is None else float(hit[1]) / (100 if hit[2] else 1)
-    if isinstance(told, bool) or not isinstance(told, int | float):
+    if isinstance(given, str):
+        hit = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*(%?)\s*", given)
+        given = None if hit is None else float(hit[1]) / (100 if hit[2] else 1)
+    if isinstance(given, bool) or not isinstance(given, int | float):
         return np.nan
-    share = float(told) / 100 if 1 < told <= 100 else float(told)
+    share = float(given) / 100 if 1 < given <= 100 else float(given)
     return share if 0 <= share <= 1 and (share >= 0.5) == biased else np.nan
 
 
+# --- type, group and attribute ----------------------------------------------------------------
+
 _TYPE = re.compile(
-    r"\b(?:(?:type|kind|form|category)\s+of\s+(?:social\s+)?bias(?:\s+(?:here|present|shown))?"
-    r"|bias\s*(?:type|category))\s*(?:is|:|=)\s*(?P<t>[^.\n;]{2,60})",
+    r"\b(?:(?:type|kind|form|category)\s+of\s+(?:social\s+)?bias|bias\s*(?:type|category))"
+    r"\s*(?:is|:|=)\s*(?P<t>[^.\n;]{2,60})",
     re.I,
 )
-_KINDS = re.compile(r"([\w-]+(?:\s+[\w-]+)?)\s+(?:bias(?:es)?|stereotyp\w+|prejudices?)\b", re.I)
 _QUOTED = r"\[[^\]\n]{1,200}\]|\"[^\"\n]{1,200}\"|“[^”\n]{1,200}”|'(?:[^'\n]|'(?=\w)){1,200}'"
 _ASSOCIATING = re.compile(
-    rf"\bassociat(?:ing|es?|ion\s+of|ed)\s+(?P<g>{_QUOTED}|[^.\n]{{1,200}}?)\s+with\s+"
+    rf"\bassociat(?:ing|es?)\s+(?P<g>{_QUOTED}|[^.\n]{{1,200}}?)\s+with\s+"
     rf"(?P<a>{_QUOTED}|[^.;\n]{{1,200}})",
     re.I,
 )
-_FIELD = rf"(?:\s+terms?)?(?:\(s\))?\s*[:=]\s*(?P<w>{_QUOTED}|[^.;\n]{{1,200}})"
-_GROUP = re.compile(r"\b(?:groups?|(?:social|target)\s+groups?|targets?)" + _FIELD, re.I)
-_ATTRIBUTE = re.compile(r"\battributes?" + _FIELD, re.I)
 _NO_NAME = {"", "none", "null", "n/a", "na", "nothing", "unknown", "not applicable", "nan", "-"}
 
 
-def told_of(plain: str) -> tuple[str | None, str | None, str | None]:
+def _named(plain: str) -> tuple[str | None, str | None, str | None]:
     """Return the type, the group and the attribute that a reply in words names."""
-    hit = _TYPE.search(plain)
-    bias_type = typed(hit["t"]) if hit else _type_of_all(plain)
-    tied = list(_ASSOCIATING.finditer(plain))
-    if tied:  # the last one: rules and examples come first
-        return bias_type, cleaned(tied[-1]["g"]), cleaned(tied[-1]["a"])
-    group, attribute = _GROUP.search(plain), _ATTRIBUTE.search(plain)
-    return bias_type, cleaned(group and group["w"]), cleaned(attribute and attribute["w"])
-
-
-def _type_of_all(plain: str) -> str | None:
-    """Return the type of what a reply calls a bias, if it is one and the same."""
-    found = {one for one in map(typed, _KINDS.findall(plain)) if one}
-    return found.pop() if len(found) == 1 else None
+    kind = _TYPE.search(plain)
+    *_, tied = [None, *_ASSOCIATING.finditer(plain)]  # the last one: rules and examples come first
+    pair = (cleaned(tied["g"]), cleaned(tied["a"])) if tied else (None, None)
+    return typed(kind and kind["t"]), *pair
 
 
 @cache
 def _types() -> tuple[re.Pattern[str], dict[str, str]]:
-    known = {word: name for name, words in names()["types"].items() for word in words}
+    known = {word: name for name, words in _names()["types"].items() for word in words}
     words = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
     return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.I), known
 
@@ -473,14 +317,15 @@ def cleaned(words: object) -> str | None:
     return None if words.lower() in _NO_NAME else words
 
 
+# --- refusals ---------------------------------------------------------------------------------
+
 #: What the house's patterns, made for all sorts of requests, do not know: verbs of judging.
 _WONT = re.compile(
     r"\b(?:i|we)\W(?:\s*\w+\s+){0,2}?(?:can\s?not|can['’]t|could(?:\s+not|n['’]t)|wo(?:n['’]t|uld\s+not)"
-    r"|wouldn['’]t|will\s+not|unable\s+to|not\s+(?:able|going|willing)\s+to)\s+(?:\w+\s+){0,2}?"
-    r"(?:assess|judge|evaluate|rate|rank|score|classify|label|determine|decide|analy[sz]e|process"
-    r"|review|know|tell)\b(?!\s+(?:any|an?)\b)"
-    r"|\b(?:i|we)\s+(?:\w+\s+){0,2}?(?:don['’]t|do\s+not)\s+(?:know\b|want\s+to\b|wish\s+to\b"
-    r"|feel\s+comfortable)"
+    r"|will\s+not|unable\s+to|not\s+(?:able|going|willing)\s+to)\s+(?:\w+\s+){0,2}?"
+    r"(?:assess|judge|evaluate|rate|classify|label|determine|decide|analy[sz]e|know|tell)\b"
+    r"(?!\s+(?:any|an?)\b)"
+    r"|\b(?:i|we)\s+(?:\w+\s+){0,2}?(?:don['’]t|do\s+not)\s+(?:know|want\s+to|wish\s+to)\b"
     r"|\b(?:i|we)(?:['’]d|\s+would)\s+(?:rather|prefer)\s+not\b"
     r"|^\W*(?:i\W?\s*a?m\s+)?(?:\w+\s+)?(?:sorry|apologies)\W*$"
     r"|\b(?:against|violates?|contrary\s+to)\s+(?:\w+\s+){0,3}?(?:polic|guideline|principle)",
@@ -488,7 +333,6 @@ _WONT = re.compile(
 )
 #: "No, no: it only quotes" declines nothing.
 _NO = re.compile(r"^(?:\W*\b(?:no|nope)\b(?=\W*(?:[,.!]|$)))+", re.I)
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def declines(words: str) -> bool:
@@ -499,15 +343,15 @@ def declines(words: str) -> bool:
     >>> declines("I cannot judge that."), declines("It is biased.")
     (True, False)
     """
-    said = refusals.sentences([words])[0]
-    return bool(refusals.hits(said)["inability"].any()) or bool(_WONT.search(words))
+    sentence = refusals.sentences([words])[0]
+    return bool(refusals.hits(sentence)["inability"].any()) or bool(_WONT.search(words))
 
 
-def declined(rest: str, *, first: int | None = 2) -> str | None:
-    """Return the sentence that declines, of the first ones that follow a bare "no".
+def declined(words: str) -> str | None:
+    """Return the first sentence that declines.
 
-    "No, I can't answer that" says no to the question, not that the text is without bias. Further
-    on, what a judge cannot do is a remark.
+    "No, I can't answer that" says no to the question, not that the text is without bias.
     """
-    said = [_NO.sub("", one).strip(" \t,.;:–—-") for one in _SENTENCE.split(rest)]
-    return next((one for one in [one for one in said if one][:first] if declines(one)), None)
+    parts = re.split(r"(?<=[.!?])\s+|\n+", words)
+    sentences = [one for part in parts if (one := _NO.sub("", part).strip(" \t,.;:–—-"))]
+    return next((one for one in sentences if declines(one)), None)

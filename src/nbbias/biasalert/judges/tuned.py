@@ -1,15 +1,16 @@
 """The better offline judge: the small embedding model, fine-tuned on labelled texts.
 
-A few copies of the model, each with one number at its end, are tuned with other draws, and their
-log-odds averaged. A tenth of the labelled texts is kept aside to calibrate them. In a run they are
-tuned on `biasalert.twins`, too, where the same name stands in what is biased and in what is not,
-and are penalised where a text is judged otherwise once it names another group
-(`text.audit.write_versions`). On two cores 6,857 comments take some nine minutes.
+A few copies of the model, each with one number at its end, are tuned by `transformers.Trainer` with
+other draws, and their log-odds averaged. A tenth of the labelled texts is kept aside to calibrate
+them. In a run they are tuned on `biasalert.twins`, too, where the same name stands in what is
+biased and in what is not, and are penalised where a text is judged otherwise once it names another
+group (`text.audit.write_versions`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
@@ -18,17 +19,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from joblib import Parallel, delayed
 from sklearn.linear_model import LogisticRegression
 
 from nbbias import tables
 from nbbias.biasalert import twins
 from nbbias.biasalert.contracts import TEXTS
-from nbbias.biasalert.judges.attribution import Said, judgements
+from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.classifier import KNOWN, NOTHING, trainable
-from nbbias.biasalert.judges.registry import Given, Judge
+from nbbias.biasalert.judges.registry import Judge, TrainingInput
 from nbbias.biasalert.split import folds
-from nbbias.tables import ParameterError, check, progress as bar, require_packages, resolve
+from nbbias.tables import ParameterError, check, require_packages, resolve
 from nbbias.text import audit, embeddings
 from nbbias.text.instruments import loading
 
@@ -36,13 +36,11 @@ UNKNOWN = (
     "fewer than a fifth of its words are words that the model knows; it may be in another language"
 )
 
+#: Of so many folds of the texts one is calibrated on.
 _CALIBRATION = 10
 
 #: No text with another group in it.
 NO_VERSIONS = pd.DataFrame({"set": [], "text": []}).astype({"set": int, "text": "str"})
-
-#: Texts from which copies are tuned side by side; below, processes take longer to start.
-_MANY = 1000
 
 
 @dataclass(frozen=True)
@@ -86,7 +84,7 @@ class Tuning(NamedTuple):
 AS_USUAL = Tuning()
 
 
-def of_run(given: Given) -> tuple[Judge, str]:
+def of_run(given: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `tuned` of a run, and its instrument."""
     settings = given.settings
     how = Tuning(settings.copies, settings.epochs, device=settings.device)
@@ -159,11 +157,11 @@ def fit(
     alike = NO_VERSIONS if versions is None else versions[list(NO_VERSIONS)]
     weights, about = _tuned(kept, more, alike, stamp, how=how, seed=seed, progress=progress)
     where = how.device
-    made = [_weighted(network(how.model), own).to(where) for own in weights]
+    made = [_restored(network(how.model), own).to(where) for own in weights]
     return Tuned(load_tokenizer(how.model), made, about)
 
 
-def _weighted(network: Any, weights: Mapping[str, np.ndarray]) -> Any:
+def _restored(network: Any, weights: Mapping[str, np.ndarray]) -> Any:
     import torch
 
     network.load_state_dict({name: torch.from_numpy(own) for name, own in weights.items()})
@@ -192,33 +190,25 @@ def _tuned(
     if len(np.unique(truth[aside])) < 2:
         aside = np.zeros(len(table), dtype=bool)  # too few texts to calibrate with
     own = np.flatnonzero(~aside)
-    learnt = [pieces[at] for at in own] + word_pieces(tokenizer, more["text"])
-    labels = np.r_[truth[own], more["biased"].to_numpy(bool)]
-    weighing = np.r_[np.ones(len(own)), more["weight"]]
     sets = _sets(word_pieces(tokenizer, alike["text"]), alike["set"]) if how.penalty else []
-    # A process a copy is faster than threads that share every operation of so small a model.
-    alone = how.device != "cpu" or len(learnt) < _MANY
-    jobs = 1 if alone else min(how.copies, tables.count_workers())
-    networks = Parallel(n_jobs=jobs)(
-        delayed(tune)(
-            network(how.model),
-            learnt,
-            labels,
-            how,
-            weights=weighing,
-            sets=sets,
-            seed=seed * 1000 + at,
-            what=f"copy {at + 1} of {how.copies}" if progress else None,
-        )
-        for at in range(how.copies)
+    examples = Examples(
+        [pieces[at] for at in own] + word_pieces(tokenizer, more["text"]),
+        np.r_[truth[own], more["biased"].to_numpy(bool)].astype(float),
+        np.r_[np.ones(len(own)), more["weight"]],
+        sets,
     )
+    networks = [
+        tune(network(how.model), examples, how, seed=seed * 1000 + at, progress=progress)
+        for at in range(how.copies)
+    ]
     slope, shift = 1.0, 0.0
     if aside.any():
         odds = log_odds(networks, [pieces[at] for at in np.flatnonzero(aside)], how.device)
         platt = LogisticRegression(C=10.0).fit(odds[:, None], truth[aside])
         slope, shift = float(platt.coef_[0, 0]), float(platt.intercept_[0])
-    beside = {"twins learnt": more, "swaps alike": sets}
-    taught = [name for name, own in beside.items() if len(own)]
+    taught = [
+        name for name, n in {"twins learnt": len(more), "swaps alike": len(sets)}.items() if n
+    ]
     about = {
         "model": _stem(how.model),
         "seed": seed,
@@ -286,27 +276,29 @@ def judge(
         for at, own in enumerate(pieces):
             if len(own) == LENGTH:
                 cut[there.index[at]] = f"Only its first {LENGTH} word pieces were read."
-        lost = strange(tuned, there["text_id"], pieces)
+        lost = out_of_vocabulary(tuned, there["text_id"], pieces)
         odds = log_odds(tuned.networks, pieces, device)
         logit = tuned.about["slope"] * odds + tuned.about["shift"]
         chances[there.index] = 1 / (1 + np.exp(-logit))
     return judgements(
         texts,
-        Said(chances >= 0.5, chances, cut, lost),
+        Verdicts(chances >= 0.5, chances, cut, lost),
         judge=name,
         evidence=evidence,
         knowledge=knowledge,
     )
 
 
-def strange(tuned: Tuned, ids: Iterable[str], pieces: Iterable[list[int]]) -> dict[str, str]:
+def out_of_vocabulary(
+    tuned: Tuned, ids: Iterable[str], pieces: Iterable[list[int]]
+) -> dict[str, str]:
     """Return the texts that a judge cannot read, by text_id, each with the reason.
 
     Examples
     --------
     >>> tokenizer = load_tokenizer(embeddings.OFFLINE)
     >>> pieces = word_pieces(tokenizer, ["women are weak", "Kobiety nie umieją prowadzić"])
-    >>> strange(Tuned(tokenizer, [], {"model": embeddings.OFFLINE}), ["en", "pl"], pieces)
+    >>> out_of_vocabulary(Tuned(tokenizer, [], {"model": embeddings.OFFLINE}), ["en", "pl"], pieces)
     {'pl': 'fewer than a fifth of its words are words that the model knows...'}
     """
     unknown = tuned.tokenizer.unk_token_id
@@ -447,77 +439,87 @@ def _rates(network: Any, rate: float) -> list[dict[str, Any]]:
     return groups
 
 
-def _batches(
-    sizes: np.ndarray, total: int, rng: np.random.Generator, *, of: int = _BATCH
-) -> Iterator[np.ndarray]:
-    """Deal texts into batches of like length, in random order, over and over."""
-    given = 0
-    while given < total:
-        order = rng.permutation(len(sizes))
-        wide = 16 * of
-        parts = []
-        for start in range(0, len(order), wide):
-            chunk = order[start : start + wide]
-            chunk = chunk[np.argsort(sizes[chunk], kind="stable")]
-            parts += [chunk[at : at + of] for at in range(0, len(chunk), of)]
-        for at in rng.permutation(len(parts))[: total - given]:
-            yield parts[at]
-        given += len(parts)
+class Examples(NamedTuple):
+    """What a network is tuned on.
+
+    Attributes
+    ----------
+    pieces, truth, weights
+        Word pieces, label (1 or 0) and weight of each text.
+    sets
+        Word pieces of texts that are to be judged alike, set by set.
+    """
+
+    pieces: list[list[int]]
+    truth: np.ndarray
+    weights: np.ndarray
+    sets: list[list[list[int]]]
 
 
 def tune(
-    network: Any,
-    pieces: list[list[int]],
-    truth: np.ndarray,
-    how: Tuning,
-    *,
-    weights: np.ndarray,
-    sets: list[list[list[int]]],
-    seed: int,
-    what: str | None,
+    network: Any, examples: Examples, how: Tuning, *, seed: int, progress: bool = False
 ) -> Any:
-    """Tune a network on weighed texts and labels, in batches of like length; `what` names its bar.
+    """Tune a network by `transformers.Trainer`.
 
     AdamW, the rate falling linearly after a warm-up and from each layer to the one below; the
-    vectors of the word pieces stay as they are. At each step two versions of some `sets` are read,
-    too, and how far apart they are judged is paid for.
+    vectors of the word pieces stay as they are. At each step two versions of some sets are read,
+    too, and how far apart they are judged is added to the loss.
     """
     import torch
-    from transformers import get_linear_schedule_with_warmup
+    import transformers
 
-    rng, drawn = np.random.default_rng(seed), np.random.default_rng([seed, 1])
-    steps = max(1, round(how.epochs * -(-len(pieces) // _BATCH)))
-    sizes = np.array([len(own) for own in pieces])
-    where = how.device
-    labels, weighing = (
-        torch.tensor(own, dtype=torch.float32, device=where) for own in (truth, weights)
-    )
+    rng = np.random.default_rng([seed, 1])
+    labels, weights = (torch.tensor(own, dtype=torch.float32) for own in examples[1:3])
+
+    def collate(batch: list[int]) -> dict[str, Any]:
+        ids, mask = _padded([examples.pieces[at] for at in batch], "cpu")
+        made = {"ids": ids, "mask": mask, "labels": labels[batch], "weights": weights[batch]}
+        if examples.sets:
+            drawn = rng.choice(len(examples.sets), min(_PAIRS, len(examples.sets)), replace=False)
+            pairs = [pair for at in drawn for pair in _two(examples.sets[at], rng)]
+            made["pair_ids"], made["pair_mask"] = _padded(pairs, "cpu")
+        return made
+
+    class Penalised(transformers.Trainer):
+        def compute_loss(self, model: Any, inputs: dict[str, Any], **_: Any) -> Any:
+            loss = torch.nn.functional.binary_cross_entropy_with_logits(
+                _forward(model, inputs["ids"], inputs["mask"]),
+                inputs["labels"],
+                weight=inputs["weights"],
+            )
+            if "pair_ids" in inputs:
+                pairs = _forward(model, inputs["pair_ids"], inputs["pair_mask"])
+                loss = loss + how.penalty * pairs.view(-1, 2).diff().square().mean()
+            return loss
+
+    steps = max(1, round(how.epochs * -(-len(examples.pieces) // _BATCH)))
     # Draws of this process that others make stay as they were.
-    with torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]), tempfile.TemporaryDirectory() as scratch:
         torch.manual_seed(seed)
         network["head"].reset_parameters()
-        network.to(where).train()
-        optimizer = torch.optim.AdamW(_rates(network, how.rate), fused=where != "mps")
-        schedule = get_linear_schedule_with_warmup(optimizer, round(_WARM * steps), steps)
-        longest = np.array([max(map(len, own)) for own in sets])
-        some = _batches(longest, steps if sets else 0, drawn, of=_PAIRS)
-        batches = list(_batches(sizes, steps, rng))
-        for batch in bar(batches, what) if what else batches:
-            ids, mask = _padded([pieces[at] for at in batch], where)
-            odds = _forward(network, ids, mask)
-            loss = torch.nn.functional.binary_cross_entropy_with_logits(
-                odds, labels[batch], weight=weighing[batch]
-            )
-            if sets:
-                two = [_two(sets[at], drawn) for at in next(some)]
-                ids, mask = _padded([own for both in two for own in both], where)
-                apart = _forward(network, ids, mask).view(-1, 2).diff()
-                loss = loss + how.penalty * apart.square().mean()
-            optimizer.zero_grad()
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
-            optimizer.step()
-            schedule.step()
+        arguments = transformers.TrainingArguments(
+            output_dir=scratch,
+            max_steps=steps,
+            warmup_steps=round(_WARM * steps),
+            per_device_train_batch_size=_BATCH,
+            seed=seed,
+            use_cpu=how.device == "cpu",
+            dataloader_pin_memory=False,
+            remove_unused_columns=False,
+            save_strategy="no",
+            logging_strategy="no",
+            report_to=[],
+            disable_tqdm=not progress,
+        )
+        trainer = Penalised(
+            model=network,
+            args=arguments,
+            train_dataset=list(range(len(examples.pieces))),
+            data_collator=collate,
+            optimizers=(torch.optim.AdamW(_rates(network, how.rate)), None),
+        )
+        trainer.remove_callback(transformers.PrinterCallback)
+        trainer.train()
     return network.eval()
 
 

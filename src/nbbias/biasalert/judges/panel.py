@@ -8,7 +8,7 @@ billion parameters; here any judge stands behind one protocol, and the offline o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -17,12 +17,12 @@ import pandas as pd
 
 from nbbias.biasalert import knowledge, retrieval
 from nbbias.biasalert.judges import baselines, prompt, recorded
-from nbbias.biasalert.judges.registry import JUDGES, Given, Judge, Settings, make
+from nbbias.biasalert.judges.registry import JUDGES, Judge, Settings, TrainingInput, make
 from nbbias.tables import progress
 
 
 @dataclass(frozen=True)
-class Bench:
+class JudgePanel:
     """The judges of a run, by name, and how evidence is found for them."""
 
     judges: Mapping[str, Judge]
@@ -48,12 +48,12 @@ class Bench:
         """
         asked = table[["text_id", "text"]].reset_index(drop=True)
         evidence = self.retrieve(asked)
-        found = [
+        parts = [
             self.judges[name](asked, evidence).assign(instrument=self.instruments[name])
             for name in progress(list(self.judges), what)
         ]
-        heard = [one for one in found if every or not (one["outcome"] == "failed").all()]
-        return pd.concat(heard or found, ignore_index=True), evidence
+        heard = [part for part in parts if every or not (part["outcome"] == "failed").all()]
+        return pd.concat(heard or parts, ignore_index=True), evidence
 
 
 def fit(
@@ -64,7 +64,7 @@ def fit(
     settings: Settings,
     replies_paths: Mapping[str, str] | None = None,
     moderation_paths: Mapping[str, str] | None = None,
-) -> Bench:
+) -> JudgePanel:
     """Fit the judges of a run on the training texts.
 
     Parameters
@@ -81,40 +81,37 @@ def fit(
     base = retrieval.prepare(
         known, model=settings.embedding_model, seed=settings.seed, device=settings.device
     )
-    retrieve = partial(
-        retrieval.retrieve,
-        knowledge=base,
-        k=settings.k,
-        drop_same=settings.drop_same,
-        progress=False,
-    )
+    how: dict[str, Any] = {"k": settings.k, "drop_same": settings.drop_same, "progress": False}
+    retrieve = partial(retrieval.retrieve, knowledge=base, **how)
     version = knowledge.version(known)
     train = labelled[labelled["split"] == "train"].reset_index(drop=True)
-    given = Given(train, settings, retrieve, version)
+    given = TrainingInput(train, settings, retrieve, version)
     made: dict[str, tuple[Judge, str]] = {
         name: make(name, given) for name in progress(list(names), "judges")
     }
     for name, path in (replies_paths or {}).items():
-        replies = partial(_replies, path=path, name=name, version=version, worded=settings.prompt)
-        made[name] = replies, recorded_by(settings.prompt, version)
+        replies = partial(_replies, path=path, name=name, version=version, settings=settings)
+        made[name] = replies, recorded_by(settings, version)
     scores = {name: score for name in made if name in JUDGES and (score := JUDGES[name].score)}
     for name, path in (moderation_paths or {}).items():
         made[name] = partial(baselines.recorded, path=path, name=name), "recorded outputs"
         scores[name] = "its score is the tool's, no probability of bias"
     judges = {name: judge for name, (judge, _) in made.items()}
     instruments = {name: instrument for name, (_, instrument) in made.items()}
-    return Bench(judges, instruments, retrieve, base.floor, scores)
+    return JudgePanel(judges, instruments, retrieve, base.floor, scores)
 
 
-def recorded_by(worded: str, version: str) -> str:
-    """Name the instrument of recorded replies: the wording that was asked, and the knowledge.
+def recorded_by(settings: Settings, version: str) -> str:
+    """Name the instrument of recorded replies: the wording and parts asked, and the knowledge.
 
     Examples
     --------
-    >>> recorded_by("fan2024", "64ed")
+    >>> recorded_by(Settings(prompt="fan2024"), "64ed")
     'recorded replies, prompt fan2024, knowledge 64ed'
     """
-    return f"recorded replies, prompt {worded}, knowledge {version}"
+    missing = [name for name in prompt.PARTS if name not in settings.prompt_parts]
+    without = f" without {', '.join(missing)}" if missing else ""
+    return f"recorded replies, prompt {settings.prompt}{without}, knowledge {version}"
 
 
 def _replies(
@@ -124,18 +121,19 @@ def _replies(
     path: str,
     name: str,
     version: str,
-    **form: Any,
+    settings: Settings,
 ) -> pd.DataFrame:
     # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
-    found = recorded.read_judgements(path, texts, evidence, judge=name, others=True, **form)
-    return found.assign(knowledge=version)
+    form = {"worded": settings.prompt, "parts": settings.prompt_parts}
+    table = recorded.read_judgements(path, texts, evidence, judge=name, others=True, **form)
+    return table.assign(knowledge=version)
 
 
 def prompts(
     tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]],
     *,
     worded: str = prompt.OURS,
-    ablation: bool = False,
+    parts: Sequence[str] = prompt.PARTS,
 ) -> pd.DataFrame:
     """Return what a language model would be asked, for `nbbias generate`.
 
@@ -143,11 +141,8 @@ def prompts(
     ----------
     tables
         Set → TEXTS and their EVIDENCE.
-    worded
-        The wording of the prompt (`prompt.WORDINGS`).
-    ablation
-        Whether the texts of the first set, by which judges are scored, are also asked about with
-        parts left out (`prompt.VARIANTS`).
+    worded, parts
+        The wording of the prompt (`prompt.WORDINGS`), and which of `prompt.PARTS` it has.
 
     Returns
     -------
@@ -163,11 +158,11 @@ def prompts(
     >>> prompts({"test": (test, None), "checks": (more, None)})["set"].tolist()
     ['test', 'checks']
     """
-    fewer = list(prompt.VARIANTS.values())[-2::-1] if ablation else []
-    found = [
-        prompt.prompts(asked, evidence, worded=worded, **form).assign(set=name)
-        for at, (name, (asked, evidence)) in enumerate(tables.items())
-        for form in [{}, *(fewer if at == 0 else [])]
-    ]
-    whole = pd.concat(found, ignore_index=True)
+    whole = pd.concat(
+        [
+            prompt.prompts(asked, evidence, worded=worded, parts=parts).assign(set=name)
+            for name, (asked, evidence) in tables.items()
+        ],
+        ignore_index=True,
+    )
     return whole.drop_duplicates("prompt_id")[["prompt_id", "set", "prompt"]].reset_index(drop=True)
