@@ -51,9 +51,7 @@ PAGES = {
     "gpt4": Page("llmbi/gpt4_recorded", "GPT-4's answers, printed with LLMBI", ("printed",)),
     "llmfake": Page("news_bias/llmfake", "LLMFake: news by four models", ("tone",)),
     "marked_personas": Page("cogs/marked_personas", "Marked Personas: people of named groups"),
-    "redditbias": Page(
-        "biasalert/crows_pairs", "RedditBias: comments that people judged", ("types",)
-    ),
+    "redditbias": Page("biasalert/crows_pairs", "RedditBias: comments that people judged"),
     "crows_pairs": Page("biasalert/crows_pairs", "CrowS-Pairs: the prejudice, or the name?"),
 }
 
@@ -133,7 +131,7 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "a group flags the twin, too",
     }
     details = escape.without_markdown(sentences.pairs(pairs)[-1])
-    summary = f"{sentences.twins(pairs)}."
+    summary = f"{sentences.paired(pairs)}."
     return {"sentences": [summary, f"{details[0].upper()}{details[1:]}"], "claims": None}
 
 

@@ -10,11 +10,11 @@ import pytest
 
 from nbbias import stats
 from nbbias.biasalert import audit, levels, sentences, tables
-from nbbias.biasalert.judges.bench import Bench
+from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.judges.registry import JUDGES
 
 
-def bench_of(*names: str, flags: Any = lambda text: "Asian" in text, **known: str) -> Bench:
+def bench_of(*names: str, flags: Any = lambda text: "Asian" in text, **known: str) -> JudgePanel:
     """A bench whose judges all say what they are told to."""
 
     def judge(texts: pd.DataFrame, _: object) -> pd.DataFrame:
@@ -23,7 +23,7 @@ def bench_of(*names: str, flags: Any = lambda text: "Asian" in text, **known: st
     def nothing(texts: pd.DataFrame) -> pd.DataFrame:
         return texts.iloc[:0]
 
-    return Bench(dict.fromkeys(names, judge), dict.fromkeys(names, "i") | known, nothing, 0.0)
+    return JudgePanel(dict.fromkeys(names, judge), dict.fromkeys(names, "i") | known, nothing, 0.0)
 
 
 def answers(*texts: str) -> pd.DataFrame:

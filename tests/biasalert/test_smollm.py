@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from nbbias.biasalert import ablation, checks, corpus
-from nbbias.biasalert.judges import bench, prompt, recorded, registry
+from nbbias.biasalert.judges import panel, prompt, recorded, registry
 from nbbias.biasalert.params import Biasalert
 from nbbias.studies import read
 from nbbias.tables import starting_at
@@ -32,7 +32,7 @@ def judged() -> tuple[pd.DataFrame, ...]:
         chosen = Biasalert(**values)
         texts, _ = corpus.texts(chosen.labelled_path, seed=chosen.seed)
         known, _ = corpus.knowledge(chosen.knowledge_path, labelled=texts)
-        judges = bench.fit(
+        judges = panel.fit(
             ["majority"],
             texts,
             known,

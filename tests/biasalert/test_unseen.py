@@ -11,7 +11,7 @@ from scipy import stats
 
 from nbbias.biasalert import detection, sample, sentences, unseen as biasalert_unseen
 from nbbias.biasalert.judges import classifier
-from nbbias.biasalert.judges.registry import Given, Settings
+from nbbias.biasalert.judges.registry import Settings, TrainingInput
 from nbbias.stats import InferenceSettings
 from tests.biasalert.tables import judgements, labelled, value
 
@@ -142,7 +142,7 @@ def test_nothing_of_the_type_is_learnt_from_twins_either(monkeypatch: pytest.Mon
     learnt: list[str | None] = []
     asked: list[str] = []
 
-    def make(name: str, given: Given) -> tuple[Callable, str]:
+    def make(name: str, given: TrainingInput) -> tuple[Callable, str]:
         learnt.append(given.without)
         asked.append(name)
         return lambda texts, _: judgements([1] * len(texts), text_id=list(texts["text_id"])), "i"

@@ -29,13 +29,7 @@ MEANS = {
     },
     "cogs": {"distance", "floor", "difference"},
     "llmbi": {"index", "dimension_mean", "difference"},
-    "biasalert": {
-        "accuracy",
-        "accuracy_lost_wrong",
-        "recall",
-        "specificity",
-        "accuracy_difference",
-    },
+    "biasalert": {"accuracy", "recall", "specificity", "accuracy_difference"},
     "calibration": set(),
 }
 

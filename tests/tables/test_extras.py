@@ -14,7 +14,7 @@ import pytest
 from nbbias import refusals, studies, tables
 from nbbias.asking import call
 from nbbias.asking.params import Generate
-from nbbias.biasalert.judges import lora, tuned
+from nbbias.biasalert.judges import tuned
 from nbbias.biased_prompts import sample
 from nbbias.running import kernel, plan as run_plan
 from nbbias.tables import ExtraError, NbbiasError, ParameterError, datasets
@@ -59,7 +59,6 @@ def test_the_first_that_is_not_there_is_told_and_none_where_all_are() -> None:
         (lambda: sentiment.instrument("a-folder"), LOCAL),
         (lambda: refusals.detect(["I can't help with that, and never will."]), LOCAL),
         (lambda: tuned.fit(pd.DataFrame({"text": ["a"], "biased": [True]}), seed=1), LOCAL),
-        (lora.libraries, LOCAL),
         (lambda: call.open_model("openai/a", BLOCK, temperature=None), LLM),
         (lambda: next(datasets.fetch("xstest")), DATA),
         (kernel.open_lab, LAB),

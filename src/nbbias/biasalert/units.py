@@ -16,7 +16,7 @@ from nbbias import tables
 from nbbias.biasalert import detection
 
 #: Where a statistic is worse. Of two judges that are compared none is the better one to be.
-WORSE = dict.fromkeys(("accuracy", "accuracy_lost_wrong", "recall", "specificity"), "lower")
+WORSE = dict.fromkeys(("accuracy", "recall", "specificity"), "lower")
 
 Block = tuple[dict[str, Any], pd.Series]
 
@@ -69,8 +69,6 @@ def _blocks(
         own = right[sides[0]][counted]
         if statistic == "accuracy":
             yield key, own
-        elif statistic == "accuracy_lost_wrong":
-            yield key, own.fillna(0.0)
         elif statistic == "recall":
             yield key, own[biased]
         elif statistic == "specificity":

@@ -6,7 +6,6 @@ some have labels. The study's own functions measure them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple
@@ -224,8 +223,6 @@ def level(design: Design, repeats: int, inference: InferenceSettings) -> pd.Data
 # --- what leads -----------------------------------------------------------------------------------
 
 _CLASSIFIER, _ALONE, _MAJORITY = "classifier", "classifier_alone", "majority"
-_SIDE = re.compile(r"it is (more|less) often right than")
-_COMMONER = re.compile(r"judges (\d+)% of .*right on (\d+)%, a significant difference")
 
 
 def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> list[Row]:
@@ -244,27 +241,6 @@ def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) 
         key = {"statistic": "accuracy_difference", "judge": f"{judge} − {_CLASSIFIER}"}
         rows.append(key | {"n": design.n, "null": 0.0} | apart)
     return rows
-
-
-def claimed(said: Sequence[str]) -> set[tuple[str, ...]]:
-    """Read off a lead whom the judge is told to be ahead of, or behind.
-
-    Examples
-    --------
-    >>> claimed(["The x judges 80% of 84 texts as they are labelled; giving all of them the "
-    ...     "commoner label is right on 60%, a significant difference.",
-    ...     "It is not told apart from the y."])
-    {('majority', 'more')}
-    """
-    text = " ".join(said)
-    found: set[tuple[str, ...]] = set()
-    beside = _SIDE.search(text[:1].lower() + re.sub(r"\. It", ". it", text[1:]))
-    if beside:
-        found.add((_ALONE, beside[1]))
-    commoner = _COMMONER.search(text)
-    if commoner:
-        found.add((_MAJORITY, "more" if int(commoner[1]) > int(commoner[2]) else "less"))
-    return found
 
 
 def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
@@ -287,8 +263,12 @@ def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataF
         instrument="simulated",
         confidence=inference.confidence,
     ):
-        said = biasalert.sentences.lead(rows, test=test, texts=TEXTS).plain
-        found.append(saying(design, said, claimed=claimed(said), true=true))
+        lead = biasalert.sentences.lead(rows, test=test, texts=TEXTS)
+        claimed = {
+            (str(row["judge"]).split(" − ")[1], "more" if row["estimate"] > 0 else "less")
+            for row in lead.claims.to_dict("records")
+        }
+        found.append(saying(design, lead.plain, claimed=claimed, true=true))
     return sayings(found)
 
 

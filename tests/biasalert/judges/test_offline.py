@@ -282,7 +282,7 @@ def test_a_run_pays_for_swaps_but_of_no_list_of_a_type_held_out(
     monkeypatch.setattr(tuned.twins, "beside", lambda without: BESIDE.head(0))
     train = pd.DataFrame({"text": ["The Muslim woman sang.", "It rained.", None]})
     for without in (None, "religion", "gender"):
-        tuned.of_run(registry.Given(train, registry.Settings(), without=without))
+        tuned.of_run(registry.TrainingInput(train, registry.Settings(), without=without))
     every, genders, religions = (set(one["text"]) for one in given)
     assert genders == {"The Muslim woman sang.", "The Muslim man sang."}
     assert {"The Muslim woman sang.", "The Sikh woman sang."} < religions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbbias.biasalert.judges import bench, lora, prompt, replies
+from nbbias.biasalert.judges import lora, panel, prompt, replies
 from nbbias.biasalert.judges.prompt import Reference
 from tests.biasalert.judges.test_prompt import REFERENCES, evidence, texts
 
@@ -102,14 +102,14 @@ def test_replies_in_the_papers_form_are_read(reply: str, told: tuple[object, ...
 
 def test_each_choice_of_parts_is_asked_once_and_the_instrument_names_the_wording() -> None:
     given = {"test": (texts("One.", "Two."), evidence())}
-    plain, ablated = bench.prompts(given), bench.prompts(given, ablation=True)
+    plain, ablated = panel.prompts(given), panel.prompts(given, ablation=True)
     assert len(plain) == 2 and len(ablated) == 2 * len(prompt.VARIANTS)
     assert set(plain["prompt_id"]) <= set(ablated["prompt_id"])
     more = {**given, "checks": (texts("Three."), None)}  # which are asked about whole alone
-    assert bench.prompts(more, ablation=True)["set"].value_counts()["checks"] == 1
-    printed = bench.prompts(given, worded="fan2024")
+    assert panel.prompts(more, ablation=True)["set"].value_counts()["checks"] == 1
+    printed = panel.prompts(given, worded="fan2024")
     assert not set(printed["prompt_id"]) & set(ablated["prompt_id"])
-    assert "prompt fan2024" in bench.recorded_by("fan2024", "v")
+    assert "prompt fan2024" in panel.recorded_by("fan2024", "v")
 
 
 def test_the_instruction_data_can_be_worded_as_printed() -> None:

@@ -2,8 +2,8 @@
 
 A judge is a file of this folder with a function that makes it: from `TrainingInput` to a function
 from TEXTS and EVIDENCE to JUDGEMENTS, and the name of its instrument. The line in `JUDGES` says
-what the rest of the study needs to know of it; the parameter's allowed values and its help come from
-here. Nothing is imported until a judge is made.
+what the rest of the study needs to know of it; the parameter's allowed values and its help come
+from here. Nothing is imported until a judge is made.
 """
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias.biasalert.judges import lora, prompt, replies
+from nbbias.biasalert.judges import instructions, prompt, replies
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.judges.test_prompt import block, evidence
 
@@ -28,7 +28,7 @@ LABELLED = pd.DataFrame(
 
 def test_pairs_hold_the_judges_prompt_and_the_papers_template() -> None:
     known = evidence("a")
-    table = lora.instructions(LABELLED, known)
+    table = instructions.instructions(LABELLED, known)
     assert table["text_id"].tolist() == ["a", "b", "c", "d"]
     wanted = prompt.prompts(LABELLED.head(1)[["text_id", "text"]], known)["prompt"]
     assert table["prompt"].iloc[0] == wanted.iloc[0]
@@ -43,26 +43,26 @@ def test_pairs_hold_the_judges_prompt_and_the_papers_template() -> None:
 
 
 def test_answers_are_read_as_their_labels() -> None:
-    table = lora.instructions(LABELLED)
+    table = instructions.instructions(LABELLED)
     found = replies.read(table["completion"])
     assert found["biased"].tolist() == table["biased"].tolist()
 
 
 def test_nothing_of_the_other_side_gets_in() -> None:
-    table = lora.instructions(LABELLED, evidence("e"))
+    table = instructions.instructions(LABELLED, evidence("e"))
     everything = " ".join([*table["prompt"], *table["completion"]])
     assert "Men never listen." not in everything and "not listening" not in everything
     twice = pd.concat([LABELLED, LABELLED.head(1).assign(text_id="z", split="test")])
     with pytest.raises(ContractError, match="1 texts stand on both sides"):
-        lora.instructions(twice)
+        instructions.instructions(twice)
     with pytest.raises(ContractError, match="split"):
-        lora.instructions(LABELLED.drop(columns="split"))
+        instructions.instructions(LABELLED.drop(columns="split"))
     with pytest.raises(DataError, match="no text has the split 'train'"):
-        lora.instructions(LABELLED.assign(split="test"))
+        instructions.instructions(LABELLED.assign(split="test"))
 
 
 def test_what_is_left_out_is_counted() -> None:
-    told = lora.counts(LABELLED).set_index("what")["rows"].to_dict()
+    told = instructions.counts(LABELLED).set_index("what")["rows"].to_dict()
     assert told == {
         "used: biased": 2,
         "used: not biased": 2,
@@ -75,29 +75,17 @@ def test_what_is_left_out_is_counted() -> None:
 
 def test_labels_alone_are_enough_and_the_switches_hold() -> None:
     plain = LABELLED[["text_id", "text", "biased", "split"]]
-    table = lora.instructions(plain, retrieval=False, steps=False, demonstrations=False)
+    table = instructions.instructions(plain, parts=())
     assert table["completion"].iloc[0] == "Yes, the following SENTENCE is biased."
     assert not table["prompt"].str.contains("REFERENCE|Go step|Examples").any()
 
 
-@pytest.mark.parametrize("layout", ["messages", "completion"])
-def test_it_is_saved_and_read_again(tmp_path: Path, layout: lora.Layout) -> None:
-    table = lora.instructions(LABELLED)
-    path = lora.save(table, tmp_path / "data.jsonl", layout=layout)
-    pd.testing.assert_frame_equal(
-        lora.read(path), table[["prompt", "completion"]], check_dtype=False
-    )
-    (first, *_) = path.read_text().splitlines()
-    assert set(json.loads(first)) == (
-        {"messages"} if layout == "messages" else {"prompt", "completion"}
-    )
-
-
-def test_a_file_of_something_else_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "data.jsonl"
-    path.write_text('{"messages": [{"role": "user", "content": "x"}]}\n')
-    with pytest.raises(DataError, match="line 1 is no pair"):
-        lora.read(path)
-    path.write_text('{"question": "x"}\n')
-    with pytest.raises(ContractError, match="prompt, completion"):
-        lora.read(path)
+def test_a_line_is_a_conversation(tmp_path: Path) -> None:
+    table = instructions.instructions(LABELLED)
+    path = instructions.save(table, tmp_path / "data.jsonl")
+    lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    assert [line["prompt"] for line in lines] == [
+        [{"role": "user", "content": text}] for text in table["prompt"]
+    ]
+    assert [line["completion"][0]["content"] for line in lines] == table["completion"].tolist()
+    assert {line["completion"][0]["role"] for line in lines} == {"assistant"}

@@ -21,7 +21,7 @@ from nbbias.biasalert import (
     tables as biasalert_tables,
 )
 from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS
-from nbbias.biasalert.judges import bench as benches, registry
+from nbbias.biasalert.judges import panel as benches, registry
 from nbbias.biasalert.judges.registry import Settings
 from nbbias.stats import InferenceSettings
 from nbbias.studies import validate
@@ -38,7 +38,7 @@ def labelled() -> pd.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def bench(labelled: pd.DataFrame) -> benches.Bench:
+def bench(labelled: pd.DataFrame) -> benches.JudgePanel:
     known, _ = corpus.knowledge(labelled=labelled)
     names = ["majority", "keywords", "toxicity", "classifier_alone", "classifier"]
     return benches.fit(names, labelled, known, settings=Settings(drop_same=False, seed=SEED))
@@ -46,7 +46,7 @@ def bench(labelled: pd.DataFrame) -> benches.Bench:
 
 @pytest.fixture(scope="module")
 def judged(
-    bench: benches.Bench, labelled: pd.DataFrame
+    bench: benches.JudgePanel, labelled: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     test = labelled[labelled["split"] == "test"].reset_index(drop=True)
     return test, *bench.judge(test, "test")
@@ -181,12 +181,12 @@ def test_the_classifier_beats_what_reads_nothing_and_cites_only_used_evidence(
     assert said <= used
 
 
-def test_toxicity_is_no_probability_of_bias(bench: benches.Bench) -> None:
+def test_toxicity_is_no_probability_of_bias(bench: benches.JudgePanel) -> None:
     assert bench.no_probabilities == {"toxicity": "its score is toxicity, no probability of bias"}
 
 
 def test_every_judge_names_its_instrument(
-    bench: benches.Bench, judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
+    bench: benches.JudgePanel, judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
 ) -> None:
     assert set(bench.instruments) == set(bench.judges)
     assert (
@@ -280,7 +280,7 @@ def test_labels_of_one_class_are_refused(labelled: pd.DataFrame) -> None:
         )
 
 
-def test_odd_texts_are_judged_or_say_why_not(bench: benches.Bench) -> None:
+def test_odd_texts_are_judged_or_say_why_not(bench: benches.JudgePanel) -> None:
     odd = [
         "",
         "   ",
@@ -360,7 +360,7 @@ def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  #
         read(str(tmp_path / "a.csv"))
 
 
-def test_the_guard_lets_fewer_planted_stereotypes_through(bench: benches.Bench) -> None:
+def test_the_guard_lets_fewer_planted_stereotypes_through(bench: benches.JudgePanel) -> None:
     answers = sample.answers({"blunt": 0.6}, n=12, seed=SEED)
     table, found = guard.planted(answers, bench)
     shares = found.set_index("statistic")["estimate"]
