@@ -82,9 +82,6 @@ def test_leads_are_read_and_judged() -> None:
     for world in JUDGES.worlds:
         said = simulated.lead(Design(world, 400, 12, 0.2), 2, INFERENCE)
         assert said["told"].all() and not said["false"].all()
-    behind = ["It is not told apart.", "It is less often right than the classifier, by 9%."]
-    assert simulated.claimed(behind) == {("classifier_alone", "less")}
-    assert simulated.claimed(["No judge gave a verdict."]) == set()
 
 
 def test_every_world_is_measured() -> None:
