@@ -76,14 +76,7 @@ def _saved(table: pd.DataFrame, path: Path) -> str:
 
 # --- news ---------------------------------------------------------------------------------------
 
-_QUICK = {
-    "n_topics": [2],
-    "topic_fits": 1,
-    "chance_pairs": 2,
-    "deals": 5,
-    "draws": 100,
-    "toxicity_scorer": "offline",
-}
+_QUICK = {"n_topics": [2], "topic_fits": 1, "draws": 100, "toxicity_scorer": "offline"}
 
 
 def _news(folder: Path) -> dict[str, Any]:

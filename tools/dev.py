@@ -90,7 +90,7 @@ def calibrated(
 @app.command()
 def compiled() -> None:
     """Compile what numba compiles once, so that no first run waits for it."""
-    few = {"draws": 100, "deals": 5, "chance_pairs": 2, "n_topics": [10, 12], "topic_fits": 1}
+    few = {"draws": 100, "n_topics": [10, 12], "topic_fits": 1}
     news.measure(**few)
 
 

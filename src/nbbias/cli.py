@@ -346,8 +346,8 @@ def label_command(
     """Draw words and sentences for people to label.
 
     Labels tell how accurate the word lists are; models are hidden. Fill the column label of the
-    sheet (by default labels.csv in the run) in any program, or in JupyterLab by
-    news.labelling.ask(sheet). Run it again for results so far; labels are kept.
+    sheet (by default labels.csv in the run) in any program. Run it again for
+    results so far; labels are kept.
     """
     sheet = running.label_sheet.write_sheet(target, out=out, words=words, sentences=sentences)
     accuracy = running.label_sheet.readable_accuracy(sheet)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
+from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import news, tables, text
 from nbbias.news import labels
@@ -124,3 +126,77 @@ def test_any_text_can_be_asked_about(tmp_path: Path) -> None:
     sheet["label"] = "nobody"
     again = labels.read_sheet(written(sheet, tmp_path))
     assert len(labels.labelled(own, again).rows) == len(sheet)
+
+
+# --- precision and recall ---------------------------------------------------------------------
+
+
+def labels_of(label: pd.Series, rows: pd.DataFrame) -> labels.Labelled:
+    drawn = labels.drawn_of(read().texts, read().lexicon)
+    return labels.labelled(read(), rows[["item"]].assign(drawn=drawn, label=label))
+
+
+def right() -> pd.Series:
+    found = everything()["found"]
+    return found.where(found != labels.SEVERAL, labels.NOBODY)
+
+
+def test_lists_that_are_right_are_found_right() -> None:
+    found = labels.accuracy(labels_of(right(), everything()), confidence=0.95)
+    assert found["estimate"].tolist() == pytest.approx([1] * len(found))
+    assert (found["ci_low"] > 0.8).all()
+    assert len(found) == 3 * (2 * 4 + 2 + 3 * 4 + 2)
+
+
+def census() -> pd.Series:
+    rng = np.random.default_rng(3)
+    choice = rng.choice(["female", "male", "nobody"], len(everything()))
+    keep = (everything()["bias"] == "race") | (rng.random(len(choice)) < 0.8)
+    return right().where(keep, choice)
+
+
+def test_a_census_gives_the_plain_shares_with_wilsons_interval() -> None:
+    found = labels.accuracy(labels_of(census(), everything()), confidence=0.9)
+    found = found.set_index(["bias", "of", "group", "statistic", "side"]).sort_index()
+    at = everything().assign(label=census())
+    at = at[(at["bias"] == "gender") & (at["side"] == "h")]
+    words, whole = at[at["ask"] == "word"], at[at["ask"] == "sentence"]
+    listed = words[words["found"] == "female"]
+    about = whole[whole["label"] == "female"]
+    neutral = whole[whole["found"].isin(["nobody", "several"])]
+    hits = about.merge(listed[["text_id", "sentence_id"]].drop_duplicates())
+    for key, part, of in (
+        (("group words", "female", "precision"), (listed["label"] == "female").sum(), listed),
+        (("group words", "female", "recall"), len(hits), about),
+        (("sentence groups", "female", "recall"), (about["found"] == "female").sum(), about),
+        (
+            ("sentence groups", "neutral", "precision"),
+            (neutral["label"] == "nobody").sum(),
+            neutral,
+        ),
+    ):
+        row = found.loc[("gender", *key, "answers")]
+        assert row["estimate"] == pytest.approx(part / len(of))
+        ends = proportion_confint(part, len(of), alpha=0.1, method="wilson")
+        assert (row["ci_low"], row["ci_high"]) == pytest.approx(ends)
+        assert row["n"] == len(of)
+
+
+def test_a_stratified_sample_comes_near_the_census() -> None:
+    whole = labels.accuracy(labels_of(census(), everything()), confidence=0.95)
+    drawn = labels.draw(everything(), words=120, sentences=200)
+    label = drawn["item"].map(dict(zip(everything()["item"], census(), strict=True)))
+    found = labels.accuracy(labels_of(label, drawn), confidence=0.95)
+    held = found["ci_low"].le(whole["estimate"]) & found["ci_high"].ge(whole["estimate"] - 1e-9)
+    assert held[whole["side"] == "both"].mean() > 0.8
+    assert (found["n"] <= whole["n"]).all()
+    assert found["ci_low"].lt(whole["ci_low"]).mean() > 0.5
+
+
+def test_what_no_label_tells_is_missing() -> None:
+    human = right().where(everything()["side"] == "o", labels.UNSURE)
+    found = labels.accuracy(labels_of(human, everything()), confidence=0.95)
+    known = found["side"] == "human"
+    assert found.loc[known, "estimate"].tolist() == pytest.approx([1] * known.sum())
+    assert found.loc[~known, "estimate"].isna().all()
+    assert found.loc[~known, "reason"].eq("no label tells").all()

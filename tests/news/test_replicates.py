@@ -1,20 +1,164 @@
-"""The floor of replicates: by hand, by exchange, and over many corpora without any difference."""
+"""What two texts differ by anyway: by hand, against another way, and over many corpora."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import t
+import scipy.stats
+from hypothesis import given, settings, strategies as st
 
 from nbbias import stats
-from nbbias.news import corpus, replicates, sample, words
-from nbbias.news.replicates import ANSWERS, BOTH, HALVES, KINDS, ORIGINALS, Article
-from tests.build import GENDER, row_of
+from nbbias.news import corpus, prejudice, replicates, sample, tone, words
+from nbbias.news.replicates import ANSWERS, BOTH, KINDS, ORIGINALS, Article
+from tests.build import GENDER, row_of, study_of
 
 A, B, C = (np.array(one) for one in ([[2, 0], [0, 1]], [[1, 0], [0, 1], [1, 1]], [[0, 2]]))
+
+
+def excess(articles: list[Article], kind: str) -> np.ndarray:
+    return replicates.compare(articles, kind, words.compare)[:, 0]
+
+
+# --- two texts at the length of a third -------------------------------------------------------
+
+
+def cut_words(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> float:
+    size = min(len(text), len(beside))
+    cuts = [text[at : at + size].sum(axis=0) for at in range(len(text) - size + 1)]
+    whole = base.sum(axis=0)
+    return np.mean([np.abs(whole / whole.sum() - cut / cut.sum()).sum() / 2 for cut in cuts])
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data(), groups=st.integers(1, 5))
+def test_shares_of_cuts_are_those_of_plain_numpy(data: st.DataObject, groups: int) -> None:
+    sentence = st.lists(st.integers(0, 3), min_size=groups, max_size=groups).filter(any)
+    texts = [np.array(data.draw(st.lists(sentence, min_size=1, max_size=9))) for _ in range(3)]
+    assert words.compare(*texts) == pytest.approx([cut_words(*texts)])
+
+
+def cut_tone(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> float:
+    """The mean, over every choice of a run of each group, of the largest difference."""
+    by_group = []
+    for group in np.unique(base[:, 0]):
+        own, other = (one[one[:, 0] == group, 1] for one in (base, text))
+        size = min(len(other), (beside[:, 0] == group).sum())
+        if size:
+            runs = [other[at : at + size].mean() for at in range(len(other) - size + 1)]
+            by_group.append([abs(own.mean() - run) for run in runs])
+    return np.mean([max(one) for one in product(*by_group)]) if by_group else np.nan
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_the_largest_of_cuts_is_that_of_every_choice_of_them(data: st.DataObject) -> None:
+    sentence = st.tuples(st.integers(0, 2), st.floats(-1, 1).map(lambda x: round(x, 2)))
+    drawn = [data.draw(st.lists(sentence, max_size=8)) for _ in range(3)]
+    texts = [np.array(one, dtype=float).reshape(-1, 2) for one in drawn]
+    np.testing.assert_allclose(tone.compare(*texts), [cut_tone(*texts)], atol=1e-12)
+
+
+# --- one story by hand ------------------------------------------------------------------------
+
+
+def test_the_other_text_is_cut_to_the_twins_length_over_all_places() -> None:
+    # Answer B, originals A and C. Beside A, twin C of one sentence: B's cuts (1, 0), (0, 1), (1, 1)
+    # against A's 2/3: 1/3, 2/3, 1/6, mean 7/18; C's one cut: 2/3. Beside C, twin A of two
+    # sentences: B's cuts (1, 1), (1, 2) against 0: 1/2, 1/3, mean 5/12; A's one cut: 2/3.
+    expected = (7 / 18 - 2 / 3 + 5 / 12 - 2 / 3) / 2
+    assert excess([Article([B], [A, C])], ORIGINALS) == pytest.approx([expected])
+    # A model asked twice: the same the other way round; both sides weigh the same.
+    assert excess([Article([A, C], [B])], ANSWERS) == pytest.approx([expected])
+    article = [Article([A, C, B], [A, B])]
+    both, human, model = (excess(article, kind) for kind in (BOTH, ORIGINALS, ANSWERS))
+    assert both == pytest.approx((human + model) / 2)
+    assert excess([Article([B], [B, B])] * 3, ORIGINALS) == pytest.approx(np.zeros(3))
+
+
+def test_the_best_kind_that_enough_stories_have_is_chosen() -> None:
+    both, humans = Article([A, C], [A, B]), Article([C], [A, B])
+    twice, once = Article([A, C], [A]), Article([C], [A])
+    chosen = [replicates.choose([one] * 3) for one in (both, humans, twice, once)]
+    assert chosen == [*KINDS, None]
+    assert replicates.choose([both] * 9 + [once] * 20) is None
+    assert replicates.choose([both] * 10 + [once] * 20) == BOTH
+
+
+def test_the_range_and_p_are_those_of_a_t_test() -> None:
+    values = np.array([0.1, 0.0, 0.2, 0.05])
+    level = replicates.exceed(0.4, values, reach=1, confidence=0.9)
+    test = scipy.stats.ttest_1samp(values, 0, alternative="greater")
+    ends = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.9)
+    assert level["p_value"] == pytest.approx(test.pvalue)
+    assert level["null"] == pytest.approx(0.4 - values.mean())
+    assert level["null_low"] == pytest.approx(0.4 - ends.high)
+    assert level["null_high"] == pytest.approx(0.4 - ends.low)
+    assert replicates.exceed(0.01, values, reach=1, confidence=0.9)["null_low"] == 0
+
+
+# --- permutation ------------------------------------------------------------------------------
+
+ANSWER, ORIGINAL = np.array([[2, 0], [0, 1], [1, 1]]), np.array([[1, 1], [0, 3]])
+SETTINGS = stats.InferenceSettings(n_permutations=20_000, seed=1)
+
+
+def distance_of(h: np.ndarray, o: np.ndarray) -> float:
+    return float(np.abs(h.sum(0) / h.sum() - o.sum(0) / o.sum()).sum() / 2)
+
+
+def every_split(h: np.ndarray, o: np.ndarray, distance: object) -> np.ndarray:
+    both = np.vstack([h, o])
+    chosen = combinations(range(len(both)), len(h))
+    return np.array([distance(both[[*i]], np.delete(both, i, axis=0)) for i in chosen])
+
+
+def test_permuted_words_are_the_mean_of_every_split_of_the_sentences() -> None:
+    exact = every_split(ANSWER, ORIGINAL, distance_of)
+    drawn = replicates.permute([Article([ANSWER], [ORIGINAL])], words.DISTANCE, SETTINGS)
+    assert drawn.mean() == pytest.approx(exact.mean(), abs=4 * exact.std() / np.sqrt(20_000))
+    assert np.unique(drawn.round(9)).tolist() == np.unique(exact.round(9)).tolist()
+    # Answers to one article are one text.
+    twice = [Article([ANSWER[:2], ANSWER[2:]], [ORIGINAL])]
+    assert (replicates.permute(twice, words.DISTANCE, SETTINGS) == drawn).all()
+
+
+def test_permuted_tone_is_the_mean_of_every_split_whatever_the_group() -> None:
+    h, o = np.array([[0, 0.5], [1, -0.2], [0, 0.1]]), np.array([[0, -0.4], [1, 0.3]])
+
+    def largest(h: np.ndarray, o: np.ndarray) -> float:
+        both = [g for g in (0, 1) if (h[:, 0] == g).any() and (o[:, 0] == g).any()]
+        means = [abs(h[h[:, 0] == g, 1].mean() - o[o[:, 0] == g, 1].mean()) for g in both]
+        return max(means, default=np.nan)
+
+    exact = every_split(h, o, largest)
+    measured = tone.measures(pd.DataFrame(columns=["sentiment_textblob"]))
+    scored = tone.Scored(pd.DataFrame(), measured)
+    distance = tone.distance(None, [scored])
+    drawn = replicates.permute([Article([h], [o])], distance, SETTINGS)
+    assert np.nanmean(drawn) == pytest.approx(np.nanmean(exact), abs=0.01)
+    np.testing.assert_allclose(np.unique(drawn.round(9)), np.unique(exact.round(9)))
+
+
+def test_prejudice_is_permuted_by_exchanging_answer_and_original() -> None:
+    change = pd.DataFrame({"m": [-0.2, 0.3, -0.1, np.nan]})
+    exchanged = pd.DataFrame({"m": [0.2, -0.3, np.nan, -0.5]})
+    found = prejudice.permute(change, exchanged, inference=SETTINGS)
+    shares, extents = [], []
+    for kept in product([True, False], repeat=4):
+        values = change["m"].where(np.array(kept), exchanged["m"]).dropna()
+        shares.append((values < 0).mean() if len(values) else np.nan)
+        extents.append(values[values < 0].mean())
+    for kind, exact in zip(prejudice.KINDS, (shares, extents), strict=True):
+        error = 4 * np.nanstd(exact) / np.sqrt(20_000)
+        assert found[kind]["null"] == pytest.approx(np.nanmean(exact), abs=error)
+    worse = prejudice.permute(-change, -exchanged, inference=SETTINGS, worse=1)
+    assert worse["prejudice_extent"]["null"] == -found["prejudice_extent"]["null"]
+
+
+# --- over many corpora ------------------------------------------------------------------------
 
 
 def stories(
@@ -29,94 +173,20 @@ def stories(
     """Stories whose answers and originals differ in length alone; one to four words a sentence."""
 
     def text(share: float, mean: float) -> np.ndarray:
-        p = (
-            rng.beta(share * (1 - focus) / focus, (1 - share) * (1 - focus) / focus)
-            if focus
-            else (share)
-        )
+        weight = (1 - focus) / focus if focus else 0
+        p = rng.beta(share * weight, (1 - share) * weight) if focus else share
         groups = [rng.random() < p]
         for _ in range(rng.poisson(mean - 2) + 1):
             groups.append(groups[-1] if rng.random() < runs else rng.random() < p)
         sizes = rng.integers(1, 5, len(groups))
         return np.column_stack([sizes * groups, sizes * ~np.array(groups)])
 
-    found = []
-    for _ in range(n):
+    def article() -> Article:
         share = rng.beta(4, 6)
-        both = [[text(share, mean) for _ in range(m)] for mean, m in zip(lengths, several)]  # noqa: B905
-        found.append(Article(*both))
-    return found
+        sides = zip(lengths, several, strict=True)
+        return Article(*([text(share, mean) for _ in range(m)] for mean, m in sides))
 
-
-def p_of(articles: list[Article], kind: str) -> float:
-    found = replicates.differences(articles, kind)["bias", None]
-    return float(t.sf(found.excess / found.error, found.n - 1))
-
-
-# --- one story by hand ------------------------------------------------------------------------
-
-
-def test_the_other_text_is_cut_to_the_twins_length_over_all_places() -> None:
-    # Answer B, originals A and C. Beside A, twin C of one sentence: B's cuts (1, 0), (0, 1), (1, 1)
-    # against A's 2/3: 1/3, 2/3, 1/6, mean 7/18; C's one cut: 2/3. Beside C, twin A of two
-    # sentences: B's cuts (1, 1), (1, 2) against 0: 1/2, 1/3, mean 5/12; A's one cut: 2/3.
-    found = replicates.differences([Article([B], [A, C])], ORIGINALS)
-    expected = (7 / 18 - 2 / 3 + 5 / 12 - 2 / 3) / 2
-    assert found["bias", None].excess == pytest.approx(expected)
-    assert np.isnan(found["bias", None].error)
-
-
-def test_prejudice_counts_the_stories_whose_original_names_the_group() -> None:
-    # Group 0: beside A (2/3) B's cuts fall in two of three places, by 2/3 and 1/6; C's falls, by
-    # 2/3. Beside C nothing is named. Shares of the named: 2/3 and 1; extents: of those that fall.
-    found = replicates.differences([Article([B], [A, C])], ORIGINALS)
-    assert found["prejudice_share", 0].excess == pytest.approx(2 / 3 - 1)
-    extent = -(2 / 3 + 1 / 6) / 2 + 2 / 3
-    assert found["prejudice_extent", 0].excess == pytest.approx(extent)
-
-
-def test_a_model_asked_twice_is_compared_with_the_original_in_one_s_place() -> None:
-    # The answers A and C, original B: the same distances, the other way round.
-    one = replicates.differences([Article([A, C], [B])], ANSWERS)
-    other = replicates.differences([Article([B], [A, C])], ORIGINALS)
-    assert one["bias", None] == other["bias", None]
-    # An original with less of group 1 than the answer: never a fall of the answer.
-    assert one["prejudice_extent", 1].excess != other["prejudice_extent", 1].excess
-
-
-def test_replicates_of_both_sides_weigh_the_same() -> None:
-    article = Article([A, C, B], [A, B])
-    both, human, model = (
-        replicates.differences([article], kind)["bias", None].excess
-        for kind in (BOTH, ORIGINALS, ANSWERS)
-    )
-    assert both == pytest.approx((human + model) / 2)
-
-
-@pytest.mark.parametrize("kind", [ORIGINALS, ANSWERS])
-def test_a_text_that_is_its_replicate_exceeds_nothing(kind: str) -> None:
-    article = Article([B], [B, B]) if kind == ORIGINALS else Article([B, B], [B])
-    for found in replicates.differences([article] * 3, kind).values():
-        assert found.excess == pytest.approx(0, abs=1e-12) or np.isnan(found.excess)
-
-
-def test_halves_are_those_of_the_first_original_in_its_order() -> None:
-    halves = Article([C], [B[:2], B[2:]])
-    found = replicates.differences([Article([C], [B])], HALVES)
-    expected = replicates.differences([halves], ORIGINALS)
-    assert found["bias", None].excess == expected["bias", None].excess
-
-
-def test_the_best_reference_that_enough_stories_have_is_chosen() -> None:
-    both, humans = Article([A, C], [A, B]), Article([C], [A, B])
-    twice, once = Article([A, C], [A]), Article([C], [A])
-    assert [replicates.choose([one] * 3) for one in (both, humans, twice, once)] == list(KINDS)
-    assert replicates.choose([both] * 9 + [once] * 20) == HALVES
-    assert replicates.choose([both] * 10 + [once] * 20) == BOTH
-    assert replicates.choose([Article([C], [C])] * 5) is None
-
-
-# --- over many corpora ------------------------------------------------------------------------
+    return [article() for _ in range(n)]
 
 
 @pytest.mark.parametrize("lengths", [(3.5, 6), (12, 6)])
@@ -126,10 +196,11 @@ def test_runs_focus_and_lengths_alone_are_seldom_beyond_chance(
 ) -> None:
     rng = np.random.default_rng(4)
     several = {BOTH: (2, 2), ORIGINALS: (1, 2), ANSWERS: (2, 1)}[kind]
-    settings = {"runs": 0.4, "focus": 0.15, "lengths": lengths, "several": several}
-    p = [p_of(stories(rng, 20, **settings), kind) for _ in range(120)]
+    form = {"runs": 0.4, "focus": 0.15, "lengths": lengths, "several": several}
+    values = [excess(stories(rng, 20, **form), kind) for _ in range(120)]
+    p = scipy.stats.ttest_1samp(values, 0, axis=1, alternative="greater").pvalue
     # A binomial of 120 and .05 exceeds 12 once in a hundred times.
-    assert np.mean(np.array(p) < 0.05) <= 12 / 120
+    assert np.mean(p < 0.05) <= 12 / 120
 
 
 def test_texts_that_vary_less_lie_nearer_and_replicates_of_both_sides_tell_that_apart() -> None:
@@ -137,51 +208,46 @@ def test_texts_that_vary_less_lie_nearer_and_replicates_of_both_sides_tell_that_
     rng = np.random.default_rng(6)
     human = stories(rng, 300, focus=0.5, several=(2, 2))
     calm = [Article([np.array([[4, 6]] * 6)] * 2, one.originals) for one in human]
-    found = {k: replicates.differences(calm, k)["bias", None] for k in (BOTH, ORIGINALS, ANSWERS)}
-    assert found[ORIGINALS].excess < 0 < found[BOTH].excess < found[ANSWERS].excess
-
-
-def test_halves_see_runs_in_part_and_no_focus() -> None:
-    rng = np.random.default_rng(4)
-    p = [p_of(stories(rng, 80, focus=0.2, several=(1, 1)), HALVES) for _ in range(10)]
-    assert np.mean(np.array(p) < 0.05) > 0.5  # which is why they give no p on a page
+    found = {kind: excess(calm, kind).mean() for kind in KINDS}
+    assert found[ORIGINALS] < 0 < found[BOTH] < found[ANSWERS]
 
 
 # --- the level --------------------------------------------------------------------------------
-
-
-def level_of(writing: sample.Writing, *, human: bool = True) -> words.Level:
-    originals, generations = sample.corpus({"m": {}, "n": {}}, writing=writing, seed=3)
-    read = corpus.annotate(corpus.pair(originals, generations), lexicon=GENDER)
-    twins = corpus.annotate(corpus.twins(originals), lexicon=GENDER) if human else None
-    return words.level(read, inference=stats.InferenceSettings(n_permutations=100), twins=twins)
-
 
 CLUSTERED = sample.Writing(runs=0.5, focus=0.1, originals=2, answers=2)
 
 
 @pytest.mark.parametrize(("human", "kind"), [(True, BOTH), (False, ANSWERS)])
 def test_writers_without_a_difference_are_not_called_beyond_chance(human: bool, kind: str) -> None:
-    found = level_of(CLUSTERED, human=human)
-    for model in "mn":
-        row = row_of(found.estimates, "bias", model=model)
-        assert row["test"].startswith(kind)
-        assert row["p_adjusted"] > 0.05
-        assert row["null_low"] < row["estimate"] < row["null_high"]
-        assert row["excess"] == pytest.approx(row["estimate"] - row["null"])
-        # Where one writer's words are dealt anew, the same distance looks far away.
-        bounds = found.chance[found.chance["reference"].isin(["words"])]
-        words_alone = row_of(bounds, "bias", model=model)
-        assert row["estimate"] > words_alone["null_high"]
-        assert np.isnan(words_alone["p_value"])
+    originals, generations = sample.corpus({"m": {}, "n": {}}, writing=CLUSTERED, seed=3)
+    study = study_of(corpus.pair(originals, generations))
+    twins = corpus.annotate(corpus.twins(originals), lexicon=GENDER)
+    inference = stats.InferenceSettings(n_permutations=100)
+    by_words = words.level(study.read, inference=inference, twins=twins if human else None)
+    scored = tone.score(twins, scorers=["textblob"], toxicity_scorer="offline", audited=False)
+    by_tone = tone.level(
+        study.read, study.scored, inference=inference, twins=(twins, scored) if human else None
+    )
+    for found, model in product((by_words, by_tone), "mn"):
+        measures = found.estimates["measure"].unique()
+        for measure in measures:
+            row = row_of(found.estimates, "bias", model=model, measure=measure)
+            assert row["test"].startswith(kind)
+            assert row["p_adjusted"] > 0.05
+            assert row["null_low"] < row["estimate"] < row["null_high"]
+            bounds = found.chance[found.chance["reference"] == "permutation"]
+            permuted = row_of(bounds, "bias", model=model, measure=measure)
+            assert permuted["null_low"] <= permuted["null"] <= permuted["null_high"]
+            assert np.isnan(permuted["p_value"])
 
 
-def test_halves_have_a_range_and_no_p() -> None:
-    found = level_of(CLUSTERED._replace(answers=1), human=False)
-    row = row_of(found.estimates, "bias", model="m")
-    assert row["test"].startswith(HALVES)
-    assert np.isfinite(row["null_low"])
-    assert np.isnan([row["p_value"], row["p_adjusted"]]).all()
+def test_without_replicates_the_permutation_leads_and_allows_no_test() -> None:
+    study = study_of(corpus.pair(*sample.corpus({"m": {}}, seed=3)))
+    found = words.level(study.read, inference=stats.InferenceSettings(n_permutations=100))
+    row = row_of(found.estimates, "bias")
+    assert row["test"] == replicates.PERMUTED
+    assert row["null_low"] < row["null_high"]
+    assert np.isnan(row["p_value"])
 
 
 def test_twins_are_the_further_texts_of_a_story_and_none_where_nothing_numbers_them() -> None:
@@ -190,38 +256,3 @@ def test_twins_are_the_further_texts_of_a_story_and_none_where_nothing_numbers_t
     found = corpus.twins(table.assign(sample=[1, 2, 1]))
     assert found[["original_text", "generated_text"]].to_numpy().tolist() == [["a", "b"]]
     assert corpus.health(table)["texts"].sum() == 1  # without numbers it is a fault
-
-
-# --- real texts -------------------------------------------------------------------------------
-
-
-def test_parts_of_real_articles_dealt_at_random_lie_apart_and_are_not_beyond_chance(
-    data_folder: Path,
-) -> None:
-    originals = corpus.read_originals(str(data_folder / "news" / "llmfake_originals.parquet"))
-    answers = originals.assign(model="m", prompt="p", sample=1)
-    read = corpus.annotate(corpus.pair(originals, answers), lexicon=GENDER)
-    cells = words._counted(words.pair_scores(read), read)
-    texts = [one.originals[0] for _, _, articles in cells for one in articles]
-    whole = [text for text in texts if len(text) >= 6]
-    assert len(whole) > 250
-    rng = np.random.default_rng(1)
-    p = {ORIGINALS: [], ANSWERS: []}
-    for _ in range(60):
-        thirds = [
-            [parts[i] for i in rng.permutation(3)]
-            for parts in (np.array_split(one, 3) for one in whole)
-        ]
-        p[ORIGINALS].append(p_of([Article([a], [b, c]) for a, b, c in thirds], ORIGINALS))
-        p[ANSWERS].append(p_of([Article([a, b], [c]) for a, b, c in thirds], ANSWERS))
-    for kind, own in p.items():
-        rate = np.mean(np.array(own) < 0.05)
-        print(f"{kind}: {rate:.0%} of 60 deals below .05")
-        assert rate <= 9 / 60
-    h, o = (
-        np.array([np.array_split(one, 2)[half].sum(axis=0) for one in whole]) for half in (0, 1)
-    )
-    d = np.abs(h / h.sum(axis=1, keepdims=True) - o / o.sum(axis=1, keepdims=True)).sum(axis=1) / 2
-    by_words = stats.expected_differences(h, o)[0].sum(axis=1) / 2
-    # The same halves lie far beyond words dealt anew, which therefore give no p.
-    assert (d - by_words).mean() > 4 * (d - by_words).std() / np.sqrt(len(d))

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import time
-
-import numpy as np
 import pandas as pd
 import pytest
 
 from nbbias.news import corpus, robustness, sample, words
 from nbbias.news.corpus import Read
 from nbbias.text import lexicons
-from tests.build import paired, read_of
+from tests.build import paired
 
 CELL = ["source", "model", "prompt"]
-
-
-def numbered(*sides: tuple[str, str]) -> pd.DataFrame:
-    """One pair per (answer, original), of one cell, their numbers no positions."""
-    table = paired(*sides, prompt="p")
-    return table.assign(pair_id=range(10, 10 + len(table)))
+GENDER = pd.DataFrame(
+    [
+        ("gender", group, term, "word", "any")
+        for group, term in [("male", "he"), ("male", "man"), ("female", "she"), ("female", "woman")]
+    ],
+    columns=["bias", "group", "term", "kind", "case"],
+)
 
 
 def measured(pairs: pd.DataFrame, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, Read]:
@@ -28,30 +26,9 @@ def measured(pairs: pd.DataFrame, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, 
     return words.pair_scores(read), read
 
 
-def statistics(scores: pd.DataFrame, bias: str, groups: list[str]) -> pd.DataFrame:
-    """Mean distance and differences of every cell, and the pairs behind them."""
-    own = scores[scores["bias"] == bias]
-    columns = {"bias": "score"} | {group: f"difference_{group}" for group in groups}
-    by_cell = own.groupby(CELL, sort=False)
-    table = pd.DataFrame({name: by_cell[column].mean() for name, column in columns.items()})
-    return table.assign(n=by_cell["score"].count())
-
-
-def extremes(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
-    changes = robustness.without_each_term(scores, read)
-    return robustness.leave_one_word_out(scores, changes, lexicon=read.lexicon)
-
-
-def by_hand(sides: list[tuple[str, str]]) -> pd.DataFrame:
-    lexicon = pd.DataFrame(
-        [
-            ("gender", g, t, "word", "any")
-            for g, t in [("male", "he"), ("male", "man"), ("female", "she"), ("female", "woman")]
-        ],
-        columns=["bias", "group", "term", "kind", "case"],
-    )
-    table = extremes(*measured(numbered(*sides), lexicon))
-    return table.set_index(["statistic", "group"])
+def by_hand(*sides: tuple[str, str]) -> pd.DataFrame:
+    changes = robustness.without_each_term(*measured(paired(*sides), GENDER))
+    return robustness.leave_one_word_out(changes).set_index("group")
 
 
 @pytest.mark.slow
@@ -62,108 +39,62 @@ def test_every_estimate_is_what_measuring_without_the_terms_matches_gives(expand
     lexicon = lexicons.load_all(["gender", "race"])
     scores, read = measured(pairs, lexicon)
     listed = lexicons.expand(lexicon) if expanded else lexicon
-    found, matches = extremes(scores, read._replace(lexicon=listed)), read.matches
+    changes, matches = (
+        robustness.without_each_term(scores, read._replace(lexicon=listed)),
+        read.matches,
+    )
     # The list's own entries: a phrase such as "white nurse" belongs to "white".
     first = matches["term"].str.split().str[0]
     of_descriptor = (matches["kind"] == "descriptor") & (not expanded)
     entry = matches["term"].astype("str").where(~of_descriptor, first)
-    for bias in ("gender", "race"):
-        groups = lexicons.groups(lexicon, bias)
-        whole = statistics(scores, bias, groups)
-        terms = sorted(entry[matches["bias"] == bias].unique())
-        without = {
-            term: statistics(
-                words.pair_scores(read._replace(matches=matches[entry != term])), bias, groups
-            )
-            for term in terms
-        }
-        for row in found[found["bias"] == bias].to_dict("records"):
-            name = "bias" if row["statistic"] == "bias" else row["group"]
-            cell = tuple(row[key] for key in CELL)
-            again = pd.Series({term: table.loc[cell, name] for term, table in without.items()})
-            n = {term: table.loc[cell, "n"] for term, table in without.items()}
-            assert row["estimate"] == pytest.approx(whole.loc[cell, name])
-            assert row["n"] == whole.loc[cell, "n"]
-            assert row["lowest"] == pytest.approx(again.min())
-            assert row["highest"] == pytest.approx(again.max())
-            assert again[row["lowest_without"]] == pytest.approx(again.min())
-            assert again[row["highest_without"]] == pytest.approx(again.max())
-            assert row["n_lowest"] == n[row["lowest_without"]]
-            assert row["n_highest"] == n[row["highest_without"]]
-            if bias == "race" and not expanded:
-                assert {row["lowest_without"], row["highest_without"]} <= set(lexicon["term"])
-    assert len(found) == 2 * ((1 + 2) + (1 + 3))
+    assert set(changes["term"]) == set(entry)
+    for term, rows in changes.groupby("term"):
+        again = words.pair_scores(read._replace(matches=matches[entry != term]))
+        for row in rows.to_dict("records"):
+            chosen = (again[[*CELL, "bias"]] == [row[key] for key in (*CELL, "bias")]).all(axis=1)
+            values = again.loc[chosen, f"difference_{row['group']}"].dropna()
+            assert row["without"] == pytest.approx(values.mean(), nan_ok=True)
+            assert row["n_without"] == len(values)
+            assert row["change"] == pytest.approx(row["without"] - row["estimate"], nan_ok=True)
+    table = robustness.leave_one_word_out(changes)
+    for row in table.to_dict("records"):
+        chosen = (changes[[*CELL, "group"]] == [row[key] for key in (*CELL, "group")]).all(axis=1)
+        without = changes[chosen].set_index("term")["without"]
+        assert (row["lowest"], row["highest"]) == (without.min(), without.max())
+        assert without[row["lowest_without"]] == row["lowest"]
+        assert without[row["highest_without"]] == row["highest"]
 
 
 def test_a_pair_that_loses_a_side_drops_out() -> None:
-    # Distances: |1/2 - 1| = 1/2 and |0 - 1| = 1. Without "he" the second pair has no answer left
-    # and the first is "she" beside "woman": 0. Without "she" the first is he beside woman: 1.
-    table = by_hand([("he she", "woman"), ("he he", "woman")])
-    row = table.iloc[0]
-    assert row["estimate"] == 0.75
-    assert (row["lowest"], row["lowest_without"], row["n_lowest"]) == (0, "he", 1)
-    assert (row["highest"], row["highest_without"], row["n_highest"]) == (1, "she", 2)
+    # Female shares: 1/2 and 0 less 1 and 1. Without "he" the second pair has no answer left and
+    # the first is "she" beside "woman": 0. Without "woman" no pair is left.
+    row = by_hand(("he she", "woman"), ("he he", "woman")).loc["female"]
+    assert row["estimate"] == -0.75
+    assert (row["highest"], row["highest_without"]) == (0, "he")
+    assert (row["lowest"], row["lowest_without"]) == (-1, "she")
     assert (row["n"], row["terms"]) == (2, 3)
-    assert row["reason"] == "no pair is left without 'woman'"
 
 
-def test_a_sign_that_one_term_turns_is_not_kept() -> None:
+def test_a_sign_is_kept_that_no_term_turns() -> None:
     # Female shares 2/3 and 1/2: a difference of 1/6. Without "she" 1/2 - 1/2: 0.
-    row = by_hand([("she woman he", "he woman")]).loc[("share_difference", "female")]
-    assert row["estimate"] == pytest.approx(1 / 6)
-    assert row["lowest"] == 0
+    row = by_hand(("she woman he", "he woman")).loc["female"]
+    assert (row["estimate"], row["lowest"]) == pytest.approx((1 / 6, 0))
     assert row["keeps_sign"] == "no"
-
-
-def test_a_sign_that_no_term_turns_is_kept() -> None:
-    # Shares 1 and 1/3. Without "she" 1 and 1/3, without "he" 1 and 1/2, without "man" the same;
-    # without "woman" 1 and 0.
-    row = by_hand([("she woman", "he man woman")]).loc[("share_difference", "female")]
+    # Shares 1 and 1/3. Without "she" 1 and 1/3, without "he" or "man" 1 and 1/2, the first by name
+    # is shown; without "woman" 1 and 0.
+    row = by_hand(("she woman", "he man woman")).loc["female"]
     assert (row["lowest"], row["highest"]) == pytest.approx((1 / 2, 1))
-    assert row["keeps_sign"] == "yes"
+    assert (row["lowest_without"], row["keeps_sign"], row["terms"]) == ("he", "yes", 4)
 
 
-def test_of_terms_that_do_the_same_the_first_by_name_is_shown() -> None:
-    row = by_hand([("she woman", "he man woman")]).loc[("share_difference", "female")]
-    assert (row["lowest_without"], row["terms"]) == ("he", 4)
+def test_without_any_counted_pair_there_is_no_row() -> None:
+    assert by_hand(("nobody", "he"), ("she", "nobody")).empty
 
 
-def test_only_terms_that_were_seen_are_left_out() -> None:
-    table = by_hand([("she", "he")])
-    assert table["terms"].tolist() == [2, 2, 2]
-    assert not {"man", "woman"} & set(table[["lowest_without", "highest_without"]].stack())
-
-
-def test_without_any_counted_pair_nothing_is_measured_and_a_reason_given() -> None:
-    table = by_hand([("nobody", "he"), ("she", "nobody")])
-    assert table[["estimate", "lowest", "highest"]].isna().all(axis=None)
-    assert set(table["n"]) == {0}
-    assert set(table["reason"]) == {"no pair counts with the whole list"}
-
-
-def test_input_is_not_changed() -> None:
-    lexicon = lexicons.load_all(["gender"])
-    scores, read = measured(corpus.pair(*sample.corpus(seed=1)), lexicon)
-    tables = [scores, read.pairs, read.matches, read.lexicon]
-    before = [table.copy() for table in tables]
-    extremes(scores, read)
-    for old, new in zip(before, tables, strict=True):
-        pd.testing.assert_frame_equal(old, new)
-
-
-def test_two_hundred_terms_in_three_thousand_pairs_take_seconds() -> None:
-    rng = np.random.default_rng(0)
-    terms = [f"t{i}" for i in range(200)]
-    lexicon = pd.DataFrame({"bias": "b", "group": ["x", "y"] * 100, "term": terms, "kind": "word"})
-    pairs = numbered(*((f"h{i}", f"o{i}") for i in range(3000))).rename(
-        columns={"generated_text": "generated_id", "original_text": "original_id"}
-    )
-    matches = lexicon.iloc[rng.integers(0, 200, 60_000)].reset_index(drop=True)
-    ids = [f"{side}{i}" for i, side in zip(rng.integers(0, 3000, 60_000), "ho" * 30_000)]  # noqa: B905
-    matches = matches.assign(text_id=ids, sentence_id=0)
-    read = read_of(pairs, matches, lexicon)
-    scores = words.pair_scores(read)
-    start = time.perf_counter()
-    found = extremes(scores, read)
-    assert time.perf_counter() - start < 10
-    assert set(found["terms"]) == {200}
+def test_repeated_answers_are_one_article() -> None:
+    pairs = paired(("she he", "he woman"), ("she she", "he woman"))
+    repeated = pairs.assign(article_id="1", sample=[1, 2])
+    changes = robustness.without_each_term(*measured(repeated, GENDER))
+    row = changes.set_index(["group", "term"]).loc["female", "she"]
+    # Together three of four words are women's; without "she" none of one.
+    assert (row["estimate"], row["without"], row["n"]) == (0.25, -0.5, 1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,6 @@ from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL
 from nbbias.text import lexicons, sentiment
 from tests.build import GENDER, Study, paired, row_of, stack, study_of
-from tests.news.test_deals import deals
 
 FOUR = pd.DataFrame(
     [("age", group, group, "word", "any") for group in ("child", "teen", "adult", "elder")],
@@ -102,9 +100,6 @@ def test_the_bias_is_the_mean_of_the_pairs_scores(study: Study, table: pd.DataFr
         assert row["ci_high"] == pytest.approx(interval.high)
         articles = own["article_id"].nunique()  # the lost answers are of articles that have others
         assert (row["n"], row["n_lost"]) == (len(values), articles - len(values))
-        # Texts have a tone of their own: permuted sentences are a level, and no test.
-        assert np.isfinite([row["null"], row["null_low"], row["null_high"]]).all()
-        assert np.isnan([row["p_value"], row["p_adjusted"]]).all()
 
 
 @pytest.mark.parametrize(
@@ -194,6 +189,9 @@ def test_prejudice_is_counted_by_a_loop_in_the_bad_direction(
                 assert np.isnan(extent["estimate"])
                 continue
             assert extent["estimate"] == pytest.approx(np.mean(bad))
+            # Were answers and originals exchanged, as many would fall as rise.
+            moved = np.mean([d != 0 for d in changes])
+            assert share["null"] == pytest.approx(moved / 2, abs=0.1)
             directions.add((worse, np.sign(extent["estimate"])))
     assert directions == {(-1, -1.0), (1, 1.0)}
     assert checked > 25
@@ -223,41 +221,6 @@ def test_repeated_answers_to_an_article_are_one_unit() -> None:
     assert prejudice["estimate"] == pytest.approx((change < -1e-12).mean())
 
 
-def test_a_second_answer_adds_no_articles_to_chance() -> None:
-    said = ("She was good. She was bad.", "She was awful. She was kind.")
-    other = ("She was kind.", said[1])
-    both = stack(paired(said), paired(other).assign(sample=2))
-    row = row_of(study_of(both).estimates(draws=4000), "bias", measure="sentiment")
-    scores = np.array([0.7, -0.7, -1.0, 0.6, 0.6])
-    # All deals of five scores to answers of two and one sentence and an original of two.
-    every = [
-        (abs(scores[list(a)].mean() - o) + abs(scores[b] - o)) / 2
-        for a in combinations(range(5), 2)
-        for b in set(range(5)) - set(a)
-        for o in [scores[list(set(range(5)) - set(a) - {b})].mean()]
-    ]
-    error = np.std(every) / np.sqrt(4000)
-    assert row["null"] == pytest.approx(np.mean(every), abs=4 * error)
-    assert row["estimate"] == pytest.approx((abs(0 + 0.2) + abs(0.6 + 0.2)) / 2)
-
-
-def test_an_answer_or_article_that_an_instrument_did_not_score_is_no_part_of_its_chance() -> None:
-    first = ("He was stupid. He was an idiot.", "He was kind. He was awful.")
-    again, other = ("He was nice.", first[1]), ("He was fair.", "He was honest.")
-    both = stack(paired(first, other), paired(again, other).assign(sample=2))
-    whole, gaps = study_of(paired(first)), study_of(both)
-    table, pairs = gaps.scored.sentences, gaps.read.pairs
-    silent = pairs["generated_id"].iloc[[1, 2]]
-    table.loc[table["text_id"].isin(silent), "toxicity"] = np.nan
-    for statistic, group in (("bias", None), ("prejudice_extent", "male")):
-        expected, row = (
-            row_of(one.estimates(draws=4000), statistic, group, measure="toxicity")
-            for one in (whole, gaps)
-        )
-        assert row["estimate"] == pytest.approx(expected["estimate"])
-        assert row["null"] == pytest.approx(expected["null"], rel=0.05) and row["null"] > 0.01
-
-
 def test_one_tone_said_once_or_three_times_is_no_prejudice() -> None:
     for sides in (("He was good.", "He was good. " * 3), ("He was good. " * 3, "He was good.")):
         table = study_of(paired(sides)).estimates()
@@ -280,94 +243,12 @@ def test_swapped_sides_turn_the_differences_and_keep_the_bias() -> None:
         assert of(table, "bias")[name].tolist() == pytest.approx(of(other, "bias")[name].tolist())
 
 
-# --- chance -----------------------------------------------------------------------------------
-
-SMALL = paired(
-    ("She was good. She was bad. He was fair.", "She was awful. She was kind. He was stupid."),
-    ("He was honest. He was bad. He was good.", "He was terrible."),
-    ("She was nice. It was bad.", "She was fair. She was stupid. He was good."),
-)
-
-
-def every_chance(study: Study, column: str, worse: int) -> dict[str, float]:
-    """Enumerate all deals of every pair: what the bias and prejudice are on average."""
-    whole = study.read.sentences.merge(study.scored.sentences, on=["text_id", "sentence_id"])
-    blocks = {key: own[[column]].to_numpy() for key, own in whole.groupby(["text_id", "group"])}
-    largest, shares, extents = [], [], []
-    for pair in study.read.pairs.itertuples():
-        of_pair = []
-        for group in ("female", "male"):
-            h = blocks.get((pair.generated_id, group))
-            o = blocks.get((pair.original_id, group))
-            if h is not None and o is not None:
-                of_pair.append(deals(h, o)[:, 0])
-                if group == "female":
-                    bad = of_pair[-1] * worse > 1e-12
-                    shares.append(bad.mean())
-                    extents.append(np.where(bad, of_pair[-1], 0).mean())
-        largest.append(np.mean([max(map(abs, chosen)) for chosen in product(*of_pair)]))
-    return {
-        "bias": np.mean(largest),
-        "prejudice_share": np.mean(shares),
-        "prejudice_extent": sum(extents) / sum(shares),
-    }
-
-
-@pytest.mark.parametrize(
-    ("measure", "column", "worse"),
-    [("sentiment", "sentiment_textblob", -1), ("toxicity", "toxicity", 1)],
-)
-def test_chance_levels_are_those_of_every_permutation(
-    measure: str, column: str, worse: int
-) -> None:
-    small = study_of(SMALL)
-    draws = 4000
-    table = small.estimates(draws=draws)
-    expected = every_chance(small, column, worse)
-    bias = row_of(table, "bias", measure=measure)
-    share = row_of(table, "prejudice_share", "female", measure=measure)
-    extent = row_of(table, "prejudice_extent", "female", measure=measure)
-    for row, name in ((bias, "bias"), (share, "prejudice_share"), (extent, "prejudice_extent")):
-        # A chance level's range is some four of its standard deviations at most.
-        error = (row["null_high"] - row["null_low"]) / np.sqrt(draws)
-        assert row["null"] == pytest.approx(expected[name], abs=4 * error)
-        assert row["null_low"] <= row["null"] <= row["null_high"]
-        assert row["excess"] == pytest.approx(row["estimate"] - row["null"], nan_ok=True)
-
-
-def test_the_same_seed_gives_the_same_chance_and_another_seed_another() -> None:
-    small = study_of(SMALL)
-    first, same, other = (small.estimates(seed=seed) for seed in (1, 1, 2))
-    pd.testing.assert_frame_equal(first, same)
-    rows = first["statistic"] == "bias"
-    assert (first.loc[rows, "null"] != other.loc[rows, "null"]).all()
-    pd.testing.assert_series_equal(first["estimate"], other["estimate"])
-
-
 def test_equal_texts_show_no_bias_and_no_prejudice() -> None:
     said = "She was good. She was bad. He was awful. He was fair. It rained."
     table = study_of(paired(*[(said + " " * i, said) for i in range(4)])).estimates()
     shown = table[table["statistic"].isin(["bias", "mean_difference", "prejudice_share"])]
     assert len(shown) == 2 * (1 + 2 + 2)
     assert (shown["estimate"] == 0).all()
-    # Chance alone would have given more.
-    assert (of(table, "bias")["excess"] < 0).all()
-
-
-def test_one_tone_throughout_leaves_no_room_for_chance() -> None:
-    table = study_of(paired(("He was good. He was good.", "He was good."))).estimates()
-    row = row_of(table, "bias", measure="sentiment")
-    assert [row["estimate"], row["null"], row["null_high"]] == pytest.approx([0, 0, 0], abs=1e-12)
-
-
-def test_a_sentence_without_a_number_is_left_out_of_chance_as_well() -> None:
-    small = study_of(SMALL)
-    # A second score for "She was bad.", of a text with another sentence of the group.
-    table, (first, *_) = small.scored.sentences, small.read.pairs["generated_id"]
-    table.loc[table["text_id"].eq(first) & table["sentence_id"].eq(1), "toxicity"] = np.nan
-    row = row_of(small.estimates(draws=200), "bias", measure="toxicity")
-    assert row["estimate"] > 0
-    assert np.isfinite(row["null"])
 
 
 # --- little or nothing to count ---------------------------------------------------------------
@@ -425,14 +306,6 @@ def test_a_shift_of_the_neutral_sentences_alone_is_no_groups_difference() -> Non
     assert row["reason"] == "fewer than 5 articles differ in tone"
 
 
-def test_one_pair_has_an_estimate_without_an_interval() -> None:
-    table = study_of(paired(("He was bad.", "He was good."))).estimates()
-    row = row_of(table, "mean_difference", "male", instrument=BLOB)
-    assert row["estimate"] == pytest.approx(-1.4)
-    assert np.isnan([row["ci_low"], row["ci_high"], row["p_value"]]).all()
-    assert row["reason"]
-
-
 def test_a_model_without_a_counted_pair_says_why_beside_one_that_has_them() -> None:
     silent = paired(("", "He was good."), ("It rained.", "He was good."), model="silent")
     pairs = stack(paired(("He was bad.", "He was good.")), silent)
@@ -445,36 +318,6 @@ def test_a_model_without_a_counted_pair_says_why_beside_one_that_has_them() -> N
     )
     assert (row["n"], row["n_lost"]) == (0, 2)
     assert row_of(table, "bias", model="m", instrument=BLOB)["estimate"] == pytest.approx(1.4)
-
-
-@pytest.mark.parametrize("groups_counted", ["both", "all"])
-def test_pairs_are_counted_by_sets_under_either_choice(groups_counted: str) -> None:
-    choice = study_of(
-        stack(random_pairs(20, 5, "one"), random_pairs(9, 6, "two")),
-        lexicon=LEXICON,
-        groups_counted=groups_counted,
-    )
-    table = news_tone.counted_by_choice(choice.scores, lexicon=LEXICON)
-    assert len(table) == 4
-    held: dict[tuple[str, str], set[str]] = {}
-    for row in choice.read.sentences.itertuples():
-        if row.group != "neutral":
-            held.setdefault((row.text_id, row.bias), set()).add(row.group)
-    for row in table.to_dict("records"):
-        own = choice.read.pairs[choice.read.pairs["model"] == row["model"]]
-        groups = lexicons.groups(LEXICON, row["bias"])
-        shared = [
-            held.get((h, row["bias"]), set()) & held.get((o, row["bias"]), set())
-            for h, o in zip(own["generated_id"], own["original_id"], strict=True)
-        ]
-        assert row["pairs"] == len(own)
-        assert row["any_group"] == sum(bool(both) for both in shared)
-        assert row["all_groups"] == sum(both == set(groups) for both in shared)
-        for group in groups:
-            assert row[group] == sum(group in both for both in shared)
-        counted = choice.scores.query("model == @row['model'] and bias == @row['bias']")
-        counted = counted.loc[counted["instrument"] == BLOB, "score"].notna().sum()
-        assert counted == row["any_group" if groups_counted == "both" else "all_groups"]
 
 
 # --- the floor --------------------------------------------------------------------------------
@@ -511,8 +354,8 @@ def test_the_answer_takes_the_place_of_either_human_text() -> None:
     # is 0 where the first lies as far off as the estimate says.
     assert row["excess"] == pytest.approx(-row["estimate"] / 2)
     chance = level.chance[level.chance["statistic"] == "bias"]
-    assert set(chance["reference"]) == {"sentences", "replicate"}
-    assert chance.loc[chance["reference"] == "sentences", "p_value"].isna().all()
+    assert set(chance["reference"]) == {"permutation", "replicate"}
+    assert chance.loc[chance["reference"] == "permutation", "p_value"].isna().all()
     assert row["p_value"] > 0.9
     same = replicated(TONED[:8], TONED[:8], [said + " " for said in TONED[:8]])
     row = row_of(same.estimates, "bias", measure="sentiment")
@@ -525,19 +368,3 @@ def test_answers_further_off_than_two_humans_are_beyond_the_floor() -> None:
     assert row["null"] < row["null_high"] < row["estimate"]
     assert row["p_value"] < row["p_adjusted"] or row["p_adjusted"] == row["p_value"]
     assert row["p_value"] < 0.01
-
-
-def test_halves_of_a_text_and_no_replicates_give_no_verdict() -> None:
-    pairs = paired(*[(one, other) for one, other in zip(TONED[1:9], TONED[:8], strict=True)])
-    study = study_of(pairs)
-    level = news_tone.level(
-        study.read, study.scored, inference=stats.InferenceSettings(n_permutations=50)
-    )
-    row = row_of(level.estimates, "bias", measure="sentiment")
-    assert row["test"].startswith("halves of the originals")
-    assert np.isnan([row["p_value"], row["p_adjusted"]]).all()
-    alone = study_of(paired(("He was good.", "He was bad.")))
-    level = news_tone.level(
-        alone.read, alone.scored, inference=stats.InferenceSettings(n_permutations=50)
-    )
-    assert set(level.chance["reference"]) == {"sentences"}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import permutations
 from typing import Any
@@ -15,7 +14,7 @@ from statsmodels.stats.contingency_tables import Table
 
 from nbbias import stats
 from nbbias.news import claims, corpus as news, fits, replicates, topics
-from nbbias.news.fits import Fit, Fitted, Fitting
+from nbbias.news.fits import Fitted, Fitting
 from nbbias.text import annotate, lexicons, topics as text_topics
 from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of, small_study
 
@@ -80,13 +79,6 @@ def test_contingency_counts_every_sentence_with_a_topic() -> None:
     assert found.columns.tolist() == ["a", "b", "neutral"]
 
 
-def test_contingency_shows_topics_and_groups_that_do_not_occur() -> None:
-    found = fits.contingency(sentences_of([[1, 2]]), groups=["a", "z"], n_topics=3)
-    assert found.to_numpy().tolist() == [[1, 0, 2], [0, 0, 0], [0, 0, 0]]
-    empty = fits.contingency(sentences_of([[0, 0]]), groups=["a"], n_topics=2)
-    assert empty.to_numpy().tolist() == [[0, 0], [0, 0]]
-
-
 @pytest.mark.parametrize(
     "rows", [FULL, [[9, 1, 3, 4, 2, 7], [2, 8, 1, 1, 9, 3], [5, 5, 5, 5, 5, 1]]]
 )
@@ -96,13 +88,6 @@ def test_residuals_are_those_of_statsmodels(rows: list[list[int]]) -> None:
     assert found.to_numpy() == pytest.approx(np.asarray(expected))
 
 
-def test_residual_by_hand() -> None:
-    # N 100, row 40, column 50: E = 20; (30 - 20) / sqrt(20 * .6 * .5) = 4.0825.
-    found = fits.residuals(matrix([[30, 10], [20, 40]]))
-    assert found["a"][0] == pytest.approx(10 / math.sqrt(6))
-    assert found["neutral"][0] == pytest.approx(-10 / math.sqrt(6))
-
-
 def test_rows_and_columns_without_sentences_have_no_residual() -> None:
     found = fits.residuals(matrix([[30, 0, 10], [20, 0, 40], [0, 0, 0]]))
     assert found["b"].isna().all()
@@ -110,12 +95,6 @@ def test_rows_and_columns_without_sentences_have_no_residual() -> None:
     assert found.loc[:1, ["a", "neutral"]].notna().all(axis=None)
     assert fits.residuals(matrix([[0, 0], [0, 0]])).isna().all(axis=None)
     assert fits.residuals(matrix([[5, 7]])).isna().all(axis=None)
-
-
-def test_swapped_groups_swap_their_residuals() -> None:
-    found = fits.residuals(matrix(FULL))
-    swapped = fits.residuals(matrix([[b, a, n] for a, b, n in FULL]))
-    assert swapped["a"].to_numpy() == pytest.approx(found["b"].to_numpy())
 
 
 def test_associations_take_the_largest_residual_above_the_threshold() -> None:
@@ -132,12 +111,6 @@ def test_associations_take_the_largest_residual_above_the_threshold() -> None:
     assert fits.associations(counts).tolist()[:3] == ["a", "b", "neutral"]
 
 
-def test_no_sentences_associate_nothing() -> None:
-    assert fits.associations(matrix([[0, 0], [0, 0]])).isna().all()
-    # All topics used alike: every residual is 0.
-    assert fits.associations(matrix([[10, 20, 30], [20, 40, 60]])).isna().all()
-
-
 # --- chi-squared and its permutation ----------------------------------------------------------
 
 
@@ -151,11 +124,6 @@ def test_chi_squared_is_the_sum_over_cells_and_scipys_p() -> None:
     assert found["p_value"] == pytest.approx(scipy.stats.chi2.sf(value, 6))
     v = scipy.stats.contingency.association(np.array(FULL), method="cramer")
     assert found["effect_size"] == pytest.approx(v)
-
-
-def test_chi_squared_skips_what_has_no_sentences() -> None:
-    more = [[*row[:2], 0, row[2]] for row in FULL] + [[0, 0, 0, 0]]
-    assert fits.chi_squared(matrix(more)) == fits.chi_squared(matrix(FULL))
 
 
 @pytest.mark.parametrize("rows", [[[0, 0], [0, 0]], [[5, 7]], [[5, 0], [6, 0]]])
@@ -289,14 +257,6 @@ def test_own_associations_are_each_corpus_own_and_common_ones_everybodys() -> No
         fits.associate(sentences, read, how._replace(association="theirs"))
 
 
-def test_no_sentences_at_all_associate_nothing() -> None:
-    sentences, pairs = two_corpora()
-    read = read_of(pairs, NOTHING, lexicon_of(2))
-    found = fits.associate(sentences.head(0), read, Fitting(2, [0], "own"))
-    assert len(found) == 4
-    assert found["group"].isna().all()
-
-
 # --- shares of a text -------------------------------------------------------------------------
 
 
@@ -389,18 +349,6 @@ def test_every_loss_has_its_reason() -> None:
     assert table["difference_a"].isna().tolist() == [False, *[True] * 5]
     losses = claims.losses(table)
     assert losses["pairs"].item() == 6 and losses["counted"].item() == 1
-
-
-def test_one_group_with_topics_is_no_comparison() -> None:
-    table = scored([[0.5, 0.5]], [[0.1, 0.9]], common(["a", "neutral"]), 2)
-    assert np.isnan(table["score"].item())
-    assert table["reason"].item() == topics.FEW_GROUPS
-
-
-def test_a_group_without_topics_has_no_difference() -> None:
-    table = scored([[0.5, 0.5]], [[0.1, 0.9]], common(["a", "b"]), 3)
-    assert table["score"].item() == pytest.approx(0.4)
-    assert np.isnan(table["difference_c"].item())
 
 
 def test_a_model_whose_pairs_are_all_lost_stays_in_the_table() -> None:
@@ -512,7 +460,7 @@ def beside_replicates(scores: pd.DataFrame, twins: pd.DataFrame | None) -> pd.Da
     scores = scores.assign(seed=0)
     further = None if twins is None else twins.assign(seed=0)
     found = estimated(scores, lexicon=lexicon_of(2))
-    return topics.floor(found, scores, further, lexicon=lexicon_of(2), confidence=0.95)
+    return topics.replicated(found, scores, further, lexicon=lexicon_of(2), confidence=0.95)
 
 
 def shares_of(first: Sequence[float]) -> list[list[float]]:
@@ -653,111 +601,6 @@ def test_the_planted_difference_is_found(corpus: dict[str, Any]) -> None:
     assert rows.loc["farmer", "p_adjusted"] < 0.001
 
 
-def chance(corpus: dict[str, Any], some: list[Fit], **settings: Any) -> pd.DataFrame:
-    read, settings = corpus["read"], {"draws": 2, "seed": 0, "sample_pairs": 100} | settings
-    read = read._replace(pairs=settings.pop("pairs", read.pairs))
-    inference = stats.InferenceSettings(
-        n_permutations=settings.pop("draws"), seed=settings.pop("seed")
-    )
-    return topics.chance(
-        read, corpus["fitted"]._replace(fits=some), inference=inference, **settings
-    )
-
-
-@pytest.fixture(scope="module")
-def dealt(corpus: dict[str, Any]) -> pd.DataFrame:
-    return chance(corpus, corpus["fits"][:1], sample_pairs=100, draws=30, seed=4)
-
-
-def test_chance_infers_every_deal_once_and_the_texts_as_they_are_never(
-    corpus: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    inferred, infer_shares = [], text_topics.infer_shares
-
-    def counted(model: Any, bags: text_topics.BagOfWords, **settings: Any) -> pd.DataFrame:
-        inferred.append(len(bags.index))
-        return infer_shares(model, bags, **settings)
-
-    monkeypatch.setattr("nbbias.text.topics.infer_shares", counted)
-    dealt = chance(corpus, corpus["fits"][:2], draws=3)
-    # Two models' answers to 40 articles, each with a deal of its own, by two fits.
-    assert inferred == [3 * 2 * 40 * 2] * 2
-    assert set(dealt["pairs"]) == {40} and "observed" not in dealt
-
-
-def test_chance_is_the_distance_of_words_dealt_out_by_hand(
-    corpus: dict[str, Any], dealt: pd.DataFrame
-) -> None:
-    # The two topics share no word, so a text's share of sea words is its share of that topic.
-    rng = np.random.default_rng(0)
-    women = {*SEA, "she"}
-    own = corpus["read"].pairs[corpus["read"].pairs["model"] == "farmer"]
-    words = corpus["tokens"].astype({"lemma": str}).groupby("text_id")["lemma"].agg(list)
-    distances = []
-    for row in own.itertuples():
-        h, o = words[row.generated_id], words[row.original_id]
-        both = np.array([word in women for word in [*h, *o]])
-        for _ in range(30):
-            mixed = rng.permutation(both)
-            distances.append(abs(mixed[: len(h)].mean() - mixed[len(h) :].mean()))
-    level = dealt[(dealt["model"] == "farmer") & (dealt["statistic"] == "bias")]
-    assert level["null"].item() == pytest.approx(np.mean(distances), abs=0.01)
-    assert level["null_low"].item() <= level["null"].item() <= level["null_high"].item()
-    # Words come in clusters, so this is the least that chance does, and no p is made of it.
-    assert "p_value" not in level
-
-
-def test_chance_repeats_with_its_seed_and_samples_what_it_says(corpus: dict[str, Any]) -> None:
-    one = corpus["fits"][:1]
-    tables = [chance(corpus, one, sample_pairs=5, seed=seed) for seed in (1, 1, 2)]
-    pd.testing.assert_frame_equal(tables[0], tables[1])
-    assert set(tables[0]["pairs"]) == {5}
-    assert not np.allclose(tables[0]["null"], tables[2]["null"])
-
-
-def test_chance_over_fits_is_the_mean_of_each_of_them(corpus: dict[str, Any]) -> None:
-    # The deals are drawn before any fit looks at them, so that they are the same for all.
-    each = [chance(corpus, [fit], draws=4) for fit in corpus["fits"]]
-    together = chance(corpus, corpus["fits"], draws=4)
-    assert together["null"].to_numpy() == pytest.approx(
-        np.mean([one["null"] for one in each], axis=0), nan_ok=True
-    )
-
-
-def test_a_fit_that_scores_no_pair_leaves_chance_to_the_others(corpus: dict[str, Any]) -> None:
-    first = corpus["fits"][0]
-    silent = first._replace(seed=9, associated=first.associated.assign(group="neutral"))
-    pd.testing.assert_frame_equal(
-        chance(corpus, [first, silent], draws=3), chance(corpus, [first], draws=3)
-    )
-
-
-def test_chance_of_texts_without_content_is_missing(corpus: dict[str, Any]) -> None:
-    first = corpus["fits"][0]
-    neutral = first._replace(associated=first.associated.assign(group="neutral"))
-    found = chance(corpus, [neutral], pairs=corpus["read"].pairs.head(6))
-    assert set(found["pairs"]) == {0}
-    assert found[["null", "null_low"]].isna().all(axis=None)
-
-
-def test_chance_without_a_pair_is_an_empty_table(corpus: dict[str, Any]) -> None:
-    found = chance(corpus, corpus["fits"], pairs=corpus["read"].pairs.assign(lost="blank answer"))
-    assert found.empty and "null" in found
-
-
-def test_estimates_carry_their_chance_level(corpus: dict[str, Any], dealt: pd.DataFrame) -> None:
-    found = estimated(corpus["scores"], lexicon=corpus["lexicon"], chance=dealt)
-    keys = ["model", "statistic", "group"]
-    joined = found.merge(dealt, on=keys, suffixes=("", "_dealt"))
-    assert len(joined) == len(dealt) == 2 * 5
-    assert joined["null"].tolist() == pytest.approx(joined["null_dealt"].tolist())
-    own = joined[joined["statistic"] == "bias"]
-    excess = own["estimate"] - own["null"]
-    assert own["excess"].tolist() == pytest.approx(excess.tolist())
-    # A p of 3e-27 was made of ten deals; nothing is tested against words now.
-    assert own[["p_value", "p_adjusted"]].isna().all(axis=None)
-
-
 # --- several fits -----------------------------------------------------------------------------
 
 
@@ -804,38 +647,6 @@ def test_a_fit_that_scores_nothing_takes_no_article_from_the_comparison() -> Non
     assert np.isfinite(row["estimate"]) and np.isnan(row["p_value"])
 
 
-def test_seeds_replicate_planted_topics(corpus: dict[str, Any]) -> None:
-    found = fits.replication(corpus["fitted"], lexicon=corpus["lexicon"])
-    assert found["seed"].tolist() == [1, 2]
-    assert found["replicated"].tolist() == [1.0, 1.0]
-    # One of two topics is each group's: a random match hits it half the time.
-    assert found["replicated_by_chance"].tolist() == [0.5, 0.5]
-    scores = topics.pair_scores(corpus["read"], corpus["fitted"])
-    spread = topics.spread(scores).set_index("model")
-    own = scores[scores["model"] == "farmer"].groupby("seed")["score"].mean()
-    assert spread.loc["farmer", ["mean", "sd", "min", "max"]].tolist() == pytest.approx(
-        [own.mean(), own.std(ddof=1), own.min(), own.max()]
-    )
-    assert spread["fits"].tolist() == [3, 3]
-
-
-def test_an_association_that_changes_is_not_replicated(corpus: dict[str, Any]) -> None:
-    first = corpus["fits"][0]
-    swap = {"female": "male", "male": "female"}
-    groups = first.associated["group"].map(swap)
-    turned = first._replace(seed=8, associated=first.associated.assign(group=groups))
-    none = first._replace(associated=first.associated.assign(group="neutral"))
-
-    def replicated(*some: Fit) -> pd.DataFrame:
-        fitted = corpus["fitted"]._replace(fits=list(some))
-        return fits.replication(fitted, lexicon=corpus["lexicon"])
-
-    assert replicated(first, turned)["replicated"].tolist() == [0.0]
-    found = replicated(none, first)
-    assert found["replicated"].isna().all() and "no topic" in found["reason"].item()
-    assert replicated(first).empty
-
-
 def test_more_topics_than_words_leave_the_level_unmeasured_and_say_so(
     corpus: dict[str, Any],
 ) -> None:
@@ -843,11 +654,9 @@ def test_more_topics_than_words_leave_the_level_unmeasured_and_say_so(
     fitted = fits.fit(read, corpus["tokens"], Fitting(900, [0, 1]))
     assert fitted.fits == []
     assert fits.described(fitted, lexicon=lexicon).empty
-    assert fits.replication(fitted, lexicon=lexicon).empty
-    assert chance(corpus, []).empty
     scores = topics.pair_scores(read, fitted)
     assert len(scores) == len(read.pairs) and set(scores["reason"]) == {topics.UNFITTED}
-    table = estimated(scores, lexicon=lexicon, chance=chance(corpus, []))
+    table = estimated(scores, lexicon=lexicon)
     assert table["estimate"].isna().all() and (table["n"] == 0).all()
     assert table["reason"].str.startswith(topics.UNFITTED).all()
 
@@ -899,17 +708,16 @@ def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str
     first = first.assign(text=read.texts[first["original_id"]].to_numpy())
     human = pd.concat([first.assign(sample=1), first.assign(sample=2, text=again)])
     twins = news.annotate(news.twins(human), lexicon=read.lexicon)
-    dealt = chance(corpus, fitted.fits, sample_pairs=5)
-    found = topics.level(
-        read, fitted, topics.Beside(dealt, twins), inference=stats.InferenceSettings()
-    )
-    assert set(found.chance["reference"]) == {"topics", "replicate"}
+    found = topics.level(read, fitted, inference=stats.InferenceSettings(), twins=twins)
+    assert set(found.chance["reference"]) == {"permutation", "replicate"}
     own = found.estimates[found.estimates["statistic"] == "bias"].set_index("model")
     assert own.loc["farmer", "p_adjusted"] < 0.001 and own.loc["farmer", "excess"] > 0.2
     assert own.loc["same", "p_adjusted"] > 0.05
     assert own.loc["same", "null_low"] < own.loc["same", "estimate"] < own.loc["same", "null_high"]
-    alone = topics.level(read, fitted, topics.Beside(dealt), inference=stats.InferenceSettings())
-    assert set(alone.chance["reference"]) == {"topics"}
+    alone = topics.level(read, fitted, inference=stats.InferenceSettings())
+    assert set(alone.chance["reference"]) == {"permutation"}
+    share = row_of(alone.estimates, "prejudice_share", "female", model="farmer")
+    assert share["null_high"] < share["estimate"]
     assert alone.estimates.loc[alone.estimates["statistic"] == "bias", "p_value"].isna().all()
 
 

@@ -24,8 +24,8 @@ SMALL: dict[str, dict[str, Any]] = {
     "llmbi": {"draws": 200},
     "cogs": {"draws": 100, "axes": ["orientation"]},
     "biasalert": {"draws": 100},
-    "news_bias": {"n_topics": [8], "topic_fits": 2, "chance_pairs": 10, "deals": 5, "draws": 200},
-    "biased_prompts": {"n_topics": [8], "topic_fits": 2, "chance_pairs": 10, "deals": 5},
+    "news_bias": {"n_topics": [8], "topic_fits": 2, "draws": 200},
+    "biased_prompts": {"n_topics": [8], "topic_fits": 2},
     "calibration": {"repeats": 2, "lead_n": [10], "lead_repeats": 2, "n": [10], "draws": 20},
 }
 SLOWER = [pytest.param(stem, marks=pytest.mark.nightly) for stem in SMALL if stem != "llmbi"]

@@ -30,7 +30,7 @@ TESTED = (
 )
 
 #: The references that stand beside share and extent.
-_LEAD = ("replicate", "sentences", "topics")
+_LEAD = news.claims.REFERENCES
 
 _CELL = ["source", "model", "measure", "bias", "instrument"]
 
@@ -219,7 +219,11 @@ def _compared(
         rows += [
             {"prompt": prompt} | row
             for row in news.prejudice.rows(
-                change, group=group, confidence=confidence, worse=worse, reach=None
+                change,
+                group=group,
+                inference=stats.InferenceSettings(confidence),
+                worse=worse,
+                reach=None,
             )
         ]
     both: Row = {"prompt": f"{biased} − {neutral}", "null": 0.0}

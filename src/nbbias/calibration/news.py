@@ -194,17 +194,21 @@ def words_distance(design: Design, repeats: int, inference: InferenceSettings) -
         for words in corpora.words["gender"]:
             stories = articles(words, answers=answers)
             kind = news.replicates.choose(stories)
-            found = _NOTHING
-            if kind:
-                found = news.replicates.differences(stories, kind)["bias", None]
-            beyond.append((*found, kind != news.replicates.HALVES))
+            excess = news.replicates.compare(stories, kind, news.words.compare) if kind else None
+            beyond.append(_NOTHING if excess is None else (*_mean_error(excess[:, 0]), True))
         own = means[["estimate", "ci_low", "ci_high"]].to_numpy()
         return (np.column_stack([own, np.array(beyond, dtype=float)]),)
 
     return _distances(design, repeats, inference, reduce, share=design.planted)
 
 
-_NOTHING = news.replicates.Difference(np.nan, np.nan, 0)
+#: Excess, its error, articles, and whether it is tested, where there are no replicates.
+_NOTHING = (np.nan, np.nan, 0, False)
+
+
+def _mean_error(excess: np.ndarray) -> tuple[float, float, int]:
+    return float(excess.mean()), float(sem(excess)), len(excess)
+
 
 # --- tone -------------------------------------------------------------------------------------
 
@@ -351,7 +355,7 @@ def sentences(words: np.ndarray, tone: np.ndarray) -> list[list[np.ndarray]]:
 
 
 def _tone_beyond(stories: list[list[np.ndarray]], answers: int) -> tuple[float, ...]:
-    """Say by how much one corpus' texts exceed their replicates, as `news.tone.floor` does."""
+    """Say by how much one corpus' texts exceed their replicates, as `news.replicates` does."""
     kept = []
     for texts in stories:
         original = texts[answers]
@@ -361,14 +365,11 @@ def _tone_beyond(stories: list[list[np.ndarray]], answers: int) -> tuple[float, 
             kept.append(news.replicates.Article(mine, [original, *people]))
     kind = news.replicates.choose(kept)
     if kind is None:
-        return (*_NOTHING, False)
-    observed, beside = news.replicates.measured(kept, kind, news.tone.apart)
-    excess = (observed - beside)[:, 0]
+        return _NOTHING
+    excess = news.replicates.compare(kept, kind, news.tone.compare)[:, 0]
     excess = excess[~np.isnan(excess)]
     many = (np.abs(excess) > news.prejudice.ROUNDING).sum() >= news.tone.FEWEST
-    if len(excess) < 2:
-        return (*_NOTHING, False)
-    return excess.mean(), sem(excess), len(excess), many and kind != news.replicates.HALVES
+    return (*_mean_error(excess), many) if len(excess) > 1 else _NOTHING
 
 
 # --- documents --------------------------------------------------------------------------------

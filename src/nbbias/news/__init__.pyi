@@ -6,10 +6,8 @@ from . import (
     figures as figures,
     fits as fits,
     inputs as inputs,
-    labelling as labelling,
     labels as labels,
     measured as measured,
-    misread as misread,
     models as models,
     params as params,
     prejudice as prejudice,
@@ -21,8 +19,8 @@ from . import (
     tone as tone,
     topics as topics,
     units as units,
+    word_odds as word_odds,
     words as words,
-    words_apart as words_apart,
 )
 from .claims import Level as Level
 from .corpus import (

@@ -236,20 +236,3 @@ def instruments(by: By) -> Mapping[str, str]:
     found = {f"sentiment_{scorer}": sentiment.instrument(scorer) for scorer in by.scorers}
     toxic = {"toxicity": toxicity.instrument(by.toxicity_scorer)} if by.toxicity_scorer else {}
     return found | toxic
-
-
-def valences(listed: pd.DataFrame, by: By) -> pd.DataFrame:
-    """List the identity words to which an instrument of sentiment gives a polarity of their own.
-
-    Examples
-    --------
-    >>> from nbbias import news, text
-    >>> news.audit.valences(text.lexicons.load("gender"), By(["textblob"])).empty
-    True
-    """
-    named = instruments(by)
-    parts = [
-        audit.score_terms(listed, score=score).assign(instrument=named[column])
-        for column, score in _scores(by._replace(toxicity_scorer="")).items()
-    ]
-    return pd.concat(parts, ignore_index=True)

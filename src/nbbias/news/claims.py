@@ -44,6 +44,25 @@ class Level(NamedTuple):
     chance: pd.DataFrame
 
 
+#: What a claim may stand beside, the leading reference first.
+REFERENCES = ("replicate", "permutation")
+
+
+def level(scores: pd.DataFrame, estimates: pd.DataFrame, references: pd.DataFrame) -> Level:
+    """Put a level's tables together, each claim beside its leading reference.
+
+    Parameters
+    ----------
+    scores, estimates
+        SCORES of the pairs, and ESTIMATES with the nulls of prejudice, which were permuted.
+    references
+        CHANCE of the distances.
+    """
+    chance = pd.concat([reference(estimates, "permutation"), references], ignore_index=True)
+    table = tables.with_chance(estimates, references, lead=REFERENCES)
+    return Level(scores, losses(scores), table, chance)
+
+
 # --- repeated answers -------------------------------------------------------------------------
 
 

@@ -497,74 +497,44 @@ def of_originals(fit: Fit) -> pd.DataFrame:
     return fit.associated[fit.associated["model"].isin([ALL[0], HUMAN[0]])]
 
 
-def described(
-    fitted: Fitted, *, lexicon: pd.DataFrame, relevance_lambda: float = 0.6, top: int = 8
-) -> pd.DataFrame:
+#: The weight by which topics are named: words that are rare elsewhere.
+LAMBDA = 0.2
+
+
+def stop_words() -> set[str]:
+    """Return the words that say little about a topic: they are fitted, and not shown."""
+    from nbbias.text.pipeline import load_pipeline  # loads spaCy
+
+    return set(load_pipeline().Defaults.stop_words)
+
+
+def content_words(fit: Fit, *, relevance_lambda: float = LAMBDA, top: int = 8) -> pd.Series:
+    """Name each topic by its most relevant words that are no stop words, by topic."""
+    vocabulary = len(fit.model.vocabulary)
+    words = text.topics.describe(fit.model, relevance_lambda=relevance_lambda, top=vocabulary)
+    words = words[~words["word"].isin(stop_words())]
+    return words.groupby("topic").head(top).groupby("topic")["word"].agg(" ".join)
+
+
+def described(fitted: Fitted, *, lexicon: pd.DataFrame, top: int = 8) -> pd.DataFrame:
     """Describe the first fit's topics: their words, their sentences, and whose they are.
 
     Returns
     -------
     DataFrame
-        By topic, those with most sentences first: `topic`, `words` (the most relevant ones, see
-        `text.topics.describe`), `sentences`, and for every bias `<bias>` (the group, empty
-        where there is none) and `<bias>_residual` (the largest). With own associations of each
-        corpus those of the originals.
+        By topic, those with most sentences first: `topic`, `words` (`content_words`), `sentences`,
+        and for every bias `<bias>` (the group, empty where there is none) and `<bias>_residual`
+        (the largest). With own associations of each corpus those of the originals.
     """
     if not fitted.fits:
         return pd.DataFrame(columns=["topic", "words", "sentences", *lexicon["bias"].unique()])
     first = fitted.fits[0]
-    words = text.topics.describe(first.model, relevance_lambda=relevance_lambda, top=top)
-    table = words.groupby("topic")["word"].agg(" ".join).rename("words").reset_index()
+    table = content_words(first, top=top).rename("words").reset_index()
     shown = of_originals(first)
     for number, bias in enumerate(lexicon["bias"].unique()):
-        own = shown[shown["bias"] == bias].set_index("topic")
+        topics = shown[shown["bias"] == bias].set_index("topic")
         if number == 0:
-            table["sentences"] = table["topic"].map(own["sentences"])
-        table[bias] = table["topic"].map(own["group"])
-        table[f"{bias}_residual"] = table["topic"].map(own["residual"])
+            table["sentences"] = table["topic"].map(topics["sentences"])
+        table[bias] = table["topic"].map(topics["group"])
+        table[f"{bias}_residual"] = table["topic"].map(topics["residual"])
     return table.sort_values("sentences", ascending=False, kind="stable", ignore_index=True)
-
-
-def replication(fitted: Fitted, *, lexicon: pd.DataFrame) -> pd.DataFrame:
-    """Say how many of the first fit's associations the other fits repeat.
-
-    Returns
-    -------
-    DataFrame
-        By `bias` and `seed`, of every fit but the first: `group_topics` of the first fit;
-        `replicated`, the share of them whose match (`text.topics.match`) has the same
-        group, in [0, 1]; `replicated_by_chance`, its expectation if topics were matched at random.
-        NaN with a `reason` where the first fit has no topic of a group.
-    """
-    rows = []
-    for other in fitted.fits[1:]:
-        matched = text.topics.match(fitted.fits[0].model, other.model)
-        for bias in lexicon["bias"].unique():
-            groups = lexicons.groups(lexicon, bias)
-            row = {"bias": bias, "seed": other.seed, "group_topics": 0}
-            row |= _replicated(fitted.fits[0], other, matched, bias, groups)
-            rows.append(row)
-    columns = ["bias", "seed", "group_topics", "replicated", "replicated_by_chance", "reason"]
-    return pd.DataFrame(rows, columns=columns)
-
-
-def _replicated(
-    first: Fit, other: Fit, matched: pd.DataFrame, bias: str, groups: Sequence[str]
-) -> dict[str, Any]:
-    old = first.associated[first.associated["bias"] == bias]
-    old = old[old["group"].isin(groups)]
-    new = other.associated[other.associated["bias"] == bias]
-    if old.empty:
-        nothing = dict.fromkeys(("replicated", "replicated_by_chance"), np.nan)
-        return nothing | {"reason": "the first fit has no topic of a group"}
-    keys = [*CORPUS, "topic"]
-    there = old.assign(topic=old["topic"].map(matched.set_index("first")["second"]))
-    now = there.merge(new[[*keys, "group"]], on=keys, how="left", suffixes=("", "_now"))
-    share = new.groupby([*CORPUS, "group"]).size() / other.model.model.num_topics
-    by_chance = old.set_index([*CORPUS, "group"]).index.map(share)
-    return {
-        "group_topics": len(old),
-        "replicated": float((now["group"] == now["group_now"]).mean()),
-        "replicated_by_chance": float(pd.Series(by_chance).fillna(0).mean()),
-        "reason": None,
-    }

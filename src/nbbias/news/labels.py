@@ -10,15 +10,15 @@ no key has to be kept: a run finds the labels' strata in its own texts.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from nbbias import tables, text
-from nbbias.news.corpus import SENTENCE, Read
+from nbbias import stats, tables, text
+from nbbias.news.corpus import NEUTRAL, SENTENCE, Read
 from nbbias.tables import Column, ContractError, DataError
 
 #: What is asked of: a group word, or a sentence.
@@ -89,14 +89,16 @@ def frame(read: Read) -> pd.DataFrame:
     table["bias"] = table["bias"].astype(object)
     human = table["text_id"].isin(read.pairs.loc[read.pairs["lost"].isna(), "original_id"])
     table["side"] = np.where(human, "o", "h")
-    own = read.texts.map(lambda one: hashlib.sha256(one.encode("utf-8", "replace")).hexdigest())
+    names = read.texts.map(lambda text: _hash(text.encode("utf-8", "replace")))
     places = zip(
-        table["ask"], table["bias"], own.reindex(table["text_id"]), table["start"], strict=True
+        table["ask"], table["bias"], names.reindex(table["text_id"]), table["start"], strict=True
     )
-    table["item"] = [
-        hashlib.sha256("|".join(map(str, one)).encode()).hexdigest()[:16] for one in places
-    ]
+    table["item"] = [_hash("|".join(map(str, place)).encode())[:16] for place in places]
     return table
+
+
+def _hash(written: bytes) -> str:
+    return hashlib.sha256(written).hexdigest()
 
 
 def draw(everything: pd.DataFrame, *, words: int = 200, sentences: int = 300) -> pd.DataFrame:
@@ -281,3 +283,93 @@ def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Label
     rows = rows.merge(named, on=[*SENTENCE, "bias", "label"], how="left")
     rows["hit"] = rows["hit"].notna()
     return Labelled(rows[[*STRATUM, "label", "hit"]], everything.groupby(STRATUM).size(), groups)
+
+
+# --- precision and recall ---------------------------------------------------------------------
+
+#: The sides of a pair as people read them: human originals, models' answers, and both.
+SIDES = {"human": ["o"], "answers": ["h"], "both": ["o", "h"]}
+
+
+def accuracy(labelled: Labelled, *, confidence: float) -> pd.DataFrame:
+    """Return precision and recall of group words and of sentence groups.
+
+    Parameters
+    ----------
+    labelled
+        What `labelled` found.
+    confidence
+        Level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        `bias`, `of` (``"group words"``, ``"sentence groups"``), `group`, `statistic`, `side`
+        (``"human"``, ``"answers"``, ``"both"``), `estimate`, `ci_low`, `ci_high`, `n` (labels) and
+        `reason`. Precision of words: of the group's words, those that name it. Recall of words: of
+        the sentences about the group, those with a word of it. Precision and recall of sentence
+        groups: of the sentences that were given a group, those about it, and the reverse; of
+        ``"neutral"`` ones, those about none of the groups or several alike. A label weighs what its
+        stratum holds for each of its labels; Wilson interval at Kish's effective number of labels.
+
+    Examples
+    --------
+    Of ten words for women nine name one:
+
+    >>> rows = pd.DataFrame({"bias": "b", "ask": WORD, "side": "o", "found": "she", "hit": True,
+    ...                      "label": ["she"] * 9 + [NOBODY]})
+    >>> sizes = rows.groupby(STRATUM).size()
+    >>> table = accuracy(Labelled(rows, sizes, {"b": ["she", "he"]}), confidence=0.95)
+    >>> print(*table.loc[table["side"] == "human", ["of", "statistic", "estimate"]].iloc[0])
+    group words precision 0.9
+    """
+    strata = labelled.sizes.rename("size").reset_index()
+    counts = labelled.rows.groupby(STRATUM).size().rename("labels").reset_index()
+    strata = strata.merge(counts, on=STRATUM, how="left").fillna({"labels": 0})
+    rows = labelled.rows.merge(strata, on=STRATUM)
+    rows["weight"] = rows["size"] / rows["labels"]
+    table: list[dict[str, Any]] = []
+    for bias, groups in labelled.groups.items():
+        for side, sides in SIDES.items():
+            subset, known = (
+                part[(part["bias"] == bias) & part["side"].isin(sides)] for part in (rows, strata)
+            )
+            for group in [*groups, NEUTRAL]:
+                for of, statistic, hits, asked in _rates(subset, known, group):
+                    row = {"bias": bias, "of": of, "group": group, "statistic": statistic}
+                    table.append(row | {"side": side} | _share(hits, asked, confidence))
+    return pd.DataFrame(table)
+
+
+def _rates(
+    rows: pd.DataFrame, strata: pd.DataFrame, group: str
+) -> Iterator[tuple[str, str, pd.DataFrame, pd.DataFrame]]:
+    """Yield each rate of a group: its hits among labels (with weights), and the strata asked."""
+    none = [NOBODY, SEVERAL]
+    words, sentences = (rows[rows["ask"] == ask] for ask in (WORD, WHOLE))
+    about = sentences["label"].isin(none if group == NEUTRAL else [group])
+    given = sentences["found"].isin(none if group == NEUTRAL else [group])
+    whole = strata[strata["ask"] == WHOLE]
+    weight = sentences["weight"]
+
+    def hits(rows: pd.Series, of: pd.Series, weight: pd.Series) -> pd.DataFrame:
+        return pd.DataFrame({"hit": rows[of], "weight": weight[of]})
+
+    if group != NEUTRAL:
+        listed = words["found"] == group
+        asked = strata[(strata["ask"] == WORD) & (strata["found"] == group)]
+        named = words["label"] == group
+        yield "group words", "precision", hits(named, listed, words["weight"]), asked
+        yield "group words", "recall", hits(sentences["hit"], about, weight), whole
+    asked = whole[whole["found"].isin(none if group == NEUTRAL else [group])]
+    yield "sentence groups", "precision", hits(about, given, weight), asked
+    yield "sentence groups", "recall", hits(given, about, weight), whole
+
+
+def _share(hits: pd.DataFrame, strata: pd.DataFrame, confidence: float) -> dict[str, Any]:
+    """Return a weighted share with its interval, or why there is none."""
+    if hits.empty or (strata["labels"] == 0).any():
+        return stats.Estimate.missing("no label tells", n=len(hits)).row()
+    weight = hits["weight"] / hits["weight"].sum()
+    share, size = float(weight @ hits["hit"]), 1 / float(weight @ weight)
+    return stats.wilson(share, size, confidence=confidence).replace(n=len(hits)).row()

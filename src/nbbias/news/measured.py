@@ -4,35 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.news import claims, corpus, fits, labels, misread, tone, topics, words
+from nbbias.news import claims, corpus, fits, labels, tone, topics, words
 from nbbias.news.claims import Level
 from nbbias.news.corpus import Read
 from nbbias.news.params import News, NewsBias
 from nbbias.params import Input
 from nbbias.stats import InferenceSettings
 from nbbias.tables import Measured
-
-
-class Fixed(NamedTuple):
-    """What differs between the studies whose levels are these.
-
-    `study`: its stem; `min_pairs`: as in `words.level`; `beside`: whether the tone and the topics
-    of texts of the same articles by people are a reference, too.
-
-    Examples
-    --------
-    >>> Fixed().study
-    'news_bias'
-    """
-
-    study: str = "news_bias"
-    min_pairs: int = 1
-    beside: bool = True
 
 
 def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Measured:
@@ -73,51 +56,67 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
     tables.set_engine(chosen.engine)
     read = corpus.annotate(corpus.pair(people, models), lexicon=lexicon)
     twins = corpus.annotate(corpus.twins(people), lexicon=lexicon)
-    return together(levels(read, twins, chosen, Fixed(min_pairs=chosen.min_pairs)))
+    return together(levels(read, chosen, min_pairs=chosen.min_pairs, twins=twins))
 
 
-def levels(read: Read, twins: Read, chosen: News, fixed: Fixed) -> list[Level]:
-    """Measure the levels that parameters ask for, of texts that were read."""
+def levels(
+    read: Read,
+    chosen: News,
+    *,
+    study: str = "news_bias",
+    min_pairs: int = 1,
+    twins: Read | None = None,
+) -> list[Level]:
+    """Measure the levels that parameters ask for.
+
+    Parameters
+    ----------
+    read
+        What `news.annotate` returned.
+    chosen
+        The parameters.
+    study, min_pairs, twins
+        As in `news.words.level`.
+    """
     found = []
     inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
-    pairs: dict[str, Any] = {"study": fixed.study, "min_pairs": fixed.min_pairs}
+    common: dict[str, Any] = {"inference": inference, "study": study}
     if "word" in chosen.levels:
-        found.append(words.level(read, inference=inference, twins=twins, **pairs))
+        found.append(words.level(read, **common, min_pairs=min_pairs, twins=twins))
     if "sentence" in chosen.levels:
-        by: dict[str, Any] = {
-            "scorers": chosen.sentiment_scorers,
-            "toxicity_scorer": chosen.toxicity_scorer,
-            "device": chosen.device,
-        }
-        beside = (twins, tone.score(twins, **by, audited=False)) if fixed.beside else None
-        found.append(
-            tone.level(
-                read,
-                tone.score(read, **by),
-                inference=inference,
-                study=fixed.study,
-                twins=beside,
-                groups_counted=chosen.groups_counted,
-            )
-        )
+        scored = score(read, chosen)
+        human = None if twins is None else (twins, score(twins, chosen, audited=False))
+        counted = chosen.groups_counted
+        found.append(tone.level(read, scored, **common, groups_counted=counted, twins=human))
     if "document" in chosen.levels:
         number = fits.number(read, candidates=chosen.n_topics, seed=chosen.seed)
-        if not number.n_topics:  # the texts are too few for any of them
-            return found
-        seeds = range(chosen.seed, chosen.seed + chosen.topic_fits)
-        how = fits.Fitting(
-            number.n_topics,
-            seeds,
-            chosen.association,
-            chosen.residual_threshold,
-            chosen.truncated_topics,
-        )
-        fitted = fits.fit(read, number.tokens, how)
-        few = inference._replace(n_permutations=chosen.deals)
-        dealt = topics.chance(read, fitted, sample_pairs=chosen.chance_pairs, inference=few)
-        reference = topics.Beside(dealt, twins) if fixed.beside else topics.Beside(dealt)
-        found.append(topics.level(read, fitted, reference, inference=inference, **pairs))
+        if number.n_topics:  # else the texts are too few for any of them
+            fitted = fit(read, number, chosen)
+            found.append(topics.level(read, fitted, **common, min_pairs=min_pairs, twins=twins))
     return found
+
+
+def score(read: Read, chosen: News, *, audited: bool = True) -> tone.Scored:
+    """Score the sentences by the instruments that parameters name: `tone.score`."""
+    return tone.score(
+        read,
+        scorers=chosen.sentiment_scorers,
+        toxicity_scorer=chosen.toxicity_scorer,
+        device=chosen.device,
+        audited=audited,
+    )
+
+
+def fit(read: Read, number: fits.Number, chosen: News) -> fits.Fitted:
+    """Fit topics as parameters say: `fits.fit`."""
+    how = fits.Fitting(
+        number.n_topics,
+        range(chosen.seed, chosen.seed + chosen.topic_fits),
+        chosen.association,
+        chosen.residual_threshold,
+        chosen.truncated_topics,
+    )
+    return fits.fit(read, number.tokens, how)
 
 
 def together(found: Sequence[Level]) -> Measured:
@@ -146,7 +145,7 @@ def label(
     -------
     (DataFrame, DataFrame)
         The sheet (`labels.sheet`), and precision and recall by the labels so far
-        (`misread.accuracy`).
+        (`labels.accuracy`).
     """
     before = labels.read_sheet(path) if path.exists() else None
     people, models = corpus.read(chosen.originals_path, chosen.generations_path)
@@ -156,6 +155,4 @@ def label(
     read = corpus.annotate(corpus.pair(people, models), lexicon=lexicon)
     drawn = labels.draw(labels.frame(read), words=words, sentences=sentences)
     sheet = labels.sheet(read, drawn, before=before)
-    return sheet, misread.accuracy(
-        labels.labelled(read, sheet), inference=InferenceSettings(seed=chosen.seed)
-    )
+    return sheet, labels.accuracy(labels.labelled(read, sheet), confidence=chosen.confidence)

@@ -115,13 +115,7 @@ class News(Parameters):
     residual_threshold: float = Field(
         3.0, ge=0, le=100, description="residual above which a topic is a group's"
     )
-    chance_pairs: int = Field(
-        50, ge=2, le=100_000, description="pairs of a cell whose words are dealt anew for topics"
-    )
-    deals: int = Field(20, ge=5, le=10_000, description="times that they are dealt anew")
-    draws: int = Field(
-        1000, ge=100, le=100_000, description="permutations behind the range of each chance level"
-    )
+    draws: int = Field(1000, ge=100, le=100_000, description="permutations behind each null range")
 
     @field_validator("biases", "sentiment_scorers", "levels", "n_topics")
     @classmethod

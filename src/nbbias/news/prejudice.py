@@ -1,17 +1,19 @@
 """Prejudice as Fang et al. (2024) count it: how often a text is worse for a group, and how much.
 
 Both are far from 0 by chance alone: of any two texts one is worse, and the extent is a mean over
-units that were selected for falling. So they stand beside a chance level and are not tested
-against 0.
+units that were selected for falling. So they are not tested against 0, and stand beside what they
+are when answers and originals change places.
 """
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
+import numpy as np
 import pandas as pd
 
 from nbbias import stats
+from nbbias.news import claims
 
 T = TypeVar("T", pd.Series, pd.DataFrame)
 
@@ -33,7 +35,8 @@ def rows(
     change: pd.DataFrame,
     *,
     group: str,
-    confidence: float,
+    inference: stats.InferenceSettings,
+    exchanged: pd.DataFrame | None = None,
     worse: int = -1,
     reach: float | None = 1.0,
 ) -> list[dict[str, Any]]:
@@ -46,8 +49,10 @@ def rows(
         where a unit does not count for the group.
     group
         Whose change it is.
-    confidence
-        Level of the intervals.
+    inference
+        Level of the intervals; permutations behind the null, and their start.
+    exchanged
+        What `change` is when answer and original change places; without it there is no null.
     worse
         The bad direction: -1 where a change below 0 is, 1 where one above 0 is.
     reach
@@ -58,16 +63,16 @@ def rows(
     list of dict
         Rows of ESTIMATES. ``prejudice_share``: of the units that count, the share that fares worse;
         Wilson interval. ``prejudice_extent``: mean change in just those. `n_lost` of both are the
-        units that do not count.
+        units that do not count. The null is of `permute`.
 
     Examples
     --------
     >>> change = pd.DataFrame({"m": [-0.2, -0.4, 0.1, float("nan")]})
     >>> [(row["statistic"], round(row["estimate"], 3), row["n"], row["n_lost"])
-    ...  for row in rows(change, group="female", confidence=0.95)]
+    ...  for row in rows(change, group="female", inference=stats.InferenceSettings())]
     [('prejudice_share', 0.667, 3, 1), ('prejudice_extent', -0.3, 2, 1)]
     """
-    down = fell(change, worse=worse)
+    down, confidence = fell(change, worse=worse), inference.confidence
     bounds = None
     if reach is not None:
         bounds = (0.0, reach) if worse > 0 else (-reach, 0.0)
@@ -76,5 +81,60 @@ def rows(
         change.where(down == 1), confidence=confidence, bounds=bounds, tested=False
     ).row()
     lost = {"group": group, "n_lost": len(change) - share["n"]}
-    both = zip(KINDS, (share, extent), strict=True)
-    return [{"statistic": kind, **row, **lost} for kind, row in both]
+    table = [
+        {"statistic": kind, **row, **lost} for kind, row in zip(KINDS, (share, extent), strict=True)
+    ]
+    if exchanged is None or not share["n"]:
+        return table
+    null = permute(change, exchanged, inference=inference, worse=worse)
+    return [row | null[row["statistic"]] for row in table]
+
+
+def permute(
+    change: pd.DataFrame,
+    exchanged: pd.DataFrame,
+    *,
+    inference: stats.InferenceSettings,
+    worse: int = -1,
+) -> dict[str, dict[str, float]]:
+    """Return what share and extent of prejudice are when answer and original change places.
+
+    In each permutation every unit is exchanged or not with even odds, alike in all fits.
+
+    Parameters
+    ----------
+    change, exchanged
+        Answer minus original as they are, and after the exchange: units by fits; NaN where the unit
+        does not count.
+    inference
+        Level of the range, permutations and their start.
+    worse
+        As in `rows`.
+
+    Returns
+    -------
+    dict
+        By statistic: `null`, `null_low`, `null_high` (means over fits).
+
+    Examples
+    --------
+    >>> change = pd.DataFrame({"m": [-0.2, -0.4, 0.1, 0.0]})
+    >>> settings = stats.InferenceSettings(n_permutations=5000)
+    >>> round(permute(change, -change, inference=settings)["prejudice_share"]["null"], 2)
+    0.38
+    """
+    rng = np.random.default_rng(inference.seed)
+    kept = rng.integers(0, 2, (inference.n_permutations, len(change))).astype(float)
+    counted, times, total = np.zeros((3, inference.n_permutations, change.shape[1]))
+    for chosen, values in ((kept, change), (1 - kept, exchanged)):
+        down = fell(values, worse=worse)
+        counted += chosen @ values.notna().to_numpy(float)
+        times += chosen @ down.fillna(0).to_numpy()
+        total += chosen @ values.where(down == 1, 0).to_numpy(float)
+    found = {}
+    for kind, part, whole in zip(KINDS, (times, total), (counted, times), strict=True):
+        by_fit = claims.ratio(part, whole)
+        mean = claims.ratio(np.nansum(by_fit, axis=1), (~np.isnan(by_fit)).sum(axis=1))
+        null = stats.compare_with_null(np.nan, mean, confidence=inference.confidence)
+        found[kind] = {name: null[name] for name in ("null", "null_low", "null_high")}
+    return found

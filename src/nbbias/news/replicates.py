@@ -1,26 +1,18 @@
-"""The floor: what two texts differ by that no difference between their writers sets apart.
+"""What two texts differ by anyway: a same-writer baseline, and a permutation of sentences.
 
 A text has a focus of its own, and its sentences come in runs about one person, so any two texts
-lie further apart than dealt words or dealt sentences do. What that alone gives is seen where a
-story was written twice by one hand, so to speak: by two humans, or by one model asked twice. Where
-a corpus has neither, the two halves of an original stand in; they have the runs, but share the
-text's focus, so they are a lower bound once more.
-
-The text of the other side takes the place of one of the two, cut to its length (in sentences with
-group words, over all places where the cut can begin). If it belongs to the same kind of text, that
-changes nothing on average, whatever runs and focus there are and however long the texts of the
-two sides: the article's difference is a paired one with expectation 0.
+lie apart. What that alone gives is seen where a story was written twice by the same kind of writer:
+by two humans, or by one model asked twice. The text of the other side takes the place of one of the
+two, cut to its length (in sentences with group words, over all places where the cut can begin). If
+it is of the same kind, that changes nothing on average, whatever runs and focus there are and
+however long the texts are: the article's difference is a paired one with expectation 0.
 
 Texts of one side may vary less than those of the other, and then lie nearer to anything. Where both
 sides have replicates the excess is over their mean (half an energy distance), which that cannot
 lower: it is 0 on average where writers do not differ, and above 0 where they do.
 
->>> import numpy as np
->>> alike, apart = np.array([[1, 0], [0, 1]] * 2), np.array([[1, 0]] * 4)
->>> article = Article(answers=[apart], originals=[alike, alike])
->>> kind = choose([article] * 3)
->>> kind, round(differences([article] * 3, kind)["bias", None].excess, 3)
-('two human texts on one story', 0.5)
+Where a corpus has no replicates, the sentences of a story's texts are permuted among them. Runs and
+focus are lost in that, so it is a lower bound of what two texts differ by, and allows no test.
 """
 
 from __future__ import annotations
@@ -31,60 +23,127 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
+from scipy.stats import sem, t
 
-from nbbias.news import claims, prejudice
-from nbbias.news.corpus import SIDES
+from nbbias import stats, tables
+from nbbias.news import claims
+from nbbias.news.corpus import CELL, SIDES, Read
 
 BOTH = "two human texts on one story, and one model asked twice"
 ORIGINALS = "two human texts on one story"
 ANSWERS = "one model asked twice"
-HALVES = "halves of the originals"
 
-#: The references in order of what they can see.
-KINDS = (BOTH, ORIGINALS, ANSWERS, HALVES)
+#: The kinds of replicates in order of what they can see.
+KINDS = (BOTH, ORIGINALS, ANSWERS)
 
-#: Articles that a reference needs before a poorer one stands in, or all that there are.
+#: What the permutation is called, and what a figure calls a reference that is missing.
+PERMUTED, NOTHING = "sentences permuted between the texts", "texts without a difference of writers"
+
+#: Articles that a kind needs before a poorer one stands in, or all that there are.
 ENOUGH = 10
 
+#: A difference this small is rounding, not a difference.
+ROUNDING = 1e-12
 
-Measure: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray, bool], np.ndarray]
+#: The sentences of texts, by the text's number: sentences by columns.
+Texts: TypeAlias = Mapping[Any, np.ndarray]
+
+#: Compares a text with a second one, cut to the length of a third: a value a column.
+Compare: TypeAlias = Callable[[np.ndarray, np.ndarray, np.ndarray], np.ndarray]
 
 
 class Article(NamedTuple):
-    """The texts on one story, each as its sentences with group words: sentences by groups.
+    """The texts on one story, each as its sentences.
 
-    Or whatever the rows of a text hold for a `Measure`. `answers`: of one model and prompt;
-    `originals`: the pair's first, then further human texts.
+    `answers`: of one model and prompt; `originals`: the pair's first, then further human texts.
     """
 
     answers: list[np.ndarray]
     originals: list[np.ndarray]
 
 
-class Difference(NamedTuple):
-    """By how much a statistic exceeds its floor, over `n` articles.
+class Distance(NamedTuple):
+    """How a level measures distances of texts by their sentences.
 
-    `excess`; `error`: its standard error over articles (NaN with one).
+    `texts`: the sentences of a corpus for a bias; `compare`: the distance of two texts, the second
+    cut to a third one's length; `permute`: the distances after permutations of two texts'
+    sentences: draws by columns; `pooled`: whether all answers to an article are one text;
+    `columns`: `measure`, `instrument`, and the largest distance `reach` of each column; `fewest`:
+    articles that must differ from their replicates for a test.
     """
 
-    excess: float
-    error: float
-    n: int
+    texts: Callable[[Read, str], Texts]
+    compare: Compare
+    permute: Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
+    columns: list[dict[str, Any]]
+    pooled: bool
+    fewest: int = 0
 
 
-def named(test: str) -> str:
-    """Return which of `KINDS` the `test` of a row by replicates names.
+def references(
+    estimates: pd.DataFrame,
+    scores: pd.DataFrame,
+    read: Read,
+    distance: Distance,
+    *,
+    twins: Read | None,
+    inference: stats.InferenceSettings,
+) -> pd.DataFrame:
+    """Return what mean distances are where no difference between writers sets texts apart.
 
-    Examples
-    --------
-    >>> named(f"{ANSWERS}, 12 articles")
-    'one model asked twice'
+    Parameters
+    ----------
+    estimates, scores, read
+        ESTIMATES of a level, the SCORES behind them, and the corpus.
+    distance
+        How the level measures distances.
+    twins
+        Further human texts on the same stories: what `news.annotate` made of `news.twins`.
+    inference
+        Level of the ranges, permutations and their start.
+
+    Returns
+    -------
+    DataFrame
+        CHANCE of ``bias``. By ``"permutation"``: mean and range over permutations of sentences, a
+        lower bound without a p. By ``"replicate"``: `null` is the estimate less what it exceeds the
+        replicates by, the range where the estimate would lie (t over articles); `test` names the
+        replicates and how many articles have them; `p_value` is one-sided, `p_adjusted` Holm's over
+        all cells, biases and instruments of a measure. No p where fewer than `fewest` articles
+        differ from their replicates.
     """
-    return next(kind for kind in KINDS if test.startswith(kind))
-
-
-Texts: TypeAlias = Mapping[Any, np.ndarray]
+    rows: list[claims.Row] = []
+    claim = estimates[estimates["statistic"] == "bias"].set_index([*CELL, "bias", "instrument"])
+    known = claim["estimate"].to_dict()
+    confidence = inference.confidence
+    for bias, of_bias in scores.groupby("bias", sort=False):
+        texts = distance.texts(read, str(bias))
+        further = None if twins is None else (twins.pairs, distance.texts(twins, str(bias)))
+        first = of_bias[of_bias["instrument"] == distance.columns[0]["instrument"]]
+        for cell, articles in stories(first, read.pairs, texts, further):
+            permuted = permute(articles, distance, inference)
+            kind = choose(articles)
+            excess = compare(articles, kind, distance.compare) if kind else None
+            for number, column in enumerate(distance.columns):
+                key = cell | {"bias": bias, "instrument": column["instrument"]}
+                estimate = known.get(tuple(key.values()))
+                if estimate is None:
+                    continue
+                key |= {"measure": column["measure"], "statistic": "bias"}
+                null = stats.compare_with_null(np.nan, permuted[:, number], confidence=confidence)
+                rows.append(key | null | {"reference": "permutation", "test": PERMUTED})
+                values = np.empty(0) if excess is None else excess[:, number]
+                values = values[~np.isnan(values)]
+                if len(values) < 2:
+                    continue
+                null = exceed(estimate, values, reach=column["reach"], confidence=confidence)
+                if (np.abs(values) > ROUNDING).sum() < distance.fewest:
+                    null["p_value"] = np.nan
+                test = f"{kind}, {len(values)} articles"
+                rows.append(key | null | {"reference": "replicate", "test": test})
+    study = str(estimates["study"].iloc[0]) if len(estimates) else ""
+    table = tables.chance(rows, study=study, confidence=confidence)
+    return stats.adjust(table, family=["measure"], where={"reference": "replicate"})
 
 
 def stories(
@@ -111,8 +170,8 @@ def stories(
                 story = (row.source, row.article_id)
                 further.setdefault(story, []).append(twins[1][row.generated_id])
     by_id = pairs.set_index("pair_id")[["source", "article_id", *SIDES.values()]]
-    for key, own in claims.cells(scores, None):
-        counted = by_id.loc[own.loc[own["reason"].isna(), "pair_id"]]
+    for key, rows in claims.cells(scores, None):
+        counted = by_id.loc[rows.loc[rows["reason"].isna(), "pair_id"]]
         articles: dict[Any, Article] = {}
         # Equal answers have one number, and are one.
         for source, number, answer, original in counted.drop_duplicates().itertuples(index=False):
@@ -124,133 +183,111 @@ def stories(
             yield key, [*articles.values()]
 
 
+# --- replicates -------------------------------------------------------------------------------
+
+
 def choose(articles: Sequence[Article]) -> str | None:
-    """Return the best reference that enough articles have, or None where none can be had."""
+    """Return the best kind of replicates that enough articles have, or None where there is none.
+
+    Examples
+    --------
+    >>> text = np.array([[1, 0], [0, 1]])
+    >>> choose([Article([text], [text, text])] * 2)
+    'two human texts on one story'
+    """
     enough = max(2, min(ENOUGH, len(articles)))
     for kind in KINDS:
-        if sum(bool(_roles(one, kind)) for one in articles) >= enough:
+        if sum(bool(_roles(article, kind)) for article in articles) >= enough:
             return kind
     return None
 
 
-def differences(articles: Sequence[Article], kind: str) -> dict[tuple[str, int | None], Difference]:
-    """Compare the texts of the two sides with texts of one side.
+def compare(articles: Sequence[Article], kind: str, compare: Compare) -> np.ndarray:
+    """Return by how much the other side's text lies further off than a replicate.
 
     Parameters
     ----------
     articles
-        The stories that count.
+        The stories that count; those without replicates of this kind are left out.
     kind
-        One of `KINDS`; stories without it are left out.
+        One of `KINDS`.
+    compare
+        Compares a text with a second one, cut to the length of a third.
 
     Returns
     -------
-    dict
-        By statistic and number of the group: ``bias``, ``prejudice_share`` and
-        ``prejudice_extent``, ratios of sums over articles whose error is linearised.
+    array
+        Articles by columns of `compare`: means over the roles that the texts of a story can take;
+        sides weigh the same.
     """
-    sums = measured(articles, kind, _measured)
-    groups = (sums[0].shape[1] - 2) // 3
-    found: dict[tuple[str, int | None], Difference] = {("bias", None): _difference(sums, 1, 0)}
-    for i in range(groups):
-        named, fell, change = (2 + part * groups + i for part in range(3))
-        for statistic, part, whole in zip(
-            prejudice.KINDS, (fell, change), (named, fell), strict=True
-        ):
-            found[statistic, i] = _difference(sums, part, whole)
-    return found
-
-
-def measured(
-    articles: Sequence[Article], kind: str, measure: Measure
-) -> tuple[np.ndarray, np.ndarray]:
-    """Measure the other side's text in a replicate's place, and the replicate.
-
-    Parameters
-    ----------
-    articles
-        The stories that count; texts may be any arrays whose rows are sentences.
-    kind
-        One of `KINDS`; stories without it are left out.
-    measure
-        Measures a text against a second one, cut to the length of a third; its last argument says
-        whether the first is an answer.
-
-    Returns
-    -------
-    (observed, floor) : arrays, articles by columns of `measure`
-        Means over the roles that the texts of a story can take; sides weigh the same.
-    """
-    observed, floor = [], []
+    excess = []
     for article in articles:
         sides = _roles(article, kind)
         if sides:
-            swapped = [[(b, x, twin, h) for b, twin, x, h in own] for own in sides]
-            observed.append(_mean(swapped, measure))
-            floor.append(_mean(sides, measure))
-    return np.array(observed), np.array(floor)
+            swapped = [[(base, other, twin) for base, twin, other in roles] for roles in sides]
+            excess.append(_mean(swapped, compare) - _mean(sides, compare))
+    return np.array(excess)
 
 
-def beside(
-    estimate: float, found: Difference, *, bounds: tuple[float, float], confidence: float
+def exceed(
+    estimate: float, excess: np.ndarray, *, reach: float, confidence: float
 ) -> dict[str, float]:
-    """Return the floor of an estimate, the range around it, and the one-sided p.
+    """Return the baseline of an estimate, the range around it, and the one-sided p.
 
     Examples
     --------
-    >>> level = beside(0.4, Difference(0.1, 0.02, 30), bounds=(0, 1), confidence=0.95)
+    >>> level = exceed(0.4, np.array([0.1, 0.0, 0.2]), reach=1, confidence=0.95)
     >>> {name: round(float(value), 3) for name, value in level.items()}
-    {'null': 0.3, 'null_low': 0.259, 'null_high': 0.341, 'p_value': 0.0}
+    {'null': 0.3, 'null_low': 0.052, 'null_high': 0.548, 'p_value': 0.113}
     """
-    null = estimate - found.excess
-    half = t.ppf((1 + confidence) / 2, found.n - 1) * found.error
-    low, high = np.clip([null - half, null + half], *bounds)
-    p = t.sf(found.excess / found.error, found.n - 1) if found.error > 0 else np.nan
+    null, error, df = estimate - excess.mean(), sem(excess), len(excess) - 1
+    half = t.ppf((1 + confidence) / 2, df) * error
+    low, high = np.clip([null - half, null + half], 0, reach)
+    p = t.sf(excess.mean() / error, df) if error > 0 else np.nan
     return {"null": null, "null_low": low, "null_high": high, "p_value": float(p)}
 
 
-#: A text, the one beside it, the one that says how long that may be, and whether the first is an
-#: answer.
-Role = tuple[np.ndarray, np.ndarray, np.ndarray, bool]
+#: A text, the one beside it, and the one that says how long that may be.
+_Role = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
-def _roles(article: Article, kind: str) -> list[list[Role]]:
+def _roles(article: Article, kind: str) -> list[list[_Role]]:
     """Return, for each side whose replicates count, every text with its twin and the other's text.
 
     Empty where the article lacks a replicate.
     """
     answers, originals = article
-    if kind == HALVES:
-        middle = (len(originals[0]) + 1) // 2
-        cut = (originals[0][:middle], originals[0][middle:])
-        originals = [half for half in cut if len(half)]
-    human = [(*pair, x, False) for pair in permutations(originals, 2) for x in answers]
-    model = [(*pair, x, True) for pair in permutations(answers, 2) for x in originals]
-    sides = {BOTH: [human, model], ANSWERS: [model]}.get(kind, [human])
+    human = [(*pair, other) for pair in permutations(originals, 2) for other in answers]
+    model = [(*pair, other) for pair in permutations(answers, 2) for other in originals]
+    sides = {BOTH: [human, model], ORIGINALS: [human], ANSWERS: [model]}[kind]
     return sides if all(sides) else []
 
 
-def _mean(sides: list[list[Role]], measure: Measure) -> np.ndarray:
-    # Of one or two small arrays numpy's mean takes ten times as long.
-    measured = [sum(measure(*role) for role in own) / len(own) for own in sides]
-    return np.asarray(sum(measured) / len(measured))
+def _mean(sides: list[list[_Role]], compare: Compare) -> np.ndarray:
+    means = [sum(compare(*role) for role in roles) / len(roles) for roles in sides]
+    return np.asarray(sum(means) / len(means))
 
 
-def _measured(
-    base: np.ndarray, text: np.ndarray, beside: np.ndarray, base_answers: bool
+# --- permutation ------------------------------------------------------------------------------
+
+
+def permute(
+    articles: Sequence[Article], distance: Distance, inference: stats.InferenceSettings
 ) -> np.ndarray:
-    from nbbias.news import deals
-
-    return np.asarray(deals.shares(base, text, beside, base_answers))
-
-
-def _difference(sums: Sequence[np.ndarray], part: int, whole: int) -> Difference:
-    """Return how far one ratio of sums over articles lies from the other, with its error."""
-    ratios, pulls = [], []
-    for side in sums:
-        ratio = float(claims.ratio(side[:, part].sum(), side[:, whole].sum()))
-        ratios.append(ratio)
-        pulls.append((side[:, part] - ratio * side[:, whole]) / (side[:, whole].mean() or np.nan))
-    pull, n = pulls[0] - pulls[1], len(sums[0])
-    error = float(pull.std(ddof=1) / np.sqrt(n)) if n > 1 else np.nan
-    return Difference(ratios[0] - ratios[1], error, n)
+    """Permute the sentences of every story's texts; return the mean distances: draws by columns."""
+    rng = np.random.default_rng(inference.seed)
+    shape = (inference.n_permutations, len(distance.columns))
+    total, measured = np.zeros(shape), np.zeros(shape)
+    for article in articles:
+        answers = [np.vstack(article.answers)] if distance.pooled else article.answers
+        drawn = np.stack(
+            [
+                distance.permute(answer, article.originals[0], inference.n_permutations, rng)
+                for answer in answers
+            ]
+        )
+        present = ~np.isnan(drawn)
+        mean = claims.ratio(np.nansum(drawn, axis=0), present.sum(axis=0))
+        total += np.nan_to_num(mean)
+        measured += present.any(axis=0)
+    return np.asarray(claims.ratio(total, measured))

@@ -1,7 +1,7 @@
 """How far a word-level result hangs on one term of the list.
 
-A list of group words is a choice, and a few frequent terms ("her") carry most of
-it. Here every term is left out in turn, and the estimates are made again.
+A list of group words is a choice, and a few frequent terms ("her") carry most of it. Here every
+term is left out in turn, and the differences are estimated again.
 
 >>> import pandas as pd
 >>> from nbbias import news, text
@@ -17,9 +17,6 @@ it. Here every term is left out in turn, and the estimates are made again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
-
 import numpy as np
 import pandas as pd
 
@@ -27,15 +24,11 @@ from nbbias.news import claims, words
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.text import lexicons
 
-_COLUMNS = [
-    *(*CELL, "bias", "statistic", "group", "estimate"),
-    *("lowest", "lowest_without", "highest", "highest_without", "keeps_sign"),
-    *("n", "n_lowest", "n_highest", "terms", "reason"),
-]
+_CLAIM = [*CELL, "bias", "group"]
 
 
 def without_each_term(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
-    """Estimate word-level bias again and again, each time without one term of the list.
+    """Estimate the differences of shares again and again, each time without one term of the list.
 
     Parameters
     ----------
@@ -49,186 +42,103 @@ def without_each_term(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By cell, `bias`, `statistic`, `group` and `term`: `estimate` with the whole list, `without`
-        the term (NaN where no pair is left), `change` (without minus with) and `n_without`, the
-        pairs that still count.
+        By cell, `bias`, `group` and `term`: `estimate` with the whole list over `n` articles,
+        `without` the term (NaN where no article is left), `change` (without minus with) and
+        `n_without`, the articles that still count: one that loses all its group words on a side
+        drops out. Rounded to 12 digits, so that noise turns no sign.
 
     Notes
     -----
     Matches are left out, texts are not searched anew: where "black women" hid "women", the shorter
     term does not come up in its place.
     """
-    columns = [*CELL, "bias", "statistic", "group", "term"]
-    columns += ["estimate", "without", "change", "n_without"]
-    tables = []
-    for bias, of_bias in scores.groupby("bias", sort=False):
+    parts = []
+    for bias, rows in scores.groupby("bias", sort=False):
         groups = lexicons.groups(read.lexicon, str(bias))
-        own = _as_listed(*(table[table["bias"] == bias] for table in (read.matches, read.lexicon)))
-        units = claims.per_article(of_bias, words.pooling(groups))
-        counted = units[units["reason"].isna()]
-        changes = _changes(counted, _by_pair(counted, read.pairs, own), groups)
-        for key, here in _cells(of_bias, read.lexicon):
-            changed = changes[changes["pair_id"].isin(here["pair_id"])]
-            moved = changed.drop(columns="pair_id").groupby("term").sum()
-            for statistic, group, column, name in _plans(groups):
-                estimate = _mean(here, column)
-                table = _without(here, moved, column, name)
-                table["change"] = table["without"] - estimate
-                found = key | {"statistic": statistic, "group": group, "estimate": estimate}
-                tables.append(table.assign(**found)[columns])
-    if not tables:
-        return pd.DataFrame(columns=columns)
-    return pd.concat(tables, ignore_index=True).astype({"group": "str", "term": "str"})
+        units = claims.per_article(rows, words.pooling(groups))
+        units = units[units["reason"].isna()].reset_index(drop=True)
+        if units.empty:
+            continue
+        terms = _count_terms(units, read, str(bias))
+        at = units.loc[terms["unit"]]
+        listed = terms["group"].to_numpy()[:, None] == np.array(groups)
+        sides = [
+            counts - listed * terms[[side]].to_numpy()
+            for side, counts in zip("ho", words.sides(at, groups), strict=True)
+        ]
+        differences = words.subtract_shares(*(side.T for side in sides)).T
+        names = [f"difference_{group}" for group in groups]
+        moved = pd.DataFrame(np.nan_to_num(differences) - at[names].to_numpy(float), columns=groups)
+        moved["lost"] = np.isnan(differences[:, 0]).astype(int)
+        keys = [*CELL, "term"]
+        moved[keys] = np.column_stack([at[CELL], terms["term"]])
+        moved = moved.groupby(keys, sort=False).sum()
+        for group, name in zip(groups, names, strict=True):
+            whole = units.groupby(CELL)[name].agg(total="sum", n="size")
+            table = moved[[group, "lost"]].join(whole, on=CELL).reset_index()
+            left = table["n"] - table.pop("lost")
+            table["estimate"] = (table["total"] / table["n"]).round(12)
+            total = table.pop("total") + table.pop(group)
+            table["without"] = (total / left.where(left > 0)).round(12)
+            table["change"] = table["without"] - table["estimate"]
+            parts.append(table.assign(bias=bias, group=group, n_without=left))
+    columns = [*_CLAIM, "term", "estimate", "n", "without", "change", "n_without"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
-def leave_one_word_out(
-    scores: pd.DataFrame, changes: pd.DataFrame, *, lexicon: pd.DataFrame
-) -> pd.DataFrame:
+def leave_one_word_out(changes: pd.DataFrame) -> pd.DataFrame:
     """Say between which values an estimate lies when one term of the list is left out.
 
     Parameters
     ----------
-    scores
-        The table of `news.words.pair_scores`.
     changes
         The table of `without_each_term`.
-    lexicon
-        The lists behind both.
 
     Returns
     -------
     DataFrame
-        One row per cell (`source`, `model`, `prompt`), `bias`, `statistic` (``"bias"``: mean
-        distance in [0, 1]; ``"share_difference"``: mean signed difference in [-1, 1] of a `group`):
-
-        - `estimate`: with the whole list, over `n` pairs;
-        - `lowest`, `highest`: the smallest and largest estimate with one term left out;
-          `lowest_without`, `highest_without`: that term (of equal ones the first by name);
-          `n_lowest`, `n_highest`: the pairs that still count then. A pair that loses all its group
-          words on a side drops out, as in the measure;
-        - `keeps_sign`: whether ``share_difference`` has one sign, not 0, with the whole list and
-          without any one term (``"yes"``, ``"no"``);
-        - `terms`: those left out in turn: all that the cell's counted pairs have;
-        - `reason`: why an estimate is NaN, or that without some term no pair is left.
+        By cell, `bias` and `group`: `estimate` with the whole list, over `n` articles; `lowest` and
+        `highest`, with one term left out, which is `lowest_without` and `highest_without` (of equal
+        ones the first by name); `keeps_sign`: whether all of these have one sign, not 0 (``"yes"``,
+        ``"no"``); `terms`: those left out in turn.
     """
-    keys = [*CELL, "bias", "statistic", "group"]
-    of_claim = dict(list(changes.assign(group=changes["group"].fillna("")).groupby(keys)))
     rows = []
-    for key, here in _cells(scores, lexicon):
-        for statistic, group, column, _ in _plans(lexicons.groups(lexicon, key["bias"])):
-            own = of_claim.get((*key.values(), statistic, group or ""), changes.head(0))
-            row = _one_claim(here, own.set_index("term"), column, signed=group is not None)
-            rows.append(key | {"statistic": statistic, "group": group} | row)
-    return pd.DataFrame(rows, columns=_COLUMNS)
+    for key, table in changes.sort_values("term").groupby(_CLAIM, sort=False):
+        without = table.dropna(subset="without").set_index("term")["without"]
+        row = dict(zip(_CLAIM, key, strict=True)) | table.iloc[0][["estimate", "n"]].to_dict()
+        if len(without):
+            low, high = without.idxmin(), without.idxmax()
+            row |= {"lowest": without[low], "lowest_without": low}
+            row |= {"highest": without[high], "highest_without": high}
+            signs = np.sign([row["estimate"], row["lowest"], row["highest"]])
+            row["keeps_sign"] = "yes" if abs(signs.sum()) == 3 else "no"
+        rows.append(row | {"terms": len(table)})
+    columns = [*_CLAIM, "estimate", "lowest", "lowest_without", "highest", "highest_without"]
+    return pd.DataFrame(rows, columns=[*columns, "keeps_sign", "n", "terms"])
 
 
-def _cells(
-    scores: pd.DataFrame, lexicon: pd.DataFrame
-) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    """Yield the key of each bias and cell, and the articles that count there."""
-    for bias, of_bias in scores.groupby("bias", sort=False):
-        pooling = words.pooling(lexicons.groups(lexicon, str(bias)))
-        for key, rows in claims.cells(of_bias, pooling):
-            yield key | {"bias": bias}, rows[rows["reason"].isna()]
-
-
-def _as_listed(matches: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFrame:
-    """Name each match by the entry of the list that it comes from."""
-    listed = set(lexicon["term"])
+def _count_terms(units: pd.DataFrame, read: Read, bias: str) -> pd.DataFrame:
+    """Count each term in the texts of each unit that has it: `unit`, `term`, `group`, `h`, `o`."""
+    matches = read.matches.loc[read.matches["bias"] == bias, ["text_id", "group", "term"]]
+    matches = matches.astype({"group": str, "term": str})
+    lexicon = read.lexicon[read.lexicon["bias"] == bias]
     stems = sorted(lexicon.loc[lexicon["kind"] == "descriptor", "term"], key=len, reverse=True)
+    # A term that was written out from a descriptor is named by the list's entry.
     entry = {
         term: next((stem for stem in stems if term.startswith(f"{stem} ")), term)
-        for term in matches["term"].unique()
-        if term not in listed
+        for term in set(matches["term"]) - set(lexicon["term"])
     }
-    return matches.assign(term=matches["term"].astype("str").replace(entry))
-
-
-def _by_pair(counted: pd.DataFrame, pairs: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
-    """Count every term in both texts of every counted pair: `pair_id`, `term`, `group`, `h`, `o`.
-
-    Only terms that a pair has make a row, so the table is no longer than the matches. Repeated
-    answers to an article are one pair, as in the scores.
-    """
-    keys = ["text_id", "group", "term"]
-    seen = matches.groupby(keys, sort=False).size().rename("n").reset_index()
-    unit = [*CELL, "article_id"]
-    usable = pairs[pairs["lost"].isna()].drop(columns="pair_id")
-    own = usable.merge(counted[[*unit, "pair_id"]], on=unit)
-    sides = [
-        own[["pair_id", column]]
+    matches["term"] = matches["term"].replace(entry)
+    usable = read.pairs[read.pairs["lost"].isna()]
+    article = [*CELL, "article_id"]
+    texts = usable.merge(units[article].reset_index(names="unit"), on=article)
+    counts = [
+        texts[["unit", column]]
         .drop_duplicates()
-        .rename(columns={column: "text_id"})
-        .merge(seen)
+        .merge(matches, left_on=column, right_on="text_id")
         .assign(side=side)
         for side, column in SIDES.items()
     ]
-    keys = ["pair_id", "group", "term", "side"]
-    wide = pd.concat(sides).groupby(keys, sort=False)["n"].sum().unstack("side", fill_value=0)
-    return wide.reindex(columns=list(SIDES), fill_value=0).reset_index()
-
-
-def _changes(counted: pd.DataFrame, terms: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
-    """Say what each pair adds to each sum when one of its terms is left out.
-
-    Pairs without the term stay as they are, so the estimates follow from the whole sums
-    and these changes: `pair_id`, `term`, `n` (-1: the pair drops out), `bias` and every group.
-    """
-    at = counted.set_index("pair_id").loc[terms["pair_id"]]
-    out = terms["group"].to_numpy()[:, None] == np.array(groups)
-    shares, left = [], np.ones(len(terms), dtype=bool)
-    for side in SIDES:
-        counts = at[[f"{side}_{group}" for group in groups]].to_numpy(float)
-        counts = counts - out * terms[side].to_numpy()[:, None]
-        total = counts.sum(axis=1, keepdims=True)
-        left &= total[:, 0] > 0
-        shares.append(np.divide(counts, total, out=np.zeros_like(counts), where=total > 0))
-    d = (shares[0] - shares[1]) * left[:, None]
-    old = at[[f"difference_{group}" for group in groups]].to_numpy(float)
-    table = terms[["pair_id", "term"]].assign(n=left.astype(int) - 1)
-    table["bias"] = np.abs(d).sum(axis=1) / 2 - at["score"].to_numpy(float)
-    return table.assign(
-        **{f"share_difference {g}": d[:, i] - old[:, i] for i, g in enumerate(groups)}
-    )
-
-
-def _one_claim(
-    here: pd.DataFrame, changed: pd.DataFrame, column: str, *, signed: bool
-) -> dict[str, Any]:
-    """Find the lowest and the highest of one claim's estimates without a term."""
-    estimate, n = _mean(here, column), changed["n_without"]
-    row: dict[str, Any] = {"estimate": estimate, "lowest": np.nan, "highest": np.nan}
-    row |= {"n": len(here), "terms": len(changed), "n_lowest": np.nan, "n_highest": np.nan}
-    emptied = list(changed.index[n == 0])
-    if not len(here):
-        row["reason"] = "no pair counts with the whole list"
-    elif emptied:
-        row["reason"] = f"no pair is left without {' or without '.join(map(repr, emptied))}"
-    without = changed["without"].dropna()
-    if len(without):
-        low, high = without.idxmin(), without.idxmax()
-        row |= {"lowest": without[low], "lowest_without": low, "n_lowest": n[low]}
-        row |= {"highest": without[high], "highest_without": high, "n_highest": n[high]}
-        if signed:
-            signs = np.sign([estimate, row["lowest"], row["highest"]])
-            row["keeps_sign"] = "yes" if abs(signs.sum()) == 3 else "no"
-    return row
-
-
-def _plans(groups: Sequence[str]) -> list[tuple[str, str | None, str, str]]:
-    """Return statistic, group, its column of the scores and its name among the changes."""
-    plans: list[tuple[str, str | None, str, str]] = [("bias", None, "score", "bias")]
-    named = [("share_difference", g, f"difference_{g}", f"share_difference {g}") for g in groups]
-    return [*plans, *named]
-
-
-def _mean(here: pd.DataFrame, column: str) -> float:
-    """Rounded: noise in the last digits must neither choose a term nor turn a sign."""
-    return round(here[column].sum() / len(here), 12) if len(here) else np.nan
-
-
-def _without(here: pd.DataFrame, moved: pd.DataFrame, column: str, name: str) -> pd.DataFrame:
-    """Return `term`, the mean `without` it (rounded as `_mean` is) and the pairs left."""
-    n = len(here) + moved["n"]
-    without = ((here[column].sum() + moved[name]) / n.where(n > 0)).round(12)
-    return pd.DataFrame({"without": without, "n_without": n}).reset_index(names="term")
+    keys = ["unit", "term", "group", "side"]
+    table = pd.concat(counts).groupby(keys, sort=False).size().unstack(fill_value=0)
+    return table.reindex(columns=[*SIDES], fill_value=0).reset_index()

@@ -17,17 +17,13 @@ from collections.abc import Iterable, Sequence
 import pandas as pd
 
 from nbbias import reading
-from nbbias.news import claims, replicates
+from nbbias.news import claims
 from nbbias.news.claims import Level
-from nbbias.news.corpus import CELL
 from nbbias.news.fits import TEXTS_A_TOPIC, Number
 from nbbias.news.sample import RECOVERED, SOURCE
 from nbbias.params import Texts
 from nbbias.reading import names, number, p_value, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
-
-#: What is dealt out anew, by reference.
-_DEALT = {"words": "words", "sentences": "sentences", "topics": "words of a pair's texts"}
 
 #: The statistic of each measure that leads, in the order of what leads a page.
 _LEADS = {
@@ -247,44 +243,38 @@ _NOTHING = {
 
 
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> list[str]:
-    """Say of each bias between what the mean distances and every reference lie; then what exceeds.
+    """Say of each bias how large the mean distances and every reference are; then what exceeds.
 
     Beyond chance is only what exceeds replicates: two texts without any difference between writers.
-    Where a corpus has none, that is said in place of a count.
     """
     sentences = []
-    own = estimates[(estimates["statistic"] == "bias") & estimates["estimate"].notna()]
+    rows = estimates[(estimates["statistic"] == "bias") & estimates["estimate"].notna()]
     levels = chance[chance["statistic"] == "bias"]
-    for bias, rows in own.groupby("bias", sort=False):
-        text = f"**{prose.capitalize(escape(bias))}.** Mean distances are {_ends(rows['estimate'])}"
-        of_bias = levels[levels["bias"] == bias]
-        replicated = of_bias[of_bias["reference"] == "replicate"]
-        for kind, some in replicated.groupby(replicated["test"].map(replicates.named), sort=False):
-            text += f"; {kind} give {_ends(some['null'])} at these lengths"
-        dealt = [
-            f"{what} dealt anew {_ends(some['null'])}"
-            for name, what in _DEALT.items()
-            if len(some := of_bias[of_bias["reference"] == name])
-        ]
-        text += f" (lower bounds: {', '.join(dealt)})" if dealt else ""
+    for bias, distances in rows.groupby("bias", sort=False):
+        text = f"**{prose.capitalize(escape(bias))}.** Mean distances are "
+        text += _ends(distances["estimate"])
+        references = levels[levels["bias"] == bias]
+        kind = references["test"].str.split(", ").str[0]
+        for name, level in references.groupby(kind, sort=False):
+            text += f"; {escape(str(name))}: {_ends(level['null'])}"
         sentences.append(f"{text}.")
-    tested = own[own["p_adjusted"].notna()]
+    tested = rows[rows["p_adjusted"].notna()]
     if len(tested):
         sentences.append(_beyond(tested))
-    why = _untested(own, levels)
-    bare = int(why.isna().sum()) - len(tested)
-    if bare:
+    untested = rows[rows["p_adjusted"].isna()]
+    if len(untested):
+        reasons = untested["reason"].where(untested["ci_low"].isna()).dropna().value_counts()
+        why = escape(reasons.index[0]) if len(reasons) else _NO_REPLICATES
         sentences.append(
-            f"{bare} of {len(own)} mean distances have no floor that could show "
-            "whether they are beyond chance: it takes two human texts on a story, or a model asked "
-            "twice."
-        )
-    if why.notna().any():
-        sentences.append(
-            f"{why.notna().sum()} of {len(own)} mean distances could not be tested: "
-            f"{escape(why.value_counts().index[0])}."
+            f"{len(untested)} of {len(rows)} mean distances could not be tested: {why}."
         )
     return sentences
+
+
+_NO_REPLICATES = (
+    "that takes two human texts on a story, or a model asked twice, and enough articles that "
+    "differ from these"
+)
 
 
 def _beyond(tested: pd.DataFrame) -> str:
@@ -300,17 +290,6 @@ def _beyond(tested: pd.DataFrame) -> str:
     ]
     verb = "is" if len(found) == 1 else "are"
     return f"{len(found)} {what} {verb} beyond the floor: {prose.listed(told)}."
-
-
-def _untested(own: pd.DataFrame, levels: pd.DataFrame) -> pd.Series:
-    """Say why a distance was not tested, where it is not that the corpus lacks replicates."""
-    keys = ["measure", "bias", *CELL, "instrument"]
-    halves = levels["test"].fillna("").str.startswith(replicates.HALVES)
-    beside = levels[(levels["reference"] == "replicate") & ~halves]
-    held = pd.MultiIndex.from_frame(own[keys]).isin(pd.MultiIndex.from_frame(beside[keys]))
-    why = own["reason"].where(own["ci_low"].isna())
-    why = why.mask(held & why.isna(), "too few articles differ from their replicates")
-    return why.where(own["p_adjusted"].isna())
 
 
 def _ends(values: pd.Series) -> str:
@@ -386,34 +365,6 @@ def too_few(texts: int, number: Number) -> list[str]:
     least = int(number.tried["n_topics"].min())
     told = f"{texts:,} texts are too few for {least} topics, which take about"
     return [f"Topics are left out: {told} {TEXTS_A_TOPIC * least:,}."]
-
-
-def fits(tests: pd.DataFrame, replicated: pd.DataFrame) -> list[str]:
-    """Say for each bias whether topics differ by group, and whether another seed agrees."""
-    if tests.empty:
-        return ["No topics were fitted: the texts have too few different words for so many topics."]
-    sentences = []
-    for row in tests.to_dict("records"):
-        bias = prose.capitalize(escape(row["bias"]))
-        count = number(row["group_topics"], decimals=1)
-        text = f"**{bias}.** {count} topics on average belong to a group. "
-        if pd.isna(row["p_adjusted"]):
-            text += f"Not tested: {escape(row['reason'])}."
-        else:
-            text += (
-                "Beside the words that name them, the groups' sentences differ in their topics by "
-                f"a Cramér's V of {number(row['effect_size'])} (N = {row['n']:,} articles, "
-                f"{row['fits']} fits at once; {p_value(row)})."
-            )
-        rates = replicated[replicated["bias"] == row["bias"]]
-        if rates["replicated"].notna().any():
-            text += (
-                f" Of the first fit's associations, {rates['replicated'].mean():.0%} return with "
-                f"another seed; matched at random, "
-                f"{rates['replicated_by_chance'].mean():.0%} would."
-            )
-        sentences.append(text)
-    return sentences
 
 
 # --- models -----------------------------------------------------------------------------------
@@ -624,64 +575,37 @@ def terms(counts: pd.DataFrame, texts: pd.Series, *, own: Sequence[str]) -> list
 # --- labels -----------------------------------------------------------------------------------
 
 
-def misread(accuracy: pd.DataFrame) -> list[str]:
+def accuracy(rates: pd.DataFrame) -> list[str]:
     """Say how often the word lists are wrong.
 
     Parameters
     ----------
-    accuracy
-        Of `news.misread.accuracy`.
+    rates
+        Of `news.labels.accuracy`.
     """
-    told = []
-    words = accuracy[accuracy["of"] == "group words"]
-    for (bias, group), own in words.groupby(["bias", "group"], sort=False):
-        people = escape(names.people(group))
-        at = own.set_index(["statistic", "side"])
-        right, found = (at.loc[(one, "both")] for one in ("precision", "recall"))
-        if pd.isna(right["estimate"]) and pd.isna(found["estimate"]):
-            told.append(f"**{escape(bias).capitalize()}.** No label tells of words for {people}.")
+    sentences = []
+    words = rates[rates["of"] == "group words"]
+    for (bias, group), rows in words.groupby(["bias", "group"], sort=False):
+        name, people = prose.capitalize(escape(bias)), escape(names.people(group))
+        at = rows.set_index(["statistic", "side"])
+        precision, recall = (at.loc[(statistic, "both")] for statistic in ("precision", "recall"))
+        if pd.isna(precision["estimate"]) and pd.isna(recall["estimate"]):
+            sentences.append(f"**{name}.** No label tells of words for {people}.")
             continue
-        sides = [number(at.loc[("recall", side), "estimate"]) for side in ("human", "answers")]
-        told.append(
-            f"**{escape(bias).capitalize()}.** Of the words listed for {people}, "
-            f"{_share_of(right)} name them; of the sentences about {people}, {_share_of(found)} "
-            f"have such a word ({sides[0]} in human articles, {sides[1]} in answers)."
+        human, answers = (number(at.loc[("recall", side), "estimate"]) for side in _SIDES)
+        sentences.append(
+            f"**{name}.** Of the words listed for {people}, {_share(precision)} name them; of the "
+            f"sentences about {people}, {_share(recall)} have such a word ({human} in human "
+            f"articles, {answers} in answers)."
         )
-    return told
+    return sentences
 
 
-def _share_of(row: pd.Series) -> str:
+_SIDES = ("human", "answers")
+
+
+def _share(row: pd.Series) -> str:
     if pd.isna(row["estimate"]):
-        return "not measured how many"
+        return "an unknown share"
     low, high = number(row["ci_low"]), number(row["ci_high"])
     return f"{number(row['estimate'])} ({low} to {high}; N = {row['n']:,} labels)"
-
-
-def corrected_result(rows: pd.DataFrame) -> str:
-    """Say in a heading what is left of the leading estimates without the lists' errors.
-
-    Parameters
-    ----------
-    rows
-        Of `news.misread.leading`.
-    """
-    if rows.empty:
-        return "No leading estimate can be corrected by these labels"
-    before = _apart(rows, "raw_low", "raw_high")
-    after = _apart(rows, "ci_low", "ci_high")
-    kept = int(((before == after) & (before != 0)).sum())
-    turned = int((before * after < 0).sum())
-    new = int(((before == 0) & (after != 0)).sum())
-    were = int((before != 0).sum())
-    parts = [f"{kept} of {were} leading intervals beside 0 stay there"] if were else []
-    parts += [f"{turned} on the other side"] * (turned > 0)
-    more = "leading interval more lies" if new == 1 else "leading intervals more lie"
-    parts += [f"{new} {more} beside 0"] * (new > 0)
-    if not parts:
-        parts = ["no leading interval lies beside 0, before or after"]
-    return f"Corrected for errors of the word lists, {'; '.join(parts)}"
-
-
-def _apart(rows: pd.DataFrame, low: str, high: str) -> pd.Series:
-    """Return on which side of 0 intervals lie: -1, 1, or 0 where they hold it."""
-    return (rows[low] > 0).astype(int) - (rows[high] < 0).astype(int)

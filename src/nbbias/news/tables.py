@@ -18,10 +18,9 @@ import pandas as pd
 from nbbias.news import claims, corpus
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, Read
-from nbbias.news.misread import RAW
 from nbbias.news.sentences import of_first_instrument
-from nbbias.reading import Table, number, p_column, readable
-from nbbias.text import annotate
+from nbbias.reading import Table, p_column, readable
+from nbbias.tables import read_published
 
 _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
 
@@ -52,28 +51,17 @@ _OF_ESTIMATES: Mapping[str, tuple[list[str], str, str]] = {
         "chance alone, so neither is tested: beside them stands what the reference gives.",
     ),
     "shifts": (
-        ["mean_difference", "difference_beyond_neutral"],
-        "Shifts of tone, signed",
-        "Answer minus original. Sentiment below 0: more negative; toxicity above 0: more toxic. "
-        "Mean difference: of all the group's sentences. Beyond neutral: of those without a group "
-        "of another bias, minus the shift of those that name no group at all. N: articles. Holm "
-        "over all rows of a measure and statistic.",
-    ),
-    "parted": (
         [
             f"{shift}{of}"
             for shift in ("mean_difference", "difference_beyond_neutral")
             for of in ("", "_corrected", "_instrument")
         ],
-        "What of a shift is the instrument's: raw, corrected, and by the instrument alone",
-        "Corrected and instrument add up to raw where all words have counterparts. Holm over all "
+        "Shifts of tone, signed: raw, corrected, and by the instrument alone",
+        "Answer minus original. Sentiment below 0: more negative; toxicity above 0: more toxic. "
+        "Mean difference: of all the group's sentences. Beyond neutral: of those without a group "
+        "of another bias, minus the shift of those that name no group at all. Corrected and "
+        "instrument add up to raw where all words have counterparts. N: articles. Holm over all "
         "rows of a measure and statistic.",
-    ),
-    "beyond neutral": (
-        ["difference_beyond_neutral"],
-        "Shifts of a group's tone beyond that of sentences without a group",
-        "Below 0: the answers speak of the group more negatively than the originals do, beyond "
-        "what they do of everything. Holm over all rows of this table, those not shown too.",
     ),
 }
 
@@ -91,40 +79,11 @@ _AS_COMPUTED: Mapping[str, tuple[str, str | None]] = {
         "Mean swap effect of the sentences that name a group, by text: what the name alone adds "
         "to a score. N: texts; their intervals are those of texts as a sample.",
     ),
-    "valences": (
-        "Words of the lists that have a polarity of their own",
-        "Scored alone, where nothing is said of anybody: those furthest from 0, of all instruments "
-        "of sentiment.",
-    ),
     "instruments": ("Instruments used", None),
-    "counted by choice": (
-        "Pairs that count, by which groups must have sentences in both texts",
-        "The paper does not say how a pair counts when one text has no sentence of a group; the "
-        "parameter groups_counted chooses.",
-    ),
     "agreement": (
         "Do the instruments rank the sentences alike?",
         "Spearman's rho over distinct sentences: 1 the same order, 0 none. Sentences of one "
         "article are not independent, so the true intervals are wider.",
-    ),
-    "spread": (
-        "The mean distance from fit to fit",
-        "What one fit alone would have said lies anywhere from the least to the most.",
-    ),
-    "anova": (
-        "Analysis of variance between models, descriptive",
-        "It takes the models' articles as unrelated, which they are not; effect size: omega "
-        "squared. Tukey's intervals for every two models are in tables/models_tukey.csv.",
-    ),
-    "overall": (
-        "Each model over all its prompts",
-        "Bootstrap intervals with whole articles drawn. Models had different prompts and articles, "
-        "so this table ranks nothing.",
-    ),
-    "detectable": (
-        "What this many pairs could have seen",
-        "The smallest mean difference that a t-test finds with a probability of 0.8: alone, and at "
-        "the first step of Holm's method over the cells of its measure and bias.",
     ),
     "planted": ("Planted and estimated differences", None),
     "accuracy": (
@@ -143,9 +102,8 @@ def told(found: pd.DataFrame, name: str) -> Table:
     found
         The table.
     name
-        ``"audit"``, ``"own sentences"``, ``"valences"``, ``"instruments"``,
-        ``"counted by choice"``, ``"agreement"``, ``"spread"``, ``"anova"``, ``"overall"``,
-        ``"detectable"``, ``"planted"`` or ``"accuracy"``.
+        ``"audit"``, ``"own sentences"``, ``"instruments"``, ``"agreement"``, ``"planted"`` or
+        ``"accuracy"``.
     """
     return Table(found, *_AS_COMPUTED[name])
 
@@ -158,8 +116,7 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
     estimates
         ESTIMATES of one level.
     name
-        ``"common"``, ``"all pairs"``, ``"distance"``, ``"prejudice"``, ``"shifts"``,
-        ``"parted"`` or ``"beyond neutral"``.
+        ``"common"``, ``"all pairs"``, ``"distance"``, ``"prejudice"`` or ``"shifts"``.
     rows
         The most rows to show; all where None.
     """
@@ -212,20 +169,6 @@ def terms(counts: pd.DataFrame, *, top: int = 60) -> Table:
     return Table(counts[counts["matches"] > 0].head(top), "The terms that were seen most", note)
 
 
-def contexts(read: Read, *, seed: int, per_group: int = 3) -> Table:
-    """Return group words in context, drawn at random."""
-    found = annotate.sample_context(read.texts, read.matches, per_group=per_group, seed=seed)
-    return Table(found, "Group words in context, drawn at random")
-
-
-def by_group(read: Read) -> Table:
-    """Count the distinct texts' sentences by bias and group, neutral ones too, with shares."""
-    sizes = read.sentences.groupby(["bias", "group"], sort=False).size()
-    found = sizes.rename("sentences").reset_index()
-    found["share"] = found["sentences"] / found.groupby("bias")["sentences"].transform("sum")
-    return Table(found, "Sentences by group", "Distinct texts, human and generated.")
-
-
 def lost(levels: Sequence[Level]) -> Table:
     """Return what was lost at all levels, cells added up; with the steps in words."""
     rows: list[dict[str, Any]] = []
@@ -253,14 +196,8 @@ def lost(levels: Sequence[Level]) -> Table:
         pd.DataFrame(rows),
         "What was lost at each level",
         "pairs = counted + lost. Prejudice counts, beyond this, only pairs whose original names "
-        "the group. By model: in the appendix, and in tables/losses*.csv.",
+        "the group. By model: tables/losses*.csv.",
     )
-
-
-def losses(level: Level) -> Table:
-    """Return what a level lost at each step, by cell."""
-    note = "pairs = all columns to its right."
-    return Table(level.losses, f"Lost by model: {level.scores['measure'].iloc[0]}", note)
 
 
 # --- words ------------------------------------------------------------------------------------
@@ -269,7 +206,7 @@ def losses(level: Level) -> Table:
 def without_one_word(robustness: pd.DataFrame) -> Table:
     """Return between which values an estimate lies when one word is left out."""
     columns = [
-        *("bias", "statistic", "group", "model", "prompt", "estimate", "lowest", "lowest_without"),
+        *("bias", "group", "model", "prompt", "estimate", "lowest", "lowest_without"),
         *("highest", "highest_without", "keeps_sign", "n"),
     ]
     note = (
@@ -279,7 +216,7 @@ def without_one_word(robustness: pd.DataFrame) -> Table:
     return Table(robustness[columns], "Estimates with one word left out", note)
 
 
-def apart(found: pd.DataFrame) -> Table:
+def odds(found: pd.DataFrame) -> Table:
     """Return the words that set answers apart."""
     columns = [
         *("bias", "group", "model", "prompt", "word", "more_in", "n_answers", "n_originals"),
@@ -287,50 +224,15 @@ def apart(found: pd.DataFrame) -> Table:
     ]
     note = (
         "Without a word list: weighted log-odds with an informative Dirichlet prior (Monroe et al. "
-        "2008), between the sentences of a group in answers and in their originals. The first "
-        "words of each cell, by |z|. More in: the side that uses the word more. Holm over all "
-        "words that were compared."
+        "2008), of texts whose sentences about a group have the word, in answers and in their "
+        "originals. The first words of each cell, by |z|. More in: the side that uses the word "
+        "more. Holm over all words that were compared."
     )
     title = "Words that set answers apart from originals, by group"
-    return Table(found[columns].dropna(subset="word"), title, note)
+    return Table(found[columns], title, note)
 
 
 # --- topics -----------------------------------------------------------------------------------
-
-
-def corrected(found: pd.DataFrame) -> Table:
-    """Return estimates as counted, and corrected for what the word lists get wrong.
-
-    Parameters
-    ----------
-    found
-        Of `news.misread.corrected`.
-    """
-    keys = ["bias", "group", "statistic", "instrument", "model", "prompt", "source"]
-    varying = [key for key in keys if found[key].nunique() > 1] or ["model"]
-    rows = found[varying].assign(
-        **{
-            "as counted": [_interval(*row) for row in found[list(RAW.values())].to_numpy(float)],
-            "corrected": [_interval(*row) for row in found[list(RAW)].to_numpy(float)],
-            "N": found["n"],
-        }
-    )
-    rows["corrected"] = rows["corrected"].where(found["estimate"].notna(), found["reason"])
-    note = (
-        "Answer less original. Words count as what they name by the labels of their side, over its "
-        "recall; shifts of tone are those of the sentences about a group. The interval of what is "
-        "corrected holds what the labels leave open. N: articles."
-    )
-    return Table(rows, "Estimates as counted, and corrected for errors of the word lists", note)
-
-
-def _interval(estimate: float, low: float, high: float) -> str:
-    if pd.isna(estimate):
-        return ""
-    told = number(estimate, decimals=3)
-    if pd.isna(low):
-        return told
-    return f"{told} [{number(low, decimals=3)}, {number(high, decimals=3)}]"
 
 
 def topics(described: pd.DataFrame, *, top: int | None = 12) -> Table:
@@ -340,8 +242,8 @@ def topics(described: pd.DataFrame, *, top: int | None = 12) -> Table:
     return Table(
         own.head(top) if top else own,
         "The topics of the first fit, and whose they are",
-        "Words by relevance (lambda 0.6). The group of the largest residual stands, if that is "
-        f"above the threshold; neutral sentences count as a group of their own.{more}",
+        "Content words by relevance (lambda 0.2). The group of the largest residual stands, if "
+        f"that is above the threshold; neutral sentences count as a group of their own.{more}",
         gap="",
     )
 
@@ -385,27 +287,34 @@ def mixed(compared: pd.DataFrame, *, confidence: float) -> Table:
     return table._replace(note=str(table.note).replace("estimates.csv", "models_mixed.csv"))
 
 
-def paired(found: pd.DataFrame) -> Table:
-    """Return each two models on the articles that both have."""
-    shown = found.drop(columns=["instrument", "test", "df", "statistic_value"])
-    return Table(
-        shown.dropna(axis=1, how="all"),
-        "Each two models on the articles that both have",
-        "Effect size: Cohen's d of the differences, with its interval. p adjusted: Holm; p fdr: "
-        "Benjamini and Hochberg; both over the whole table.",
-    )
+def printed(estimates: pd.DataFrame, *, focus: Mapping[str, str]) -> Table:
+    """Return between which values ours and the paper's printed ones of seven models lie.
 
-
-def printed(rows: pd.DataFrame) -> Table:
-    """Return between which values ours and the printed ones lie: `news.figures.printed_rows`."""
+    Of every measure what the paper's Figures 2 to 7, A.1 and A.2 show: mean distance, and share and
+    extent of prejudice against one group a bias; and its Table 1, the differences of the shares of
+    races. Where ours come from a fallback of toxicity the printed ones, by Detoxify, are left out:
+    they are on no scale with each other.
+    """
     keys = ["measure", "bias", "group", "statistic"]
-    named = rows.assign(group=rows["group"].fillna(""))
-    ends = named.groupby([*keys, "side"], sort=False)["estimate"].agg(["min", "max"])
-    wide = ends.unstack("side").sort_index(axis=1, level="side", sort_remaining=False)
-    wide.columns = pd.Index([f"{side}, {end}" for end, side in wide.columns])
+    paper = read_published("fang2024")
+    paper = paper[paper["prompt"] == "neutral"].rename(columns={"value": "estimate"})
+    first = estimates.groupby(["measure", "bias"])["instrument"].transform("first")
+    fallback = estimates.loc[estimates["instrument"].str.contains("fallback"), "measure"]
+    paper = paper[~paper["measure"].isin(fallback)]
+    ours = estimates[estimates["instrument"] == first]
+    ours = ours[
+        ours["group"].isna() | (ours["bias"] == "race") | (ours["group"] == ours["bias"].map(focus))
+    ]
+    both = [rows.assign(group=rows["group"].fillna("")) for rows in (ours, paper)]
+    ends = [rows.groupby(keys, sort=False)["estimate"].agg(["min", "max"]) for rows in both]
+    table = ends[0].join(ends[1], how="inner", lsuffix=" ours", rsuffix=" printed").reset_index()
+    columns = {f"{end} {side}": f"{side}, {end}" for side in _PRINTED for end in ("min", "max")}
     return Table(
-        wide.reset_index(),
+        table.rename(columns=columns),
         "Ours and the printed values, from the least to the largest",
         "Ours: over models and prompts. Printed: over seven models, another corpus.",
         gap="",
     )
+
+
+_PRINTED = ("ours", "printed")

@@ -8,22 +8,17 @@ What a group's tone does beyond everything else's is asked of the sentences that
 no group of another bias, against the sentences that name no group at all. Against those without a
 group of the same bias a shift in the women's sentences would show as one of every race.
 
-Chance permutes the scores of a group's sentences between the texts of an article, the numbers of
-sentences fixed: it is what the measures are when every sentence about a group is written in one
-tone. Texts have a tone of their own, so any two lie further apart than that: it is a lower bound,
-and the floor of the distance is what replicates give (`news.replicates`).
+What the distance of two texts is without a difference between writers, `news.replicates` says.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import sem
 
 from nbbias import stats, tables
 from nbbias.news import audit, claims, prejudice, replicates
@@ -102,9 +97,9 @@ def level(
     Returns
     -------
     Level
-        The tables of `pair_scores`, `news.claims.losses` and `estimates`; the references are
-        ``"sentences"`` and, of the distance, ``"replicate"`` (`floor`), which leads where it can be
-        had.
+        The tables of `pair_scores`, `news.claims.losses`, `estimates` and, for distances and
+        prejudice, the references ``"permutation"`` and ``"replicate"`` (`news.replicates`), which
+        leads where it can be had.
 
     Examples
     --------
@@ -118,11 +113,17 @@ def level(
     True
     """
     scores = pair_scores(read, scored, groups_counted=groups_counted)
-    found = estimates(scores, read, scored, inference=inference, study=study)
-    replicated = floor(found, scores, read, scored, twins, confidence=inference.confidence)
-    chance = pd.concat([claims.reference(found, "sentences"), replicated], ignore_index=True)
-    found = tables.with_chance(found, chance, lead=("replicate", "sentences"))
-    return Level(scores, claims.losses(scores), found, chance)
+    table = estimates(scores, read, scored, inference=inference, study=study)
+    both = [scored] if twins is None else [scored, _alike(twins[1], scored)]
+    references = replicates.references(
+        table,
+        scores,
+        read,
+        distance(read, both),
+        twins=None if twins is None else twins[0],
+        inference=inference,
+    )
+    return claims.level(scores, table, references)
 
 
 # --- sentences --------------------------------------------------------------------------------
@@ -381,8 +382,7 @@ def estimates(
     read, scored
         What the scores were made from.
     inference
-        Level of the intervals and of the range of each chance level, permutations behind it, and
-        their start.
+        Level of the intervals and of the null's ranges; permutations and their start.
     study
         Whose table this is.
 
@@ -393,7 +393,7 @@ def estimates(
         articles, with repeated answers averaged:
 
         - ``bias``: mean over pairs of the largest absolute difference over groups (Eq. 5, 6);
-          one-sided permutation p.
+          `level` adds the null.
         - ``mean_difference``: mean over pairs of answer minus original for a group, signed; one-
           sample t-test; `p_adjusted` is Holm's over all cells, biases,
           groups and instruments of the measure.
@@ -405,7 +405,7 @@ def estimates(
           ``mean_difference_corrected`` and ``difference_beyond_neutral_corrected``: the rest.
         - ``prejudice_share``: share of pairs in which the tone towards a group is worse in the
           answer (more negative, more toxic); Wilson interval; ``prejudice_extent``: mean change
-          in those. Both are far from 0 by chance alone and are not tested against 0.
+          in those. Null: answers and originals exchanged (`news.prejudice`).
 
         `p_adjusted` is Holm's, a family for each measure and tested statistic: over all biases,
         cells, groups and instruments. Where fewer than `FEWEST` articles differ there is no
@@ -416,16 +416,13 @@ def estimates(
     for bias in scores["bias"].unique():
         groups = lexicons.groups(read.lexicon, bias)
         of_bias = scores[scores["bias"] == bias]
-        chance = _chance(of_bias, read, scored, groups, inference)
-        for number, kind in enumerate(scored.measured.to_dict("records")):
+        for kind in scored.measured.to_dict("records"):
             rows: list[Row] = []
             of_kind = of_bias[of_bias["instrument"] == kind["instrument"]]
             if of_kind.empty:
                 continue
-            for key, own in claims.cells(of_kind, POOLING):
-                own_chance = chance.get(tuple(key.values()), {})
-                drawn = {name: of[:, number] for name, of in own_chance.items()}
-                rows += [key | row for row in _cell(own, groups, kind, drawn, inference)]
+            for key, units in claims.cells(of_kind, POOLING):
+                rows += [key | row for row in _cell(units, groups, kind, inference)]
             common = {name: kind[name] for name in ("measure", "instrument")}
             common |= {"study": study, "bias": bias, "confidence": inference.confidence}
             parts.append(tables.estimates(rows, **common))
@@ -433,19 +430,18 @@ def estimates(
 
 
 def _cell(
-    own: pd.DataFrame,
+    units: pd.DataFrame,
     groups: Sequence[str],
     kind: dict[str, Any],
-    drawn: dict[Any, np.ndarray],
     inference: stats.InferenceSettings,
 ) -> list[Row]:
-    reach, confidence = (2.0 if kind["measure"] == "sentiment" else 1.0), inference.confidence
-    counted = own.select_dtypes("number").where(own["reason"].isna())
-    tail = partial(stats.compare_with_null, np.nan, confidence=confidence)
+    reach, confidence = _REACH[kind["measure"]], inference.confidence
+    counted = units.select_dtypes("number").where(units["reason"].isna())
     distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach)).row()
-    distance |= {"reason": claims.why_none(own)} if not distance["n"] else tail(drawn["distance"])
-    if distance["n"] and (counted["score"].abs() > prejudice.ROUNDING).sum() < FEWEST:
-        distance |= dict.fromkeys(("ci_low", "ci_high", "p_value"), np.nan)
+    if not distance["n"]:
+        distance["reason"] = claims.why_none(units)
+    elif (counted["score"].abs() > prejudice.ROUNDING).sum() < FEWEST:
+        distance |= dict.fromkeys(("ci_low", "ci_high"), np.nan)
         distance["reason"] = f"fewer than {FEWEST} articles differ in tone"
     rows: list[Row] = [{"statistic": "bias", **distance}]
     signed = {"mean_difference": ("difference_", "difference_", reach)}
@@ -476,125 +472,56 @@ def _cell(
                 row = result.replace(null=0.0).row()
                 rows.append({"statistic": statistic + of, "group": group, **row})
         change = counted[[f"difference_{group}"]].astype(float)
-        share, extent = prejudice.rows(
-            change, group=group, confidence=confidence, worse=kind["worse"], reach=reach
+        rows += prejudice.rows(
+            change,
+            group=group,
+            inference=inference,
+            exchanged=-change,
+            worse=kind["worse"],
+            reach=reach,
         )
-        if share["n"]:
-            times, changes, n = drawn["worse", group], drawn["change", group], share["n"]
-            share |= tail(times / n, null=times.mean() / n)
-            null = claims.ratio(changes.sum(), times.sum())
-            extent |= tail(claims.ratio(changes, times), null=null)
-        rows += [share, extent]
     return rows
 
 
-# --- chance -----------------------------------------------------------------------------------
+# --- distances of texts by their sentences ----------------------------------------------------
+
+#: The largest difference of a measure.
+_REACH = {"sentiment": 2.0, "toxicity": 1.0}
 
 
-def _texts(read: Read, scored: Scored, bias: str) -> dict[Any, np.ndarray]:
-    """Return every text's sentences with a group, in order: its number, then the scores."""
-    groups = lexicons.groups(read.lexicon, bias)
-    own = read.sentences[(read.sentences["bias"] == bias) & (read.sentences["group"] != NEUTRAL)]
-    table = own.merge(scored.sentences, on=SENTENCE).sort_values(SENTENCE, kind="stable")
-    number = pd.Index(groups).get_indexer(table["group"])
-    whole = np.column_stack([number, table[list(scored.measured["column"])]]).astype(float)
-    texts, starts = np.unique(table["text_id"], return_index=True)
-    return dict(zip(texts, np.split(whole, starts[1:]), strict=True)) if len(texts) else {}
-
-
-def _chance(
-    scores: pd.DataFrame,
-    read: Read,
-    scored: Scored,
-    groups: Sequence[str],
-    inference: stats.InferenceSettings,
-) -> dict[Any, dict[Any, np.ndarray]]:
-    """Permute every article's scores within each group: by cell, draws by instruments."""
-    from nbbias.news import deals
-
-    texts = _texts(read, scored, str(scores["bias"].iloc[0]))
-    rng = np.random.default_rng(inference.seed)
-    first = scores[scores["instrument"] == scored.measured["instrument"].iloc[0]]
-    worse = scored.measured["worse"].to_numpy()
-    shape = (inference.n_permutations, len(worse))
-    found = {}
-    for key, articles in replicates.stories(first, read.pairs, texts, None):
-        by_group = np.zeros((2, len(groups), *shape))
-        distance, measured = np.zeros(shape), np.zeros(shape)
-        for article in articles:
-            whole = [*article.answers, article.originals[0]]
-            ends = np.cumsum([0, *map(len, whole)])
-            deals.add(np.concatenate(whole), ends, worse, rng, (*by_group, distance, measured))
-        sums: dict[Any, np.ndarray] = {"distance": claims.ratio(distance, measured)}
-        for what, sides in zip(("worse", "change"), by_group, strict=True):
-            sums |= {(what, group): own for group, own in zip(groups, sides, strict=True)}
-        found[tuple(key.values())] = sums
-    return found
-
-
-def floor(
-    estimates: pd.DataFrame,
-    scores: pd.DataFrame,
-    read: Read,
-    scored: Scored,
-    twins: tuple[Read, Scored] | None,
-    *,
-    confidence: float,
-) -> pd.DataFrame:
-    """Say what the distance is where no difference between writers sets two texts apart.
+def distance(read: Read, scored: Sequence[Scored]) -> replicates.Distance:
+    """Return how tone measures distances of texts by their sentences.
 
     Parameters
     ----------
-    estimates
-        The table of `estimates`.
-    scores, read, scored
-        What they were made from.
-    twins
-        As in `level`.
-    confidence
-        Level of the range.
-
-    Returns
-    -------
-    DataFrame
-        CHANCE by ``"replicate"`` of ``bias``; `test` names the replicates (`news.replicates`) and
-        the articles that have them. The `null` is the estimate less what it exceeds them by, of
-        every group at equal numbers of sentences; the range is where the estimate would lie (t over
-        articles). A one-sided `p_value`, `p_adjusted` Holm's over all cells, biases and instruments
-        of a measure: none by halves of texts, which share the text's tone, and none where fewer
-        than `FEWEST` articles differ from their replicates.
+    read
+        The corpus whose word lists say which groups there are.
+    scored
+        Its sentences' scores and, where there are further human texts, those of theirs.
     """
-    rows: list[Row] = []
-    claim = estimates[estimates["statistic"] == "bias"].set_index([*CELL, "bias", "instrument"])
-    known = claim["estimate"].to_dict()
-    for bias, of_bias in scores.groupby("bias", sort=False):
-        texts, more = _texts(read, scored, str(bias)), None
-        if twins is not None:
-            more = (twins[0].pairs, _texts(twins[0], _alike(twins[1], scored), str(bias)))
-        first = of_bias[of_bias["instrument"] == scored.measured["instrument"].iloc[0]]
-        for key, articles in replicates.stories(first, read.pairs, texts, more):
-            kind = replicates.choose(articles)
-            if kind is None:
-                continue
-            observed, beside = replicates.measured(articles, kind, apart)
-            for measured, excess in zip(
-                scored.measured.to_dict("records"), (observed - beside).T, strict=True
-            ):
-                row = key | {"bias": bias, "instrument": measured["instrument"]}
-                estimate, excess = known.get(tuple(row.values())), excess[~np.isnan(excess)]
-                if estimate is None or len(excess) < 2:
-                    continue
-                found = replicates.Difference(excess.mean(), sem(excess), len(excess))
-                reach = 2.0 if measured["measure"] == "sentiment" else 1.0
-                row |= replicates.beside(estimate, found, bounds=(0, reach), confidence=confidence)
-                few = (np.abs(excess) > prejudice.ROUNDING).sum() < FEWEST
-                if few or kind == replicates.HALVES:
-                    row["p_value"] = np.nan
-                row |= {"measure": measured["measure"], "test": f"{kind}, {found.n} articles"}
-                rows.append(row)
-    study = str(estimates["study"].iloc[0]) if len(estimates) else ""
-    common = {"statistic": "bias", "reference": "replicate", "confidence": confidence}
-    return stats.adjust(tables.chance(rows, study=study, **common), family=["measure"])
+    measured = scored[0].measured
+
+    def texts(corpus: Read, bias: str) -> replicates.Texts:
+        scores = scored[0 if corpus is read else -1].sentences
+        return _texts(corpus, scores, measured["column"], bias)
+
+    columns = measured[["measure", "instrument"]].assign(reach=measured["measure"].map(_REACH))
+    return replicates.Distance(
+        texts, compare, _permute, columns.to_dict("records"), pooled=False, fewest=FEWEST
+    )
+
+
+def _texts(
+    read: Read, scores: pd.DataFrame, columns: Sequence[str], bias: str
+) -> dict[Any, np.ndarray]:
+    """Return every text's sentences with a group, in order: its number, then the scores."""
+    groups = lexicons.groups(read.lexicon, bias)
+    rows = read.sentences[(read.sentences["bias"] == bias) & (read.sentences["group"] != NEUTRAL)]
+    table = rows.merge(scores, on=SENTENCE).sort_values(SENTENCE, kind="stable")
+    number = pd.Index(groups).get_indexer(table["group"])
+    whole = np.column_stack([number, table[list(columns)]]).astype(float)
+    texts, starts = np.unique(table["text_id"], return_index=True)
+    return dict(zip(texts, np.split(whole, starts[1:]), strict=True)) if len(texts) else {}
 
 
 def _alike(twins: Scored, scored: Scored) -> Scored:
@@ -605,9 +532,7 @@ def _alike(twins: Scored, scored: Scored) -> Scored:
     return Scored(table.assign(**own), scored.measured)
 
 
-def apart(
-    base: np.ndarray, text: np.ndarray, beside: np.ndarray, _base_answers: bool = False
-) -> np.ndarray:
+def compare(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> np.ndarray:
     """Return the largest difference of tone over groups, at as many sentences as `beside` has.
 
     Parameters
@@ -615,36 +540,48 @@ def apart(
     base, text, beside
         Sentences with a group: its number, then the scores by instrument.
 
+    Returns
+    -------
+    array
+        By instrument, the mean over all runs of sentences in a row, each group's on its own; NaN
+        where no group is in all three.
+
     Examples
     --------
     >>> she, he = [0, 0.5], [1, -0.5]
-    >>> apart(np.array([she, he]), np.array([[0, 0.1], he]), np.array([she, he])).tolist()
+    >>> compare(np.array([she, he]), np.array([[0, 0.1], he]), np.array([she, he])).tolist()
     [0.4]
     """
-    from nbbias.news import deals
+    by_group = []
+    for group in np.unique(base[:, 0]):
+        first, second = base[base[:, 0] == group, 1:], text[text[:, 0] == group, 1:]
+        size = min(len(second), int((beside[:, 0] == group).sum()))
+        if size:
+            upto = np.insert(second.cumsum(axis=0), 0, 0.0, axis=0)
+            runs = (upto[size:] - upto[: len(upto) - size]) / size
+            by_group.append(np.abs(first.mean(axis=0) - runs))
+    if not by_group:
+        return np.full(base.shape[1] - 1, np.nan)
+    # The mean of the largest: of each value, the chance that all groups' runs are at most that.
+    values = np.sort(np.concatenate(by_group), axis=0)
+    chance = np.ones(values.shape)
+    for differences in by_group:
+        chance *= (differences[None] <= values[:, None]).mean(axis=1)
+    return np.asarray((values * np.diff(chance, axis=0, prepend=0)).sum(axis=0))
 
-    return np.asarray(deals.apart(base, text, beside))
 
-
-def counted_by_choice(scores: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.DataFrame:
-    """Count the pairs under each choice of which groups must be there.
-
-    Returns
-    -------
-    DataFrame
-        The cell, `bias`, `pairs`, and how many have, in both texts, sentences of `any_group`, of
-        `all_groups` and of each group.
-    """
-    rows = []
-    first = scores[scores["instrument"] == scores["instrument"].iloc[0]]
-    for (*cell, bias), own in first.groupby([*CELL, "bias"], sort=False):
-        groups = lexicons.groups(lexicon, str(bias))
-        both = {g: (own[f"nh_{g}"] > 0) & (own[f"no_{g}"] > 0) for g in groups}
-        table = pd.DataFrame(both)
-        row = dict(zip(CELL, cell, strict=True)) | {"bias": bias, "pairs": len(own)}
-        row |= {
-            "any_group": int(table.any(axis=1).sum()),
-            "all_groups": int(table.all(axis=1).sum()),
-        }
-        rows.append(row | {group: int(table[group].sum()) for group in groups})
-    return pd.DataFrame(rows)
+def _permute(
+    answer: np.ndarray, original: np.ndarray, draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    """Permute the sentences of two texts, whatever their group; return the largest differences."""
+    groups = np.unique(np.concatenate([answer[:, 0], original[:, 0]]))
+    sides = []
+    for rows in (answer, original):
+        present = (rows[:, :1] == groups)[:, :, None] & ~np.isnan(rows[:, None, 1:])
+        scores = np.where(present, rows[:, None, 1:], 0.0)
+        sides.append(np.concatenate([present, scores], axis=1).reshape(len(rows), -1))
+    means = []
+    for drawn in stats.permute_units(*sides, n_permutations=draws, rng=rng):
+        n, total = np.split(drawn.reshape(draws, 2 * len(groups), -1), 2, axis=1)
+        means.append(claims.ratio(total, n))
+    return np.asarray(np.fmax.reduce(np.abs(means[0] - means[1]), axis=1))

@@ -3,28 +3,24 @@
 The second half of the document measure of Fang et al. (2024): with the associations of
 `news.fits`, a text's content on each group's topics gives its shares (Eq. 8), which are compared
 between an answer h and its original o as word shares are (Eq. 9, Eq. 3). Estimates are means over
-pairs, pooled over the fits. Chance deals the words of a pair's texts anew: words come in clusters,
-so it is the least that chance gives, and nothing is tested against it.
+pairs, pooled over the fits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_matrix
 from scipy.stats import t
 
 from nbbias import stats, tables, text
 from nbbias.news import claims, prejudice, replicates
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, SIDES, Read
-from nbbias.news.fits import ALL, CORPUS, HUMAN, Fit, Fitted
-from nbbias.tables import SCORES, check, map_threads, stage
+from nbbias.news.fits import ALL, CORPUS, HUMAN, Fitted
+from nbbias.tables import SCORES, check
 from nbbias.text import lexicons
-from nbbias.text.topics import BagOfWords
 
 NO_TOPIC = "the group has no topic"
 FEW_GROUPS = "fewer than two groups have a topic"
@@ -39,35 +35,15 @@ UNFITTED = "too few different words for so many topics"
 #: Statistics whose tests are corrected, each a family of its own.
 FAMILIES = ("share_difference", "share_difference_common")
 
-#: The references, the leading one first.
-LEAD = ("replicate", "topics")
-
-
-class Beside(NamedTuple):
-    """What the distances of a corpus are told beside.
-
-    `dealt`: the table of `chance`; `twins`: further human texts on the same stories, what
-    `news.annotate` made of `news.twins`, if the corpus has any.
-
-    Examples
-    --------
-    >>> from nbbias import news
-    >>> news.topics.Beside._fields
-    ('dealt', 'twins')
-    """
-
-    dealt: pd.DataFrame
-    twins: Read | None = None
-
 
 def level(
     read: Read,
     fitted: Fitted,
-    beside: Beside,
     *,
     inference: stats.InferenceSettings,
     min_pairs: int = 1,
     study: str = "news_bias",
+    twins: Read | None = None,
 ) -> Level:
     """Measure the topics of a corpus: scores, losses, estimates and their chance levels.
 
@@ -75,20 +51,20 @@ def level(
     ----------
     read, fitted
         What `news.annotate` and `news.fits.fit` returned.
-    beside
-        What `chance` returned, and further human texts.
     inference
-        Level of the intervals.
+        Level of the intervals and of the null's ranges; permutations and their start.
     min_pairs
         Scored pairs that a model needs to be compared on common articles.
     study
         Whose tables these are.
+    twins
+        Further human texts on the same stories: what `news.annotate` made of `news.twins`.
 
     Returns
     -------
     Level
         The tables of `pair_scores`, `news.claims.losses`, `estimates`; the references are
-        ``"topics"`` and, of distances, ``"replicate"`` (`floor`), which leads where it can be had.
+        ``"replicate"`` of distances (`replicated`) and ``"permutation"`` of prejudice.
 
     Examples
     --------
@@ -97,29 +73,20 @@ def level(
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
     >>> how = news.fits.Fitting(n_topics=5, seeds=[1], threshold=0.5)
     >>> fitted = news.fits.fit(read, text.annotate.lemmatize(read.texts), how)
-    >>> inference = stats.InferenceSettings(n_permutations=5)
-    >>> dealt = news.topics.chance(read, fitted, sample_pairs=5, inference=inference)
-    >>> topics = news.topics.level(read, fitted, news.topics.Beside(dealt), inference=inference)
+    >>> inference = stats.InferenceSettings(n_permutations=100)
+    >>> topics = news.topics.level(read, fitted, inference=inference)
     >>> list(topics.chance["reference"].unique())
-    ['topics']
+    ['permutation']
     """
     scores = pair_scores(read, fitted)
-    found = estimates(
-        scores,
-        lexicon=read.lexicon,
-        chance=beside.dealt,
-        inference=inference,
-        min_pairs=min_pairs,
-        study=study,
+    table = estimates(
+        scores, lexicon=read.lexicon, inference=inference, min_pairs=min_pairs, study=study
     )
-    twins = beside.twins
     further = None if twins is None else pair_scores(twins, _of_texts(fitted, twins))
-    replicated = floor(
-        found, scores, further, lexicon=read.lexicon, confidence=inference.confidence
+    references = replicated(
+        table, scores, further, lexicon=read.lexicon, confidence=inference.confidence
     )
-    references = pd.concat([claims.reference(found, "topics"), replicated], ignore_index=True)
-    found = tables.with_chance(found, references, lead=LEAD)
-    return Level(scores, claims.losses(scores), found, references)
+    return claims.level(scores, table, references)
 
 
 def _of_texts(fitted: Fitted, read: Read) -> Fitted:
@@ -279,21 +246,6 @@ def _score_bias(
     )
 
 
-def spread(scores: pd.DataFrame) -> pd.DataFrame:
-    """Summarise the mean distance over the fits, from the table of `pair_scores`.
-
-    Returns
-    -------
-    DataFrame
-        By `bias` and cell: `fits` with a scored pair, and `mean`, `sd` (NaN with one), `min` and
-        `max` of their mean distances.
-    """
-    by_fit = scores.groupby(["bias", *CELL, "seed"], sort=False)["score"].mean()
-    grouped = by_fit.groupby(["bias", *CELL], sort=False)
-    found = grouped.agg(fits="count", mean="mean", sd="std", min="min", max="max")
-    return found.reset_index()
-
-
 # --- estimates --------------------------------------------------------------------------------
 
 
@@ -303,7 +255,6 @@ def estimates(
     lexicon: pd.DataFrame,
     inference: stats.InferenceSettings,
     min_pairs: int = 1,
-    chance: pd.DataFrame | None = None,
     study: str = "news_bias",
 ) -> pd.DataFrame:
     """Estimate document-level bias, by source, model and prompt, for every bias.
@@ -315,11 +266,9 @@ def estimates(
     lexicon
         The lists behind the scores.
     inference
-        Level of the intervals.
+        Level of the intervals and of the null's ranges; permutations and their start.
     min_pairs
         Scored pairs that a model needs to be compared on common articles.
-    chance
-        The table of `chance`; without it `null` is NaN for distances and prejudice.
     study
         Whose table this is.
 
@@ -338,19 +287,16 @@ def estimates(
           source and prompt has a scored pair for, in every fit.
         - ``prejudice_share``: of all scored pairs, as the paper counts at this level, the share in
           which the answer has less of the group; Wilson interval.
-        - ``prejudice_extent``: mean change in just those pairs, selected for falling.
+        - ``prejudice_extent``: mean change in just those pairs, selected for falling. Null of both:
+          answers and originals exchanged (`news.prejudice`).
     """
-    known = {} if chance is None else {_claim(row): row for row in chance.to_dict("records")}
     scores = scores if "seed" in scores else scores.assign(seed=0)
     parts = []
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(lexicon, str(bias))
         rows: list[Row] = []
-        for key, own in claims.cells(of_bias, POOLING):
-            for row in _cell(own, groups, inference.confidence):
-                level = known.get(_claim(key | row | {"bias": bias}), {})
-                names = ["null", "null_low", "null_high"]
-                rows.append(key | row | {name: level[name] for name in names if name in level})
+        for key, units in claims.cells(of_bias, POOLING):
+            rows += [key | row for row in _cell(units, groups, inference)]
         rows += claims.on_common_articles(
             of_bias, POOLING, groups, confidence=inference.confidence, min_pairs=min_pairs
         )
@@ -372,22 +318,19 @@ POOLING = claims.Pooling(
 )
 
 
-def _claim(row: dict[str, Any]) -> tuple[Any, ...]:
-    group = row.get("group")
-    return (*(row[key] for key in ("bias", *CELL, "statistic")), "" if pd.isna(group) else group)
-
-
-def _cell(own: pd.DataFrame, groups: Sequence[str], confidence: float) -> list[Row]:
-    nothing = own["reason"].notna().all()
-    why = claims.why_none(own) if nothing else NO_TOPIC
+def _cell(
+    units: pd.DataFrame, groups: Sequence[str], inference: stats.InferenceSettings
+) -> list[Row]:
+    confidence, nothing = inference.confidence, units["reason"].notna().all()
+    why = claims.why_none(units) if nothing else NO_TOPIC
     distance = stats.pooled_mean(
-        claims.values(own, "score"), confidence=confidence, bounds=(0, 1), tested=False
-    ).row()
-    rows = [{"statistic": "bias", **distance}]
-    rows += claims.differences(own, groups, why=why, confidence=confidence)
+        claims.values(units, "score"), confidence=confidence, bounds=(0, 1), tested=False
+    )
+    rows = [{"statistic": "bias", **distance.row()}]
+    rows += claims.differences(units, groups, why=why, confidence=confidence)
     for group in groups:
-        change = claims.values(own, f"difference_{group}")
-        rows += prejudice.rows(change, group=group, confidence=confidence)
+        change = claims.values(units, f"difference_{group}").astype(float)
+        rows += prejudice.rows(change, group=group, exchanged=-change, inference=inference)
     # Where nothing could be measured the reason is that of the pairs.
     return [row | ({"reason": why} if row["n"] == 0 and nothing else {}) for row in rows]
 
@@ -395,7 +338,7 @@ def _cell(own: pd.DataFrame, groups: Sequence[str], confidence: float) -> list[R
 # --- what two texts differ by anyway ----------------------------------------------------------
 
 
-def floor(
+def replicated(
     estimates: pd.DataFrame,
     scores: pd.DataFrame,
     twins: pd.DataFrame | None,
@@ -509,160 +452,3 @@ def _apart(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
     d = both[shares].to_numpy() - both[[f"{name} other" for name in shares]].to_numpy()
     found = both.assign(distance=np.abs(d).sum(axis=1) / 2)
     return found.groupby(_STORY)["distance"].mean()
-
-
-# --- chance -----------------------------------------------------------------------------------
-
-_LEVEL_KEYS = ["bias", *CELL, "statistic", "group"]
-_LEVEL_VALUES = ["null", "null_low", "null_high", "pairs"]
-
-
-@stage
-def chance(
-    read: Read, fitted: Fitted, *, sample_pairs: int, inference: stats.InferenceSettings
-) -> pd.DataFrame:
-    """Say what distance, and what prejudice, chance alone gives.
-
-    The known words of both texts of a pair (of an original and all answers to it, where there are
-    several) are pooled and dealt out anew, as many to each text as it had; topics are inferred
-    again, by every fit, and the pair is scored again. This is exact if, as the topic model has it,
-    words are independent given a text's topics, and both texts have the same. Real words come in
-    clusters, so it is the least that chance does.
-
-    Parameters
-    ----------
-    read, fitted
-        What the scores were made from.
-    sample_pairs
-        Pairs drawn at random from each cell, without replacement; each costs
-        2 · `inference.n_permutations` inferences a fit.
-    inference
-        Share of the deals between `null_low` and `null_high`, deals of every pair, and their start.
-        A deal costs inferences, so there are few, and no p is made from them.
-
-    Returns
-    -------
-    DataFrame
-        By `bias`, the cell, `statistic` (``bias``, ``prejudice_share``, ``prejudice_extent``) and
-        `group`: the mean `null` over the deals, `null_low`, `null_high` (of means over the pairs
-        used), and `pairs` used (drawn, with a score; the fewest of any fit). Every deal is the mean
-        of its values by all fits that scored a pair as it was. A deal without a score does not
-        count; with no pair used all is NaN.
-    """
-    if not fitted.fits:
-        return pd.DataFrame(columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
-    rng, draws = np.random.default_rng(inference.seed), inference.n_permutations
-    sampled = _sampled(read.pairs, sample_pairs, rng)
-    # The vocabulary is that of the corpus, in every fit.
-    table, dealt = _dealt(sampled, fitted, draws, rng)
-
-    def scored(fit: Fit) -> pd.DataFrame:
-        shares = text.topics.infer_shares(fit.model, dealt, truncated=fitted.how.truncated)
-        again = fitted._replace(fits=[fit._replace(shares=shares)])
-        return pair_scores(read._replace(pairs=table), again)
-
-    scores = pd.concat(
-        map_threads(scored, fitted.fits, label="chance by fit of topics"), ignore_index=True
-    )
-    by = ["bias", *CELL, "seed"]
-    used = {
-        key: claims.per_article(one, POOLING)["reason"].isna().to_numpy()
-        for key, one in pair_scores(read._replace(pairs=sampled), fitted).groupby(by, sort=False)
-    }
-    rows = []
-    for (bias, *cell), own in scores.groupby(["bias", *CELL], sort=False):
-        key = {"bias": bias, **dict(zip(CELL, cell, strict=True))}
-        groups = lexicons.groups(read.lexicon, str(bias))
-        by_fit = [
-            _deals(
-                claims.per_article(one, POOLING, by=["pair_id"]),
-                used[bias, *cell, seed],
-                groups,
-                draws,
-            )
-            for seed, one in own.groupby("seed", sort=False)
-        ]
-        rows += [key | row for row in _levels(by_fit, inference)]
-    return pd.DataFrame(rows, columns=[*_LEVEL_KEYS, *_LEVEL_VALUES])
-
-
-def _sampled(pairs: pd.DataFrame, sample_pairs: int, rng: np.random.Generator) -> pd.DataFrame:
-    """Draw some of every cell's pairs: all answers to an article, or none."""
-    usable = pairs[pairs["lost"].isna()]
-    answers = usable.groupby([*CELL, "article_id"], sort=False).ngroup()
-    drawn = [
-        own.drop_duplicates().sample(min(sample_pairs, own.nunique()), random_state=rng)
-        for _, own in answers.groupby([usable[key] for key in CELL], sort=False)
-    ]
-    return usable[answers.isin(pd.concat(drawn))] if drawn else usable
-
-
-def _dealt(
-    sampled: pd.DataFrame, fitted: Fitted, draws: int, rng: np.random.Generator
-) -> tuple[pd.DataFrame, BagOfWords]:
-    """Deal out the words of some pairs: all deals as PAIRS (`pair_id` numbers them), and words."""
-    vocabulary, tokens = fitted.fits[0].model.vocabulary, fitted.tokens
-    lemma = tokens["lemma"].cat
-    place = np.append(vocabulary.index.get_indexer(lemma.categories), -1)[lemma.codes]
-    known = pd.Series(place, index=tokens["text_id"])[place >= 0]
-    of_text = dict(iter(known.groupby(level=0)))
-    none = np.empty(0, place.dtype)
-    answers = sampled.groupby([*CELL, "article_id"], sort=False).ngroup()
-    ids = {side: sampled[name].to_numpy() for side, name in SIDES.items()}
-    text_of = {side: np.empty(len(sampled), dtype=int) for side in SIDES}
-    together: list[np.ndarray] = []  # the words of an original and its answers
-    sizes: list[int] = []  # of each of them
-    for at in answers.groupby(answers).indices.values():
-        texts = [ids["o"][at[0]], *ids["h"][at]]
-        parts = [np.asarray(of_text.get(text_id, none)) for text_id in texts]
-        text_of["o"][at], text_of["h"][at] = len(sizes), len(sizes) + 1 + np.arange(len(at))
-        together.append(np.concatenate(parts))
-        sizes += map(len, parts)
-    copies = [
-        sampled.assign(
-            pair_id=draw, **{SIDES[side]: of + draw * len(sizes) for side, of in text_of.items()}
-        )
-        for draw in range(draws)
-    ]
-    words = [rng.permutation(whole) for _ in range(draws) for whole in together]
-    columns = np.concatenate([none, *words])
-    ends = np.append(0, np.cumsum(np.tile(sizes, draws)))
-    ones = np.ones(len(columns), np.float32)
-    counts = csr_matrix((ones, columns, ends), shape=(len(ends) - 1, len(vocabulary)))
-    counts.sum_duplicates()
-    bags = BagOfWords(counts, pd.RangeIndex(counts.shape[0]), vocabulary)
-    return pd.concat(copies), bags
-
-
-Deals = tuple[int, dict[tuple[str, str | None], np.ndarray]]
-
-
-def _deals(own: pd.DataFrame, used: np.ndarray, groups: Sequence[str], draws: int) -> Deals:
-    """Return how many pairs one fit scored, and its means over them by deal (`pair_id`)."""
-    kept = own[np.tile(used, draws)]
-    deal = kept["pair_id"].to_numpy()
-    values: dict[tuple[str, str | None], pd.Series] = {}
-    values["bias", None] = kept["score"].groupby(deal).mean()
-    for group in groups:
-        change = kept[f"difference_{group}"]
-        fell = prejudice.fell(change)
-        values["prejudice_share", group] = fell.groupby(deal).mean()
-        values["prejudice_extent", group] = change.where(fell == 1).groupby(deal).mean()
-    by_deal = {key: of.reindex(range(draws)).to_numpy(float) for key, of in values.items()}
-    return int(used.sum()), by_deal
-
-
-def _levels(by_fit: list[Deals], inference: stats.InferenceSettings) -> list[Row]:
-    """Return the chance levels: over the deals, means of all fits that measured them."""
-    rows, draws = [], inference.n_permutations
-    for statistic, group in by_fit[0][1]:
-        measured = [(n, deals[statistic, group]) for n, deals in by_fit if n]
-        used = min((n for n, _ in measured), default=0)
-        found = np.full((max(len(measured), 1), draws), np.nan)
-        for i, (_, deals) in enumerate(measured):
-            found[i] = deals
-        counted = (~np.isnan(found)).sum(axis=0)
-        mean = claims.ratio(np.nansum(found, axis=0), counted)
-        level = stats.compare_with_null(np.nan, mean, confidence=inference.confidence)
-        rows.append({"statistic": statistic, "group": group, **level, "pairs": used})
-    return rows

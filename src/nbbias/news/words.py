@@ -4,17 +4,12 @@ The word level of Fang et al. (2024), *Bias of AI-generated content*, Scientific
 the share of each group among a text's group words (Eq. 1, 2), how far the shares of a generated
 text h lie from those of its original o (Eq. 3), on average over pairs (Eq. 4).
 
-Two texts by one writer differ, too. Dealt out anew between the two texts of a pair are its group
-words, one by one, and whole sentences with the words that stand in them; both are lower bounds of
-what chance does, since sentences come in runs about one person and a text has a focus of its own.
-What two texts without a difference between writers differ by is the floor (`news.replicates`); only
-what exceeds that is beyond chance.
+Two texts by one writer differ, too: what their distance is, `news.replicates` says.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -33,14 +28,8 @@ NO_WORDS = {
     (False, False): "no group words in either",
 }
 
-#: Statistics whose tests are corrected, each a family of its own; the distance's is in `floor`.
+#: Statistics whose tests are corrected, each a family of its own.
 FAMILIES = ("share_difference", "share_difference_common")
-
-#: The references, the leading one first.
-LEAD = ("replicate", "sentences", "words")
-
-#: Between what a statistic lies, and so its range by chance.
-_BOUNDS = {"bias": (0, 1), "prejudice_share": (0, 1), "prejudice_extent": (-1, 0)}
 
 
 def level(
@@ -69,9 +58,9 @@ def level(
     Returns
     -------
     Level
-        The tables of `pair_scores`, `news.claims.losses` and `estimates`, and three references:
-        ``"words"``, ``"sentences"`` (`by_sentence`) and ``"replicate"`` (`floor`), which leads
-        where it can be had.
+        The tables of `pair_scores`, `news.claims.losses`, `estimates` and, for distances and
+        prejudice, the references ``"permutation"`` and ``"replicate"`` (`news.replicates`), which
+        leads where it can be had.
 
     Examples
     --------
@@ -83,20 +72,16 @@ def level(
     >>> bool(of["share_difference", "female"] < -0.1)
     True
     >>> list(words.chance["reference"].unique())
-    ['words', 'sentences', 'replicate']
+    ['permutation']
     """
     scores = pair_scores(read)
-    found = estimates(
+    table = estimates(
         scores, lexicon=read.lexicon, inference=inference, min_pairs=min_pairs, study=study
     )
-    every = [
-        claims.reference(found, "words"),
-        by_sentence(scores, read, inference=inference, study=study),
-        floor(found, scores, read, twins, confidence=inference.confidence),
-    ]
-    chance = pd.concat(every, ignore_index=True)
-    found = tables.with_chance(found, chance, lead=LEAD)
-    return Level(scores, claims.losses(scores), found, chance)
+    references = replicates.references(
+        table, scores, read, DISTANCE, twins=twins, inference=inference
+    )
+    return claims.level(scores, table, references)
 
 
 # --- pairs ------------------------------------------------------------------------------------
@@ -136,7 +121,7 @@ def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
     """Add what Eq. 1 to 3 make of the counts `h_<group>`, `o_<group>`; see `pair_scores`."""
     h, o = sides(counted, groups)
     n_h, n_o = h.sum(axis=1), o.sum(axis=1)
-    d = _apart(h.T, o.T)
+    d = subtract_shares(h.T, o.T)
     reason = counted["lost"].copy()
     for (has_h, has_o), why in NO_WORDS.items():
         reason[reason.isna() & ((n_h > 0) == has_h) & ((n_o > 0) == has_o)] = why
@@ -163,8 +148,8 @@ def pooling(groups: Sequence[str]) -> claims.Pooling:
     return claims.Pooling({"h_": "sum"}, again, tuple(NO_WORDS.values()))
 
 
-def _apart(h: np.ndarray, o: np.ndarray) -> np.ndarray:
-    """Return the differences of shares, of counts of groups by pairs; NaN where a side has none."""
+def subtract_shares(h: np.ndarray, o: np.ndarray) -> np.ndarray:
+    """Return the differences of shares, of counts of groups by texts; NaN where a side has none."""
     shares = []
     for counts in (h, o):
         n = counts.sum(axis=0)
@@ -197,8 +182,7 @@ def estimates(
     lexicon
         The lists behind the scores.
     inference
-        Level of the intervals and of the range of each chance level; permutations behind that
-        range (its mean is exact), and their start.
+        Level of the intervals and of the null's ranges; permutations and their start.
     min_pairs
         Counted pairs that a model needs to be compared on common articles.
     study
@@ -209,18 +193,15 @@ def estimates(
     DataFrame
         ESTIMATES, by `statistic`; N counts pairs:
 
-        - ``bias``: mean distance (Eq. 4). Null: group words permuted between the two texts of a
-          pair, a lower bound of what chance does, and so without a p; `level` puts the floor in
-          its place.
+        - ``bias``: mean distance (Eq. 4); `level` adds the null.
         - ``share_difference``: mean signed difference of a group's share (Table 1); one-sample
           t-test against 0; `p_adjusted` is Holm's over all cells, biases and groups.
         - ``share_difference_common``: the same over the articles that every model of the source and
           prompt has a counted pair for, so that models are compared on equal articles; models with
           fewer than `min_pairs` counted pairs are left out.
         - ``prejudice_share``: of the pairs whose original has words of the group, the share in
-          which the answer gives it a smaller share; Wilson interval; chance as for ``bias``.
-        - ``prejudice_extent``: mean change in just those pairs. They were selected for falling,
-          so chance alone is far below 0 and it is not tested against 0.
+          which the answer gives it a smaller share; Wilson interval. ``prejudice_extent``: mean
+          change in just those pairs. Null: answers and originals exchanged (`news.prejudice`).
 
         `n_lost` counts the cell's pairs that could not enter: lost before, without group words,
         or, for prejudice, with an original that does not name the group.
@@ -228,10 +209,10 @@ def estimates(
     parts = []
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(lexicon, str(bias))
-        one_each, rng = pooling(groups), np.random.default_rng(inference.seed)
+        one_each = pooling(groups)
         rows: list[Row] = []
-        for key, own in claims.cells(of_bias, one_each):
-            rows += [key | row for row in _cell(own, groups, inference, rng)]
+        for key, units in claims.cells(of_bias, one_each):
+            rows += [key | row for row in _cell(units, groups, inference)]
         rows += claims.on_common_articles(
             of_bias, one_each, groups, confidence=inference.confidence, min_pairs=min_pairs
         )
@@ -242,212 +223,80 @@ def estimates(
 
 
 def _cell(
-    own: pd.DataFrame,
-    groups: Sequence[str],
-    inference: stats.InferenceSettings,
-    rng: np.random.Generator,
+    units: pd.DataFrame, groups: Sequence[str], inference: stats.InferenceSettings
 ) -> list[Row]:
-    counted, confidence = own[own["reason"].isna()], inference.confidence
+    confidence, why = inference.confidence, claims.why_none(units)
     distance = stats.pooled_mean(
-        own[["score"]], confidence=confidence, bounds=(0, 1), tested=False
-    ).row()
-    rows: list[Row] = [{"statistic": "bias", **distance}]
+        units[["score"]], confidence=confidence, bounds=(0, 1), tested=False
+    )
+    rows: list[Row] = [{"statistic": "bias", **distance.row()}]
     for group in groups:
-        change = own[[f"difference_{group}"]].where(own[[f"o_{group}"]].to_numpy() > 0)
-        rows += prejudice.rows(change, group=group, confidence=confidence)
-    why = claims.why_none(own)
-    if counted.empty:
-        rows = [row | {"reason": why} for row in rows]
-    else:
-        chance = _by_word(*sides(counted, groups), groups, inference, rng)
-        rows = [row | chance.get((row["statistic"], row.get("group")), {}) for row in rows]
-    return rows + claims.differences(own, groups, why=why, confidence=confidence)
-
-
-# --- chance -----------------------------------------------------------------------------------
-
-Levels = dict[tuple[str, str | None], dict[str, Any]]
-
-
-def _by_word(
-    h: np.ndarray,
-    o: np.ndarray,
-    groups: Sequence[str],
-    inference: stats.InferenceSettings,
-    rng: np.random.Generator,
-) -> Levels:
-    """Deal out the words of every pair, one by one: by statistic and group."""
-    absolute, below, fall, present = stats.expected_differences(h, o)
-    blocks = stats.split_batches(inference.n_permutations, size_each=h.size)
-    drawn = [_drawn(h, o, stats.permute_counts(h, o, n_permutations=n, rng=rng)) for n in blocks]
-    distance, times, there, changes = map(np.concatenate, zip(*drawn, strict=True))
-    null = absolute.sum(axis=1).mean() / 2
-    found: Levels = {("bias", None): _range(distance, inference, null)}
-    for i, group in enumerate(groups):
-        # Chance decides, too, which originals have words of the group: ratios of sums over pairs.
-        exact = ((below[:, i].sum(), present[:, i].sum()), (fall[:, i].sum(), below[:, i].sum()))
-        drawn_of = ((times[:, i], there[:, i]), (changes[:, i], times[:, i]))
-        for kind, whole, parts in zip(prejudice.KINDS, exact, drawn_of, strict=True):
-            found[kind, group] = _range(claims.ratio(*parts), inference, claims.ratio(*whole))
-    return found
-
-
-def _drawn(h: np.ndarray, o: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Return each draw's mean distance, and sums over pairs by group, as in `_dealt`."""
-    rest, n_h, n_o = h + o - drawn, h.sum(axis=1)[:, None], o.sum(axis=1)[:, None]
-    d = drawn / n_h - rest / n_o
-    fell = drawn * n_o < rest * n_h
-    distance = (np.abs(d).sum(axis=2) / 2).mean(axis=1)
-    return distance, fell.sum(axis=1), (rest > 0).sum(axis=1), (d * fell).sum(axis=1)
-
-
-def _range(
-    drawn: np.ndarray, inference: stats.InferenceSettings, null: float | None = None
-) -> dict[str, float]:
-    """Return what draws give and between what they lie: no p, since no draw is all of chance."""
-    found = stats.compare_with_null(np.nan, drawn, confidence=inference.confidence, null=null)
-    return {name: found[name] for name in ("null", "null_low", "null_high")}
-
-
-def by_sentence(
-    scores: pd.DataFrame,
-    read: Read,
-    *,
-    inference: stats.InferenceSettings,
-    study: str = "news_bias",
-) -> pd.DataFrame:
-    """Say what the estimates are when whole sentences change sides.
-
-    Parameters
-    ----------
-    scores, read
-        The table of `pair_scores`, and what it was made from.
-    inference
-        Level of the range, permutations, and their start.
-    study
-        Whose table this is.
-
-    Returns
-    -------
-    DataFrame
-        CHANCE by ``"sentences"`` of ``bias``, ``prejudice_share`` and ``prejudice_extent``: what
-        they are when the sentences with group words are dealt out anew between the two texts of
-        each pair, as many to each as it had. A lower bound, as runs of sentences and the focus of
-        a text are dealt away: no p.
-    """
-    rows: list[Row] = []
-    for key, groups, articles in _counted(scores, read):
-        found = _dealt(articles, groups, inference, np.random.default_rng(inference.seed))
-        rows += [
-            key | {"statistic": statistic, "group": group} | level
-            for (statistic, group), level in found.items()
-        ]
-    common = {"measure": "word", "instrument": "word list", "confidence": inference.confidence}
-    test = "sentences dealt anew"
-    return tables.chance(rows, study=study, reference="sentences", test=test, **common)
-
-
-def floor(
-    estimates: pd.DataFrame,
-    scores: pd.DataFrame,
-    read: Read,
-    twins: Read | None,
-    *,
-    confidence: float,
-) -> pd.DataFrame:
-    """Say what the estimates are where no difference between writers sets two texts apart.
-
-    Parameters
-    ----------
-    estimates
-        The table of `estimates`.
-    scores, read
-        What they were made from.
-    twins
-        As in `level`.
-    confidence
-        Level of the range.
-
-    Returns
-    -------
-    DataFrame
-        CHANCE by ``"replicate"`` of the statistics of `by_sentence`; `test` names the replicates
-        and the articles that have them, the best that the cell has (`news.replicates.KINDS`). The
-        `null` is the estimate less what it exceeds the replicates by at equal lengths, the range
-        where the estimate would lie (t over articles). Of the distance also a one-sided
-        `p_value` and `p_adjusted`, Holm's over all cells and biases; none by halves of texts, which
-        are a lower bound.
-    """
-    study = str(estimates["study"].iloc[0]) if len(estimates) else ""
-    keys = [*CELL, "bias", "statistic"]
-    known = estimates.assign(group=estimates["group"].fillna("")).set_index([*keys, "group"])
-    rows: list[Row] = []
-    for key, groups, articles in _counted(scores, read, twins):
-        kind = replicates.choose(articles)
-        for (statistic, i), found in replicates.differences(articles, kind).items() if kind else ():
-            group = None if i is None else groups[i]
-            estimate = known.loc[(*(key | {"statistic": statistic}).values(), group or "")]
-            level = replicates.beside(
-                float(estimate["estimate"]), found, bounds=_BOUNDS[statistic], confidence=confidence
-            )
-            if statistic != "bias" or kind == replicates.HALVES:
-                level["p_value"] = np.nan
-            test = f"{kind}, {found.n} articles"
-            rows.append(key | {"statistic": statistic, "group": group, "test": test} | level)
-    common = {"measure": "word", "instrument": "word list", "confidence": confidence}
-    table = tables.chance(rows, study=study, reference="replicate", **common)
-    return stats.adjust(table, where={"statistic": "bias"})
-
-
-def _counted(
-    scores: pd.DataFrame, read: Read, twins: Read | None = None
-) -> Iterator[tuple[Row, list[str], list[replicates.Article]]]:
-    """Yield, of every cell and bias with counted pairs, its key, the groups and its stories."""
-    for bias, of_bias in scores.groupby("bias", sort=False):
-        groups = lexicons.groups(read.lexicon, str(bias))
-        texts = _blocks(read, str(bias), groups)
-        more = (twins.pairs, _blocks(twins, str(bias), groups)) if twins is not None else None
-        for key, articles in replicates.stories(of_bias, read.pairs, texts, more):
-            yield key | {"bias": bias}, groups, articles
-
-
-def _blocks(read: Read, bias: str, groups: Sequence[str]) -> dict[Any, np.ndarray]:
-    """Return every text's sentences that have group words, in order: sentences by groups."""
-    own = read.matches[read.matches["bias"] == bias]
-    counts = annotate.count(own, by=["text_id", "sentence_id"], groups=groups)
-    texts, starts = np.unique(counts["text_id"], return_index=True)
-    found = counts[[f"n_{group}" for group in groups]].to_numpy(dtype=int)
-    return dict(zip(texts, np.split(found, starts[1:]), strict=True)) if len(texts) else {}
-
-
-def _dealt(
-    articles: Sequence[replicates.Article],
-    groups: Sequence[str],
-    inference: stats.InferenceSettings,
-    rng: np.random.Generator,
-) -> Levels:
-    """Deal out the sentences of every article's answers and original; sum over articles."""
-    shape = (len(groups), inference.n_permutations)
-    distance = np.zeros(inference.n_permutations)
-    times, changes, there = (np.zeros(shape) for _ in range(3))
-    for article in articles:
-        answers = np.vstack(article.answers)
-        h, o = (
-            np.ascontiguousarray(side.T)
-            for side in stats.permute_units(
-                answers, article.originals[0], n_permutations=inference.n_permutations, rng=rng
-            )
+        change = units[[f"difference_{group}"]].astype(float)
+        original, answer = (units[[f"{side}_{group}"]].to_numpy() > 0 for side in "oh")
+        rows += prejudice.rows(
+            change.where(original),
+            group=group,
+            exchanged=-change.where(answer),
+            inference=inference,
         )
-        d = _apart(h, o)
-        fell = h * o.sum(axis=0) < o * h.sum(axis=0)
-        distance += np.abs(d).sum(axis=0) / 2
-        times += fell
-        changes += np.where(fell, d, 0.0)
-        there += o > 0
-    distance /= len(articles)
-    found: Levels = {("bias", None): _range(distance, inference)}
-    for i, group in enumerate(groups):
-        drawn_of = ((times[i], there[i]), (changes[i], times[i]))
-        for kind, parts in zip(prejudice.KINDS, drawn_of, strict=True):
-            found[kind, group] = _range(claims.ratio(*parts), inference)
-    return found
+    if units["reason"].notna().all():
+        rows = [row | {"reason": why} for row in rows]
+    return rows + claims.differences(units, groups, why=why, confidence=confidence)
+
+
+# --- distances of texts by their sentences ----------------------------------------------------
+
+
+def _texts(read: Read, bias: str) -> replicates.Texts:
+    """Return every text's sentences that have group words, in order: sentences by groups."""
+    groups = lexicons.groups(read.lexicon, bias)
+    matches = read.matches[read.matches["bias"] == bias]
+    counts = annotate.count(matches, by=["text_id", "sentence_id"], groups=groups)
+    texts, starts = np.unique(counts["text_id"], return_index=True)
+    rows = counts[[f"n_{group}" for group in groups]].to_numpy(dtype=int)
+    return dict(zip(texts, np.split(rows, starts[1:]), strict=True)) if len(texts) else {}
+
+
+def compare(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> np.ndarray:
+    """Return how far two texts' shares of groups differ, the second cut to a third's length.
+
+    Parameters
+    ----------
+    base, text, beside
+        Group words: sentences by groups, at least one word a sentence.
+
+    Returns
+    -------
+    array
+        One distance: the mean over all runs of sentences in a row.
+
+    Examples
+    --------
+    >>> she, he = [1, 0], [0, 1]
+    >>> compare(np.array([she]), np.array([she, he]), np.array([he])).tolist()
+    [0.5]
+    """
+    size = min(len(text), len(beside))
+    upto = np.insert(text.cumsum(axis=0), 0, 0, axis=0)
+    runs = upto[size:] - upto[: len(upto) - size]
+    return (
+        np.abs(subtract_shares(runs.T, base.sum(axis=0)[:, None])).sum(axis=0).mean(keepdims=True)
+        / 2
+    )
+
+
+def _permute(
+    answer: np.ndarray, original: np.ndarray, draws: int, rng: np.random.Generator
+) -> np.ndarray:
+    h, o = stats.permute_units(answer, original, n_permutations=draws, rng=rng)
+    return np.abs(subtract_shares(h.T, o.T)).sum(axis=0)[:, None] / 2
+
+
+#: Answers to one article are pooled, as `pooling` does.
+DISTANCE = replicates.Distance(
+    _texts,
+    compare,
+    _permute,
+    [{"measure": "word", "instrument": "word list", "reach": 1.0}],
+    pooled=True,
+)

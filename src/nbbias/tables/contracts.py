@@ -135,11 +135,8 @@ SCORES = Contract(
 #: How `reason` begins where a test could never be below its level, however large what it tests.
 UNTESTABLE = "cannot be told at N = "
 
-#: What chance stands for: what was dealt or drawn anew, or which prose was read instead.
-REFERENCES = (
-    *("words", "sentences", "replicate", "topics", "identities", "verdicts"),
-    "neutral prose",
-)
+#: What an estimate stands beside: what was permuted or drawn anew, or which prose was read instead.
+REFERENCES = (*("permutation", "replicate", "identities", "verdicts"), "neutral prose")
 
 _SHARE = _number(Check(lambda s: s.between(0, 1), "lies outside 0 to 1"))
 _MEASURED_OR_REASON = Check(
@@ -411,9 +408,9 @@ def chance(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> p
     Examples
     --------
     >>> row = {"statistic": "bias", "null": 0.1, "null_low": 0.0, "null_high": 0.2}
-    >>> table = chance([row], study="news_bias", reference="sentences", confidence=0.95)
+    >>> table = chance([row], study="news_bias", reference="permutation", confidence=0.95)
     >>> table[["reference", "null"]].to_dict("records")
-    [{'reference': 'sentences', 'null': 0.1}]
+    [{'reference': 'permutation', 'null': 0.1}]
     """
     return check(_built(rows, CHANCE, {"study": study, **common}), CHANCE)
 
@@ -441,10 +438,10 @@ def with_chance(
     --------
     >>> claim = {"statistic": "bias", "estimate": 0.3}
     >>> table = estimates([claim], study="news_bias")
-    >>> levels = [{"statistic": "bias", "reference": "words", "null": 0.1}]
-    >>> levels += [{"statistic": "bias", "reference": "sentences", "null": 0.2}]
+    >>> levels = [{"statistic": "bias", "reference": "permutation", "null": 0.1}]
+    >>> levels += [{"statistic": "bias", "reference": "replicate", "null": 0.2}]
     >>> levels = chance(levels, study="news_bias")
-    >>> with_chance(table, levels, lead=["sentences", "words"])["null"].tolist()
+    >>> with_chance(table, levels, lead=["replicate", "permutation"])["null"].tolist()
     [0.2]
     """
     keys = [*(key for key in ESTIMATE_KEYS if key != "study"), "instrument"]

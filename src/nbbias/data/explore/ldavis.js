@@ -17,6 +17,9 @@
     script.textContent = code;
     document.body.append(script);
     new LDAvis("#v", data);
+    const slider = document.querySelector("input[type=range]");
+    slider.value = 0.2; // words that are rare elsewhere tell topics apart
+    slider.dispatchEvent(new Event("mouseup"));
   } catch {
     document.body.innerHTML = "<p>This view needs a browser of 2023 or later.</p>";
   }

@@ -3,48 +3,35 @@
 >>> import pandas as pd
 >>> from nbbias import news
 >>> texts = pd.Series(["A nurse met her."])
->>> found = news.explore.lexicon.scan(texts, "nurse", bias="gender", group="female")
+>>> found = news.explore.lexicon.find_term(texts, "nurse", bias="gender", group="female")
 >>> found[["term", "start", "end"]].to_numpy().tolist()
 [['nurse', 2, 7]]
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Collection
 
 import ipywidgets as widgets
-import numpy as np
 import pandas as pd
-from IPython.display import HTML
+from IPython.display import HTML, display
 
 from nbbias import reading, stats, tables
 from nbbias.news import robustness, words
-from nbbias.news.corpus import Read, coverage
-from nbbias.news.fits import CORPUS, HUMAN
+from nbbias.news.corpus import Read
 from nbbias.reading import markup
-from nbbias.tables import DataError
 from nbbias.text import annotate, lexicons
 
-#: Words of a group shown in the page, and those of them shown in context.
-_SHOWN, _IN_CONTEXT = 15, 6
+#: Words of a group that a page shows.
+_SHOWN = 15
 
 _TITLE = "Look into a word list"
 _ABOUT = (
-    "Matches in human originals and in answers, and their shares of all group words of the bias on "
-    "that side. Change: of the group's mean signed difference when the word is left out, in the "
-    "model where that changes most. Contexts are drawn at random, one a text."
+    "Matches in human originals and in answers. Change: of the group's mean signed difference when "
+    "the word is left out, in the model where that changes most. Contexts are drawn at random. A "
+    "word that means something else in context does not belong on the list."
 )
-
-
-class Seen(NamedTuple):
-    """The tables that both forms show."""
-
-    read: Read
-    coverage: pd.DataFrame
-    terms: pd.DataFrame
-    sided: pd.DataFrame
-    inference: stats.InferenceSettings
+_KEYS = ["bias", "group", "term"]
 
 
 def lexicon(
@@ -68,425 +55,151 @@ def lexicon(
     Returns
     -------
     HTML or VBox
-        Folds and tabs in a recorded run. In an open notebook words can be left out and added, and
-        the estimates are made again.
+        A table a bias. In an open notebook words can be left out and added, and the estimates are
+        made again.
     """
-    if changes is None:
-        changes = robustness.without_each_term(scores, read)
-    sided = by_side(read)
-    seen = Seen(read, coverage(read), term_table(sided, changes), sided, inference)
-    return interactive(seen) if tables.is_interactive() else static(seen)
-
-
-# --- without a kernel -------------------------------------------------------------------------
-
-
-def static(seen: Seen) -> HTML:
-    """Return the form that needs no kernel: a tab a bias, a fold a group and a word."""
-    top = seen.terms.groupby(["bias", "group"], sort=False).head(_IN_CONTEXT)
-    rows = seen.sided.merge(top[["bias", "group", "term"]])
-    around = contexts(rows, seen.read.texts, per_corpus=1, seed=seen.inference.seed)
-    panels = {}
-    for bias in seen.read.lexicon["bias"].unique():
-        groups = lexicons.groups(seen.read.lexicon, bias)
-        panels[bias] = "".join(_group(seen, around, bias, group) for group in groups)
-    return markup.framed(markup.tabs(panels, called="Bias"), title=_TITLE, about=_ABOUT)
-
-
-def _group(seen: Seen, around: pd.DataFrame, bias: str, group: str) -> str:
-    own = _of(seen.terms, bias, group)
-    body = markup.table(_printed(own.head(_SHOWN)))
-    if len(own) > _SHOWN:
-        body += markup.note(f"{len(own) - _SHOWN} rarer words are in tables/terms.csv.")
-    tone = lexicons.groups(seen.read.lexicon, bias).index(group)
-    for term in own["term"].head(_IN_CONTEXT):
-        here = _of(around, bias, group)
-        here = here[here["term"] == term]
-        body += markup.fold(f"“{markup.shown(term)}” in context", _contexts(here, tone))
-    covered = _of(seen.coverage, bias, group)
-    told = "".join(
-        f"{row.terms:,} terms, {row.terms_seen:,} seen, {row.matches:,} matches in "
-        f"{row.text_share:.0%} of texts"
-        for row in covered.itertuples()
+    changes = robustness.without_each_term(scores, read) if changes is None else changes
+    terms = list_terms(read, changes)
+    panels = {bias: _table(rows, read, inference.seed) for bias, rows in terms.groupby("bias")}
+    static = markup.framed(markup.tabs(panels, called="Bias"), title=_TITLE, about=_ABOUT)
+    if not tables.is_interactive():
+        return static
+    bias = reading.interactive.chooser(
+        "Bias", reading.interactive.options(read.lexicon["bias"].unique())
     )
-    return markup.fold(f"<strong>{markup.shown(group)}</strong> <small>· {told}</small>", body)
+    left_out = widgets.SelectMultiple(description="Leave out", rows=8)
+    added = widgets.Text(description="Add", placeholder="a word", continuous_update=False)
+    group = reading.interactive.chooser("to")
 
+    def offer(*_: object) -> None:
+        rows = terms[terms["bias"] == bias.value]
+        left_out.value = ()
+        left_out.options = reading.interactive.options(rows["term"])
+        groups = lexicons.groups(read.lexicon, bias.value)
+        reading.interactive.offer(group, reading.interactive.options(groups))
 
-def _of(table: pd.DataFrame, bias: str, group: str) -> pd.DataFrame:
-    return table[(table["bias"] == bias) & (table["group"] == group)]
+    def show(bias: str, left_out: tuple[str, ...], added: str, group: str | None) -> None:
+        subset = select_bias(read, bias)
+        edited = edit_matches(subset, left_out=left_out, added=added, group=group)
+        table = compare_estimates(subset, edited, inference=inference)
+        title = "Estimates with the whole list and with the edited one"
+        display(markup.framed(markup.table(table), title=title))
 
-
-def _printed(terms: pd.DataFrame) -> pd.DataFrame:
-    return terms.drop(columns=["bias", "group"]).rename(
-        columns={
-            "share_originals": "share, originals",
-            "share_answers": "share, answers",
-            "change": "change without it",
-            "changed_in": "changed most in",
-        }
-    )
-
-
-def _contexts(around: pd.DataFrame, tone: int) -> str:
-    human = around["model"] == HUMAN[0]
-    rows = []
-    answers = around[~human].sort_values(["model", "prompt"], kind="stable")
-    for row in pd.concat([around[human], answers]).itertuples():
-        whose = "human" if row.model == HUMAN[0] else f"{row.model}, {row.prompt}"
-        rows.append(
-            f'<tr><td class="x-soft">{markup.shown(whose)}</td>'
-            f'<td class="x-left" dir="auto">{markup.shown(row.left)}</td>'
-            f'<td dir="auto"><mark class="x-{tone % 5}">{markup.shown(row.match)}</mark></td>'
-            f'<td dir="auto">{markup.shown(row.right)}</td></tr>'
-        )
-    head = "".join(
-        f'<th scope="col">{name}</th>' for name in ("text of", "before", "word", "after")
-    )
-    return (
-        '<div class="x-scroll" tabindex="0"><table class="x-context">'
-        f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
-# --- with a kernel ----------------------------------------------------------------------------
-
-
-class _Form(NamedTuple):
-    """The widgets of the live form, and what was done to the list in it."""
-
-    bias: widgets.Dropdown
-    group: widgets.Dropdown
-    term: widgets.Dropdown
-    out: widgets.SelectMultiple
-    new: widgets.Text
-    told: widgets.HTML
-    words: widgets.HTML
-    context: widgets.HTML
-    moved: widgets.HTML
-    added: list[pd.DataFrame]
-    whole: dict[str, pd.DataFrame]  # estimates with the whole list, by bias
-
-
-def interactive(seen: Seen) -> widgets.VBox:
-    """Return the form of an open notebook: leave words out, add some, and see what moves."""
-    form = _Form(
-        bias=reading.interactive.chooser(
-            "Bias", reading.interactive.options(seen.read.lexicon["bias"].unique())
-        ),
-        group=reading.interactive.chooser("Group"),
-        term=reading.interactive.chooser("In context"),
-        out=widgets.SelectMultiple(description="Leave out", rows=8),
-        new=widgets.Text(description="Add", placeholder="a word or a phrase"),
-        told=widgets.HTML(),
-        words=widgets.HTML(),
-        context=widgets.HTML(),
-        moved=widgets.HTML(),
-        added=[],
-        whole={},
-    )
-    add, reset = (
-        widgets.Button(description=name, layout={"width": "auto"})
-        for name in ("Add to the group", "The whole list again")
-    )
-
-    def then(act: Callable[[Seen, _Form], None]) -> Callable[..., None]:
-        return lambda *_: act(seen, form)
-
-    form.bias.observe(then(_choose_bias), "value")
-    form.group.observe(then(_choose_group), "value")
-    form.term.observe(then(_show_context), "value")
-    form.out.observe(then(_measure), "value")
-    add.on_click(then(_add_word))
-    reset.on_click(then(_start_again))
-    _choose_bias(seen, form)
-    row = reading.interactive.row
+    bias.observe(offer, "value")
+    offer()
+    controls = {"bias": bias, "left_out": left_out, "added": added, "group": group}
     return reading.interactive.Interactive(
-        [
-            row(form.bias, form.group),
-            form.words,
-            row(form.out, form.new, add, reset),
-            form.told,
-            form.moved,
-            row(form.term),
-            form.context,
-        ],
-        static=lambda: static(seen),
+        [reading.interactive.row(*controls.values()), widgets.interactive_output(show, controls)],
+        static=lambda: static,
     )
 
 
-def _choose_bias(seen: Seen, form: _Form) -> None:
-    form.added.clear()
-    bias = form.bias.value
-    own = seen.terms[seen.terms["bias"] == bias]
-    n_seen = own["in_originals"] + own["in_answers"]
-    reading.interactive.offer(
-        form.group, reading.interactive.options(lexicons.groups(seen.read.lexicon, bias))
-    )
-    form.out.options = [
-        (markup.visible(f"{term} ({of_group}, {n})"), term)
-        for term, of_group, n in zip(own["term"], own["group"], n_seen, strict=True)
-    ]
-    form.out.value = ()
-    _choose_group(seen, form)
-    _measure(seen, form)
-
-
-def _choose_group(seen: Seen, form: _Form) -> None:
-    if form.group.value is None:
-        return
-    own = _of(seen.terms, form.bias.value, form.group.value)
-    form.words.value = markup.framed(
-        markup.table(_printed(own.head(2 * _SHOWN))), title="Words", about=_ABOUT
-    ).data
-    reading.interactive.offer(form.term, reading.interactive.options(own["term"]))
-
-
-def _show_context(seen: Seen, form: _Form) -> None:
-    if form.term.value is None:
-        form.context.value = ""
-        return
-    own = _of(seen.sided, form.bias.value, form.group.value)
-    around = contexts(
-        own[own["term"] == form.term.value], seen.read.texts, per_corpus=2, seed=seen.inference.seed
-    )
-    tone = lexicons.groups(seen.read.lexicon, form.bias.value).index(form.group.value)
-    form.context.value = markup.framed(_contexts(around, tone), title="In context").data
-
-
-def _measure(seen: Seen, form: _Form) -> None:
-    """Make the estimates again with the edited list, and show them beside the whole one's."""
-    bias, left_out = form.bias.value, form.out.value
-    own = of_bias(seen.read, bias)
-    if bias not in form.whole:
-        form.whole[bias] = estimates(own, confidence=seen.inference.confidence)
-    edited = form.whole[bias]
-    if left_out or form.added:
-        kept = edited_lexicon(own.matches, left_out=left_out, added=form.added)
-        edited = estimates(own._replace(matches=kept), confidence=seen.inference.confidence)
-    form.moved.value = markup.framed(
-        markup.table(_beside(compared(form.whole[bias], edited))),
-        title="Estimates with the whole list and with the edited one",
-        about=_edits(left_out, form.added),
-    ).data
-
-
-def _add_word(seen: Seen, form: _Form) -> None:
-    try:
-        found = scan(seen.read.texts, form.new.value, bias=form.bias.value, group=form.group.value)
-    except DataError as error:
-        form.told.value = markup.framed(markup.note(str(error)), title="").data
-        return
-    form.added.append(found)
-    where = f"“{form.new.value.strip()}” stands {len(found):,} times in the texts."
-    form.told.value = markup.framed(markup.note(where), title="").data
-    _measure(seen, form)
-
-
-def _start_again(seen: Seen, form: _Form) -> None:
-    form.added.clear()
-    form.told.value = ""
-    form.out.value = ()
-    _measure(seen, form)
-
-
-def _beside(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the comparison with each interval in one column."""
-    keys = ["model", "prompt", "statistic", "group"]
-    keys = [*(["source"] if table["source"].nunique() > 1 else []), *keys]
-    shown = table[keys].assign(statistic=table["statistic"].str.replace("_", " "))
-    shown["whole list"], shown["edited list"] = table["whole_list"], table["edited"]
-    shown["moved"] = table["moved"]
-    for side, n in (("whole", "n"), ("edited", "n_edited")):
-        ends = zip(table[f"{side}_low"], table[f"{side}_high"], strict=True)
-        shown[f"{side}, interval"] = [
-            f"{markup.number(low)} to {markup.number(high)}" for low, high in ends
-        ]
-        shown[f"{side}, N"] = table[n].astype(int)
-    return shown
-
-
-def _edits(left_out: tuple[str, ...], added: list[pd.DataFrame]) -> str:
-    new = [str(table["term"].iloc[0]) for table in added if len(table)]
-    parts = [f"left out: {', '.join(left_out)}"] if left_out else []
-    parts += [f"added: {', '.join(new)}"] if new else []
-    return "; ".join(parts) or "Nothing is left out or added."
-
-
-_TERM = ["bias", "group", "term"]
-
-#: Permutations behind chance levels that are not shown: as few as a parameter may be.
-_DRAWS = 100
-
-
-def by_side(read: Read) -> pd.DataFrame:
-    """Say of every match whose text it stands in.
-
-    Returns
-    -------
-    DataFrame
-        The matches with `model` and `prompt` (``"human"``, ``"-"`` for originals); a text that
-        serves several models stands under each, once.
-    """
-    usable = read.pairs[read.pairs["lost"].isna()]
-    human = dict(zip(CORPUS, HUMAN, strict=True))
-    originals = pd.DataFrame({"text_id": usable["original_id"]}).assign(**human)
-    answers = usable[["generated_id", *CORPUS]].rename(columns={"generated_id": "text_id"})
-    whose = pd.concat([originals, answers]).drop_duplicates()
-    # A name a match would be more than all else of the table.
-    return read.matches.merge(whose.astype(dict.fromkeys(CORPUS, "category")), on="text_id")
-
-
-def term_table(sided: pd.DataFrame, changes: pd.DataFrame) -> pd.DataFrame:
+def list_terms(read: Read, changes: pd.DataFrame) -> pd.DataFrame:
     """Count every term that was seen, on both sides, and say what it moves.
 
     Parameters
     ----------
-    sided
-        The table of `by_side`.
+    read
+        What `news.annotate` returned.
     changes
         The table of `news.robustness.without_each_term`.
 
     Returns
     -------
     DataFrame
-        By `bias`, `group`, `term`: `in_originals`, `in_answers` (matches), their shares of all
-        group words of the bias on that side, `share_originals` and `share_answers`; `change`: the
-        largest change, over cells, of the group's mean signed difference when the term is left
-        out, and `changed_in`, the cell. Most frequent first.
+        By `bias`, `group`, `term`, most frequent first: `originals` and `answers` (matches in
+        distinct texts); `change`: the largest change, over cells, of the group's mean signed
+        difference when the term is left out, and the model, `changed_in`.
     """
-    human = (sided["model"] == HUMAN[0]).rename("human")
-    counts = sided.groupby([*_TERM, human], sort=False).size().unstack("human", fill_value=0)
-    counts = counts.reindex(columns=[True, False], fill_value=0)
-    counts.columns = pd.Index(["in_originals", "in_answers"])
-    whole = counts.groupby("bias").transform("sum")
-    shares = (counts / whole.where(whole > 0)).set_axis(
-        ["share_originals", "share_answers"], axis=1
+    usable = read.pairs[read.pairs["lost"].isna()]
+    matches = read.matches.astype(dict.fromkeys(_KEYS, str))
+    sides = {"originals": usable["original_id"], "answers": usable["generated_id"]}
+    counts = pd.DataFrame(
+        {
+            side: matches[matches["text_id"].isin(texts)].groupby(_KEYS, sort=False).size()
+            for side, texts in sides.items()
+        }
     )
-    table = counts.join(shares).reset_index()
-    own = changes[changes["statistic"] == "share_difference"].dropna(subset="change")
-    largest = own.loc[own["change"].abs().groupby([own[key] for key in _TERM]).idxmax()]
-    named = ["source", *CORPUS] if own["source"].nunique() > 1 else CORPUS
-    told = [", ".join(map(str, row)) for row in largest[named].itertuples(index=False)]
-    largest = largest.assign(changed_in=pd.Series(told, index=largest.index, dtype="str"))
-    table = table.merge(largest[[*_TERM, "change", "changed_in"]], on=_TERM, how="left")
-    order = (-(table["in_originals"] + table["in_answers"])).argsort(kind="stable")
+    counts = counts.fillna(0).astype(int).rename_axis(_KEYS).reset_index()
+    known = changes.dropna(subset="change")
+    largest = known.loc[known.groupby(_KEYS)["change"].agg(lambda change: change.abs().idxmax())]
+    largest = largest[[*_KEYS, "change", "model"]].rename(columns={"model": "changed_in"})
+    table = counts.merge(largest, on=_KEYS, how="left")
+    order = (-table["originals"] - table["answers"]).argsort(kind="stable")
     return table.iloc[order].reset_index(drop=True)
 
 
-def contexts(
-    sided: pd.DataFrame, texts: pd.Series, *, per_corpus: int, seed: int, width: int = 45
-) -> pd.DataFrame:
-    """Draw matches of every term from each corpus, one a text, with what stands around them.
-
-    Returns
-    -------
-    DataFrame
-        `bias`, `group`, `term`, `model`, `prompt`, `left`, `match`, `right`.
-    """
-    order = np.random.default_rng(seed).permutation(len(sided))
-    drawn = sided.iloc[order].drop_duplicates([*_TERM, *CORPUS, "text_id"])
-    drawn = drawn.groupby([*_TERM, *CORPUS], sort=False).head(per_corpus).reset_index(drop=True)
-    around = annotate.context(texts, drawn, width=width)
-    # Where the context was cut, so was a word.
-    cut = drawn["start"] > width, drawn["end"] + width < drawn["text_id"].map(texts.str.len())
-    sides = {
-        "left": (r"^\S*\s?", "\N{HORIZONTAL ELLIPSIS} "),
-        "right": (r"\s?\S*$", " \N{HORIZONTAL ELLIPSIS}"),
-    }
-    for (side, (word, mark)), where in zip(sides.items(), cut, strict=True):
-        told = around[side].str.replace(word, mark, n=1, regex=True)
-        around[side] = told.where(where, around[side])
-    return pd.concat([drawn[[*_TERM, *CORPUS]], around[["left", "match", "right"]]], axis=1)
+def _table(terms: pd.DataFrame, read: Read, seed: int) -> str:
+    """Return the words of each group that stand most often, each in one context."""
+    top = terms.groupby("group", sort=False).head(_SHOWN)
+    matches = read.matches.astype(dict.fromkeys(_KEYS, str)).merge(top[_KEYS], on=_KEYS)
+    drawn = matches.sample(frac=1, random_state=seed).drop_duplicates(_KEYS).reset_index(drop=True)
+    around = annotate.context(read.texts, drawn, width=45)
+    context = [
+        f"{markup.shown(row.left)}<mark>{markup.shown(row.match)}</mark>{markup.shown(row.right)}"
+        for row in around.itertuples()
+    ]
+    table = top.merge(drawn[_KEYS].assign(context=context), on=_KEYS, how="left")
+    table = table.drop(columns="bias").rename(
+        columns={"change": "change without it", "changed_in": "changed most in"}
+    )
+    more = markup.note(f"{len(terms) - len(top)} rarer words are in tables/terms.csv.")
+    table = table.sort_values("group", kind="stable", ignore_index=True)
+    return markup.table(table, html_columns=["context"]) + more
 
 
 # --- another list -----------------------------------------------------------------------------
 
 
-def scan(texts: pd.Series, term: str, *, bias: str, group: str) -> pd.DataFrame:
-    """Search the texts for one new word or phrase, in any case.
+def select_bias(read: Read, bias: str) -> Read:
+    """Return what one bias needs to be estimated anew."""
+    parts = {name: getattr(read, name) for name in ("matches", "lexicon")}
+    return read._replace(**{name: part[part["bias"] == bias] for name, part in parts.items()})
 
-    Raises
-    ------
-    DataError
-        The word is blank.
-    """
-    if not term.strip():
-        raise DataError("word", "type a word or a phrase to search for")
+
+def find_term(texts: pd.Series, term: str, *, bias: str, group: str) -> pd.DataFrame:
+    """Search the texts for one word or phrase, in any case: its matches."""
     row = {"bias": bias, "group": group, "term": term.strip(), "kind": "word", "case": "any"}
     return annotate.annotate(texts, pd.DataFrame([row]))[1]
 
 
-def edited_lexicon(
-    matches: pd.DataFrame, *, left_out: Collection[str], added: Sequence[pd.DataFrame]
-) -> pd.DataFrame:
-    """Return one bias's matches without some terms and with those of new ones.
+def edit_matches(
+    read: Read, *, left_out: Collection[str] = (), added: str = "", group: str | None = None
+) -> Read:
+    """Return one bias' corpus without some terms, and with another: it replaces what it overlaps.
 
-    Where a new match overlaps others the longest counts, as in `text.annotate`. A word that a
-    left-out phrase hid does not come up.
+    A word that a left-out phrase hid does not come up.
     """
-    kept = matches[~matches["term"].isin(list(left_out))]
-    if not any(len(table) for table in added):
-        return kept
-    new = pd.concat([table for table in added if len(table)])
-    both = pd.concat([kept, new], ignore_index=True)
-    # Only texts with a new match can hold an overlap.
-    touched = both["text_id"].isin(new["text_id"])
-    return pd.concat([both[~touched], _longest(both[touched])], ignore_index=True)
+    matches = read.matches[~read.matches["term"].isin(list(left_out))]
+    if added.strip() and group:
+        bias = str(read.lexicon["bias"].iloc[0])
+        new = find_term(read.texts, added, bias=bias, group=group)
+        both = matches.reset_index().merge(new[["text_id", "start", "end"]], on="text_id")
+        overlaps = (both["start_x"] < both["end_y"]) & (both["start_y"] < both["end_x"])
+        matches = pd.concat([matches.drop(index=both.loc[overlaps, "index"]), new])
+    return read._replace(matches=matches)
 
 
-def _longest(matches: pd.DataFrame) -> pd.DataFrame:
-    from nbbias.text.pipeline import load_pipeline  # loads spaCy
-
-    lengths = {term: len(load_pipeline().make_doc(term)) for term in matches["term"].unique()}
-    order = matches.assign(length=-matches["term"].map(lengths))
-    order = order.sort_values(["length", "start"], kind="stable")
-    taken: dict[Any, list[tuple[int, int]]] = {}
-    kept = []
-    for row in order.itertuples():
-        spans = taken.setdefault(row.text_id, [])
-        if all(row.end <= start or row.start >= end for start, end in spans):
-            spans.append((row.start, row.end))
-            kept.append(row.Index)
-    return matches.loc[sorted(kept)]
-
-
-def of_bias(read: Read, bias: str) -> Read:
-    """Return what one bias needs to be estimated anew."""
-    kept = {name: getattr(read, name) for name in ("matches", "lexicon")}
-    return read._replace(**{name: own[own["bias"] == bias] for name, own in kept.items()})
-
-
-def estimates(read: Read, *, confidence: float, seed: int = 0) -> pd.DataFrame:
-    """Estimate one bias anew: the mean distance and the signed differences of `news.words`."""
-    inference = stats.InferenceSettings(confidence, _DRAWS, seed)
-    found = words.estimates(words.pair_scores(read), lexicon=read.lexicon, inference=inference)
-    return found[found["statistic"].isin(["bias", "share_difference"])].reset_index(drop=True)
-
-
-def compared(before: pd.DataFrame, after: pd.DataFrame) -> pd.DataFrame:
-    """Put the estimates of an edited list beside those of the whole one.
+def compare_estimates(
+    whole: Read, edited: Read, *, inference: stats.InferenceSettings
+) -> pd.DataFrame:
+    """Put the differences by an edited list beside those by the whole one.
 
     Returns
     -------
     DataFrame
-        By `model`, `prompt`, `statistic` and `group`: `whole_list` and `edited` with their
-        intervals (`whole_low`, …), `n` and `n_edited` pairs, `moved` (edited minus whole).
+        By `model`, `prompt` and `group`: `whole list` and `edited list` with their intervals, and
+        `n` and `n edited` articles.
     """
-    keys = ["source", "model", "prompt", "statistic", "group"]
-    values = ["estimate", "ci_low", "ci_high", "n"]
-    # A missing group is the same missing group on both sides.
-    sides = [
-        table.assign(group=table["group"].fillna(""))[keys + values] for table in (before, after)
-    ]
-    table = sides[0].merge(sides[1], on=keys, how="left", suffixes=("", "_edited"))
-    table = table.rename(
-        columns={
-            "estimate": "whole_list",
-            "ci_low": "whole_low",
-            "ci_high": "whole_high",
-            "estimate_edited": "edited",
-            "ci_low_edited": "edited_low",
-            "ci_high_edited": "edited_high",
-        }
-    )
-    return table.assign(moved=table["edited"] - table["whole_list"])
+    keys = ["source", "model", "prompt", "group"]
+    sides = []
+    for read in (whole, edited):
+        scores = words.pair_scores(read)
+        table = words.estimates(scores, lexicon=read.lexicon, inference=inference)
+        sides.append(table[table["statistic"] == "share_difference"].set_index(keys))
+    table = pd.DataFrame(index=sides[0].index)
+    for name, side in zip(("whole list", "edited list"), sides, strict=True):
+        table[name] = side["estimate"]
+        table[f"{name}, from"], table[f"{name}, to"] = side["ci_low"], side["ci_high"]
+        table[f"{name}, N"] = side["n"]
+    return table.reset_index()

@@ -5,8 +5,8 @@
 >>> key = {"source": "s", "model": "m", "prompt": "p", "measure": "sentiment", "reason": None}
 >>> rows = [key | {"article_id": str(i), "pair_id": i, "difference_female": d}
 ...         for i, d in enumerate([0.1, -0.3])]
->>> found = news.explore.pairs.contributions(pd.DataFrame(rows), group="female")
->>> found[["article_id", "contribution"]].to_numpy().tolist()
+>>> table = news.explore.pairs.contributions(pd.DataFrame(rows), group="female")
+>>> table[["article_id", "contribution"]].to_numpy().tolist()
 [['0', 0.05], ['1', -0.15]]
 """
 
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import ipywidgets as widgets
 import pandas as pd
-from IPython.display import HTML
+from IPython.display import HTML, display
 
 from nbbias import reading, tables
 from nbbias.news import claims, tone, topics, words
@@ -29,290 +29,116 @@ from nbbias.text import lexicons
 #: Pairs of a model at each end, and characters of a text, that a page shows.
 _EACH, _CUT = 3, 1500
 
-_LEVEL = {
-    "word": "words",
-    "sentiment": "sentences, sentiment",
-    "toxicity": "sentences, toxicity",
-    "document": "documents",
-}
-
 _TITLE = "Read the pairs behind the numbers"
+_ABOUT = (
+    "What a pair adds to the mean signed difference of {group} in {measure} ({instrument}), answer "
+    "minus original: the pairs of a model add up to its estimate. Shown are those that raise it "
+    "most, then those that lower it most. A sentence about a group carries its scores."
+)
+
+#: What a table of scores is of; of several instruments each has its own estimate.
+CLAIM = ["measure", "bias", "instrument"]
 
 
-class Seen(NamedTuple):
-    """The tables that both forms show."""
+class Corpus(NamedTuple):
+    """What a reader looks into: the pairs' scores of some levels, their texts, their sentences."""
 
     scores: Sequence[pd.DataFrame]
     read: Read
-    scored: Scored | None
-    claims: pd.DataFrame
-    focus: Mapping[str, str]
+    scored: Scored | None = None
 
 
-def pairs(
-    scores: Sequence[pd.DataFrame],
-    read: Read,
-    scored: Scored | None = None,
-    *,
-    focus: Mapping[str, str] | None = None,
-) -> HTML | widgets.VBox:
+def pairs(corpus: Corpus, *, focus: Mapping[str, str] | None = None) -> HTML | widgets.VBox:
     """Read the texts that raise and lower an estimate most.
 
     Parameters
     ----------
-    scores
-        The pairs' SCORES of one level or several.
-    read, scored
-        What `news.annotate` and, where sentences were scored, `news.tone.score` returned.
+    corpus
+        Scores of one level or several, and what they were made from.
     focus
         The group of a bias that leads; the first where none is named.
 
     Returns
     -------
     HTML or VBox
-        In a recorded run the first measure and bias, three pairs of a model at each end, texts
-        cut; in an open notebook every measure, every pair, whole texts.
+        The first measure and bias, three pairs of a model at each end, texts cut; in an open
+        notebook every measure, every pair, whole texts.
     """
-    claims = claim_table(scores)
-    seen = Seen(scores, read, scored, claims, focus or {})
-    if claims.empty:
+    listed = list_claims(corpus.scores)
+    if listed.empty:
         return markup.framed(markup.note("No pair counts."), title=_TITLE)
-    return interactive(seen) if tables.is_interactive() else static(seen)
-
-
-def _about(seen: Seen, claim: Mapping[str, str]) -> str:
-    statistic = STATISTIC[claim["measure"]]
-    scores = " and ".join(
-        f"its {name} ({instrument})" if instrument else f"its {name}"
-        for name, (_, instrument) in _instruments(seen, claim).items()
+    first = leading(listed, focus or {})
+    static = _static(corpus, first)
+    if not tables.is_interactive():
+        return static
+    labels = listed[["measure", "bias", "group", "instrument"]].agg(", ".join, axis=1)
+    records = listed.to_dict("records")
+    estimate = reading.interactive.chooser(
+        "Estimate", [(markup.visible(one), i) for i, one in enumerate(labels)], wide=True
     )
-    return (
-        f"At the level of {_LEVEL[claim['measure']]}, {claim['bias']} by {claim['instrument']}: "
-        f"what a pair adds to the mean signed difference of the group {claim['group']} (answer "
-        f"minus original; {statistic} in the table of estimates). The pairs of a model add up to "
-        "its estimate. A sentence about a group carries the group's name"
-        f"{' and, where it was scored, ' if scores else ''}{scores}."
+    estimate.value = records.index(first)
+    cells = [*corpus.read.pairs.groupby(CELL, sort=False).groups]
+    model = reading.interactive.chooser(
+        "Model", [(markup.visible(" · ".join(cell)), cell) for cell in cells]
     )
+    rank = widgets.BoundedIntText(1, min=1, max=len(corpus.read.pairs), description="Rank")
+
+    def show(estimate: int, model: tuple[str, ...], rank: int) -> None:
+        claim = records[estimate]
+        table = of_claim(corpus.scores, claim)
+        table = table[(table[CELL] == list(model)).all(axis=1)]
+        body = markup.note(f"This model has {len(table)} pairs.")
+        for row in table[table["rank"] == min(rank, len(table))].to_dict("records"):
+            body += f"<p>{_summary(row)}</p>{_both(corpus, claim, row, cut=None)}"
+        legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
+        display(markup.framed(legend + body, title=_TITLE, about=_ABOUT.format_map(claim)))
+
+    controls = {"estimate": estimate, "model": model, "rank": rank}
+    output = widgets.interactive_output(show, controls)
+    children = [reading.interactive.row(*controls.values()), output]
+    return reading.interactive.Interactive(children, static=lambda: static)
 
 
-def _instruments(seen: Seen, claim: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    return instruments(seen.scored, claim)
+def _static(corpus: Corpus, claim: dict[str, str]) -> HTML:
+    table = of_claim(corpus.scores, claim)
+    panels: dict[str, str] = {}
+    several = [key for key in CELL if key == "model" or table[key].nunique() > 1]
+    for row in outermost(table, each=_EACH).to_dict("records"):
+        name = " · ".join(row[key] for key in several)
+        pair = markup.fold(_summary(row), _both(corpus, claim, row, cut=_CUT))
+        panels[name] = panels.get(name, "") + pair
+    legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
+    body = legend + markup.tabs(panels, called="Model")
+    return markup.framed(body, title=_TITLE, about=_ABOUT.format_map(claim))
 
 
-# --- without a kernel -------------------------------------------------------------------------
-
-
-def static(seen: Seen) -> HTML:
-    """Return the form that needs no kernel: a tab a model, a fold a pair."""
-    claim = leading(seen)
-    found = of_claim(seen.scores, claim)
-    chosen = outermost(found, each=_EACH)
-    seen = _cut_to(seen, chosen["pair_id"])
-    panels = {}
-    for cell, own in chosen.groupby(CELL, sort=False):
-        whole = found[(found[CELL] == list(cell)).all(axis=1)]
-        total = f"{len(whole)} pairs add up to {markup.number(whole['contribution'].sum())}."
-        body = markup.note(
-            f"{total} Shown: those that raise it most, then those that lower it most."
-        )
-        for row in own.to_dict("records"):
-            body += markup.fold(_summary(row), _both(seen, claim, row, cut=_CUT))
-        panels[_cell(seen, cell)] = body
-    groups = lexicons.groups(seen.read.lexicon, claim["bias"])
-    body = markup.legend(groups) + markup.tabs(panels, called="Model")
-    return markup.framed(body, title=_TITLE, about=_about(seen, claim))
-
-
-def _cut_to(seen: Seen, pair_ids: pd.Series) -> Seen:
-    """Leave out the sentences and words of all but some pairs: a corpus is gone through once."""
-    read = seen.read
-    shown = read.pairs.loc[read.pairs["pair_id"].isin(pair_ids), ["original_id", "generated_id"]]
-    texts = shown.to_numpy().ravel()
-    kept = {
-        name: table[table["text_id"].isin(texts)]
-        for name, table in (("sentences", read.sentences), ("matches", read.matches))
-    }
-    scored = seen.scored
-    if scored is not None:
-        own = scored.sentences[scored.sentences["text_id"].isin(texts)]
-        scored = scored._replace(sentences=own)
-    return seen._replace(read=read._replace(**kept), scored=scored)
-
-
-def _cell(seen: Seen, cell: Sequence[str]) -> str:
-    """Name a cell by what tells it from the others; the model in any case."""
-    told = [key == "model" or seen.read.pairs[key].nunique() > 1 for key in CELL]
-    return " · ".join(str(one) for one, tell in zip(cell, told, strict=True) if tell)
-
-
-def leading(seen: Seen) -> dict[str, str]:
+def leading(listed: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, str]:
     """Return the claim of the first measure and bias, about the group in focus."""
-    first = seen.claims.iloc[0]
-    own = seen.claims[(seen.claims[CLAIM] == first[CLAIM]).all(axis=1)]
-    wanted = own[own["group"] == seen.focus.get(first["bias"])]
-    return dict((wanted if len(wanted) else own).iloc[0])
+    first = listed[(listed[CLAIM] == listed.iloc[0][CLAIM]).all(axis=1)]
+    wanted = first[first["group"] == focus.get(first["bias"].iloc[0])]
+    return dict((wanted if len(wanted) else first).iloc[0])
 
 
-def _summary(row: Mapping[str, Any]) -> str:
-    several = f" · {row['answers']} answers, one shown" if row["answers"] > 1 else ""
-    return (
-        f"<strong>{_signed(row['contribution'])}</strong> "
-        f"article {markup.shown(row['article_id'])} <small>· difference "
-        f"{markup.number(row['difference'])}{several}</small>"
-    )
+# --- what a pair adds -------------------------------------------------------------------------
 
 
-def _signed(value: float) -> str:
-    return ("+" if value > 0 else "") + markup.number(value, decimals=4)
+def list_claims(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
+    """List what can be traced to pairs: `measure`, `bias`, `instrument`, `group`."""
+    rows = []
+    for table in scores:
+        for key, subset in table.groupby(CLAIM, sort=False):
+            columns = [c for c in subset if c.startswith("difference_") and subset[c].notna().any()]
+            rows += [(*key, column.removeprefix("difference_")) for column in columns]
+    return pd.DataFrame(rows, columns=[*CLAIM, "group"])
 
 
-def _both(seen: Seen, claim: Mapping[str, str], row: Mapping[str, Any], *, cut: int | None) -> str:
-    pair = seen.read.pairs[seen.read.pairs["pair_id"] == row["pair_id"]].iloc[0]
-    texts = [("Human", int(pair["original_id"])), (f"{pair['model']}", int(pair["generated_id"]))]
-    return sides(seen, claim, texts, cut=cut)
-
-
-def sides(
-    seen: Seen,
-    claim: Mapping[str, str],
-    texts: Sequence[tuple[str, int]],
-    *,
-    cut: int | None,
-    badges: bool = True,
-) -> str:
-    """Return texts beside each other as HTML, each below its name, with the groups' words marked.
-
-    Parameters
-    ----------
-    seen, claim
-        What is shown, and which bias and instrument are meant.
-    texts
-        Name and number of each text.
-    cut
-        Characters of a text; all where None.
-    badges
-        Whether what was measured of a sentence stands behind it.
-    """
-    said = sentence_scores(
-        seen.read,
-        seen.scored,
-        [text for _, text in texts],
-        bias=claim["bias"],
-        columns={name: column for name, (column, _) in _instruments(seen, claim).items()},
-    )
-    said = said if badges else said.iloc[:0]
-    columns = "".join(
-        f"<div><strong>{markup.shown(name)}</strong>"
-        f'<div dir="auto" class="x-text">{_text(seen, claim["bias"], text, said, cut=cut)}</div>'
-        "</div>"
-        for name, text in texts
-    )
-    return f'<div class="x-sides">{columns}</div>'
-
-
-def _text(seen: Seen, bias: str, text_id: int, said: pd.DataFrame, *, cut: int | None) -> str:
-    text, matches = seen.read.texts[text_id], seen.read.matches
-    here = matches[(matches["text_id"] == text_id) & (matches["bias"] == bias)]
-    spans = markup.spans(here, markup.tones(lexicons.groups(seen.read.lexicon, bias)))
-    end = len(text) if cut is None else min(cut, len(text))
-    parts, at = [], 0
-    for row in said[said["text_id"] == text_id].itertuples():
-        if row.end > end:
-            break
-        parts.append(markup.marked(text, spans, start=at, end=row.end))
-        parts.append(_badge(row))
-        at = row.end
-    parts.append(markup.marked(text, spans, start=at, end=end))
-    if end < len(text):
-        parts.append(f'<span class="x-soft"> … {len(text) - end:,} characters more</span>')
-    return "".join(parts)
-
-
-def _badge(row: Any) -> str:
-    """Say what was measured of a sentence that has a group."""
-    if row.group == NEUTRAL:
-        return ""
-    told = [markup.shown(row.group)]
-    if pd.notna(row.sentiment):
-        told.append(f"sentiment {markup.number(row.sentiment, decimals=2)}")
-    if pd.notna(row.toxicity):
-        told.append(f"toxicity {markup.number(row.toxicity, decimals=2)}")
-    return f'<wbr><span class="x-score">{" · ".join(told)}</span>'
-
-
-# --- with a kernel ----------------------------------------------------------------------------
-
-
-def interactive(seen: Seen) -> widgets.VBox:
-    """Return the form of an open notebook: any measure, any model, pair after pair."""
-    claims = [dict(row) for row in seen.claims.to_dict("records")]
-    labels = [
-        markup.visible(f"{c['measure']}, {c['bias']}: {c['group']} ({c['instrument']})")
-        for c in claims
-    ]
-    chosen = reading.interactive.chooser(
-        "Estimate", [(label, i) for i, label in enumerate(labels)], wide=True
-    )
-    chosen.value = claims.index(leading(seen))
-    cell = reading.interactive.chooser("Model")
-    at = widgets.BoundedIntText(1, min=1, max=1, description="Rank")
-    before, after = (widgets.Button(description=name) for name in ("Raises more", "Lowers more"))
-    told, shown = widgets.HTML(), widgets.HTML()
-    state: dict[str, pd.DataFrame] = {}
-
-    def choose(*_: object) -> None:
-        state["all"] = of_claim(seen.scores, claims[chosen.value])
-        cells = list(state["all"].groupby(CELL, sort=False).groups)
-        reading.interactive.offer(cell, [(markup.visible(_cell(seen, one)), one) for one in cells])
-        choose_cell()
-
-    def choose_cell(*_: object) -> None:
-        if cell.value is None:
-            return
-        own = state["all"]
-        state["cell"] = own[(own[CELL] == list(cell.value)).all(axis=1)]
-        at.max = len(state["cell"])
-        at.value = 1
-        claim = claims[chosen.value]
-        total = markup.number(state["cell"]["contribution"].sum())
-        told.value = markup.framed(
-            markup.legend(lexicons.groups(seen.read.lexicon, claim["bias"])),
-            title=f"{len(state['cell'])} pairs add up to {total}",
-            about=_about(seen, claim),
-        ).data
-        draw()
-
-    def draw(*_: object) -> None:
-        own = state["cell"]
-        row = own[own["rank"] == at.value].to_dict("records")[0]
-        body = f"<p>{_summary(row)}</p>" + _both(seen, claims[chosen.value], row, cut=None)
-        shown.value = markup.framed(body, title=f"Pair {at.value} of {len(own)}").data
-
-    def step(by: int) -> None:
-        at.value = min(max(at.value + by, at.min), at.max)
-
-    chosen.observe(choose, "value")
-    cell.observe(choose_cell, "value")
-    at.observe(draw, "value")
-    before.on_click(lambda _: step(-1))
-    after.on_click(lambda _: step(1))
-    choose()
-    row = reading.interactive.row
-    return reading.interactive.Interactive(
-        [row(chosen, cell), row(at, before, after), told, shown], static=lambda: static(seen)
-    )
-
-
-#: What a table of scores is of; of several instruments each has its own estimate.
-CLAIM = ["measure", "bias", "instrument"]
-
-#: The estimate that the contributions of a measure add up to.
-STATISTIC = {
-    "word": "share_difference",
-    "sentiment": "mean_difference",
-    "toxicity": "mean_difference",
-    "document": "share_difference",
-}
+def of_claim(scores: Sequence[pd.DataFrame], claim: Mapping[str, str]) -> pd.DataFrame:
+    """Return the contributions behind one row of `list_claims`."""
+    for table in scores:
+        chosen = (table[CLAIM] == [claim[key] for key in CLAIM]).all(axis=1)
+        if chosen.any():
+            return contributions(table[chosen], group=claim["group"])
+    return contributions(scores[0].iloc[:0], group=claim["group"])
 
 
 def contributions(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
@@ -321,135 +147,138 @@ def contributions(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
     Parameters
     ----------
     scores
-        SCORES of one measure, bias and instrument: of `news.words.pair_scores`,
-        `news.tone.pair_scores` or `news.topics.pair_scores`.
+        SCORES of one measure, bias and instrument.
     group
         The group whose difference is meant.
 
     Returns
     -------
     DataFrame
-        By cell and `article_id`: `pair_id`, `answers` (repeated answers that are one unit),
-        `difference` (answer minus original; with several fits of topics their mean), `contribution`
-        and `rank` within the cell, 1 for what raises the mean most. The contributions of a
-        cell add up to its estimate. Pairs that do not count have no row.
+        By cell and `article_id`: `pair_id` (of repeated answers, which are one unit, the first),
+        `difference` (answer minus original; mean over fits of topics), `contribution` and `rank`
+        within the cell, 1 for what raises the mean most. The contributions of a cell add up to its
+        estimate. Pairs that do not count have no row.
     """
     column = f"difference_{group}"
     scores = scores if "seed" in scores else scores.assign(seed=0)
-    unit = [*CELL, "article_id"]
-    answers = scores.groupby(unit)["pair_id"].nunique().rename("answers").reset_index()
-    units = _units(scores)
-    counted = units[units[column].notna() & units["reason"].isna()]
-    n = counted.groupby([*CELL, "seed"])[column].transform("size")
-    fits = counted.groupby(CELL)["seed"].transform("nunique")
-    weighed = counted.assign(contribution=counted[column] / n / fits)
-    grouped = weighed.groupby(unit, sort=False)
-    table = grouped.agg(difference=(column, "mean"), contribution=("contribution", "sum"))
-    first = weighed.drop_duplicates(unit)[[*CELL, "article_id", "pair_id"]]
-    keys = [key for key in first if key in unit]
-    table = table.reset_index().merge(first, on=keys).merge(answers, on=unit)
-    table["rank"] = table.groupby(CELL)["contribution"].rank(method="first", ascending=False)
-    table["rank"] = table["rank"].astype(int)
+    groups = [name.removeprefix("difference_") for name in scores if name.startswith("difference_")]
+    groups = [name for name in groups if scores[f"difference_{name}"].notna().any()]
+    pooling = {"word": words.pooling(groups), "document": topics.POOLING}
+    measure = scores["measure"].iloc[0] if len(scores) else ""
+    units = claims.per_article(scores, pooling.get(measure, tone.POOLING))
+    units = units[units[column].notna() & units["reason"].isna()]
+    n = units.groupby([*CELL, "seed"])[column].transform("size")
+    fits = units.groupby(CELL)["seed"].transform("nunique")
+    table = (
+        units.assign(contribution=units[column] / n / fits)
+        .groupby([*CELL, "article_id"], sort=False)
+        .agg(
+            pair_id=("pair_id", "first"),
+            difference=(column, "mean"),
+            contribution=("contribution", "sum"),
+        )
+        .reset_index()
+    )
+    rank = table.groupby(CELL)["contribution"].rank(method="first", ascending=False)
+    table = table.assign(rank=rank.astype(int))
     return table.sort_values([*CELL, "rank"], kind="stable", ignore_index=True)
 
 
-def _units(scores: pd.DataFrame) -> pd.DataFrame:
-    """Return one row a unit of the estimate: repeats are pooled as its own module pools them."""
-    groups = [c.removeprefix("difference_") for c in scores if c.startswith("difference_")]
-    own = [g for g in groups if scores[f"difference_{g}"].notna().any()]
-    pooling = {"word": words.pooling(own), "document": topics.POOLING}
-    measure = scores["measure"].iloc[0] if len(scores) else ""
-    return claims.per_article(scores, pooling.get(measure, tone.POOLING))
-
-
 def outermost(contributions: pd.DataFrame, *, each: int) -> pd.DataFrame:
-    """Return the pairs of every cell that raise its mean most, and those that lower it most.
-
-    Returns
-    -------
-    DataFrame
-        The rows, with `side` (``"raises"`` or ``"lowers"``); a pair that adds nothing is neither.
-    """
+    """Return the pairs of every cell that raise its mean most, then those that lower it most."""
     up = contributions[contributions["contribution"] > 0].groupby(CELL, sort=False).head(each)
     down = contributions[contributions["contribution"] < 0]
     down = down.iloc[::-1].groupby(CELL, sort=False).head(each)
-    return pd.concat([up.assign(side="raises"), down.assign(side="lowers")], ignore_index=True)
+    return pd.concat([up, down], ignore_index=True)
 
 
-def claim_table(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
-    """List what can be traced to pairs: `measure`, `bias`, `instrument`, `group`."""
-    rows = []
-    for table in scores:
-        for key, own in table.groupby(CLAIM, sort=False):
-            columns = [c for c in own if c.startswith("difference_") and own[c].notna().any()]
-            rows += [(*key, c.removeprefix("difference_")) for c in columns]
-    return pd.DataFrame(rows, columns=[*CLAIM, "group"])
+# --- two texts --------------------------------------------------------------------------------
 
 
-def of_claim(scores: Sequence[pd.DataFrame], claim: dict[str, str]) -> pd.DataFrame:
-    """Return the contributions behind one row of `claims`."""
-    for table in scores:
-        chosen = (table[CLAIM] == [claim[key] for key in CLAIM]).all(axis=1)
-        if chosen.any():
-            return contributions(table[chosen], group=claim["group"])
-    return contributions(scores[0].iloc[:0], group=claim["group"])
+def _summary(row: Mapping[str, Any]) -> str:
+    value = row["contribution"]
+    return (
+        f"<strong>{'+' * (value > 0)}{markup.number(value, decimals=4)}</strong> article "
+        f"{markup.shown(row['article_id'])} <small>· difference "
+        f"{markup.number(row['difference'])}</small>"
+    )
 
 
-def instruments(scored: Scored | None, claim: Mapping[str, str]) -> dict[str, tuple[str, str]]:
-    """Say which scores of sentences belong to a claim.
-
-    Returns
-    -------
-    dict
-        Of ``"sentiment"`` and ``"toxicity"`` those that there are: the column of `scored` and its
-        instrument. With a claim about sentiment it is the claim's own instrument, or none;
-        else the first, which leads.
-    """
-    if scored is None:
-        return {}
-    listed = scored.measured
-    if claim["measure"] == "sentiment":
-        own = (listed["measure"] == "toxicity") | (listed["instrument"] == claim["instrument"])
-        listed = listed[own]
-    first = listed.drop_duplicates("measure").set_index("measure")[["column", "instrument"]]
-    return {
-        str(kind): (str(row[0]), str(row[1]))
-        for kind, row in zip(first.index, first.to_numpy(), strict=True)
-    }
+def _both(
+    corpus: Corpus, claim: Mapping[str, str], row: Mapping[str, Any], *, cut: int | None
+) -> str:
+    pair = corpus.read.pairs.set_index("pair_id").loc[row["pair_id"]]
+    texts = [("Human", int(pair["original_id"])), (pair["model"], int(pair["generated_id"]))]
+    return sides(corpus, claim, texts, cut=cut)
 
 
-def sentence_scores(
-    read: Read,
-    scored: Scored | None,
-    texts: Sequence[int],
-    *,
-    bias: str,
-    columns: Mapping[str, str],
-) -> pd.DataFrame:
-    """Return the sentences of some texts for one bias, with their group and scores.
+def sides(
+    corpus: Corpus, claim: Mapping[str, str], texts: Sequence[tuple[str, int]], *, cut: int | None
+) -> str:
+    """Return texts beside each other as HTML, each below its name, with the groups' words marked.
 
     Parameters
     ----------
-    read, scored
-        What `news.annotate` and `news.tone.score` returned.
-    texts, bias
-        Whose sentences.
-    columns
-        Which columns of `scored` are the `sentiment` and the `toxicity`, as `instruments` says.
+    corpus, claim
+        What is shown, and which bias and instrument are meant.
+    texts
+        Name and number of each text.
+    cut
+        Characters of a text; all where None.
+    """
+    scores = sentence_scores(corpus, claim, [text for _, text in texts])
+    columns = "".join(
+        f"<div><strong>{markup.shown(name)}</strong>"
+        f'<div dir="auto" class="x-text">{_text(corpus.read, claim["bias"], text, scores, cut)}'
+        "</div></div>"
+        for name, text in texts
+    )
+    return f'<div class="x-sides">{columns}</div>'
+
+
+def sentence_scores(corpus: Corpus, claim: Mapping[str, str], texts: Sequence[int]) -> pd.DataFrame:
+    """Return the sentences of some texts for a claim's bias, with their group and scores.
 
     Returns
     -------
     DataFrame
-        `text_id`, `start`, `end`, `group`, `sentiment` and `toxicity`; NaN where there is none.
+        Rows of `read.sentences`, and `sentiment` and `toxicity` where they were measured: with a
+        claim about sentiment by its own instrument, else by the first.
     """
-    of_texts = read.sentences["text_id"].isin(list(texts))
-    own = read.sentences[(read.sentences["bias"] == bias) & of_texts]
-    table = own[[*SENTENCE, "start", "end", "group"]].sort_values(
-        ["text_id", "start"], kind="stable"
-    )
-    if scored is not None:
-        here = scored.sentences[scored.sentences["text_id"].isin(list(texts))]
-        values = {name: here[column] for name, column in columns.items()}
-        table = table.merge(here[SENTENCE].assign(**values), on=SENTENCE, how="left")
-    missing = {name: float("nan") for name in ("sentiment", "toxicity") if name not in table}
-    return table.assign(**missing)
+    sentences = corpus.read.sentences
+    sentences = sentences[(sentences["bias"] == claim["bias"]) & sentences["text_id"].isin(texts)]
+    sentences = sentences.sort_values(["text_id", "start"], kind="stable")
+    if corpus.scored is None:
+        return sentences
+    listed = corpus.scored.measured
+    if claim["measure"] == "sentiment":
+        same = listed["instrument"] == claim["instrument"]
+        listed = listed[same | (listed["measure"] == "toxicity")]
+    named = listed.drop_duplicates("measure").set_index("column")["measure"]
+    scores = corpus.scored.sentences[[*SENTENCE, *named.index]].rename(columns=dict(named))
+    return sentences.merge(scores, on=SENTENCE, how="left")
+
+
+def _text(read: Read, bias: str, text_id: int, scores: pd.DataFrame, cut: int | None) -> str:
+    text, matches = read.texts[text_id], read.matches
+    here = matches[(matches["text_id"] == text_id) & (matches["bias"] == bias)]
+    spans = markup.spans(here, markup.tones(lexicons.groups(read.lexicon, bias)))
+    end = len(text) if cut is None else min(cut, len(text))
+    parts, at = [], 0
+    for row in scores[scores["text_id"] == text_id].to_dict("records"):
+        if row["end"] > end:
+            break
+        parts.append(markup.marked(text, spans, start=at, end=row["end"]))
+        values = [
+            f"{name} {markup.number(row[name], decimals=2)}"
+            for name in ("sentiment", "toxicity")
+            if pd.notna(row.get(name))
+        ]
+        if row["group"] != NEUTRAL and values:
+            badge = " · ".join([markup.shown(row["group"]), *values])
+            parts.append(f'<wbr><span class="x-score">{badge}</span>')
+        at = row["end"]
+    parts.append(markup.marked(text, spans, start=at, end=end))
+    if end < len(text):
+        parts.append(f'<span class="x-soft"> … {len(text) - end:,} characters more</span>')
+    return "".join(parts)
