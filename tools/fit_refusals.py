@@ -29,6 +29,9 @@ from nbbias.tables import data_path, datasets, read_shipped_yaml
 PENALTY, ALIKE, OWN = 1.0, 0.7, 2.0
 FOLDS = 10
 
+#: How much more strictly the parts of mean vectors are penalised than other features.
+STRICT = 8.0
+
 #: The usual baseline: these phrases at the start of an answer.
 PHRASES = (
     "i'm sorry",
@@ -80,7 +83,8 @@ def examples() -> pd.DataFrame:
 def fit(features: pd.DataFrame, kinds: pd.Series, weights: np.ndarray) -> pd.DataFrame:
     """Return the coefficients of a softmax over the kinds, with signs where features have one."""
     x, truth = features.to_numpy(float), np.eye(3)[kinds.map(refusals.KINDS.index)]
-    penalty = np.array([PENALTY * refusals.strictness(name) for name in features.columns])[:, None]
+    of_vectors = features.columns.str.contains(".", regex=False)
+    penalty = PENALTY * np.where(of_vectors, STRICT, 1.0)[:, None]
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
         beta = flat.reshape(-1, 2)

@@ -12,7 +12,7 @@ TEXTS = st.lists(st.sampled_from(["a", "bb", "ccc", "", " \n", None]), max_size=
 
 
 @given(TEXTS)
-def test_every_text_has_the_row_of_its_own_words_and_each_is_read_once(texts) -> None:
+def test_every_text_has_the_row_of_its_words_and_each_is_read_once(texts) -> None:
     seen: list[str] = []
 
     def measure(distinct: list[str]) -> np.ndarray:
@@ -25,7 +25,7 @@ def test_every_text_has_the_row_of_its_own_words_and_each_is_read_once(texts) ->
     assert sorted(seen) == sorted({text for text in texts if text and text.strip()})
 
 
-def test_a_missing_row_is_what_is_said_and_small_numbers_stay_small() -> None:
+def test_a_missing_row_is_what_is_asked_for_and_small_numbers_stay_small() -> None:
     rows = on_distinct(["a", None], lambda texts: np.ones(len(texts), np.float32), missing=-1)
     assert rows.tolist() == [1, -1]
     vectors = on_distinct(
@@ -34,16 +34,16 @@ def test_a_missing_row_is_what_is_said_and_small_numbers_stay_small() -> None:
     assert vectors.dtype == np.float32 and np.isnan(vectors[1]).all()
 
 
-def _letters(texts: pd.Series) -> tuple[pd.DataFrame]:
-    rows = [(number, letter) for number, text in texts.items() for letter in text]
+def split_letters(texts: list[str]) -> pd.DataFrame:
+    rows = [(number, letter) for number, text in enumerate(texts) for letter in text]
     table = pd.DataFrame(rows, columns=["text", "letter"])
-    return (table.astype({"text": "int32", "letter": "category"}),)
+    return table.astype({"text": "int32", "letter": "category"})
 
 
 @given(TEXTS)
 def test_tables_hold_the_rows_of_every_text_in_order(texts) -> None:
     series = pd.Series(texts, index=[f"t{i}" for i in range(len(texts))], dtype=object)
-    (table,) = read_distinct(series, _letters)
+    (table,) = read_distinct(series, __name__, "split_letters")
     expected = [(name, letter) for name, text in series.dropna().items() for letter in text]
     assert list(table.itertuples(index=False, name=None)) == expected
     assert not expected or table["letter"].dtype == "category"

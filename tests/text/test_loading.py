@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import pickle
 import shutil
 from collections.abc import Callable
@@ -15,21 +14,11 @@ import torch
 
 from nbbias.biasalert.judges import tuned
 from nbbias.tables import DataError
-from nbbias.text import embeddings, sentiment, toxicity
+from nbbias.text import embeddings, sentiment
 from tests.biasalert import tiny
-from tests.text.test_toxicity import CLASSES, save_checkpoint
+from tests.tiny_bert import Trap
 
 Load = Callable[[Path], object]
-
-
-class Trap:
-    """An object whose unpickling makes a folder."""
-
-    def __init__(self, marker: Path) -> None:
-        self.marker = marker
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return os.mkdir, (str(self.marker),)
 
 
 @pytest.fixture(scope="module")
@@ -121,15 +110,14 @@ def test_weights_that_are_a_pickle_run_nothing(loader: tuple[Path, Load], marker
     assert marker.is_dir()
 
 
-@pytest.mark.parametrize("size", [0, 5, 300, -10])
-@pytest.mark.parametrize("file", ["model.safetensors", "tokenizer.json", "config.json"])
-def test_a_cut_file_is_told(loader: tuple[Path, Load], file: str, size: int) -> None:
+def test_a_cut_file_is_refused_in_one_line(loader: tuple[Path, Load]) -> None:
     folder, load = loader
-    whole = (folder / file).read_bytes()
-    (folder / file).write_bytes(whole[:size])
-    told = tried(load, folder)
-    assert told
-    assert "\n" not in told
+    for file, size in (("model.safetensors", -10), ("tokenizer.json", 300), ("config.json", 0)):
+        whole = (folder / file).read_bytes()
+        (folder / file).write_bytes(whole[:size])
+        told = tried(load, folder)
+        assert told and "\n" not in told, file
+        (folder / file).write_bytes(whole)
 
 
 # --- sentence-transformers ----------------------------------------------------------------------
@@ -142,14 +130,7 @@ def modules(folder: Path, kind: str, path: str = "") -> Path:
 
 
 @pytest.mark.parametrize(
-    "kind",
-    [
-        "joblib.numpy_pickle",
-        "evil.X",
-        "os.system",
-        "sentence_transformers.util.distributed.pickle",
-        "sentence_transformers.base.model.torch",
-    ],
+    "kind", ["evil.X", "joblib.numpy_pickle", "sentence_transformers.base.model.torch"]
 )
 def test_modules_of_another_kind_are_refused(
     tmp_path: Path, marker: Path, monkeypatch: pytest.MonkeyPatch, kind: str
@@ -171,61 +152,3 @@ def test_a_layer_whose_weights_are_a_pickle_is_refused(tmp_path: Path, marker: P
     with pytest.raises(DataError, match="safetensors"):
         embeddings.embed(["a"], model=str(folder))
     assert not marker.exists()
-
-
-# --- Detoxify -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("what", "named"),
-    [
-        ("model_name", "pipeline"),
-        ("model_name", "AutoModelForSequenceClassification"),
-        ("model_name", "utils"),
-        ("tokenizer_name", "AutoTokenizer"),
-        ("tokenizer_name", 7),
-    ],
-)
-def test_a_checkpoint_names_a_model_and_a_tokenizer_and_nothing_else(
-    tmp_path: Path, marker: Path, what: str, named: Any
-) -> None:
-    path = save_checkpoint(tmp_path, classes=CLASSES)
-    with_code(tmp_path, marker, unknown=True)
-    saved = torch.load(path, weights_only=True)
-    saved["config"]["arch"]["args"][what] = named
-    torch.save(saved, path)
-    with pytest.raises(DataError, match=f"{what} {named!r} is none of transformers'"):
-        toxicity.score(["a"], scorer=str(path))
-    assert not marker.exists()
-
-
-@pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where torch keeps the weights of Detoxify."""
-    monkeypatch.setenv("TORCH_HOME", str(tmp_path))
-    monkeypatch.setattr(torch.hub, "_hub_dir", None)
-    folder = tmp_path / "hub" / "checkpoints"
-    folder.mkdir(parents=True)
-    return folder / "toxic_original-c1212f89.ckpt"
-
-
-def test_what_stands_in_the_place_of_published_weights_runs_nothing(
-    hub: Path, marker: Path
-) -> None:
-    torch.save({"config": {}, "state_dict": Trap(marker)}, hub)
-    with pytest.raises(DataError, match=r"Detoxify original.*'offline'"):
-        toxicity.score(["another text"], scorer="original")
-    assert not marker.exists()
-
-
-def test_weights_in_the_place_of_published_ones_are_read_as_numbers(
-    hub: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "tiny").mkdir()
-    path = save_checkpoint(tmp_path / "tiny", classes=CLASSES)
-    shutil.copy(path, hub)
-    # In the folder that such a checkpoint names are its config and tokenizer.
-    toxicity._predictor.cache_clear()
-    found = toxicity.score(["you are a fool"], scorer="original")
-    toxicity._predictor.cache_clear()
-    assert found.tolist() == toxicity.score(["you are a fool"], scorer=str(path)).tolist()

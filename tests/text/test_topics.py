@@ -59,26 +59,27 @@ def bow(model: topics.TopicModel, words: list[str]) -> list[tuple[int, int]]:
 
 def test_tokens_are_those_of_spacys_pipeline() -> None:
     texts = pd.Series(
-        ["Women were running to the 2 harbours, and Ann's men weren't.", "He left in 1999!", "He"],
-        index=["x", "y", "z"],
+        {
+            "x": "Women were running to the 2 harbours, and Ann's men weren't.",
+            "y": "1 + 1 = 2",
+            "z": "İ left in 1999!",
+            "missing": None,
+            "again": "İ left in 1999!",
+        }
     )
     nlp = spacy.blank("en")
     nlp.add_pipe("lemmatizer", config={"mode": "lookup"})
     nlp.initialize()
-    expected = [[t.lemma_ for t in nlp(text.lower()) if t.is_alpha] for text in texts]
-    found = annotate.lemmatize(texts)
-    by_text = found.astype({"lemma": str}).groupby("text_id")["lemma"].agg(list)
-    assert by_text[["x", "y", "z"]].tolist() == expected
-    assert by_text["x"][:5] == ["woman", "be", "run", "to", "the"]
-    cut = [texts[row.text_id][row.start :][:2] for row in found.itertuples()]
-    assert cut[:5] == ["Wo", "we", "ru", "to", "th"]
-
-
-def test_texts_without_letters_or_missing_have_no_tokens_and_equal_ones_the_same() -> None:
-    found = annotate.lemmatize(pd.Series(["", None, "1 + 1 = 2", "İ ships", "Ships", "İ ships"]))
-    assert found["text_id"].tolist() == [3, 3, 4, 5, 5]
-    assert found["lemma"].tolist() == ["i", "ship", "ship", "i", "ship"]
-    assert found["start"].tolist() == [0, 2, 0, 0, 2]
+    lower = texts.dropna().str.replace("İ", "I").str.lower()
+    expected = [
+        (name, token.idx, token.lemma_)
+        for name, text in lower.items()
+        for token in nlp(text)
+        if token.is_alpha
+    ]
+    tokens = annotate.lemmatize(texts)
+    assert list(tokens.itertuples(index=False, name=None)) == expected
+    assert tokens["lemma"].tolist()[:5] == ["woman", "be", "run", "to", "the"]
     assert annotate.lemmatize(pd.Series([], dtype="str")).empty
 
 
@@ -145,22 +146,23 @@ def test_too_many_topics_one_topic_and_no_vocabulary_are_refused() -> None:
 
 
 def test_perplexity_is_that_of_the_held_out_words_one_by_one() -> None:
+    """No article is on both sides; the words of unknown and single-word texts predict nothing."""
     tokens = planted(40)
-    articles = pd.Series(np.arange(40) // 4, index=tokens.index)
+    tokens.iloc[[4, 9]] = [["zebra", "yak"], ["sea"]]
+    articles = pd.Series(np.arange(40) % 10, index=tokens.index)
     table = topics.perplexity(long(tokens), articles, candidates=[2], held_out_share=0.3, seed=3)
-    out = np.random.default_rng(3).permutation(np.arange(10))[:3]
-    held = articles.isin(out)
+    held = articles.isin(np.random.default_rng(3).permutation(np.arange(10))[:3])
     fitted = topics.fit(bags(tokens[~held]), n_topics=2, seed=3)
-    known_words = list(fitted.vocabulary.index)
-    given = fitted.model.get_topics()
+    vocabulary = list(fitted.vocabulary.index)
+    probabilities = fitted.model.get_topics()
     total, n = 0.0, 0
     for words in tokens[held]:
-        known = [w for w in words if w in known_words]
+        known = [word for word in words if word in vocabulary]
         read = bow(fitted, known[::2])
         theta = dict(fitted.model.get_document_topics(read, minimum_probability=0))
         for word in known[1::2]:
-            column = known_words.index(word)
-            total += math.log(sum(theta[k] * given[k, column] for k in theta))
+            column = vocabulary.index(word)
+            total += math.log(sum(theta[k] * probabilities[k, column] for k in theta))
             n += 1
     assert table["perplexity"].item() == pytest.approx(math.exp(-total / n), rel=1e-5)
     assert table[["words", "held_out", "fitted"]].to_numpy().tolist() == [[n, 12, 28]]
@@ -170,53 +172,32 @@ def test_two_planted_topics_predict_better_than_a_vocabulary_alike() -> None:
     tokens = planted(80)
     articles = pd.Series(range(80), index=tokens.index)
     table = topics.perplexity(
-        long(tokens), articles, candidates=[2, 8], held_out_share=0.25, seed=0
+        long(tokens), articles, candidates=[2, 8, 99], held_out_share=0.25, seed=0
     )
     # Knowing the topic leaves 6 words of 30 in 35 and 2 of 5: entropy by hand.
     entropy = -(30 / 35 * math.log(30 / 35 / 6) + 5 / 35 * math.log(5 / 35 / 2))
     assert table["perplexity"][0] == pytest.approx(math.exp(entropy), rel=0.1)
+    assert table["reason"].isna().tolist() == [True, True, False]
+    assert "99 topics need 2 to 14" in table["reason"][2]
     assert topics.choose(table) == 2
 
 
-def test_no_article_is_on_both_sides(monkeypatch: pytest.MonkeyPatch) -> None:
-    tokens = planted(40)
-    articles = pd.Series(np.arange(40) % 10, index=tokens.index)
-    seen: list[set[str]] = []
-    real = topics.fit
-
-    def spy(own: topics.BagOfWords, **settings: int) -> topics.TopicModel:
-        seen.append(set(own.index))
-        return real(own, **settings)
-
-    monkeypatch.setattr(topics, "fit", spy)
-    topics.perplexity(long(tokens), articles, candidates=[2], held_out_share=0.5, seed=0)
-    fitted = set(articles[list(seen[0])])
-    held = set(articles[[t for t in tokens.index if t not in seen[0]]])
-    assert len(fitted) == len(held) == 5
-    assert not fitted & held
-
-
-def test_perplexity_of_unknown_words_is_missing_and_the_only_candidate_is_chosen() -> None:
-    tokens = planted(20)
-    articles = pd.Series(range(20), index=tokens.index)
-    out = np.random.default_rng(0).permutation(np.arange(20))[:2]
-    tokens.iloc[out] = [["zebra", "yak"], ["sea"]]
-    table = topics.perplexity(long(tokens), articles, candidates=[2], held_out_share=0.1, seed=0)
-    assert np.isnan(table["perplexity"]).all()
-    assert table["reason"].item() == "no held-out text has two words of the vocabulary"
-    assert topics.choose(table) == 2
-
-
-def test_one_article_cannot_be_held_out_and_of_two_one_is() -> None:
+def test_perplexity_is_missing_with_a_reason_where_nothing_can_be_predicted() -> None:
     tokens = planted(10)
-    settings = {"candidates": [2], "held_out_share": 0.1, "seed": 0}
-    one = topics.perplexity(long(tokens), pd.Series("one", index=tokens.index), **settings)
-    assert np.isnan(one["perplexity"].item()) and one["reason"].item() == "needs two articles"
-    two = pd.Series(["a", "b"] * 5, index=tokens.index)
-    table = topics.perplexity(long(tokens), two, no_below=1, **settings)
-    assert (table["held_out"].item(), table["fitted"].item()) == (5, 5)
-    with pytest.raises(DataError, match="3 texts belong to no article"):
-        topics.perplexity(long(tokens), two.iloc[3:], **settings)
+    settings = {"candidates": [2], "held_out_share": 0.1, "seed": 0, "no_below": 1}
+    single = topics.perplexity(long(tokens), pd.Series("one", index=tokens.index), **settings)
+    articles = pd.Series(["a", "b"] * 5, index=tokens.index)
+    half = topics.perplexity(long(tokens), articles, **settings)
+    assert (half["held_out"].item(), half["fitted"].item()) == (5, 5)
+    held = np.random.default_rng(0).permutation(["a", "b"])[0]
+    tokens[articles == held] = [["zebra", "yak"]] * 5
+    strange = topics.perplexity(long(tokens), articles, **settings)
+    assert np.isnan(single["perplexity"].item()) and np.isnan(strange["perplexity"].item())
+    assert [single["reason"].item(), strange["reason"].item()] == [
+        "needs two articles",
+        "no held-out text has two words of the vocabulary",
+    ]
+    assert topics.choose(strange) == 2
 
 
 def test_choose_takes_the_lowest_and_of_equals_the_fewest() -> None:
@@ -242,30 +223,35 @@ def test_shares_are_gensims_document_topics(many: topics.TopicModel, truncated: 
         assert found.sum(axis=1).to_numpy() == pytest.approx(1, abs=1e-5)
 
 
-def test_a_texts_topics_depend_on_the_text_alone(many: topics.TopicModel) -> None:
+def test_a_texts_topics_depend_on_the_text_alone(
+    many: topics.TopicModel, monkeypatch: pytest.MonkeyPatch
+) -> None:
     texts = planted(30, words=4, seed=7)
     whole = topics.infer_shares(many, bags(texts, many), truncated=False)
-    for name in texts.index[[0, 11, 29]]:
-        alone = topics.infer_shares(many, bags(texts[[name]], many), truncated=False)
-        assert np.array_equal(alone.loc[name], whole.loc[name])
+    alone = topics.infer_shares(many, bags(texts[["t11"]], many), truncated=False)
+    assert np.array_equal(alone.loc["t11"], whole.loc["t11"])
+    monkeypatch.setattr(topics, "_BATCH", 7)
     turned = topics.infer_shares(many, bags(texts[::-1], many), truncated=False)
     assert np.array_equal(turned[::-1], whole)
 
 
-def test_batches_do_not_matter(many: topics.TopicModel, monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = planted(30, words=4, seed=7)
-    whole = topics.infer_topic(many, bags(texts, many))
-    monkeypatch.setattr(topics, "_BATCH", 7)
-    assert topics.infer_topic(many, bags(texts, many)).tolist() == whole.tolist()
-
-
 def test_a_sentences_topic_is_the_first_of_gensims_document_topics(many: topics.TopicModel) -> None:
     sentences = planted(50, words=3, seed=8)
-    found = topics.infer_topic(many, bags(sentences, many))
+    topic = topics.infer_topic(many, bags(sentences, many))
     for name, words in sentences.items():
         theirs = many.model.get_document_topics(bow(many, words), 0)
-        assert found[name] == max(theirs, key=lambda one: one[1])[0]
-    assert found.nunique() > 1
+        assert topic[name] == max(theirs, key=lambda pair: pair[1])[0]
+    assert topic.nunique() > 1
+
+
+def test_a_model_of_its_parts_infers_what_the_fitted_one_did(many: topics.TopicModel) -> None:
+    texts = bags(planted(9, words=4, seed=7), many)
+    again = topics.TopicModel.of_parts(many.parts())
+    for truncated in (True, False):
+        pd.testing.assert_frame_equal(
+            topics.infer_shares(again, texts, truncated=truncated),
+            topics.infer_shares(many, texts, truncated=truncated),
+        )
 
 
 def test_no_known_word_is_not_measured(two: topics.TopicModel) -> None:

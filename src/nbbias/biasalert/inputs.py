@@ -28,8 +28,7 @@ def check(chosen: Any) -> list[str]:
     model, scorer = chosen.embedding_model, chosen.toxicity_scorer
     tables.attempt(problems, tables.check_name, "embedding_model", model, embeddings.NAMES)
     if "toxicity" in chosen.judges:
-        known = [toxicity.AUTO, *toxicity.INSTRUMENTS]
-        tables.attempt(problems, tables.check_name, "toxicity_scorer", scorer, known)
+        tables.attempt(problems, toxicity.choose, scorer)
     labelled = _labelled(problems, chosen)
     told = _known(problems, chosen, labelled)
     answers = _answers(problems, told, chosen)

@@ -26,7 +26,7 @@ def texts() -> pd.DataFrame:
     True
     """
     filled = audit.fill_templates(lexicons.load_all(BIASES))
-    filled = filled[(filled["words"] == "words") & filled["kind"].isin(KINDS)]
+    filled = filled[filled["kind"].isin(KINDS)]
     named = [filled[name].astype(str) for name in ("bias", "template", "group")]
     return filled.assign(text_id=named[0] + " " + named[1] + " " + named[2]).reset_index(drop=True)
 

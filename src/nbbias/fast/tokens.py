@@ -17,15 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from spacy.tokenizer import Tokenizer  # type: ignore[import-not-found]
+from spacy.util import filter_spans
 
 from nbbias.text import pipeline
 
 #: A piece, or a gap with a blank line in it, which is a token of its own.
 _PIECE = re.compile(r"\S+|\n\s*\n\s*")
 _BLANK = "\n\n"
-
-#: Pieces that spaCy tokenises in one call.
-_BATCH = 2000
 
 _ATTRIBUTES = ["ORTH", "LOWER", "IDX", "LENGTH", "IS_PUNCT", "IS_ALPHA"]
 _COLUMNS = [*_ATTRIBUTES, "IS_END", "IS_DASH", "IS_NON"]
@@ -68,10 +66,8 @@ class _Pieces:
             url_match=self.tokenizer.url_match,
         )
         ends = nlp.get_pipe("sentencizer").punct_chars
-        self.marks = [
-            np.array([strings.add(word) for word in words], dtype=np.uint64)
-            for words in (ends, pipeline.DASHES, [pipeline.NON])
-        ]
+        marks = [ends, pipeline.DASHES, [pipeline.NON]]
+        self.marks = [np.array([strings.add(word) for word in words], np.uint64) for words in marks]
         #: Neighbouring tokens that a special case may join, the left ones by the right ones.
         pairs = {
             pair
@@ -92,14 +88,14 @@ class _Pieces:
         before = len(self.numbers)
         numbers = np.fromiter(map(self.numbers.__getitem__, pieces), np.int32, len(pieces))
         new = list(self.numbers)[before:]
-        batches = [new[at : at + _BATCH] for at in range(0, len(new), _BATCH)]
-        parts = [self._tokenize(batch, self.tokenizer) for batch in batches]
-        if parts:
-            self.kinds = pd.concat([self.kinds, *(kinds for kinds, _ in parts)], ignore_index=True)
-            sizes = np.concatenate([np.diff(self.first), *(sizes for _, sizes in parts)])
-            self.first = np.append(0, np.cumsum(sizes))
-            edges = [self._edges(batch) for batch in batches]
-            self.edges = np.concatenate([self.edges, *edges])
+        if new:
+            kinds, sizes = self._tokenize(new, self.tokenizer)
+            self.kinds = pd.concat([self.kinds, kinds], ignore_index=True)
+            self.first = np.append(self.first, self.first[-1] + np.cumsum(sizes))
+            bare, sizes = self._tokenize(new, self.bare)
+            orth, last = bare["ORTH"].to_numpy(), np.cumsum(sizes)
+            edges = np.column_stack([orth[last - sizes], orth[last - 1]])
+            self.edges = np.concatenate([self.edges, edges])
         return numbers
 
     def may_join(self, numbers: np.ndarray) -> np.ndarray:
@@ -117,18 +113,11 @@ class _Pieces:
         start = table["IDX"].to_numpy(np.int64)
         piece = np.searchsorted(begins, start, side="right") - 1
         table["IDX"] = (start - begins[piece]).astype(np.uint64)
-        for name, marks, key in zip(
-            _COLUMNS[-3:], self.marks, ("ORTH", "LOWER", "LOWER"), strict=True
-        ):
+        keys = ("ORTH", "LOWER", "LOWER")
+        for name, marks, key in zip(_COLUMNS[-3:], self.marks, keys, strict=True):
             table[name] = table[key].isin(marks).astype(np.uint64)
         inside = start - begins[piece] < lengths[piece]  # not a blank line between two pieces
         return table[inside], np.bincount(piece[inside], minlength=len(pieces))
-
-    def _edges(self, pieces: list[str]) -> np.ndarray:
-        table, sizes = self._tokenize(pieces, self.bare)
-        last = np.cumsum(sizes)
-        orth = table["ORTH"].to_numpy()
-        return np.column_stack([orth[last - sizes], orth[last - 1]])
 
 
 @cache
@@ -179,7 +168,7 @@ def annotate(texts: list[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     >>> annotate(["He ran. She sat."], lexicon)[1][["sentence_id", "start"]].to_numpy().tolist()
     [[1, 8]]
     """
-    tokens, doubtful = _tokenize([_straighten(text) for text in texts])
+    tokens, doubtful = _tokenize([text.translate(pipeline.STRAIGHT) for text in texts])
     sentence = _sentences(tokens)
     first = np.flatnonzero(np.diff(sentence, prepend=-1))
     last = np.append(first[1:], len(sentence))[: len(first)] - 1
@@ -187,23 +176,16 @@ def annotate(texts: list[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     # Sentences are numbered within their text.
     number = np.arange(len(first)) - np.searchsorted(text, text)
     sentences = np.column_stack([text, number, tokens.start[first], tokens.end[last]])
-    matches = []
+    matches = [pd.DataFrame(columns=pipeline.MATCH_COLUMNS)]
     for bias, matchers in pipeline.load_matchers(lexicon).items():
         table = _find(tokens, sentence, matchers).assign(bias=bias)
-        at, stop = table["at"].to_numpy(), table["stop"].to_numpy() - 1
-        places = {"text": tokens.text[at], "sentence_id": number[sentence[at]]}
-        places |= {"start": tokens.start[at], "end": tokens.end[stop]}
-        matches.append(table.assign(**places))
-    rows = pd.concat(matches)[pipeline.MATCH_COLUMNS] if matches else []
-    tables = pipeline.as_tables(sentences, rows)
+        begin, end = table["start"].to_numpy(int), table["end"].to_numpy(int) - 1
+        places = {"text": tokens.text[begin], "sentence_id": number[sentence[begin]]}
+        places |= {"start": tokens.start[begin], "end": tokens.end[end]}
+        matches.append(table.assign(**places)[pipeline.MATCH_COLUMNS])
+    tables = pipeline.as_tables(sentences, pd.concat(matches))
     again = pipeline.annotate([texts[at] for at in doubtful], lexicon)
     return _replace(tables[0], again[0], doubtful), _replace(tables[1], again[1], doubtful)
-
-
-def _straighten(text: str) -> str:
-    for code, straight in pipeline.STRAIGHT.items():  # many times as fast as `str.translate`
-        text = text.replace(chr(code), straight)
-    return text
 
 
 def _replace(table: pd.DataFrame, again: pd.DataFrame, numbers: list[int]) -> pd.DataFrame:
@@ -234,25 +216,26 @@ def _sentences(tokens: Tokens) -> np.ndarray:
 
 
 def _find(tokens: Tokens, sentence: np.ndarray, matchers: list[pipeline.Matcher]) -> pd.DataFrame:
-    """Find the matches of one bias: their tokens from `at` to `stop`, group, term and kind."""
+    """Find the matches of one bias: their tokens from `start` to `end`, group, term and kind."""
     parts = []
     for matcher in matchers:
         words, edges, meanings = _trie(matcher)
         codes = words.get_indexer(tokens.kinds[matcher.attribute].to_numpy())[tokens.row]
         codes = np.append(codes, -1)  # no word stands behind the last
-        at, state, depth = np.flatnonzero(codes >= 0), 0, 0
-        while len(at) or not depth:
-            code = codes[at + depth]
+        start, state, depth = np.flatnonzero(codes >= 0), 0, 0
+        while len(start) or not depth:
+            code = codes[start + depth]
             edge = edges.get_indexer(state * len(words) + code)
             reached = (edge >= 0) & (code >= 0)
-            at, state, depth = at[reached], edge[reached] + 1, depth + 1
-            within = sentence[at] == sentence[at + depth - 1]
-            reached_rows = pd.DataFrame({"at": at, "state": state})[within]
-            parts.append(reached_rows.merge(meanings, on="state").assign(stop=lambda t: t["at"]))
-            parts[-1]["stop"] += depth
+            start, state, depth = start[reached], edge[reached] + 1, depth + 1
+            within = sentence[start] == sentence[start + depth - 1]
+            ends = pd.DataFrame({"start": start, "end": start + depth, "state": state})[within]
+            parts.append(ends.merge(meanings, on="state"))
     rows = pd.concat(parts, ignore_index=True)
-    negated = (rows["kind"] == "descriptor") & _is_negated(tokens, rows["at"].to_numpy())
-    return _longest(rows[~negated].drop_duplicates(["at", "stop"], keep="last"), len(sentence))
+    negated = (rows["kind"] == "descriptor") & _is_negated(tokens, rows["start"].to_numpy())
+    rows = rows[~negated].drop_duplicates(["start", "end"], keep="last")
+    longest: Any = filter_spans(rows.itertuples(index=False))
+    return pd.DataFrame(longest, columns=rows.columns)
 
 
 @lru_cache(maxsize=64)
@@ -262,23 +245,20 @@ def _trie(matcher: pipeline.Matcher) -> tuple[pd.Index, pd.Index, pd.DataFrame]:
     The edge at place i, (state times the number of words) plus the word's place, leads from a
     state to the state i + 1.
     """
-    phrases = [phrase.to_array(matcher.attribute).tolist() for phrase in matcher.phrases]
-    words = pd.Index(sorted({word for phrase in phrases for word in phrase}), dtype=np.uint64)
+    phrases = {
+        meaning: phrase.to_array(matcher.attribute).tolist()
+        for meaning, phrase in matcher.phrases.values()
+    }
+    words = pd.Index(sorted(set().union(*phrases.values())), dtype=np.uint64)
     place = {word: at for at, word in enumerate(words)}
     edges: dict[int, int] = {}
-    rows = {}
-    for phrase, doc in zip(phrases, matcher.phrases, strict=True):
+    meanings = {}
+    for meaning, phrase in phrases.items():
         state = 0
         for word in phrase:
             state = edges.setdefault(state * len(words) + place[word], len(edges) + 1)
-        # Where two groups have one term, the last match of spaCy's counts.
-        rows[state] = [
-            (state, *matcher.meanings[key])
-            for key, start, end in matcher.matcher(doc)
-            if end - start == len(doc)
-        ]
-    meanings = [row for listed in rows.values() for row in listed]
-    return words, pd.Index(edges), pd.DataFrame(meanings, columns=["state", *_MEANING])
+        meanings[state] = (state, *meaning)
+    return words, pd.Index(edges), pd.DataFrame(meanings.values(), columns=["state", *_MEANING])
 
 
 def _is_negated(tokens: Tokens, at: np.ndarray) -> np.ndarray:
@@ -290,18 +270,6 @@ def _is_negated(tokens: Tokens, at: np.ndarray) -> np.ndarray:
     tight = ~space[before] & (alone | ~space[second])
     non, dash = (kinds[name].to_numpy(bool)[tokens.row[before]] for name in ("IS_NON", "IS_DASH"))
     return inside & (non | (tight & dash))
-
-
-def _longest(rows: pd.DataFrame, n_tokens: int) -> pd.DataFrame:
-    """Keep the longest of overlapping matches; of equally long ones the first."""
-    length = rows["stop"] - rows["at"]
-    order = rows.assign(length=-length).sort_values(["length", "at"])
-    free, chosen = np.ones(n_tokens, dtype=bool), []
-    for index, at, stop in zip(order.index, order["at"], order["stop"], strict=True):
-        if free[at] and free[stop - 1]:
-            free[at:stop] = False
-            chosen.append(index)
-    return rows.loc[chosen].sort_values("at")
 
 
 # --- lemmas -----------------------------------------------------------------------------------

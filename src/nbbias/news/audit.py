@@ -206,7 +206,7 @@ def templates(listed: pd.DataFrame, by: By, *, confidence: float) -> pd.DataFram
 
     >>> from nbbias import news, text
     >>> found = news.audit.templates(text.lexicons.load("race"), By(["textblob"]), confidence=0.95)
-    >>> found[found["words"] == "words"].set_index("group")["swap_effect"].round(3).to_dict()
+    >>> found.set_index("group")["swap_effect"].round(3).to_dict()
     {'Asian': 0.043, 'Black': -0.086, 'White': 0.043}
     """
     return stats.estimate_swap_effects(

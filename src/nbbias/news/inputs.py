@@ -56,10 +56,7 @@ def instruments(chosen: Any) -> list[NbbiasError]:
             tables.attempt(
                 problems, tables.check_name, "sentiment_scorers", scorer, sentiment.INSTRUMENTS
             )
-        known = [toxicity.AUTO, *toxicity.INSTRUMENTS]
-        tables.attempt(
-            problems, tables.check_name, "toxicity_scorer", chosen.toxicity_scorer, known
-        )
+        tables.attempt(problems, toxicity.choose, chosen.toxicity_scorer)
     return problems
 
 

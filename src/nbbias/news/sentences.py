@@ -565,13 +565,6 @@ def of_first_instrument(losses: pd.DataFrame) -> pd.DataFrame:
     return losses[losses["instrument"] == losses["instrument"].iloc[0]]
 
 
-def terms(counts: pd.DataFrame, texts: pd.Series, *, own: Sequence[str]) -> list[str]:
-    """Say which listed words were never seen; see `text.lexicons.messages`."""
-    from nbbias.text import annotate, lexicons
-
-    return lexicons.messages(counts, vocabulary=annotate.vocabulary(texts), user_lists=own)
-
-
 # --- labels -----------------------------------------------------------------------------------
 
 

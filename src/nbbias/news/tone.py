@@ -208,7 +208,7 @@ def _masked(table: pd.DataFrame, words: pd.Series, descriptors: pd.DataFrame) ->
     places = places.drop_duplicates(["row", "start"])
     for end in ("start", "end"):
         places[end] = places[end] - places["start_of"]
-    return swapping.mask_groups(words, places)
+    return swapping.mask_descriptors(words, places)
 
 
 def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame:

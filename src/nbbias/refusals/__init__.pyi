@@ -12,11 +12,5 @@ from .detector import (
     probabilities as probabilities,
     unseen as unseen,
 )
-from .features import (
-    hits as hits,
-    sentences as sentences,
-    sign as sign,
-    strictness as strictness,
-    table as table,
-)
+from .features import hits as hits, sentences as sentences, sign as sign, table as table
 from .swaps import swap_effects as swap_effects, swapped_answers as swapped_answers

@@ -141,27 +141,13 @@ def detect(
     """
     series = pd.Series(texts, dtype=object)
     echoes = [None] * len(series) if prompts is None else list(prompts)
-    if len(echoes) != len(series):
-        raise ValueError(f"{len(echoes)} prompts do not fit {len(series)} texts")
     answers = [_without_echo(*pair) for pair in zip(series, echoes, strict=True)]
     missing = np.array([None, None, np.nan, ECHO], dtype=object)
     rows = on_distinct(answers, lambda distinct: _classify(distinct, progress), missing=missing)
     table = pd.DataFrame(rows, columns=COLUMNS, index=series.index)
     blank = series.map(lambda text: not isinstance(text, str) or not text.strip()).astype(bool)
-    return typed(table.assign(reason=table["reason"].mask(blank, NO_TEXT)))
-
-
-def typed(table: pd.DataFrame) -> pd.DataFrame:
-    """Give the columns of `detect` their kinds: a missing verdict is neither yes nor no.
-
-    Examples
-    --------
-    >>> row = {"refused": None, "kind": None, "score": None, "reason": "no text"}
-    >>> typed(pd.DataFrame([row]))["refused"].tolist()
-    [<NA>]
-    """
     kinds = {"refused": "boolean", "kind": "str", "score": "float", "reason": "str"}
-    return table.astype(kinds)
+    return table.assign(reason=table["reason"].mask(blank, NO_TEXT)).astype(kinds)
 
 
 def _without_echo(text: object, prompt: object) -> str:

@@ -33,9 +33,6 @@ STRETCH = 3.0
 #: Characters from which on length counts, and those at which mean vectors weigh a half.
 LONG, HALF = 400, 600
 
-#: How much more strictly the parts of mean vectors are penalised than other features.
-STRICT = 8.0
-
 DECLINES = ("inability", "principle", "filtered", "foreign")
 REJECTS = ("premise", "norm")
 LECTURES = ("important", "redirect", "identity", "apology", "privacy")
@@ -61,24 +58,9 @@ def sign(feature: str) -> int:
     >>> sign("inability_first"), sign("list_plain"), sign("length")
     (1, -1, 0)
     """
-    if feature == "length" or _of_a_vector(feature):
+    if feature == "length" or "." in feature:  # a part of a mean vector
         return 0
     return -1 if feature.split("_")[0] in FOR_AN_ANSWER else 1
-
-
-def strictness(feature: str) -> float:
-    """Return how strictly a feature is penalised, 1 for most.
-
-    Examples
-    --------
-    >>> strictness("inability_first"), strictness("opening.0")
-    (1.0, 8.0)
-    """
-    return STRICT if _of_a_vector(feature) else 1.0
-
-
-def _of_a_vector(feature: str) -> bool:
-    return "." in feature
 
 
 @cache
@@ -125,12 +107,9 @@ def hits(sentences: Sequence[str]) -> dict[str, np.ndarray]:
     >>> hits([sentence, f'He wrote: "{sentence}"'])["inability"].tolist()
     [True, False]
     """
-    bare = [
-        _QUOTED.sub('""', line).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
-        for line in sentences
-    ]
+    bare = [_QUOTED.sub('""', line).replace("\u2019", "'") for line in sentences]
     return {
-        name: np.array([bool(pattern.search(line)) for line in bare], dtype=bool)
+        name: np.array([pattern.search(line) is not None for line in bare], dtype=bool)
         for name, pattern in _patterns().items()
     }
 
@@ -141,7 +120,7 @@ def table(texts: Iterable[str], *, progress: bool = True) -> pd.DataFrame:
     Parameters
     ----------
     texts
-        Texts, none blank.
+        Texts, one at least, none blank.
     progress
         Show a bar while many are embedded.
 
@@ -165,8 +144,6 @@ def table(texts: Iterable[str], *, progress: bool = True) -> pd.DataFrame:
     listed = list(texts)
     split = [lines or [text] for text, lines in zip(listed, sentences(listed), strict=True)]
     flags = pd.DataFrame([_flags(*pair) for pair in zip(listed, split, strict=True)])
-    if not listed:
-        return flags
     begun = [lines[:WHOLE] for lines in split]
     openings = [" ".join(lines[:OPENING])[:OPENING_LENGTH] for lines in split]
     every = [*openings, *(line for lines in begun for line in lines)]
@@ -198,17 +175,10 @@ def _flags(whole: str, sentences: Sequence[str]) -> dict[str, float]:
 
     declines, rejects, lectures = (any_of(f) for f in (DECLINES, REJECTS, LECTURES))
     any_way = declines | rejects | lectures
-    row: dict[str, float] = {
-        "strong_first": within(declines, 1),
-        "strong_opening": within(declines, OPENING),
-    }
+    row = {"strong_first": within(declines, 1), "strong_opening": within(declines, OPENING)}
     row |= {f"{name}_first": within(matched[name], 1) for name in _OF_FIRST}
     row |= {f"{name}_opening": within(matched[name], OPENING) for name in _OF_OPENING}
-    declined = max(
-        within(matched["inability"], 2),
-        within(matched["filtered"], 1),
-        within(matched["foreign"], 1),
-    )
+    declined = max(within(matched["inability"], 2), row["filtered_first"], row["foreign_first"])
     rejected = within(rejects, 2)
     listed = float(len(_LISTED.findall(whole)) > 1)
     plain = float(np.log1p((~any_way).sum()))
@@ -235,10 +205,8 @@ def passage(sentences: Sequence[str], *, declines: bool) -> str:
     >>> passage(["Let me think.", "I can't help with that."], declines=True)
     "I can't help with that."
     """
-    if not sentences:
-        return ""
-    if not declines:
-        return sentences[0]
+    if not sentences or not declines:
+        return next(iter(sentences), "")
     matched = hits(sentences)
     weights = dict.fromkeys(DECLINES, 3) | dict.fromkeys(REJECTS, 2) | dict.fromkeys(LECTURES, 1)
     points = np.sum([weight * matched[name] for name, weight in weights.items()], axis=0)

@@ -45,7 +45,7 @@ def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd
     {'answers': 0.0, 'refusals': 1.0}
     """
     filled = audit.fill_templates(lexicon)
-    filled = filled[(filled["words"] == "words") & filled["kind"].isin(kinds)]
+    filled = filled[filled["kind"].isin(kinds)]
     framed = [
         filled.assign(words=name, text=filled["text"].map(frame.format))
         for name, frame in FRAMES.items()

@@ -2,20 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from importlib import import_module
-from typing import Any
 
 import pandas as pd
 
 from nbbias.text.accelerate import is_worth
 from nbbias.text.distinct import read_distinct
-
-_WORD = re.compile(r"[^\W\d_]+")
-
-SENTENCE_COLUMNS = ["text_id", "sentence_id", "start", "end"]
-MATCH_COLUMNS = ["text_id", "sentence_id", "bias", "group", "term", "kind", "start", "end"]
 
 
 def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -49,28 +41,14 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     >>> matches[["sentence_id", "group", "term"]].to_numpy().tolist()
     [[0, 'female', 'she'], [0, 'female', 'her'], [0, 'male', 'son'], [1, 'male', 'he']]
     """
-    fast = _is_large(texts)
-    sentences, matches = read_distinct(texts, _annotate_chunk, lexicon, fast)
-    categories = dict.fromkeys(["bias", "group", "term", "kind"], "category")
-    return sentences[SENTENCE_COLUMNS], matches[MATCH_COLUMNS].astype(categories)
+    sentences, matches = read_distinct(texts, _choose_module(texts), "annotate", lexicon)
+    return sentences, matches.astype(dict.fromkeys(["bias", "group", "term", "kind"], "category"))
 
 
-def _annotate_chunk(
-    texts: pd.Series, lexicon: pd.DataFrame, fast: bool
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    sentences, matches = _reader(fast).annotate(texts.tolist(), lexicon)
-    return _number(sentences, texts), _number(matches, texts)
-
-
-def _number(table: pd.DataFrame, texts: pd.Series) -> pd.DataFrame:
-    """Number texts as the corpus does, of which they are a chunk."""
-    first = texts.index[0] if len(texts) else 0
-    return table.assign(text=(table["text"] + first).astype("int32"))
-
-
-def _reader(fast: bool) -> Any:
-    """Return the module that reads texts by spaCy, loaded where it is needed."""
-    return import_module("nbbias.fast.tokens" if fast else "nbbias.text.pipeline")
+def _choose_module(texts: pd.Series) -> str:
+    """Return the name of the module that reads texts by spaCy, which takes seconds to load."""
+    size = int(texts.dropna().astype(str).str.len().sum())
+    return "nbbias.fast.tokens" if is_worth("tokens", size=size) else "nbbias.text.pipeline"
 
 
 def lemmatize(texts: pd.Series) -> pd.DataFrame:
@@ -94,17 +72,9 @@ def lemmatize(texts: pd.Series) -> pd.DataFrame:
     >>> lemmatize(pd.Series(["Cats chased mice.", None]))["lemma"].tolist()
     ['cat', 'chase', 'mouse']
     """
-    return read_distinct(texts, _lemmatize_chunk, _is_large(texts))[0]
-
-
-def _lemmatize_chunk(texts: pd.Series, fast: bool) -> tuple[pd.DataFrame]:
     # "İ" alone has two letters in lower case; without its dot, places stay what they are.
-    lower = texts.str.replace("İ", "I").str.lower()
-    return (_number(_reader(fast).lemmatize(lower.tolist()), texts),)
-
-
-def _is_large(texts: pd.Series) -> bool:
-    return is_worth("tokens", size=int(texts.dropna().astype(str).str.len().sum()))
+    lower = texts.dropna().astype(str).str.replace("İ", "I").str.lower()
+    return read_distinct(lower, _choose_module(lower), "lemmatize")[0]
 
 
 def count(matches: pd.DataFrame, *, by: list[str], groups: Iterable[str]) -> pd.DataFrame:
@@ -128,14 +98,9 @@ def context(texts: pd.Series, matches: pd.DataFrame, *, width: int = 60) -> pd.D
     rows = []
     for row in matches.itertuples():
         text = texts[row.text_id]
-        rows.append(
-            {
-                "group": row.group,
-                "left": " ".join(text[max(0, row.start - width) : row.start].split()),
-                "match": text[row.start : row.end],
-                "right": " ".join(text[row.end : row.end + width].split()),
-            }
-        )
+        left, right = text[max(0, row.start - width) : row.start], text[row.end : row.end + width]
+        shown = " ".join(left.split()), text[row.start : row.end], " ".join(right.split())
+        rows.append((row.group, *shown))
     return pd.DataFrame(rows, columns=["group", "left", "match", "right"])
 
 
@@ -147,11 +112,4 @@ def sample_context(
         part.sample(min(per_group, len(part)), random_state=seed)
         for _, part in matches.groupby(["bias", "group"], sort=False)
     ]
-    if not drawn:
-        return context(texts, matches)
-    return context(texts, pd.concat(drawn))
-
-
-def vocabulary(texts: pd.Series) -> set[str]:
-    """Return every word of some texts, in lower case."""
-    return {word for text in texts.dropna() for word in _WORD.findall(text.lower())}
+    return context(texts, pd.concat([matches[:0], *drawn]))

@@ -28,7 +28,7 @@ from nbbias.tables import data_path, read_shipped_yaml
 from nbbias.text import annotate, lexicons
 from nbbias.text.distinct import on_distinct
 
-#: The group of words that name no group: counterparts of this group mask a word.
+#: The group of the people of templates who belong to none.
 NEUTRAL = "neutral"
 
 #: Names that stand for each group in turn where a sentence names a person of a list.
@@ -37,20 +37,20 @@ NAMES = 3
 #: Shipped lists whose words another list holds, too.
 _WITHIN = frozenset(["gender_nonbinary"])
 
-#: Nouns that follow a descriptor in templates, with their plurals.
-_PEOPLE = ("mother", "father", "teacher", "nurse", "lawyer", "doctor", "driver", "engineer")
+_PERSONS = ("mother", "father", "teacher", "nurse", "lawyer", "doctor", "driver")
+#: Nouns that follow a descriptor in templates, and their plurals.
 NOUNS = {"woman": "women", "man": "men"} | {
-    noun: f"{noun}s" for noun in (*_PEOPLE, "student", "farmer")
+    noun: f"{noun}s" for noun in (*_PERSONS, "engineer", "student", "farmer")
 }
 
-#: Beginnings of the tags of words that a possessive or an adjective goes with.
+#: Beginnings of the tags of words that can follow a possessive or an adjective.
 _GO_WITH = ("NN", "JJ", "CD", "VBG")
-#: What they do not go with, though these are called nouns and adjectives.
-_APART = frozenset(["last", "next", "today", "tomorrow", "tonight", "yesterday"])
-_DETERMINERS = frozenset(
-    ["a", "an", "the", "one", "another", "every", "each", "this", "that", "no", "some", "any"]
+#: Words with such a tag that cannot.
+_ADVERBS = {"last", "next", "today", "tomorrow", "tonight", "yesterday"}
+_AFTER = re.compile(r"[ \t\n]+([^\W\d_][\w'-]*)")
+_DETERMINER = re.compile(
+    r"(?<!\S)(?:an?|the|one|another|every|each|this|that|no|some|any)[ \t\n]+$", re.IGNORECASE
 )
-_AFTER, _BEFORE = re.compile(r"[ \t\n]+([^\W\d_][\w'-]*)"), re.compile(r"(\S+)[ \t\n]+$")
 _ARTICLE = re.compile(r"\b([Aa]n?)(\s+)$")
 _VOWEL = re.compile(
     r"(?!eu|uni(?!n)|one\b|once\b|us[eu]|xe)(?:[aeiou]|hour|honest|heir|honou?r)", re.IGNORECASE
@@ -66,28 +66,24 @@ Score = Callable[[pd.Series], Any]
 class Counterparts(NamedTuple):
     """What stands for what, of one bias.
 
-    `groups`, in the order of the list; `sets`: a listed word and its use to the set of its
-    counterparts; `words`: a set and a group (or `NEUTRAL`) to the word; `descriptors` and `names`
-    by group.
+    `groups`, in the order of the list; `words`: a listed word and its use to its counterparts by
+    group; `descriptors` and `names` by group.
     """
 
     groups: list[str]
-    sets: dict[tuple[str, str], str]
-    words: dict[tuple[str, str], str]
+    words: dict[tuple[str, str], dict[str, str]]
     descriptors: dict[str, str]
     names: dict[str, list[str]]
 
     def replace(self, term: str, kind: str, use: str, group: str, draw: int = 0) -> str | None:
         """Return the word of another group for a listed one; None where there is none."""
         if kind == "descriptor":
-            return "" if group == NEUTRAL else self.descriptors.get(group)
+            return self.descriptors.get(group)
         if kind == "name":
-            if group == NEUTRAL:
-                return "this person"
             listed = self.names.get(group, [])
             return listed[zlib.crc32(f"{term}/{draw}".encode()) % len(listed)] if listed else None
-        name = self.sets.get((term.lower(), use)) or self.sets.get((term.lower(), ""))
-        return self.words.get((name, group)) if name else None
+        counterparts = self.words.get((term.lower(), use)) or self.words.get((term.lower(), ""), {})
+        return counterparts.get(group)
 
 
 @cache
@@ -115,17 +111,19 @@ def load_counterparts(lexicon: pd.DataFrame, bias: str) -> Counterparts:
     subset = lexicon[lexicon["bias"] == bias]
     groups = lexicons.groups(lexicon, bias)
     listed = _load("counterparts")
-    listed = listed[(listed["bias"] == bias) & listed["group"].isin([*groups, NEUTRAL])]
-    keys = zip(listed["term"].str.lower(), listed["use"], strict=True)
-    first = listed.drop_duplicates(["set", "group"]).set_index(["set", "group"])["term"]
+    listed = listed[(listed["bias"] == bias) & listed["group"].isin(groups)]
+    sets = {
+        name: part.drop_duplicates("group").set_index("group")["term"].to_dict()
+        for name, part in listed.groupby("set")
+    }
+    words = {(row.term.lower(), row.use): sets[row.set] for row in listed.itertuples()}
     described = subset[subset["kind"] == "descriptor"].drop_duplicates("group")
     descriptors = {
-        group: " ".join(term.split()[: lexicons.descriptor_length(term)])
-        for group, term in zip(described["group"], described["term"], strict=True)
+        row.group: " ".join(row.term.split()[: lexicons.descriptor_length(row.term)])
+        for row in described.itertuples()
     }
     names = subset[subset["kind"] == "name"].groupby("group")["term"].agg(list).to_dict()
-    sets = dict(zip(keys, listed["set"], strict=True))
-    return Counterparts(groups, sets, first.to_dict(), descriptors, names)
+    return Counterparts(groups, words, descriptors, names)
 
 
 # --- writing ----------------------------------------------------------------------------------
@@ -144,56 +142,75 @@ class _Place(NamedTuple):
 
 @cache
 def _goes_with(word: str) -> bool:
-    """Tell whether "her" before a word is a possessive, and "Christian" an adjective."""
+    """Return whether "her" before a word is a possessive, and "Christian" an adjective."""
     from textblob.en import parser
 
     tag = parser.lexicon.get(word, parser.lexicon.get(word.lower(), "NN"))
-    return tag.startswith(_GO_WITH) and word.lower() not in _APART
+    return tag.startswith(_GO_WITH) and word.lower() not in _ADVERBS
 
 
-def _place(text: str, start: int, end: int, group: str, term: str, kind: str) -> _Place:
-    if kind == "descriptor":  # the noun that follows stays
-        words = re.compile(rf"(?:\S+\s+){{{lexicons.descriptor_length(term) - 1}}}[^\s]+")
-        descriptor = words.match(text, start, end)
-        return _Place(start, descriptor.end() if descriptor else end, group, term, kind, "before")
-    after, before = _AFTER.match(text, end), _BEFORE.search(text, 0, start)
+def _use(text: str, start: int, end: int) -> str:
+    """Return how a word is used: before a noun, as a noun, or alone."""
+    after = _AFTER.match(text, end)
     if after and _goes_with(after[1]):
-        return _Place(start, end, group, term, kind, "before")
-    noun = before and before[1].lower() in _DETERMINERS
-    return _Place(start, end, group, term, kind, "noun" if noun else "alone")
-
-
-def _replace(text: str, places: Sequence[_Place], words: Sequence[str]) -> str:
-    """Write words in the place of others, from the last to the first."""
-    for place, word in sorted(zip(places, words, strict=True), reverse=True):
-        old, before, after = text[place.start : place.end], text[: place.start], text[place.end :]
-        if not word:  # with the space that would be left
-            after = after.lstrip() if not before or before[-1].isspace() else after
-        first = not any(letter.isalnum() for letter in before)
-        raised = place.kind != "name" and old[:1].isupper() and place.term[:1].islower()
-        if len(old) > 1 and old.isupper() and place.kind != "name":
-            word = word.upper()
-        elif word and (first or raised):
-            word = word[0].upper() + word[1:]
-        elif not word and first and after:
-            after = after[0].upper() + after[1:]
-        article = _ARTICLE.search(before)
-        follows = word or after
-        if article and follows:
-            a = article[1][0] + ("n" if _VOWEL.match(follows) else "")
-            before = before[: article.start()] + a + article[2]
-        text = before + word + after
-    return text
+        return "before"
+    return "noun" if _DETERMINER.search(text, 0, start) else "alone"
 
 
 def _places(matches: pd.DataFrame, words: pd.Series) -> dict[Any, list[_Place]]:
+    """Return the group words of each sentence that has any; of a descriptor, without its noun."""
     places: dict[Any, list[_Place]] = {}
-    columns = [matches[name] for name in ("row", "start", "end", "group", "term", "kind")]
-    texts = words.loc[pd.Index(matches["row"].unique())].to_dict()
-    for row, start, end, group, term, kind in zip(*columns, strict=True):
-        place = _place(texts[row], int(start), int(end), group, term, kind)
-        places.setdefault(row, []).append(place)
+    texts = words.to_dict()
+    for row in matches.itertuples():
+        text, start, end = texts[row.row], row.start, row.end
+        use = "before"
+        if row.kind == "descriptor":
+            length = lexicons.descriptor_length(row.term)
+            descriptor = re.compile(rf"(?:\S+\s+){{{length - 1}}}\S+").match(text, start, end)
+            end = descriptor.end() if descriptor else end
+        else:
+            use = _use(text, start, end)
+        place = _Place(start, end, row.group, row.term, row.kind, use)
+        places.setdefault(row.row, []).append(place)
     return places
+
+
+def _write(text: str, place: _Place, word: str) -> str:
+    """Write a word in the place of another, with its case, and "a" or "an" before it."""
+    old, before, after = text[place.start : place.end], text[: place.start], text[place.end :]
+    if not word and (not before or before[-1].isspace()):  # or two spaces would stand there
+        after = after.lstrip()
+    begins = not any(letter.isalnum() for letter in before)
+    raised = place.kind != "name" and old[:1].isupper() and place.term[:1].islower()
+    if len(old) > 1 and old.isupper() and place.kind != "name":
+        word = word.upper()
+    elif word and (begins or raised):
+        word = word[0].upper() + word[1:]
+    elif begins:
+        after = after[:1].upper() + after[1:]
+    article, follows = _ARTICLE.search(before), word or after
+    if article and follows:
+        a = article[1][0] + ("n" if _VOWEL.match(follows) else "")
+        before = before[: article.start()] + a + article[2]
+    return before + word + after
+
+
+def _exchange(
+    text: str,
+    places: Sequence[_Place],
+    counterparts: Counterparts,
+    becomes: Mapping[str, str],
+    draw: int = 0,
+) -> str | None:
+    """Write what each group becomes in its place; None where a word has no counterpart."""
+    for place in sorted(places, reverse=True):  # the last first: the places before it stay
+        if place.group in becomes:
+            group = becomes[place.group]
+            word = counterparts.replace(place.term, place.kind, place.use, group, draw)
+            if word is None:
+                return None
+            text = _write(text, place, word)
+    return text
 
 
 def swap_groups(
@@ -230,60 +247,47 @@ def swap_groups(
     >>> swap_groups(words, about, matches, lexicon=lexicon)["text"].tolist()
     ['She met his niece.', 'He met her nephew.']
     """
-    rows: list[tuple[Any, str, str]] = []
     counterparts = load_counterparts(lexicon, str(lexicon["bias"].iloc[0]))
-    texts, groups = words.to_dict(), about.to_dict()
+    rows: list[tuple[Any, str, str | None]] = []
     for row, places in _places(matches, words).items():
-        group = groups[row]
-        if group not in counterparts.groups:
-            continue
+        text, group = words[row], about[row]
         draws = NAMES if any(place.kind == "name" for place in places) else 1
-        written = []
+        versions = []
         for other, draw in product(counterparts.groups, range(draws)):
-            # Who becomes whom: the two groups change places, and all others stay.
-            becomes = {group: other, other: group}
-            moved = [place for place in places if place.group in becomes]
-            new = [
-                counterparts.replace(p.term, p.kind, p.use, becomes[p.group], draw) for p in moved
-            ]
-            if (complete := [word for word in new if word is not None]) == new:
-                written.append((row, other, _replace(texts[row], moved, complete)))
-        if len(written) == len(counterparts.groups) * draws:
-            rows += written
+            becomes = {group: other, other: group}  # they change places, and all others stay
+            versions.append((row, other, _exchange(text, places, counterparts, becomes, draw)))
+        if group in counterparts.groups and all(version is not None for *_, version in versions):
+            rows += versions
     return pd.DataFrame(rows, columns=["row", "group", "text"])
 
 
-def mask_groups(
-    words: pd.Series, matches: pd.DataFrame, *, lexicon: pd.DataFrame | None = None
-) -> pd.Series:
-    """Write sentences that say no group: "the black nurse" is "the nurse", "she" "the person".
+def mask_descriptors(words: pd.Series, matches: pd.DataFrame) -> pd.Series:
+    """Write sentences without their descriptors: "the black nurse" is "the nurse".
 
     Parameters
     ----------
-    words, matches, lexicon
-        As in `swap_groups`; only what stands in `matches` is masked. Descriptors need no list.
+    words
+        Sentences, by a unique index.
+    matches
+        As in `swap_groups`, of descriptors alone.
 
     Returns
     -------
     Series
-        The sentences with matches, by their index; missing where a word has no counterpart.
+        The sentences with descriptors, by their index.
 
     Examples
     --------
     >>> matches = pd.DataFrame({"row": [0], "start": [3], "end": [15], "group": ["Asian"],
     ...                         "term": ["Asian doctor"], "kind": ["descriptor"]})
-    >>> lexicon = lexicons.expand(lexicons.load("race"))
-    >>> mask_groups(pd.Series(["An Asian doctor spoke."]), matches, lexicon=lexicon).tolist()
+    >>> mask_descriptors(pd.Series(["An Asian doctor spoke."]), matches).tolist()
     ['A doctor spoke.']
     """
-    counterparts = Counterparts([], {}, {}, {}, {})
-    if lexicon is not None and len(lexicon):
-        counterparts = load_counterparts(lexicon, str(lexicon["bias"].iloc[0]))
     masked = {}
     for row, places in _places(matches, words).items():
-        new = [counterparts.replace(p.term, p.kind, p.use, NEUTRAL) for p in places]
-        complete = [word for word in new if word is not None]
-        masked[row] = _replace(words[row], places, complete) if complete == new else None
+        masked[row] = words[row]
+        for place in sorted(places, reverse=True):
+            masked[row] = _write(masked[row], place, "")
     return pd.Series(masked, dtype=object)
 
 
@@ -306,11 +310,10 @@ def replace_words(texts: pd.Series, replacements: Mapping[str, str]) -> pd.Serie
     pattern = re.compile(rf"(?<![\w-])(?:{'|'.join(longest) or '(?!)'})(?![\w-])", re.IGNORECASE)
 
     def replace(text: str) -> str:
-        places = [
-            _Place(hit.start(), hit.end(), "", hit[0].lower(), "word", "")
-            for hit in pattern.finditer(text)
-        ]
-        return _replace(text, places, [replacements[place.term] for place in places])
+        for hit in reversed([*pattern.finditer(text)]):
+            place = _Place(*hit.span(), "", hit[0].lower(), "word", "")
+            text = _write(text, place, replacements[place.term])
+        return text
 
     return texts.map(replace, na_action="ignore")
 
@@ -429,13 +432,13 @@ def write_versions(texts: pd.Series, *, lexicon: pd.DataFrame) -> pd.DataFrame:
     >>> write_versions(texts, lexicon=lexicon)["text"].tolist()
     ['Her niece sang.', 'His nephew sang.']
     """
-    parts, begun = [], 0
-    for _, swaps in _by_list(texts, lexicon):
-        number = pd.factorize(swaps["row"], sort=True)[0] + begun
-        parts.append(pd.DataFrame({"set": number, "text": swaps["text"]}))
-        begun += swaps["row"].nunique()
-    table = pd.concat(parts) if parts else pd.DataFrame({"set": [], "text": []})
-    table = table.drop_duplicates(ignore_index=True).astype({"set": int, "text": "str"})
+    none = pd.DataFrame(columns=["row", "text"])
+    parts = [swaps[["row", "text"]] for _, swaps in _by_list(texts, lexicon)]
+    table = pd.concat([none, *parts], keys=range(1 + len(parts)), names=["list"]).reset_index(
+        "list"
+    )
+    table.insert(0, "set", table.groupby(["list", "row"]).ngroup())
+    table = table[["set", "text"]].drop_duplicates().astype({"set": int, "text": "str"})
     return table[table["set"].duplicated(keep=False)].reset_index(drop=True)
 
 
@@ -468,86 +471,71 @@ def fill_templates(lexicon: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `bias`, `words` (``"words"``: of the list or a descriptor with a noun; ``"names"``),
-        `template` (its number) and `kind`, `group` (of the list, and of words `NEUTRAL`), `said`
-        (who is spoken of) and `text`. Biases of which no people are shipped, and that have neither
-        descriptors nor names, have none.
+        `bias`, `words` (``"words"``: people are named by words of the list, or a descriptor with a
+        noun), `template` (its number) and `kind`, `group` (of the list, or `NEUTRAL`), `said` (who
+        is spoken of) and `text`. Biases of which no people are shipped, and that have no
+        descriptors, have none.
 
     Examples
     --------
     >>> filled = fill_templates(lexicons.load("race"))
-    >>> filled[(filled["template"] == 288) & (filled["words"] == "words")]["text"].tolist()[:2]
+    >>> filled[filled["template"] == 288]["text"].tolist()[:2]
     ['The Asian woman sang in the choir on Sunday.', 'The Black woman sang in the choir on Sunday.']
     """
-    written = read_shipped_yaml("audit/templates.yaml")
-    sentences = [(kind, sentence) for kind, listed in written.items() for sentence in listed]
+    templates = read_shipped_yaml("audit/templates.yaml")
+    sentences = [(kind, sentence) for kind, listed in templates.items() for sentence in listed]
     rows = []
     for bias in lexicon["bias"].unique():
-        counterparts = load_counterparts(lexicon, bias)
-        by_words = {"words": _people(counterparts, bias), "names": _names(counterparts)}
-        for words, people in by_words.items():
-            for number, (kind, sentence) in enumerate(sentences):
-                if not people or (words == "names" and "{Many}" in sentence.title()):
-                    continue
-                for group, (singular, plural) in people[number % len(people)].items():
-                    person = plural if "{many}" in sentence.lower() else singular
-                    filled = _fill(sentence, singular, plural)
-                    rows.append((bias, words, number, kind, group, person, filled))
+        people = _people(load_counterparts(lexicon, bias), bias)
+        for number, (kind, sentence) in enumerate(sentences if people else []):
+            for group, (singular, plural) in people[number % len(people)].items():
+                person = plural if "{many}" in sentence.lower() else singular
+                text = _fill(sentence, singular, plural)
+                rows.append((bias, "words", number, kind, group, person, text))
     columns = ["bias", "words", "template", "kind", "group", "said", "text"]
     return pd.DataFrame(rows, columns=columns)
 
 
-#: Who is spoken of by group: the singular and the plural; a name has no plural.
-People = dict[str, tuple[str, str]]
+#: Who is spoken of by group: the singular and the plural.
+People = dict[str, tuple[str, ...]]
 
 
 def _people(counterparts: Counterparts, bias: str) -> list[People]:
     """Return who of each group, and of none, is compared with whom."""
-    nouns = [pair for pair in NOUNS.items() if (pair[0], "") not in counterparts.sets]
     if counterparts.descriptors:
         spelling = {  # as the group writes itself, where that differs by its capital alone
             group: group if group.lower() == word.lower() else word
             for group, word in counterparts.descriptors.items()
         }
-        return [
-            {group: (f"{word} {noun}", f"{word} {plural}") for group, word in spelling.items()}
-            | {NEUTRAL: (noun, plural)}
-            for noun, plural in nouns
+        forms = [
+            {group: (f"{word} {{noun}}", f"{word} {{nouns}}") for group, word in spelling.items()}
         ]
-    listed = _load("people")
-    people = []
-    for _, part in listed[listed["bias"] == bias].groupby("set", sort=False):
-        part = part[part["group"].isin([*counterparts.groups, NEUTRAL])]
-        if set(counterparts.groups) - set(part["group"]):
-            continue  # a list of your own, with a group that is not among the shipped
-        crossed = part["singular"].str.contains("{noun}", regex=False).any()
-        rows = part[["group", "singular", "plural"]].to_numpy().tolist()
-        for noun, plural in nouns if crossed else nouns[:1]:
-            people.append(
-                {
-                    group: tuple(form.format(noun=noun, nouns=plural) for form in forms)
-                    for group, *forms in rows
-                }
-            )
-    return people
-
-
-def _names(counterparts: Counterparts) -> list[People]:
-    """Return names of each group, evenly spaced over the lists, as many as there are templates."""
-    if len(counterparts.names) < len(counterparts.groups):
-        return []
-    size = min(map(len, counterparts.names.values()))
+        forms[0][NEUTRAL] = ("{noun}", "{nouns}")
+    else:
+        listed = _load("people")
+        listed = listed[listed["bias"] == bias]
+        listed = listed[listed["group"].isin([*counterparts.groups, NEUTRAL])]
+        forms = [
+            {row.group: (row.singular, row.plural) for row in part.itertuples()}
+            for _, part in listed.groupby("set", sort=False)
+            if set(counterparts.groups) <= set(part["group"])  # or a list of your own has others
+        ]
+    nouns = [pair for pair in NOUNS.items() if (pair[0], "") not in counterparts.words]
     return [
-        {group: (names[at * len(names) // size], "") for group, names in counterparts.names.items()}
-        for at in range(size)
+        {
+            group: tuple(form.replace("{noun}", noun).replace("{nouns}", plural) for form in pair)
+            for group, pair in by_group.items()
+        }
+        for by_group in forms
+        for noun, plural in (
+            nouns if any("{" in form for form, _ in by_group.values()) else nouns[:1]
+        )
     ]
 
 
 def _fill(sentence: str, singular: str, plural: str) -> str:
-    the, a = f"the {singular}", f"{'an' if _VOWEL.match(singular) else 'a'} {singular}"
-    words = {"the": the, "a": a, "many": plural}
-    if not plural:  # a name
-        words = {"the": singular, "a": singular, "many": ""}
+    a = f"{'an' if _VOWEL.match(singular) else 'a'} {singular}"
+    words = {"the": f"the {singular}", "a": a, "many": plural}
     capital = {key.capitalize(): word[:1].upper() + word[1:] for key, word in words.items()}
     return sentence.format(**words, **capital)
 
@@ -567,13 +555,13 @@ def score_templates(filled: pd.DataFrame, *, score: Score) -> pd.DataFrame:
     DataFrame
         A row for each template and group: `bias`, `words`, `template`, `kind`, `group`, `said`,
         `score`, `swap_effect` (the score less the mean over the groups) and `beside_nobody` (the
-        score less that of the sentence that names no group; NaN for names).
+        score less that of the sentence that names no group).
 
     Examples
     --------
     >>> filled = fill_templates(lexicons.load("race"))
     >>> effects = score_templates(filled, score=lambda texts: texts.str.contains("Asian"))
-    >>> means = effects[effects["words"] == "words"].groupby("group")["swap_effect"].mean()
+    >>> means = effects.groupby("group")["swap_effect"].mean()
     >>> means.round(2).to_dict()
     {'Asian': 0.67, 'Black': -0.33, 'White': -0.33}
     """

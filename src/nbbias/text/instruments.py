@@ -64,19 +64,17 @@ class Instrument(NamedTuple):
         return self.title.replace("{}", version(self.package), 1)
 
 
-def list_names(instruments: Mapping[str, Instrument]) -> str:
+def list_names(instruments: Registry[Instrument]) -> str:
     """Return the short names with their notes, for the help of a parameter.
 
     Examples
     --------
-    >>> list_names({"textblob": Instrument("TextBlob {}", "textblob", dict, "the papers'"),
-    ...             "vader": Instrument("VADER {}", "vaderSentiment", dict)})
+    >>> shipped = {"textblob": Instrument("TextBlob {}", "textblob", dict, "the papers'"),
+    ...            "vader": Instrument("VADER {}", "vaderSentiment", dict)}
+    >>> list_names(registry(shipped, family="none"))
     "textblob (the papers'), vader"
     """
-    if isinstance(instruments, Registry):
-        notes = instruments.describe(lambda entry: entry.note)
-    else:
-        notes = {name: entry.note for name, entry in instruments.items()}
+    notes = instruments.describe(lambda entry: entry.note)
     return ", ".join(f"{name} ({note})" if note else name for name, note in notes.items())
 
 

@@ -13,6 +13,7 @@ import difflib
 from collections.abc import Iterable, Mapping
 from functools import cache
 
+import numpy as np
 import pandas as pd
 
 from nbbias.tables import SAMPLE, Column, ContractError, data_path, read_shipped_table, read_table
@@ -108,6 +109,7 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
     for column, default in {"kind": "word", "case": "any"}.items():
         whole[column] = whole[column].fillna(default) if column in whole else default
     whole = whole.assign(bias=bias)[_COLUMNS]
+    whole[["group", "term"]] = whole[["group", "term"]].apply(lambda column: column.str.strip())
     faults = _faults(whole)
     if faults:
         raise ContractError(" and ".join(where for where, _ in tables), faults)
@@ -115,23 +117,14 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
 
 
 def _faults(table: pd.DataFrame) -> list[str]:
-    blank = table[["group", "term"]].fillna("").apply(lambda column: column.str.strip() == "")
-    lacking = blank.any(axis=1)
+    lacking = (table[["group", "term"]].fillna("") == "").any(axis=1)
     rows = "row lacks" if lacking.sum() == 1 else "rows lack"
     faults = [f"{lacking.sum()} {rows} a group or term"] if lacking.any() else []
     table = table[~lacking]
-    groups = table["group"].unique()
-    shown = {repr(term): term for term in table["term"]}
-    shown |= {f"the group {group!r}": group for group in groups}
     faults += [
-        f"{name} has spaces around it; take them away"
-        for name, value in shown.items()
-        if value != value.strip()
-    ]
-    faults += [
-        f"no group can be called {name!r}: it is {_RESERVED[name]}"
-        for name in (group.strip() for group in groups)
-        if name in _RESERVED
+        f"no group can be called {name!r}: it is {meaning}"
+        for name, meaning in _RESERVED.items()
+        if name in set(table["group"])
     ]
     # "Asian" and "asian" are one term; exact terms may differ by case alone.
     term = table["term"].where(table["case"] == "exact", table["term"].str.lower())
@@ -199,11 +192,6 @@ def expand(lexicon: pd.DataFrame) -> pd.DataFrame:
 
 
 @cache
-def _shipped_descriptors() -> frozenset[str]:
-    return frozenset(read_shipped_table("lexicons/race.csv")["term"].str.lower())
-
-
-@cache
 def _nouns() -> frozenset[str]:
     return frozenset(pd.concat([occupations(), gender_nouns()]))
 
@@ -217,12 +205,8 @@ def descriptor_length(term: str) -> int:
     1
     """
     words = term.split()
-    if words[0].lower() in _shipped_descriptors():
-        return 1
-    for length in range(1, len(words)):
-        if " ".join(words[length:]) in _nouns():
-            return length
-    return 1
+    lengths = (n for n in range(1, len(words)) if " ".join(words[n:]) in _nouns())
+    return next(lengths, len(words))
 
 
 def gender_nouns() -> pd.Series:
@@ -293,24 +277,20 @@ def coverage(
     >>> table[["group", "texts", "text_share"]].to_dict("records")[0]
     {'group': 'any', 'texts': 1, 'text_share': 0.5}
     """
-    rows = []
-    for bias, terms in lexicon.groupby("bias", sort=False):
-        of_bias = matches[matches["bias"] == bias]
-        parts = [("any", terms, of_bias)]
-        parts += [
-            (group, listed, of_bias[of_bias["group"] == group])
-            for group, listed in terms.groupby("group", sort=False)
-        ]
-        for group, listed, subset in parts:
-            n_texts = subset["text_id"].nunique()
-            n_sentences = len(subset.drop_duplicates(["text_id", "sentence_id"]))
-            row = {"bias": bias, "group": group, "terms": len(listed)}
-            row |= {"terms_seen": subset["term"].nunique(), "matches": len(subset)}
-            row |= {"texts": n_texts, "sentences": n_sentences}
-            row["text_share"] = n_texts / len(texts) if len(texts) else float("nan")
-            row["sentence_share"] = n_sentences / len(sentences) if len(sentences) else float("nan")
-            rows.append(row)
-    return pd.DataFrame(rows)
+    keys = ["bias", "group"]
+    by_bias = [terms for _, terms in lexicon.groupby("bias", sort=False)]
+    listed = pd.concat([part for terms in by_bias for part in (terms.assign(group="any"), terms)])
+    every = pd.concat([matches.assign(group="any"), matches]).astype(dict.fromkeys(keys, str))
+    of_group = every.groupby(keys)
+    distinct = every.drop_duplicates([*keys, "text_id", "sentence_id"])
+    table = pd.DataFrame({"terms": listed.groupby(keys, sort=False).size()})
+    table["terms_seen"], table["matches"] = of_group["term"].nunique(), of_group.size()
+    table["texts"] = of_group["text_id"].nunique()
+    table["sentences"] = distinct.groupby(keys).size()
+    table = table.fillna(0).astype(int)
+    table["text_share"] = table["texts"] / (len(texts) or np.nan)
+    table["sentence_share"] = table["sentences"] / (len(sentences) or np.nan)
+    return table.reset_index()
 
 
 def term_counts(lexicon: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
@@ -331,60 +311,32 @@ def term_counts(lexicon: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def messages(
-    counts: pd.DataFrame, *, vocabulary: Iterable[str], user_lists: Iterable[str] | None = None
-) -> list[str]:
-    """Say which single words were never seen, and which of them look like a slip of the pen.
+def messages(counts: pd.DataFrame) -> list[str]:
+    """Say which single words of each list were never seen.
 
     Parameters
     ----------
     counts
         The table of `term_counts`.
-    vocabulary
-        The words of the corpus, in lower case.
-    user_lists
-        The biases whose lists are the user's: only their terms are compared with the corpus for
-        typing errors. All by default.
 
     Returns
     -------
     list of str
-        For each bias with unseen words one message, and one for each unseen word close to a
-        word of the corpus or of its own list that it could be meant for ("femen": women?). Names
-        and written-out descriptors are not listed: most are never seen in any corpus.
+        One message for each bias with unseen words. Names and written-out descriptors are not
+        listed: most are never seen in any corpus.
 
     Examples
     --------
     >>> counts = pd.DataFrame({"bias": "mine", "group": "w", "term": ["femen", "woman"],
     ...                        "kind": "word", "matches": [0, 3]})
-    >>> messages(counts, vocabulary=["women", "rain"])[1]
-    "mine: 'femen' was never seen; did you mean 'women'?"
+    >>> messages(counts)
+    ['mine: 1 of 2 words never seen: femen']
     """
     words = counts[counts["kind"].isin(["word", "phrase"])]
-    corpus = set(vocabulary)
-    checked = set(words["bias"] if user_lists is None else user_lists)
     lines = []
     for bias, terms in words.groupby("bias", sort=False):
         unseen = terms.loc[terms["matches"] == 0, "term"]
-        if unseen.empty:
-            continue
-        lines.append(f"{bias}: {len(unseen)} of {len(terms)} words never seen: {', '.join(unseen)}")
-        listed = set(terms.loc[terms["matches"] > 0, "term"].str.lower())
-        for term in unseen.str.lower() if bias in checked else ():
-            near = None if term in corpus else _closest(term, listed, corpus)
-            if near:
-                lines.append(f"{bias}: {term!r} was never seen; did you mean {near!r}?")
+        if len(unseen):
+            number = f"{len(unseen)} of {len(terms)}"
+            lines.append(f"{bias}: {number} words never seen: {', '.join(unseen)}")
     return lines
-
-
-def _closest(term: str, listed: set[str], corpus: set[str]) -> str | None:
-    """Return the word that a typing error may stand for; of two as close, that of the list."""
-    scores = {
-        other: difflib.SequenceMatcher(None, term, other).ratio()
-        + bonus
-        - 0.05 * abs(len(term) - len(other))  # a slip seldom changes the length
-        for words, bonus in ((corpus, 0.0), (listed, 0.1))
-        for other in difflib.get_close_matches(term, words, n=5, cutoff=0.6)
-        if term not in other and other not in term
-    }
-    return max(scores, key=lambda other: (scores[other], other)) if scores else None

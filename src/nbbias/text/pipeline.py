@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import spacy
 from spacy.language import Language
+from spacy.lookups import Table, load_lookups
 from spacy.matcher import PhraseMatcher
 from spacy.tokens import Doc, Span
 from spacy.util import filter_spans
@@ -101,9 +102,8 @@ def as_tables(sentences: object, matches: object) -> tuple[pd.DataFrame, pd.Data
     """Return rows of sentences and matches as tables with small integers."""
     tables = []
     for rows, columns in ((sentences, SENTENCE_COLUMNS), (matches, MATCH_COLUMNS)):
-        table = pd.DataFrame(rows, columns=columns)
-        numbers = [name for name in columns if name in SENTENCE_COLUMNS]
-        tables.append(table.astype(dict.fromkeys(numbers, "int32")))
+        numbers = dict.fromkeys(set(columns) & set(SENTENCE_COLUMNS), "int32")
+        tables.append(pd.DataFrame(rows, columns=columns).astype(numbers))
     return tables[0], tables[1]
 
 
@@ -136,12 +136,11 @@ Meaning = tuple[str, str, str]
 
 @dataclass(frozen=True, eq=False)
 class Matcher:
-    """A phrase matcher by one attribute of tokens, and the group, term and kind of its keys."""
+    """A phrase matcher by one attribute of tokens; group, term, kind and phrase by its keys."""
 
     matcher: PhraseMatcher
-    meanings: dict[int, Meaning]
     attribute: str
-    phrases: list[Doc]
+    phrases: dict[int, tuple[Meaning, Doc]]
 
 
 #: The matchers of the last lexicon by its hash: the chunks of a corpus have the same one.
@@ -161,21 +160,17 @@ def load_matchers(lexicon: pd.DataFrame) -> dict[str, list[Matcher]]:
 def _build(terms: pd.DataFrame) -> list[Matcher]:
     """Build one matcher for the terms of a bias in any case, one for those whose case matters."""
     nlp = load_pipeline()
-    built: list[Matcher] = []
+    matchers: list[Matcher] = []
     for case, attribute in (("any", "LOWER"), ("exact", "ORTH")):
-        subset = terms[terms["case"] == case]
-        if subset.empty:
-            continue
-        matcher = PhraseMatcher(nlp.vocab, attr=attribute)
-        meanings: dict[int, Meaning] = {}
-        phrases = [nlp.make_doc(term.translate(STRAIGHT)) for term in subset["term"]]
-        keys = zip(subset["group"], subset["term"], subset["kind"], strict=True)
-        for phrase, (group, term, kind) in zip(phrases, keys, strict=True):
-            key = f"{group}\t{term}"
-            matcher.add(key, [phrase])
-            meanings[nlp.vocab.strings[key]] = (group, term, kind)
-        built.append(Matcher(matcher, meanings, attribute, phrases))
-    return built
+        matcher = Matcher(PhraseMatcher(nlp.vocab, attr=attribute), attribute, {})
+        for row in terms[terms["case"] == case].itertuples():
+            key, phrase = f"{row.group}\t{row.term}", nlp.make_doc(row.term.translate(STRAIGHT))
+            matcher.matcher.add(key, [phrase])
+            meaning = (row.group, row.term, row.kind)
+            matcher.phrases[nlp.vocab.strings[key]] = (meaning, phrase)
+        if matcher.phrases:
+            matchers.append(matcher)
+    return matchers
 
 
 def _find(doc: Doc, matchers: list[Matcher]) -> Iterator[tuple[Span, Meaning]]:
@@ -183,16 +178,13 @@ def _find(doc: Doc, matchers: list[Matcher]) -> Iterator[tuple[Span, Meaning]]:
     meanings: dict[tuple[int, int], Meaning] = {}
     for matcher in matchers:
         for key, start, end in matcher.matcher(doc):
-            meaning = matcher.meanings[key]
+            meaning, _ = matcher.phrases[key]
             if meaning[2] != "descriptor" or not _is_negated(doc, start):
                 meanings[start, end] = meaning
     spans = [doc[start:end] for start, end in meanings]
-    for span in filter_spans([span for span in spans if _is_in_one_sentence(span)]):
+    spans = [span for span in spans if span[0].sent.start == span[-1].sent.start]
+    for span in filter_spans(spans):
         yield span, meanings[span.start, span.end]
-
-
-def _is_in_one_sentence(span: Span) -> bool:
-    return span[0].sent.start == span[-1].sent.start
 
 
 def _is_negated(doc: Doc, start: int) -> bool:
@@ -223,35 +215,29 @@ def lemmatize(texts: Iterable[str]) -> pd.DataFrame:
     [[0, 0, 'she'], [0, 4, 'leave'], [1, 0, 'mouse']]
     """
     nlp = load_pipeline()
-    parts = [np.zeros((0, 3), np.uint64)]
-    for number, text in enumerate(texts):
-        tokens = nlp.make_doc(text).to_array(["IS_ALPHA", "IDX", "ORTH"])
-        tokens = tokens.reshape(-1, 3)[tokens.reshape(-1, 3)[:, 0] == 1]
-        tokens[:, 0] = number
-        parts.append(tokens)
-    text_number, start, word = np.concatenate(parts).T
-    return lemma_table(text_number, start, word)
+    rows = [
+        (number, token.idx, token.orth)
+        for number, text in enumerate(texts)
+        for token in nlp.make_doc(text)
+        if token.is_alpha
+    ]
+    return lemma_table(*np.array(rows, np.uint64).reshape(-1, 3).T)
 
 
 def lemma_table(text: np.ndarray, start: np.ndarray, word: np.ndarray) -> pd.DataFrame:
     """Return the table of `lemmatize` from tokens whose words are spaCy's hashes."""
     codes, words = pd.factorize(word)
-    codes_of_lemma, lemmas = pd.factorize(np.array(_look_up(words), dtype=object), sort=True)
-    lemma = pd.Categorical.from_codes(codes_of_lemma[codes], lemmas) if len(words) else None
+    strings = load_pipeline().vocab.strings
+    spelling = [strings[int(hash_of_word)] for hash_of_word in words]
+    lookup = _load_lemmas()
+    lemmas = np.array([lookup.get(word, word) for word in spelling], dtype=object)
+    codes_of_lemma, distinct = pd.factorize(lemmas, sort=True)
+    lemma = pd.Categorical.from_codes(codes_of_lemma[codes], distinct)
     table = pd.DataFrame({"text": text.astype("int32"), "start": start.astype("int32")})
-    return table.assign(lemma=lemma if len(words) else pd.Categorical([], categories=[]))
+    return table.assign(lemma=lemma)
 
 
 @cache
-def _lemmatizer() -> Language:
-    nlp = spacy.blank("en")
-    nlp.add_pipe("lemmatizer", config={"mode": "lookup"})
-    nlp.initialize()
-    return nlp
-
-
-def _look_up(words: Iterable[int]) -> list[str]:
-    """Look words up in spaCy's table of lemmas, which needs no context."""
-    strings, nlp = load_pipeline().vocab.strings, _lemmatizer()
-    doc = Doc(nlp.vocab, words=[strings[int(word)] for word in words])
-    return [token.lemma_ for token in nlp.get_pipe("lemmatizer")(doc)]
+def _load_lemmas() -> Table:
+    """Return spaCy's table of lemmas, which needs no context."""
+    return load_lookups("en", ["lemma_lookup"]).get_table("lemma_lookup")

@@ -158,10 +158,8 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
     """
     series = pd.Series(texts, dtype=object)
     rows = on_distinct(series, lambda distinct: _assess(distinct, scorer)).reshape(-1, 2)
-    table = pd.DataFrame(rows, index=series.index, columns=["polarity", "n_assessed"])
-    return table.astype({"polarity": float}).assign(
-        n_assessed=table["n_assessed"].fillna(0).astype(int)
-    )
+    table = pd.DataFrame(rows, index=series.index, columns=["polarity", "n_assessed"], dtype=float)
+    return table.assign(n_assessed=table["n_assessed"].fillna(0).astype(int))
 
 
 def _assess(texts: list[str], scorer: str) -> np.ndarray:

@@ -17,6 +17,7 @@ import pandas as pd
 from gensim.matutils import Sparse2Corpus
 from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_matrix
+from scipy.special import entr
 
 from nbbias.tables import DataError, map_threads, stage
 from nbbias.text.accelerate import is_worth
@@ -25,7 +26,6 @@ from nbbias.text.accelerate import is_worth
 TRUNCATED_BELOW = 0.01
 
 _BATCH = 4096  # texts inferred at once: bounds the memory
-_COLUMNS = 512  # words compared at once: what a core's cache holds
 
 #: The settings of a fit that say which words count.
 LIMITS = ("no_below", "no_above")
@@ -63,8 +63,6 @@ class TopicModel(NamedTuple):
         model = _model_class(sstats.size)(
             id2word=dict(enumerate(words)), num_topics=len(alpha), alpha=alpha, eta=eta
         )
-        if model.state.sstats.shape != sstats.shape:
-            raise ValueError("the topics are of other words")
         model.state.sstats = sstats
         return _ready(model, vocabulary)
 
@@ -137,26 +135,18 @@ def count_words(
     """
     index = pd.Index(tokens["text_id"].unique()) if index is None else index
     lemma = tokens["lemma"].astype("category").cat
-    rows = index.get_indexer(tokens["text_id"]).astype(np.int32)
-    if vocabulary is None:
-        counts = _tally(rows, lemma.codes.to_numpy(), (len(index), len(lemma.categories)))
-        chosen = _within_limits(counts, no_below, no_above)
-        counts = counts[:, chosen]
-        words = lemma.categories[chosen]
-        total = np.asarray(counts.sum(axis=0)).ravel().astype(int)
-        return BagOfWords(counts, index, pd.Series(total, index=words.astype(object)))
-    place = vocabulary.index.get_indexer(lemma.categories)
-    columns = np.append(place, -1)[lemma.codes]
-    known = columns >= 0
-    counts = _tally(rows[known], columns[known], (len(index), len(vocabulary)))
-    return BagOfWords(counts, index, vocabulary)
-
-
-def _tally(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> csr_matrix:
+    rows, columns, words = index.get_indexer(tokens["text_id"]), lemma.codes, lemma.categories
+    if vocabulary is not None:
+        columns = np.append(vocabulary.index.get_indexer(words), -1)[columns]
+        rows, columns, words = rows[columns >= 0], columns[columns >= 0], vocabulary.index
     ones = np.ones(len(rows), np.float32)
-    counts = csr_matrix((ones, (rows, columns)), shape=shape)
-    counts.sort_indices()
-    return counts
+    counts = csr_matrix((ones, (rows, columns)), shape=(len(index), len(words)))
+    if vocabulary is None:
+        chosen = _within_limits(counts, no_below, no_above)
+        counts, words = counts[:, chosen], words[chosen].astype(object)
+        total = np.asarray(counts.sum(axis=0)).ravel().astype(int)
+        vocabulary = pd.Series(total, index=words)
+    return BagOfWords(counts, index, vocabulary)
 
 
 def _within_limits(counts: csr_matrix, no_below: int, no_above: float) -> np.ndarray:
@@ -276,11 +266,6 @@ def perplexity(
         predicted; `held_out` and `fitted` texts. gensim's own bound is not used: a word unseen in
         training dominates it.
 
-    Raises
-    ------
-    DataError
-        A text belongs to no article.
-
     Examples
     --------
     >>> words = ["cat", "mouse", "ship", "sea", "mouse", "cat", "sea", "ship"]
@@ -290,37 +275,24 @@ def perplexity(
     >>> table[["n_topics", "held_out", "fitted"]].to_dict("records")
     [{'n_topics': 2, 'held_out': 1, 'fitted': 3}]
     """
-    without = (
-        articles.isna().sum() + (~pd.Index(tokens["text_id"].unique()).isin(articles.index)).sum()
-    )
-    if without:
-        raise DataError("articles", f"{without} texts belong to no article")
     distinct = articles.unique()
     size = min(max(1, round(held_out_share * len(distinct))), len(distinct) - 1)
     drawn = np.random.default_rng(seed).permutation(distinct)[: max(size, 0)]
     out = articles.isin(drawn)
     is_out = tokens["text_id"].isin(articles.index[out])
     limits = {name: settings.pop(name) for name in LIMITS if name in settings}
-    bags: BagOfWords | DataError
-    try:
-        bags = count_words(tokens[~is_out], articles.index[~out], **limits)
-    except DataError as error:
-        bags = error
 
     def measure(n_topics: int) -> tuple[Any, ...]:
-        if len(distinct) < 2:
-            return n_topics, np.nan, 0, 0, len(out), "needs two articles"
-        value, words, reason = np.nan, 0, None
+        value, words, reason = np.nan, 0, "no held-out text has two words of the vocabulary"
         try:
-            if isinstance(bags, DataError):
-                raise bags
+            if len(distinct) < 2:
+                raise DataError("topics", "needs two articles")
+            bags = count_words(tokens[~is_out], articles.index[~out], **limits)
             topics = fit(bags, n_topics=n_topics, seed=seed, **settings)
+            value, words = _predict(topics, tokens[is_out])
         except DataError as error:
             reason = "; ".join(error.breaches)
-        else:
-            value, words = _predict(topics, tokens[is_out])
-            reason = None if words else "no held-out text has two words of the vocabulary"
-        return n_topics, value, words, int(out.sum()), int((~out).sum()), reason
+        return n_topics, value, words, out.sum(), (~out).sum(), None if words else reason
 
     rows = map_threads(measure, candidates, label="numbers of topics")
     columns = ["n_topics", "perplexity", "words", "held_out", "fitted", "reason"]
@@ -331,12 +303,10 @@ def _predict(topics: TopicModel, tokens: pd.DataFrame) -> tuple[float, int]:
     """Predict every other known word of texts by the topics that the words between them give."""
     known = tokens[tokens["lemma"].isin(topics.vocabulary.index)]
     text, index = pd.factorize(known["text_id"])
-    order = known.groupby("text_id", sort=False).cumcount().to_numpy()
-    sizes = np.bincount(text, minlength=len(index))
-    odd = order % 2 == 1
+    odd = known.groupby("text_id", sort=False).cumcount().to_numpy() % 2 == 1
     if not odd.any():
         return np.nan, 0
-    bags = count_words(known[~odd & (sizes[text] > 1)], index, vocabulary=topics.vocabulary)
+    bags = count_words(known[~odd], index, vocabulary=topics.vocabulary)
     theta = infer_shares(topics, bags, truncated=False).to_numpy()
     words = np.ascontiguousarray(topics.model.get_topics().T, dtype=float)
     ids = topics.vocabulary.index.get_indexer(known["lemma"][odd])
@@ -404,11 +374,8 @@ def infer_shares(topics: TopicModel, bags: BagOfWords, *, truncated: bool) -> pd
     >>> shares.sum(axis=1, skipna=False).round(6).tolist()[-2:]
     [1.0, nan]
     """
-    shares = np.empty((len(bags.index), topics.model.num_topics))
-    at = 0
-    for part in _infer(topics, bags):
-        shares[at : at + len(part)] = part
-        at += len(part)
+    none = np.empty((0, topics.model.num_topics))
+    shares = np.concatenate([none, *_infer(topics, bags)])
     if truncated:
         shares[shares < TRUNCATED_BELOW] = 0
     columns = pd.RangeIndex(topics.model.num_topics, name="topic")
@@ -524,17 +491,6 @@ def divergences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
     >>> float(alike), round(float(apart), 4)
     (0.0, 0.6931)
     """
-    blocks = [slice(at, at + _COLUMNS) for at in range(0, first.shape[1], _COLUMNS)]
-
-    def divergence(row: np.ndarray) -> np.ndarray:
-        parts = [_entropies((row[block] + second[:, block]) / 2) for block in blocks]
-        return np.sum(parts, axis=0)
-
-    mixed = np.array(map_threads(divergence, list(first))).reshape(len(first), len(second))
-    alone = _entropies(first)[:, None] + _entropies(second)
-    # Between alike rows rounding can give less than 0.
-    return np.maximum(mixed - alone / 2, 0)
-
-
-def _entropies(rows: np.ndarray) -> np.ndarray:
-    return -np.einsum("ij,ij->i", rows, np.log(np.maximum(rows, np.finfo(float).tiny)))
+    mixed = np.array([entr((row + second) / 2).sum(axis=1) for row in first])
+    separate = entr(first).sum(axis=1)[:, None] + entr(second).sum(axis=1)
+    return np.maximum(mixed - separate / 2, 0)  # rounding can give less than 0

@@ -11,30 +11,29 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nbbias.tables import (
-    DataError,
+    ParameterError,
+    closest_match,
     file_sha256,
     is_file,
     missing_packages,
     require_packages,
-    resolve,
 )
 from nbbias.text.distinct import on_distinct
 from nbbias.text.instruments import Instrument, list_names, loading, registry
 
-#: What `scorer` may be, beside the path of a Detoxify checkpoint.
+#: What `scorer` may be, beside the models of Detoxify.
 AUTO, OFFLINE = "auto", "offline"
 
 #: What Detoxify needs to be installed.
 PACKAGES = ("detoxify",)
 
-#: The files of a config, and of a tokenizer of either kind.
-_CONFIG, _TOKENIZERS = "config.json", ("tokenizer.json", "vocab.txt")
+#: What `auto` looks for in the cache of Hugging Face: its model, a config and a tokenizer.
+_BASE, _CONFIG, _TOKENIZERS = "bert-base-uncased", "config.json", ("tokenizer.json", "vocab.txt")
 
 Predict = Callable[[Sequence[str]], np.ndarray]
 
@@ -42,34 +41,36 @@ Predict = Callable[[Sequence[str]], np.ndarray]
 def choose(scorer: str = AUTO) -> str:
     """Return the scorer that will be used: ``"auto"`` is Detoxify if its weights are on this disk.
 
+    Raises
+    ------
+    ParameterError
+        There is no scorer of that name.
+
     Examples
     --------
     >>> choose("offline")
     'offline'
     """
+    names = [AUTO, *INSTRUMENTS]
+    if scorer not in names:
+        raise ParameterError("toxicity_scorer", f"no {scorer!r}; {closest_match(scorer, names)}")
     require_packages(*packages(scorer), where=f"toxicity by {scorer}")
     if scorer != AUTO:
         return scorer
     if missing_packages(*PACKAGES) or not any(_hub().glob("toxic_original-*.ckpt")):
         return OFFLINE
-    weights = _weights("original")
-    return "original" if is_file(weights) and _is_complete(weights.parent) else OFFLINE
-
-
-def _is_complete(folder: Path) -> bool:
-    """Return whether config and tokenizer of BERT are beside the weights or in the cache."""
-    if _has_config(folder):
-        return True
     from huggingface_hub import try_to_load_from_cache
 
-    cached = partial(try_to_load_from_cache, "bert-base-uncased")
+    cached = partial(try_to_load_from_cache, _BASE)
     config, *tokenizers = (isinstance(cached(name), str) for name in (_CONFIG, *_TOKENIZERS))
-    return config and any(tokenizers)
+    return "original" if config and any(tokenizers) else OFFLINE
 
 
-def _has_config(folder: Path) -> bool:
-    """Return whether config and tokenizer lie in a folder with the weights."""
-    return is_file(folder / _CONFIG) and any(is_file(folder / name) for name in _TOKENIZERS)
+def _hub() -> Path:
+    """Return torch's folder of weights, as `torch.hub.get_dir` does, without loading torch."""
+    caches = os.environ.get("XDG_CACHE_HOME", "~/.cache")
+    home = os.environ.get("TORCH_HOME", os.path.join(caches, "torch"))
+    return Path(home, "hub", "checkpoints").expanduser()
 
 
 def packages(scorer: str) -> tuple[str, ...]:
@@ -80,9 +81,7 @@ def packages(scorer: str) -> tuple[str, ...]:
     >>> packages("auto"), packages("unbiased")
     ((), ('detoxify',))
     """
-    if scorer in INSTRUMENTS and scorer not in _DETOXIFY:
-        return ()
-    return () if scorer == AUTO else PACKAGES
+    return PACKAGES if scorer in _DETOXIFY else ()
 
 
 def instrument(scorer: str) -> str:
@@ -93,7 +92,7 @@ def instrument(scorer: str) -> str:
     >>> "not Detoxify" in instrument("offline")
     True
     """
-    return _instrument(choose(scorer)).full_title()
+    return INSTRUMENTS[choose(scorer)].full_title()
 
 
 def score(
@@ -107,9 +106,8 @@ def score(
         Texts; a Series keeps its index. Each distinct text is scored once, in batches of
         texts of like length.
     scorer
-        ``"auto"``, ``"offline"``, a model of Detoxify (``"original"``, ``"unbiased"``,
-        ``"multilingual"``), or the path of a Detoxify checkpoint with its Hugging Face config
-        and tokenizer in the same folder.
+        ``"auto"``, ``"offline"``, or a model of Detoxify (``"original"``, ``"unbiased"``,
+        ``"multilingual"``).
     device
         Where PyTorch runs Detoxify, such as ``"cpu"`` or ``"cuda"``.
     batch
@@ -122,8 +120,10 @@ def score(
 
     Raises
     ------
+    ParameterError
+        There is no scorer of that name.
     DataError
-        The model's weights are not here and cannot be fetched, or a checkpoint is none.
+        The model's weights are not here and cannot be fetched, or are not the published ones.
 
     Examples
     --------
@@ -134,32 +134,22 @@ def score(
     chosen = choose(scorer)
 
     def predict(distinct: list[str]) -> np.ndarray:
-        if not distinct:
-            return np.empty(0)
-        read = _predictor(chosen, device)
-        if chosen == OFFLINE:
-            return read(distinct)
         # Texts of like length share a batch, the longest first.
-        order = np.array(sorted(range(len(distinct)), key=lambda at: -len(distinct[at])))
+        order = np.array(sorted(range(len(distinct)), key=lambda at: -len(distinct[at])), int)
         odds = np.empty(len(distinct))
-        for start in range(0, len(order), batch):
-            part = order[start : start + batch]
-            odds[part] = read([distinct[at] for at in part])
+        size = batch if chosen in _DETOXIFY else len(order) + 1
+        for start in range(0, len(order), size):
+            part = order[start : start + size]
+            odds[part] = _load(chosen, device)([distinct[at] for at in part])
         return np.where(np.isfinite(odds), odds, np.nan)
 
     return pd.Series(on_distinct(series, predict), index=series.index, name="toxicity")
 
 
-def _instrument(scorer: str) -> Instrument:
-    if scorer in INSTRUMENTS:
-        return INSTRUMENTS[scorer]
-    title = f"Detoxify {{}} checkpoint {Path(scorer).name}"
-    return Instrument(title, "detoxify", partial(_checkpoint, scorer))
-
-
 @cache
-def _predictor(chosen: str, device: str) -> Predict:
-    return _instrument(chosen).load(device)
+def _load(chosen: str, device: str) -> Predict:
+    loaded: Predict = INSTRUMENTS[chosen].load(device)
+    return loaded
 
 
 def _words(device: str) -> Predict:
@@ -170,95 +160,25 @@ def _words(device: str) -> Predict:
 
 def _detoxify(name: str, device: str) -> Predict:
     import torch
-    from detoxify.detoxify import MODEL_URLS
+    from detoxify.detoxify import MODEL_URLS, Detoxify
 
-    path = _weights(name)
+    path = _hub() / Path(MODEL_URLS[name]).name
+    digest = path.stem.rpartition("-")[2]  # of the published file, which may hold more than numbers
     with loading(
-        f"Detoxify {name}",
-        "its weights are not here, or cut off, and cannot be fetched",
-        advice="use 'offline', or the path of a checkpoint",
+        f"Detoxify {name}", "its weights are not here and cannot be fetched", advice="use 'offline'"
     ):
         if not is_file(path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            torch.hub.download_url_to_file(MODEL_URLS[name], str(path), progress=False)
-        # Only the published file, whose name holds its hash, may hold more than numbers.
-        published = file_sha256(path).startswith(path.stem.rpartition("-")[2])
-        loaded = torch.load(path, map_location="cpu", weights_only=not published)
-        return _network(loaded, device, folder=path.parent if _has_config(path.parent) else None)
-
-
-def _weights(name: str) -> Path:
-    """Return where torch keeps the weights of a model of Detoxify."""
-    from detoxify.detoxify import MODEL_URLS
-
-    return _hub() / Path(MODEL_URLS[name]).name
-
-
-def _hub() -> Path:
-    """Return torch's folder of weights, as `torch.hub.get_dir` does, without loading torch."""
-    caches = os.environ.get("XDG_CACHE_HOME", "~/.cache")
-    home = os.environ.get("TORCH_HOME", os.path.join(caches, "torch"))
-    return Path(home, "hub", "checkpoints").expanduser()
-
-
-def _checkpoint(name: str, device: str) -> Predict:
-    import torch
-
-    path = resolve(name)
-    if not is_file(path):
-        models = ", ".join(_DETOXIFY)
-        raise DataError(name, f"is no model of Detoxify ({models}) and no file")
-    try:
-        # A checkpoint may hold code; this refuses any that holds more than tensors and numbers.
-        loaded = torch.load(path, map_location="cpu", weights_only=True)
-        loaded = {key: loaded[key] for key in ("config", "state_dict")}
-    except Exception:
-        reason = "is no Detoxify checkpoint (needs config and state_dict, no code)"
-        raise DataError(name, reason) from None
-    with loading(name, "cannot be loaded with the config and tokenizer in its folder"):
-        return _network(loaded, device, folder=path.parent)
-
-
-def _network(loaded: dict[str, Any], device: str, folder: Path | None = None) -> Predict:
-    """Make the network of a checkpoint of Detoxify; config and tokenizer are in `folder`."""
-    import torch
-    import transformers
-    from detoxify.detoxify import get_model_and_tokenizer
-
-    classes = loaded["config"]["dataset"]["args"]["classes"]
-    toxic = next((at for at, name in enumerate(classes) if name in {"toxic", "toxicity"}), None)
-    if toxic is None:
-        raise ValueError(f"it has no class 'toxic'; it has {', '.join(classes)}")
-    architecture = dict(loaded["config"]["arch"]["args"])
-    if folder is not None:  # or the network is asked for the config that the checkpoint names
-        architecture["model_type"] = str(folder)
-    kinds = {
-        "model_name": transformers.PreTrainedModel,
-        "tokenizer_name": transformers.PreTrainedTokenizerBase,
-    }
-    for key, kind in kinds.items():  # a checkpoint names them, and might name anything
-        cls = getattr(transformers, str(architecture[key]), None)
-        if not (isinstance(cls, type) and issubclass(cls, kind)):
-            raise ValueError(f"{key} {architecture[key]!r} is none of transformers'")
-    model, tokenizer = get_model_and_tokenizer(
-        **architecture,
-        state_dict=loaded["state_dict"],
-        huggingface_config_path=str(folder) if folder else None,
-    )
-    model = model.to(device).eval()
-
-    def predict(texts: Sequence[str]) -> np.ndarray:
-        inputs = tokenizer(list(texts), return_tensors="pt", truncation=True, padding=True)
-        with torch.inference_mode():
-            odds = model(**inputs.to(model.device))[0][:, toxic]
-        return torch.sigmoid(odds).cpu().numpy().astype(float)
-
-    return predict
+            torch.hub.download_url_to_file(MODEL_URLS[name], str(path), digest, progress=False)
+        if not file_sha256(path).startswith(digest):
+            raise ValueError(f"{path} is not the published file; delete it")
+        model = Detoxify(name, device=device)
+    return lambda texts: np.reshape(model.predict(list(texts))["toxicity"], len(texts))
 
 
 _DETOXIFY = ("original", "unbiased", "multilingual", "original-small", "unbiased-small")
 
-#: Every scorer with a name of its own; any other name is the path of a checkpoint.
+#: Every scorer by its name.
 INSTRUMENTS = registry(
     {
         OFFLINE: Instrument(
@@ -273,7 +193,4 @@ INSTRUMENTS = registry(
 )
 
 #: What the help of a parameter says.
-CHOICES = (
-    f"{AUTO} (Detoxify where its weights are here, else {OFFLINE}), {list_names(INSTRUMENTS)}, "
-    "or a checkpoint's path"
-)
+CHOICES = f"{AUTO} (Detoxify where its weights are here, else {OFFLINE}), {list_names(INSTRUMENTS)}"
