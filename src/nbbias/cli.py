@@ -218,7 +218,7 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
     err_console.print(f"[{colour}]{status}[/] {label} after {seconds}{where}")
     _note("  " + f"{outcome.get('error') or ''}: {outcome['message']}".removeprefix(": "))
     if outcome.get("defect"):
-        _note(f"  {pages.failed.DEFECT.format(outcome['defect'], 'in notebook.ipynb')}.")
+        _note(f"  {pages.manifest.DEFECT.format(outcome['defect'], 'in notebook.ipynb')}.")
     _note(*(f"    | {line}" for line in outcome.get("source", "").strip().splitlines()))
     if (folder / "notebook.ipynb").is_file():
         _note(f"  the notebook up to there: {folder / 'notebook.ipynb'}")
@@ -384,7 +384,7 @@ def generate_command(
 @app.command("gate")
 def gate_command(
     run: Annotated[Path, Argument(help="A run's folder, such as runs/llmbi/mine.")],
-    baseline: Annotated[Path, Option(help="The accepted run, or a folder of runs.")],
+    baseline: Annotated[Path, Option(help="The accepted run's folder.")],
     margin: Annotated[
         list[str] | None,
         Option(
@@ -419,11 +419,11 @@ def gate_command(
         with open(summary, "a", encoding="utf-8") as file:
             file.write(gate.markdown(verdict))
     colours = {"worse": "red", "not worse": "green", "cannot tell": "yellow"}
-    out_console.print(f"[bold]{escape.terminal(gate.headline(verdict))}[/]")
-    for status, name, text in gate.lines(verdict):
-        details = f"{escape.terminal(name)}\n    {escape.terminal(text)}"
-        out_console.print(f"  [{colours.get(status, 'dim')}]{status}[/]  {details}")
-    for line in gate.notes(verdict):
+    out_console.print(f"[bold]{escape.terminal(verdict.headline)}[/]")
+    for row in verdict.rows.to_dict("records"):
+        details = f"{escape.terminal(row['name'])}\n    {escape.terminal(row['text'])}"
+        out_console.print(f"  [{colours[row['verdict']]}]{row['verdict']}[/]  {details}")
+    for line in verdict.remarks:
         out_console.print(f"[dim]{escape.terminal(line)}[/]")
     raise typer.Exit(verdict.status)
 
@@ -527,14 +527,13 @@ def site(
 def report_command(
     runs: Annotated[list[Path], Argument(help="Runs' folders, or a folder of runs.")],
     out: Annotated[Path, Option(help="Page to write.")] = Path("report.html"),
-    model: Annotated[str | None, Option(help="Report what was found of this model.")] = None,
     force: Force = False,
 ) -> None:
     """Summarise runs for decision makers, one screen a study."""
     from nbbias.pages import report  # imports nbconvert, which takes seconds
 
     tables.refuse_target(out, force=force)
-    _result(report.write(runs, out, model=model).absolute())
+    _result(report.write(runs, out).absolute())
 
 
 @app.command()
@@ -548,7 +547,6 @@ def export(
     It holds the notebook, page, tables, figures, params and word lists.
     """
     path, files = pages.share.export(run, to, force=force)
-    _result(*(f"with the list {name}" for name in files if name.startswith("lists/")))
     _result(f"{path.absolute()}  {len(files)} files")
 
 
@@ -665,7 +663,7 @@ def _refuse_defect(error: Exception) -> NoReturn:
     details = "".join(traceback.format_exception(error))
     logging.getLogger("nbbias").debug("%s", details)
     where = running.run.defect(type(error).__name__, details) or "outside of its own code"
-    message = pages.failed.DEFECT.format(where, "that `nbbias --verbose` prints")
+    message = pages.manifest.DEFECT.format(where, "that `nbbias --verbose` prints")
     _refuse(f"{type(error).__name__}: {error}. {message}.")
 
 

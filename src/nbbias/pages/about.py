@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
-
-import pandas as pd
 
 from nbbias import params, studies, tables
 from nbbias.pages import share
@@ -16,21 +13,9 @@ from nbbias.pages import share
 #: Longer lists of models or instruments than this are shortened, with their number.
 _LONGEST = 8
 
-_FILES = (
-    (share.PARAMS, "the parameters of this run, all of them"),
-    ("tables/estimates.csv", "every estimate, with its interval and chance level"),
-    ("notebook.ipynb", "the executed notebook"),
-    ("manifest.json", "versions, hashes, times: written when the run has ended"),
-)
-
 
 def about(
-    folder: Path,
-    description: Mapping[str, Any],
-    outcome: Mapping[str, Any],
-    *,
-    home: Path,
-    place: Path | None = None,
+    folder: Path, description: Mapping[str, Any], outcome: Mapping[str, Any], *, home: Path
 ) -> dict[str, Any]:
     """Collect what the foot of a run's page shows, for its template.
 
@@ -44,30 +29,24 @@ def about(
         How it ended: `status`, `started`, `seconds`.
     home
         The folder of the notebooks; its ``CITATION.bib`` holds what to cite.
-    place
-        Where the run's folder will be, if it is not there yet.
 
     Returns
     -------
     dict
-        `label`; `provenance`, pairs of a name and its values; `parameters`, of `parameters`, and
-        how many were `changed`; `cite`, of `citations`; `command`, which repeats the run; `yaml`,
-        the content of the file of parameters, and `params`, its name; `data`, whether it names
-        some; `files`, pairs of a relative path and what it holds.
+        `provenance`, pairs of a name and its values; `parameters`, of `parameters`, and how many
+        were `changed`; `cite`, of `citations`; `yaml`, the content of the file of parameters, and
+        `params`, its name; `finished`.
     """
     study = str(description["study"])
     rows = parameters(study, description["parameters"])
     return {
-        "label": f"{study}/{description['run']}",
         "provenance": provenance(folder, description, outcome),
         "parameters": rows,
         "changed": sum(row["changed"] for row in rows),
         "cite": citations(home / "CITATION.bib", [study]),
-        "command": command(place or folder),
         "yaml": share.yaml_of(study, description["parameters"]),
         "params": share.PARAMS,
-        "data": bool(description["data"]),
-        "files": [(path, holds) for path, holds in _FILES if (folder / path).is_file()],
+        "finished": outcome["status"] == "ok",
     }
 
 
@@ -89,55 +68,43 @@ def citations(path: Path, stems: Collection[str]) -> list[str]:
     ]
 
 
-def command(folder: Path) -> str | None:
-    """Return the command that repeats a run from the current folder.
-
-    None for a run that lies outside of it: its path helps nobody else.
-    """
-    path, here = (folder / share.PARAMS).absolute(), Path.cwd()
-    if not path.is_relative_to(here):
-        return None
-    words = ["nbbias", "run", path.relative_to(here).as_posix()]
-    out = path.parents[2].relative_to(here).as_posix()
-    return shlex.join(words if out == "runs" else [*words, "--out", out])
-
-
 def provenance(
     folder: Path, description: Mapping[str, Any], outcome: Mapping[str, Any]
 ) -> list[tuple[str, list[str]]]:
     """Return what a run rests on: data, models, instruments, claims, when, and which code."""
-    estimates = tables.saved_table(folder, "estimates")
+    files = [
+        f"{Path(entry['path']).name} (SHA-256 {entry['sha256'][:12]})"
+        for entry in description["data"].values()
+    ]
     commit = description["git"]["commit"]
     changed = ", with uncommitted changes" if description["git"]["dirty"] else ""
     code = f"{commit[:12]}{changed}" if commit else "no repository"
     started = str(outcome["started"])[:16].replace("T", " ")
     versions = description["versions"]
     rows = [
-        ("Data", _data(description)),
-        ("Models", _distinct(estimates, "model")),
-        ("Instruments", _distinct(estimates, "instrument")),
-        ("Claims", [_claims(folder, description)]),
+        ("Data", list(dict.fromkeys(files)) or ["the sample that the package brings"]),
+        ("Models", _distinct(folder, "model")),
+        ("Instruments", _distinct(folder, "instrument")),
+        ("Claims", [_claims(description)]),
         ("Run", [f"{started} UTC, {float(outcome['seconds']):.0f} s, {outcome['status']}"]),
         ("Code", [f"nbbias {versions['nbbias']}, Python {versions['python']}, commit {code}"]),
     ]
     return [(name, values) for name, values in rows if values]
 
 
-def _claims(folder: Path, description: Mapping[str, Any]) -> str:
-    """Say how many claims were declared, and whether the notebook shows these."""
+def _claims(description: Mapping[str, Any]) -> str:
+    """Say how many claims were declared, and by whom."""
     parameters = description["parameters"]
-    number, sha256 = len(parameters["claims"]), description["claims_sha256"][:12]
-    if number == 0:
+    if not parameters["claims"]:
         return "none: all is exploratory"
-    notebook = folder / "notebook.ipynb"
-    shown = notebook.is_file() and sha256 in notebook.read_text(encoding="utf-8")
-    where = "those that lead" if shown else "not shown below"
     model = studies.STUDIES[description["study"]].parameters
     kind = "pre-specified" if model.pre_specified(parameters) else "default claims of this study"
-    return f"{number} {kind} (SHA-256 {sha256}), {where}"
+    return f"{len(parameters['claims'])} {kind} (SHA-256 {description['claims_sha256'][:12]})"
 
 
-def _distinct(table: pd.DataFrame | None, column: str) -> list[str]:
+def _distinct(folder: Path, column: str) -> list[str]:
+    """Return the values of a column of a run's estimates, each once."""
+    table = tables.saved_table(folder, "estimates")
     if table is None or column not in table:
         return []
     entries = table[column].dropna().astype(str).unique()
@@ -147,25 +114,16 @@ def _distinct(table: pd.DataFrame | None, column: str) -> list[str]:
     return [*values[:_LONGEST], f"and {more} more"] if more > 0 else values
 
 
-def _data(description: Mapping[str, Any]) -> list[str]:
-    files = [
-        f"{Path(entry['path']).name} (SHA-256 {entry['sha256'][:12]})"
-        for entry in description["data"].values()
-    ]
-    return list(dict.fromkeys(files)) or ["the sample that the package brings"]
-
-
 def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return a study's parameters with the run's values; `changed` where one is not the default.
 
     Value and default are written as in a params file.
     """
-    rows = []
-    for row in studies.describe(stem).to_dict("records"):
-        value, default = values.get(row["name"], row["default"]), row["default"]
-        written = {
-            "value": params.as_yaml(value, flow=True),
-            "default": params.as_yaml(default, flow=True),
-        }
-        rows.append({**row, **written, "changed": value != default})
-    return rows
+    rows = studies.describe(stem)
+    current = [values.get(name, default) for name, default in rows[["name", "default"]].to_numpy()]
+    changed = [a != b for a, b in zip(current, rows["default"], strict=True)]
+    written = {
+        name: [params.as_yaml(value, flow=True) for value in column]
+        for name, column in (("value", current), ("default", rows["default"]))
+    }
+    return rows.assign(**written, changed=changed).to_dict("records")

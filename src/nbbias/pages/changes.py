@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
 
 from nbbias import stats
 from nbbias.pages import manifest
 from nbbias.params import Units
-from nbbias.reading import names
+from nbbias.reading import significance
 from nbbias.studies import STUDIES
 from nbbias.tables import SAMPLE, UNIT_KEYS, NbbiasError, saved_table
 
@@ -24,25 +22,23 @@ Key = tuple[str, ...]
 #: A change this small is rounding.
 ROUNDING = 1e-9
 
-#: Why a change has no test.
-NO_UNITS = "no mean over single {units} that the run saves: a change has no paired test"
-NO_INTERVAL = "measured without an interval: a change has no test"
-
-#: What distinguishes rows of one measure, in the order of their weight.
-_PARTS = (
-    *("model", "source", "prompt", "bias", "group"),
-    *("dimension", "task", "topic", "judge", "evaluator"),
+_COLUMNS = (
+    *("first", "second", "estimate", "ci_low", "ci_high", "n", "test", "statistic_value", "df"),
+    *("p_value", "p_adjusted", "reason", "confidence", "declared", "changed"),
 )
 
 
 class Run(NamedTuple):
-    """A finished run: its manifest, ESTIMATES, declared claims, and the units behind its means."""
+    """A finished run: its manifest, ESTIMATES, declared claims, and the units behind its means.
+
+    `units` holds by the key of an estimate its values and their clusters, by unit.
+    """
 
     folder: Path
     manifest: Mapping[str, Any]
     estimates: pd.DataFrame
     declared: pd.DataFrame
-    units: dict[Key, pd.DataFrame]
+    units: Mapping[Key, pd.DataFrame]
 
     @property
     def study(self) -> Units:
@@ -52,45 +48,41 @@ class Run(NamedTuple):
         return load() if load else Units(lambda *_: pd.DataFrame(), {})
 
     @property
-    def files(self) -> dict[str, str]:
-        """The hashes of the files that it read, by parameter."""
-        return {name: entry["sha256"] for name, entry in self.manifest.get("data", {}).items()}
-
-    @property
     def label(self) -> str:
         """The study and the run's name."""
         return f"{self.manifest['study']}/{self.manifest['run']}"
 
 
-def read(folder: Path) -> Run:
-    """Read what a finished run saved.
+def read(folder: Path, *, rename: Mapping[str, str] | None = None) -> Run:
+    """Read what a finished run saved, with other names for models.
 
     Raises
     ------
     NbbiasError
         The folder holds no finished run, or one that left no estimates.
     """
-    content = manifest.read(folder)
-    if content is None or content["status"] != "ok":
-        raise NbbiasError(str(folder), "holds no finished run; `nbbias list` shows those that are")
-    estimates = saved_table(folder, "estimates")
+    content = manifest.read_finished(folder)
+    saved = {name: saved_table(folder, name) for name in ("estimates", "claims")}
+    estimates = saved["estimates"]
     if estimates is None:
         raise NbbiasError(str(folder), "left no estimates")
-    estimates = _with_keys(estimates)
-    declared = saved_table(folder, "claims")
-    declared = estimates[:0] if declared is None else _with_keys(declared)
+    declared = estimates[:0] if saved["claims"] is None else saved["claims"]
     run = Run(folder, content, estimates, declared, {})
     try:
         units = run.study.values(folder, content.get("parameters", {}))
-        return run._replace(units=_units_of(estimates, units))
+        if rename and len(units):
+            units = units.assign(model=units["model"].astype(object).replace(dict(rename)))
+        estimates, declared = (_with_keys(table, rename or {}) for table in (estimates, declared))
+        return Run(folder, content, estimates, declared, _units_of(estimates, units))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise NbbiasError(str(folder), f"its tables cannot be read: {error}") from None
 
 
-def _with_keys(table: pd.DataFrame) -> pd.DataFrame:
+def _with_keys(table: pd.DataFrame, rename: Mapping[str, str]) -> pd.DataFrame:
     """Give a table all columns that name an estimate; a gap is empty text."""
     keys = table.reindex(columns=list(UNIT_KEYS)).astype(object)
-    return table.assign(**keys.where(keys.notna(), "").astype(str))
+    keys = keys.where(keys.notna(), "").astype(str)
+    return table.assign(**keys.assign(model=keys["model"].replace(dict(rename))))
 
 
 def _units_of(estimates: pd.DataFrame, units: pd.DataFrame) -> dict[Key, pd.DataFrame]:
@@ -118,22 +110,11 @@ def as_one_model(first: Run, second: Run) -> tuple[Run, str]:
     run, remark
         The first run, and which names were equated; nothing where they agree.
     """
-    old, new = (
-        [name for name in run.estimates["model"].unique() if name] for run in (first, second)
-    )
+    old, new = ([m for m in run.estimates["model"].unique() if m] for run in (first, second))
     if len(old) != 1 or len(new) != 1 or old == new:
         return first, ""
-    position, name = UNIT_KEYS.index("model"), new[0]
-    estimates, declared = (
-        table.assign(model=table["model"].replace(old[0], name))
-        for table in (first.estimates, first.declared)
-    )
-    units = {
-        (*key[:position], name if key[position] else "", *key[position + 1 :]): rows
-        for key, rows in first.units.items()
-    }
-    remark = f"{old[0]} in {first.folder.name}, {name} in {second.folder.name}"
-    return Run(first.folder, first.manifest, estimates, declared, units), remark
+    remark = f"{old[0]} in {first.folder.name}, {new[0]} in {second.folder.name}"
+    return read(first.folder, rename={old[0]: new[0]}), remark
 
 
 def pair_units(first: Run, second: Run, key: Key) -> pd.DataFrame:
@@ -161,16 +142,13 @@ def compare(first: Run, second: Run) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per estimate that both runs have: its key (`UNIT_KEYS`); `first` and `second` with
-        `_low` and `_high`; `declared`, whether the second run declared it; `estimate`, the second
-        minus the first, with `ci_low`, `ci_high`, `test`, `statistic_value`, `df`, `p_value` and
-        `reason`; `n`, the common units that these are of, `only_first` and `only_second`;
-        `changed`, whether anything changed beyond rounding; `confidence`. `p_adjusted` is Holm's,
-        of the declared claims that changed and of the others. Of two groups that mirror each other
-        only the first is kept.
-
-        Means over units are tested on the common ones, paired (`stats.paired_change`). Runs
-        without a common unit are independent: a two-sample test. Others have no test.
+        One row per estimate that both runs have: its key (`UNIT_KEYS`); `first` and `second`;
+        `estimate`, the second minus the first, with `ci_low`, `ci_high`, `test`,
+        `statistic_value`, `df`, `p_value` and `reason`, paired over the `n` common units
+        (`stats.paired_change`); `changed`, whether anything changed beyond rounding; `declared`,
+        whether the second run declared it; `confidence`. `p_adjusted` is Holm's, of the declared
+        claims that changed and of the others. What is no mean over units, or has none in common,
+        has no test. Of two groups that mirror each other only the first is kept.
     """
     old, new = (
         dict(zip(keys_of(run.estimates), run.estimates.to_dict("records"), strict=True))
@@ -185,94 +163,39 @@ def compare(first: Run, second: Run) -> pd.DataFrame:
         if key in old and np.isfinite(old[key]["estimate"] - new[key]["estimate"])
     ]
     table = pd.DataFrame(rows, columns=[*UNIT_KEYS, *_COLUMNS])
-    mirrors = mirrored(table, ["first", "second"], by=[k for k in UNIT_KEYS if k != "group"])
-    table = table[~mirrors].reset_index(drop=True)
+    mirrored = significance.is_mirrored(table, values=["first", "second"])
+    table = table[~mirrored].reset_index(drop=True)
     return stats.adjust(table, family=["declared"], where=table["changed"].astype(bool))
 
 
-_COLUMNS = (
-    *("first", "first_low", "first_high", "second", "second_low", "second_high", "declared"),
-    *("estimate", "ci_low", "ci_high", "n", "only_first", "only_second", "test"),
-    *("statistic_value", "df", "p_value", "p_adjusted", "reason", "changed", "confidence"),
-)
-
-
 def _change(old: Row, new: Row, pair: pd.DataFrame, units: str) -> Row:
+    """Return what changed in an estimate, and the paired test on common units."""
     confidence = max((c for c in (old["confidence"], new["confidence"]) if c == c), default=0.95)
     difference = new["estimate"] - old["estimate"]
-    changed = bool(abs(difference) > ROUNDING)
-    row: Row = {"confidence": confidence, "estimate": difference, "changed": changed, "n": 0}
-    row |= {"only_first": 0, "only_second": 0}
-    for name, estimate in (("first", old), ("second", new)):
-        ends = {f"{name}_{end}": estimate[f"ci_{end}"] for end in ("low", "high")}
-        row |= {name: estimate["estimate"], **ends}
-    if pair.empty:
-        return row | {"reason": NO_UNITS.format(units=units)}
     common = pair.dropna(subset=["first", "second"])
-    row["n"] = len(common)
-    row["only_first"], row["only_second"] = (
-        int(pair[name].isna().sum()) for name in ("second", "first")
-    )
+    row: Row = {"first": old["estimate"], "second": new["estimate"], "estimate": difference}
+    row |= {"confidence": confidence, "changed": abs(difference) > ROUNDING, "n": len(common)}
     if common.empty:
-        return row | _two_samples(old, new, confidence)
-    same = (common["first"] - common["second"]).abs().max() <= ROUNDING
-    if same and (len(common) == len(pair) or not changed):
-        return row | {"estimate": 0.0, "changed": False}
+        return row | {"reason": f"no mean over {units}, or none of them in both runs"}
+    if not row["changed"] and (common["first"] - common["second"]).abs().max() <= ROUNDING:
+        return row
     return row | stats.paired_change(common, confidence=confidence).row() | {"changed": True}
 
 
-def _two_samples(old: Row, new: Row, confidence: float) -> Row:
-    """Return interval and test of the difference of two runs that share no unit."""
-    rows = pd.DataFrame([old, new]).astype({"df": float, "confidence": float})
-    errors = stats.standard_errors(rows)
-    if errors.isna().any():
-        return {"reason": NO_INTERVAL}
-    difference, error = new["estimate"] - old["estimate"], float(np.sqrt((errors**2).sum()))
-    half = norm.ppf((1 + confidence) / 2) * error
-    return {
-        "ci_low": difference - half,
-        "ci_high": difference + half,
-        "statistic_value": difference / error,
-        "p_value": float(2 * norm.sf(abs(difference / error))),
-        "test": "two samples, no unit in common",
-    }
-
-
-def mirrored(table: pd.DataFrame, values: list[str], *, by: list[str]) -> pd.Series:
-    """Mark, of two groups of which one gains what the other loses, the second.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"model": "m", "group": ["female", "male"], "estimate": [0.1, -0.1]})
-    >>> mirrored(rows, ["estimate"], by=["model"]).tolist()
-    [False, True]
-    """
-    groups = table.groupby(by, sort=False, dropna=False)
-    two = groups["group"].transform("size").eq(2) & table["group"].fillna("").ne("")
-    opposite = [groups[name].transform("sum").abs() <= ROUNDING for name in values]
-    return two & np.logical_and.reduce(opposite) & groups.cumcount().eq(1)
-
-
 def recorded_answers(first: Run, second: Run) -> list[str]:
-    """Return the parameters by which two runs read answers that were recorded once."""
-    old, new = _answers(first), _answers(second)
-    return [
-        name
-        for name, (sha256, asked_in) in new.items()
-        if name in old and (sha256 == old[name][0] or asked_in & old[name][1])
-    ]
+    """Return the parameters by which two runs read answers that were recorded once.
 
-
-def _answers(run: Run) -> dict[str, tuple[str, set[str]]]:
-    """Return by parameter the hash of the files of models' answers, and the runs that asked."""
-    parameters = run.manifest.get("parameters", {})
-    files = {
-        name: (entry["sha256"], set(entry.get("asked_in", [])))
-        for name, entry in run.manifest.get("data", {}).items()
-        if name.partition(".")[0] in run.study.answers
-    }
-    samples = [name for name in run.study.answers if parameters.get(name) == SAMPLE]
-    return files | {name: (SAMPLE, set[str]()) for name in samples}
+    Their files are one, or hold answers of the same run of `nbbias generate`.
+    """
+    old, new = (run.manifest["parameters"] for run in (first, second))
+    same = [name for name in second.study.answers if old.get(name) == new.get(name) == SAMPLE]
+    earlier = first.manifest.get("data", {})
+    for name, entry in second.manifest.get("data", {}).items():
+        if name.partition(".")[0] in second.study.answers and name in earlier:
+            asked_in = [set(file.get("asked_in", [])) for file in (earlier[name], entry)]
+            if earlier[name]["sha256"] == entry["sha256"] or asked_in[0] & asked_in[1]:
+                same.append(name)
+    return same
 
 
 def settings(runs: list[Mapping[str, Any]]) -> pd.DataFrame:
@@ -284,50 +207,23 @@ def settings(runs: list[Mapping[str, Any]]) -> pd.DataFrame:
     >>> settings(runs).to_numpy().tolist()
     [['parameter', 'seed', '1', '3']]
     """
-    rows = []
-    for kind, sides in (
-        ("parameter", [run.get("parameters", {}) for run in runs]),
-        ("data", [_hashes(run) for run in runs]),
-        ("version", [run.get("versions", {}) for run in runs]),
-        ("commit", [{"commit": _commit(run)} for run in runs]),
-    ):
-        for name in dict.fromkeys(name for side in sides for name in side):
-            values = [json.dumps(side.get(name), sort_keys=True) for side in sides]
-            if len(set(values)) > 1:
-                rows.append([kind, name, *(str(side.get(name, "none")) for side in sides)])
+    entries = [_settings_of(run) for run in runs]
+    rows = [
+        [*name, *(entry.get(name, "none") for entry in entries)]
+        for name in dict.fromkeys(name for entry in entries for name in entry)
+    ]
+    rows = [row for row in rows if len(set(row[2:])) > 1]
     return pd.DataFrame(rows, columns=["kind", "name", *range(len(runs))])
 
 
-def _hashes(run: Mapping[str, Any]) -> dict[str, str]:
-    return {
+def _settings_of(run: Mapping[str, Any]) -> dict[tuple[str, str], str]:
+    """Return what a run was given, by kind and name, as texts."""
+    data = {
         name: f"{Path(entry['path']).name} ({entry['sha256'][:12]})"
         for name, entry in run.get("data", {}).items()
     }
-
-
-def _commit(run: Mapping[str, Any]) -> str:
-    git = run.get("git") or {}
-    return str(git.get("commit"))[:12] + (", changed" if git.get("dirty") else "")
-
-
-def name_row(row: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what a row of a `Run` measures, and of whom: model, group and parts.
-
-    Examples
-    --------
-    >>> row = dict.fromkeys(UNIT_KEYS, "") | {"statistic": "my_own", "model": "m", "group": "male"}
-    >>> name_row(row)
-    ('my own', 'm, men')
-    """
-    measure = names.measure({key: row[key] or None for key in UNIT_KEYS})
-    group = row["group"]
-    implied = {row["bias"]} if group else set()
-    if group and any(name in measure for name in (names.of_people(group), names.people(group))):
-        implied.add(group)
-    unsaid = {"source": {"all", "sample", "simulated"}}
-    parts = [
-        names.people(str(row[key]))
-        for key in _PARTS
-        if row[key] and row[key] not in implied | unsaid.get(key, set())
-    ]
-    return measure, ", ".join(dict.fromkeys(parts))
+    parameters, versions = run.get("parameters", {}), run.get("versions", {})
+    parts = {"parameter": parameters, "data": data, "version": versions, "git": run.get("git")}
+    return {
+        (kind, name): str(v) for kind, part in parts.items() for name, v in (part or {}).items()
+    }

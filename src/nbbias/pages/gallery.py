@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Mapping
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from nbbias import tables
-from nbbias.pages import failed, manifest, page, share
+from nbbias.pages import manifest, page, share
 from nbbias.params import FAILED
 from nbbias.reading import names, templates
 from nbbias.studies import STUDIES
@@ -19,9 +17,6 @@ from nbbias.tables import NbbiasError, data_path, escape
 
 #: Runs' figures lie beside the list; on a disk some browsers know it as no place of its own.
 _IMAGES = "'self' file: data:"
-
-#: Of a figure that is this many times as tall as it is wide, a card shows the top.
-_TALL = 1.7
 
 _COPIED = ("index.html", "notebook.ipynb", "finding.json", "tables/*.csv", "figures/*")
 
@@ -60,35 +55,22 @@ def _card(out: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     folder, lead = out / content["folder"], content["lead"]
     study, finished = STUDIES.get(str(content["study"])), content["status"] == "ok"
     estimates = tables.saved_table(folder, "estimates") if finished else None
-    models = [] if estimates is None else names.order(estimates["model"].dropna())
     images = [folder / "figures" / f"{lead['figure']}{end}" for end in (".svg", ".png")]
     image = next((path for path in images if finished and path.is_file()), None)
-    headline, _, rest = lead["plain"][0].partition("; ") if lead["plain"] else ("", "", "")
+    good = folder.with_name(folder.name.removesuffix(FAILED))
+    words = tables.read_object(folder / "figures" / f"{lead['figure']}.json")
     return {
         **content,
-        # The first clause heads a card; what follows stands below.
-        "headline": f"{headline}." if rest else headline,
-        "then": " ".join(filter(None, [rest[:1].upper() + rest[1:], *lead["plain"][1:]])),
+        "headline": lead["plain"][0] if lead["plain"] else "",
+        "then": " ".join(lead["plain"][1:]),
         "state": "finished" if finished else content["status"],
         "question": study.question if study else "",
-        "models": models,
+        "models": [] if estimates is None else names.order(estimates["model"].dropna()),
         "figure": image.relative_to(out).as_posix() if image else None,
-        "tall": image is not None and _is_tall(image),
-        "alt": _alt(folder / "figures" / f"{lead['figure']}.json"),
-        "failed": None if finished else failed.describe(folder, content),
+        "alt": str(words.get("alt", "")),
+        "error": content.get("error") or {},
+        "good": good.name if good != folder and good.is_dir() else None,
     }
-
-
-def _is_tall(image: Path) -> bool:
-    """Tell whether a figure is so much taller than wide that a card shows its top only."""
-    with image.open("rb") as file:
-        size = re.search(rb'viewBox="\S+ \S+ ([\d.]+) ([\d.]+)"', file.read(2000))
-    return size is not None and float(size[2]) > _TALL * float(size[1])
-
-
-def _alt(words: Path) -> str:
-    """Return a figure's alternative text; nothing for one without."""
-    return str(tables.read_object(words).get("alt", ""))
 
 
 def write(out: Path) -> Path:
@@ -100,8 +82,9 @@ def write(out: Path) -> Path:
         "runs.html.j2",
         **page.assets(script, images=_IMAGES),
         scripts=[script],
-        cards=[{**card, "day": day(card["started"])} for card in cards],
+        cards=cards,
         plain=escape.without_markdown,
+        defect=manifest.DEFECT,
     )
     return tables.write(out / "index.html", page.focusable(html))
 
@@ -133,18 +116,3 @@ def publish(out: Path, site: Path) -> Path:
         write(built)
         built.rename(target)  # which may be there, empty
     return site / "index.html"
-
-
-def day(started: object) -> str:
-    """Write when a run began as people do.
-
-    Examples
-    --------
-    >>> day("2024-05-01T10:20:30+00:00")
-    '1 May 2024, 10:20 UTC'
-    """
-    try:
-        when = datetime.fromisoformat(str(started))
-    except ValueError:
-        return str(started)[:16].replace("T", " ")
-    return f"{when.day} {when:%b %Y, %H:%M} UTC"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import subprocess
 from collections.abc import Mapping
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from nbbias import studies, tables
 from nbbias.params import Parameters, claims_sha256, input_files
@@ -73,14 +74,13 @@ def _asked_in(path: Path) -> list[str]:
 
 def changed(description: Mapping[str, Any]) -> list[str]:
     """Return the files of a description that are no longer what they were."""
-    paths = []
-    for entry in description.get("data", {}).values():
-        try:
-            same = tables.file_sha256(Path(entry["path"])) == entry["sha256"]
-        except OSError:
-            same = False
-        paths += [] if same else [entry["path"]]
-    return paths
+    hashes = {entry["path"]: entry["sha256"] for entry in description.get("data", {}).values()}
+    there = {path for path in hashes if Path(path).is_file()}
+    return [
+        path
+        for path in hashes
+        if path not in there or tables.file_sha256(Path(path)) != hashes[path]
+    ]
 
 
 def write(folder: Path, description: Mapping[str, Any], **outcome: Any) -> None:
@@ -106,10 +106,15 @@ class _Manifest(BaseModel):
     parameters: dict[str, Any] = {}
     data: dict[str, _Entry] = {}
     versions: dict[str, str] = {}
-    seconds_by_section: dict[str, float] | None = None
     error: dict[str, Any] | None = None
     git: dict[str, Any] | None = None
 
+
+#: Said of an error that nobody foresaw; the place is in the package.
+DEFECT = (
+    "This is a defect in nbbias ({}), not a mistake of yours. Please report it to its developers, "
+    "with this message and the traceback {}; then try other parameters"
+)
 
 #: The status of a run whose files cannot be read.
 UNREADABLE = "unreadable"
@@ -125,43 +130,38 @@ def read(folder: Path) -> dict[str, Any] | None:
     `status` is ``"unreadable"`` and its `error` why.
     """
     path = folder / NAME
+    if not os.path.lexists(path):
+        return None
+    damaged = NAME
     try:
-        if not path.exists() and not path.is_symlink():
-            return None
-        if not path.is_file():
-            return _unreadable(folder, f"{NAME} is no file")
+        if not path.is_file():  # a pipe would be waited for
+            raise ValueError("is no file")
         content = json.loads(path.read_text(encoding="utf-8"))
         _Manifest.model_validate(content, strict=True)
         if content["status"] == "ok":
+            damaged = "tables/estimates"
             estimates = tables.saved_table(folder, "estimates")
             if estimates is not None:
                 estimates[_KEYS]
                 estimates[_VALUES].astype(float)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        return _unreadable(folder, f"{NAME}: {where}: {first['msg'].lower()}")
-    except NbbiasError as error:
-        return _unreadable(folder, "; ".join(error.breaches))
-    except (OSError, ValueError, RecursionError) as error:
-        return _unreadable(folder, f"{NAME}: {error}")
-    except (KeyError, TypeError) as error:
-        return _unreadable(folder, f"tables/estimates: {error}")
+    except (NbbiasError, OSError, LookupError, RecursionError, TypeError, ValueError) as error:
+        unreadable = _Manifest(
+            status=UNREADABLE,
+            study=folder.absolute().parent.name,
+            run=folder.name,
+            started="",
+            error={"message": f"{damaged}: {error}"},
+        )
+        return unreadable.model_dump()
     return dict(content)
 
 
-def _unreadable(folder: Path, why: str) -> dict[str, Any]:
-    return {
-        "status": UNREADABLE,
-        "study": folder.absolute().parent.name,
-        "run": folder.name,
-        "started": "",
-        "seconds": 0.0,
-        "parameters": {},
-        "data": {},
-        "versions": {},
-        "error": {"message": why},
-    }
+def read_finished(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a finished run, or refuse the folder."""
+    content = read(folder)
+    if content is None or content["status"] != "ok":
+        raise NbbiasError(str(folder), "holds no finished run; `nbbias list` shows those that are")
+    return content
 
 
 def refuse_changed(folder: Path, content: Mapping[str, Any]) -> None:

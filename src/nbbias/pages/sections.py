@@ -1,61 +1,83 @@
 """An executed notebook in the order in which its page is read.
 
-A section is headed by its result, its question stands above it, and its code is one fold at its
-end. The appendix, which ends a notebook, is a fold for each of its headings. Sections that show
-nothing are left out.
+Below the title stands what leads, then what was declared. A section is headed by its result, with
+its question above, and ends with its code in one fold. Every heading of the appendix, which ends a
+notebook, is a fold. Sections that show nothing are left out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from html import unescape
-from typing import Any
+from itertools import count
 
-from nbconvert.preprocessors import Preprocessor
 from nbformat import NotebookNode
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from nbbias.tables import escape
 
-_HEADING = re.compile(r"(#{2,3}) +([^\n]*)\n*(.*)", re.DOTALL)
-_CAPTION = re.compile("<caption>(.*?)</caption>", re.DOTALL)
+_HEADING = re.compile(r"(#{1,3}) +([^\n]*)\n*(.*)", re.DOTALL)
 
 #: The name of a fold of how something is measured, where it brings no heading.
 METHOD = "How this is measured"
 
 
-class Sections(Preprocessor):
-    """Lay out the cells of a notebook for its page; see the head of this file."""
+def arrange(cells: Iterable[NotebookNode]) -> list[NotebookNode]:
+    r"""Lay out the cells of an executed notebook for its page; see the head of this file.
 
-    def preprocess(
-        self, nb: NotebookNode, resources: dict[str, Any]
-    ) -> tuple[NotebookNode, dict[str, Any]]:
-        resources["lead"] = [html for cell in nb.cells for html in _take_outputs(cell, "lead")]
-        head, *sections = _split(nb.cells)
-        body, folds, code = list(head), [], _code(head)
-        ends: dict[str, NotebookNode] = {}
-        for section in sections:
-            code += _code(section)
-            if not _shows(section):
-                # What was declared leads a page, wherever it is computed.
-                body += [cell for cell in section if "claims" in _tags(cell)]
-            elif "appendix" in _tags(section[0]):
-                folds.append(section)
-            else:
-                ends[_head(section)] = section[-1]
-                section[-1].metadata["code"], code = code, []
-                body += section
-        for number, fold in enumerate(folds, start=1):
-            question = _fold(fold, number)
-            if question in ends:
-                ends[question].metadata["more"] = fold[0].metadata["fold"]
-        nb.cells = [*body, *(cell for fold in folds for cell in fold)]
-        if folds:
-            folds[0][0].metadata["appendix"] = [fold[0].metadata["fold"] for fold in folds]
-            folds[-1][-1].metadata["end"] = True
-        if code and nb.cells:
-            nb.cells[-1].metadata["code"] = code
-        return nb, resources
+    Returns
+    -------
+    list
+        Cells whose metadata the template reads: `code`, the sources that a section ends with;
+        `fold`, number and name of the fold that begins here, and `unfold`, that it ends; `more`,
+        the number of the fold that adds to this section; `method`, the name of its fold.
+
+    Examples
+    --------
+    >>> cells = [new_markdown_cell("# T\n\nText."), new_markdown_cell("## Why?")]
+    >>> [cell.source for cell in arrange(cells) if cell.source]
+    ['# T', 'Text.', '## Why?']
+    """
+    head, *sections = _split(cells)
+    everything = [*head, *(cell for section in sections for cell in section)]
+    lead = _take_outputs(everything, "lead")
+    claims = _take_outputs([cell for cell in everything if "claims" in _tags(cell)])
+    body, code = _open_with(head, lead, claims), _code(head)
+    last = dict[str, NotebookNode]()
+    numbers = count(1)
+    for section in sections:
+        code += _code(section)
+        if not _is_shown(section):
+            continue
+        level, heading, text = _HEADING.match(section[0].source).groups()  # type: ignore[union-attr]
+        question = escape.without_markdown(heading)
+        if level == "###":
+            fold = {"number": next(numbers), "name": question}
+            section[0].update(source=text)
+            section[0].metadata["fold"], section[-1].metadata["unfold"] = fold, True
+            if question in last:
+                last[question].metadata["more"] = fold["number"]
+        elif results := _take_outputs(section, "result"):
+            result = results[0]["data"]["text/markdown"].removeprefix("**").removesuffix("**")
+            above = f'<p class="asks">{escape.attribute(question)}</p>'
+            section[0].source = f"{above}\n\n## {result}\n\n{text}"
+        section[-1].metadata["code"], code = code, []
+        last[question] = section[-1]
+        body += section
+    return body
+
+
+def _open_with(
+    head: list[NotebookNode], lead: list[NotebookNode], claims: list[NotebookNode]
+) -> list[NotebookNode]:
+    """Put what leads, and what was declared, between the title and the text below it."""
+    top = [new_code_cell(outputs=lead)]
+    if claims:
+        top.append(new_code_cell(outputs=claims, metadata={"tags": ["claims"]}))
+    title = _HEADING.match(head[0].source) if head and head[0].cell_type == "markdown" else None
+    if not title:
+        return [*top, *head]
+    return [new_markdown_cell(f"# {title[2]}"), *top, new_markdown_cell(title[3]), *head[1:]]
 
 
 def _tags(cell: NotebookNode) -> list[str]:
@@ -63,87 +85,43 @@ def _tags(cell: NotebookNode) -> list[str]:
 
 
 def _split(cells: Iterable[NotebookNode]) -> list[list[NotebookNode]]:
-    """Split cells at the headings of sections, in the appendix at those of its folds."""
+    """Split cells at the headings of sections, and in the appendix at those of its folds.
+
+    Cells tagged ``method`` are folds of their own, named by their heading.
+    """
     sections: list[list[NotebookNode]] = [[]]
     for cell in cells:
         heading = _HEADING.match(cell.source) if cell.cell_type == "markdown" else None
-        tags = _tags(cell)
-        if heading and "method" not in tags and (heading[1] == "##" or "appendix" in tags):
+        if "method" in _tags(cell):
+            cell.metadata["method"] = escape.without_markdown(heading[2]) if heading else METHOD
+            cell.source = heading[3] if heading else cell.source
+        elif heading and (heading[1] == "##" or "appendix" in _tags(cell)):
             sections.append([])
         sections[-1].append(cell)
     return sections
 
 
-def _shows(cells: list[NotebookNode]) -> bool:
-    code = [cell for cell in cells if cell.cell_type == "code"]
-    if not code and "appendix" in _tags(cells[0]):  # the heading of the appendix itself
-        return len(cells) > 1 or "\n" in cells[0].source
-    return not code or any(cell.outputs and "claims" not in _tags(cell) for cell in code)
+def _is_shown(section: list[NotebookNode]) -> bool:
+    """Tell whether a section shows anything but, in the appendix, its heading."""
+    if code := [cell for cell in section if cell.cell_type == "code"]:
+        return any(cell.outputs for cell in code)
+    return not section[0].source.startswith("###") or len(section) > 1 or "\n" in section[0].source
 
 
 def _code(cells: Iterable[NotebookNode]) -> list[str]:
     """Return the code of cells but of those of parameters, which stand at the foot."""
-    return [
-        cell.source
-        for cell in cells
-        if cell.cell_type == "code"
-        and not {"parameters", "injected-parameters"} & {*_tags(cell)}
-        and cell.source.strip()
-    ]
+    parameters = {"parameters", "injected-parameters"}
+    code = [cell for cell in cells if cell.cell_type == "code" and not parameters & {*_tags(cell)}]
+    return [cell.source for cell in code if cell.source.strip()]
 
 
-def _take_outputs(cell: NotebookNode, kind: str) -> list[str]:
-    """Take out of a cell the outputs of a kind that `notebook.Notebook` marks."""
-    outputs = list(cell.get("outputs", ()))
-    marked = [output for output in outputs if output.get("metadata", {}).get("nbbias") == kind]
-    if marked:
-        cell["outputs"] = [output for output in outputs if output not in marked]
-    data = [output.get("data", {}) for output in marked]
-    return [one.get("text/html", one.get("text/markdown", "")) for one in data]
-
-
-def _head(section: list[NotebookNode]) -> str:
-    """Head a section by its result, below its question, which is returned."""
-    results = [text for cell in section for text in _take_outputs(cell, "result")]
-    heading = _HEADING.match(section[0].source)
-    assert heading is not None
-    question = _plain(heading[2])
-    if results:
-        result = results[0].removeprefix("**").removesuffix("**")
-        above = f'<p class="asks">{escape.attribute(question)}</p>'
-        section[0].source = f"{above}\n\n## {result}\n\n{heading[3]}"
-    return question
-
-
-def _fold(cells: list[NotebookNode], number: int) -> str:
-    """Mark where a fold of the appendix begins and ends, and return its question."""
-    heading = _HEADING.match(cells[0].source)
-    assert heading is not None
-    outputs = [output.get("data", {}) for cell in cells for output in cell.get("outputs", ())]
-    titles = [_CAPTION.findall(data.get("text/html", "")) for data in outputs]
-    tables = [unescape(title) for table in titles for title in table]
-    question, cells[0].source = _plain(heading[2]), heading[3]
-    cells[0].metadata["fold"] = {"number": number, "question": question, "tables": tables}
-    cells[-1].metadata["unfold"] = True
-    return question
-
-
-def _plain(text: str) -> str:
-    return escape.without_markdown(text.strip())
-
-
-def fold_name(cell: NotebookNode) -> str:
-    r"""Name the fold of a cell tagged ``method``: by its heading, which is taken out of it.
-
-    Examples
-    --------
-    >>> from nbformat.v4 import new_markdown_cell
-    >>> named, bare = new_markdown_cell("### The paper\n\nIts text."), new_markdown_cell("So.")
-    >>> fold_name(named), fold_name(bare)
-    ('The paper', 'How this is measured')
-    """
-    heading = _HEADING.match(cell.source)
-    if not heading:
-        return METHOD
-    cell.source = heading[3]
-    return _plain(heading[2])
+def _take_outputs(cells: Iterable[NotebookNode], kind: str | None = None) -> list[NotebookNode]:
+    """Take the outputs out of cells that `notebook.Notebook` marks as of a kind; all if None."""
+    taken = []
+    for cell in cells:
+        outputs = cell.get("outputs", [])
+        marked = [o for o in outputs if kind in (None, o.get("metadata", {}).get("nbbias"))]
+        taken += marked
+        if marked:
+            cell.outputs = [output for output in outputs if output not in marked]
+    return taken

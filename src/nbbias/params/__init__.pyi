@@ -41,6 +41,7 @@ from .values import (
     shown as shown,
     sound as sound,
     validate as validate,
+    walk as walk,
     written_files as written_files,
 )
 from .yaml import as_yaml as as_yaml, override as override, read_yaml as read_yaml

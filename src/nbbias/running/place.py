@@ -30,7 +30,6 @@ _WRITTEN = (
     "finding.json",
     "tables",
     "figures",
-    "lists",
 )
 #: A folder in which a run is made, and one that a new run replaces.
 _HIDDEN = re.compile(r"\.(.+)\.[0-9a-f]{8}\.(new|old)")

@@ -174,7 +174,6 @@ def _start(planned: Run, *, workers: int, bar: int) -> Job:
         )
     description["start"] = names.start_of(planned.start, folder=planned.folder)
     tables.write(folder / share.PARAMS, planned.repeats)
-    share.keep_lists(folder, description)
     variables = {
         "NBBIAS_OUT": str(folder),
         "NBBIAS_CACHE": tables.default_cache(),
@@ -239,9 +238,7 @@ def finish(job: Job, outcome: dict[str, Any], report: Callable[[Run, Outcome], N
         if notebook.is_file():
             sections = clean(notebook)
             status = {**times, "status": outcome["status"]}
-            provenance = about.about(
-                folder, job.description, status, home=home(), place=job.run.folder
-            )
+            provenance = about.about(folder, job.description, status, home=home())
             page.write_page(
                 notebook, folder / "index.html", title=f"nbbias: {job.run.label}", about=provenance
             )
