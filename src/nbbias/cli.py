@@ -436,7 +436,7 @@ def compare_command(
 ) -> None:
     """Show runs side by side on one page, and test what changed.
 
-    Of each study, the other runs are compared with the first one named, on common units.
+    The other runs of a study are compared with the first one named, on common units.
     """
     from nbbias.pages import compare  # imports nbconvert, which takes seconds
 

@@ -67,4 +67,4 @@ def test_what_leaks_into_a_page_about_runs_does_not_run(
     folders = [run(tmp_path / name, {"m": scores(i)}) for i, name in enumerate("ab")]
     monkeypatch.setattr(compare, "table_html", lambda *_, **__: LEAKED)
     target = compare.write(folders, tmp_path / "compare.html")
-    nothing_runs(page, target, title="nbbias: llmbi/a, llmbi/b")
+    nothing_runs(page, target, title="nbbias: llmbi, a, b")

@@ -66,35 +66,18 @@ def run(
     prompts: Sequence[str] | None = None,
     **outcome: Any,
 ) -> Path:
-    """Save a run of which each model has a score for each prompt, two prompts a dimension."""
-    rows, estimates = [], []
+    """Save a run of which each model has a score for each prompt."""
+    estimates, blocks = [], []
     for model, scores in values.items():
-        named = prompts or [f"p{i}" for i in range(len(scores))]
-        rows += [
-            {
-                "model": model,
-                "dimension": f"d{i // 2}",
-                "prompt": prompt,
-                "sample": 1,
-                "score": score,
-                "weighted_bias": 0.0,
-                "instrument": instrument,
-            }
-            for i, (prompt, score) in enumerate(zip(named, scores, strict=True))
-        ]
         result = stats.one_sample(np.array(scores, dtype=float), confidence=0.95).row()
         estimates.append(INDEX | {"model": model, "null": 0.2, **result})
-        estimates.append(
-            {
-                "measure": "llmbi",
-                "statistic": "anova",
-                "model": model,
-                "n": len(scores),
-                "estimate": round(float(np.mean(scores)), 1),
-            }
-        )
+        no_mean = {"measure": "llmbi", "statistic": "anova", "n": len(scores)}
+        estimates.append(no_mean | {"model": model, "estimate": round(float(np.mean(scores)), 1)})
+        index = prompts or [f"p{i}" for i in range(len(scores))]
+        key = INDEX | {"model": model, "instrument": instrument}
+        blocks.append((key, pd.Series(scores, index=list(index))))
     table = tables.estimates(estimates, study="llmbi", instrument=instrument, confidence=0.95)
-    tables.save_table(pd.DataFrame(rows), "scores", out=folder)
+    tables.save_table(tables.units(blocks, study="llmbi"), "units", out=folder)
     tables.save_table(table, "estimates", out=folder)
     declared = reading_claims.declared(table, claims, confidence=0.95)
     tables.save_table(declared, "claims", out=folder)

@@ -86,9 +86,9 @@ def test_one_model_of_another_name_is_the_same_model(tmp_path: Path) -> None:
 def test_units_that_are_not_those_of_the_estimate_are_left_out(tmp_path: Path) -> None:
     folder = run(tmp_path / "a", {"m": scores(1)})
     assert len(changes.read(folder).units) == 1
-    table = tables.saved_table(folder, "scores")
+    table = tables.saved_table(folder, "units")
     assert table is not None
-    tables.save_table(table.assign(score=table["score"] + 0.1), "scores", out=folder)
+    tables.save_table(table.assign(value=table["value"] + 0.1), "units", out=folder)
     assert changes.read(folder).units == {}
 
 

@@ -63,10 +63,10 @@ def test_models_of_all_runs_stand_side_by_side(tmp_path: Path) -> None:
     headings = ["What changed from one to two", "What changed from one to three"]
     assert [h.get_text() for h in page.find_all("h2")][:2] == headings
     _, *rows = cells(page.select_one("h3 ~ details .nbbias-table"))
-    assert [row[0] for row in rows] == ["a, one", "a, three", "a, two", "b, one"]
+    assert [row[0] for row in rows] == ["a, one", "a, two", "a, three", "b, one"]
     estimates = changes.read(folders[1]).estimates
     index = estimates.loc[estimates["statistic"] == "index", "estimate"].iloc[0]
-    assert rows[2][1].startswith(f"{index:.3f} [")
+    assert rows[1][1].startswith(f"{index:.3f} [")
     assert page.select_one("h3 + figure img")["alt"].startswith("LLM Bias Index: a dot")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import zipfile
@@ -45,113 +46,76 @@ def test_an_archive_holds_what_an_appendix_needs(folder: Path, tmp_path: Path) -
 
 @pytest.fixture
 def user_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run of `cogs` and one of `news_bias`, with lists and data of their own."""
-    machine = tmp_path / "home" / "somebody"
+    """A run of `news_bias` with lists and data of somebody's own."""
+    machine = tmp_path / "home" / "some & body"
     monkeypatch.setenv("NBBIAS_DATA", str(machine / "data"))
     for name, content in {
         "data/news.csv": "article_id,text\n1,She said so.\n",
         "secret/made.csv": "article_id,text,model\n1,He said so.,m\n",
         "one/terms.csv": "group,term\nold,elderly\nold,pensioner\nyoung,teen\nyoung,youth\n",
-        "two/terms.csv": "group,term\na,Ann\na,Amy\nb,Bob\nb,Ben\n",
     }.items():
         tables.write(machine / name, content)
-    given = {
+    made_path = str(machine / "secret/made.csv")
+    values = {
         "originals_path": "${NBBIAS_DATA}/news.csv",
-        "generations_path": str(machine / "secret/made.csv"),
-        "biases": ["race", "age"],
+        "generations_path": made_path,
+        "biases": ["age"],
         "lexicon_paths": {"age": str(machine / "one/terms.csv")},
-        "names_path": str(machine / "two/terms.csv"),
-        "toxicity_scorer": "~/somebody/checkpoint.pt",
-        "topics_seeds": [1],
+        "toxicity_scorer": "~/some & body/checkpoint.pt",
     }
-    given = {
-        name: value
-        for name, value in given.items()
-        if name in STUDIES["news_bias"].parameters.model_fields
-    }
-    parameters = registry.validate("news_bias", given)
+    parameters = registry.validate("news_bias", values)
     made = tmp_path / "runs" / "news_bias" / "own"
-    notebook = tables.write(
-        made / "notebook.ipynb",
-        json.dumps(
-            {
-                "source": [
-                    f"generations_path = {given['generations_path']!r}",
-                    str(machine / "data/news.csv"),
-                ]
-            }
-        ),
-    )
-    page = f"<p>{share.TRAIL}&quot;{given['generations_path']}&quot;</p>"
+    source = [f"generations_path = {made_path!r}", str(machine / "data/news.csv")]
+    notebook = tables.write(made / "notebook.ipynb", json.dumps({"source": source}))
+    page = f"<p>{share.TRAIL}&quot;{html.escape(made_path)}&quot;</p>"
     tables.write(made / "index.html", page)
-    tables.write(made / "params.yaml", share.yaml_of("news_bias", parameters.model_dump()))
     tables.save_table(claims(PLAIN), "estimates", out=made)
     ended = {"status": "ok", "error": None, "started": "2024-05-01T10:00:00", "seconds": 1.0}
     described = manifest.describe("news_bias", "own", parameters, notebook)
-    share.keep_lists(made, described)
-    manifest.write(made, described, **ended)
+    manifest.write(made, described | {"start": str(machine)}, **ended)
     return made
 
 
-def test_an_archive_brings_lists_and_tells_no_path_of_this_machine(
+def test_an_archive_tells_no_path_of_this_machine_and_can_be_run(
     user_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, _ = share.export(user_files, tmp_path)
     there = tmp_path / "there"
     with zipfile.ZipFile(path) as archive:
-        assert not [name for name in archive.namelist() if b"somebody" in archive.read(name)]
+        assert not [name for name in archive.namelist() if b"some &" in archive.read(name)]
         archive.extractall(there)
-    names = {one.name for one in (there / "lists").iterdir()}
-    assert names == {"1-terms.csv", "2-terms.csv"}
-    assert not list(there.rglob("made.csv")) and not list(there.rglob("news.csv"))
     content = parse_yaml((there / "params.yaml").read_text())
     assert content["originals_path"] == "${NBBIAS_DATA}/news.csv"
     assert content["generations_path"] == "made.csv"
+    assert content["lexicon_paths"] == {"age": "terms.csv"}
     assert content["toxicity_scorer"] == "checkpoint.pt"
     assert "made.csv" in (there / "notebook.ipynb").read_text()
     assert (there / "index.html").read_text() == "<p>&quot;made.csv&quot;</p>"
     needed = (there / "README.txt").read_text()
-    assert "  made.csv\n" in needed and "  ${NBBIAS_DATA}/news.csv\n" in needed
-    assert "terms.csv" not in needed
-    # With the data that it asks for, it runs.
+    for name in ("news.csv", "made.csv", "terms.csv"):
+        assert f"  {name}\n    for " in needed
+    # With the files that it asks for, it runs.
     monkeypatch.chdir(there)
     with pytest.raises(ParameterError, match="generations_path: no such file"):
         plan.plan([Path("params.yaml")])
-    assert "README.txt" in Path("params.yaml").read_text()
-    secret = tmp_path / "home" / "somebody" / "secret" / "made.csv"
-    secret.rename(there / "made.csv")
+    for secret in ("secret/made.csv", "one/terms.csv"):
+        source = tmp_path / "home" / "some & body" / secret
+        source.rename(there / source.name)
     with pytest.raises(tables.NbbiasError, match=r"toxicity_scorer: no 'checkpoint\.pt'"):
         plan.plan([Path("params.yaml")])
     (there / "checkpoint.pt").touch()
-    (one,) = plan.plan([Path("params.yaml")])
-    before = manifest.read(user_files)["data"]
-    files = params.input_files(one.parameters)
+    (planned,) = plan.plan([Path("params.yaml")])
+    before = manifest.read(user_files)["data"]  # type: ignore[index]
+    files = params.input_files(planned.parameters)
     assert {name: tables.file_sha256(file) for name, file in files.items()} == {
         name: entry["sha256"] for name, entry in before.items()
     }
-
-
-def test_lists_come_from_the_run_as_it_read_them_or_are_asked_for(
-    user_files: Path, tmp_path: Path
-) -> None:
-    for where in ("one", "two"):
-        (tmp_path / "home/somebody" / where / "terms.csv").unlink()
-    with zipfile.ZipFile(share.export(user_files, tmp_path / "first.zip")[0]) as archive:
-        assert b"pensioner" in archive.read("lists/1-terms.csv")
-    for one in (user_files / "lists").iterdir():
-        one.write_text("group,term\n")
-    path, _ = share.export(user_files, tmp_path)
-    with zipfile.ZipFile(path) as archive:
-        assert not [name for name in archive.namelist() if name.startswith("lists/")]
-        assert archive.read("README.txt").count(b"terms.csv") == 2
-        assert b"somebody" not in archive.read("params.yaml")
 
 
 def test_nothing_outside_a_run_is_published(folder: Path, tmp_path: Path) -> None:
     """Neither what links in it point to, nor what its manifest, which may be forged, names."""
     secret = tables.write(tmp_path / "elsewhere" / "secret.csv", "group,term\na,SECRET\n")
     (folder / "tables" / "link.csv").symlink_to(secret)
-    (folder / "lists").symlink_to(secret.parent)
     described = manifest.read(folder)
     entry = {"path": str(secret), "sha256": tables.file_sha256(secret)}
     manifest.write(folder, described | {"data": {"names_path": entry}})
@@ -187,7 +151,7 @@ def test_a_site_tells_no_path_of_this_machine(user_files: Path, tmp_path: Path) 
     gallery.publish(tmp_path / "runs", tmp_path / "site")
     every = [path for path in (tmp_path / "site").rglob("*") if path.is_file()]
     assert tmp_path / "site/news_bias/own/params.yaml" in every
-    assert not [path for path in every if b"somebody" in path.read_bytes()]
+    assert not [path for path in every if b"some &" in path.read_bytes()]
 
 
 def test_an_archive_in_a_folder_is_named_after_its_run(

@@ -14,6 +14,7 @@ import pandas as pd
 from nbbias import studies, tables
 from nbbias.pages import changes, page
 from nbbias.reading import Drawn, Table, figures, names, significance, templates
+from nbbias.reading.prose import capitalize
 from nbbias.reading.tables import p_in_table, readable, table_html
 from nbbias.tables import NbbiasError
 
@@ -125,12 +126,18 @@ def _side_by_side(runs: Mapping[str, changes.Run]) -> Iterator[dict[str, str]]:
     for _, subset in whole.groupby(["measure", "statistic"], sort=False):
         rows, lead = _name(subset), subset.iloc[0]
         caption = figures.caption(rows, lead["what"], band=lead["null_is"])
-        figure = figures.claims(rows, words={"band": lead["null_is"]})
+        caption = f"{caption} {capitalize(lead['reading'])}."
         alt = f"{lead['what']}: a dot with its interval for each model and run."
+        panels = list(rows["panel"].unique())
+        parts = [rows[rows["panel"].isin(panels[i : i + 2])] for i in range(0, len(panels), 2)]
+        drawn = [
+            Drawn(figures.claims(part, words={"band": lead["null_is"]}), part, alt, "", caption)
+            for part in parts
+        ]
         table = readable(rows, ["panel", "model and run"], rows=None)
         yield {
             "what": lead["what"],
-            "figure": _figure(Drawn(figure, rows, alt, "", f"{caption} {lead['reading']}.")),
+            "figure": "".join(_figure(part) for part in drawn),
             "table": table_html(table),
         }
 
@@ -140,22 +147,21 @@ def _name(rows: pd.DataFrame) -> pd.DataFrame:
     judged = rows["judge"].ne("") | rows["evaluator"].ne("")
     overall = rows["model"].eq("all")  # of a judge, over the texts of all models
     rows = rows[~judged | overall | ~overall.any()]
+    overall = rows["bias"].eq("")
+    rows = rows[overall | ~overall.any()]
     records = rows.to_dict("records")
     who, what = ("judge", "evaluator", "model"), ("bias", "group", "source", "prompt")
-    several = rows["run"].nunique() > 1
-    cell = [
-        ", ".join([*names.details(row, rows, keys=who), *([row["run"]] if several else [])])
-        for row in records
-    ]
+    name = [", ".join(names.details(row, rows, keys=who)) for row in records]
     panel = [
         ", ".join([names.measure(row), *names.details(row, rows, keys=what, always=())])
         for row in records
     ]
-    rows = rows.assign(cell=cell, panel=panel, **{"model and run": cell})
-    rows = rows[rows["panel"].isin(rows["panel"].unique()[:_PANELS])]
-    place = {name: i for i, name in enumerate(names.order(rows["cell"]))}
-    order = rows.assign(panel=figures.first_seen(rows["panel"]), cell=rows["cell"].map(place))
-    return rows.loc[order.sort_values(["panel", "cell"], kind="stable").index]
+    cell = pd.Series(name, rows.index) + (", " + rows["run"] if rows["run"].nunique() > 1 else "")
+    rows = rows.assign(panel=panel, cell=cell, **{"model and run": cell})
+    order = pd.DataFrame({"panel": figures.first_seen(rows["panel"]), "name": name})
+    order["name"] = order["name"].map(names.order(name).index)
+    rows = rows.loc[order.sort_values(["panel", "name"], kind="stable").index]
+    return rows[rows["panel"].isin(rows["panel"].unique()[:_PANELS])]
 
 
 def _figure(drawn: Drawn) -> str:

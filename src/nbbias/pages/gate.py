@@ -8,7 +8,7 @@ second need no correction: the gate opens where every one of them is small.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from xml.etree import ElementTree
@@ -114,7 +114,7 @@ def gate(
     count = f"in {(table['verdict'] == verdict).sum()} of {len(table)} claims"
     settings = changes.settings([first.manifest, second.manifest])
     differing = settings.loc[settings["kind"].isin(["parameter", "data"]), "name"].unique()
-    unmeasured = sorted({*second.declared["claim"]} - {*rows["claim"]}) if claims is None else []
+    unmeasured = sorted({*(claims or second.declared["claim"])} - {*rows["claim"]})
     remarks = {
         "Compared as one model": renamed,
         "Measured in neither run": ", ".join(f"claim {number:.0f}" for number in unmeasured),
@@ -140,13 +140,13 @@ def _declared(
         listed = ", ".join(map(str, numbers)) or "none; name some under claims: in its params file"
         raise NbbiasError(where, f"declares no such claim; its claims are: {listed}")
     subjects = dict(zip(declared[_SUBJECT].itertuples(index=False), declared["claim"], strict=True))
-    keys = changes.keys_of(declared)
-    gone = first.declared[[key not in keys for key in changes.keys_of(first.declared)]]
+    keys = {key[:-1] for key in changes.keys_of(declared)}  # by whichever instrument
+    gone = first.declared[[key[:-1] not in keys for key in changes.keys_of(first.declared)]]
     same = [subjects.get(subject, 0) for subject in gone[_SUBJECT].itertuples(index=False)]
     rows = pd.concat([declared, gone.assign(claim=same, estimate=np.nan)], ignore_index=True)
     rows = rows[rows["claim"].isin(claims or numbers)]
     measured = {*changes.keys_of(first.estimates.dropna(subset="estimate"))}
-    rows = rows[rows["estimate"].notna() | [key in measured for key in changes.keys_of(rows)]]
+    rows = rows[[key in measured or pd.notna(value) for key, value in _estimates(rows)]]
     if rows.empty:
         raise NbbiasError(where, "no claim was measured in this run or the baseline")
     return rows.assign(name=[names.label(row) for row in rows.to_dict("records")])
@@ -154,7 +154,7 @@ def _declared(
 
 def _refuse_untestable(rows: pd.DataFrame, run: changes.Run, *, where: str) -> None:
     """Refuse claims that cannot be tested, each once, with what to do about it."""
-    no_units = rows["estimate"].notna() & [key not in run.units for key in changes.keys_of(rows)]
+    no_units = [key not in run.units and pd.notna(value) for key, value in _estimates(rows)]
     untestable = (
         f"has no direction that is worse, or no values by {run.study.called}; choose others by "
         f"--claims, or declare one of: {', '.join(run.study.worse) or 'none'}"
@@ -163,12 +163,17 @@ def _refuse_untestable(rows: pd.DataFrame, run: changes.Run, *, where: str) -> N
         "needs a non-inferiority margin: how large a worsening do you accept? Give --margin, or "
         "its smallest_effect, in the unit of its estimate"
     )
-    kinds = [~rows["statistic"].isin(list(run.study.worse)) | no_units, rows["margin"].isna()]
+    no_direction = ~rows["statistic"].isin(list(run.study.worse))
+    kinds = [no_direction | np.array(no_units), rows["margin"].isna()]
     problem = pd.Series(np.select(kinds, [untestable, unbounded], ""), rows.index)
     refused = rows.assign(problem=problem)[problem.ne("")].drop_duplicates("claim")
     if len(refused):
         lines = "claim " + refused["claim"].astype(int).astype(str) + ", " + refused["name"]
         raise NbbiasError(where, (lines + ", " + refused["problem"]).to_list())
+
+
+def _estimates(rows: pd.DataFrame) -> Iterator[tuple[changes.Key, float]]:
+    return zip(changes.keys_of(rows), rows["estimate"], strict=True)
 
 
 def _key(row: Row) -> changes.Key:
