@@ -52,15 +52,13 @@ def differing(parameters: Parameters, than: Mapping[str, Any] | None = None) -> 
     whole = all(whole for _, whole in parts.values()) and not name.endswith((".", FAILED))
     if whole and len(name) <= LONGEST:
         return name
-    digest = hash_json(differ)[:8]
-    return f"{_HOSTILE.sub('_', name)[: LONGEST - 9]}-{digest}"
+    return f"{_HOSTILE.sub('_', name)[: LONGEST - 9]}-{hash_json(differ)[:8]}"
 
 
 def _as_json(values: Mapping[str, Any]) -> dict[str, Any]:
     """Return values as a manifest holds them: lists and tuples are alike, and so are 0 and -0."""
-    written = json.dumps(values, default=str)
-    read: dict[str, Any] = json.loads(written, parse_float=lambda text: float(text) + 0.0)
-    return read
+    text = json.dumps(values, default=str)
+    return dict(json.loads(text, parse_float=lambda number: float(number) + 0.0))
 
 
 def _in_words(value: Any) -> tuple[str, bool]:

@@ -53,8 +53,8 @@ def validate(
     try:
         return model.model_validate(dict(values), context=context)
     except ValidationError as error:
-        errors = error.errors(include_url=False)[:_TOLD]
-        sentences = [sentence for e in errors for sentence in _in_words(e, model, listed)][:_TOLD]
+        errors = error.errors(include_url=False)[:_NAMED]
+        sentences = [sentence for e in errors for sentence in _in_words(e, model, listed)][:_NAMED]
         more = error.error_count() - len(errors)
         raise ParameterError(
             where, [*sentences, *[f"and {more:,} more mistakes"] * bool(more)]
@@ -70,13 +70,7 @@ def sound(model: type[Model], values: Mapping[str, Any]) -> Model:
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        paths: set[str] = set()
-
-        def note(name: str, path: str, kind: str) -> str:
-            paths.add(name.split(".")[0])
-            return path
-
-        map_paths(model, values, note)
+        paths = {name.split(".")[0] for name, _, _ in list_paths(model, values)}
         wrong = {sentence["loc"][0] for sentence in error.errors() if sentence["loc"]} - paths
         valid = {name: value for name, value in values.items() if name not in wrong}
         return model.model_construct(**valid)
@@ -84,15 +78,8 @@ def sound(model: type[Model], values: Mapping[str, Any]) -> Model:
 
 def written_files(parameters: BaseModel) -> dict[str, str]:
     """Return the data files that a parameter set names, by parameter, as they are written."""
-    paths: dict[str, str] = {}
-
-    def note(name: str, path: str, kind: str) -> str:
-        if kind in {"file", "file or none"}:
-            paths[name] = path
-        return path
-
-    map_paths(type(parameters), dict(parameters), note)
-    return paths
+    paths = list_paths(type(parameters), dict(parameters))
+    return {name: path for name, path, kind in paths if kind in {"file", "file or none"}}
 
 
 def input_files(parameters: BaseModel) -> dict[str, Path]:
@@ -150,6 +137,18 @@ def walk(
     return change(name, value, schema)
 
 
+def list_paths(model: type[BaseModel], values: Mapping[str, Any]) -> list[tuple[str, str, str]]:
+    """Return name, path and kind (as `map_paths` has them) of each path among values."""
+    paths = list[tuple[str, str, str]]()
+
+    def note(*path: str) -> str:
+        paths.append((path[0], path[1], path[2]))
+        return path[1]
+
+    map_paths(model, values, note)
+    return paths
+
+
 def map_paths(
     model: type[BaseModel], values: Mapping[str, Any], change: Callable[[str, str, str], str]
 ) -> dict[str, Any]:
@@ -187,8 +186,8 @@ def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> list[
     return [f"{name}: {error['msg'].lower()}, but got {shown(given)}{_yaml_hint(kind, given)}"]
 
 
-#: Mistakes that are told one by one; a message has room for these and the number of the others.
-_TOLD = 19
+#: Mistakes that are named one by one; a message has room for these and the number of the others.
+_NAMED = 19
 
 _SHORT = reprlib.Repr()
 _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel = 100, 100, 3
@@ -225,21 +224,19 @@ def describe(model: type[BaseModel]) -> pd.DataFrame:
 
     Those that all studies share come last.
     """
-    schema = model.model_json_schema()["properties"]
-    names = [name for name in model.model_fields if name not in Parameters.model_fields]
-    shared = [name for name in Parameters.model_fields if name in model.model_fields]
-    fields = {name: model.model_fields[name] for name in [*names, *shared]}
+    schema, fields = model.model_json_schema()["properties"], model.model_fields
+    shared = [name for name in Parameters.model_fields if name in fields]
     rows = [
-        (
-            name,
-            _type(schema[name]),
-            "required" if field.is_required() else field.get_default(),
-            _range(schema[name]),
-            field.description,
-        )
-        for name, field in fields.items()
+        {
+            "name": name,
+            "type": _type(schema[name]),
+            "default": "required" if fields[name].is_required() else fields[name].get_default(),
+            "range": _range(schema[name]),
+            "meaning": fields[name].description,
+        }
+        for name in [*(name for name in fields if name not in shared), *shared]
     ]
-    return pd.DataFrame(rows, columns=["name", "type", "default", "range", "meaning"])
+    return pd.DataFrame(rows)
 
 
 _PYTHON_TYPES = {
@@ -264,22 +261,18 @@ def _range(schema: Mapping[str, Any]) -> str:
         return _range(any_of[0])
     if "enum" in schema:
         return " | ".join(map(str, schema["enum"]))
-    if schema.get("format") == "file":
-        return "a file, or 'sample' for the shipped one"
-    if schema.get("format") == "file or none":
-        return "a file, 'sample' for the shipped one, or 'none'"
-    low, high = schema.get("minimum"), schema.get("maximum")
-    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
-    bounds = [
-        f"{sign} {bound:g}" if abs(bound) < 1e6 else f"{sign} {bound:,}"
-        for sign, bound in ((">", above), ("≥", low), ("<", below), ("≤", high))
-        if bound is not None
-    ]
-    inner = schema.get("additionalProperties")
-    each = _range(inner) if isinstance(inner, dict) else ""
-    if each:
-        bounds = [each + " each"]
-    return ", ".join(bounds)
+    if isinstance(inner := schema.get("additionalProperties"), dict) and (each := _range(inner)):
+        return f"{each} each"
+    bounds = {"exclusiveMinimum": ">", "minimum": "≥", "exclusiveMaximum": "<", "maximum": "≤"}
+    limits = [(sign, schema[bound]) for bound, sign in bounds.items() if bound in schema]
+    written = [f"{sign} {n:g}" if abs(n) < 1e6 else f"{sign} {n:,}" for sign, n in limits]
+    return ", ".join(written) or _FILES.get(schema.get("format", ""), "")
+
+
+_FILES = {
+    "file": "a file, or 'sample' for the shipped one",
+    "file or none": "a file, 'sample' for the shipped one, or 'none'",
+}
 
 
 def cell_source(model: type[BaseModel]) -> str:

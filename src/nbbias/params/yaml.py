@@ -14,7 +14,6 @@ from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 from ruamel.yaml.nodes import ScalarNode
-from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.representer import SafeRepresenter
 
 from nbbias import tables
@@ -77,7 +76,7 @@ def parse(text: str, *, where: str = "text") -> Any:
     Raises
     ------
     ParameterError
-        The text is no YAML, or holds an anchor or an alias: with its line.
+        The text is no YAML, holds too much, or holds an anchor or an alias: with its line.
     """
     try:
         _check_events(text)
@@ -86,7 +85,7 @@ def parse(text: str, *, where: str = "text") -> Any:
     except UnicodeEncodeError:
         problem = "half a character (a lone surrogate) is no text; write the character itself"
     except (YAMLError, ValueError, LookupError, TypeError) as error:
-        problem = _describe(error, text)
+        problem = _describe(error)
     else:
         return value
     raise ParameterError(where, f"not readable as YAML: {problem}")
@@ -112,10 +111,7 @@ def _check_events(text: str) -> None:
             raise MarkedYAMLError(problem=problem, problem_mark=event.start_mark)
 
 
-def _describe(error: Exception, text: str) -> str:
-    if isinstance(error, ReaderError):
-        number = text.count("\n", 0, error.position) + 1
-        return f"line {number}: the character U+{ord(text[error.position]):04X} cannot stand in it"
+def _describe(error: Exception) -> str:
     if not isinstance(error, MarkedYAMLError):
         return str(error)[:_QUOTED]
     line = f"line {error.problem_mark.line + 1}: " if error.problem_mark else ""

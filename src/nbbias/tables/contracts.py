@@ -246,7 +246,8 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     faults = []
     if contract.unique and set(contract.unique) <= set(table):
         hint = "; number repeats in the column sample" if "sample" in contract.unique else ""
-        error = f"the same {', '.join(contract.unique)} stand twice{hint}"
+        verb = "stand" if len(contract.unique) > 1 else "stands"
+        error = f"the same {', '.join(contract.unique)} {verb} twice{hint}"
         faults += _faults((table.duplicated(list(contract.unique)), error))
     if not breaches and not faults:
         rows = ((~rule.holds(table).astype(bool), rule.error) for rule in contract.checks)
