@@ -129,7 +129,7 @@ def test_pairs_stand_by_direction() -> None:
     figure = figures.pairs(found).figure
     assert len(figure.axes) == 9
     assert dots(figure.axes[2]) == [value(found, "pair_share", dimension=None, bias=None)]
-    titles = [ax.get_title(loc="left").strip() for ax in figure.axes[::3]]
+    titles = [ax.get_title(loc="left").split(" · ")[0] for ax in figure.axes[::3]]
     assert titles == ["all pairs", "antistereo", "stereo"]
 
 
@@ -137,7 +137,8 @@ def test_errors_name_both_columns_though_dialect_has_no_misses() -> None:
     checks = errors.checks()
     found = errors.estimates(simulated(checks))
     figure = figures.errors(found).figure
-    named = [ax.get_title(loc="right") for ax in figure.axes if ax.axison]
+    titles = [ax.get_title(loc="left").replace("\n", " ") for ax in figure.axes if ax.axison]
+    named = [title.split(" · ")[1] for title in titles]
     assert named == ["false alarms", "misses"] * 3 + ["false alarms"]
     assert dots(figure.axes[0]) == [value(found, "false_alarm_rate", dimension=errors.REPORTED)]
 

@@ -144,8 +144,10 @@ def test_what_a_page_says_of_effects(golden: Golden) -> None:
     golden("biased_prompts_effects", says)
     change = row(table, "share_difference_change", model="m")
     low, high = sorted(abs(100 * change[end]) for end in ("ci_low", "ci_high"))
-    numbers = f"({abs(100 * change['estimate']):.1f} points; 95% CI {low:.1f} to {high:.1f}; N = 30"
-    assert f"smaller in m {numbers} articles;" in says["one of two models"][0]
+    size = f"was {abs(100 * change['estimate']):.1f} percentage points smaller than"
+    assert f"In 1 of 2 models (m), a's share of group terms {size}" in says["one of two models"][0]
+    numbers = f"(95% CI {low:.1f} to {high:.1f}; N = 30 articles;"
+    assert numbers in says["one of two models"][0]
     assert "100% (83% to 100% if the 1 refused beside 5 counted)" in says["bounds"][0]
     assert "(33% to 100% if the 20 refused beside 10 counted)" in says["bounds of few"][0]
 

@@ -57,7 +57,7 @@ def test_what_leaks_into_a_page_does_not_run(page: Page, tmp_path: Path) -> None
 
 
 def test_what_leaks_beside_a_frame_of_ours_does_not_run(page: Page, tmp_path: Path) -> None:
-    view = news.explore.topics.frame(reading.frames.ldavis("{}"), title="LDAvis")
+    view = news.explore.topics.frame(reading.templates.ldavis("{}"), title="LDAvis")
     nothing_runs(page, notebook(tmp_path, view + LEAKED), title="t")
 
 

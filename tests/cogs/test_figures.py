@@ -71,7 +71,7 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
     figure = figures.identity_or_position(estimates).figure
     assert len(figure.axes) == 3 * 2  # axes of identity by judges
     ax = figure.axes[0]
-    assert [ax.get_title(loc="right") for ax in figure.axes[:2]] == ["one", "two"]
+    assert [ax.get_title(loc="left") for ax in figure.axes[:2]] == ["race · one", "race · two"]
     ways = ["as published", "orders balanced", "position"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ways
     own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == "race")]
@@ -158,8 +158,8 @@ def test_every_reference_has_a_row_of_panels() -> None:
     figure = figures.references(table).figure
     assert len(figure.axes) == 4
     assert [ax.get_title(loc="left") for ax in figure.axes][::2] == [
-        "race: to centroid of groups",
-        "race: to White",
+        "race: to centroid of groups · m",
+        "race: to White · m",
     ]
     assert dots(figure.axes[0]) == [0.2, 0.3]
 

@@ -143,8 +143,9 @@ def test_replicates_lead_and_are_named_at_their_range() -> None:
     )
     drawn = figures.distances(TABLE, pd.concat([chance, named], ignore_index=True))
     assert (drawn.rows["null_high"] == 0.9).all()
-    assert [text.get_text() for text in drawn.figure.axes[0].texts] == ["one model asked twice"]
-    assert not drawn.figure.legends and "one model asked twice" in drawn.caption
+    (legend,) = drawn.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["one model asked twice"]
+    assert "one model asked twice" in drawn.caption
     assert "one model asked twice" in drawn.alt
 
 

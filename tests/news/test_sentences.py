@@ -54,20 +54,23 @@ def test_what_is_shown_is_told_with_interval_n_and_p_and_nothing_else_is(
 ) -> None:
     told = differences(TABLE, confidence)[place]
     assert told.startswith(f"**{bias.capitalize()}.** ")
-    left = 0
-    for row in family(bias).to_dict("records"):
-        ends = sorted(abs(100 * row[end]) for end in ("ci_low", "ci_high"))
-        low, high = (f"{end:.1f}" for end in ends)
-        lost = f" ({row['n_lost']:.0f} excluded)" if row["n_lost"] else ""
-        numbers = f"({abs(100 * row['estimate']):.1f} points; {confidence:.0%} CI "
-        if row["ci_low"] * row["ci_high"] > 0:
-            numbers += f"{low} to {high}; N = {row['n']:.0f} articles{lost}; "
-            numbers += f"{reading.p_value(row['p_adjusted'])}, Holm-adjusted)"
-        shown = row["p_adjusted"] < 1 - confidence
-        assert (numbers in told) == shown
-        left += not shown
-        if shown:
-            assert f" was {'smaller' if row['estimate'] < 0 else 'larger'} in " in told
+    rows = family(bias)
+    significant = rows["p_adjusted"] < 1 - confidence
+    sides = rows[significant].groupby(["group", rows["estimate"] < 0], sort=False)
+    for (_, negative), side in sides:
+        sizes = [abs(100 * row) for row in side["estimate"]]
+        size = f"{sizes[0]:.1f}" if len(side) == 1 else f"{min(sizes):.0f} to {max(sizes):.0f}"
+        assert f"was {size} percentage points {'smaller' if negative else 'larger'} than" in told
+        row = side.iloc[0]
+        if len(side) == 1 and row["ci_low"] * row["ci_high"] > 0:
+            low, high = sorted(abs(100 * row[end]) for end in ("ci_low", "ci_high"))
+            lost = f", {row['n_lost']:.0f} excluded" if row["n_lost"] else ""
+            assert (
+                f"({confidence:.0%} CI {low:.1f} to {high:.1f}; N = {row['n']:.0f} articles{lost}; "
+                f"{reading.p_value(row['p_adjusted'])}, Holm-adjusted)"
+            ) in told
+    assert told.count("than in the human articles") == len(sides)
+    left = len(rows) - significant.sum()
     assert ("No significant difference" in told) == bool(left)
 
 
@@ -217,7 +220,7 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
     }
     golden("news_leads", says)
     # 0.08 is 1.994 standard errors; at half the level 2.29 + 0.85 of them are needed.
-    assert "minimum detectable difference at 80% power: 13 points" in says["nothing shown"][0]
+    assert "minimum detectable difference at 80% power: 13 percentage" in says["nothing shown"][0]
 
 
 def test_what_a_page_says_of_the_rest(golden: Golden) -> None:

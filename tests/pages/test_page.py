@@ -37,13 +37,13 @@ def test_a_page_lets_no_script_run_but_its_own(tmp_path: Path) -> None:
 
 
 def test_a_page_with_a_frame_lets_the_frames_scripts_run(tmp_path: Path) -> None:
-    view = reading.frames.ldavis("{}")
+    view = reading.templates.ldavis("{}")
     shown = nbformat.v4.new_output(
         "display_data", {"text/html": news.explore.topics.frame(view, title="LDAvis")}
     )
     page = written(tmp_path, nbformat.v4.new_code_cell("x", outputs=[shown]))
     loader = BeautifulSoup(view, "html.parser").script.string
-    own = [hashed(one) for one in (loader, reading.frames.scripts()[1])]
+    own = [hashed(one) for one in (loader, reading.templates.scripts()[1])]
     assert allowed(page)[1:] == own
     (tmp_path / "frame.html").write_text(view)
     assert allowed(tmp_path / "frame.html") == own

@@ -17,6 +17,7 @@ from tests.conftest import Golden
 from tests.reading.rows import ROW, SOME, rows_of, shown
 
 MINUS = "\N{MINUS SIGN}"
+ORIGINALS = "in the originals"
 
 
 # --- numbers ----------------------------------------------------------------------------------
@@ -117,14 +118,15 @@ def test_those_that_cannot_be_significant_are_counted() -> None:
 
 
 def sentence(**changed: Any) -> str:
+    row = {"confidence": 0.95} | ROW | changed
     return reading.estimate_sentence(
-        ROW | changed, subject="The index is", unit="prompts", null="Neutral prose", confidence=0.95
+        row, subject="The index is", unit="prompts", null="Neutral prose"
     )
 
 
 def lead(rows: pd.DataFrame) -> list[str]:
     parts = phrases.families(rows)
-    summary = phrases.summarize(parts, reference="in the originals")
+    summary = phrases.summarize(parts, reference=ORIGINALS)
     return [*summary.sentences, phrases.technical(parts), *phrases.power(rows)]
 
 
@@ -153,14 +155,14 @@ def test_what_is_said(golden: Golden) -> None:
     for name, case in cases.items():
         mde = reading.significance.minimum_detectable_effect(case)
         lines += [f"## {name}", *map(shown, lead(case))]
-        lines += [f"- {shown(phrases.differences(case, mde=mde))}"]
+        lines += [f"- {shown(phrases.differences(case, mde=mde, reference=ORIGINALS))}"]
         lines += [f"# {shown(phrases.heading(case, none='Nothing'))}", ""]
     lost = {"p_adjusted": None, "reason": "one article", "model": "b"}
-    says = "in {which} {group} is {size} {direction}"
+    says = "in {which} {group} is {estimate}"
     lines += [
         "## families",
         count([{}, {"model": "phi_3", "estimate": -0.02}, lost], unit="pairs"),
-        count([{"p_adjusted": 0.2}, {"p_adjusted": 0.3, "model": "b"}], correction="fdr_bh"),
+        count([{"p_adjusted": 0.2}, {"p_adjusted": 0.3, "model": "b"}]),
         count([{"group": "<b>x</b>", "source": "*CNN*"}, {"source": "AP"}], says=says),
         count([lost, lost]),
         count([]),
@@ -176,10 +178,10 @@ def test_what_is_said(golden: Golden) -> None:
 
 def test_a_summary_returns_the_rows_that_it_names() -> None:
     rows = rows_of(*SOME).assign(estimate=[-0.1, 0.2, 0.3], p_adjusted=[0.001, 0.03, 0.02])
-    summary = phrases.summarize(phrases.families(rows), reference="in the originals")
+    summary = phrases.summarize(phrases.families(rows), reference=ORIGINALS)
     # m0 lies below, m2 and m1 above: two clauses.
     assert summary.claims["model"].tolist() == ["m0", "m2", "m1"]
-    none = phrases.summarize([rows.assign(p_adjusted=1.0)], reference="in the originals")
+    none = phrases.summarize([rows.assign(p_adjusted=1.0)], reference=ORIGINALS)
     assert none.claims.empty
 
 
@@ -196,7 +198,10 @@ def test_power_names_the_largest_detectable_difference_first_and_counts_the_rest
 @pytest.mark.parametrize("name", hostile.ALL)
 def test_whatever_a_name_holds_is_text(name: str) -> None:
     rows = rows_of(*SOME[:2]).assign(model=[name, "b"], group=name, p_adjusted=[0.001, 0.2])
-    for text in [*lead(rows), phrases.differences(rows, mde=pd.Series([0.1, 0.1]))]:
+    for text in [
+        *lead(rows),
+        phrases.differences(rows, mde=pd.Series([0.1, 0.1]), reference=ORIGINALS),
+    ]:
         page = prose_html(text)
         assert not page.find_all(["script", "img", "a", "b", "svg", "iframe", "h1"])
     one = prose.render("claims.count", k=1, n=1, kind="models", names=[name])
@@ -240,11 +245,11 @@ def test_rows_are_named_by_what_varies_in_peoples_words() -> None:
 def test_the_key_figure_gives_every_panel_the_same_rows() -> None:
     rows = rows_of(*SOME)
     other = rows.head(2).iloc[::-1].assign(group="Black", bias="race")
-    drawn = reading.forest(pd.concat([rows, other]), reference="in the originals")
+    drawn = reading.forest(pd.concat([rows, other]), reference=ORIGINALS)
     by_panel = drawn.rows.groupby("panel", sort=False)["cell"].apply(list)
     assert by_panel.tolist() == [["m0", "m1", "m2"]] * 2
     assert drawn.rows["estimate"].notna().sum() == 5
     assert "in the originals" in drawn.caption
     nothing = tables.estimates([], study="news_bias")
-    assert reading.forest(nothing, reference="in the originals").rows.empty
+    assert reading.forest(nothing, reference=ORIGINALS).rows.empty
     assert phrases.technical([]) == "" and phrases.leading([]).empty

@@ -295,10 +295,10 @@ def levels(
     )
     others = ", ".join(rows.loc[~first, "column"].unique())
     figure = figures.claims(
-        rows[first],
+        rows.assign(side=np.where(first, rows.get("side", "ours"), "further")),
         "share called biased",
         words={"tick": "the judge's false alarms"},
-        draw=figures.together(figures.unit, figures.also(rows[~first])),
+        draw=figures.unit,
     )
     who = "" if judge else ", by judge"
     return Drawn(

@@ -297,7 +297,7 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
     Returns
     -------
     DataFrame
-        For `reading.quotes.quotes`: flagged and passed rightly, a false alarm, a miss, and another
+        For `reading.markup.quotes`: flagged and passed rightly, a false alarm, a miss, and another
         of the kind with most texts. What people, or the judge, call biased is folded.
 
     Examples

@@ -56,9 +56,7 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         )
     return Drawn(
         figures.claims(
-            rows[told],
-            "share refused",
-            draw=figures.together(figures.unit, figures.also(rows[~told])),
+            rows.assign(side=np.where(told, "ours", "further")), "share refused", draw=figures.unit
         ),
         rows,
         "Share of articles refused under the biased prompt by model, as told with Wilson intervals "
@@ -199,6 +197,9 @@ def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
         + rows["column"]
     )
     shown = shown.sort_values("column", kind="stable", key=figures.first_seen)
+    theirs = shown["side"] != "ours"
+    n = theirs.groupby(shown["panel"]).sum().max()
+    cell = shown["cell"].mask(theirs, f"{n} printed models")
     mine = shown[shown["side"] == "ours"]
     ends = shown[shown["side"] != "ours"].groupby("panel")["estimate"].agg(["min", "max"])
     mine = mine[mine["panel"].isin(ends.index) & mine["estimate"].notna()]
@@ -206,9 +207,9 @@ def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
     within = mine["estimate"].between(ends["min"].to_numpy(), ends["max"].to_numpy()).sum()
     return Drawn(
         figures.claims(
-            figures.in_one_row(shown, "{n} printed models"),
+            shown.assign(cell=cell, side=np.where(theirs, "printed", "ours")),
             "change, biased less neutral",
-            draw=figures.together(figures.rings(shown), figures.zero),
+            draw=figures.zero,
         ),
         rows,
         "Change of the share and of the extent of prejudice from the neutral to the biased prompt, "

@@ -54,6 +54,9 @@ _MODELS = 4
 
 # --- the first screen -------------------------------------------------------------------------
 
+#: Methods of correction in words.
+_CORRECTIONS = {"holm": "Holm-adjusted", "fdr_bh": "Benjamini-Hochberg-adjusted"}
+
 
 def lead(
     declared: pd.DataFrame,
@@ -307,7 +310,7 @@ def selective(rates: pd.DataFrame, *, correction: str) -> list[str]:
         left = len(tested) - len(found)
         if left:
             text += f"In {'the other ' if parts else ''}{left} comparisons no difference could be "
-            text += f"shown (after {reading.CORRECTIONS[correction]})."
+            text += f"shown (after {_CORRECTIONS[correction]})."
         untold = int(tested["reason"].fillna("").str.startswith(UNTESTABLE).sum())
         if untold:
             text += f" {untold} of these cannot be told: too few or too many are refused."
@@ -333,7 +336,7 @@ def selective_result(rates: pd.DataFrame) -> str:
 # --- the effect of the prompt -----------------------------------------------------------------
 
 
-def effects(estimates: pd.DataFrame) -> list[str]:
+def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
     """Say of each level which effects of the prompt are shown, on articles answered under both.
 
     The primary result. By the first instrument of each measure; what others say stands in one
@@ -341,6 +344,7 @@ def effects(estimates: pd.DataFrame) -> list[str]:
     """
     rows = estimates[estimates["statistic"].isin(EFFECTS)]
     first = rows["instrument"] == rows.groupby("measure")["instrument"].transform("first")
+    reference = f"under the {escape(neutral)} prompt"
     sentences, quiet = [], []
     for (measure, bias), own in rows[first].groupby(["measure", "bias"], sort=False):
         family = rows[
@@ -352,7 +356,7 @@ def effects(estimates: pd.DataFrame) -> list[str]:
         if len(significance.valid_tests(own)) == len(own) and significance.significant(own).empty:
             quiet.append((name, phrases.size_range(own.iloc[0].to_dict(), mde)))
             continue
-        told = phrases.differences(own, mde=mde)
+        told = phrases.differences(own, mde=mde, reference=reference)
         sentences.append(f"**{name}.** {told}")
     if quiet:
         named = prose.listed([quiet[0][0], *(name.lower() for name, _ in quiet[1:])], most=9)
@@ -366,7 +370,9 @@ def effects(estimates: pd.DataFrame) -> list[str]:
         by = prose.listed([escape(one) for one in other["instrument"].unique()])
         found = significance.significant(other)
         told = (
-            phrases.differences(found, mde=significance.minimum_detectable_effect(found))
+            phrases.differences(
+                found, mde=significance.minimum_detectable_effect(found), reference=reference
+            )
             if len(found)
             else "No significant difference."
         )

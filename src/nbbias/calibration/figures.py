@@ -107,9 +107,7 @@ def _in_rows(table: pd.DataFrame, mark: Callable[[pd.DataFrame, Axes, float], No
         figures.name_rows(ax, names)
         ax.set_ylim(-0.6, len(names) - 0.4)
 
-    figure = figures.panels(own, draw, by="panel", height=0.8 + 0.4 * len(names))
-    figures.key_above(figure, figure.axes[0])
-    return figure
+    return figures.panels(own, draw, by="panel", height=0.8 + 0.4 * len(names))
 
 
 def _shaded(colour: str, shade: float) -> str:

@@ -168,8 +168,11 @@ def spreads(estimates: pd.DataFrame) -> Drawn:
     rows = by_setting(own)
     part = next((name for name in ("task", "topic") if rows[name].notna().any()), None)
     rows = rows.assign(cell=rows["bias"] if part is None else rows["bias"] + ", " + rows[part])
-    figure = figures.claims(rows, _SCORES["RBS"][1], by="model", words=_WORDS)
-    figure.axes[0].set_xlim(left=0)  # shared; set last, or the first panel's range would be all's
+
+    def draw(_: pd.DataFrame, ax: Axes) -> None:
+        ax.set_xlim(left=0)
+
+    figure = figures.claims(rows, _SCORES["RBS"][1], by="model", words=_WORDS, draw=draw)
     parts = f"axes by {part}" if part else "axes"
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
@@ -193,17 +196,6 @@ def spreads(estimates: pd.DataFrame) -> Drawn:
     )
 
 
-def _aligned(rows: pd.DataFrame, down: str, across: str) -> pd.DataFrame:
-    """Give all panels of a row the same cells in the same order; those that are not there as gaps.
-
-    Rows are named at the left panel alone.
-    """
-    cells = rows[[down, "cell"]].drop_duplicates()
-    return cells.merge(rows[[across]].drop_duplicates(), how="cross").merge(
-        rows, how="left", on=[down, "cell", across]
-    )
-
-
 def references(estimates: pd.DataFrame) -> Drawn:
     """Draw each group's distance to the centroid, or to a group: a row a reference, a column a
     model.
@@ -216,7 +208,8 @@ def references(estimates: pd.DataFrame) -> Drawn:
     own = estimates[estimates["statistic"] == "distance"]
     told = own["instrument"].str.split("reference: ").str[-1]
     panel = own["bias"].str.replace("_", " and ") + ": to " + told
-    rows = _aligned(own.assign(cell=own["group"], panel=panel), "panel", "model")
+    rows = own.assign(cell=own["group"], panel=panel)
+    rows = figures.align_rows(rows, down="panel", across="model")
     words = {"band": "if groups meant nothing", "missing": "no texts"}
 
     def found(row: dict[str, Any], up: bool, first: bool) -> str:
@@ -272,7 +265,7 @@ def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
         _name_identities(own, ax)
 
     other, what = _PRINTED[score]
-    aligned = _aligned(rows.assign(cell=rows["who"]), "side", "axis")
+    aligned = figures.align_rows(rows.assign(cell=rows["who"]), down="side", across="axis")
     printed = rows[rows["side"] == "printed"].groupby("axis")["estimate"].max()
     ours = rows[(rows["side"] == "ours") & rows["estimate"].notna()]
     above = int((ours["estimate"] > ours["axis"].map(printed)).sum())
@@ -294,11 +287,14 @@ def visibility(table: pd.DataFrame) -> Drawn:
         Of `cogs.visible.visibility`.
     """
     colours = [figures.INK, figures.PALETTE[7], figures.BAND]
-    terms = {name: name for name in ("obvious", "nuanced", "imperceptible")}
+    levels = ["obvious", "nuanced", "imperceptible"]
 
     def draw(own: pd.DataFrame, ax: Axes) -> None:
         named = own.assign(identity=own["identity"].map(names.people))
-        figures.stacked_terms(named, ax, label="identity", terms=terms, colours=colours)
+        bars = named.set_index("identity")[levels][::-1]
+        bars.plot.barh(ax=ax, stacked=True, color=colours, width=0.7, legend=False)
+        figures.name_rows(ax, named["identity"])
+        ax.set_ylabel("")
         figures.unit(own, ax)
         ax.set_xlabel("share of answers")
 
@@ -308,8 +304,6 @@ def visibility(table: pd.DataFrame) -> Drawn:
         by="model",
         height=lambda own: figures.rows_height(own["identity"].map(names.people)),
     )
-    if len(table):
-        figures.key_above(figure, figure.axes[0])
     known = table["obvious"].dropna()
     return Drawn(
         figure,

@@ -109,8 +109,6 @@ def ranking_swaps(table: pd.DataFrame) -> Drawn:
     figure = figures.panels(
         table, draw, by="model", height=lambda subset: figures.rows_height(subset["factor"])
     )
-    if len(table):
-        figures.key_above(figure, figure.axes[0])
     largest = table.dropna(subset=["swapped_worst"]).sort_values("swapped_worst", kind="stable")
     return Drawn(
         figure,

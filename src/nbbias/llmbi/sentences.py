@@ -16,7 +16,7 @@ from nbbias.reading import (
     Lead,
     count_significant,
     estimate_sentence,
-    headline,
+    interval,
     number,
     p_value,
     phrases,
@@ -70,7 +70,7 @@ def _difference(row: Row) -> str:
         values["reason"] = row["reason"]
     elif row["estimate"] != 0:
         values["direction"] = "higher" if row["estimate"] > 0 else "lower"
-        values |= {"value": Markup(number(row["estimate"])), "interval": phrases.interval_of(row)}
+        values |= {"value": Markup(number(row["estimate"])), "interval": Markup(interval(row))}
         if np.isfinite(row["p_value"]):
             values |= {"p": Markup(p_value(row)), "df": f"{row['df']:.0f}"}
             values["t"] = Markup(number(row["statistic_value"]))
@@ -213,7 +213,7 @@ def _numbers(indices: list[Row], pairs: list[Row]) -> pd.DataFrame:
     named = sorted(named, key=lambda row: -row["estimate"])
     if not pairs:
         return pd.DataFrame(named[:3])
-    row = significance.smallest_p(pairs)
+    row = min(pairs, key=lambda row: np.nan_to_num(significance.adjusted_p(row), nan=2.0))
     first = {**row, "name": f"{row['model']} − {row['group']}"}
     return pd.DataFrame([first, *named[:1], *named[1:][-1:]])
 
@@ -298,7 +298,9 @@ def dimensions(estimates: pd.DataFrame) -> str:
     >>> dimensions(pd.DataFrame([row]))
     'No significant difference in mean LLMBI between dimensions'
     """
-    return headline(estimates[estimates["statistic"] == "anova"], "llmbi.dimensions")
+    tested = [row for row in _rows(estimates, "anova") if np.isfinite(significance.adjusted_p(row))]
+    significant = [row for row in tested if significance.is_significant(row)]
+    return prose.render("llmbi.dimensions", k=len(significant), n=len(tested))
 
 
 def beyond_prose(estimates: pd.DataFrame) -> list[str]:

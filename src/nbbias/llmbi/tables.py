@@ -53,7 +53,7 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        For `reading.quotes.quotes`, with `prompt` and `score`. Of the models with the highest and
+        For `reading.markup.quotes`, with `prompt` and `score`. Of the models with the highest and
         the lowest mean, the prompt on which they differ most nearly as on average; of one model,
         that whose score is nearest to its mean.
 

@@ -42,6 +42,7 @@ _MEASURES = {
 }
 
 _ORIGINALS = "the human articles"
+_REFERENCE = f"in {_ORIGINALS}"
 
 _NOT = (
     "That a model is fair or unfair to people. Words are not people, the human articles are a "
@@ -72,7 +73,7 @@ def lead(
     found = _largest_first([part for part in parts if len(significance.significant(part))])
     parts = found + [part for part in parts if not len(significance.significant(part))]
     people = _people(estimates)
-    summary = phrases.summarize(parts, reference=f"in {_ORIGINALS}")
+    summary = phrases.summarize(parts, reference=_REFERENCE)
     card = {
         "measures": _measured(estimates),
         "groups": "; ".join(people.values()),
@@ -164,7 +165,8 @@ def differences(
     mde = significance.minimum_detectable_effect(rows)
     sentences = []
     for bias, own in _spoken(rows).groupby("bias", sort=False):
-        text = f"**{prose.capitalize(escape(bias))}.** {phrases.differences(own, mde=mde)}"
+        told = phrases.differences(own, mde=mde, reference=_REFERENCE)
+        text = f"**{prose.capitalize(escape(bias))}.** {told}"
         found = significance.significant(own)
         if len(found) and (own["measure"] == "document").all():
             text += f" {_over_fits(found.iloc[0])}"
@@ -306,15 +308,15 @@ def tone(estimates: pd.DataFrame) -> list[str]:
     rows, first = _of_measure(estimates, "sentiment")
     mde = significance.minimum_detectable_effect(rows)
     lead, others = rows[rows["instrument"] == first], rows[rows["instrument"] != first]
-    sentences = [
-        f"**{prose.capitalize(escape(bias))}.** {phrases.differences(own, mde=mde)}"
-        for bias, own in _spoken(lead).groupby("bias", sort=False)
-    ]
+    sentences = []
+    for bias, own in _spoken(lead).groupby("bias", sort=False):
+        told = phrases.differences(own, mde=mde, reference=_REFERENCE)
+        sentences.append(f"**{prose.capitalize(escape(bias))}.** {told}")
     silent = []
     for instrument, own in others.groupby("instrument", sort=False):
         found = significance.significant(own)
         if len(found):
-            told = phrases.differences(found, mde=mde)
+            told = phrases.differences(found, mde=mde, reference=_REFERENCE)
             sentences.append(f"**By {escape(instrument)}.** {told}")
         elif len(significance.valid_tests(own)):
             silent.append(escape(instrument))
@@ -324,7 +326,7 @@ def tone(estimates: pd.DataFrame) -> list[str]:
     if len(significance.valid_tests(toxic)):
         by = prose.listed([escape(one) for one in toxic["instrument"].unique()])
         told = phrases.differences(
-            _spoken(toxic), mde=significance.minimum_detectable_effect(toxic)
+            _spoken(toxic), mde=significance.minimum_detectable_effect(toxic), reference=_REFERENCE
         )
         sentences.append(f"**Toxicity** (by {by}). {told}")
     return sentences

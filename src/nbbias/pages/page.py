@@ -49,7 +49,7 @@ def assets(*scripts: str, images: str = "data:") -> dict[str, str]:
     return {
         "style": "\n".join(path.read_text(encoding="utf-8") for path in styles),
         "script": script,
-        "policy": reading.policy.policy(script, *scripts, images=images),
+        "policy": reading.templates.policy(script, *scripts, images=images),
     }
 
 
@@ -83,7 +83,7 @@ def write_page(
     # A frame holds a view of others, which runs scripts of theirs.
     framed = any("<iframe " in output.get("data", {}).get("text/html", "") for output in outputs)
     footer = reading.templates.render("about.html.j2", about=about) if about else ""
-    values = assets(*(reading.frames.scripts() if framed else ()))
+    values = assets(*(reading.templates.scripts() if framed else ()))
     values |= {"footer": footer, "trail": share.TRAIL}
     body, _ = exporter.from_notebook_node(node, values)
     items = "".join(

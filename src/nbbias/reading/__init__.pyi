@@ -2,27 +2,21 @@ from . import (
     cards as cards,
     claims as claims,
     figures as figures,
-    frames as frames,
     interactive as interactive,
     lead as lead,
     markup as markup,
     names as names,
     phrases as phrases,
-    policy as policy,
     prose as prose,
-    quotes as quotes,
     significance as significance,
     templates as templates,
 )
 from .captions import caption as caption
 from .figures import Drawn as Drawn
-from .keyfigure import forest as forest
-from .lead import Lead as Lead
+from .lead import Lead as Lead, forest as forest
 from .phrases import (
-    CORRECTIONS as CORRECTIONS,
     count_significant as count_significant,
     estimate_sentence as estimate_sentence,
-    headline as headline,
     selected as selected,
 )
 from .prose import (

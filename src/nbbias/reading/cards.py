@@ -21,6 +21,7 @@ ASKED = {
     "groups": "Groups",
     "left_out": "Who is left out",
     "unit": "Unit",
+    "direction": "Direction",
     "references": "References",
     "assumptions": "Assumptions",
     "failures": "Known failures",
@@ -44,23 +45,22 @@ def card(study: str) -> Table:
     >>> card("a study of another package").rows.empty
     True
     """
-    written = _written().get(study)
-    rows = [{"what": ASKED[key], "answer": written[key]} for key in ASKED] if written else []
-    if rows:
-        rows.insert(list(ASKED).index("unit") + 1, {"what": "Direction", "answer": _way(study)})
+    answers = _written().get(study, {})
+    if answers:
+        answers = {**answers, "direction": _directions(study)}
+    rows = [{"what": ASKED[key], "answer": answers[key]} for key in ASKED if answers]
     return Table(
         pd.DataFrame(rows, columns=["what", "answer"]), "Measurement card", labels={"what": "asked"}
     )
 
 
-def _way(study: str) -> str:
+def _directions(study: str) -> str:
     """Say of the first statistic of each measure which way is which."""
-    told = read_shipped_table("words/measures.csv")
-    own = told[(told["study"] == study) & told["below"].notna()].drop_duplicates("measure")
-    names = own["name"].str.replace("{of}", "a group's").str.replace("{people}", "a group")
-    each = zip(names, own["below"], own["above"], strict=True)
-    ways = [f"{name}: lower is {below}, higher {above}" for name, below, above in each]
-    return "; ".join(ways) + "." if ways else "None has one."
+    rows = read_shipped_table("words/measures.csv")
+    rows = rows[(rows["study"] == study) & rows["below"].notna()].drop_duplicates("measure")
+    names = rows["name"].str.replace("{of}", "a group's").str.replace("{people}", "a group")
+    texts = names + ": lower is " + rows["below"] + ", higher " + rows["above"]
+    return f"{'; '.join(texts)}." if len(texts) else "None has one."
 
 
 def calibrated(study: str) -> Table:
@@ -71,33 +71,26 @@ def calibrated(study: str) -> Table:
     >>> list(calibrated("llmbi").rows)[:3]
     ['measure', 'studies', 'coverage']
     """
-    shipped = read_shipped_table("calibration.csv")
-    own = shipped[shipped["study"] == study]
-    rows = pd.DataFrame(
-        {
-            "measure": (own["measure"] + ": " + own["statistic"]).str.replace("_", " "),
-            "studies": own["studies"].astype(int),
-            "coverage": _share(own, "coverage"),
-            "lowest": _worst(own, "coverage"),
-            "false positives": _share(own, "false_positives"),
-            "highest": _worst(own, "false_positives"),
-        }
-    )
+    rows = read_shipped_table("calibration.csv").query("study == @study").reset_index(drop=True)
+    columns = {
+        "measure": (rows["measure"] + ": " + rows["statistic"]).str.replace("_", " "),
+        "studies": rows["studies"].astype(int),
+    }
+    worst = {"coverage": "lowest", "false_positives": "highest"}
+    for name, extreme in worst.items():
+        ends = [name, f"{name}_low", f"{name}_high"]
+        columns[name.replace("_", " ")] = _written_out(rows[ends], "{:.1%} [{:.1%}, {:.1%}]")
+        columns[extreme] = _written_out(rows[[f"{name}_worst", f"{name}_at"]], "{:.1%} ({})")
     return Table(
-        rows.reset_index(drop=True),
-        "How often it was wrong where the truth was known",
-        "Simulated studies over all worlds, sizes and numbers of units, with 95% intervals of the "
-        "simulation: share of 95% intervals that hold the truth, and of tests at 5% that tell what "
-        "is not there; then the number of units and the world in which it was worst, which was "
+        pd.DataFrame(columns),
+        "Coverage and false positives where the true effect was known",
+        "Simulated studies over all scenarios, effect sizes and numbers of units, with 95% "
+        "intervals of the simulation: share of 95% intervals that hold the truth, and of tests at "
+        "5% that are significant without an effect; then the worst number of units and scenario, "
         "picked among many. Empty: it has no interval, or no test.",
     )
 
 
-def _share(own: pd.DataFrame, name: str) -> list[str]:
-    ends = own[[name, f"{name}_low", f"{name}_high"]].itertuples(index=False)
-    return ["" if pd.isna(at) else f"{at:.1%} [{low:.1%}, {high:.1%}]" for at, low, high in ends]
-
-
-def _worst(own: pd.DataFrame, name: str) -> list[str]:
-    ends = own[[f"{name}_worst", f"{name}_at"]].itertuples(index=False)
-    return ["" if pd.isna(share) else f"{share:.1%} ({at})" for share, at in ends]
+def _written_out(rows: pd.DataFrame, text: str) -> list[str]:
+    """Fill a text from each row; empty where its first value is missing."""
+    return ["" if pd.isna(row[0]) else text.format(*row) for row in rows.itertuples(index=False)]

@@ -13,8 +13,8 @@ from IPython.display import HTML
 from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim
 from nbbias.reading import names, significance
-from nbbias.reading.prose import capitalize, render
-from nbbias.reading.tables import Table, readable, show
+from nbbias.reading.prose import render
+from nbbias.reading.tables import readable, show
 from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
 #: The column that numbers the claims: a table without it declares nothing.
@@ -74,61 +74,61 @@ def declared(
     >>> declared(rows, [{"statistic": "bias"}], confidence=0.95)["reason"].tolist()
     ["not in this run: no statistic 'bias'"]
     """
-    found = [_rows_of(estimates, claim, n) for n, claim in enumerate(claims, start=1)]
-    if not found:
+    if not claims:
         return estimates.iloc[:0].assign(claim=[], smallest_effect=[], verdict=[])
-    rows = _unique(pd.concat(found, ignore_index=True))
+    parts = [_rows_of(estimates, claim, n) for n, claim in enumerate(claims, start=1)]
+    rows = _unique(pd.concat(parts, ignore_index=True), estimates, claims)
     bounded = rows[SMALLEST].notna() & rows["null"].eq(0)
     # What could not be significant in a study's own, larger family may be so in this one.
     reason = rows["reason"].where(~significance.never_significant(rows))
     rows = stats.adjust(rows.assign(p_adjusted=np.nan, reason=reason))
     for name, p in stats.equivalence_test(rows, within=rows[SMALLEST].where(bounded)).items():
         rows[str(name)] = stats.adjust(pd.DataFrame({"p_value": p}))["p_adjusted"]
-    return rows.assign(verdict=[_verdict(row, confidence) for row in rows.to_dict("records")])
+    return rows.assign(verdict=[_verdict(row, 1 - confidence) for row in rows.to_dict("records")])
 
 
 def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame:
-    kept, why = np.full(len(estimates), True), NOT_HERE
+    """Return the rows that a claim matches, or one that says which of its keys matches nothing."""
+    rows = estimates
     for key in (key for key in CLAIM_KEYS if key in claim):
-        own = kept & estimates[key].eq(claim[key]).to_numpy(bool, na_value=False)
-        there, kept = kept, own
-        if not own.any():
-            known = list(estimates.loc[there, key].dropna().unique())
-            near = difflib.get_close_matches(claim[key], known, n=1)
-            hint = f"; there is {near[0]}" if near else ""
-            why = f"{why}: no {key} {claim[key]!r}{hint}"
-            break
+        matching = rows[rows[key].eq(claim[key])]
+        if matching.empty:
+            near = difflib.get_close_matches(claim[key], list(rows[key].dropna().unique()), n=1)
+            hint = "".join(f"; there is {name}" for name in near)
+            reason = f"{NOT_HERE}: no {key} {claim[key]!r}{hint}"
+            return _missing(estimates, claim, number, reason=reason)
+        rows = matching
     for key in (key for key in CLAIM_KEYS if key not in claim):
-        over_all = estimates[key].isna() | estimates[key].eq(ALL)
-        own = kept & over_all.to_numpy(bool, na_value=False)
-        kept = own if own.any() else kept
-    rows = _once(estimates[kept])
-    if rows.empty:
-        named = {key: claim[key] for key in CLAIM_KEYS if key in claim}
-        gap = {"n": 0, "n_lost": 0, "reason": why, "study": _study(estimates)}
-        rows = pd.DataFrame([named | gap]).reindex(columns=list(estimates))
-        rows = rows.astype(dict.fromkeys((*ESTIMATE_KEYS, "test", "instrument"), "str"))
+        whole = rows[rows[key].isna() | rows[key].eq(ALL)]
+        rows = rows if whole.empty else whole
+    return _numbered(_once(rows), claim, number)
+
+
+def _missing(estimates: pd.DataFrame, claim: Claim, number: int, *, reason: str) -> pd.DataFrame:
+    """Return the row of a claim that has no rows of its own."""
+    study = str(estimates["study"].iloc[0]) if len(estimates) else ""
+    row: dict[str, Any] = {key: claim[key] for key in CLAIM_KEYS if key in claim}
+    row |= {"n": 0, "n_lost": 0, "reason": reason, "study": study}
+    rows = pd.DataFrame([row]).reindex(columns=list(estimates))
+    texts = dict.fromkeys((*ESTIMATE_KEYS, "test", "instrument"), "str")
+    return _numbered(rows.astype(texts), claim, number)
+
+
+def _numbered(rows: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame:
     return rows.assign(**{CLAIM: number, SMALLEST: float(claim.get(SMALLEST, np.nan))})
 
 
-def _unique(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep a row that several claims name with the first, and the bound that any of them gives.
-
-    A claim that is left with nothing keeps a row that says where its rows stand.
-    """
+def _unique(rows: pd.DataFrame, estimates: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
+    """Keep a row that several claims name with the first, and the bound that any of them gives."""
     keys = [*ESTIMATE_KEYS, "instrument"]
-    again = rows.duplicated(keys)
-    if not again.any():
-        return rows
-    same = rows.groupby(keys, dropna=False)
-    rows = rows.assign(**{SMALLEST: same[SMALLEST].transform("first")})
-    kept = set(rows.loc[~again, CLAIM])
-    gone = again & ~rows[CLAIM].isin(kept) & ~rows.duplicated(CLAIM)
-    values = [name for name in rows if name not in {*keys, "study", CLAIM, "n", "n_lost"}]
-    reason = "tested already, by claim " + same[CLAIM].transform("first").astype("str")
-    rows[values] = rows[values].mask(gone)
-    rows["reason"] = rows["reason"].where(~gone, reason)
-    return rows[~again | gone].reset_index(drop=True)
+    bounds = rows.groupby(keys, dropna=False)[SMALLEST].transform("first")
+    rows = rows.assign(**{SMALLEST: bounds})[~rows.duplicated(keys)]
+    emptied = [
+        _missing(estimates, claim, number, reason="tested already, by an earlier claim")
+        for number, claim in enumerate(claims, start=1)
+        if number not in set(rows[CLAIM])
+    ]
+    return pd.concat([rows, *emptied]).sort_values(CLAIM, kind="stable", ignore_index=True)
 
 
 def _once(rows: pd.DataFrame) -> pd.DataFrame:
@@ -138,12 +138,7 @@ def _once(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[~(significance.is_mirrored(bare) & rows["estimate"].ne(0))]
 
 
-def _study(estimates: pd.DataFrame) -> str:
-    return str(estimates["study"].iloc[0]) if len(estimates) else ""
-
-
-def _verdict(row: dict[str, Any], confidence: float) -> str:
-    alpha = 1 - confidence
+def _verdict(row: dict[str, Any], alpha: float) -> str:
     if not np.isfinite(row["estimate"]):
         return "not measured"
     bound = f"±{row[SMALLEST]:g}"
@@ -165,23 +160,11 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
 
 # --- for readers --------------------------------------------------------------------------------
 
-#: Who comes first, then of what.
-_WHO = ("model", "evaluator", "judge")
-_DETAILS = (*_WHO, *(key for key in CLAIM_KEYS if key not in {"measure", "statistic", *_WHO}))
 
+def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) -> HTML:
+    """Show declared claims in their order: a dozen rows at most.
 
-def _label(rows: pd.DataFrame, among: pd.DataFrame | None) -> str:
-    """Name what the rows of a claim have in common, and other claims of the table have not."""
-    alike = [key for key in names.KEYS if rows[key].nunique(dropna=False) == 1]
-    row = {**rows.iloc[0], **({} if "group" in alike else {"group": None})}
-    keys = [key for key in alike if key != "model" or len(rows) > 1]
-    parts = names.details(row, among, keys=keys)
-    rest = [part for part in parts if part != names.measure(row)]
-    return capitalize(names.measure(row)) + (f" ({', '.join(rest)})" if rest else "")
-
-
-def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) -> list[HTML]:
-    """Show declared claims: a dozen, and folded below all, where there are more.
+    Those without a test and those with the smallest p values stay.
 
     Parameters
     ----------
@@ -192,47 +175,17 @@ def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) 
     pre_specified
         Whether a user named them before the data were read; else they are the study's own.
     """
-    title = TITLES[pre_specified]
-    parts = [show(_table(rows, sha256=sha256, first=_FIRST)._replace(title=title))]
-    if len(rows) > _FIRST:
-        whole = show(_table(rows, sha256=sha256, first=len(rows))._replace(title=title))
-        summary = f"All {len(rows)} rows"
-        parts.append(HTML(f"<details><summary>{summary}</summary>{whole.data}</details>"))
-    return parts
-
-
-def _table(rows: pd.DataFrame, *, sha256: str, first: int) -> Table:
-    """Write declared rows in their order, each beside its claim in words.
-
-    Of more than `first` those without a test and those with the smallest p values stay.
-    """
+    labels = [names.label(row, rows) for row in rows.to_dict("records")]
     order = rows["p_value"].fillna(-1).argsort(kind="stable").to_numpy()
-    named = rows.iloc[np.sort(order[:first])].assign(of="")
-    among = rows if rows[CLAIM].nunique() > 1 else None
-    for number, part in rows.groupby(CLAIM, sort=False):
-        here = named[CLAIM] == number
-        named.loc[here, "statistic"] = _label(part, among)
-        named.loc[here, "of"] = [
-            ", ".join(names.details({**row, "statistic": ""}, part, keys=_DETAILS))
-            for row in named[here].to_dict("records")
-        ]
+    shown = rows.assign(statistic=labels).iloc[np.sort(order[:_FIRST])]
     note = render(
         "claims.claims_note",
         tests=int(rows["p_value"].notna().sum()),
         sha=sha256[:12],
-        more=len(rows) - len(named),
+        more=len(rows) - len(shown),
     )
-    table = readable(
-        named,
-        ["statistic", *(["of"] if named["of"].any() else []), "verdict"],
-        rows=None,
-        note=note,
-        title=TITLES[True],
-        labels={"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"},
-    )
-    shown = table.rows
-    if "statistic" in shown:  # named once, in the first of its rows
-        shown = shown.assign(statistic=shown["statistic"].mask(shown["statistic"].duplicated(), ""))
-    if "verdict" in shown:
-        shown = shown.assign(found=shown["verdict"]).drop(columns="verdict")
-    return table._replace(rows=shown)
+    headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"}
+    table = readable(shown, ["statistic"], rows=None, note=note, labels=headings)
+    columns = table.rows.assign(statistic=shown["statistic"].to_list())
+    columns = columns.assign(verdict=shown["verdict"].to_list())
+    return show(table._replace(rows=columns), title=TITLES[pre_specified])

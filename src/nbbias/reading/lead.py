@@ -1,16 +1,23 @@
-"""What a page says first: the finding in sentences, its figure, three numbers, and a card."""
+"""What a page says first: the finding in sentences, its figure, three numbers, and a card.
+
+>>> from nbbias import tables
+>>> row = {"model": "m", "measure": "word", "statistic": "my_share", "group": "x", "estimate": 0.1,
+...        "ci_low": 0.0, "ci_high": 0.2, "null": 0.0, "n": 9}
+>>> table = tables.estimates([row], study="mine", confidence=0.95)
+>>> forest(table, reference="in the originals").rows["panel"].tolist()
+['My share']
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import jinja2
 import pandas as pd
 
 from nbbias.params import Texts
-from nbbias.reading import names
-from nbbias.tables import ESTIMATE_KEYS, data_path, escape, visible
+from nbbias.reading import figures, names, phrases, prose, significance, templates
+from nbbias.tables import ESTIMATE_KEYS, escape
 
 #: Numbers of ESTIMATES that stand beside a name.
 _VALUES = ("estimate", "ci_low", "ci_high", "confidence", "n", "null", "null_low", "null_high")
@@ -64,11 +71,11 @@ def to_dict(lead: Lead) -> dict[str, Any]:
     >>> rows = pd.DataFrame({"study": "llmbi", "measure": "llmbi", "statistic": "index",
     ...     "name": "a", "estimate": [0.5], "ci_low": 0.25, "ci_high": 0.75, "confidence": 0.95,
     ...     "n": 18})
-    >>> kept = to_dict(Lead(("**It** is so.",), "", "means", rows, {}, Texts("own", "a.csv")))
-    >>> kept["sentence"], kept["numbers"][0]["value"], kept["numbers"][0]["null"]
+    >>> saved = to_dict(Lead(("**It** is so.",), "", "means", rows, {}, Texts("own", "a.csv")))
+    >>> saved["sentence"], saved["numbers"][0]["value"], saved["numbers"][0]["null"]
     ('It is so.', '0.50', None)
     """
-    plain = [escape.without_markdown(one) for one in lead.plain]
+    plain = [escape.without_markdown(sentence) for sentence in lead.plain]
     return {
         "sentence": " ".join(plain),
         "plain": plain,
@@ -91,32 +98,93 @@ def number(row: Mapping[str, Any]) -> dict[str, Any]:
     '95% CI 0.25 to 0.75'
     """
     values = {key: row.get(key) for key in (*ESTIMATE_KEYS, *_VALUES)}
-    kept = {key: None if pd.isna(value) else value for key, value in values.items()}
-    known = kept["ci_low"] is not None
-    low, high = (names.quantity(row, end) for end in ("ci_low", "ci_high")) if known else ("", "")
-    between = (
-        f"{row['confidence']:.0%} CI {low.split(' ')[0]} to {high}" if known else "no interval"
-    )
+    values = {key: None if pd.isna(value) else value for key, value in values.items()}
+    factor, decimals, *_ = names.unit(row)
+    low = prose.number(factor * row["ci_low"], decimals=decimals)
+    between = f"{row['confidence']:.0%} CI {low} to {names.quantity(row, 'ci_high')}"
     return {
         "name": str(row["name"]),
         "value": names.quantity(row),
-        "interval": between,
+        "interval": "no interval" if values["ci_low"] is None else between,
         "N": f"N = {row['n']:,.0f}",
-        **kept,
+        **values,
     }
 
 
-def render(kept: Mapping[str, Any], *, figure: str = "") -> str:
+def render(saved: Mapping[str, Any], *, figure: str = "") -> str:
     """Return the first screen as HTML, of a saved lead (`to_dict`) and the figure's HTML.
 
     Examples
     --------
-    >>> kept = {"plain": ["It is < 1."], "texts": {"kind": "own", "told": "a.csv"}}
-    >>> "It is &lt; 1." in render(kept)
+    >>> saved = {"plain": ["It is < 1."], "texts": {"kind": "own", "told": "a.csv"}}
+    >>> "It is &lt; 1." in render(saved)
     True
-    >>> "nul[U+0000]" in render(kept | {"plain": ["nul" + chr(0)]})
+    >>> "nul[U+0000]" in render(saved | {"plain": ["nul" + chr(0)]})
     True
     """
-    loader = jinja2.FileSystemLoader(data_path("templates"))
-    template = jinja2.Environment(loader=loader, autoescape=True).get_template("lead.html.j2")
-    return visible(template.render(lead=kept, figure=figure))
+    return templates.render("lead.html.j2", lead=saved, figure=figure)
+
+
+# --- the figure that leads --------------------------------------------------------------------
+
+#: Panels that a reader takes in at once.
+_PANELS = 4
+
+
+def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> figures.Drawn:
+    """Draw the rows that lead a page, a panel a measure and group, around their reference.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES, of `reading.claims.declared` or those of one measure.
+    reference
+        What 0 stands for, such as ``"in the originals"``.
+    unit
+        What N counts.
+
+    Returns
+    -------
+    Drawn
+        With `panel` and `cell` in its rows; of more than four panels the significant ones first.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "measure": "word", "statistic": "my_share", "estimate": 0.1, "n": 9}
+    >>> drawn = forest(tables.estimates([row], study="mine"), reference="in the originals")
+    >>> drawn.rows["cell"].tolist()
+    ['m']
+    """
+    records = rows.to_dict("records")
+    panel = [prose.capitalize(names.measure(row)) for row in records]
+    rows = rows.assign(panel=panel, factor=[names.unit(row).factor for row in records])
+    rows = rows[rows.groupby("panel")["estimate"].transform("count") > 0]
+    values = rows.groupby("panel")[["prompt", "source"]].nunique()
+    varying = [key for key in values if (values[key] > 1).any()]
+    rows = rows.assign(cell=figures.cells(rows, ("model", *varying)))
+    panels = pd.concat([significance.significant(rows)["panel"], rows["panel"]]).unique()
+    rows = rows[rows["panel"].isin(panels[:_PANELS])].reset_index(drop=True)
+    ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
+    scaled = rows.assign(**{end: rows[end] * rows["factor"] for end in ends})
+    title = phrases.heading(rows, none=prose.render("figures.no_difference"))
+    return figures.Drawn(
+        figures.claims(
+            figures.align_rows(scaled, across="panel"), _axis, draw=figures.zero, hue="group"
+        ),
+        rows.drop(columns="factor"),
+        prose.render_plain("figures.forest_alt", reference=reference),
+        escape.without_markdown(title),
+        prose.render_plain(
+            "figures.forest_caption",
+            reference=reference,
+            n=prose.count_range(rows.loc[rows["n"] > 0, "n"]),
+            unit=unit,
+            level=f"{rows['confidence'].iloc[0]:.0%}" if len(rows) else "",
+        ),
+    )
+
+
+def _axis(rows: pd.DataFrame) -> str:
+    row = rows.dropna(subset="measure").iloc[0]
+    return "percentage points" if row["factor"] == 100 else str(row["measure"])

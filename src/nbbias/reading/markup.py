@@ -7,81 +7,59 @@ tag, an address, mathematics, a colour or a direction of writing.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 from IPython.display import HTML
 
-from nbbias.reading import names, prose, tables, templates
+from nbbias.reading import names, tables, templates
 from nbbias.tables import escape
-
-shown, attribute, visible = escape.html, escape.attribute, escape.visible  # former names
-
-
-class Span(NamedTuple):
-    """A part of a text that is marked; `tone` chooses the colour, `title` says what it is.
-
-    Examples
-    --------
-    >>> Span(0, 2, 0, "male").title
-    'male'
-    """
-
-    start: int
-    end: int
-    tone: int
-    title: str
-
 
 # --- text -------------------------------------------------------------------------------------
 
 
-def marked(text: str, spans: Iterable[Span], *, start: int = 0, end: int | None = None) -> str:
-    """Return a part of a text as HTML, with spans marked; of overlapping ones the first counts.
+def marked(
+    text: str,
+    matches: pd.DataFrame,
+    groups: Sequence[str],
+    *,
+    start: int = 0,
+    end: int | None = None,
+) -> str:
+    """Return a part of a text as HTML, with matches marked; of overlapping ones the first counts.
 
-    Examples
-    --------
-    >>> marked("He <saw>", [Span(0, 2, 0, "male")])
-    '<mark class="x-0" title="male">He</mark> &lt;saw&gt;'
-    """
-    end = len(text) if end is None else end
-    parts, at = [], start
-    for span in sorted(spans):
-        if span.start < at or span.end > end:
-            continue
-        parts.append(escape.html(text[at : span.start]))
-        said = escape.html(text[span.start : span.end])
-        parts.append(
-            f'<mark class="x-{span.tone % 5}" title="{escape.attribute(span.title)}">{said}</mark>'
-        )
-        at = span.end
-    return "".join([*parts, escape.html(text[at:end])])
-
-
-def tones(groups: Sequence[str]) -> dict[str, int]:
-    """Give every group the number of its colour.
-
-    Examples
-    --------
-    >>> tones(["female", "male"])
-    {'female': 0, 'male': 1}
-    """
-    return {group: number for number, group in enumerate(groups)}
-
-
-def spans(matches: pd.DataFrame, tone: Mapping[str, int]) -> list[Span]:
-    """Return the spans of matches: `start`, `end`, `group`.
+    Parameters
+    ----------
+    text
+        Any text.
+    matches
+        `start`, `end` and `group` of each match.
+    groups
+        Their order gives every group its colour.
+    start, end
+        The part of the text.
 
     Examples
     --------
     >>> matches = pd.DataFrame({"start": [0], "end": [2], "group": ["male"]})
-    >>> [tuple(span) for span in spans(matches, tones(["female", "male"]))]
-    [(0, 2, 1, 'male')]
+    >>> marked("He <saw>", matches, ["female", "male"])
+    '<mark class="x-1" title="male">He</mark> &lt;saw&gt;'
     """
-    rows = zip(matches["start"], matches["end"], matches["group"], strict=True)
-    return [Span(int(start), int(end), tone.get(group, 0), group) for start, end, group in rows]
+    end = len(text) if end is None else end
+    parts, at = [], start
+    for match in matches.sort_values(["start", "end"]).itertuples():
+        if match.start < at or match.end > end:
+            continue
+        title, colour = escape.attribute(match.group), _colour(groups, match.group)
+        word = escape.html(text[match.start : match.end])
+        parts.append(escape.html(text[at : match.start]))
+        parts.append(f'<mark class="{colour}" title="{title}">{word}</mark>')
+        at = match.end
+    return "".join([*parts, escape.html(text[at:end])])
+
+
+def _colour(groups: Sequence[str], group: str) -> str:
+    return f"x-{list(groups).index(group) % 5 if group in groups else 0}"
 
 
 def legend(groups: Sequence[str]) -> str:
@@ -93,32 +71,44 @@ def legend(groups: Sequence[str]) -> str:
     '<span class="x-soft">Marked: words for</span> <mark class="x-0">women</mark>'
     """
     marks = (
-        f'<mark class="x-{tone % 5}">{escape.html(names.people(group))}</mark>'
-        for group, tone in tones(groups).items()
+        f'<mark class="{_colour(groups, group)}">{escape.html(names.people(group))}</mark>'
+        for group in groups
     )
     return f'<span class="x-soft">Marked: words for</span> {" ".join(marks)}'
+
+
+#: Characters of a quoted text that are shown.
+_MOST = 900
+
+
+def quotes(rows: pd.DataFrame, *, beside: bool = True) -> HTML:
+    """Show texts, each below a heading and above a line that says what was measured.
+
+    Parameters
+    ----------
+    rows
+        `head`, `text` and `told`, as they are read; where there is a column `folded`, a text with
+        words there, which may hurt, stands behind them.
+    beside
+        Whether texts stand beside each other where there is room, or below each other.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"head": ["plain"], "text": ["2 < 3"], "told": ["0.20"]})
+    >>> "2 &lt; 3" in quotes(rows).data
+    True
+    """
+    texts = rows["text"].astype(str)
+    cut = texts.str[:_MOST].str.rsplit(" ", n=1).str[0] + " …"
+    rows = rows.assign(text=texts.where(texts.str.len() <= _MOST, cut))
+    return HTML(templates.render("quotes.html.j2", rows=rows.to_dict("records"), beside=beside))
 
 
 # --- pieces -----------------------------------------------------------------------------------
 
 
-def number(value: float, *, decimals: int = 3) -> str:
-    """Write a number; whole ones without decimals, a missing one as a dash.
-
-    Examples
-    --------
-    >>> number(-0.5), number(1234), number(float("nan"))
-    ('−0.500', '1,234', '–')
-    """
-    if pd.isna(value):
-        return "\N{EN DASH}"
-    if isinstance(value, int | np.integer):
-        return f"{value:,}"
-    return prose.number(float(value), decimals=decimals)
-
-
-def table(rows: pd.DataFrame, *, html_columns: Collection[str] = ()) -> str:
-    """Return a small table; columns in `html_columns` hold HTML already, all others are escaped.
+def table(rows: pd.DataFrame) -> str:
+    """Return a small table (`tables.table_html`).
 
     Examples
     --------
@@ -127,8 +117,7 @@ def table(rows: pd.DataFrame, *, html_columns: Collection[str] = ()) -> str:
     """
     if rows.empty:
         return note("Nothing to show.")
-    whole = tables.Table(rows, "", gap="\N{EN DASH}")
-    return tables.table_html(whole, html_columns=html_columns)
+    return tables.table_html(tables.Table(rows, "", gap="\N{EN DASH}"))
 
 
 def tabs(panels: Mapping[str, str], *, called: str, chosen: int = 0) -> str:

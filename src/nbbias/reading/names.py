@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -150,6 +150,39 @@ def direction(row: Mapping[str, Any]) -> str:
     return str(_phrases(row).get(side, ""))
 
 
+class Unit(NamedTuple):
+    """How values of a measure are written: times `factor`, before the unit's name.
+
+    Examples
+    --------
+    >>> unit({"study": "x", "measure": "m", "statistic": "my_own"})
+    Unit(factor=1, decimals=2, name='', short='')
+    """
+
+    factor: int
+    decimals: int
+    name: str
+    short: str
+
+
+_UNITS = {
+    "points": Unit(100, 1, " percentage points", " points"),
+    "percent": Unit(100, 1, "%", "%"),
+}
+
+
+def unit(row: Mapping[str, Any]) -> Unit:
+    """Return the unit in which the values of a row are written.
+
+    Examples
+    --------
+    >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference"}
+    >>> unit(row).short
+    ' points'
+    """
+    return _UNITS.get(str(_phrases(row).get("unit")), Unit(1, 2, "", ""))
+
+
 def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
     """Write a value of a row as people say it: in points, in percent, or as a number.
 
@@ -160,11 +193,9 @@ def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
     >>> quantity(row), quantity(row | {"statistic": "my_own"})
     ('−12.3 points', '−0.12')
     """
-    value, unit = row[of], _phrases(row).get("unit", "")
-    if unit in {"points", "percent"} and np.isfinite(value):
-        sign = {"points": " points", "percent": "%"}[str(unit)]
-        return f"{number(100 * value, decimals=1)}{sign}"
-    return number(value)
+    factor, decimals, _, short = unit(row)
+    text = number(factor * row[of], decimals=decimals)
+    return f"{text}{short}" if np.isfinite(row[of]) else text
 
 
 # --- rows -------------------------------------------------------------------------------------
@@ -231,6 +262,8 @@ def in_words(key: str, value: str) -> str:
     >>> in_words("group", "female"), in_words("model", "gpt-4")
     ('women', 'gpt-4')
     """
+    if key in {"measure", "statistic"}:
+        return value.replace("_", " ")
     return {"group": people, "judge": judge}.get(key, str)(value)
 
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
 import jinja2
 import numpy as np
+import pandas as pd
 from IPython.display import Markdown
 from markupsafe import Markup
 
@@ -34,7 +35,7 @@ def render(name: str, /, **values: Any) -> str:
     Examples
     --------
     >>> render("claims.count", k=1, n=3, kind="models", names=["gpt_4"])
-    'in one of 3 models (gpt\\_4)'
+    'in 1 of 3 models (gpt\\_4)'
     """
     file, macro = name.split(".")
     text = getattr(_environment().get_template(f"{file}.j2").module, macro)(**values)
@@ -51,7 +52,7 @@ def render_plain(name: str, /, **values: Any) -> str:
     Examples
     --------
     >>> render_plain("claims.count", k=1, n=3, kind="models", names=["gpt_4"])
-    'in one of 3 models (gpt_4)'
+    'in 1 of 3 models (gpt_4)'
     """
     return without_markdown(render(name, **values))
 
@@ -66,16 +67,18 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters |= {
+    filters: dict[str, Callable[..., Any]] = {
         "listed": lambda parts, most=3, last="and": Markup(
             listed([_escape(part) for part in parts], most=most, last=last)
         ),
-        "number": number,
-        "p_value": p_value,
+        "number": lambda value, decimals=2: Markup(number(value, decimals=decimals)),
+        "count": lambda n: Markup(f"{n:,.0f}"),
+        "percent": lambda share: Markup(f"{share:.0%}"),
+        "p_value": lambda row: Markup(p_value(row)),
+        "interval": lambda row, decimals=2: Markup(interval(row, decimals=decimals)),
         "capitalized": lambda text: Markup(capitalize(_escape(text))),
-        "spelled": spell,
-        "round_up": round_up,
     }
+    environment.filters |= filters
     return environment
 
 
@@ -114,20 +117,6 @@ def capitalize(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
-
-
-def spell(n: int) -> str:
-    """Write a count below ten as a word.
-
-    Examples
-    --------
-    >>> spell(3), spell(1200)
-    ('three', '1,200')
-    """
-    return _WORDS[n] if 0 <= n < len(_WORDS) else f"{n:,}"
-
-
 # --- numbers ----------------------------------------------------------------------------------
 
 
@@ -136,12 +125,12 @@ def number(value: float, *, decimals: int = 2) -> str:
 
     Examples
     --------
-    >>> number(-0.1234), number(float("nan"))
-    ('−0.12', 'not measured')
+    >>> number(-0.1234), number(1200, decimals=0), number(float("nan"))
+    ('−0.12', '1,200', 'not measured')
     """
     if not np.isfinite(value):
         return "not measured"
-    return f"{value:z.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+    return f"{value:z,.{decimals}f}".replace("-", "\N{MINUS SIGN}")
 
 
 def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
@@ -168,7 +157,9 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
 
 
 def interval(row: Mapping[str, Any], *, confidence: float | None = None, decimals: int = 2) -> str:
-    """Write an estimate's interval, or why it has none; its level is the row's `confidence`.
+    """Write an estimate's interval, or why it has none, as Markdown.
+
+    Its level is the row's `confidence`.
 
     Examples
     --------
@@ -176,21 +167,34 @@ def interval(row: Mapping[str, Any], *, confidence: float | None = None, decimal
     '90% CI −0.12 to 1.00'
     """
     if not np.isfinite(row["ci_low"]):
-        return f"no interval: {row['reason']}" if isinstance(row["reason"], str) else "no interval"
+        reason = row["reason"]
+        return f"no interval: {escape(reason)}" if isinstance(reason, str) else "no interval"
     low, high = number(row["ci_low"], decimals=decimals), number(row["ci_high"], decimals=decimals)
     return f"{row['confidence'] if confidence is None else confidence:.0%} CI {low} to {high}"
 
 
-def round_up(n: float) -> str:
-    """Write a number of units with two significant digits, rounded up.
+def count_range(counts: pd.Series) -> str:
+    """Write the range of some numbers of units; empty where there is none.
+
+    Examples
+    --------
+    >>> count_range(pd.Series([1200, 9])), count_range(pd.Series([9, 9]))
+    ('9 to 1,200', '9')
+    """
+    ends = [f"{count:,.0f}" for count in (counts.min(), counts.max()) if np.isfinite(count)]
+    return " to ".join(dict.fromkeys(ends))
+
+
+def round_up(n: float) -> int:
+    """Round a number of units up to two significant digits.
 
     Examples
     --------
     >>> round_up(71), round_up(1234)
-    ('71', '1,300')
+    (71, 1300)
     """
     step = 10 ** max(len(str(math.ceil(n))) - 2, 0)
-    return f"{math.ceil(n / step) * step:,}"
+    return math.ceil(n / step) * step
 
 
 # --- on a page --------------------------------------------------------------------------------

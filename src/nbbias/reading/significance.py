@@ -41,18 +41,6 @@ def is_significant(row: Row) -> bool:
     return adjusted_p(row) < 1 - row["confidence"]
 
 
-def smallest_p(rows: Sequence[Row]) -> Row:
-    """Return the row with the smallest p value; of untested ones the first.
-
-    Examples
-    --------
-    >>> rows = [{"p_adjusted": p, "p_value": p, "group": g} for p, g in ((0.2, "a"), (0.1, "b"))]
-    >>> smallest_p(rows)["group"]
-    'b'
-    """
-    return min(rows, key=lambda row: np.nan_to_num(adjusted_p(row), nan=2.0))
-
-
 def valid_tests(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that were tested and could be significant at their N.
 

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -115,32 +116,37 @@ def readable(
     if subset["statistic"].nunique() > 1 and "statistic" not in keys:
         keys = [*keys, "statistic"]
     labels = {name: name.replace("_", " ") for name in ESTIMATE_KEYS}
-    labels |= {"n": "N", "n_lost": "lost", "null": "by chance", **(whole.labels or {})}
+    labels |= {"n": "N", "n_lost": "excluded", "null": "null value", **(whole.labels or {})}
     present = [key for key in keys if subset[key].notna().any()] or list(keys)[:1]
     varying = [key for key in present if subset[key].nunique(dropna=False) > 1] or present[:1]
-    constant = [
-        f"{labels.get(key, key)} {_in_words(key, subset[key].iloc[0])}"
-        for key in present
-        if len(subset) and key not in varying
-    ]
     note = [whole.note] if whole.note else []
-    note += [f"All rows: {'; '.join(constant)}."] if constant else []
+    constant = subset[[key for key in present if key not in varying]].head(1).to_dict("records")
+    for row in constant:
+        parts = [f"{labels.get(key, key)} {_in_words(key, value)}" for key, value in row.items()]
+        note += [f"All rows: {'; '.join(parts)}."] if parts else []
     if rows is not None and len(subset) > rows:
         p = subset["p_adjusted"].fillna(subset["p_value"])
         distance = (subset["estimate"] - subset["null"].fillna(0)).abs()
-        by = pd.DataFrame({"p": p, "distance": -distance}).sort_values(["p", "distance"])
-        which = f"furthest from {_reference(subset, labels['null'])}"
-        which = "least likely by chance" if p.notna().any() else which
-        note.append(
-            f"The {rows} rows {which}; {len(subset) - rows:,} more in tables/estimates.csv."
-        )
-        subset = subset.loc[by.index[:rows]]
+        order = pd.DataFrame({"p": p, "distance": -distance}).sort_values(["p", "distance"]).index
+        which = "smallest p" if p.notna().any() else "largest difference"
+        more = f"{len(subset) - rows:,} more in tables/estimates.csv"
+        note.append(f"The {rows} rows with the {which}; {more}.")
+        subset = subset.loc[order[:rows]]
     elif varying[:-1]:
         subset = subset.sort_values(varying[:-1], kind="stable", key=lambda v: pd.factorize(v)[0])
     numbers, headings = _number_columns(subset, whole.decimals, labels)
     if {"p_value", "p_adjusted"} & {*numbers} and "claim" not in subset:
         note.append(_EXPLORATORY)
-    texts = _key_columns(subset, varying, room=_COLUMNS - len(numbers.columns), labels=labels)
+    texts = pd.DataFrame(
+        {key: [_in_words(key, value) for value in subset[key]] for key in varying},
+        index=subset.index,
+    )
+    room = _COLUMNS - len(numbers.columns)
+    if len(varying) > room:  # the last ones share a column
+        last = varying[room - 1 :]
+        joined = texts[last].agg(" / ".join, axis=1)
+        name = " / ".join(labels.get(key, key) for key in last)
+        texts = texts.drop(columns=last).assign(**{name: joined})
     frame = pd.concat([texts, numbers], axis=1).reset_index(drop=True)
     return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels | headings)
 
@@ -183,33 +189,8 @@ def _range(low: float, high: float, decimals: int) -> str:
     return f" [{number(low, decimals=decimals)}, {number(high, decimals=decimals)}]"
 
 
-def _reference(rows: pd.DataFrame, label: str) -> str:
-    if not rows["null"].fillna(0).any():
-        return "0"
-    return f"what is {label}" if label.startswith("by ") else label
-
-
-def _key_columns(
-    rows: pd.DataFrame, keys: Sequence[str], *, room: int, labels: dict[str, str]
-) -> pd.DataFrame:
-    """Return the keys as texts, the last ones in one column where there is no room for each."""
-    texts = {key: [_in_words(key, value) for value in rows[key]] for key in keys}
-    table = pd.DataFrame(texts, index=rows.index)
-    if len(keys) <= room:
-        return table
-    first, last = list(keys[: room - 1]), list(keys[room - 1 :])
-    name = " / ".join(labels.get(key, key) for key in last)
-    labels[name] = name
-    joined = [" / ".join(filter(None, row)) for row in table[last].itertuples(index=False)]
-    return table[first].assign(**{name: joined})
-
-
 def _in_words(key: str, value: object) -> str:
-    if pd.isna(value):
-        return ""
-    if key in {"measure", "statistic"}:
-        return str(value).replace("_", " ")
-    return {"group": names.people, "judge": names.judge}.get(key, str)(str(value))
+    return "" if pd.isna(value) else names.in_words(key, str(value))
 
 
 # --- any table --------------------------------------------------------------------------------
@@ -243,10 +224,10 @@ def show(table: pd.DataFrame | Table, **options: Any) -> HTML:
     return HTML(templates.style("table.css") + table_html(whole))
 
 
-def table_html(table: Table, *, html_columns: Collection[str] = ()) -> str:
+def table_html(table: Table) -> str:
     """Return a table as HTML without its style, which a page holds once.
 
-    Cells of `html_columns` are HTML already; all others are escaped.
+    Cells that are `Markup` are HTML already; all others are escaped.
 
     Examples
     --------
@@ -254,43 +235,34 @@ def table_html(table: Table, *, html_columns: Collection[str] = ()) -> str:
     >>> "&lt;b&gt;</th>" in html, ">1,200</td>" in html
     (True, True)
     """
-    columns = []
-    for name, values in table.rows.items():
-        heading = (table.labels or {}).get(str(name), str(name).replace("_", " "))
-        if name in html_columns:
-            columns.append(Column(heading, "", [Markup(cell) for cell in values]))
-        elif pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
-            columns.append(Column(heading, "number", _numbers(str(name), values, table)))
-        else:
-            columns.append(_texts(str(name), heading, values))
+    columns = [_column(str(name), values, table) for name, values in table.rows.items()]
     rows = list(zip(*(column.cells for column in columns), strict=True))
     return templates.render(
         "table.html.j2", columns=columns, rows=rows, title=table.title, note=table.note or ""
     )
 
 
-def _numbers(name: str, values: pd.Series, table: Table) -> list[str]:
-    """Write a column of numbers; one of whole numbers has no decimals."""
-    present = values[np.isfinite(values.astype(float))]
-    decimals = 0 if (present % 1 == 0).all() else table.decimals
-
-    def written(value: float) -> str:
-        if not np.isfinite(value):
-            return table.gap
-        if name.startswith("p_"):
-            return p_in_table(value)
-        # Adding 0 takes the sign from a rounded zero.
-        return f"{round(value, decimals) + 0:,.{decimals}f}".replace("-", "\N{MINUS SIGN}")
-
-    return [written(value) for value in values.astype(float)]
-
-
-def _texts(name: str, heading: str, values: pd.Series) -> Column:
-    cells = ["" if np.ndim(value) == 0 and pd.isna(value) else str(value) for value in values]
-    if name.startswith("p_"):
+def _column(name: str, values: pd.Series, table: Table) -> Column:
+    """Write a column; one of whole numbers has no decimals."""
+    heading = (table.labels or {}).get(name, name.replace("_", " "))
+    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
+        values = values.astype(float)
+        whole = (values[np.isfinite(values)] % 1 == 0).all()
+        write = (
+            p_in_table
+            if name.startswith("p_")
+            else partial(number, decimals=0 if whole else table.decimals)
+        )
+        cells = [write(value) if np.isfinite(value) else table.gap for value in values]
         return Column(heading, "number", cells)
+    cells = ["" if np.ndim(value) == 0 and pd.isna(value) else _text(value) for value in values]
     short = max(map(len, cells), default=0) <= _SHORT
-    return Column(heading, "line" if short else "wide", cells)
+    kind = "number" if name.startswith("p_") else "line" if short else "wide"
+    return Column(heading, kind, cells)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, Markup) else str(value)
 
 
 def p_in_table(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
@@ -313,10 +285,6 @@ def p_column(rows: pd.DataFrame, of: str = "p_adjusted") -> pd.Series:
     >>> [text.split() for text in p_column(rows, "p_value")]
     [['≤', '.002'], ['.040']]
     """
-    # Tables of models, too, are read: tests without a floor do not name it.
-    least = rows.get("p_least", pd.Series(np.nan, rows.index))
-    at_floor = rows["p_value"] <= least * (1 + 1e-9)
-    if not (at_floor & (rows[of] >= 0.001)).any():
-        return rows[of]
     texts = ["" if pd.isna(row[of]) else p_in_table(row, of) for row in rows.to_dict("records")]
-    return pd.Series(texts, index=rows.index)
+    at_floor = any(text.startswith("\N{LESS-THAN OR EQUAL TO}") for text in texts)
+    return pd.Series(texts, index=rows.index) if at_floor else rows[of]

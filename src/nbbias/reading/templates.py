@@ -1,8 +1,19 @@
-"""The package's HTML templates: whatever fills them is escaped, and nothing in it is unseen."""
+"""What a page is made of: templates and styles, its policy, and a frame for LDAvis.
+
+Whatever fills a template is escaped, and nothing in it is unseen. Escaping keeps what others wrote
+from becoming a script; should any slip through, the policy keeps it from running: a page runs
+scripts of ours, known by their hashes, and asks nobody for anything.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
+import zlib
 from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import jinja2
@@ -48,3 +59,76 @@ def style(name: str) -> str:
 
 def _visible(value: Any) -> Any:
     return value if hasattr(value, "__html__") else visible(value)
+
+
+# --- policy -----------------------------------------------------------------------------------
+
+
+def policy(*scripts: str, images: str = "data:") -> str:
+    """Return the content security policy of a page, for a ``<meta>`` at its head.
+
+    Parameters
+    ----------
+    *scripts
+        All that may run: each the whole text between the tags of a ``<script>``. No attribute such
+        as ``onclick`` may.
+    images
+        Where images may come from; by default they stand in the page.
+
+    Examples
+    --------
+    >>> policy("alert(1)").split("; ")[:2]
+    ["default-src 'none'", "script-src 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='"]
+    """
+    run = " ".join(f"'sha256-{_hashed(script)}'" for script in scripts) or "'none'"
+    # Printed tables and explorers style their own elements; a style can load nothing.
+    return (
+        f"default-src 'none'; script-src {run}; style-src 'unsafe-inline'; img-src {images}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _hashed(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+
+
+# --- LDAvis -----------------------------------------------------------------------------------
+
+
+def ldavis(data: str) -> str:
+    """Return LDAvis as a page, for an ``<iframe srcdoc>``.
+
+    Parameters
+    ----------
+    data
+        What pyLDAvis prepared, as JSON. It is packed with d3 and LDAvis, and the browser unpacks
+        them: the data are read as data, and no part of them runs.
+
+    Examples
+    --------
+    >>> "default-src 'none'" in ldavis("{}")
+    True
+    """
+    loader, code = scripts()
+    # JSON has no NaN, and browsers read none.
+    content = {"code": code, "data": json.loads(data, parse_constant=lambda _: None)}
+    packed = base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
+    page = data_path("explore/ldavis.html").read_text(encoding="utf-8")
+    parts = {"policy": policy(loader, code), "packed": packed, "script": loader}
+    for name, part in parts.items():
+        page = page.replace(f"<!-- {name} -->", part)
+    return page
+
+
+@cache
+def scripts() -> tuple[str, str]:
+    """Return what runs in such a frame: the script that unpacks, and d3 with LDAvis.
+
+    A page with such a frame must let them run, for its policy is the frame's, too.
+    """
+    loader = data_path("explore/ldavis.js").read_text(encoding="utf-8")
+    found = find_spec("pyLDAvis")  # which is not imported: that takes a second
+    assert found is not None and found.origin is not None
+    folder = Path(found.origin).parent / "js"
+    parts = [folder / name for name in ("d3.v5.min.js", "ldavis.v3.0.0.js")]
+    return loader, "\n".join(part.read_text(encoding="utf-8") for part in parts)

@@ -12,9 +12,6 @@ from rich.text import Text
 
 from nbbias.tables import escape, visible
 
-#: Characters a line, below which five columns would have a letter or two each.
-_NARROW = 60
-
 
 class Terminal(Console):
     """A console that writes out control characters and marks of direction, and no emoji.
@@ -33,29 +30,22 @@ class Terminal(Console):
         return super().render_str(visible(text), **options)
 
     def table(self, table: pd.DataFrame) -> None:
-        """Print a table, no letter of it left out; too narrow for columns, a line has a cell.
+        """Print a table, no letter of it left out.
 
         Numbers below 1,000 have three digits; what is missing is blank.
 
         Examples
         --------
-        >>> Terminal(width=20).table(pd.DataFrame({"name": ["seed"], "mean_of": [1 / 3]}))
-        name: seed
-        mean of: 0.333
-        <BLANKLINE>
+        >>> Terminal(width=40).table(pd.DataFrame({"name": ["seed"], "mean_of": [1 / 3]}))
+        ┏━━━━━━┳━━━━━━━━━┓
+        ┃ name ┃ mean of ┃
+        ┡━━━━━━╇━━━━━━━━━┩
+        │ seed │ 0.333   │
+        └──────┴─────────┘
         """
-        names = [str(name).replace("_", " ") for name in table]
-        cells = table.astype("object").where(table.notna(), "").to_numpy()
-        rows = [[escape.terminal(_format(cell)) for cell in row] for row in cells]
-        if self.width < _NARROW:
-            for row in rows:
-                for name, cell in zip(names, row, strict=True):
-                    self.print(f"{name}: {cell}", soft_wrap=False, overflow="fold")
-                self.print()
-            return
-        shown = Table(*(Column(name, overflow="fold") for name in names))
-        for row in rows:
-            shown.add_row(*row)
+        shown = Table(*(Column(str(name).replace("_", " "), overflow="fold") for name in table))
+        for row in table.astype("object").where(table.notna(), "").to_numpy():
+            shown.add_row(*(escape.terminal(_format(cell)) for cell in row))
         self.print(shown)
 
 

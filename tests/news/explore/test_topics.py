@@ -103,7 +103,7 @@ def test_ldavis_is_whole_and_asks_no_network(found: dict) -> None:
     assert "default-src 'none'" in page
     assert not re.search(r"(src|href)\s*=", page)
     content = unpacked(page)
-    assert content["code"] == reading.frames.scripts()[1]
+    assert content["code"] == reading.templates.scripts()[1]
     data = content["data"]
     assert sorted(data["mdsDat"]["topics"]) == list(range(1, K + 1))
     # A topic's part of all words: its share of each text, by the text's length.

@@ -15,11 +15,13 @@ from collections.abc import Collection
 import ipywidgets as widgets
 import pandas as pd
 from IPython.display import HTML, display
+from markupsafe import Markup
 
 from nbbias import reading, stats, tables
 from nbbias.news import robustness, words
 from nbbias.news.corpus import Read
 from nbbias.reading import markup
+from nbbias.tables import escape
 from nbbias.text import annotate, lexicons
 
 #: Words of a group that a page shows.
@@ -136,16 +138,19 @@ def _table(terms: pd.DataFrame, read: Read, seed: int) -> str:
     drawn = matches.sample(frac=1, random_state=seed).drop_duplicates(_KEYS).reset_index(drop=True)
     around = annotate.context(read.texts, drawn, width=45)
     context = [
-        f"{markup.shown(row.left)}<mark>{markup.shown(row.match)}</mark>{markup.shown(row.right)}"
+        Markup(
+            f"{escape.html(row.left)}<mark>{escape.html(row.match)}</mark>{escape.html(row.right)}"
+        )
         for row in around.itertuples()
     ]
+    context = pd.Series(context, drawn.index, dtype=object)
     table = top.merge(drawn[_KEYS].assign(context=context), on=_KEYS, how="left")
     table = table.drop(columns="bias").rename(
         columns={"change": "change without it", "changed_in": "changed most in"}
     )
     more = markup.note(f"{len(terms) - len(top)} rarer words are in tables/terms.csv.")
     table = table.sort_values("group", kind="stable", ignore_index=True)
-    return markup.table(table, html_columns=["context"]) + more
+    return markup.table(table) + more
 
 
 # --- another list -----------------------------------------------------------------------------

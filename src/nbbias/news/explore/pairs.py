@@ -24,6 +24,7 @@ from nbbias.news import claims, tone, topics, words
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, Read
 from nbbias.news.tone import Scored
 from nbbias.reading import markup
+from nbbias.tables import escape
 from nbbias.text import lexicons
 
 #: Pairs of a model at each end, and characters of a text, that a page shows.
@@ -74,12 +75,12 @@ def pairs(corpus: Corpus, *, focus: Mapping[str, str] | None = None) -> HTML | w
     labels = listed[["measure", "bias", "group", "instrument"]].agg(", ".join, axis=1)
     records = listed.to_dict("records")
     estimate = reading.interactive.chooser(
-        "Estimate", [(markup.visible(one), i) for i, one in enumerate(labels)], wide=True
+        "Estimate", [(escape.visible(one), i) for i, one in enumerate(labels)], wide=True
     )
     estimate.value = records.index(first)
     cells = [*corpus.read.pairs.groupby(CELL, sort=False).groups]
     model = reading.interactive.chooser(
-        "Model", [(markup.visible(" · ".join(cell)), cell) for cell in cells]
+        "Model", [(escape.visible(" · ".join(cell)), cell) for cell in cells]
     )
     rank = widgets.BoundedIntText(1, min=1, max=len(corpus.read.pairs), description="Rank")
 
@@ -198,9 +199,9 @@ def outermost(contributions: pd.DataFrame, *, each: int) -> pd.DataFrame:
 def _summary(row: Mapping[str, Any]) -> str:
     value = row["contribution"]
     return (
-        f"<strong>{'+' * (value > 0)}{markup.number(value, decimals=4)}</strong> article "
-        f"{markup.shown(row['article_id'])} <small>· difference "
-        f"{markup.number(row['difference'])}</small>"
+        f"<strong>{'+' * (value > 0)}{reading.number(value, decimals=4)}</strong> article "
+        f"{escape.html(row['article_id'])} <small>· difference "
+        f"{reading.number(row['difference'], decimals=3)}</small>"
     )
 
 
@@ -228,7 +229,7 @@ def sides(
     """
     scores = sentence_scores(corpus, claim, [text for _, text in texts])
     columns = "".join(
-        f"<div><strong>{markup.shown(name)}</strong>"
+        f"<div><strong>{escape.html(name)}</strong>"
         f'<div dir="auto" class="x-text">{_text(corpus.read, claim["bias"], text, scores, cut)}'
         "</div></div>"
         for name, text in texts
@@ -262,23 +263,23 @@ def sentence_scores(corpus: Corpus, claim: Mapping[str, str], texts: Sequence[in
 def _text(read: Read, bias: str, text_id: int, scores: pd.DataFrame, cut: int | None) -> str:
     text, matches = read.texts[text_id], read.matches
     here = matches[(matches["text_id"] == text_id) & (matches["bias"] == bias)]
-    spans = markup.spans(here, markup.tones(lexicons.groups(read.lexicon, bias)))
+    groups = lexicons.groups(read.lexicon, bias)
     end = len(text) if cut is None else min(cut, len(text))
     parts, at = [], 0
     for row in scores[scores["text_id"] == text_id].to_dict("records"):
         if row["end"] > end:
             break
-        parts.append(markup.marked(text, spans, start=at, end=row["end"]))
+        parts.append(markup.marked(text, here, groups, start=at, end=row["end"]))
         values = [
-            f"{name} {markup.number(row[name], decimals=2)}"
+            f"{name} {reading.number(row[name], decimals=2)}"
             for name in ("sentiment", "toxicity")
             if pd.notna(row.get(name))
         ]
         if row["group"] != NEUTRAL and values:
-            badge = " · ".join([markup.shown(row["group"]), *values])
+            badge = " · ".join([escape.html(row["group"]), *values])
             parts.append(f'<wbr><span class="x-score">{badge}</span>')
         at = row["end"]
-    parts.append(markup.marked(text, spans, start=at, end=end))
+    parts.append(markup.marked(text, here, groups, start=at, end=end))
     if end < len(text):
         parts.append(f'<span class="x-soft"> … {len(text) - end:,} characters more</span>')
     return "".join(parts)

@@ -60,7 +60,7 @@ def topics(fitted: Fitted, read: Read, *, seed: int = 0) -> HTML | widgets.VBox:
     if not tables.is_interactive():
         return static
     labels = [
-        (markup.visible(f"{topic}: {words}"), topic)
+        (escape.visible(f"{topic}: {words}"), topic)
         for topic, words in zip(table["topic"], table["words"], strict=True)
     ]
     topic = reading.interactive.chooser("Topic", labels, wide=True)
@@ -124,9 +124,9 @@ def _examples(read: Read, fit: Fit, topic: int, seed: int) -> str:
             (read.matches[SENTENCE] == [row.text_id, row.sentence_id]).all(axis=1)
             & (read.matches["bias"] == row.bias)
         ]
-        tones = markup.tones(lexicons.groups(read.lexicon, row.bias))
-        spans = markup.spans(matches, tones)
-        said = markup.marked(read.texts[row.text_id], spans, start=row.start, end=row.end)
+        groups = lexicons.groups(read.lexicon, row.bias)
+        sentence = read.texts[row.text_id]
+        said = markup.marked(sentence, matches, groups, start=row.start, end=row.end)
         items.append(f'<p dir="auto" class="x-text">{said}</p>')
     return "".join(items) or markup.note("No sentence of a group has this topic.")
 
@@ -173,7 +173,7 @@ def ldavis(fit: Fit, tokens: pd.DataFrame) -> str | None:
             n_jobs=1,
             sort_topics=False,
         )
-    return reading.frames.ldavis(prepared.to_json())
+    return reading.templates.ldavis(prepared.to_json())
 
 
 def _map(distributions: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 from nbbias.news import corpus
 from tests import hostile
 from tests.build import study_of
-from tests.reading.shown import KINDS, inside, part, read, show
+from tests.news.explore.forms import KINDS, inside, part, read, show
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from nbbias.news.explore import pairs, topics
 from nbbias.reading import markup
 from nbbias.text import sentiment
 from tests.build import small_study
-from tests.reading.shown import KINDS, inside, part, read, show
+from tests.news.explore.forms import KINDS, inside, part, read, show
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_leaving_words_out_and_adding_some_moves_the_estimate() -> None:
     )
     expected = scores[scores["model"] == "fewer"]["difference_female"].mean()
     shown = estimate(live, "edited list")["fewer", "share difference", "female"]
-    assert shown == markup.number(expected)
+    assert shown == reading.number(expected, decimals=3)
     assert (estimate(live, "moved") != "0.000").any()
     part(live, widgets.Button, "The whole list again").click()
     assert out.value == ()
@@ -180,7 +180,7 @@ def test_a_page_shows_three_pairs_at_each_end_cut(recorded: None) -> None:
         found["scores"][found["scores"]["bias"] == "gender"], group="female"
     )
     total = table[table["model"] == "fewer"]["contribution"].sum()
-    assert f"add up to {markup.number(total)}" in page.get_text()
+    assert f"add up to {reading.number(total, decimals=3)}" in page.get_text()
     assert "toxicity" in page.select_one(".x-score").get_text()
     longest = max(len(text.get_text()) for text in page.select(".x-text"))
     assert longest < 1500 + 100 * 40  # the cut text and what its sentences carry
