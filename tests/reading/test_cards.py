@@ -39,7 +39,18 @@ def test_a_study_of_another_package_has_none_and_nothing_breaks() -> None:
     assert cards.calibrated("exclamations").rows.empty
 
 
-def test_a_share_that_is_not_known_is_empty() -> None:
-    own = pd.DataFrame({name: [None] for name in ("a", "a_low", "a_high", "a_worst", "a_at")})
-    assert cards._share(own, "a") == [""]
-    assert cards._worst(own, "a") == [""]
+@pytest.mark.parametrize("study", ["news_bias", "biasalert"])
+def test_shares_stand_with_their_intervals_and_missing_ones_are_empty(study: str) -> None:
+    rows = read_shipped_table("calibration.csv").query("study == @study").to_dict("records")
+    for name, extreme in (("coverage", "lowest"), ("false_positives", "highest")):
+        table = cards.calibrated(study).rows
+        expected = [
+            ""
+            if pd.isna(row[name])
+            else f"{row[name]:.1%} [{row[f'{name}_low']:.1%}, {row[f'{name}_high']:.1%}]"
+            for row in rows
+        ]
+        assert table[name.replace("_", " ")].tolist() == expected
+        worst = [row[f"{name}_worst"] for row in rows]
+        starts = ["" if pd.isna(share) else f"{share:.1%} (" for share in worst]
+        assert all(map(str.startswith, table[extreme], starts))

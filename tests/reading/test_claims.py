@@ -76,8 +76,8 @@ def test_a_row_that_two_claims_mean_is_of_the_first() -> None:
 
 def test_a_bound_that_a_second_claim_gives_holds_and_that_claim_says_where_its_row_stands() -> None:
     found = declared(estimates({}), SHE, SHE | {"model": "a", "smallest_effect": 0.5})
-    assert found[["claim", "smallest_effect"]].fillna(0).to_numpy().tolist() == [[1, 0.5], [2, 0.0]]
-    assert found["reason"].tolist()[1] == "tested already, by claim 1"
+    assert found[["claim", "smallest_effect"]].to_numpy().tolist() == [[1, 0.5], [2, 0.5]]
+    assert found["reason"].tolist()[1] == "tested already, by an earlier claim"
     assert found["estimate"].notna().tolist() == [True, False]
     assert found["p_adjusted"].iloc[0] == found["p_value"].iloc[0]  # one test, not two
 
@@ -113,7 +113,7 @@ def test_what_could_not_be_measured_stays_with_its_reason_and_count() -> None:
         "not in this run: no group 'shhe'; there is she",
     ]
     assert found["p_adjusted"].iloc[0] == pytest.approx(0.04)  # they take no part in the family
-    shown = reading.claims.show_claims(found, sha256="0" * 64)[0].data
+    shown = reading.claims.show_claims(found, sha256="0" * 64).data
     assert "not measured: too few pairs" in shown and "no model" in shown
 
 
@@ -189,42 +189,41 @@ def test_a_score_that_chance_lifts_is_not_tested_for_equivalence_to_0() -> None:
 # --- for readers ------------------------------------------------------------------------------
 
 
+def cells(found: pd.DataFrame) -> tuple[list[list[str]], str]:
+    """The cells of the table of claims, and its words."""
+    page = BeautifulSoup(claims.show_claims(found, sha256="ab" * 32).data, "html.parser")
+    rows = page.select("tbody tr")
+    return [[cell.get_text() for cell in row.select("th, td")] for row in rows], page.get_text()
+
+
 def test_a_row_says_what_is_claimed_of_whom_and_what_was_found() -> None:
     table = estimates({"p_value": 0.6}, {"model": "b_1", "p_value": 0.001})
-    (shown,) = claims.show_claims(declared(table, SHE), sha256="ab" * 32)
-    rows = BeautifulSoup(shown.data, "html.parser").select("tbody tr")
-    cells = [[cell.get_text() for cell in row.select("th, td")] for row in rows]
-    assert [row[-1] for row in cells] == ["not significant", "significant"]
-    assert cells[1][0] == "b_1"
-    assert "All rows: claim Difference (gender, she)." in shown.data  # of one claim: named once
+    rows, text = cells(declared(table, SHE))
+    assert [(row[0], row[-1]) for row in rows] == [
+        ("Difference (a)", "not significant"),
+        ("Difference (b_1)", "significant"),
+    ]
+    assert "2 tests" in text and "abababababab" in text
 
 
-def test_the_table_is_small_in_the_order_declared_and_the_rest_folds() -> None:
-    names = [f"m{n:02d}" for n in range(9)]
+def test_the_table_is_small_in_the_order_declared_and_counts_the_rest() -> None:
+    models = [f"m{n:02d}" for n in range(9)]
     tone = {"measure": "tone", "statistic": "shift", "p_value": 0.001, "n_lost": 2}
-    table = estimates(*[{"model": m} for m in names], *[tone | {"model": m} for m in names])
-    found = declared(table, {"statistic": "shift", "measure": "tone"}, SHE)
-    first, rest = claims.show_claims(found, sha256="ab" * 32)
-    rows = [BeautifulSoup(part.data, "html.parser").select("tbody tr") for part in (first, rest)]
-    cells = [[cell.get_text() for cell in row.select("th, td")] for row in rows[0]]
-    assert len(cells) == 12 and {len(row) for row in cells} == {7}
-    assert [row[1] for row in cells] == names + names[:3]
-    assert len(rows[1]) == 18
-    assert rest.data.startswith("<details>")
-    assert "abababababab" in first.data and "18 tests" in first.data
+    table = estimates(*[{"model": m} for m in models], *[tone | {"model": m} for m in models])
+    rows, text = cells(declared(table, {"statistic": "shift", "measure": "tone"}, SHE))
+    assert [row[0] for row in rows] == [
+        *(f"Shift ({m})" for m in models),
+        *(f"Difference ({m})" for m in models[:3]),
+    ]
+    assert "6 more rows in tables/claims.csv" in text
 
 
-def test_what_is_significant_and_what_is_not_measured_never_fold() -> None:
-    rows = [{"model": f"m{n:02d}", "p_value": 0.5 - n / 100} for n in range(14)]
-    rows[0] |= {"p_value": np.nan, "reason": "no words"}
-    (first, _) = claims.show_claims(declared(estimates(*rows), SHE), sha256="ab" * 32)
-    shown = [
-        row.th.get_text() for row in BeautifulSoup(first.data, "html.parser").select("tbody tr")
-    ]
-    assert [name for name in shown if name.startswith("m")] == [
-        "m00",
-        *(f"m{n:02d}" for n in range(3, 14)),
-    ]
+def test_what_is_significant_and_what_is_not_measured_are_always_shown() -> None:
+    models = [{"model": f"m{n:02d}", "p_value": 0.5 - n / 100} for n in range(14)]
+    models[0] |= {"p_value": np.nan, "reason": "no words"}
+    rows, _ = cells(declared(estimates(*models), SHE))
+    shown = ["m00", *(f"m{n:02d}" for n in range(3, 14))]
+    assert [row[0] for row in rows] == [f"Difference ({m})" for m in shown]
 
 
 def test_a_finding_of_declared_rows_is_not_called_exploratory() -> None:

@@ -107,62 +107,36 @@ def test_an_estimate_without_interval_and_null_is_a_point_alone(ax: Axes) -> Non
     assert not ax.texts
 
 
-def test_an_empty_table_draws_nothing(ax: Axes) -> None:
-    figures.intervals(estimates().head(0), ax, label="dimension")
-    assert not ax.lines
-    assert labels(ax) == []
-
-
-# --- bars -------------------------------------------------------------------------------------
-
-TERMS = {"first": "one", "second": "two"}
-STACK = pd.DataFrame({"name": ["a", "b"], "first": [0.2, 0.3], "second": [0.5, 0.1]})
-
-
-def stacked(table: pd.DataFrame, ax: Axes) -> None:
-    figures.stacked_terms(table, ax, label="name", terms=TERMS, colours=["red", "blue"])
-
-
-def test_bars_are_as_long_as_their_terms_and_stand_on_each_other(ax: Axes) -> None:
-    stacked(STACK, ax)
-    bars = [(b.get_x(), b.get_width()) for b in ax.patches]
-    np.testing.assert_allclose(bars, [(0, 0.2), (0, 0.3), (0.2, 0.5), (0.3, 0.1)])
-
-
-def test_the_first_bar_stands_on_top(ax: Axes) -> None:
-    stacked(STACK, ax)
-    assert dict(zip(labels(ax), ax.get_yticks(), strict=True)) == {"a": 1, "b": 0}
-
-
-def test_a_bar_without_values_is_written_as_not_measured(ax: Axes) -> None:
-    stacked(STACK.assign(first=[0.2, np.nan], second=[0.5, np.nan]), ax)
-    assert [text.get_text() for text in ax.texts] == ["not measured"]
-
-
-def test_stacking_does_not_change_the_table(ax: Axes) -> None:
-    before = STACK.copy()
-    stacked(STACK, ax)
-    pd.testing.assert_frame_equal(STACK, before)
-
-
 # --- panels -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_every_value_gets_a_panel_with_its_own_rows(count: int) -> None:
+def test_every_value_gets_a_panel_with_its_own_rows_and_shows_the_shared_scale(count: int) -> None:
     table = pd.DataFrame({"model": [f"m{i}" for i in range(count)] * 2, "x": range(2 * count)})
     seen = []
-    figure = figures.panels(table, lambda own, _: seen.append(own["x"].tolist()), by="model")
+
+    def draw(rows: pd.DataFrame, ax: Axes) -> None:
+        seen.append(rows["x"].tolist())
+        ax.plot(rows["x"], rows["x"], "o", label="point")
+
+    figure = figures.panels(table, draw, by="model")
     assert [ax.get_title(loc="left") for ax in filled(figure)] == [f"m{i}" for i in range(count)]
     assert seen == [[i, i + count] for i in range(count)]
+    assert len({ax.get_xlim() for ax in filled(figure)}) == 1
+    assert all(ax.xaxis.get_tick_params()["labelbottom"] for ax in filled(figure))
+    assert keys(figure) == ["point"]
+    figure.draw_without_rendering()
+    assert figure.legends[0].get_window_extent().y0 > figure.axes[0].get_window_extent().y1
 
 
-@pytest.mark.parametrize("count", [4, 5, 6])
-def test_the_lowest_panel_of_every_column_shows_its_scale(count: int) -> None:
-    table = pd.DataFrame({"model": [f"m{i}" for i in range(count)], "x": 1.0})
-    figure = figures.panels(table, lambda own, ax: ax.plot(own["x"], own["x"], "o"), by="model")
-    lowest = {ax.get_subplotspec().colspan.start: ax for ax in filled(figure)}
-    assert all(ax.xaxis.get_tick_params()["labelbottom"] for ax in lowest.values())
+def test_two_columns_name_the_rows_and_columns_of_panels() -> None:
+    table = pd.DataFrame({"side": list("aab"), "score": list("xyy"), "value": [1.0, 2.0, 3.0]})
+    figure = figures.panels(
+        table, lambda rows, ax: ax.set_xlabel(f"{rows['value'].sum()}"), by=("side", "score")
+    )
+    titles = [(ax.get_title(loc="left"), ax.get_xlabel()) for ax in figure.axes if ax.axison]
+    assert titles == [("a · x", "1.0"), ("a · y", "2.0"), ("b · y", "3.0")]
+    assert [ax.axison for ax in figure.axes] == [True, True, False, True]
 
 
 @pytest.mark.parametrize("others", [["c", "b", "a"], ["b"]])
@@ -172,48 +146,21 @@ def test_every_panel_names_its_own_rows(others: list[str]) -> None:
     figure = figures.panels(
         table, lambda own, ax: figures.intervals(own, ax, label="dimension"), by="model"
     )
-    expected = estimates().set_index("dimension")["estimate"].to_dict()
-    ax = figure.axes[0]
+    ax, other = figure.axes
     at = {y: x for x, y in markers(ax)}
     named = {name: at[y] for name, y in zip(labels(ax), ax.get_yticks(), strict=True)}
-    assert named == expected
-
-
-def test_panels_share_their_scales() -> None:
-    table = pd.DataFrame({"model": ["a", "b"], "x": [1.0, 9.0]})
-    figure = figures.panels(table, lambda own, ax: ax.plot(own["x"], own["x"], "o"), by="model")
-    one, other = figure.axes
-    assert one.get_xlim() == other.get_xlim()
-    assert one.get_ylim() == other.get_ylim()
-
-
-def test_the_key_names_every_mark_once_above_the_panels() -> None:
-    table = pd.DataFrame({"model": ["a", "b"], "x": [1.0, 2.0]})
-    figure = figures.panels(
-        table, lambda own, ax: ax.plot(own["x"], own["x"], "o", label="point"), by="model"
-    )
-    figures.key_above(figure, figure.axes[0])
-    (key,) = figure.legends
-    assert [t.get_text() for t in key.get_texts()] == ["point"]
-    figure.draw_without_rendering()
-    assert key.get_window_extent().y0 > figure.axes[0].get_window_extent().y1
+    assert named == estimates().set_index("dimension")["estimate"].to_dict()
+    assert other.yaxis.get_tick_params()["labelleft"]
 
 
 HOSTILE = r"cost $\frac{ of $5 \$"
 
 
-def test_dollar_signs_in_names_are_no_mathematics() -> None:
-    table = estimates(dimension=[HOSTILE, "$x$", "b"], model=HOSTILE)
-    figure = figures.panels(
-        table, lambda own, ax: figures.intervals(own, ax, label="dimension"), by="model"
-    )
-    assert rendered(figure)
-
-
 def test_a_style_of_its_own_does_not_depend_on_the_style_before() -> None:
     with mpl.rc_context({"axes.labelsize": 40, "svg.hashsalt": "x"}):
         figures.use_style()
-        assert (mpl.rcParams["axes.labelsize"], mpl.rcParams["svg.hashsalt"]) == (9, "nbbias")
+        assert mpl.rcParams["axes.labelsize"] < 12
+        assert mpl.rcParams["svg.hashsalt"] == "nbbias"
 
 
 # --- claims -----------------------------------------------------------------------------------
@@ -227,10 +174,9 @@ CLAIMS = pd.DataFrame(
 ).assign(null=[0.0, np.nan, 0.1], null_low=[-0.1, np.nan, np.nan], null_high=[0.1, np.nan, np.nan])
 
 
-def notes(figure: Figure) -> list[str]:
-    """What is written in panels, but for what was not measured."""
-    texts = [text.get_text().replace("\n", " ") for ax in figure.axes for text in ax.texts]
-    return [text for text in texts if not text.startswith("not ")]
+def keys(figure: Figure) -> list[str]:
+    """The names of marks above the panels."""
+    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
 
 
 def test_claims_are_drawn_in_panels_and_the_band_is_named_where_it_is() -> None:
@@ -240,11 +186,8 @@ def test_claims_are_drawn_in_panels_and_the_band_is_named_where_it_is() -> None:
     assert (labels(other), markers(other)) == (["m"], [(0.3, 0)])
     assert {ax.get_xlabel() for ax in figure.axes} == {"share"}
     assert one.get_xlim() == other.get_xlim()
-    assert notes(figure) == ["expected under the null"] and not figure.legends
-    (named,) = [text for text in one.texts if text.get_text() == "expected under the null"]
-    at = one.transAxes.transform(named.xy)  # at the band, above the panel
-    assert one.transData.inverted().transform(at)[0] == pytest.approx(0.0) and named.xy[1] == 1
-    assert notes(figures.claims(CLAIMS.iloc[2:])) == []
+    assert keys(figure) == ["expected under the null"]
+    assert keys(figures.claims(CLAIMS.iloc[2:])) == []
 
 
 def test_panels_that_measure_different_things_share_no_scale() -> None:
@@ -254,37 +197,37 @@ def test_panels_that_measure_different_things_share_no_scale() -> None:
     assert one.get_xlim() != other.get_xlim()
 
 
-def test_chance_without_a_range_is_a_tick_where_it_has_a_name() -> None:
+def test_a_null_value_without_a_range_is_a_tick_where_it_has_a_name() -> None:
     def ticks(figure: Figure) -> list[float]:
         lines = [line for ax in figure.axes for line in ax.lines if line.get_marker() == "|"]
         return [float(line.get_xdata()[0]) for line in lines if np.isfinite(line.get_xdata()[0])]
 
     named = figures.claims(CLAIMS, words={"tick": "false alarms"})
     assert ticks(named) == [0.1]
-    assert notes(named) == ["expected under the null", "false alarms"]
+    assert keys(named) == ["expected under the null", "false alarms"]
     assert ticks(figures.claims(CLAIMS)) == []
 
 
-def test_printed_values_are_rings_and_have_a_gap_of_their_own() -> None:
-    rows = CLAIMS.assign(side=["ours", "ours", "printed"], column="x").iloc[[0, 2, 2]]
-    rows.iloc[2, rows.columns.get_loc("estimate")] = np.nan
-    figure = figures.claims(rows, by=("panel", "column"))
-    for ax, fill in zip(filled(figure), (figures.INK, figures.PAPER), strict=True):
-        dots = [line for line in ax.lines if line.get_marker() == "o"]
-        assert {line.get_markerfacecolor() for line in dots} == {fill}
-        assert {line.get_markeredgecolor() for line in dots} == {figures.INK}
-    assert "not printed" in [text.get_text() for text in figure.axes[-1].texts]
+def test_printed_and_further_values_share_the_row_of_their_name() -> None:
+    extra = CLAIMS.iloc[[0, 0, 0]].assign(ci_low=np.nan, null_low=np.nan)
+    extra = extra.assign(side=["printed", "printed", "further"], estimate=[0.1, 0.7, 0.4])
+    extra = extra.assign(cell=["2 printed", "2 printed", "m"])
+    figure = figures.claims(pd.concat([CLAIMS.assign(side="ours"), extra], ignore_index=True))
+    one, other = filled(figure)
+    assert (labels(one), labels(other)) == (["m", "n", "2 printed"], ["m"])
+    assert markers(one) == [(0.1, 2), (0.1, 0), (0.7, 0), (0.4, 1.75)]
+    dots = [line for line in one.lines if line.get_marker() == "o"]
+    fills = [line.get_markerfacecolor() for line in dots]
+    assert fills == [figures.INK, figures.PAPER, figures.PAPER, figures.MUTED]
+    missing = CLAIMS.iloc[[1]].assign(side="printed")
+    assert [text.get_text() for text in figures.claims(missing).axes[0].texts] == ["not printed"]
 
 
-def test_printed_values_of_a_panel_may_share_a_row() -> None:
-    theirs = CLAIMS.iloc[[0]].assign(side="printed", ci_low=np.nan, null_low=np.nan)
-    many = [CLAIMS.assign(side="ours"), theirs, theirs.assign(estimate=0.7, cell="other")]
-    rows = pd.concat(many, ignore_index=True)
-    one = figures.in_one_row(rows, "{n} printed")
-    figure = figures.claims(one, draw=figures.rings(rows))
-    assert [labels(ax) for ax in filled(figure)] == [["m", "n", "2 printed"], ["m", "2 printed"]]
-    assert {x for x, y in markers(figure.axes[0]) if y == 0} == {0.1, 0.7}
-    assert "not printed" in [text.get_text() for text in figure.axes[1].texts]
+def test_panels_side_by_side_can_have_the_same_rows() -> None:
+    figure = figures.claims(figures.align_rows(CLAIMS, across="panel"))
+    assert [ax.get_yticks().tolist() for ax in figure.axes] == [[1, 0]] * 2
+    assert [text.get_text() for text in figure.axes[1].texts] == ["not measured"]
+    assert not figure.axes[1].yaxis.get_tick_params()["labelleft"]
 
 
 def test_a_group_has_its_colour_and_whoever_has_none_is_drawn_in_ink() -> None:
@@ -295,38 +238,25 @@ def test_a_group_has_its_colour_and_whoever_has_none_is_drawn_in_ink() -> None:
     assert colours == [{reading.names.colour("woman")}, {figures.INK}]
 
 
-# --- layout -----------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["m", "a-model-of-a-maker/with-a-long-name-7b-instruct-v0.2"])
-@pytest.mark.parametrize(("models", "groups"), [(1, 1), (8, 5)])
-def test_nothing_is_cut_and_no_name_lies_on_another(name: str, models: int, groups: int) -> None:
-    rows = pd.concat(
-        [
-            CLAIMS.iloc[[0]].assign(panel=f"group {g}", cell=f"{name} {m}")
-            for g in range(groups)
-            for m in range(models)
-        ],
-        ignore_index=True,
-    )
+def test_nothing_is_cut_and_no_name_lies_on_another(name: str) -> None:
+    places = list(itertools.product(range(5), range(8)))
+    rows = pd.concat([CLAIMS.iloc[[0]]] * len(places), ignore_index=True)
+    rows["panel"] = [f"group {group}" for group, _ in places]
+    rows["cell"] = [f"{name} {model}" for _, model in places]
     figure = figures.claims(rows, "share")
     figure.draw_without_rendering()
     assert figure.get_tightbbox().width <= figure.get_figwidth() * 1.02
     for ax in filled(figure):
-        names = ax.get_yticklabels() if ax.yaxis.get_tick_params()["labelleft"] else []
-        texts = [*names, *ax.texts]
-        boxes = [t.get_window_extent() for t in texts if t.get_text() and t.get_visible()]
-        boxes.sort(key=lambda box: box.y0)
-        assert all(
-            low.y1 <= high.y0 + 1.5 or low.x1 < high.x0 or high.x1 < low.x0
-            for low, high in itertools.pairwise(boxes)
-        )
-        assert all(t.get_fontsize() >= 8.5 for t in texts)
+        texts = ax.get_yticklabels() if ax.yaxis.get_tick_params()["labelleft"] else []
+        boxes = sorted((text.get_window_extent() for text in texts), key=lambda box: box.y0)
+        assert all(low.y1 <= high.y0 + 1.5 for low, high in itertools.pairwise(boxes))
+        assert all(text.get_fontsize() >= 8.5 for text in texts)
 
 
-def test_a_hostile_name_is_drawn() -> None:
+def test_a_hostile_name_is_drawn_as_text() -> None:
     hostile = CLAIMS.assign(panel=HOSTILE, cell=[HOSTILE * 3, "<script>x</script>", "\x00"])
-    assert b"<script" not in rendered(figures.claims(hostile))
+    assert b"<script" not in rendered(figures.claims(hostile, HOSTILE, words={"band": HOSTILE}))
 
 
 # --- words ------------------------------------------------------------------------------------
@@ -337,15 +267,9 @@ def test_a_title_states_of_whom_most_lie_apart() -> None:
         return f"{'larger' if up else 'smaller'} for {row['group']}"
 
     rows = pd.DataFrame({"group": list("aaabb"), "estimate": [1.0, -1.0, 2.0, -1.0, np.nan]})
-    rows = rows.assign(
-        ci_low=rows["estimate"] - 0.5,
-        ci_high=rows["estimate"] + 0.5,
-        confidence=0.95,
-        p_adjusted=np.nan,
-        null=0.0,
-        null_low=np.nan,
-        null_high=np.nan,
-    )
+    rows = rows.assign(ci_low=rows["estimate"] - 0.5, ci_high=rows["estimate"] + 0.5)
+    rows = rows.assign(confidence=0.95, p_adjusted=np.nan, null=0.0, null_low=np.nan)
+    rows = rows.assign(null_high=np.nan)
     say: dict[str, Any] = {"by": "group", "describe": describe, "otherwise": "None"}
     assert (
         figures.finding_title(rows, **say)
@@ -362,24 +286,22 @@ def test_a_title_states_of_whom_most_lie_apart() -> None:
 
 def test_a_caption_tells_the_level_and_the_range_of_n() -> None:
     rows = CLAIMS.assign(confidence=0.9, n=[1200, 5, 3])
-    told = figures.caption(rows, "shares", of="texts", band="dealt anew")
-    assert told == "Dots: shares; lines: 90% intervals; grey: dealt anew. N = 3 to 1,200 texts."
+    text = figures.caption(rows, "shares", of="texts", band="permuted")
+    assert text == "Dots: shares; lines: 90% intervals; grey: permuted. N = 3 to 1,200 texts."
     bare = rows.assign(ci_low=np.nan, null_low=np.nan).drop(columns="n")
-    assert figures.caption(bare, "shares", band="dealt anew") == "Dots: shares."
+    assert figures.caption(bare, "shares", band="permuted") == "Dots: shares."
 
 
 def test_a_reference_is_a_dashed_line_and_a_panel_may_hold_more() -> None:
     rows = CLAIMS.assign(reference=[0.5, 0.5, np.nan])
     figure = figures.claims(rows, words={"line": "best"}, draw=figures.zero)
-    one, other = filled(figure)
     dashed = [
-        [line.get_xdata()[0] for line in ax.lines if line.get_ls() == "--"] for ax in (one, other)
+        [line.get_xdata()[0] for line in ax.lines if line.get_ls() == "--"] for ax in figure.axes
     ]
     assert dashed == [[0.5], []]
-    assert all(any(line.get_ls() == ":" for line in ax.lines) for ax in (one, other))
-    assert notes(figure)[-1] == "best"
-    shown = figures.claims(CLAIMS, draw=figures.unit).axes[0].get_xlim()
-    assert shown == (-0.03, 1.03)
+    assert all(any(line.get_ls() == ":" for line in ax.lines) for ax in figure.axes)
+    assert keys(figure) == ["expected under the null", "best"]
+    assert figures.claims(CLAIMS, draw=figures.unit).axes[0].get_xlim() == (-0.03, 1.03)
 
 
 def test_no_claim_says_so() -> None:

@@ -1,4 +1,4 @@
-"""Pieces of HTML show any text as itself, mark what they are told to, and need no script."""
+"""Pieces of HTML show any text as itself, mark matches, and need no script."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 from bs4 import BeautifulSoup
 from hypothesis import given, strategies as st
+from markupsafe import Markup
 
 from nbbias.reading import markup
-from nbbias.reading.markup import Span
 from tests import hostile
 
 
@@ -16,46 +16,48 @@ def soup(html: str) -> BeautifulSoup:
     return BeautifulSoup(html, "html.parser")
 
 
+def matches(*spans: tuple[int, int, str]) -> pd.DataFrame:
+    return pd.DataFrame(spans, columns=["start", "end", "group"])
+
+
 @given(
     st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf"]), max_size=40),
     st.lists(st.tuples(st.integers(0, 40), st.integers(1, 10)), max_size=6),
 )
 def test_marking_changes_no_text(text: str, at: list[tuple[int, int]]) -> None:
-    spans = [Span(start, start + length, 0, "g") for start, length in at]
-    html = soup(markup.marked(text, spans))
+    spans = [(start, start + length, "g") for start, length in at]
+    html = soup(markup.marked(text, matches(*spans), ["g"]))
     assert html.get_text() == text
     for mark in html.find_all("mark"):
-        assert any(mark.get_text() == text[s.start : s.end] for s in spans)
+        assert any(mark.get_text() == text[start:end] for start, end, _ in spans)
 
 
 def test_marks_say_whose_word_it_is() -> None:
-    text = "He saw her."
-    spans = [Span(7, 10, 1, "female"), Span(0, 2, 0, "male")]
-    marks = soup(markup.marked(text, spans)).find_all("mark")
+    spans = matches((7, 10, "female"), (0, 2, "male"))
+    marks = soup(markup.marked("He saw her.", spans, ["male", "female"])).find_all("mark")
     assert [(m.get_text(), m["title"], m["class"]) for m in marks] == [
         ("He", "male", ["x-0"]),
         ("her", "female", ["x-1"]),
     ]
+    groups = [f"g{i}" for i in range(8)]  # more than there are colours
+    assert 'class="x-2"' in markup.marked("a", matches((0, 1, "g7")), groups)
+    assert [m["class"] for m in soup(markup.legend(groups[:2])).find_all("mark")] == [
+        ["x-0"],
+        ["x-1"],
+    ]
 
 
 def test_of_overlapping_spans_the_first_counts_and_a_part_is_cut() -> None:
-    text = "abcdef"
-    spans = [Span(1, 3, 0, ""), Span(2, 4, 0, ""), Span(4, 6, 0, "")]
-    html = soup(markup.marked(text, spans, start=1, end=5))
+    spans = matches((1, 3, ""), (2, 4, ""), (4, 6, ""))
+    html = soup(markup.marked("abcdef", spans, [""], start=1, end=5))
     assert html.get_text() == "bcde"
     assert [m.get_text() for m in html.find_all("mark")] == ["bc"]
 
 
-def test_more_groups_than_colours_still_have_one() -> None:
-    tone = markup.tones([f"g{i}" for i in range(8)])
-    matches = pd.DataFrame({"start": [0], "end": [1], "group": ["g7"]})
-    assert 'class="x-2"' in markup.marked("a", markup.spans(matches, tone))
-
-
 def test_a_table_writes_numbers_gaps_and_texts() -> None:
     columns = {"name": [hostile.SCRIPT, None], "value": [-0.12345, np.nan], "n": [1234, 5]}
-    rows = pd.DataFrame(columns).assign(b="<i>x</i>")
-    found = soup(markup.table(rows, html_columns=["b"]))
+    html = pd.Series([Markup("<i>x</i>")] * 2, dtype=object)
+    found = soup(markup.table(pd.DataFrame(columns).assign(b=html)))
     rows = found.tbody.find_all("tr")
     cells = [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in rows]
     assert cells == [[hostile.SCRIPT, "−0.123", "1,234", "x"], ["", "–", "5", "x"]]
@@ -89,3 +91,32 @@ def test_a_frame_keeps_programs_that_typeset_mathematics_out() -> None:
     assert {"mathjax_ignore", "tex2jax_ignore"} <= set(frame["class"])
     assert hostile.LATEX in frame.get_text()
     assert "http" not in html
+
+
+# --- quotes -----------------------------------------------------------------------------------
+
+
+def quoted(**columns: object) -> BeautifulSoup:
+    rows = pd.DataFrame({"head": ["one"], "text": ["A text."], "told": ["0.5"], **columns})
+    return soup(markup.quotes(rows).data)
+
+
+def test_whatever_a_quoted_text_holds_is_text() -> None:
+    allowed = {"div", "strong", "p", "small", "span", "details", "summary"}
+    for text in hostile.ALL:
+        found = quoted(text=[text], head=[text], told=[text], folded=[text])
+        assert {tag.name for tag in found.find_all()} <= allowed
+        assert not any(name.startswith("on") for tag in found.find_all() for name in tag.attrs)
+
+
+def test_a_text_that_may_hurt_is_folded_and_the_others_are_not() -> None:
+    found = quoted(folded=["Open to read"])
+    assert found.details.summary.get_text() == "Open to read"
+    assert found.details.p.get_text() == "A text."
+    assert quoted(folded=[None]).details is None
+    assert quoted().details is None
+
+
+def test_a_long_text_is_cut_between_words() -> None:
+    text = quoted(text=["word " * 400]).p.get_text()
+    assert text.endswith("word …") and 880 < len(text) < 920

@@ -46,7 +46,6 @@ def test_significant_rows_come_by_p_and_leave_out_what_cannot_be_significant() -
     rows.loc[3, "reason"] = f"{UNTESTABLE}3"
     assert significance.significant(rows).index.tolist() == [1, 0]
     assert significance.valid_tests(rows).index.tolist() == [0, 1, 2]
-    assert significance.smallest_p(rows.to_dict("records"))["p_adjusted"] == 0.001
 
 
 def test_the_second_of_two_mirrored_groups_is_marked() -> None:
