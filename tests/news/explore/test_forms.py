@@ -11,10 +11,9 @@ import pytest
 from bs4 import BeautifulSoup
 from IPython.display import HTML
 
-from nbbias import stats
+from nbbias import reading, stats
 from nbbias.news import tone
 from nbbias.news.explore import pairs, topics
-from nbbias.reading import markup
 from nbbias.text import sentiment
 from tests.build import small_study
 from tests.news.explore.forms import KINDS, inside, part, read, show
