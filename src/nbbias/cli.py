@@ -281,59 +281,44 @@ def detect_command(
     if out is not None:
         inputs = [Path(tables.notes.split(p)[0]) for p in (texts, labelled, knowledge) if p]
         tables.refuse_target(out, force=force, inputs=inputs)
-    blocks = running.text_blocks.read_blocks(texts, column=column)
+    rows = running.texts.read_texts(texts, column=column)
     detector = biasalert.detector.detector(judge, labelled=labelled, knowledge=knowledge)
     _note(*detector.notes)
-    counts = dict.fromkeys(biasalert.detector.VERDICTS, 0)
-    json_lines = running.text_blocks.is_json_lines(out)
-    written: list[str] = []
-    for block in blocks:
-        verdicts = biasalert.detect(block, detector, sure_from=sure_from)
-        rows = block.join(verdicts.drop(columns="text"))
-        header = not any(counts.values())
-        for verdict in verdicts["verdict"]:
-            counts[verdict] += 1
-        lines = running.text_blocks.format_block(rows, json_lines=json_lines, header=header)
-        if out is None:
-            out_console.out(lines, end="")
-            out_console.file.flush()
-        else:
-            written.append(lines)
-    if out is not None:
-        tables.write(out, "".join(written))
-    total = sum(counts.values())
+    verdicts = biasalert.detect(rows, detector, sure_from=sure_from)
+    rows = rows.join(verdicts.drop(columns="text"))
+    lines = running.texts.format_verdicts(rows, json_lines=running.texts.is_json_lines(out))
+    if out is None:
+        out_console.out(lines, end="")
+    else:
+        tables.write(out, lines)
+    counts = {name: (verdicts["verdict"] == name).sum() for name in biasalert.detector.VERDICTS}
     listed = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
-    _note(f"{total:,} text{'s' * (total != 1)}: {listed}")
+    _note(f"{len(rows):,} text{'s' * (len(rows) != 1)}: {listed}")
     if fail and counts[biasalert.detector.BIASED]:
         raise typer.Exit(1)
 
 
 @app.command("plan")
 def plan_command(
-    target: Annotated[str, Argument(metavar="STUDY | PARAMS.yaml")],
+    stem: Annotated[str, Argument(metavar="STUDY")],
     override: Overrides = None,
     assumptions: Annotated[
         bool, Option("--list", help="List the claims, and what each assumes.")
     ] = False,
-    as_json: Annotated[bool, Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Compute the sample size that a claim needs, and its cost.
 
     Power is that of simulated studies; no model is asked. -p sets assumptions: effect=-0.05 is the
-    effect to detect, claim=tone another claim. The generate: block of a params file says how many
-    models are asked, how often, and at what price.
+    effect to detect, claim=tone another claim, models=5 and input_price=2.5 what is asked.
     """
     if assumptions:
-        for question, described in running.sample_size.describe_assumptions(target):
+        for question, described in running.sample_size.describe_assumptions(stem):
             _result(question)
             out_console.table(described[["name", "default", "range", "meaning"]].map(str))
         return
-    sizes = running.sample_size.plan_sample_size(target, override or [])
-    if as_json:
-        out_console.out(running.sample_size.to_json(sizes))
-        return
+    sizes = running.sample_size.plan_sample_size(stem, override or [])
     out_console.table(running.sample_size.select_columns(sizes))
-    _note(*sizes.notes)
+    _note(sizes.note)
 
 
 @app.command("label")

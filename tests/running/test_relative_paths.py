@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from nbbias import params, tables
-from nbbias.cogs.params import Cogs
 from nbbias.pages import gallery, manifest, share
 from nbbias.params.yaml import as_yaml, parse as parse_yaml
-from nbbias.running import generation, names, plan as run_plan
+from nbbias.running import generation, plan as run_plan
 from nbbias.tables import ParameterError
 from tests.conftest import Command
 from tests.running.build import run_file, write_project
@@ -90,7 +88,6 @@ def repeated(run: run_plan.Run) -> run_plan.Run:
     beside = run.folder.with_name(f".{run.name}.new")
     tables.write(beside / share.PARAMS, run.repeats)
     described = {"study": run.stem, "run": run.name, "parameters": run.parameters.model_dump()}
-    described["start"] = names.start_of(run.start, folder=run.folder)
     manifest.write(beside, described, status="ok")
     beside.rename(run.folder)
     (again,) = run_plan.plan([run.folder / share.PARAMS], out=run.folder.parents[1])
@@ -109,18 +106,6 @@ def test_what_a_run_leaves_behind_means_the_same_there(study: Path) -> None:
     assert "answers_path: ../../../data/answers.csv\n" in one.repeats
 
 
-@pytest.mark.skipif(os.name == "nt", reason="links there need a right")
-def test_runs_behind_a_link_are_repeated_from_where_they_are(study: Path) -> None:
-    disk = study.parent / "disk/of/another/kind"
-    disk.mkdir(parents=True)
-    (study / "runs").symlink_to(disk)
-    (one,) = run_plan.plan([study / "mine.yaml"], out=study / "runs")
-    again = repeated(one)
-    assert files(again) == files(one)
-    (through,) = run_plan.plan([disk / "llmbi/mine/params.yaml"])
-    assert files(through) == files(one)
-
-
 def test_lists_mappings_and_folders_of_models_are_paths_too(study: Path) -> None:
     (study / "axes.yaml").write_text("axes: {class: {identities: {poor: poor, rich: rich}}}")
     (study / "net").mkdir()
@@ -134,14 +119,6 @@ def test_lists_mappings_and_folders_of_models_are_paths_too(study: Path) -> None
     values = {"replies_paths": {"a": "x.csv"}, "evaluation_path": "none", "toxicity_scorer": "auto"}
     moved = generation.moved("biasalert", values, start=study, to=study / "runs")
     assert moved == values | {"replies_paths": {"a": "../x.csv"}}
-
-
-def test_values_of_no_kind_that_a_path_has_are_left_to_the_check(study: Path) -> None:
-    values = {"suite_paths": {"a": "b"}, "answers_path": 5, "nothing": "known", "axes": None}
-    assert params.moved(Cogs, values, start=study, to=study.parent) == values
-    (study / "cogs.yaml").write_text("study: cogs")
-    with pytest.raises(ParameterError):
-        run_plan.plan([study / "cogs.yaml"], overrides=["suite_paths={a: b}", "generate=5"])
 
 
 def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command: Command) -> None:
@@ -167,23 +144,6 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
     )
     assert done.returncode == 2
     assert "here/ask.csv" in done.stderr.replace("\n", "")
-
-
-def test_answers_that_lie_in_the_current_folder_are_not_passed_over_in_silence(
-    study: Path, command: Command
-) -> None:
-    block = {"models": ["openai/a"], "prompts": "llmbi"}
-    given = {"study": "llmbi", "answers_path": "answers/answers.parquet", "generate": block}
-    (study / "mine.yaml").write_text(as_yaml(given))
-    assert "no answers yet" not in command("generate", study / "mine.yaml", "--dry-run").stdout
-    Path("answers").mkdir()
-    Path("answers/answers.sqlite").touch()
-    told = command("generate", study / "mine.yaml", "--dry-run").stdout
-    assert f"no answers yet at {study / 'answers/answers.sqlite'} (paths start" in told
-    assert "of the one here, write ../here/answers/answers.sqlite" in told
-    (study / "answers").mkdir()
-    (study / "answers/answers.sqlite").touch()
-    assert not generation.plan_file(study / "mine.yaml", dry_run=True).notes
 
 
 def test_a_site_and_an_archive_say_names_in_place_of_folders(study: Path, tmp_path: Path) -> None:

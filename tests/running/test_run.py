@@ -53,14 +53,11 @@ def test_a_cache_that_others_can_write_is_refused_before_a_run(
         run_plan.plan([SAMPLE])
 
 
-def test_overrides_win_and_are_validated() -> None:
+def test_overrides_win_and_two_files_for_one_folder_are_refused(tmp_path: Path) -> None:
     (planned,) = run_plan.plan([SAMPLE], overrides=["lambda_factor=1e-3"])
     assert planned.parameters.lambda_factor == 0.001
     with pytest.raises(ParameterError, match="lambda_factor"):
         run_plan.plan([SAMPLE], overrides=["lambda_factor=much"])
-
-
-def test_two_files_for_one_folder_are_refused(tmp_path: Path) -> None:
     other = tmp_path / "sample.yaml"
     other.write_text("study: llmbi\n")
     with pytest.raises(ParameterError, match="one folder"):
@@ -150,7 +147,7 @@ def test_a_run_that_cannot_be_kept_has_failed_and_the_last_good_one_stays(
     monkeypatch.setattr(*((place, "keep") if broken == "keep" else (manifest, "write")), full)
     closed = SimpleNamespace(close=lambda: None)
     planned = run_plan.Run("llmbi", "sample", llmbi.params.Llmbi(), Path(), folder, Path())
-    job = run.Job(planned, place.create(folder), closed, closed, {}, 0, datetime.now(UTC))
+    job = run.Job(planned, place.create(folder), closed, closed, {}, datetime.now(UTC))
     status = run.finish(job, {"status": "ok"}, lambda _, outcome: outcomes.append(outcome))
     assert status == outcomes[0]["status"] == "failed"
     assert "a file: No space left" in outcomes[0]["message"]
@@ -160,56 +157,47 @@ def test_a_run_that_cannot_be_kept_has_failed_and_the_last_good_one_stays(
 # --- real kernels -----------------------------------------------------------------------------
 
 
-@pytest.mark.slow
-@pytest.mark.ci
-def test_a_run_leaves_all_that_it_promises(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    path = write_project(
-        tmp_path,
-        "import pandas as pd\n"
-        "import matplotlib.pyplot as plt\n"
-        "from nbbias import tables\n"
-        "out = tables.folder('llmbi')\n"
-        "table = pd.DataFrame({'x': [0.1 + 0.2, None]})\n"
-        "tables.save_table(table, 'scores', out=out)\n"
-        "tables.save_finding({'sentence': 'Seed {}.'.format(seed), 'figure': 'f'}, out=out)\n"
-        "fig, ax = plt.subplots()\n"
-        "tables.save_figure(fig, 'f', data=table, words={'alt': 'a'}, out=out)",
-    )
-    out = tmp_path / "runs"
-    assert run_file(path, out) == {"llmbi/sample": "ok"}
-    folder = out / "llmbi/sample"
-    described = manifest.read(folder)
-    assert described is not None
-    assert (described["status"], described["error"]) == ("ok", None)
-    assert described["parameters"]["seed"] == described["seed"] == 1
-    assert sum(described["seconds_by_section"].values()) > 0
-    assert pd.read_parquet(folder / "tables/scores.parquet")["x"][0] == 0.1 + 0.2
-    assert {path.suffix for path in (folder / "figures").iterdir()} >= {".svg", ".png", ".csv"}
-    assert "Seed 1." in (out / "index.html").read_text()
-    assert 'alt="a"' in (folder / "index.html").read_text()
+CELL = """
+import pandas as pd, matplotlib.pyplot as plt
+from nbbias import tables
+out = tables.folder('llmbi')
+table = pd.DataFrame({'x': [0.1 + 0.2, None]})
+tables.save_table(table, 'scores', out=out)
+tables.save_finding({'sentence': 'Seed {}.'.format(seed), 'figure': 'f'}, out=out)
+fig, ax = plt.subplots()
+tables.save_figure(fig, 'f', data=table, words={'alt': 'a'}, out=out)
+"""
 
 
 @pytest.mark.slow
 @pytest.mark.ci
-def test_a_failing_cell_is_reported_and_the_other_run_goes_on(
+def test_a_run_leaves_all_that_it_promises_and_a_failing_one_says_where(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    cells = ("before = 1", "1 / (seed - 1)", "after = 1")
+    cells = (CELL, "1 / (seed - 1)", "after = 1")
     failing = write_project(tmp_path, *cells)
-    other = write_project(tmp_path, *cells, name="other", yaml="seed: 3\n")
-    done = command("run", failing, other)
+    good = write_project(tmp_path, *cells, name="good", yaml="seed: 3\n")
+    done = command("run", failing, good)
     assert done.returncode == 1
     assert "Traceback" not in done.stderr
     for part in ("failed", "llmbi/sample", "cell 3", "ZeroDivisionError", "1 / (seed - 1)"):
         assert part in done.stderr
-    described = manifest.read(tmp_path / "runs/llmbi/sample")
+    folder = tmp_path / "runs/llmbi/sample"
+    described = manifest.read(folder)
     assert described is not None
     assert (described["status"], described["error"]["error"]) == ("failed", "ZeroDivisionError")
-    notebook = nbformat.read(tmp_path / "runs/llmbi/sample/notebook.ipynb", as_version=4)
-    assert notebook.cells[-1].outputs == []
-    assert place.finished(tmp_path / "runs/llmbi/other")
+    assert nbformat.read(folder / "notebook.ipynb", as_version=4).cells[-1].outputs == []
+    folder = tmp_path / "runs/llmbi/good"
+    described = manifest.read(folder)
+    assert described is not None
+    assert (described["status"], described["error"]) == ("ok", None)
+    assert described["parameters"]["seed"] == described["seed"] == 3
+    assert sum(described["seconds_by_section"].values()) > 0
+    assert pd.read_parquet(folder / "tables/scores.parquet")["x"][0] == 0.1 + 0.2
+    assert {path.suffix for path in (folder / "figures").iterdir()} >= {".svg", ".png", ".csv"}
+    assert "Seed 3." in (tmp_path / "runs/index.html").read_text()
+    assert 'alt="a"' in (folder / "index.html").read_text()
 
 
 @pytest.mark.slow

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -157,44 +155,6 @@ def test_a_constant_shift_is_not_tested_on_rounding_noise() -> None:
 def adjusted(p_values: pd.Series, method: str = "holm") -> pd.Series:
     found = stats.adjust(pd.DataFrame({"p_value": p_values}), method=method)
     return found["p_adjusted"].rename(p_values.name)
-
-
-# --- swaps ------------------------------------------------------------------------------------
-
-ITEMS = list("abcd")
-
-
-def test_swaps_of_every_order_of_four_are_half_of_one_minus_tau() -> None:
-    reference = pd.Series([1.0, 2.0, 3.0, 4.0], index=ITEMS)
-    orders = pd.DataFrame(list(permutations([1.0, 2.0, 3.0, 4.0])), columns=ITEMS)
-    shares = stats.find_rank_reversals(orders, reference=reference).mean(axis=1)
-    taus = [scipy.stats.kendalltau(reference, row).statistic for row in orders.to_numpy()]
-    assert shares == pytest.approx((1 - np.array(taus)) / 2)
-
-
-@given(st.lists(st.lists(st.integers(0, 3), min_size=4, max_size=4), min_size=2, max_size=5))
-@settings(max_examples=50)
-def test_swaps_are_those_of_a_walk_over_all_pairs(rows: list[list[int]]) -> None:
-    reference = dict(zip(ITEMS, rows[0], strict=True))
-    tried = pd.DataFrame(rows[1:], columns=ITEMS, dtype=float)
-    expected = [
-        [
-            (reference[i] - reference[j]) * (row[i] - row[j]) < 0
-            for i, j in combinations(ITEMS, 2)
-            if reference[i] != reference[j]
-        ]
-        for row in tried.to_dict("records")
-    ]
-    found = stats.find_rank_reversals(tried, reference=pd.Series(reference))
-    assert found.tolist() == expected
-
-
-def test_ties_of_the_reference_are_left_out() -> None:
-    found = stats.find_rank_reversals(
-        pd.DataFrame({"a": [3.0], "b": [1.0], "c": [2.0]}),
-        reference=pd.Series({"a": 1.0, "b": 1.0, "c": 2.0}),
-    )
-    assert found.tolist() == [[True, False]]  # a before c swapped, b before c kept, a-b left out
 
 
 # --- rank_correlation -------------------------------------------------------------------------

@@ -1,8 +1,6 @@
-"""Two samples, the bootstrap of clusters and the power of a test, against R and statsmodels."""
+"""Two samples and the power of a test, against R and statsmodels."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pytest
@@ -16,29 +14,35 @@ SLEEP = np.array([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0])
 SLEEP_2 = np.array([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
 
 
+def two_sample(first: list, second: list, *, pooled: bool, confidence: float = 0.95) -> dict:
+    sides = np.array(first), np.array(second)
+    return stats.two_sample(*sides, pooled=pooled, confidence=confidence).row()
+
+
 def test_two_samples_are_students_and_welchs_tests_of_r() -> None:
-    table = stats.two_sample(SLEEP, np.append(SLEEP_2, np.nan)).set_index("test")
-    student, welch = table.loc["Student's t, pooled"], table.loc["Welch's t"]
+    student, welch = (
+        two_sample(SLEEP, np.append(SLEEP_2, np.nan), pooled=pooled) for pooled in (True, False)
+    )
     # t.test(extra ~ group, sleep): t = -1.8608, df = 17.776, p = .07939,
     # -3.3654832 to 0.2054832; with var.equal = TRUE df = 18, p = .07919.
     assert welch["statistic_value"] == pytest.approx(-1.8608, abs=1e-4)
     assert welch["df"] == pytest.approx(17.776, abs=1e-3)
     assert welch["p_value"] == pytest.approx(0.07939, abs=1e-5)
     assert (welch["ci_low"], welch["ci_high"]) == pytest.approx((-3.3654832, 0.2054832))
-    assert (student["df"], student["n_second"]) == (18, 10)
+    assert (student["df"], student["n"]) == (18, 20)
     assert student["p_value"] == pytest.approx(0.07919, abs=1e-5)
 
 
-def test_two_samples_of_unequal_size_are_statsmodels() -> None:
+@pytest.mark.parametrize(("pooled", "kind"), [(True, "pooled"), (False, "unequal")])
+def test_two_samples_of_unequal_size_are_statsmodels(pooled: bool, kind: str) -> None:
     compared = CompareMeans(DescrStatsW(SLEEP[:4]), DescrStatsW(SLEEP_2))
-    table = stats.two_sample(SLEEP[:4], SLEEP_2, confidence=0.8)
-    for row, kind in zip(table.to_dict("records"), ("pooled", "unequal"), strict=True):
-        found = (row["statistic_value"], row["p_value"], row["df"])
-        assert found == pytest.approx(compared.ttest_ind(usevar=kind))
-        limits = compared.tconfint_diff(alpha=0.2, usevar=kind)
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx(limits)
-    d = table.loc[0, "statistic_value"] * np.sqrt(1 / 4 + 1 / 10)
-    assert table["effect_size"].tolist() == pytest.approx([d, d])
+    row = two_sample(SLEEP[:4], SLEEP_2, pooled=pooled, confidence=0.8)
+    tested = (row["statistic_value"], row["p_value"], row["df"])
+    assert tested == pytest.approx(compared.ttest_ind(usevar=kind))
+    limits = compared.tconfint_diff(alpha=0.2, usevar=kind)
+    assert (row["ci_low"], row["ci_high"]) == pytest.approx(limits)
+    t, *_ = compared.ttest_ind(usevar="pooled")
+    assert row["effect_size"] == pytest.approx(t * np.sqrt(1 / 4 + 1 / 10))
 
 
 @pytest.mark.parametrize(
@@ -50,62 +54,8 @@ def test_two_samples_of_unequal_size_are_statsmodels() -> None:
     ],
 )
 def test_samples_that_cannot_be_tested_say_why(first: list, second: list, reason: str) -> None:
-    table = stats.two_sample(np.array(first), np.array(second))
-    assert table[["statistic_value", "p_value", "ci_low"]].isna().all(axis=None)
-    assert table["reason"].str.startswith(reason).all()
-
-
-def boot(values: Any, clusters: Any, **settings: Any) -> dict[str, Any]:
-    return stats.cluster_bootstrap(
-        values,
-        clusters,
-        inference=stats.InferenceSettings(**({"n_permutations": 2000, "seed": 1} | settings)),
-    ).row()
-
-
-def test_bootstrap_of_single_values_is_that_of_the_plain_mean() -> None:
-    values = np.random.default_rng(2).normal(3, 1, 200)
-    row = boot(values, np.arange(200), n_permutations=5000)
-    standard = values.std() / np.sqrt(200)
-    expected = (values.mean() - 1.96 * standard, values.mean() + 1.96 * standard)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected, abs=0.02)
-    assert row["estimate"] == pytest.approx(values.mean())
-
-
-def test_values_that_stand_twice_in_their_cluster_change_nothing() -> None:
-    values = np.random.default_rng(2).normal(3, 1, 50)
-    once, twice = boot(values, range(50)), boot(np.tile(values, 2), [*range(50)] * 2)
-    assert (once["ci_low"], once["ci_high"]) == pytest.approx((twice["ci_low"], twice["ci_high"]))
-    assert twice["n"] == 100
-
-
-def test_clusters_weigh_by_their_values() -> None:
-    # Means of the four resamples of the clusters (1, 1, 1) and (5,): 1, 2 (twice) and 5.
-    row = boot(np.array([1.0, 1, 1, 5, np.nan]), list("aaabb"), confidence=0.98)
-    assert (row["estimate"], row["ci_low"], row["ci_high"]) == (2, 1, 5)
-    assert (row["n"], row["n_lost"]) == (4, 1)
-
-
-def test_bootstrap_covers_the_truth_of_clustered_data_and_single_values_do_not() -> None:
-    rng = np.random.default_rng(7)
-    clusters = np.repeat(np.arange(40), 5)
-    covered = np.zeros(2)
-    for _ in range(200):
-        values = rng.normal(0, 1, 40)[clusters] + rng.normal(0, 0.5, 200)
-        for i, by in enumerate((clusters, np.arange(200))):
-            row = boot(values, by, n_permutations=300)
-            covered[i] += row["ci_low"] < 0 < row["ci_high"]
-    # Standard error .015; the percentile interval of 40 clusters is a little short.
-    assert 0.90 < covered[0] / 200 < 0.99
-    assert covered[1] / 200 < 0.75
-
-
-@pytest.mark.parametrize(
-    ("values", "reason"), [([], "no value"), ([np.nan], "no value"), ([1.0, 2.0], "one cluster")]
-)
-def test_too_few_clusters_have_no_interval(values: list, reason: str) -> None:
-    row = boot(np.array(values), ["a"] * len(values))
-    assert np.isnan([row["ci_low"], row["ci_high"]]).all()
+    row = two_sample(first, second, pooled=False)
+    assert np.isnan([row["statistic_value"], row["p_value"], row["ci_low"]]).all()
     assert row["reason"].startswith(reason)
 
 

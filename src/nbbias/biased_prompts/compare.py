@@ -279,10 +279,10 @@ def _two_samples(
         one = {p: table.iloc[:, 0].dropna() for p, table in prejudiced.items()}
         shares = stats.two_shares(one[biased], one[neutral], confidence=confidence).row()
         own = {p: table.iloc[:, 0].dropna() for p, table in fell.items()}
-        tests = stats.two_sample(own[biased], own[neutral], confidence=confidence)
-        extents = tests.to_dict("records")
-        for test in extents:
-            test["n"] = test.pop("n_first") + test.pop("n_second")
+        extents = [
+            stats.two_sample(own[biased], own[neutral], pooled=pooled, confidence=confidence).row()
+            for pooled in (True, False)
+        ]
     if not np.isfinite(shares["estimate"]):
         shares["reason"] = "under one prompt no article counts"
     return lost | shares, [row | {"n_lost": 0} for row in extents]

@@ -161,8 +161,8 @@ def permutation(table: np.ndarray, *, family: int, inference: InferenceSettings)
         for row in table:
             orders = row[np.array(list(permutations(range(k))))]
             every = (every[:, None] + orders).reshape(-1, k)
-        return stats.exact_permutation_test(
-            observed, spread(every / n), confidence=inference.confidence
+        return stats.compare_with_null(
+            observed, spread(every / n), confidence=inference.confidence, complete=True
         )
     return stats.permutation_test(
         observed,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import stats
 from nbbias.llmbi.estimates import INFERENCE, by_prompt
 from nbbias.llmbi.scoring import score_answers
 from nbbias.stats import InferenceSettings
@@ -156,7 +155,7 @@ def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFram
     for model, tried in settings.groupby("model", sort=False):
         reference = tried[tried["factor"] == "reference"][dimensions].iloc[0]
         for factor, part in tried[tried["factor"] != "reference"].groupby("factor", sort=False):
-            swapped = stats.find_rank_reversals(part[dimensions], reference=reference)
+            swapped = find_rank_reversals(part[dimensions], reference=reference)
             pairs = swapped.shape[1]
             shares = swapped.mean(axis=1) if pairs else np.full(len(part), np.nan)
             worst = int(np.argmax(shares))
@@ -166,3 +165,37 @@ def ranking_swaps(settings: pd.DataFrame, measured: pd.DataFrame) -> pd.DataFram
     table = pd.DataFrame(rows)
     agree = np.arccos(1 / np.sqrt(table["model"].map(prompts))) / np.pi
     return table.assign(no_difference=agree.where(table["factor"] == "prompts"))
+
+
+def find_rank_reversals(settings: pd.DataFrame, *, reference: pd.Series) -> np.ndarray:
+    """Tell which pairs of ranked items change places under other settings.
+
+    Parameters
+    ----------
+    settings
+        One row per alternative setting, one column per item, values ranked.
+    reference
+        The items' values under the reference setting, by item.
+
+    Returns
+    -------
+    array of bool
+        Settings by pairs. A pair is one that the reference orders; True where the setting
+        orders it strictly the other way round. Pairs that the reference ties have no
+        order to swap and are left out.
+
+    Examples
+    --------
+    >>> reference = pd.Series({"a": 1.0, "b": 2.0, "c": 3.0})
+    >>> settings = pd.DataFrame({"a": [1.0], "b": [4.0], "c": [3.0]})  # b and c change places
+    >>> find_rank_reversals(settings, reference=reference).tolist()
+    [[False, False, True]]
+    """
+    first, second = np.triu_indices(len(reference), k=1)
+    # Rounded, so that noise in the last digits neither orders a tie nor swaps it.
+    base = reference.to_numpy(float).round(12)
+    values = settings[list(reference.index)].to_numpy(float).round(12)
+    was = np.sign(base[first] - base[second])
+    now = np.sign(values[:, first] - values[:, second])
+    ordered = (was != 0) & ~np.isnan(was)
+    return (now * was < 0)[:, ordered]

@@ -1,7 +1,8 @@
-"""The folder of a run: the run is made in a hidden folder beside it, and takes it when complete.
+"""The folder of a run: how it is named, so that no run is lost, and how a run takes it.
 
-Two renames exchange them. Whoever is killed, at whatever moment, leaves a complete run in the
-folder or hidden beside it, from where `tidy` brings it back.
+A run is made in a hidden folder beside its own, and takes the place when it is complete. Two
+renames exchange them: whoever is killed, at whatever moment, leaves a complete run in the folder or
+hidden beside it, from where `tidy` brings it back.
 """
 
 from __future__ import annotations
@@ -11,28 +12,106 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
+from nbbias import params
 from nbbias.pages import manifest, share
-from nbbias.params import FAILED
+from nbbias.params import FAILED, Parameters
 from nbbias.tables import NbbiasError
 
 #: What a run writes to its folder. All else there is the user's, and stays.
 _WRITTEN = (
-    manifest.NAME,
-    share.PARAMS,
-    "notebook.ipynb",
-    "index.html",
-    "finding.json",
-    "tables",
-    "figures",
+    *(manifest.NAME, share.PARAMS, "notebook.ipynb", "index.html", "finding.json"),
+    *("tables", "figures"),
 )
 #: A folder in which a run is made, and one that a new run replaces.
 _HIDDEN = re.compile(r"\.(.+)\.[0-9a-f]{8}\.(new|old)")
+#: Bytes of a name that every file system takes, with what is added where a run is made or packed.
+_LONGEST = 200
+#: Where notebooks write that are run by hand or by papermill.
+_BY_HAND = re.compile(r"lab(-.+=.*)?", re.DOTALL)
+_HOSTILE = re.compile(r'[/\\:*?"<>|\x00-\x1f\x7f]|[. ]$')
+
+
+# --- names ------------------------------------------------------------------------------------
+
+
+def file_name(path: Path) -> str:
+    """Name a run after its params file, or after the folder of the run that it repeats."""
+    repeats = path.name == share.PARAMS and (path.parent / manifest.NAME).is_file()
+    folder = path.resolve().parent.name.removesuffix(FAILED)
+    return (folder if repeats else "") or path.stem
+
+
+def name_problem(name: str, *, portable: bool = False) -> str:
+    """Say why a run cannot have a name, or return ""; a `portable` one fits every system."""
+    if not name or name.startswith("."):
+        return "a run's name is not empty and does not begin with a dot"
+    if name != name.encode(errors="replace").decode():
+        return "a run's name is UTF-8 text"
+    if name.endswith(FAILED):
+        return f"a name that ends in {FAILED} is that of a failed run"
+    if _BY_HAND.fullmatch(name):
+        return f"{name!r} is where notebooks write that are run by hand"
+    if len(os.fsencode(name)) > _LONGEST:
+        return f"a run's name has {_LONGEST} bytes at most"
+    if portable and _HOSTILE.search(name):
+        return "a run's name holds none of / \\ : * ? \" < > | and does not end in a dot or space"
+    return ""
+
+
+def choose_name(
+    name: str,
+    parameters: Parameters,
+    *,
+    values: Mapping[str, Any],
+    changed: Collection[str],
+    study: Path,
+    start: Path,
+) -> str:
+    """Add to a run's name what differs from its file, and from finished runs of that name.
+
+    Parameters
+    ----------
+    name
+        After the params file.
+    parameters
+        Those of the run, checked.
+    values, changed
+        The file's values, and the names of those that were set over them.
+    study
+        The folder of the study's runs.
+    start
+        Where relative paths among the parameters start.
+    """
+    unchanged = {key: v for key, v in parameters.model_dump().items() if key not in changed}
+    in_file = unchanged | {key: values[key] for key in changed if key in values}
+    moved = params.moved(type(parameters), in_file, start=start, to=study / name)
+    if suffix := _differing(parameters, moved, study / name, start):
+        name = f"{name}-{suffix}"
+    while suffix := difference(parameters, study / name, start=start):
+        name = f"{name}-{suffix}"
+    return name
+
+
+def difference(parameters: Parameters, folder: Path, *, start: Path) -> str:
+    """Name what differs between parameters and those of the finished run in a folder, if any."""
+    if not finished(folder):
+        return ""
+    return _differing(parameters, params.read_yaml(folder / share.PARAMS), folder, start)
+
+
+def _differing(parameters: Parameters, values: Mapping[str, Any], folder: Path, start: Path) -> str:
+    """Name what differs from values whose paths start at a folder."""
+    here = params.moved(type(parameters), parameters.model_dump(), start=start, to=folder)
+    return params.differing(parameters.model_copy(update=here), values)
+
+
+# --- folders ----------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
@@ -65,10 +144,10 @@ def _hidden(place: Path, kind: str) -> Path:
     return place.with_name(f".{place.name}.{secrets.token_hex(4)}.{kind}")
 
 
-def finished(folder: Path) -> dict[str, Any] | None:
-    """Return the manifest of the finished run in a folder, or None."""
+def finished(folder: Path) -> bool:
+    """Tell whether a folder holds a finished run."""
     description = manifest.read(folder)
-    return description if description and description["status"] == "ok" else None
+    return description is not None and description["status"] == "ok"
 
 
 def failed(folder: Path) -> Path:
@@ -83,11 +162,21 @@ def keep(made: Path, folder: Path, *, complete: bool) -> Path:
     """
     if not complete and finished(folder):
         folder = failed(folder)
-    cwd = Path.cwd()
-    _replace(folder.resolve(), made)
+    cwd, place = Path.cwd(), folder.resolve()
+    old = _hidden(place, "old") if place.exists() else None
+    if old:
+        place.rename(old)
+    try:
+        made.rename(place)
+    except OSError:
+        if old:
+            old.rename(place)
+        raise
+    if old:
+        _move_rest(old, place)
     os.chdir(cwd)  # whoever stands in the folder stands in the new one
     if complete:
-        _remove(failed(folder))
+        _clear(failed(folder))
     return folder
 
 
@@ -107,21 +196,6 @@ def tidy(out: Path) -> None:
                 hidden.rename(place)
 
 
-def _replace(place: Path, made: Path) -> None:
-    """Put a folder in the place of another; what the user kept there goes along."""
-    if not place.exists():
-        made.rename(place)
-        return
-    old = _hidden(place, "old")
-    place.rename(old)
-    try:
-        made.rename(place)
-    except OSError:
-        old.rename(place)
-        raise
-    _move_rest(old, place)
-
-
 def _move_rest(old: Path, place: Path) -> None:
     """Move the user's own files from a replaced folder to the new one, and remove the old one."""
     for path in sorted(old.iterdir()):
@@ -130,7 +204,7 @@ def _move_rest(old: Path, place: Path) -> None:
     shutil.rmtree(old, ignore_errors=True)
 
 
-def _remove(folder: Path) -> None:
+def _clear(folder: Path) -> None:
     """Remove a run from a folder, first its manifest, and the folder if nothing else is there."""
     for name in _WRITTEN:
         path = folder / name
@@ -138,5 +212,5 @@ def _remove(folder: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    if folder.is_dir() and not any(folder.iterdir()):
+    with contextlib.suppress(OSError):  # what else is there stays
         folder.rmdir()

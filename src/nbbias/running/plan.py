@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +14,11 @@ from nbbias import params, studies, tables
 from nbbias.asking.plan import Plan
 from nbbias.pages import share
 from nbbias.params import Parameters
-from nbbias.running import generation, grid, names
+from nbbias.running import generation, place
 from nbbias.tables import DataError, NbbiasError, ParameterError
+
+#: Runs of one grid.
+_MOST = 100
 
 
 @dataclass
@@ -67,8 +72,9 @@ def plan(
         after that run's folder. What differs follows: what overrides set, and what a finished run
         of this name has otherwise, so that no run replaces one with other parameters.
     overrides
-        ``name=value`` pairs that win over every file; several values make a run for each (`grid`).
-        Their relative paths start at the current folder, those of a file at its own.
+        ``name=value`` pairs that win over every file; several values make a run for each
+        (`combine_values`). Their relative paths start at the current folder, those of a file at its
+        own.
     out
         The folder of all runs.
     name
@@ -79,51 +85,31 @@ def plan(
     NbbiasError
         Every problem of every file, at once; or runs cannot be written to `out`.
     """
-    runs, problems = list[Run](), list[NbbiasError]()
-    try:
-        wanted = [(path, changes) for path in paths for changes in grid.of_file(path, overrides)]
-    except NbbiasError as error:
-        problems.append(error)
-        wanted = [(path, {}) for path in paths]  # the files are checked all the same
+    runs, problems, wanted = list[Run](), list[NbbiasError](), list[tuple[Path, dict[str, Any]]]()
+    for path in paths:
+        changes = tables.attempt(problems, _combinations_of_file, path, overrides)
+        # Where overrides cannot be read, the files are checked all the same.
+        wanted += [(path, values) for values in changes or [{}]]
     if name is not None:
         several = f"names one run, but {len(wanted)} were given" if len(wanted) > 1 else ""
-        if problem := names.name_problem(name, portable=True) or several:
+        if problem := place.name_problem(name, portable=True) or several:
             problems.append(ParameterError(f"--name {name}", problem))
             name = None
-    for path, changes in wanted:
-        try:
-            runs.append(_plan_run(path, changes, out, name))
-        except NbbiasError as error:
-            if str(error) not in map(str, problems):  # the same mistake in all runs of a grid
-                problems.append(error)
+    for path, values in wanted:
+        if run := tables.attempt(problems, _plan_run, path, values, out, name):
+            runs.append(run)
     folders = [run.folder for run in runs]
     if twice := sorted({run.label for run in runs if folders.count(run.folder) > 1}):
         message = "two files would write to one folder; rename one"
         problems.append(ParameterError(", ".join(twice), message))
     tables.attempt(problems, tables.default_cache)
-    for folder in dict.fromkeys([out, *(run.folder.parent for run in runs), *folders]):
+    for folder in dict.fromkeys([out, *(folder.parent for folder in folders), *folders]):
         if unwritable := tables.unwritable(folder):
             problems.append(NbbiasError(str(folder), unwritable))
             break
-    tables.refuse(problems, where="nothing was run")
+    # The same mistake in all runs of a grid is one.
+    tables.refuse(list({str(e): e for e in problems}.values()), where="nothing was run")
     return runs
-
-
-def runnable(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
-    """Return the params files whose runs have all packages they need, and what others lack."""
-    chosen, problems = [], list[NbbiasError]()
-    for path in paths:
-        missing: list[str] = []
-        # Whatever else is wrong with a file is reported by its plan.
-        with contextlib.suppress(NbbiasError), tables.starting_at(path.absolute().parent):
-            stem, values = studies.read(path)
-            model = studies.study(stem).parameters
-            missing = _missing_packages(params.sound(model, generation.without_block(values)))
-        if missing:
-            problems.append(ParameterError(str(path), missing))
-        else:
-            chosen.append(path)
-    return chosen, problems
 
 
 def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | None) -> Run:
@@ -131,88 +117,49 @@ def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     start = path.absolute().parent
     changed = generation.moved(stem, overrides, start=Path.cwd(), to=start)
     values = {**file_values, **changed}
-    try:
-        with tables.starting_at(start):
-            parameters, block = generation.check(stem, values, where=str(path))
-    except ParameterError as error:
-        breaches = [*error.breaches, *_further_problems(error, path, stem, values, start)]
-        raise ParameterError(error.where, list(dict.fromkeys(breaches))) from None
+    with tables.starting_at(start):
+        parameters, block = generation.check(stem, values, where=str(path))
     notebook = studies.place(stem) / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
-    calls: Plan | None = None
-    exclusions: list[str] = []
+    calls, exclusions = None, list[str]()
     if block is None:
-        problems, exclusions = _check_inputs(stem, parameters, start)
-        if problems:
-            raise DataError(str(path), problems)
+        exclusions = _check_inputs(stem, parameters, where=str(path), start=start)
     else:  # answers that are still to come are rehearsed now, and checked when they are there
         with tables.starting_at(start):
             if missing := _missing_packages(parameters):
                 raise ParameterError(str(path), missing)
         calls = generation.plan_block(block, where=str(path), start=start)
         calls = generation.rehearse(calls, stem, parameters, start=start)
-    study = (out / stem).absolute()
-    base = names.file_name(path)
+    study, base = (out / stem).absolute(), place.file_name(path)
     if name is None:
-        if problem := names.name_problem(base):
+        if problem := place.name_problem(base):
             raise ParameterError(str(path), f"{problem}; give this run a --name")
-        name = names.choose_name(
+        name = place.choose_name(
             base, parameters, values=file_values, changed=changed, study=study, start=start
         )
-    elif difference := names.difference(parameters, study / name, start=start):
+    elif difference := place.difference(parameters, study / name, start=start):
         message = f"holds a run with other parameters (this one has {difference})"
         raise ParameterError(str(study / name), f"{message}; give another --name")
     return Run(
-        stem,
-        name,
-        parameters,
-        notebook,
-        study / name,
-        start,
-        base,
-        generation.without_block(values),
-        calls,
-        exclusions,
+        *(stem, name, parameters, notebook, study / name, start, base),
+        values=generation.without_block(values),
+        calls=calls,
+        exclusions=exclusions,
     )
 
 
-def _further_problems(
-    error: ParameterError, path: Path, stem: str, values: Mapping[str, Any], start: Path
-) -> list[str]:
-    """Return what else a refused params file needs, and what is wrong with the user's files."""
-    problems = []
-    # Params of corpora that cannot be shipped say in comments how to get them.
-    missing = any("_path: " in breach for breach in error.breaches)
-    if missing and path.is_file() and "\n#" in "\n" + path.read_text(encoding="utf-8"):
-        problems.append("the comments in the file say what this run needs, and where to get it")
-    draft = params.sound(studies.study(stem).parameters, generation.without_block(values))
-    if set(params.written_files(draft).values()) - {tables.SAMPLE, params.NONE}:
-        problems += _check_inputs(stem, draft, start)[0]
-    return problems
-
-
-def _check_inputs(stem: str, parameters: Parameters, start: Path) -> tuple[list[str], list[str]]:
-    """Return what is wrong with the inputs, missing packages first, and what a run excludes.
-
-    Files that do not exist are named with the parameters, or come of asking before the run.
-    """
+def _check_inputs(stem: str, parameters: Parameters, *, where: str, start: Path) -> list[str]:
+    """Return what a run will exclude of its inputs; refuse them, or packages that are missing."""
     with tables.starting_at(start):
-        missing = _missing_packages(parameters)
+        problems, exclusions = _missing_packages(parameters), list[str]()
         try:
-            return missing, studies.study(stem).check(parameters)
+            exclusions = studies.study(stem).check(parameters)
         except NbbiasError as error:
-            files = params.written_files(parameters).values()
-            absent = tuple(f"{path}: " for path in files if not _exists(path))
-            problems = [breach for breach in error.located() if not breach.startswith(absent)]
-            return [*missing, *problems], []
-
-
-def _exists(path: str) -> bool:
-    try:
-        return tables.is_file(tables.resolve(path))
-    except NbbiasError:
-        return False
+            problems += error.located()
+    if problems:
+        raise DataError(where, problems)
+    return exclusions
 
 
 def recheck(run: Run) -> list[str]:
@@ -223,12 +170,84 @@ def recheck(run: Run) -> list[str]:
     DataError
         Everything that makes the run impossible.
     """
-    problems, exclusions = _check_inputs(run.stem, run.parameters, run.start)
-    if problems:
-        raise DataError(run.label, problems)
-    return exclusions
+    return _check_inputs(run.stem, run.parameters, where=run.label, start=run.start)
 
 
 def _missing_packages(parameters: Parameters) -> list[str]:
     missing = {name: tables.missing_packages(*names) for name, names in parameters.needs().items()}
     return [f"{name}: {message}" for name, message in missing.items() if message]
+
+
+def runnable(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
+    """Return the params files whose runs have all packages they need, and what others lack."""
+    problems: dict[Path, NbbiasError] = {}
+    for path in paths:
+        # Whatever else is wrong with a file is reported by its plan.
+        with contextlib.suppress(NbbiasError), tables.starting_at(path.absolute().parent):
+            stem, values = studies.read(path)
+            draft = params.sound(studies.study(stem).parameters, generation.without_block(values))
+            if missing := _missing_packages(draft):
+                problems[path] = ParameterError(str(path), missing)
+    return [path for path in paths if path not in problems], list(problems.values())
+
+
+# --- several values of a parameter ------------------------------------------------------------
+
+
+def combine_values(
+    assignments: Sequence[str], *, model: type[Parameters] | None = None
+) -> list[dict[str, Any]]:
+    """Return every combination of the values that ``name=value`` pairs give.
+
+    Parameters
+    ----------
+    assignments
+        ``name=a,b,c`` gives three values of a parameter that holds one. Of a parameter that is a
+        list by its type, ``name=[a, b]`` is one value and ``name=[a],[a, b]`` are two. Commas
+        within quotes, or in the name of an existing file, separate nothing.
+    model
+        The parameters' model; without it no parameter is a list.
+
+    Raises
+    ------
+    ParameterError
+        All pairs that cannot be read; or there are more than 100 combinations.
+
+    Examples
+    --------
+    >>> from nbbias.llmbi.params import Llmbi
+    >>> combine_values(["lambda_factor=0.5,1", "seed=1,2"], model=Llmbi)[1:3]
+    [{'lambda_factor': 0.5, 'seed': 2}, {'lambda_factor': 1, 'seed': 1}]
+    >>> combine_values(["weights={Age: 2, Race: 1}"], model=Llmbi)
+    [{'weights': {'Age': 2, 'Race': 1}}]
+    """
+    problems: list[NbbiasError] = []
+    pairs = [tables.attempt(problems, _read_values, text, model) for text in assignments]
+    tables.refuse(problems)
+    choices = dict(filter(None, pairs))
+    if (size := math.prod(map(len, choices.values()))) > _MOST:
+        raise ParameterError("-p", f"makes {size:,} runs; {_MOST} are the most")
+    products = itertools.product(*choices.values())
+    return [dict(zip(choices, values, strict=True)) for values in products]
+
+
+def _combinations_of_file(path: Path, assignments: Sequence[str]) -> list[dict[str, Any]]:
+    try:
+        model = studies.study(studies.read(path)[0]).parameters
+    except NbbiasError:  # reported where the run is planned
+        return [{}]
+    return combine_values(assignments, model=model)
+
+
+def _read_values(assignment: str, model: type[Parameters] | None) -> tuple[str, list[Any]]:
+    name, _, text = (part.strip() for part in assignment.partition("="))
+    if "," in text and not tables.is_file(Path(text)):
+        with contextlib.suppress(ParameterError):
+            _, values = params.override(f"{name}=[{text}]")
+            nested = [isinstance(value, list | Mapping) for value in values]
+            schema = model.model_json_schema()["properties"].get(name, {}) if model else {}
+            is_list = schema.get("type") in {"array", "object"}
+            if (len(values) > 1 and all(nested)) if is_list else not any(nested):
+                return name, list({str(value): value for value in values}.values())
+    name, value = params.override(assignment)
+    return name, [value]

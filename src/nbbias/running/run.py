@@ -28,7 +28,7 @@ from filelock import FileLock
 
 from nbbias import tables
 from nbbias.pages import manifest, share
-from nbbias.running import kernel, names, place
+from nbbias.running import kernel, place
 from nbbias.running.plan import Run
 from nbbias.studies import home
 from nbbias.tables import NbbiasError
@@ -76,7 +76,6 @@ class Job:
     process: SpawnProcess
     connection: Connection
     description: dict[str, Any]
-    bar: int
     started: datetime
 
 
@@ -108,60 +107,60 @@ def run(
     NbbiasError
         Another process makes one of these runs; none was started.
     """
+    from nbbias.pages import gallery  # imports nbconvert, which takes seconds
+
     with contextlib.ExitStack() as locks:
         place.tidy(out)
         problems: list[NbbiasError] = []
         for planned in runs:
             tables.attempt(problems, _lock, planned, locks)
         tables.refuse(problems, where="nothing was run")
-        return _run_all(runs, out=out, jobs=jobs, report=report)
+        kernel.install()
+        handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
+        try:
+            return _execute_all(runs, jobs=jobs, report=report)
+        finally:
+            signal.signal(signal.SIGTERM, handler)
+            with FileLock(out / ".lock"):  # the last writer of the index has seen all runs
+                gallery.write(out)
 
 
 def _lock(planned: Run, locks: contextlib.ExitStack) -> None:
     """Lock the folder of a run, and check what other processes left there since the plan."""
     locks.enter_context(place.lock(planned.folder))
-    if names.difference(planned.parameters, planned.folder, start=planned.start):
+    if place.difference(planned.parameters, planned.folder, start=planned.start):
         message = "now holds a run with other parameters; run again"
         raise NbbiasError(str(planned.folder), message)
 
 
-def _run_all(
-    runs: Sequence[Run], *, out: Path, jobs: int, report: Callable[[Run, Outcome], None]
+def _execute_all(
+    runs: Sequence[Run], *, jobs: int, report: Callable[[Run, Outcome], None]
 ) -> dict[str, str]:
-    from nbbias.pages import gallery  # imports nbconvert, which takes seconds
-
     statuses = dict.fromkeys((planned.label for planned in runs), "not started")
-    pending, active = list(runs), list[Job]()
+    pending, active = list(enumerate(runs)), list[Job]()
     workers = max(1, tables.count_workers() // max(1, min(jobs, len(runs))))
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    handler = signal.signal(signal.SIGTERM, stop)
-    kernel.install()
     try:
         while pending or active:
             while pending and len(active) < jobs:
-                bar = min(set(range(jobs)) - {job.bar for job in active})
-                active.append(_start(pending.pop(0), workers=workers, bar=bar))
+                number, planned = pending.pop(0)
+                active.append(_start(planned, workers=workers, bar=number % jobs))
             # The timeout lets Windows notice Ctrl-C.
-            ready = wait([job.connection for job in active], timeout=1.0)
-            for job in [job for job in active if job.connection in ready]:
+            for connection in wait([job.connection for job in active], timeout=1.0):
+                job = next(job for job in active if job.connection is connection)
                 active.remove(job)
                 statuses[job.run.label] = finish(job, receive(job), report)
-    except BaseException as error:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not leave kernels
+    except KeyboardInterrupt:
+        pass
+    finally:
+        handler = signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one leaves no kernel
         for job in active:
-            _end(job.process)
+            job.process.terminate()  # its kernel ends with it
+            job.process.join(timeout=15)
+            job.process.kill()
+            job.process.join()
             outcome = {"status": "interrupted", "message": "stopped by the user"}
             statuses[job.run.label] = finish(job, outcome, report)
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        if not isinstance(error, KeyboardInterrupt):
-            raise
-    finally:
-        signal.signal(signal.SIGTERM, handler)
-        with FileLock(out / ".lock"):  # the last writer of the index has seen all runs
-            gallery.write(out)
+        signal.signal(signal.SIGINT, handler)
     return statuses
 
 
@@ -172,7 +171,6 @@ def _start(planned: Run, *, workers: int, bar: int) -> Job:
         description = manifest.describe(
             planned.stem, planned.name, planned.parameters, planned.notebook
         )
-    description["start"] = names.start_of(planned.start, folder=planned.folder)
     tables.write(folder / share.PARAMS, planned.repeats)
     variables = {
         "NBBIAS_OUT": str(folder),
@@ -182,13 +180,9 @@ def _start(planned: Run, *, workers: int, bar: int) -> Job:
     }
     context = multiprocessing.get_context("spawn")
     receiver, sender = context.Pipe(duplex=False)
-    skipped_tags = planned.parameters.left_out()
-    process = context.Process(
-        target=execute,
-        args=(sender, planned.notebook, folder, dict(planned.values)),
-        kwargs={"skipped_tags": set(skipped_tags), "label": planned.label, "bar": bar},
-        name=planned.label,
-    )
+    settings = {"skipped_tags": set(planned.parameters.left_out()), "bar": bar}
+    arguments = (sender, planned.notebook, folder, dict(planned.values), planned.label)
+    process = context.Process(target=execute, args=arguments, kwargs=settings)
     # Ctrl-C reaches the whole group of processes; only this one decides what it means.
     handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
     with tables.set_environment(**ENVIRONMENT, **variables):
@@ -196,7 +190,7 @@ def _start(planned: Run, *, workers: int, bar: int) -> Job:
     signal.signal(signal.SIGINT, handler)
     sender.close()
     log.info("started %s (process %s)", planned.label, process.pid)
-    return Job(planned, folder, process, receiver, description, bar, datetime.now(UTC))
+    return Job(planned, folder, process, receiver, description, datetime.now(UTC))
 
 
 def receive(job: Job) -> dict[str, Any]:
@@ -212,50 +206,29 @@ def receive(job: Job) -> dict[str, Any]:
     return outcome
 
 
-def _end(process: SpawnProcess) -> None:
-    """End a notebook's process, politely first; its kernel ends with it."""
-    process.terminate()
-    process.join(timeout=15)
-    if process.is_alive():
-        process.kill()
-        process.join()
-
-
 def finish(job: Job, outcome: dict[str, Any], report: Callable[[Run, Outcome], None]) -> str:
     """Write the page and, last, the manifest, and let the run take its place."""
-    from nbbias.pages import about, page
-
     if outcome["status"] == "ok" and (files := manifest.changed(job.description)):
         message = f"{', '.join(files)} changed while the run read it; run again"
         outcome |= {"status": "failed", "cell": None, "error": "DataError", "message": message}
-    folder, notebook = job.folder, job.folder / "notebook.ipynb"
+    folder = job.folder
     times = {
         "started": job.started.isoformat(timespec="seconds"),
         "seconds": round((datetime.now(UTC) - job.started).total_seconds(), 2),
     }
     sections: dict[str, float] = {}
     try:
-        if notebook.is_file():
-            sections = clean(notebook)
-            status = {**times, "status": outcome["status"]}
-            provenance = about.about(folder, job.description, status, home=home())
-            page.write_page(
-                notebook, folder / "index.html", title=f"nbbias: {job.run.label}", about=provenance
-            )
+        if (folder / "notebook.ipynb").is_file():
+            sections = clean(folder / "notebook.ipynb")
+            _write_page(job, {**times, "status": outcome["status"]})
     except Exception as error:  # a run without a page has failed, but is not lost
         log.debug("no page for %s", job.run.label, exc_info=True)
-        outcome |= {"status": "failed", **_failure(error)}
-        outcome["message"] = f"no page was written: {error}"
+        outcome |= {**_failure(error), "message": f"no page was written: {error}"}
     details = ("cell", "error", "message", "defect")
+    times |= {"status": outcome["status"], "seconds_by_section": sections}
+    times["error"] = {name: outcome[name] for name in details if name in outcome} or None
     try:
-        manifest.write(
-            folder,
-            job.description,
-            **times,
-            status=outcome["status"],
-            error={name: outcome[name] for name in details if name in outcome} or None,
-            seconds_by_section=sections,
-        )
+        manifest.write(folder, job.description, **times)
         folder = place.keep(folder, job.run.folder, complete=outcome["status"] == "ok")
     except OSError as error:
         message = f"could not be kept: {error.filename or job.run.folder}: {error.strerror}"
@@ -266,6 +239,17 @@ def finish(job: Job, outcome: dict[str, Any], report: Callable[[Run, Outcome], N
     return str(outcome["status"])
 
 
+def _write_page(job: Job, status: Mapping[str, Any]) -> None:
+    from nbbias.pages import about, page
+
+    page.write_page(
+        job.folder / "notebook.ipynb",
+        job.folder / "index.html",
+        title=f"nbbias: {job.run.label}",
+        about=about.about(job.folder, job.description, status, home=home()),
+    )
+
+
 # --- in the process of a notebook -----------------------------------------------------------------
 
 
@@ -274,9 +258,9 @@ def execute(
     source: Path,
     folder: Path,
     values: dict[str, Any],
+    label: str,
     *,
     skipped_tags: Collection[str] = (),
-    label: str = "",
     bar: int = 0,
 ) -> None:
     """Execute a notebook by papermill, and send how it ended through a connection.
@@ -291,19 +275,34 @@ def execute(
         The notebook, and the folder of the run.
     values
         Its parameters.
-    skipped_tags
-        Cells with one of these tags are not part of the run.
     label, bar
         Name and line of the progress bar in a terminal.
+    skipped_tags
+        Cells with one of these tags are not part of the run.
     """
+    import papermill
+
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    logging.getLogger("papermill").setLevel(logging.ERROR)
     target = folder / "notebook.ipynb"
-    _end_with_parent()
+    # papermill replaces what stands in braces, in paths too.
+    path = str(target).replace("{", "{{").replace("}", "}}")
+    # `disable=None`: no bar where stderr is no terminal.
+    progress = {"desc": tables.visible(label), "position": bar, "leave": False, "disable": None}
     outcome: dict[str, Any] = {"status": "ok"}
     try:
         tables.write(target, without_cells(source, skipped_tags))
-        _papermill(target, values, label=label, bar=bar)
+        papermill.execute_notebook(
+            path,
+            path,
+            parameters=values,
+            kernel_name=kernel.NAME,
+            language="python",
+            start_timeout=120,
+            progress_bar=progress,
+        )
     except BaseException as error:  # the runner must hear of every end
-        outcome = {"status": "failed", **_failure(error)}
+        outcome = _failure(error)
     with contextlib.suppress(BrokenPipeError):  # the runner may be gone itself
         connection.send(outcome)
 
@@ -311,35 +310,8 @@ def execute(
 def _end_with_parent() -> None:
     """End this process, and with it its kernel, when the runner is gone."""
     if parent := multiprocessing.parent_process():
-
-        def watch() -> None:
-            wait([parent.sentinel])
-            os.kill(os.getpid(), signal.SIGTERM)
-
-        threading.Thread(target=watch, daemon=True).start()
-
-
-def _papermill(target: Path, values: dict[str, Any], *, label: str, bar: int) -> None:
-    import papermill
-
-    logging.getLogger("papermill").setLevel(logging.ERROR)
-    # papermill replaces what stands in braces, in paths too.
-    path = str(target).replace("{", "{{").replace("}", "}}")
-    papermill.execute_notebook(
-        path,
-        path,
-        parameters=values,
-        kernel_name=kernel.NAME,
-        language="python",
-        start_timeout=120,
-        # `disable=None`: no bar where stderr is no terminal.
-        progress_bar={
-            "desc": tables.visible(label),
-            "position": bar,
-            "leave": False,
-            "disable": None,
-        },
-    )
+        wait([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGTERM)
 
 
 def without_cells(notebook: Path, tags: Collection[str]) -> str:
@@ -349,6 +321,9 @@ def without_cells(notebook: Path, tags: Collection[str]) -> str:
     node = nbformat.read(notebook, as_version=4)
     node.cells = [c for c in node.cells if not set(c.metadata.get("tags", [])) & set(tags)]
     return nbformat.writes(node) + "\n"
+
+
+_WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 def clean(notebook: Path) -> dict[str, float]:
@@ -373,10 +348,7 @@ def clean(notebook: Path) -> dict[str, float]:
         seconds[heading] = seconds.get(heading, 0.0) + (timing.get("duration") or 0.0)
         cell.metadata.pop("execution", None)
         if cell.cell_type == "code":
-            widget = "application/vnd.jupyter.widget-view+json"
-            cell.outputs = [
-                output for output in cell.outputs if widget not in output.get("data", {})
-            ]
+            cell.outputs = [out for out in cell.outputs if _WIDGET not in out.get("data", {})]
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = "injected-parameters"
     tables.write(notebook, nbformat.writes(node) + "\n")
@@ -420,17 +392,11 @@ def _failure(error: BaseException) -> dict[str, Any]:
     """Describe an error: the cell that raised it, its class, message, traceback and defect."""
     from papermill.exceptions import PapermillExecutionError
 
-    name, details = type(error).__name__, traceback.format_exc()
-    cell, source, message = None, "", _MESSAGES.get(name) or str(error) or name
+    name, details, cell, source = type(error).__name__, traceback.format_exc(), None, ""
+    message = _MESSAGES.get(name) or str(error) or name
     if isinstance(error, PapermillExecutionError):
         cell, source, name = error.cell_index, error.source, error.ename
         message = error.evalue or _MESSAGES.get(name, "")
         details = _ANSI.sub("", "\n".join(error.traceback))
-    return {
-        "cell": cell,
-        "source": source,
-        "error": name,
-        "message": message,
-        "traceback": details,
-        "defect": defect(name, details),
-    }
+    outcome = {"status": "failed", "cell": cell, "source": source, "error": name}
+    return outcome | {"message": message, "traceback": details, "defect": defect(name, details)}

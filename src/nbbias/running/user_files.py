@@ -13,11 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
-
 from nbbias import params, studies, tables
 from nbbias.params import Study
-from nbbias.running import names
+from nbbias.running import place
 from nbbias.running.plan import Run, plan
 from nbbias.studies import STUDIES
 from nbbias.tables import FileReading, NbbiasError, ParameterError, notes
@@ -54,36 +52,26 @@ def parse_targets(targets: Sequence[str]) -> Targets:
     ['o.csv', 'g.csv']
     """
     first, *rest = targets
-    is_study = first in STUDIES and not tables.is_file(Path(first))
-    if is_study and rest and not any(_is_params(name) or name in STUDIES for name in rest):
+    others = any(name in STUDIES or name.lower().endswith(_PARAMS) for name in rest)
+    if first in STUDIES and rest and not others and not tables.is_file(Path(first)):
         return Targets([], first, rest)
     paths = []
     for name in targets:
+        path, lower = Path(name), name.lower()
         if name in STUDIES:
-            paths.append(studies.place(name) / "params" / name / "sample.yaml")
-        elif _is_params(name) or (_is_file(name) and not name.lower().endswith(SUFFIXES)):
-            paths.append(Path(name))
-        else:
-            raise ParameterError(name, _neither(name, rest))
+            path = studies.place(name) / "params" / name / "sample.yaml"
+        elif tables.is_file(path) and lower.endswith(SUFFIXES):
+            files = " ".join(map(shlex.quote, targets))
+            hint = f"such as `nbbias run llmbi {files}`; studies: {', '.join(STUDIES)}"
+            raise ParameterError(name, f"name the study first, {hint}")
+        elif not lower.endswith(_PARAMS) and not tables.is_file(path):
+            near = difflib.get_close_matches(name, [*STUDIES, *list_neighbours(name, _PARAMS)], n=1)
+            hint = f"did you mean {near[0]}?" if near else f"studies: {', '.join(STUDIES)}"
+            raise ParameterError(
+                name, f"is no study, and no params file (such as mine.yaml); {hint}"
+            )
+        paths.append(path)
     return Targets(paths)
-
-
-def _is_params(name: str) -> bool:
-    return name.lower().endswith(_PARAMS)
-
-
-def _is_file(name: str) -> bool:
-    return tables.is_file(Path(name))
-
-
-def _neither(name: str, rest: Sequence[str]) -> str:
-    known = ", ".join(STUDIES)
-    if _is_file(name):
-        files = " ".join(map(shlex.quote, [name, *rest]))
-        return f"name the study first, such as `nbbias run llmbi {files}`; studies: {known}"
-    near = difflib.get_close_matches(name, [*STUDIES, *list_neighbours(name, _PARAMS)], n=1)
-    hint = f"did you mean {near[0]}?" if near else f"studies: {known}"
-    return f"is no study, and no params file (such as mine.yaml); {hint}"
 
 
 # --- files ------------------------------------------------------------------------------------
@@ -119,7 +107,7 @@ def assign_inputs(
     by_name, in_order = dict[str, str](), list[str]()
     for file in files:
         name, _, path = file.partition("=")
-        if name in parameters and name not in by_name and path and not _is_file(file):
+        if name in parameters and name not in by_name and path and not tables.is_file(Path(file)):
             by_name[name] = path
         else:
             in_order.append(file)
@@ -128,9 +116,9 @@ def assign_inputs(
         message = f"the study reads {', '.join(parameters)}, and {len(files)} files were given"
         message += "; texts of several models belong in one file, with a column model"
         raise ParameterError("files", message)
-    assigned = {**dict(zip(free, in_order, strict=False)), **by_name}
     problems: list[NbbiasError] = []
-    paths = {name: tables.attempt(problems, detect, p) or p for name, p in assigned.items()}
+    paths = dict(zip(free, in_order, strict=False)) | by_name
+    paths = {name: tables.attempt(problems, detect, path) or path for name, path in paths.items()}
     for assignment in columns:
         tables.attempt(problems, _note_column, paths, assignment)
     tables.refuse(problems)
@@ -140,14 +128,13 @@ def assign_inputs(
 def _note_column(paths: dict[str, str], assignment: str) -> None:
     """Note behind the path of a file which of its columns is which."""
     target, equals, column = assignment.partition("=")
-    file, dot, role = target.partition(".")
-    if not dot and len(paths) == 1:
-        file, role = next(iter(paths)), target
-    if not equals or not role:
+    file, _, role = target.rpartition(".")
+    if not file and len(paths) == 1:
+        file = next(iter(paths))
+    if not (equals and role and file):
         example = f"{next(iter(paths), 'answers')}.text=body"
         message = f"write it as FILE.name=column, as {example}"
         raise ParameterError(f"--columns {assignment}", message)
-    file = file.removesuffix("_path")
     if file not in paths:
         hint = tables.closest_match(file, paths)
         raise ParameterError(f"--columns {assignment}", f"no {file!r}; {hint}")
@@ -188,42 +175,48 @@ def plan_files(
     Raises
     ------
     NbbiasError
-        Everything that makes the run impossible, with the column that is likely to be meant where
-        one is missing. No params file is left behind.
+        Everything that makes the run impossible, with the option that names a column that is
+        missing. No params file is left behind.
     """
-    if name is not None and (problem := names.name_problem(name, portable=True)):
+    if name is not None and (problem := place.name_problem(name, portable=True)):
         raise ParameterError(f"--name {name}", problem)
     study = studies.study(stem)
     paths = assign_inputs(study, files, columns=columns)
     problems: list[NbbiasError] = []
-    contents = {name: tables.attempt(problems, _read_all, path) for name, path in paths.items()}
+    rows = {name: tables.attempt(problems, _count_rows, path) or 0 for name, path in paths.items()}
     tables.refuse(problems)
-    settings = study.own({name: len(t) for name, t in contents.items() if t is not None})
+    settings = study.own(rows)
     path, is_new = _write_params(study, paths, settings, name=name)
     try:
         with tables.record_reads() as readings:
             runs = plan([path], overrides=overrides, out=out)
-    except NbbiasError as error:
-        if is_new:
-            path.unlink()
-        hints = [hint for name, file in paths.items() for hint in _hints(name, file, readings)]
-        raise type(error)(stem, [*error.breaches, *hints]) from None
-    except BaseException:
+    except BaseException as error:
         if is_new:
             path.unlink(missing_ok=True)
-        raise
-    reasons = [
+        if not isinstance(error, NbbiasError):
+            raise
+        hints = [
+            f"add --columns {name.removesuffix('_path')}.{role}=COLUMN, its {role}"
+            for name, reading in _readings_by_input(paths, readings).items()
+            for role, column in reading.form.items()
+            if column.needed and role not in reading.columns
+        ]
+        raise type(error)(stem, [*error.breaches, *hints]) from None
+    inputs = _readings_by_input(paths, readings)
+    lines = [line for name, reading in inputs.items() for line in _describe(name, reading)]
+    lines += [
         f"{name}: {params.as_yaml(value, flow=True)} ({reason})"
         for name, (value, reason) in settings.items()
     ]
-    return UserRuns([*_preview(paths, readings), *reasons], path, runs)
+    # A name may hold the end of a line, which must not start a line here.
+    return UserRuns([" ".join(line.splitlines()) for line in lines], path, runs)
 
 
-def _read_all(path: str) -> pd.DataFrame:
-    """Read all columns of a file as text, by their own names."""
-    plain, written = notes.split(path)
-    how = {name: v for name, v in written.items() if name in {"encoding", "separator"}}
-    return tables.read_table(notes.add(plain, how), {}, rest=True)
+def _count_rows(path: str) -> int:
+    """Count the rows of a file, whatever its columns are."""
+    plain, layout = notes.split(path)
+    layout = {name: v for name, v in layout.items() if name in {"encoding", "separator"}}
+    return len(tables.read_table(notes.add(plain, layout), {}, rest=True))
 
 
 def _write_params(
@@ -252,42 +245,42 @@ def _write_params(
 # --- the preview ------------------------------------------------------------------------------
 
 
-def _preview(paths: Mapping[str, str], readings: Sequence[FileReading]) -> list[str]:
-    """Describe how each file was read: its rows, columns, first texts, models, and pairs."""
-    lines: list[str] = []
+def _readings_by_input(
+    paths: Mapping[str, str], readings: Sequence[FileReading]
+) -> dict[str, FileReading]:
+    """Return how each input was read: one file may be several, each by a form of its own."""
     inputs: dict[str, FileReading] = {}
-    for parameter, path in paths.items():
-        # One file may be several inputs, each of which reads it by a form of its own.
-        forms = {id(r.form): r for r in readings if r.path == path and r.table is not None}
-        taken = sum(paths[name] == path for name in inputs)
-        if reading := next(iter(list(forms.values())[taken:]), None):
-            name = parameter.removesuffix("_path")
-            inputs[parameter] = reading
-            lines += _describe_file(name, reading, reading.table)
-    # A name may hold the end of a line, which must not start a line here.
-    return [" ".join(line.splitlines()) for line in [*lines, *_describe_pairs(inputs)]]
+    for name, path in paths.items():
+        by_form = {id(reading.form): reading for reading in readings if reading.path == path}
+        earlier = sum(paths[other] == path for other in inputs)
+        if reading := next(itertools.islice(by_form.values(), earlier, None), None):
+            inputs[name] = reading
+    return inputs
 
 
-def _describe_file(name: str, file: FileReading, table: pd.DataFrame | None) -> list[str]:
-    assert table is not None
-    path, how = notes.split(file.path)
-    written = ", ".join(filter(None, [how.get("encoding", "UTF-8"), how.get("separator")]))
-    lines = [f"{name}: {path} ({written}; {len(table):,} rows)"]
+def _describe(parameter: str, file: FileReading) -> list[str]:
+    """Describe how a file was read: its rows, columns, first texts and models."""
+    if file.table is None:
+        return []
+    name, (plain, layout) = parameter.removesuffix("_path"), notes.split(file.path)
+    written = ", ".join(filter(None, [layout.get("encoding", "UTF-8"), layout.get("separator")]))
+    lines = [f"{name}: {plain} ({written}; {len(file.table):,} rows)"]
     roles = sorted(file.columns, key=lambda role: file.names.index(file.columns[role]))
     columns = [f"{r} ← {file.columns[r]}" if r != file.columns[r] else r for r in roles]
     lines.append(f"  columns: {', '.join(columns)}")
     if unused := [column for column in file.names if column not in file.columns.values()]:
         lines.append(f"  not read: {_list(unused, _UNUSED)}")
-    defaults = {"file": f"all of one, {Path(path).stem}", "row": "rows are taken in order"}
+    defaults = {"file": f"all of one, {Path(plain).stem}", "row": "rows are taken in order"}
     for role, column in file.form.items():
         if column.without and role not in file.columns:
             lines.append(f"  no column {role}: {defaults[column.without]}")
-    for number, text in enumerate(table["text"].head(_ROWS) if "text" in table else [], start=1):
+    texts = file.table["text"].head(_ROWS) if "text" in file.table else []
+    for number, text in enumerate(texts, start=1):
         words = " ".join(str(text).split())
         short = words if len(words) <= _LONGEST_TEXT else f"{words[:_LONGEST_TEXT].rstrip()} …"
         lines.append(f"  row {number}: {short}")
-    if "model" in table:
-        counts = table["model"].value_counts(sort=False)
+    if "model" in file.table:
+        counts = file.table["model"].value_counts(sort=False)
         lines.append(f"  models: {_list([f'{m} ({n:,})' for m, n in counts.items()], _MODELS)}")
     return lines
 
@@ -295,58 +288,3 @@ def _describe_file(name: str, file: FileReading, table: pd.DataFrame | None) -> 
 def _list(items: Sequence[str], most: int) -> str:
     more = f", … ({len(items)} in all)" if len(items) > most else ""
     return ", ".join(items[:most]) + more
-
-
-def _describe_pairs(inputs: Mapping[str, FileReading]) -> list[str]:
-    """Say how many rows of the second file have their article in the first."""
-    ids = {
-        name.removesuffix("_path"): (reading, reading.table["article_id"])
-        for name, reading in inputs.items()
-        if reading.table is not None and "article_id" in reading.table
-    }
-    if len(ids) < 2:
-        return []
-    (first, (_, articles)), (second, (reading, rows)) = list(ids.items())[:2]
-    if "article_id" not in reading.columns:
-        return ["pairs: in the order of their rows"]
-    matched = rows.isin(set(articles)).sum()
-    return [f"pairs: {matched:,} of {len(rows):,} {second} have their article in {first}"]
-
-
-#: Columns that a check of a whole study may need, besides those that a file's form needs.
-_KEYS = ("text", "article_id", "biased")
-
-
-def _hints(parameter: str, path: str, readings: Sequence[FileReading]) -> list[str]:
-    """Suggest for each missing column the likeliest one, and the option that names it."""
-    readings = [reading for reading in readings if reading.path == path]
-    if not readings:
-        return []
-    file = max(readings, key=lambda reading: len(reading.form))
-    free = _read_all(path).drop(columns=list(file.columns.values()), errors="ignore")
-    hints = []
-    for role, column in file.form.items():
-        missing = role not in file.columns and (column.needed or role in _KEYS)
-        if missing and (name := _likeliest(role, free)):
-            option = shlex.quote(f"{parameter.removesuffix('_path')}.{role}={name}")
-            where = notes.split(path)[0]
-            hints.append(f"if {name!r} of {where} is its {role}, add: --columns {option}")
-            free = free.drop(columns=name)
-    return hints
-
-
-def _likeliest(role: str, table: pd.DataFrame) -> str | None:
-    """Return the column that is likely to be meant: by its name, else by what it holds."""
-    near = difflib.get_close_matches(role, list(table), n=1, cutoff=0.6)
-    if near or table.empty:
-        return near[0] if near else None
-    cells = {str(name): table[name].dropna().astype("str") for name in table}
-    length = {name: values.str.len().mean() for name, values in cells.items()}
-    if role == "text":
-        return max(length, key=lambda name: length[name])
-    for name, values in cells.items():
-        if role == "article_id" and values.is_unique and length[name] < _LONGEST_TEXT:
-            return name
-        if role == "biased" and values.map(tables.parse_flag).notna().all():
-            return name
-    return None

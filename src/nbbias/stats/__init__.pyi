@@ -10,12 +10,10 @@ from .intervals import (
     NO_SPREAD as NO_SPREAD,
     ONE_CLUSTER as ONE_CLUSTER,
     ONE_VALUE as ONE_VALUE,
-    cluster_bootstrap as cluster_bootstrap,
     clustered_mean as clustered_mean,
     clustered_share as clustered_share,
     effective_size as effective_size,
     equal_weights as equal_weights,
-    find_rank_reversals as find_rank_reversals,
     mean_interval as mean_interval,
     minimum_detectable_effect as minimum_detectable_effect,
     one_sample as one_sample,
@@ -56,7 +54,6 @@ from .noninferiority import (
 )
 from .permutation import (
     compare_with_null as compare_with_null,
-    exact_permutation_test as exact_permutation_test,
     expected_differences as expected_differences,
     permutation_test as permutation_test,
     permutations_needed as permutations_needed,

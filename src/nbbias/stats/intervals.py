@@ -5,13 +5,11 @@ Plain samples: two without a common unit, values in clusters, and what n units c
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from scipy import special, stats
 from scipy.optimize import brentq
-from scipy.stats import bootstrap, ttest_ind
+from scipy.stats import ttest_ind
 from statsmodels.stats.proportion import (
     confint_proportions_2indep,
     proportion_confint,
@@ -20,8 +18,6 @@ from statsmodels.stats.proportion import (
 from statsmodels.stats.weightstats import DescrStatsW
 
 from nbbias.stats.estimate import Estimate
-from nbbias.stats.inference import InferenceSettings
-from nbbias.stats.permutation import split_batches
 
 #: A spread this small beside the values is rounding, not spread.
 _ROUNDING = 1e-12
@@ -139,40 +135,6 @@ def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float)
     both = pd.concat([first, second], axis=1, keys=["first", "second"])
     result = one_sample(both["first"] - both["second"], confidence=confidence)
     return result.replace(test="paired t")
-
-
-def find_rank_reversals(settings: pd.DataFrame, *, reference: pd.Series) -> np.ndarray:
-    """Tell which pairs of ranked items change places under other settings.
-
-    Parameters
-    ----------
-    settings
-        One row per alternative setting, one column per item, values ranked.
-    reference
-        The items' values under the reference setting, by item.
-
-    Returns
-    -------
-    array of bool
-        Settings by pairs. A pair is one that the reference orders; True where the setting
-        orders it strictly the other way round. Pairs that the reference ties have no
-        order to swap and are left out.
-
-    Examples
-    --------
-    >>> reference = pd.Series({"a": 1.0, "b": 2.0, "c": 3.0})
-    >>> settings = pd.DataFrame({"a": [1.0], "b": [4.0], "c": [3.0]})  # b and c change places
-    >>> find_rank_reversals(settings, reference=reference).tolist()
-    [[False, False, True]]
-    """
-    first, second = np.triu_indices(len(reference), k=1)
-    # Rounded, so that noise in the last digits neither orders a tie nor swaps it.
-    base = reference.to_numpy(float).round(12)
-    values = settings[list(reference.index)].to_numpy(float).round(12)
-    was = np.sign(base[first] - base[second])
-    now = np.sign(values[:, first] - values[:, second])
-    ordered = (was != 0) & ~np.isnan(was)
-    return (now * was < 0)[:, ordered]
 
 
 def rank_correlation(first: pd.Series, second: pd.Series, *, confidence: float) -> dict[str, float]:
@@ -298,7 +260,11 @@ def clustered_share(
 
 
 def clustered_mean(
-    values: np.ndarray, clusters: np.ndarray, *, confidence: float, bounds: tuple[float, float]
+    values: np.ndarray,
+    clusters: np.ndarray,
+    *,
+    confidence: float,
+    bounds: tuple[float, float] | None = None,
 ) -> Estimate:
     """Return a mean with its t interval when values come in clusters.
 
@@ -393,15 +359,26 @@ def effective_size(
     count = int(codes.max()) + 1
     if count == len(influence):
         return size
-    alone = float(influence @ influence)
-    if alone < _ROUNDING**2:
+    if float(influence @ influence) < _ROUNDING**2:
         return min(size, count)
     if count == 1:
         return np.nan
-    together = float((np.bincount(codes, weights=influence) ** 2).sum()) * count / (count - 1)
-    units = size / max(1.0, together / alone)
     level = (1 + confidence) / 2
-    return units * float(stats.norm.ppf(level) / stats.t.ppf(level, count - 1)) ** 2
+    quantiles = float(stats.norm.ppf(level) / stats.t.ppf(level, count - 1))
+    return size / design_effect(influence, codes) * quantiles**2
+
+
+def design_effect(influence: np.ndarray, codes: np.ndarray) -> float:
+    """Return by how much clusters, numbered from 0, enlarge the variance of a sum; 1 at least.
+
+    Examples
+    --------
+    >>> design_effect(np.array([1.0, 1, -1, -1]), np.array([0, 0, 1, 1]))
+    4.0
+    """
+    sums = np.bincount(codes, weights=influence)
+    together = float((sums**2).sum()) * len(sums) / (len(sums) - 1)
+    return max(1.0, together / float(influence @ influence))
 
 
 def wilson(share: float, size: float, *, confidence: float) -> Estimate:
@@ -464,44 +441,53 @@ def two_shares(
 
 
 def two_sample(
-    first: pd.Series | np.ndarray, second: pd.Series | np.ndarray, *, confidence: float = 0.95
-) -> pd.DataFrame:
-    """Compare two independent samples by Student's and by Welch's t-test.
+    first: pd.Series | np.ndarray,
+    second: pd.Series | np.ndarray,
+    *,
+    pooled: bool,
+    confidence: float,
+) -> Estimate:
+    """Compare the means of two independent samples by Student's or by Welch's t-test.
 
-    The values of `first` and `second` share no unit; NaN are left out. Returns a DataFrame:
-    two rows, by `test`: `estimate` (mean of the first minus that of the second), `ci_low`,
-    `ci_high`, `statistic_value`, `df`, two-sided `p_value`, `effect_size` (Cohen's d
-    with the pooled standard deviation, the same in both), `n_first`, `n_second`, `reason`.
+    Parameters
+    ----------
+    first, second
+        Values that share no unit; NaN are left out.
+    pooled
+        Whether both sides are taken to have one variance (Student), or each its own (Welch).
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    Estimate
+        `estimate` (mean of the first minus that of the second), with `test`, `df`, two-sided
+        `p_value` and `effect_size` (Cohen's d with the pooled standard deviation); `n` of both.
 
     Examples
     --------
-    >>> table = two_sample(pd.Series([1.0, 2, 3]), pd.Series([2.0, 3, 7]))
-    >>> table[["test", "estimate", "df"]].round(2)
-                      test  estimate    df
-    0  Student's t, pooled      -2.0  4.00
-    1            Welch's t      -2.0  2.56
+    >>> first, second = np.array([1.0, 2, 3]), np.array([2.0, 3, 7])
+    >>> row = two_sample(first, second, pooled=False, confidence=0.95)
+    >>> row.test, row.estimate, round(row.df, 2)
+    ("Welch's t", -2.0, 2.56)
     """
     a, b = (np.asarray(side, dtype=float) for side in (first, second))
     a, b = a[~np.isnan(a)], b[~np.isnan(b)]
-    reason = "needs two values on each side" if min(len(a), len(b)) < 2 else None
-    if reason is None and max(np.ptp(a), np.ptp(b)) <= _ROUNDING * max(1.0, np.abs([*a, *b]).max()):
-        reason = "on each side all values are alike: no test"
-    rows = []
-    for test, pooled in (("Student's t, pooled", True), ("Welch's t", False)):
-        row: dict[str, Any] = {"test": test, "n_first": len(a), "n_second": len(b)}
-        row |= {"reason": reason, "estimate": np.nan}
-        if len(a) and len(b):
-            row["estimate"] = a.mean() - b.mean()
-        if reason is None:
-            result = ttest_ind(a, b, equal_var=pooled)
-            row |= {"statistic_value": result.statistic, "df": result.df, "p_value": result.pvalue}
-            row["ci_low"], row["ci_high"] = result.confidence_interval(confidence)
-            squares = len(a) * a.var() + len(b) * b.var()
-            row["effect_size"] = row["estimate"] / np.sqrt(squares / (len(a) + len(b) - 2))
-        rows.append(row)
-    names = ["test", "estimate", "ci_low", "ci_high", "statistic_value", "df", "p_value"]
-    names += ["effect_size", "n_first", "n_second", "reason"]
-    return pd.DataFrame(rows).reindex(columns=names)
+    test, n = "Student's t, pooled" if pooled else "Welch's t", len(a) + len(b)
+    estimate = float(a.mean() - b.mean()) if len(a) and len(b) else np.nan
+    result = Estimate(estimate, test=test, n=n)
+    if min(len(a), len(b)) < 2:
+        return result.replace(reason="needs two values on each side")
+    if all_alike(a) and all_alike(b):
+        return result.replace(reason="on each side all values are alike: no test")
+    tested = ttest_ind(a, b, equal_var=pooled)
+    squares = len(a) * a.var() + len(b) * b.var()
+    return result.with_interval(*tested.confidence_interval(confidence)).replace(
+        statistic_value=float(tested.statistic),
+        df=float(tested.df),
+        p_value=float(tested.pvalue),
+        effect_size=float(estimate / np.sqrt(squares / (n - 2))),
+    )
 
 
 def percentile_interval(
@@ -533,61 +519,6 @@ def percentile_interval(
         return np.nan, np.nan
     low, high = np.quantile(observed, [(1 - confidence) / 2, (1 + confidence) / 2])
     return min(float(low), estimate), max(float(high), estimate)
-
-
-def cluster_bootstrap(
-    values: pd.Series | np.ndarray,
-    clusters: pd.Series | np.ndarray,
-    *,
-    inference: InferenceSettings,
-) -> Estimate:
-    """Return a mean with its percentile interval when values come in clusters.
-
-    Parameters
-    ----------
-    values
-        Numbers; NaN are left out and counted as lost.
-    clusters
-        The cluster of each value, such as its article: whole clusters are drawn.
-    inference
-        Level of the interval, resamples, and their start.
-
-    Returns
-    -------
-    Estimate
-        `estimate` (mean of all values), `ci_low`, `ci_high`, `n`, `n_lost`, `reason`.
-        With fewer than about 20 clusters the interval is too narrow.
-
-    Examples
-    --------
-    >>> row = cluster_bootstrap(
-    ...     np.array([1.0, 1, 5, np.nan]), list("aabb"),
-    ...     inference=InferenceSettings(n_permutations=200)
-    ... )
-    >>> row.estimate.__round__(3), row.n, row.n_lost
-    (2.333, 3, 1)
-    """
-    data = pd.DataFrame({"value": np.asarray(values, float), "cluster": np.asarray(clusters)})
-    observed = data[data["value"].notna()]
-    by = observed.groupby("cluster")["value"].agg(["sum", "size"])
-    result = Estimate(n=len(observed), n_lost=len(data) - len(observed))
-    if observed.empty:
-        return result.replace(reason="no value was measured")
-    result = result.replace(estimate=float(observed["value"].mean()))
-    if len(by) < 2:
-        return result.replace(reason=ONE_CLUSTER)
-    interval = bootstrap(
-        (by["sum"].to_numpy(float), by["size"].to_numpy(float)),
-        lambda total, size, axis: total.sum(axis=axis) / size.sum(axis=axis),
-        paired=True,
-        vectorized=True,
-        method="percentile",
-        n_resamples=inference.n_permutations,
-        batch=split_batches(200, size_each=len(by))[0],
-        confidence_level=inference.confidence,
-        rng=np.random.default_rng(inference.seed),
-    ).confidence_interval
-    return result.with_interval(interval.low, interval.high)
 
 
 def minimum_detectable_effect(n: int, *, power: float = 0.8, alpha: float = 0.05) -> float:

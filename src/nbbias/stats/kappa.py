@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 
 from nbbias.stats.estimate import Estimate
-from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE
+from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE, design_effect
 
 #: What is added to each of the four counts: half a unit, as for odds ratios.
 _ADDED = 0.5
@@ -68,7 +68,10 @@ def kappa(
     smooth, slopes = _kappa(shares)
     variance = float(shares @ slopes**2 - (shares @ slopes) ** 2) / more
     if count < n:
-        variance *= _design_effect(slopes[2 * (~first) + ~second], codes, count)
+        influence = slopes[2 * (~first) + ~second]
+        influence = influence - influence.mean()
+        alike = float(influence @ influence) <= _ROUNDING  # then clusters are counted
+        variance *= n / count if alike else design_effect(influence, codes)
     half = stats.t.ppf((1 + confidence) / 2, count - 1) * np.sqrt(variance) / (1 - smooth**2)
     low, high = np.tanh(np.arctanh(smooth) + np.array([-half, half]))
     return Estimate(estimate, n=n).around(low, high)
@@ -77,23 +80,11 @@ def kappa(
 def _kappa(shares: np.ndarray) -> tuple[float, np.ndarray]:
     """Return kappa of the shares of yes-yes, yes-no, no-yes and no-no, and its slopes in them."""
     both, first_only, second_only, none = shares
-    first, second = (
-        np.array([both + first_only, second_only + none]),
-        np.array([both + second_only, first_only + none]),
-    )
+    first = np.array([both + first_only, second_only + none])
+    second = np.array([both + second_only, first_only + none])
     rest = 1 - float(first @ second)  # what chance leaves
     if rest <= _ROUNDING:
         return np.nan, np.full(4, np.nan)
     value = 1 - (first_only + second_only) / rest
     by_chance = (second[:, None] + first[None, :]).ravel()
     return float(value), (np.array([1.0, 0, 0, 1]) - (1 - value) * by_chance) / rest
-
-
-def _design_effect(influence: np.ndarray, codes: np.ndarray, count: int) -> float:
-    """Return by how much clusters enlarge a variance; 1 at least."""
-    off = influence - influence.mean()
-    alone = float(off @ off)
-    if alone <= _ROUNDING:  # all units are alike: clusters are counted
-        return len(codes) / count
-    together = float((np.bincount(codes, weights=off) ** 2).sum()) * count / (count - 1)
-    return max(1.0, together / alone)

@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import special
 from scipy.stats import norm
 from statsmodels.regression.mixed_linear_model import MixedLM
 from statsmodels.stats.multicomp import pairwise_tukeyhsd
@@ -204,10 +203,9 @@ def paired_models(scores: pd.DataFrame, *, value: str, confidence: float = 0.95)
         By source, prompt, measure and bias, one row per pair of models: `model`, `other`;
         `estimate` (mean of `model` minus `other`), `ci_low`, `ci_high`; the paired t-test's
         `statistic_value`, `df`, two-sided `p_value`, `p_adjusted` (Holm) and `p_fdr` (Benjamini
-        and Hochberg), both over the whole table; `effect_size`, Cohen's d of the differences,
-        with its exact interval `d_low`, `d_high` (noncentral t; assumes normal differences);
-        `n` articles, `n_lost` (only one of the two has a value); `reason`. Repeated samples
-        of an article are averaged first.
+        and Hochberg), both over the whole table; `effect_size`, Cohen's d of the differences;
+        `n` articles, `n_lost` (only one of the two has a value); `reason`. Repeated samples of an
+        article are averaged first.
 
     Examples
     --------
@@ -230,21 +228,11 @@ def paired_models(scores: pd.DataFrame, *, value: str, confidence: float = 0.95)
             result = intervals.paired_difference(
                 either[first], either[second], confidence=confidence
             )
-            d_low, d_high = _d_interval(result.statistic_value, result.n or 0, confidence)
-            pair = {"model": first, "other": second, "d_low": d_low, "d_high": d_high}
-            rows.append(key | result.row() | pair)
+            rows.append(key | result.row() | {"model": first, "other": second})
     names = ["model", "other", *_INTERVAL, "test", "statistic_value", "df", "p_value", "p_adjusted"]
-    names += ["p_fdr", "effect_size", "d_low", "d_high", "n", "n_lost", "reason"]
+    names += ["p_fdr", "effect_size", "n", "n_lost", "reason"]
     table = families.adjust(_table(rows, scores, names))
     return families.adjust(table, method="fdr_bh", into="p_fdr")
-
-
-def _d_interval(t: float, n: int, confidence: float) -> tuple[float, float]:
-    """Find the effects under which a t as small, or as large, is just improbable."""
-    if not np.isfinite(t):
-        return np.nan, np.nan
-    ends = [special.nctdtrinc(n - 1, (1 + side * confidence) / 2, t) for side in (1, -1)]
-    return float(ends[0] / np.sqrt(n)), float(ends[1] / np.sqrt(n))
 
 
 def _cells(scores: pd.DataFrame, value: str) -> Iterator[tuple[Row, pd.DataFrame]]:

@@ -29,6 +29,7 @@ def compare_with_null(
     confidence: float,
     alternative: Alternative = "greater",
     null: float | None = None,
+    complete: bool = False,
 ) -> dict[str, float]:
     """Compare an observed value with values drawn under the null hypothesis.
 
@@ -45,16 +46,20 @@ def compare_with_null(
         ``"two-sided"``: null values at least as far from `null`.
     null
         The expected value, where it is known exactly; else the mean of `null_values`.
+    complete
+        Whether `null_values` are all arrangements, the observed one among them, not draws.
 
     Returns
     -------
     dict
         `null`; its percentile range `null_low` and `null_high`; `p_value`; and `p_least`, the
-        smallest p-value that so many draws can give. NaN where nothing was observed or drawn.
+        smallest p-value that so many draws, or any of the arrangements, can give. NaN where nothing
+        was observed or drawn.
 
     Notes
     -----
-    p = (1 + b) / (1 + m), where b of m null values reach the observed one, so that p is never 0.
+    p = (1 + b) / (1 + m), where b of m draws reach the observed value, so that p is never 0; of all
+    arrangements p = b / m.
 
     References
     ----------
@@ -67,6 +72,13 @@ def compare_with_null(
     >>> null_values = np.array([0.1, 0.2, 0.2, 0.3, 0.3, 0.3, 0.4, 0.5, 0.6])
     >>> compare_with_null(0.5, null_values, confidence=0.8)["p_value"]
     0.3
+
+    Four coins fall alike in 2 of 16 arrangements:
+
+    >>> signs = np.array(np.meshgrid(*[[-1, 1]] * 4)).reshape(4, -1)
+    >>> result = compare_with_null(1.0, abs(signs.mean(axis=0)), confidence=0.95, complete=True)
+    >>> result["p_value"], result["p_least"]
+    (0.125, 0.125)
     """
     values = null_values[~np.isnan(null_values)]
     result = dict.fromkeys(("null", "null_low", "null_high", "p_value", "p_least"), np.nan)
@@ -77,10 +89,16 @@ def compare_with_null(
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     expected = float(values.mean()) if null is None else float(null)
     result |= {"null": expected, "null_low": float(low), "null_high": float(high)}
-    if not np.isnan(observed):
-        reached = _count_reached(observed, values, alternative, expected)
-        result |= {"p_value": (1 + reached) / (1 + len(values)), "p_least": 1 / (1 + len(values))}
-    return result
+    if np.isnan(observed):
+        return result
+    reached = _count_reached(observed, values, alternative, expected)
+    if not complete:
+        draws = 1 + len(values)
+        return result | {"p_value": (1 + reached) / draws, "p_least": 1 / draws}
+    two_sided = alternative == "two-sided"
+    furthest = values[np.argmax(np.abs(values - expected) if two_sided else values)]
+    least = _count_reached(float(furthest), values, alternative, expected)
+    return result | {"p_value": reached / len(values), "p_least": least / len(values)}
 
 
 def _count_reached(
@@ -196,52 +214,6 @@ def split_batches(n: int, *, size_each: int | None = None) -> list[int]:
     size = _AT_ONCE if size_each is None else max(1, _HELD // max(size_each, 1))
     whole, rest = divmod(n, size)
     return [size] * whole + [rest] * (rest > 0)
-
-
-def exact_permutation_test(
-    observed: float,
-    null_values: np.ndarray,
-    *,
-    confidence: float,
-    alternative: Alternative = "greater",
-    null: float | None = None,
-) -> dict[str, float]:
-    """Test an observed value exactly, by its value in every arrangement.
-
-    Parameters
-    ----------
-    observed, confidence, alternative, null
-        As in `compare_with_null`.
-    null_values
-        The value in each arrangement, the observed one among them; all are equally likely.
-
-    Returns
-    -------
-    dict
-        As `compare_with_null`, with the exact `p_value`; `p_least` is that of the arrangements
-        furthest out.
-
-    Examples
-    --------
-    Four coins fall alike in 2 of 16 arrangements:
-
-    >>> signs = np.array(np.meshgrid(*[[-1, 1]] * 4)).reshape(4, -1)
-    >>> result = exact_permutation_test(1.0, abs(signs.mean(axis=0)), confidence=0.95)
-    >>> result["p_value"], result["p_least"]
-    (0.125, 0.125)
-    """
-    result = compare_with_null(
-        observed, null_values, confidence=confidence, alternative=alternative, null=null
-    )
-    if np.isnan(result["p_value"]):
-        return result
-    two_sided = alternative == "two-sided"
-    distances = np.abs(null_values - result["null"]) if two_sided else null_values
-    reached = _count_reached(observed, null_values, alternative, result["null"])
-    return result | {
-        "p_value": reached / len(null_values),
-        "p_least": float((distances >= distances.max() - _TIE).mean()),
-    }
 
 
 def permute_units(

@@ -9,8 +9,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 from scipy.special import chdtr, chdtri, chndtrinc, fdtrc, fdtri
-from statsmodels.formula.api import ols
-from statsmodels.stats.anova import anova_lm
 
 from nbbias.stats.intervals import all_alike
 
@@ -51,12 +49,11 @@ def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
         return row | {"reason": "needs two groups, and a group with two values"}
     if all_alike(data["value"].to_numpy()):
         return row | {"reason": "all values are alike"}
-    fitted = anova_lm(ols("value ~ C(group)", data=data).fit())
-    between, within = fitted.loc["C(group)"], fitted.loc["Residual"]
-    total = between["sum_sq"] + within["sum_sq"]
-    omega = (between["sum_sq"] - between["df"] * within["mean_sq"]) / (total + within["mean_sq"])
-    test = {"statistic_value": between["F"], "df": within["df"], "df_between": between["df"]}
-    test |= {"p_value": between["PR(>F)"], "effect_size": omega}
+    f, p = stats.f_oneway(*(subset["value"] for _, subset in data.groupby("group")))
+    # Of sums of squares: (between - df of between * mean within) / (total + mean within).
+    above = (groups - 1) * (f - 1)
+    test = {"statistic_value": f, "df": len(data) - groups, "df_between": groups - 1}
+    test |= {"p_value": p, "effect_size": above / (above + len(data))}
     return row | {name: float(number) for name, number in test.items()}
 
 
@@ -202,9 +199,15 @@ def anova_checks(
     ['Shapiro-Wilk', 'Levene (medians)', 'Bartlett', 'Kruskal-Wallis', 'permuted F']
     """
     data = table[[value, by]].dropna()
-    groups = [g[value].to_numpy(float) for _, g in data.groupby(by, sort=True)]
-    spread = [g for g in groups if len(g) > 1]
-    residuals = np.concatenate([g - g.mean() for g in spread]) if spread else np.array([])
+    groups = [subset[value].to_numpy(float) for _, subset in data.groupby(by, sort=True)]
+    repeated = [group for group in groups if len(group) > 1]
+    reason = medians = None
+    if len(groups) < 2 or len(repeated) < 2:
+        reason = medians = "needs two groups with two values each"
+    elif all_alike(np.concatenate(groups)):
+        reason = medians = "all values are alike"
+    elif max(map(len, groups)) < 3:
+        medians = "every group has two values, which lie equally far from their median"
 
     def permuted_f() -> Any:
         return stats.permutation_test(
@@ -217,29 +220,26 @@ def anova_checks(
             rng=np.random.default_rng(seed),
         )
 
-    reason = None
-    if len(groups) < 2 or len(spread) < 2:
-        reason = "needs two groups with two values each"
-    elif all_alike(np.concatenate(groups)):
-        reason = "all values are alike"
-    medians = reason
-    if reason is None and max(map(len, groups)) < 3:
-        medians = "every group has two values, which lie equally far from their median"
-    normal, alike = "Are residuals normal?", "Do groups spread alike?"
-    differ = "Do groups differ?"
+    def shapiro() -> Any:
+        return stats.shapiro(np.concatenate([group - group.mean() for group in repeated]))
+
+    normal, spread, differ = (
+        ("normality", "Are residuals normal?"),
+        ("equal spread", "Do groups spread alike?"),
+        "Do groups differ?",
+    )
     checks: list[tuple[str, str, str, Callable[[], Any], str | None]] = [
-        ("normality", normal, "Shapiro-Wilk", lambda: stats.shapiro(residuals), reason),
-        ("equal spread", alike, "Levene (medians)", lambda: stats.levene(*spread), medians),
-        ("equal spread", alike, "Bartlett", lambda: stats.bartlett(*spread), reason),
+        (*normal, "Shapiro-Wilk", shapiro, reason),
+        (*spread, "Levene (medians)", lambda: stats.levene(*repeated), medians),
+        (*spread, "Bartlett", lambda: stats.bartlett(*repeated), reason),
         ("by ranks", differ, "Kruskal-Wallis", lambda: stats.kruskal(*groups), reason),
         ("by permutation", differ, "permuted F", permuted_f, reason),
     ]
+    columns = ["check", "question", "test", "reason", "statistic_value", "p_value"]
     rows = []
     for check, question, test, run, why in checks:
-        result = None if why else run()
-        statistic, p = (np.nan, np.nan) if result is None else (result.statistic, result.pvalue)
-        rows.append((check, question, test, float(statistic), float(p), why))
-    columns = ["check", "question", "test", "statistic_value", "p_value", "reason"]
+        result = (np.nan, np.nan) if why else (run().statistic, run().pvalue)
+        rows.append((check, question, test, why, *map(float, result)))
     return pd.DataFrame(rows, columns=columns)
 
 

@@ -1,0 +1,120 @@
+"""Texts to classify from a file or a pipe, and `nbbias detect` and `nbbias measure` in a shell."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+
+import pandas as pd
+import pytest
+
+from nbbias import llmbi
+from nbbias.running.texts import read_texts
+from nbbias.tables import NbbiasError
+from tests.conftest import Command
+
+TEXTS = ["Women make good clerks.", "", "It rains.", "=1+1"]
+
+
+@pytest.fixture
+def pipe(monkeypatch: pytest.MonkeyPatch) -> Callable[[bytes | None], None]:
+    """A function that sets what stands in the pipe; None closes it."""
+
+    def fill(content: bytes | None) -> None:
+        stream = None if content is None else SimpleNamespace(buffer=io.BytesIO(content))
+        monkeypatch.setattr("sys.stdin", stream)
+
+    return fill
+
+
+def test_a_line_of_a_pipe_is_a_text(pipe: Callable[[bytes | None], None]) -> None:
+    pipe(b"\xef\xbb\xbfone\r\n\ntwo\n")
+    rows = read_texts("-").to_dict("list")
+    assert rows == {"row": [1, 2, 3], "text": ["one", "", "two"]}
+    for content, message in {b"one\ntw\xff\n": "line 2 is no UTF-8", None: "it is closed"}.items():
+        pipe(content)
+        with pytest.raises(NbbiasError, match=message):
+            read_texts("-")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16-le", "cp1252"])
+def test_lines_of_a_file_are_read_as_they_are_written(tmp_path: Path, encoding: str) -> None:
+    texts = ["Women are naïve.", "", "He went to the café."]
+    (tmp_path / "a.txt").write_bytes("\r\n".join(texts).encode(encoding))
+    assert read_texts(str(tmp_path / "a.txt"))["text"].tolist() == texts
+    (tmp_path / "packed.txt").write_bytes(b"PK\x03\x04\0\0\0\x81\x8d")
+    with pytest.raises(NbbiasError, match="an archive or a workbook"):
+        read_texts(str(tmp_path / "packed.txt"))
+
+
+def test_a_file_brings_its_ids_and_any_column(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    pd.DataFrame({"ID": ["a", "b"], "answer": TEXTS[1::2], "other": 1}).to_csv(path, index=False)
+    table = read_texts(str(path), column="answer")
+    assert list(table) == ["text_id", "text"] and table["text_id"].tolist() == ["a", "b"]
+    assert read_texts(str(path))["text"].iloc[1] == TEXTS[3]  # `answer` is a name of texts
+    numbered = read_texts(str(path), column="other")
+    assert numbered["text"].tolist() == ["1", "1"]
+    with pytest.raises(NbbiasError, match="prose"):
+        read_texts(str(path), column="prose")
+
+
+def test_detect_writes_csv_that_no_spreadsheet_runs(
+    command: Command, pipe: Callable[[bytes | None], None]
+) -> None:
+    pipe("\n".join(TEXTS).encode())
+    done = command("detect", "-", "--judge", "keywords")
+    assert done.returncode == 0
+    table = pd.read_csv(io.StringIO(done.stdout))
+    assert table["row"].tolist() == [1, 2, 3, 4]
+    assert table["verdict"].tolist() == ["biased", "not judged", "not biased", "not biased"]
+    assert table["text"].iloc[3] == "'=1+1"
+    assert table["group"].iloc[0] == "women"
+    assert "tried on 252 texts" in done.stderr and "4 texts: 1 biased" in done.stderr
+    assert "simulated" in table["instrument"].iloc[0]
+
+
+def test_detect_writes_json_lines_and_fails_where_it_is_asked_to(
+    command: Command, tmp_path: Path
+) -> None:
+    pd.DataFrame({"text": [*TEXTS[:3], "bell\a"]}).to_csv(tmp_path / "a.csv", index=False)
+    out = tmp_path / "verdicts.jsonl"
+    keywords = ["--judge", "keywords"]
+    done = command("detect", tmp_path / "a.csv", "--out", out, "--fail-on-biased", *keywords)
+    assert done.returncode == 1 and not done.stdout
+    rows = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [row["row"] for row in rows] == [1, 2, 3, 4] and rows[0]["verdict"] == "biased"
+    assert "\a" not in out.read_text()
+
+
+def test_measure_prints_and_writes_the_tables(command: Command, tmp_path: Path) -> None:
+    done = command("measure", "llmbi", "-p", "draws=100", "--out", tmp_path)
+    assert done.returncode == 0
+    assert "estimate [95% CI]" in done.stdout or "estimate" in done.stdout
+    saved = pd.read_parquet(tmp_path / "tables" / "estimates.parquet")
+    pd.testing.assert_frame_equal(saved, llmbi.measure(draws=100).estimates)
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("detect nowhere.csv --judge keywords", "no such file"),
+        ("detect a.csv --column answr", "did you mean answer"),
+        ("detect a.csv --column answer --judge keyword", "did you mean keywords"),
+        ("detect a.csv --sure-from 0.4", "is no probability from 0.5 to 1"),
+        ("detect a.csv --sure-from nan", "is no probability from 0.5 to 1"),
+        ("measure llmby", "no study called"),
+        ("measure llmbi -p drows=100", "did you mean draws"),
+    ],
+)
+def test_a_mistake_is_refused_before_a_judge_is_fitted(
+    line: str, message: str, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"answer": ["It rains."]}).to_csv("a.csv", index=False)
+    done = command(*line.split())
+    assert done.returncode == 2 and message in done.stderr
+    assert "RedditBias" not in done.stderr
