@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.optimize
-import scipy.stats
 import statsmodels.api as sm
 from statsmodels.stats.multitest import multipletests
 
@@ -52,54 +50,6 @@ RNG = np.random.default_rng(5)
 THREE = clustered(RNG, shift=0.8)
 
 
-# --- analysis of variance and Tukey -----------------------------------------------------------
-
-
-def test_anova_is_scipys() -> None:
-    whole, _ = stats.anova_tukey(THREE, value="score")
-    groups = [own["score"].dropna() for _, own in THREE.groupby("model")]
-    expected = scipy.stats.f_oneway(*groups)
-    assert whole.loc[0, "statistic_value"] == pytest.approx(expected.statistic)
-    assert whole.loc[0, "p_value"] == pytest.approx(expected.pvalue)
-    assert whole.loc[0, ["models", "n"]].tolist() == [3, THREE["score"].count()]
-
-
-def test_tukey_is_scipys_and_signed_first_minus_second() -> None:
-    _, pairs = stats.anova_tukey(THREE, value="score", confidence=0.9)
-    groups = [own["score"].dropna() for _, own in THREE.groupby("model")]
-    expected = scipy.stats.tukey_hsd(*groups)
-    interval = expected.confidence_interval(0.9)
-    assert pairs[["model", "other"]].to_numpy().tolist() == [["a", "b"], ["a", "c"], ["b", "c"]]
-    for row, (i, j) in zip(pairs.to_dict("records"), [(0, 1), (0, 2), (1, 2)], strict=True):
-        assert row["estimate"] == pytest.approx(groups[i].mean() - groups[j].mean())
-        assert row["p_adjusted"] == pytest.approx(expected.pvalue[i, j], abs=1e-4)
-        limits = (interval.low[i, j], interval.high[i, j])
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx(limits, abs=1e-3)
-        assert (row["n_model"], row["n_other"]) == (len(groups[i]), len(groups[j]))
-
-
-def test_samples_of_an_article_are_averaged_before_they_are_counted() -> None:
-    twice = pd.concat([THREE, THREE.assign(score=THREE["score"] + 2)])
-    shifted = THREE.assign(score=THREE["score"] + 1)
-    for compare in (lambda t: stats.anova_tukey(t, value="score")[1], paired):
-        pd.testing.assert_frame_equal(compare(twice), compare(shifted))
-
-
-@pytest.mark.parametrize(
-    ("models", "reason"),
-    [
-        ({"a": [1, 2], "b": [np.nan, np.nan]}, "needs two groups"),
-        ({"a": [1], "b": [2]}, "needs two groups"),
-        ({"a": [1, 1], "b": [1, 1]}, "all values are alike"),
-    ],
-)
-def test_without_variance_there_is_no_tukey_but_a_reason(models: dict, reason: str) -> None:
-    whole, pairs = stats.anova_tukey(scores_of(**models), value="score")
-    assert np.isnan(whole.loc[0, "statistic_value"])
-    assert pairs[["estimate", "ci_low", "p_adjusted"]].isna().all(axis=None)
-    assert pairs.loc[0, "reason"].startswith(reason)
-
-
 # --- the mixed model --------------------------------------------------------------------------
 
 
@@ -124,16 +74,6 @@ def test_mixed_model_is_statsmodels_on_a_design_made_by_hand() -> None:
     assert table["article_share"].tolist() == pytest.approx([share] * 3, abs=1e-6)
     assert table["n"].tolist() == kept.groupby("model").size().tolist()
     assert (table["n"] + table["n_lost"]).tolist() == [60, 60, 60]
-
-
-def test_balanced_mixed_model_gives_the_paired_difference() -> None:
-    table = mixed(scores_of(a=SLEEP, b=SLEEP_2))
-    row = table.loc["b"]
-    # With every article on both sides the z is the paired t: -4.0621 in R, signed b minus a.
-    assert row["estimate"] == pytest.approx(1.58)
-    assert row["statistic_value"] == pytest.approx(4.0621, abs=1e-3)
-    assert row["statistic"] == "difference"
-    assert table.loc["a", "statistic"] == "mean" and np.isnan(table.loc["a", "p_value"])
 
 
 def test_holm_is_over_the_differences_of_all_prompts() -> None:
@@ -169,14 +109,6 @@ def test_a_mixed_model_that_cannot_be_fitted_is_nan_with_a_reason(
     assert found["reason"].iloc[0].startswith(reason)
 
 
-def test_a_model_without_values_does_not_spoil_the_others() -> None:
-    silent = scores_of(d=[np.nan] * 3)
-    table = mixed(pd.concat([THREE, silent]))
-    assert table.loc["d", "reason"] == "no value was measured"
-    assert table.loc["d", ["n", "n_lost"]].tolist() == [0, 3]
-    assert table.loc["b", "estimate"] == pytest.approx(mixed(THREE).loc["b", "estimate"])
-
-
 # --- pairs of models --------------------------------------------------------------------------
 
 
@@ -193,6 +125,12 @@ def test_paired_models_are_the_paired_t_test_of_r() -> None:
     assert row["p_value"] == pytest.approx(0.002833, abs=1e-6)
     assert (row["ci_low"], row["ci_high"]) == pytest.approx((-2.4598858, -0.7001142))
     assert row["effect_size"] == pytest.approx(-4.062128 / np.sqrt(10))
+
+
+def test_samples_of_an_article_are_averaged_before_they_are_counted() -> None:
+    twice = pd.concat([THREE, THREE.assign(score=THREE["score"] + 2)])
+    shifted = THREE.assign(score=THREE["score"] + 1)
+    pd.testing.assert_frame_equal(paired(twice), paired(shifted))
 
 
 def test_only_articles_of_both_models_are_compared_and_the_rest_counted() -> None:
@@ -223,14 +161,6 @@ def test_models_that_cannot_be_compared_say_why(models: dict, reason: str) -> No
     (row,) = paired(scores_of(**models)).to_dict("records")
     assert np.isnan([row["p_value"], row["p_adjusted"]]).all()
     assert row["reason"].startswith(reason)
-
-
-def test_sources_and_prompts_are_compared_on_their_own() -> None:
-    both = pd.concat([THREE, THREE.assign(prompt="q", score=THREE["score"] * 3)])
-    table = paired(both)
-    assert table["prompt"].tolist() == ["p"] * 3 + ["q"] * 3
-    tripled = (table["estimate"][:3] * 3).tolist()
-    assert table["estimate"][3:].tolist() == pytest.approx(tripled)
 
 
 def test_a_column_that_is_not_there_is_named() -> None:

@@ -8,7 +8,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings, strategies as st
 from statsmodels.formula.api import ols
 from statsmodels.stats.anova import anova_lm
 
@@ -22,18 +21,6 @@ def test_one_fit_is_the_plain_test() -> None:
     hits = pd.DataFrame({0: [1.0, 0, 0, 1, np.nan]})
     share = stats.proportion_interval(2, 4, confidence=0.9).row() | {"n_lost": 1}
     assert stats.pooled_share(hits, confidence=0.9).row() == share
-
-
-@pytest.mark.parametrize("fits", [1, 3])
-def test_a_mean_that_is_not_tested_is_the_same_mean(fits: int) -> None:
-    values = pd.DataFrame(np.random.default_rng(4).normal(0.1, 1, (12, fits)))
-    values.iloc[2] = np.nan
-    bounds = (-0.1, 0.1)
-    tested = stats.pooled_mean(values, confidence=0.9, bounds=bounds).row()
-    found = stats.pooled_mean(values, confidence=0.9, bounds=bounds, tested=False).row()
-    assert found == {name: tested[name] for name in found}
-    assert set(tested) - set(found) == {"test", "statistic_value", "df", "p_value", "effect_size"}
-    assert (found["n"], found["n_lost"]) == (11, 1)
 
 
 def test_two_fits_by_hand() -> None:
@@ -131,21 +118,6 @@ def test_alike_values_have_no_test_and_no_hits_a_wilson_interval() -> None:
     assert found["estimate"] == found["ci_low"] == 0 and 0 < found["ci_high"] < 0.1
     one = stats.pooled_mean(pd.DataFrame({1: [0.2], 2: [0.4]}), confidence=0.95).row()
     assert one["estimate"] == pytest.approx(0.3) and np.isnan(one["ci_low"]) and one["reason"]
-
-
-@given(st.integers(2, 5), st.integers(3, 30), st.integers(0, 10**6))
-@settings(max_examples=50, deadline=None)
-def test_fits_only_widen_an_interval(m: int, n: int, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    values = pd.DataFrame(rng.normal(size=(n, m)))
-    pooled = stats.pooled_mean(values, confidence=0.95).row()
-    # At the units' own degrees of freedom; those of few fits widen it further.
-    error = (pooled["ci_high"] - pooled["ci_low"]) / 2 / scipy.stats.t.ppf(0.975, pooled["df"])
-    assert error >= values.mean(axis=1).sem() * 0.999
-    assert pooled["ci_low"] <= pooled["estimate"] <= pooled["ci_high"]
-    hits = (values > 0).astype(float)
-    share = stats.pooled_share(hits, confidence=0.95).row()
-    assert 0 <= share["ci_low"] <= share["estimate"] <= share["ci_high"] <= 1
 
 
 @pytest.mark.parametrize("n", [10, 80])

@@ -1,8 +1,7 @@
 """Do models differ? Statistics across models for the SCORES of any level.
 
-Models write about the same articles, so what they write is paired: the tests that
-use the pairing (`paired_models`, `mixed_model`) carry the claim, the analysis of variance
-describes. Every function works within each source, prompt, measure and bias on its own.
+Models write about the same articles, so what they write is paired, and both tests use the pairing.
+Every function works within each source, prompt, measure and bias on its own.
 """
 
 from __future__ import annotations
@@ -16,10 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy.stats import norm
 from statsmodels.regression.mixed_linear_model import MixedLM
-from statsmodels.stats.multicomp import pairwise_tukeyhsd
 
 from nbbias import tables
-from nbbias.stats import families, intervals, variance
+from nbbias.stats import families, intervals
 
 Row = dict[str, Any]
 
@@ -31,64 +29,6 @@ KEYS = ("source", "prompt", "measure", "bias", "instrument")
 _SINGULAR, _EXACT = 1e-4, 1e-7
 
 _INTERVAL = ["estimate", "ci_low", "ci_high"]
-
-
-def anova_tukey(
-    scores: pd.DataFrame, *, value: str, confidence: float = 0.95
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Analyse the variance between models, which ignores that they share their articles.
-
-    Parameters
-    ----------
-    scores
-        SCORES with `model` and `article_id`. Repeated samples of an article are averaged first.
-    value, confidence
-        The column that is compared (NaN are left out); level of the simultaneous intervals.
-
-    Returns
-    -------
-    anova : DataFrame
-        One row per source, prompt, measure and bias: the columns of `stats.anova` (F as
-        `statistic_value`, omega squared as `effect_size`) and `models`.
-    pairs : DataFrame
-        One row per pair of models: `model`, `other`, `estimate` (mean of `model` minus mean of
-        `other`), `ci_low`, `ci_high` and `p_adjusted` (Tukey's honest significant difference),
-        `n_model`, `n_other`, `reason`.
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame(
-    ...     {
-    ...         "article_id": [1, 2, 3, 4] * 2,
-    ...         "model": ["a"] * 4 + ["b"] * 4,
-    ...         "score": [0.1, 0.4, 0.5, 0.8, 0.2, 0.6, 0.6, 1.1],
-    ...     }
-    ... )
-    >>> anova, pairs = anova_tukey(scores, value="score")
-    >>> anova[["models", "n"]].to_dict("records"), pairs["estimate"].round(3).tolist()
-    ([{'models': 2, 'n': 8}], [-0.175])
-    """
-    anovas, rows = [], []
-    for key, cell in _cells(scores, value):
-        units = _units(cell, value)
-        row = variance.anova(units, value=value, by="model")
-        anovas.append(key | {"models": cell["model"].nunique()} | row)
-        n = units.groupby("model")[value].count()
-        compared = {} if row["reason"] else _tukey(units.dropna(), value, 1 - confidence)
-        missing = {"reason": row["reason"] or "a model has no value"}
-        for first, second in combinations(n.index, 2):
-            pair = {"model": first, "other": second, "n_model": n[first], "n_other": n[second]}
-            rows.append(key | pair | compared.get((first, second), missing))
-    names = ["model", "other", *_INTERVAL, "p_adjusted", "n_model", "n_other", "reason"]
-    return pd.DataFrame(anovas), _table(rows, scores, names)
-
-
-def _tukey(units: pd.DataFrame, value: str, alpha: float) -> dict[tuple[str, str], Row]:
-    tukey = pairwise_tukeyhsd(units[value], units["model"], alpha=alpha)
-    # statsmodels subtracts the first from the second.
-    values = np.column_stack([-tukey.meandiffs, -tukey.confint[:, ::-1], tukey.pvalues])
-    table = pd.DataFrame(values, columns=[*_INTERVAL, "p_adjusted"])
-    return dict(zip(combinations(tukey.groupsunique, 2), table.to_dict("records"), strict=True))
 
 
 def mixed_model(
