@@ -212,13 +212,12 @@ def test_problems_of_two_files_stand_in_one_block(tmp_path: Path, command: Comma
     for path in paths:
         path.parent.mkdir()
         wrong = write(path.parent, "a.csv", [{"x": 1}])
-        path.write_text(f"study: llmbi\nanswers_path: {wrong}\nseed: -1\n")
+        path.write_text(f"study: llmbi\nanswers_path: {wrong}\n")
     done = command("run", *paths, "--out", tmp_path / "runs")
     assert done.returncode == 2
-    assert done.stderr.startswith("error nothing was run: 4 problems\n")
+    assert done.stderr.startswith("error nothing was run: 2 problems\n")
     for path in paths:
         assert f"{path}: a.csv: needs the columns prompt, text; it has x" in done.stderr
-        assert f"{path}: seed" in done.stderr
 
 
 def test_what_is_excluded_in_part_is_no_problem(tmp_path: Path) -> None:

@@ -199,7 +199,7 @@ def plan_files(
             f"add --columns {name.removesuffix('_path')}.{role}=COLUMN, its {role}"
             for name, reading in _readings_by_input(paths, readings).items()
             for role, column in reading.form.items()
-            if column.needed and role not in reading.columns
+            if column.needed and not column.without and role not in reading.columns
         ]
         raise type(error)(stem, [*error.breaches, *hints]) from None
     inputs = _readings_by_input(paths, readings)
