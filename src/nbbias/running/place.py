@@ -102,7 +102,9 @@ def difference(parameters: Parameters, folder: Path, *, start: Path) -> str:
     """Name what differs between parameters and those of the finished run in a folder, if any."""
     if not finished(folder):
         return ""
-    return _differing(parameters, params.read_yaml(folder / share.PARAMS), folder, start)
+    file = folder / share.PARAMS
+    values = params.read_yaml(file) if file.is_file() else {}
+    return _differing(parameters, values, folder, start)
 
 
 def _differing(parameters: Parameters, values: Mapping[str, Any], folder: Path, start: Path) -> str:
