@@ -1,10 +1,9 @@
-"""Two samples and the power of a test, against R and statsmodels."""
+"""Two samples and percentiles, against R and statsmodels."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-import scipy.stats
 from statsmodels.stats.weightstats import CompareMeans, DescrStatsW
 
 from nbbias import stats
@@ -57,30 +56,6 @@ def test_samples_that_cannot_be_tested_say_why(first: list, second: list, reason
     row = two_sample(first, second, pooled=False)
     assert np.isnan([row["statistic_value"], row["p_value"], row["ci_low"]]).all()
     assert row["reason"].startswith(reason)
-
-
-def test_detectable_effect_is_that_of_rs_pwr() -> None:
-    # pwr.t.test(d = 0.5, power = 0.8, type = "paired"): n = 33.36713.
-    assert stats.minimum_detectable_effect(33.36713) == pytest.approx(0.5, abs=1e-5)
-
-
-def test_detectable_effect_is_found_that_often() -> None:
-    d = stats.minimum_detectable_effect(20, power=0.7, alpha=0.1)
-    draws = np.random.default_rng(3).normal(d, 1, (20_000, 20))
-    found = scipy.stats.ttest_1samp(draws, 0, axis=1).pvalue < 0.1
-    assert found.mean() == pytest.approx(0.7, abs=0.012)
-
-
-@pytest.mark.parametrize("n", [3, 5, 20, 79, 159, 1000, 69_032])
-@pytest.mark.parametrize("alpha", [0.2, 0.05, 1e-3, 1e-5])
-def test_detectable_effect_has_the_power_that_was_asked_for(n: int, alpha: float) -> None:
-    effect = stats.minimum_detectable_effect(n, alpha=alpha) * np.sqrt(n)
-    # t is normal given the spread that was drawn: its power is a mean over the spread's quantiles.
-    places, weights = np.polynomial.legendre.leggauss(400)
-    spread = np.sqrt(scipy.stats.chi2.ppf((places + 1) / 2, n - 1) / (n - 1))
-    critical = scipy.stats.t.isf(alpha / 2, n - 1) * spread
-    beyond = scipy.stats.norm.sf(critical - effect) + scipy.stats.norm.cdf(-critical - effect)
-    assert weights @ beyond / 2 == pytest.approx(0.8, abs=1e-5)
 
 
 # --- percentiles of resamples -----------------------------------------------------------------

@@ -14,10 +14,6 @@ from statsmodels.stats.multitest import multipletests
 from nbbias import stats
 from nbbias.tables import ContractError
 
-#: Student (1908): hours of sleep gained by ten patients on two drugs, R's `sleep`.
-SLEEP = np.array([0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0])
-SLEEP_2 = np.array([1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4])
-
 
 def scores_of(**models: Any) -> pd.DataFrame:
     """Scores of models, the same articles in order; a NaN was not measured."""
@@ -48,9 +44,6 @@ ALIKE = scores_of(**dict(zip("abc", NOISE - NOISE.mean(axis=0), strict=True)))
 
 RNG = np.random.default_rng(5)
 THREE = clustered(RNG, shift=0.8)
-
-
-# --- the mixed model --------------------------------------------------------------------------
 
 
 def mixed(table: pd.DataFrame, **settings: Any) -> pd.DataFrame:
@@ -109,60 +102,6 @@ def test_a_mixed_model_that_cannot_be_fitted_is_nan_with_a_reason(
     assert found["reason"].iloc[0].startswith(reason)
 
 
-# --- pairs of models --------------------------------------------------------------------------
-
-
-def paired(table: pd.DataFrame, **settings: Any) -> pd.DataFrame:
-    return stats.paired_models(table, value="score", **settings)
-
-
-def test_paired_models_are_the_paired_t_test_of_r() -> None:
-    (row,) = paired(scores_of(one=SLEEP, two=SLEEP_2)).to_dict("records")
-    # t.test(extra ~ group, sleep, paired = TRUE): t = -4.0621, df = 9, p = .002833,
-    # 95 percent interval -2.4598858 to -0.7001142, mean of the differences -1.58.
-    assert row["statistic_value"] == pytest.approx(-4.0621, abs=1e-4)
-    assert (row["df"], row["n"], row["n_lost"]) == (9, 10, 0)
-    assert row["p_value"] == pytest.approx(0.002833, abs=1e-6)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx((-2.4598858, -0.7001142))
-    assert row["effect_size"] == pytest.approx(-4.062128 / np.sqrt(10))
-
-
-def test_samples_of_an_article_are_averaged_before_they_are_counted() -> None:
-    twice = pd.concat([THREE, THREE.assign(score=THREE["score"] + 2)])
-    shifted = THREE.assign(score=THREE["score"] + 1)
-    pd.testing.assert_frame_equal(paired(twice), paired(shifted))
-
-
-def test_only_articles_of_both_models_are_compared_and_the_rest_counted() -> None:
-    table = scores_of(a=[1, 2, np.nan, 4, np.nan], b=[2, np.nan, 3, 7, np.nan])
-    (row,) = paired(table).to_dict("records")
-    # Articles 0 and 3: -1 and -3. The last has no value on either side.
-    assert (row["estimate"], row["n"], row["n_lost"]) == (-2, 2, 2)
-
-
-def test_every_two_models_are_compared_and_corrected_together() -> None:
-    table = paired(THREE)
-    assert table[["model", "other"]].to_numpy().tolist() == [["a", "b"], ["a", "c"], ["b", "c"]]
-    for column, method in (("p_adjusted", "holm"), ("p_fdr", "fdr_bh")):
-        expected = multipletests(table["p_value"], method=method)[1]
-        assert table[column].tolist() == pytest.approx(expected.tolist())
-    assert (table["p_adjusted"] > table["p_fdr"]).any()
-
-
-@pytest.mark.parametrize(
-    ("models", "reason"),
-    [
-        ({"a": [1, np.nan], "b": [np.nan, 2]}, "no value was measured"),
-        ({"a": [1], "b": [2]}, "one value has no spread"),
-        ({"a": [1, 2], "b": [2, 3]}, "all values are alike"),
-    ],
-)
-def test_models_that_cannot_be_compared_say_why(models: dict, reason: str) -> None:
-    (row,) = paired(scores_of(**models)).to_dict("records")
-    assert np.isnan([row["p_value"], row["p_adjusted"]]).all()
-    assert row["reason"].startswith(reason)
-
-
 def test_a_column_that_is_not_there_is_named() -> None:
     with pytest.raises(ContractError, match="tone"):
-        stats.paired_models(THREE, value="tone")
+        stats.mixed_model(THREE, value="tone")

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
+from scipy.stats import hypergeom
 
 from nbbias import stats, tables
 from nbbias.calibration.worlds import GROUPS
@@ -200,10 +201,20 @@ def _words(counts: _Sides, tones: _Sides, rng: np.random.Generator) -> tuple[flo
     if not (len(h) and len(o)):
         return ()
     whole = h.sum(axis=0)[None], o.sum(axis=0)[None]
-    words = stats.expected_differences(*whole)[0].sum() / 2
+    words = _expected_distance(*(side.ravel() for side in whole))
     dealt = stats.permute_units(h, o, n_permutations=_DEALS, rng=rng)
     sentences, halves = (_apart(*sides).mean() for sides in (dealt, whole))
     return float(words), float(sentences), float(halves)
+
+
+def _expected_distance(h: np.ndarray, o: np.ndarray) -> float:
+    """Return the exact expectation of the distance of shares when all words are dealt anew."""
+    n, m, total = int(h.sum()), int(o.sum()), 0.0
+    for words in h + o:
+        mine = np.arange(max(0, words - m), min(n, words) + 1)
+        law = hypergeom.pmf(mine, n + m, words, n)
+        total += float(law @ np.abs(mine / n - (words - mine) / m))
+    return total / 2
 
 
 def _apart(h: np.ndarray, o: np.ndarray) -> np.ndarray:

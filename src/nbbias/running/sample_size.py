@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nbbias import calibration, params, studies, tables
-from nbbias.calibration import planning
 from nbbias.running.plan import combine_values
 from nbbias.tables import NbbiasError, ParameterError
 
@@ -103,9 +102,9 @@ def _row(
     planned = params.validate(claims[claim], assumed, where=where)
     simulate, inference = planned.told(), planned.inference
     size = (
-        planning.power(simulate, planned.units, inference=inference)
+        calibration.planning.power(simulate, planned.units, inference=inference)
         if planned.units
-        else planning.needed(simulate, wanted=planned.power, inference=inference)
+        else calibration.planning.needed(simulate, wanted=planned.power, inference=inference)
     )
     row: dict[str, Any] = {"claim": claim, "statistic": planned.statistic, "unit": planned.unit}
     row |= planned.model_dump() | dict.fromkeys(RESULTS, math.nan)
@@ -124,7 +123,7 @@ def select_columns(sizes: SampleSizes) -> pd.DataFrame:
     >>> list(table)[:3], table["articles"][0]
     (['effect', 'articles', 'power'], 100)
     """
-    rows = sizes.rows
+    rows, beyond = sizes.rows, f"more than {calibration.planning.MOST:,}"
     unit, units = " or ".join(rows["unit"].unique()), rows["n"].astype("object")
     power = [
         "" if pd.isna(row.reached) else f"{row.reached:.0%} ({row.low:.0%} to {row.high:.0%})"
@@ -133,6 +132,6 @@ def select_columns(sizes: SampleSizes) -> pd.DataFrame:
     varying = [name for name in sizes.varying if name not in {"statistic", "unit"}]
     costs = [n for n in ("calls", "tokens_in", "tokens_out", "cost") if rows[n].notna().any()]
     table = rows[list(dict.fromkeys(["effect", *varying]))].assign(
-        **{unit: units.where(rows["n"].notna(), f"more than {planning.MOST:,}"), "power": power}
+        **{unit: units.where(rows["n"].notna(), beyond), "power": power}
     )
     return table.join(rows[costs])

@@ -7,7 +7,6 @@ from .families import (
 )
 from .inference import InferenceSettings as InferenceSettings
 from .intervals import (
-    NO_SPREAD as NO_SPREAD,
     ONE_CLUSTER as ONE_CLUSTER,
     ONE_VALUE as ONE_VALUE,
     clustered_mean as clustered_mean,
@@ -15,7 +14,6 @@ from .intervals import (
     effective_size as effective_size,
     equal_weights as equal_weights,
     mean_interval as mean_interval,
-    minimum_detectable_effect as minimum_detectable_effect,
     one_sample as one_sample,
     paired_difference as paired_difference,
     percentile_interval as percentile_interval,
@@ -50,10 +48,8 @@ from .noninferiority import (
 )
 from .permutation import (
     compare_with_null as compare_with_null,
-    expected_differences as expected_differences,
     permutation_test as permutation_test,
     permutations_needed as permutations_needed,
-    permute_counts as permute_counts,
     permute_units as permute_units,
     split_batches as split_batches,
 )

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import special, stats
-from scipy.optimize import brentq
+from scipy import stats
 from scipy.stats import ttest_ind
 from statsmodels.stats.proportion import (
     confint_proportions_2indep,
@@ -519,28 +518,3 @@ def percentile_interval(
         return np.nan, np.nan
     low, high = np.quantile(observed, [(1 - confidence) / 2, (1 + confidence) / 2])
     return min(float(low), estimate), max(float(high), estimate)
-
-
-def minimum_detectable_effect(n: int, *, power: float = 0.8, alpha: float = 0.05) -> float:
-    """Return the smallest effect that a two-sided one-sample or paired t-test would likely find.
-
-    For `n` units or pairs, in standard deviations (of the differences, for pairs); `power`: how
-    likely it would be found at level `alpha`. NaN for fewer than two units.
-
-    Examples
-    --------
-    >>> round(minimum_detectable_effect(34), 2), round(minimum_detectable_effect(199), 2)
-    (0.5, 0.2)
-    """
-    if n < 2:
-        return np.nan
-    # The square of t is an F, whose distribution scipy knows where it gives up on that of t.
-    critical = stats.f.isf(alpha, 1, n - 1)
-
-    def missed(d: float) -> float:
-        return float(np.nan_to_num(special.ncfdtr(1, n - 1, n * d**2, critical))) - (1 - power)
-
-    most = 8 / np.sqrt(n)
-    while missed(most) > 0:
-        most *= 2
-    return float(brentq(missed, 0, most))

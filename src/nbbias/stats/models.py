@@ -1,14 +1,8 @@
-"""Do models differ? Statistics across models for the SCORES of any level.
-
-Models write about the same articles, so what they write is paired, and both tests use the pairing.
-Every function works within each source, prompt, measure and bias on its own.
-"""
+"""Do models differ? Models write about the same articles, so what they write is paired."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,7 +11,7 @@ from scipy.stats import norm
 from statsmodels.regression.mixed_linear_model import MixedLM
 
 from nbbias import tables
-from nbbias.stats import families, intervals
+from nbbias.stats import families
 
 Row = dict[str, Any]
 
@@ -55,8 +49,8 @@ def mixed_model(
         differences of the table), `n` (values of the model), `articles` (of the fit), `n_lost`,
         `article_share` (share of the variance that lies between articles, in [0, 1]) and `reason`.
         Fitted by REML. Estimates are NaN where the fit is singular (articles that do not differ at
-        all, or nothing beside articles and models that does): then `paired_models` answers. The
-        intervals are those of large samples: with fewer than about 30 articles they are too narrow.
+        all, or nothing beside articles and models that does). The intervals are those of large
+        samples: with fewer than about 30 articles they are too narrow.
 
     Examples
     --------
@@ -73,8 +67,11 @@ def mixed_model(
     0     a        mean     0.450         4
     1     b  difference     0.175         4
     """
+    tables.require_columns(scores, ["model", "article_id", value], where="scores")
+    keys = [key for key in KEYS if key in scores]
+    cells = scores.groupby(keys, sort=False, dropna=False) if keys else [((), scores)]
     rows = []
-    for key, cell in _cells(scores, value):
+    for key, cell in cells:
         measured = cell[cell[value].notna()]
         present = sorted(measured["model"].unique())
         base = reference if reference in present else next(iter(present), None)
@@ -82,13 +79,16 @@ def mixed_model(
         sizes, counts = cell["model"].value_counts(), measured["model"].value_counts()
         for name in sorted(sizes.index, key=lambda name: (name != base, name)):
             n = int(counts.get(name, 0))
-            row = key | {"model": name, "reference": base, "n": n, "n_lost": sizes[name] - n}
+            row = dict(zip(keys, key, strict=True)) | {"model": name, "reference": base, "n": n}
             row |= {"statistic": "mean" if name == base else "difference", "test": "mixed model, z"}
-            row |= {"articles": measured["article_id"].nunique()} | coefficients.get(str(name), {})
-            rows.append(row | {"reason": reason if n else "no value was measured"})
+            row |= {"articles": measured["article_id"].nunique(), "n_lost": sizes[name] - n}
+            row |= {"reason": reason if n else "no value was measured"}
+            rows.append(row | coefficients.get(str(name), {}))
     names = ["model", "reference", "statistic", *_INTERVAL, "test", "statistic_value", "p_value"]
     names += ["p_adjusted", "n", "n_lost", "articles", "article_share", "reason"]
-    return families.adjust(_table(rows, scores, names))
+    table = pd.DataFrame(rows, columns=[*keys, *names])
+    numbers = [*_INTERVAL, "p_value", "p_adjusted", "statistic_value", "article_share"]
+    return families.adjust(table.astype(dict.fromkeys(numbers, "float") | {"reason": "str"}))
 
 
 def _fit(
@@ -132,66 +132,3 @@ def _fit(
             row |= {"statistic_value": z, "p_value": 2 * norm.sf(abs(z))}
         rows[name] = row
     return rows, None
-
-
-def paired_models(scores: pd.DataFrame, *, value: str, confidence: float = 0.95) -> pd.DataFrame:
-    """Compare each two models on the articles that both have a value for.
-
-    Returns
-    -------
-    DataFrame
-        By source, prompt, measure and bias, one row per pair of models: `model`, `other`;
-        `estimate` (mean of `model` minus `other`), `ci_low`, `ci_high`; the paired t-test's
-        `statistic_value`, `df`, two-sided `p_value`, `p_adjusted` (Holm) and `p_fdr` (Benjamini
-        and Hochberg), both over the whole table; `effect_size`, Cohen's d of the differences;
-        `n` articles, `n_lost` (only one of the two has a value); `reason`. Repeated samples of an
-        article are averaged first.
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame(
-    ...     {
-    ...         "article_id": [1, 2, 3, 4] * 2,
-    ...         "model": ["a"] * 4 + ["b"] * 4,
-    ...         "score": [0.1, 0.4, 0.5, 0.8, 0.2, 0.6, 0.6, 1.1],
-    ...     }
-    ... )
-    >>> paired_models(scores, value="score")[["model", "other", "estimate", "n"]].round(3)
-      model other  estimate  n
-    0     a     b    -0.175  4
-    """
-    rows = []
-    for key, cell in _cells(scores, value):
-        wide = _units(cell, value).pivot(index="article_id", columns="model", values=value)
-        for first, second in combinations(sorted(cell["model"].unique()), 2):
-            either = wide[wide[[first, second]].notna().any(axis=1)]
-            result = intervals.paired_difference(
-                either[first], either[second], confidence=confidence
-            )
-            rows.append(key | result.row() | {"model": first, "other": second})
-    names = ["model", "other", *_INTERVAL, "test", "statistic_value", "df", "p_value", "p_adjusted"]
-    names += ["p_fdr", "effect_size", "n", "n_lost", "reason"]
-    table = families.adjust(_table(rows, scores, names))
-    return families.adjust(table, method="fdr_bh", into="p_fdr")
-
-
-def _cells(scores: pd.DataFrame, value: str) -> Iterator[tuple[Row, pd.DataFrame]]:
-    tables.require_columns(scores, ["model", "article_id", value], where="scores")
-    keys = [key for key in KEYS if key in scores]
-    if not keys:
-        yield {}, scores
-        return
-    for key, cell in scores.groupby(keys, sort=False, dropna=False):
-        yield dict(zip(keys, key, strict=True)), cell
-
-
-def _units(cell: pd.DataFrame, value: str) -> pd.DataFrame:
-    """Average the samples of an article: the article is the independent unit."""
-    return cell.groupby(["model", "article_id"], as_index=False)[value].mean()
-
-
-def _table(rows: list[Row], scores: pd.DataFrame, names: list[str]) -> pd.DataFrame:
-    """Give a table its columns even when it has no row."""
-    table = pd.DataFrame(rows, columns=[*(key for key in KEYS if key in scores), *names])
-    numbers = {*_INTERVAL, "p_value", "p_adjusted", "statistic_value", "article_share"}
-    return table.astype(dict.fromkeys(numbers & {*names}, "float") | {"reason": "str"})
