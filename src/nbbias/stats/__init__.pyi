@@ -33,7 +33,7 @@ from .known_errors import (
     estimate_error_rates as estimate_error_rates,
     rogan_gladen as rogan_gladen,
 )
-from .models import mixed_model as mixed_model, paired_models as paired_models
+from .models import mixed_model as mixed_model
 from .noninferiority import (
     PairedMeans as PairedMeans,
     noninferiority_n as noninferiority_n,
