@@ -17,7 +17,7 @@ from IPython.display import HTML, Markdown, display
 
 from nbbias import reading, stats, studies, tables
 from nbbias.pages import manifest
-from nbbias.params import Parameters, Study, Texts, claims_sha256, differing
+from nbbias.params import Parameters, Study, Texts, claims_sha256, name_differences
 from nbbias.reading import claims, figures
 
 #: A study's results: a NamedTuple of tables.
@@ -223,5 +223,5 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     tables.set_engine(getattr(parameters, "engine", "loky"))
     figures.use_style()
     declared = claims_sha256(parameters.claims)
-    out = tables.folder(stem, differing(parameters))
+    out = tables.folder(stem, name_differences(parameters))
     return Notebook(studies.study(stem), parameters, out, declared, {})

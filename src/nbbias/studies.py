@@ -159,7 +159,7 @@ def read(path: Path) -> tuple[str, dict[str, Any]]:
     stem = values.pop("study", path.absolute().parent.name)
     if not isinstance(stem, str) or stem not in STUDIES:
         known = ", ".join(STUDIES)
-        told = f"no study called {params.shown(stem)}; set 'study:' to one of: {known}"
+        told = f"no study called {params.shorten(stem)}; set 'study:' to one of: {known}"
         raise ParameterError(str(path), told)
     return stem, values
 

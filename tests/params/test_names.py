@@ -64,7 +64,7 @@ SETS = st.fixed_dictionaries(
 
 
 def name(values: dict[str, Any]) -> str:
-    return params.differing(Study(**values))
+    return params.name_differences(Study(**values))
 
 
 @given(SETS)
@@ -90,7 +90,7 @@ def test_what_a_manifest_holds_of_the_same_parameters_differs_in_nothing(
     values: dict[str, Any],
 ) -> None:
     kept = json.loads(json.dumps(Study(**values).model_dump(), default=str))
-    assert params.differing(Study(**values), kept) == ""
+    assert params.name_differences(Study(**values), kept) == ""
 
 
 @given(values=SETS)
@@ -124,7 +124,7 @@ def test_a_name_can_be_read(values: dict[str, Any], expected: str) -> None:
 def test_what_an_older_run_did_not_know_counts_only_if_it_is_not_the_default() -> None:
     known = llmbi.params.Llmbi().model_dump()
     known.pop("draws")
-    assert params.differing(llmbi.params.Llmbi(), known) == ""
-    assert params.differing(llmbi.params.Llmbi(draws=300), known) == "draws=300"
+    assert params.name_differences(llmbi.params.Llmbi(), known) == ""
+    assert params.name_differences(llmbi.params.Llmbi(draws=300), known) == "draws=300"
     # Nor does one that is no more.
-    assert params.differing(llmbi.params.Llmbi(), known | {"gone": 1}) == ""
+    assert params.name_differences(llmbi.params.Llmbi(), known | {"gone": 1}) == ""

@@ -54,7 +54,7 @@ def test_run_papermill_alone_and_run_all_give_the_same_bytes(stem: str, tmp_path
     assert run_file(file, tmp_path) == {f"{stem}/small": "ok"}
     expected = read_results(tmp_path / stem / "small")
     assert "tables/estimates.csv" in expected
-    name = f"lab-{params.differing(planned.parameters)}"
+    name = f"lab-{params.name_differences(planned.parameters)}"
 
     done = papermill(stem, "out.ipynb", "-f", file, cwd=tmp_path)
     assert done.returncode == 0, done.stderr

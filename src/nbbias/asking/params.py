@@ -101,7 +101,7 @@ class Generate(BaseModel):
     @field_validator("models", "ways", "ideologies", "temperature")
     @classmethod
     def _check_unique(cls, values: list[Any]) -> list[Any]:
-        return params.no_twins(values)
+        return params.require_distinct(values)
 
     @model_validator(mode="after")
     def _check_together(self) -> Self:

@@ -39,7 +39,7 @@ def check(chosen: Any) -> list[str]:
     _recorded(problems, chosen, [test, answers, paired])
     tables.attempt(problems, _errors_of_judges, chosen)
     if answers is not None or chosen.answers_path == NONE:
-        tables.attempt(problems, params.claims_hold, chosen, _cells(chosen, answers))
+        tables.attempt(problems, params.check_claims, chosen, _cells(chosen, answers))
     tables.refuse(problems)
     return told
 

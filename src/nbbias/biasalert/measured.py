@@ -57,7 +57,7 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
     ['keywords']
     """
     inputs = {"labelled_path": labelled, "answers_path": answers}
-    with params.given(Biasalert, parameters, **inputs) as chosen:
+    with params.validate_inputs(Biasalert, parameters, **inputs) as chosen:
         return _measured(chosen)
 
 

@@ -22,7 +22,7 @@ from nbbias.params import (
     Study,
     Texts,
     Units,
-    no_twins,
+    require_distinct,
     written_files,
 )
 from nbbias.tables import SAMPLE
@@ -174,7 +174,7 @@ class Biasalert(Parameters):
     @field_validator("judges", "held_out_types", "prompt_parts")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
-        return no_twins(names)
+        return require_distinct(names)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

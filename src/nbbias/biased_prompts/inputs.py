@@ -27,7 +27,7 @@ def check(chosen: Any) -> list[str]:
             problems.append(tables.DataError("generations", f"the source {corpus.EVERY!r} {why}"))
         told = news.inputs.paired(problems, originals, generations if asked is None else asked)
         there = [_cells(generations, neutral, biased), _groups(chosen)]
-        tables.attempt(problems, params.claims_hold, chosen, there)
+        tables.attempt(problems, params.check_claims, chosen, there)
     tables.refuse(problems)
     return told
 

@@ -42,7 +42,7 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
     ['refusal', 'word']
     """
     inputs = {"originals_path": originals, "generations_path": generations}
-    with params.given(BiasedPrompts, parameters, **inputs) as chosen:
+    with params.validate_inputs(BiasedPrompts, parameters, **inputs) as chosen:
         people, models = corpus.read(chosen.originals_path, chosen.generations_path)
         lexicon = news.lexicon(
             chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path

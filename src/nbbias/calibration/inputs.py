@@ -19,6 +19,6 @@ def check(given: Any) -> list[str]:
     if found is not None:
         rows = [(in_words(one.study), in_words(one.name)) for one in found.values()]
         cells = pd.DataFrame(rows, columns=["source", "dimension"], dtype="str")
-        tables.attempt(problems, params.claims_hold, given, [cells])
+        tables.attempt(problems, params.check_claims, given, [cells])
     tables.refuse(problems)
     return []

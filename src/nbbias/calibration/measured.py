@@ -39,7 +39,7 @@ def measure(**parameters: Any) -> Measured:
     >>> set(found.estimates["dimension"])
     {'rbs tasks'}
     """
-    with params.given(Calibration, parameters) as chosen:
+    with params.validate_inputs(Calibration, parameters) as chosen:
         pass
     designs = grid.designs(
         chosen.measures,

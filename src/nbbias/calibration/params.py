@@ -7,14 +7,14 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from nbbias.params import Claims, Parameters, Study, Texts, Units, no_twins
+from nbbias.params import Claims, Parameters, Study, Texts, Units, require_distinct
 
 #: By how much coverage and false positives may miss their level before it matters: 93 to 97% of
 #: 95%, 3 to 7% of 5%.
 BAND = 0.02
 
 
-Numbers = Annotated[list[Annotated[int, Field(ge=2, le=100_000)]], AfterValidator(no_twins)]
+Numbers = Annotated[list[Annotated[int, Field(ge=2, le=100_000)]], AfterValidator(require_distinct)]
 
 
 class Calibration(Parameters):
@@ -39,7 +39,7 @@ class Calibration(Parameters):
             {"measure": "lead", "statistic": "false_lead_error"},
         ]
     )
-    measures: Annotated[list[str], AfterValidator(no_twins)] = Field(
+    measures: Annotated[list[str], AfterValidator(require_distinct)] = Field(
         [], description="which measures, as study/name; [] for all"
     )
     n: Numbers = Field(

@@ -47,7 +47,7 @@ def _personas(problems: list[NbbiasError], chosen: Any) -> list[str]:
         if bias in texts
     ]
     there = [texts[["model"]].drop_duplicates(), pd.concat(groups)]
-    tables.attempt(problems, params.claims_hold, chosen, there)
+    tables.attempt(problems, params.check_claims, chosen, there)
     return told
 
 
@@ -68,7 +68,7 @@ def _answers(problems: list[NbbiasError], chosen: Any, suite: Suite) -> list[str
         if rated is not None and judged is not None:
             tables.attempt(problems, _meet, rated, judged, where=chosen.ratings_path)
     if answers is not None and ("abs" not in chosen.parts or judged is not None):
-        tables.attempt(problems, params.claims_hold, chosen, _cells(suite, answers, judged))
+        tables.attempt(problems, params.check_claims, chosen, _cells(suite, answers, judged))
     return told
 
 

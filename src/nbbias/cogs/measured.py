@@ -51,7 +51,7 @@ def measure(
         needs = {"abs": {"judgements_path"}, "people": {"judgements_path", "ratings_path"}}
         parts = [part for part in PARTS if part != "reference" and needs.get(part, set()) <= there]
         parameters = {**parameters, "parts": parts}
-    with params.given(Cogs, parameters, **given) as chosen:
+    with params.validate_inputs(Cogs, parameters, **given) as chosen:
         return _measured(chosen)
 
 

@@ -25,7 +25,7 @@ from nbbias.params import (
     Study,
     Texts,
     Units,
-    no_twins,
+    require_distinct,
 )
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import embeddings
@@ -121,7 +121,7 @@ class Cogs(Parameters):
     @field_validator("parts", "axes", "suite_paths")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
-        return no_twins(names)
+        return require_distinct(names)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

@@ -24,6 +24,6 @@ def check(chosen: Any) -> list[str]:
         pairs = models.merge(models.rename(columns={"model": "group"}), how="cross")
         prompts = answers[["dimension", "prompt"]].drop_duplicates()
         nameable = [pd.concat([models, pairs.query("model != group")]), prompts]
-        tables.attempt(problems, params.claims_hold, chosen, nameable)
+        tables.attempt(problems, params.check_claims, chosen, nameable)
     tables.refuse(problems)
     return exclusions

@@ -70,7 +70,7 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     >>> results.estimates.query("statistic == 'index'")["model"].tolist()
     ['plain-register', 'warm-register']
     """
-    with params.given(Llmbi, parameters, answers_path=answers) as chosen:
+    with params.validate_inputs(Llmbi, parameters, answers_path=answers) as chosen:
         texts = scoring.read_answers(chosen.answers_path)
         prose = neutral.read_neutral(chosen.neutral_path)
     second, level = chosen.second_scorer, chosen.confidence

@@ -29,7 +29,7 @@ def check(chosen: Any) -> list[str]:
     if sides:
         told = paired(problems, *sides)
         there = [cells(sides[1]), groups(chosen)]
-        tables.attempt(problems, params.claims_hold, chosen, there)
+        tables.attempt(problems, params.check_claims, chosen, there)
         if chosen.labels_path != NONE:
             tables.attempt(problems, _labels, chosen, sides)
     tables.refuse(problems)

@@ -48,7 +48,7 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
     ['word']
     """
     inputs = {"originals_path": originals, "generations_path": generations}
-    with params.given(NewsBias, parameters, **inputs) as chosen:
+    with params.validate_inputs(NewsBias, parameters, **inputs) as chosen:
         people, models = corpus.read(chosen.originals_path, chosen.generations_path)
         lexicon = corpus.lexicon(
             chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path

@@ -26,7 +26,7 @@ from nbbias.params import (
     Study,
     Texts,
     Units,
-    no_twins,
+    require_distinct,
 )
 from nbbias.tables import SAMPLE, Engine, NbbiasError, ParameterError, closest_match
 from nbbias.text import lexicons, sentiment, toxicity
@@ -120,7 +120,7 @@ class News(Parameters):
     @field_validator("biases", "sentiment_scorers", "levels", "n_topics")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
-        return no_twins(names)
+        return require_distinct(names)
 
     @model_validator(mode="before")
     @classmethod

@@ -11,8 +11,8 @@ from .base import (
     Study as Study,
     Texts as Texts,
     Units as Units,
-    lies_here as lies_here,
-    no_twins as no_twins,
+    require_distinct as require_distinct,
+    suggest_path as suggest_path,
 )
 from .claims import (
     CLAIM_KEYS as CLAIM_KEYS,
@@ -20,10 +20,10 @@ from .claims import (
     SMALLEST as SMALLEST,
     Claim as Claim,
     Claims as Claims,
-    claims_hold as claims_hold,
+    check_claims as check_claims,
     claims_sha256 as claims_sha256,
 )
-from .given import Input as Input, given as given
+from .inputs import Input as Input, validate_inputs as validate_inputs
 from .keys import (
     REDACTED as REDACTED,
     Redact as Redact,
@@ -31,16 +31,16 @@ from .keys import (
     redact as redact,
     redact_known as redact_known,
 )
-from .names import FAILED as FAILED, differing as differing
+from .names import FAILED as FAILED, name_differences as name_differences
 from .values import (
     cell_source as cell_source,
     describe as describe,
     input_files as input_files,
     map_paths as map_paths,
-    moved as moved,
-    shown as shown,
-    sound as sound,
+    relocate as relocate,
+    shorten as shorten,
     validate as validate,
+    validate_partly as validate_partly,
     walk as walk,
     written_files as written_files,
 )

@@ -26,16 +26,16 @@ def _file_is_there(path: str, info: ValidationInfo) -> str:
         # A file that is going to be made before the notebook starts need not be there.
         to_come = (info.context or {}).get("to_come", ())
         if not tables.is_file(resolved) and os.path.realpath(resolved) not in to_come:
-            raise ValueError(f"no such file: {resolved.absolute()}{lies_here(path)}")
+            raise ValueError(f"no such file: {resolved.absolute()}{suggest_path(path)}")
     return path
 
 
-def lies_here(path: str) -> str:
+def suggest_path(path: str) -> str:
     """Say that a file of a relative path lies in the current folder, or nothing.
 
     Examples
     --------
-    >>> lies_here("nowhere.csv")
+    >>> suggest_path("nowhere.csv")
     ''
     """
     start = os.environ.get(tables.START)
@@ -208,7 +208,7 @@ class Study(NamedTuple):
         return (self.parameters.__doc__ or "").strip().splitlines()[0]
 
 
-def no_twins(names: list[Any]) -> list[Any]:
+def require_distinct(names: list[Any]) -> list[Any]:
     """Return the names, or refuse those that stand twice."""
     twice = sorted(str(name) for name, times in Counter(names).items() if times > 1)
     if twice:

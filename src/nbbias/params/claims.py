@@ -105,7 +105,7 @@ def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list
     return [f"no statistic {statistic!r}{of}; {closest_match(statistic, names)}"]
 
 
-def claims_hold(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
+def check_claims(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
     """Refuse declared claims that name what a run's data do not hold.
 
     Parameters
@@ -125,7 +125,7 @@ def claims_hold(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
     --------
     >>> from nbbias import llmbi
     >>> claim = {"statistic": "index", "model": "gtp"}
-    >>> claims_hold(llmbi.params.Llmbi(claims=[claim]), [pd.DataFrame({"model": ["gpt"]})])
+    >>> check_claims(llmbi.params.Llmbi(claims=[claim]), [pd.DataFrame({"model": ["gpt"]})])
     Traceback (most recent call last):
         ...
     nbbias.tables.errors.ParameterError: claims: 1: no model 'gtp' in the data; did you mean gpt?

@@ -22,7 +22,7 @@ _PLAIN = re.compile(r"(?!(?:true|false|null)$)[a-z][a-z0-9_.-]*")
 _HOSTILE = re.compile(r"[^\w.=,+-]+", re.ASCII)
 
 
-def differing(parameters: Parameters, than: Mapping[str, Any] | None = None) -> str:
+def name_differences(parameters: Parameters, than: Mapping[str, Any] | None = None) -> str:
     """Name what differs from other parameters, such as ``lambda_factor=0.5``; "" for nothing.
 
     Sets that differ have names that differ: where a value cannot stand in a name as it is, or the
@@ -38,9 +38,9 @@ def differing(parameters: Parameters, than: Mapping[str, Any] | None = None) -> 
     Examples
     --------
     >>> from nbbias import llmbi, params
-    >>> params.differing(llmbi.params.Llmbi(lambda_factor=0.5))
+    >>> params.name_differences(llmbi.params.Llmbi(lambda_factor=0.5))
     'lambda_factor=0.5'
-    >>> params.differing(llmbi.params.Llmbi(seed=3), {"seed": 3, "draws": 200})
+    >>> params.name_differences(llmbi.params.Llmbi(seed=3), {"seed": 3, "draws": 200})
     'draws=2000'
     """
     fields = type(parameters).model_fields

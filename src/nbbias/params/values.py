@@ -61,7 +61,7 @@ def validate(
         ) from None
 
 
-def sound(model: type[Model], values: Mapping[str, Any]) -> Model:
+def validate_partly(model: type[Model], values: Mapping[str, Any]) -> Model:
     """Return a model of what is right on its own in values that `validate` refuses.
 
     What is wrong stands at its default, but for paths of files, which stay as they are, as do
@@ -87,7 +87,7 @@ def input_files(parameters: BaseModel) -> dict[str, Path]:
     return {name: tables.resolve(path) for name, path in written_files(parameters).items()}
 
 
-def moved(
+def relocate(
     model: type[BaseModel], values: Mapping[str, Any], *, start: Path, to: Path
 ) -> dict[str, Any]:
     """Return values whose relative paths start at one folder, written from another.
@@ -97,8 +97,8 @@ def moved(
     Examples
     --------
     >>> from nbbias.llmbi.params import Llmbi
-    >>> given = {"answers_path": "a.csv", "draws": 200}
-    >>> moved(Llmbi, given, start=Path("/studies"), to=Path("/studies/runs/llmbi"))
+    >>> values = {"answers_path": "a.csv", "draws": 200}
+    >>> relocate(Llmbi, values, start=Path("/studies"), to=Path("/studies/runs/llmbi"))
     {'answers_path': '../../a.csv', 'draws': 200}
     """
 
@@ -183,7 +183,7 @@ def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> list[
             f"{name}: {sentence}" if name else str(sentence)
             for sentence in error["ctx"]["error"].args
         ]
-    return [f"{name}: {error['msg'].lower()}, but got {shown(given)}{_yaml_hint(kind, given)}"]
+    return [f"{name}: {error['msg'].lower()}, but got {shorten(given)}{_yaml_hint(kind, given)}"]
 
 
 #: Mistakes that are named one by one; a message has room for these and the number of the others.
@@ -193,12 +193,12 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring, _SHORT.maxother, _SHORT.maxlevel = 100, 100, 3
 
 
-def shown(value: object) -> str:
+def shorten(value: object) -> str:
     """Return a value as Python writes it, shortened where it is long or deep.
 
     Examples
     --------
-    >>> shown("1e-3"), shown(list(range(9)))
+    >>> shorten("1e-3"), shorten(list(range(9)))
     ("'1e-3'", '[0, 1, 2, 3, 4, 5, ...]')
     """
     try:
@@ -211,7 +211,7 @@ def _yaml_hint(kind: str, given: object) -> str:
     """Say what to write where a plain word is of another type than its parameter."""
     if kind in {"string_type", "literal_error"} and not isinstance(given, str):
         return " (YAML reads that as another type than text; put it in quotes)"
-    if kind == "bool_type" and shown(given).lower() in {"'yes'", "'no'", "'on'", "'off'"}:
+    if kind == "bool_type" and shorten(given).lower() in {"'yes'", "'no'", "'on'", "'off'"}:
         return " (write true or false)"
     return ""
 

@@ -33,17 +33,17 @@ def plan_block(block: Generate, *, where: str = "generate", start: Path = Path()
     """Plan every call of a block by `make_plan`; relative paths begin at `start`."""
     with tables.starting_at(start):
         calls = make_plan(block, where=where, suites=suites())
-        elsewhere = "" if is_file(calls.store_path) else params.lies_here(block.store_path)
+        elsewhere = "" if is_file(calls.store_path) else params.suggest_path(block.store_path)
     note = f"store_path: no answers yet at {calls.store_path}{elsewhere}"
     return calls._replace(notes=(*calls.notes, note)) if elsewhere else calls
 
 
 def moved(stem: str, values: Mapping[str, Any], *, start: Path, to: Path) -> dict[str, Any]:
-    """Return a study's values and its `generate:` block, as `params.moved` does."""
-    result = params.moved(studies.study(stem).parameters, values, start=start, to=to)
+    """Return a study's values and its `generate:` block, as `params.relocate` does."""
+    result = params.relocate(studies.study(stem).parameters, values, start=start, to=to)
     block = result.get("generate")
     if isinstance(block, Mapping):
-        result["generate"] = params.moved(Generate, block, start=start, to=to)
+        result["generate"] = params.relocate(Generate, block, start=start, to=to)
     return result
 
 
@@ -123,7 +123,7 @@ def plan_file(path: Path, *, dry_run: bool = False) -> Plan:
     stem, values = studies.read(path)
     start = path.absolute().parent
     with tables.starting_at(start):
-        draft = params.sound(studies.study(stem).parameters, without_block(values))
+        draft = params.validate_partly(studies.study(stem).parameters, without_block(values))
         absent = _real_paths(params.written_files(draft).values()) if dry_run else []
         parameters, block = check(stem, values, where=str(path), to_come=absent)
     if block is None:

@@ -90,7 +90,7 @@ def choose_name(
     """
     unchanged = {key: v for key, v in parameters.model_dump().items() if key not in changed}
     in_file = unchanged | {key: values[key] for key in changed if key in values}
-    moved = params.moved(type(parameters), in_file, start=start, to=study / name)
+    moved = params.relocate(type(parameters), in_file, start=start, to=study / name)
     if suffix := _differing(parameters, moved, study / name, start):
         name = f"{name}-{suffix}"
     while suffix := difference(parameters, study / name, start=start):
@@ -109,8 +109,8 @@ def difference(parameters: Parameters, folder: Path, *, start: Path) -> str:
 
 def _differing(parameters: Parameters, values: Mapping[str, Any], folder: Path, start: Path) -> str:
     """Name what differs from values whose paths start at a folder."""
-    here = params.moved(type(parameters), parameters.model_dump(), start=start, to=folder)
-    return params.differing(parameters.model_copy(update=here), values)
+    here = params.relocate(type(parameters), parameters.model_dump(), start=start, to=folder)
+    return params.name_differences(parameters.model_copy(update=here), values)
 
 
 # --- folders ----------------------------------------------------------------------------------

@@ -52,7 +52,7 @@ class Run:
         It is the same text for the same parameters, wherever the file lay that set them.
         """
         values = self.parameters.model_dump()
-        paths = params.moved(type(self.parameters), values, start=self.start, to=self.folder)
+        paths = params.relocate(type(self.parameters), values, start=self.start, to=self.folder)
         return share.yaml_of(self.stem, paths)
 
 
@@ -192,7 +192,9 @@ def runnable(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
         # Whatever else is wrong with a file is reported by its plan.
         with contextlib.suppress(NbbiasError), tables.starting_at(path.absolute().parent):
             stem, values = studies.read(path)
-            draft = params.sound(studies.study(stem).parameters, generation.without_block(values))
+            draft = params.validate_partly(
+                studies.study(stem).parameters, generation.without_block(values)
+            )
             if missing := _missing_packages(draft):
                 problems[path] = ParameterError(str(path), missing)
     return [path for path in paths if path not in problems], list(problems.values())

@@ -97,7 +97,7 @@ def _row(
     where, claim = f"nbbias plan {stem}", values.get("claim", next(iter(claims)))
     if not isinstance(claim, str) or claim not in claims:
         hint = tables.closest_match(str(claim), claims)
-        raise ParameterError(where, f"claim: no {params.shown(claim)}; {hint}")
+        raise ParameterError(where, f"claim: no {params.shorten(claim)}; {hint}")
     assumed = {name: value for name, value in values.items() if name != "claim"}
     planned = params.validate(claims[claim], assumed, where=where)
     simulate, inference = planned.told(), planned.inference

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # loaded when a figure is saved
 
 
 def folder(stem: str, differs: str = "") -> Path:
-    """Return the folder that this run of a study writes to; `differs` as `params.differing` says.
+    """Return the folder that this run of a study writes to; `differs` is of `name_differences`.
 
     Examples
     --------

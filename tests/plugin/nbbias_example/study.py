@@ -78,7 +78,7 @@ def figure(found: pd.DataFrame) -> Drawn:
 
 def measure(answers: Input = None, **parameters: Any) -> Measured:
     """Measure without a notebook."""
-    with params.given(Exclamations, parameters, answers_path=answers) as chosen:
+    with params.validate_inputs(Exclamations, parameters, answers_path=answers) as chosen:
         scores = score(llmbi.scoring.read_answers(chosen.answers_path))
     inference = stats.InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     nothing = tables.chance([], study=STEM)

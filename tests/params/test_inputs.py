@@ -15,7 +15,7 @@ ANSWERS = llmbi.scoring.read_answers("sample")
 
 
 def test_a_table_is_read_as_its_file_would_be() -> None:
-    with params.given(Llmbi, {}, answers_path=ANSWERS) as chosen:
+    with params.validate_inputs(Llmbi, {}, answers_path=ANSWERS) as chosen:
         path = Path(chosen.answers_path)
         read = llmbi.scoring.read_answers(chosen.answers_path)
     assert not path.exists()
@@ -24,14 +24,16 @@ def test_a_table_is_read_as_its_file_would_be() -> None:
 
 def test_a_file_stays_a_file_and_nothing_stays_the_default() -> None:
     file = data_path("sample/llmbi_answers.jsonl")
-    with params.given(Llmbi, {"draws": 200}, answers_path=file, neutral_path=None) as chosen:
+    with params.validate_inputs(
+        Llmbi, {"draws": 200}, answers_path=file, neutral_path=None
+    ) as chosen:
         assert (chosen.answers_path, chosen.neutral_path) == (str(file), "sample")
 
 
 def test_what_is_refused_is_named_by_the_table() -> None:
     with (
         pytest.raises(NbbiasError) as caught,
-        params.given(Llmbi, {}, answers_path=ANSWERS.drop(columns="prompt")) as chosen,
+        params.validate_inputs(Llmbi, {}, answers_path=ANSWERS.drop(columns="prompt")) as chosen,
     ):
         llmbi.scoring.read_answers(chosen.answers_path)
     assert str(caught.value).startswith("answers: ")
@@ -48,7 +50,7 @@ def test_what_is_refused_is_named_by_the_table() -> None:
     ],
 )
 def test_what_is_no_table_is_refused(given: object, error: type[Exception], told: str) -> None:
-    with pytest.raises(error, match=told), params.given(Llmbi, {}, answers_path=given):  # type: ignore[arg-type]
+    with pytest.raises(error, match=told), params.validate_inputs(Llmbi, {}, answers_path=given):  # type: ignore[arg-type]
         pass
 
 

@@ -1,8 +1,9 @@
-"""What a function is given that measures without a notebook: tables or files, and parameters."""
+"""Inputs of a function that measures without a notebook: tables or files, and parameters."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,7 +25,9 @@ Input: TypeAlias = "pd.DataFrame | str | Path | None"
 
 
 @contextmanager
-def given(model: type[Chosen], values: Mapping[str, Any], **inputs: Input) -> Iterator[Chosen]:
+def validate_inputs(
+    model: type[Chosen], values: Mapping[str, Any], **inputs: Input
+) -> Iterator[Chosen]:
     """Validate parameters of which some are tables; as long as it lasts, tables stand in files.
 
     So that a table is read by what reads files, and is held to the same.
@@ -48,7 +51,7 @@ def given(model: type[Chosen], values: Mapping[str, Any], **inputs: Input) -> It
     --------
     >>> from nbbias.llmbi.params import Llmbi
     >>> answers = pd.DataFrame({"prompt": ["Why?"], "model": ["m"], "text": ["So."]})
-    >>> with given(Llmbi, {"draws": 200}, answers_path=answers) as chosen:
+    >>> with validate_inputs(Llmbi, {"draws": 200}, answers_path=answers) as chosen:
     ...     chosen.draws, len(pd.read_parquet(chosen.answers_path))
     (200, 1)
     """
@@ -57,35 +60,33 @@ def given(model: type[Chosen], values: Mapping[str, Any], **inputs: Input) -> It
         raise ParameterError("parameters", f"{', '.join(twice)}: is given already, as a table")
     with TemporaryDirectory() as folder:
         paths = {
-            name: _written(content, Path(folder) / f"{name.removesuffix('_path')}.parquet")
+            name: _write(content, Path(folder) / f"{name.removesuffix('_path')}.parquet")
             for name, content in inputs.items()
             if content is not None
         }
         try:
             yield validate(model, {**values, **paths})
         except NbbiasError as error:
-            error.where = _named(error.where, folder)
-            error.breaches = [_named(breach, folder) for breach in error.breaches]
+            # A message calls a table by its name, where it has the file that it stands in.
+            in_folder = re.compile(re.escape(folder + os.sep) + r"(.*?)\.parquet")
+            error.where = in_folder.sub(r"\1", error.where)
+            error.breaches = [in_folder.sub(r"\1", breach) for breach in error.breaches]
             raise
 
 
-def _written(given: Any, path: Path) -> str:
-    if isinstance(given, str | Path):
-        return str(given)
-    name = path.stem
-    if not isinstance(given, pd.DataFrame):
-        problem = f"is {type(given).__name__}; give a table or the path of a file"
-        raise ParameterError(name, problem)
-    if given.empty:
-        raise ContractError(name, "holds no rows")
+def _write(content: Any, path: Path) -> str:
+    """Return the path of a file, or write a table and return where."""
+    if isinstance(content, str | Path):
+        return str(content)
+    if not isinstance(content, pd.DataFrame):
+        problem = f"is {type(content).__name__}; give a table or the path of a file"
+        raise ParameterError(path.stem, problem)
+    if content.empty:
+        raise ContractError(path.stem, "holds no rows")
     try:
-        return str(tables.write_parquet(given.rename(columns=str).reset_index(drop=True), path))
+        return str(tables.write_parquet(content.rename(columns=str), path))
     except (pa.ArrowException, ValueError, TypeError) as error:
         reason = str(error).splitlines()[0][:300]
-        raise ContractError(name, f"a column holds values of several kinds: {reason}") from None
-
-
-def _named(problem: str, folder: str) -> str:
-    """Call a table by its name where a message has the file that it stands in."""
-    shortened = problem.replace(f"{folder}{os.sep}", "")
-    return shortened.replace(".parquet", "") if shortened != problem else problem
+        raise ContractError(
+            path.stem, f"a column holds values of several kinds: {reason}"
+        ) from None
