@@ -148,7 +148,7 @@ def knowledge(path: str = SAMPLE, *, labelled: pd.DataFrame) -> tuple[pd.DataFra
     ----------
     path
         ``"sample"``; a table with `statement` (and `bias_type`, `group`, `attribute` where known),
-        or one that was kept; SBIC's archive or one of its files; or ``"none"`` for what the
+        or one that was kept; a CSV file of SBIC's; or ``"none"`` for what the
         training texts that people called biased say.
     labelled
         LABELLED of `texts`.

@@ -40,7 +40,6 @@ NAMES = {
     "biased_share": "share called biased",
     "biased_share_labelled": "labels alone",
     "biased_share_two_phase": "labels and verdicts",
-    "biased_share_corrected": "corrected by known error rates",
 }
 
 _LABELLED = "biased_share_labelled"

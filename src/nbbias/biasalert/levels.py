@@ -6,7 +6,6 @@ with people on the same answers: the share of equal verdicts, and Cohen's kappa.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,13 +24,8 @@ MEASURE = "bias_level"
 NO_SAMPLE = "how the judge errs on these texts is not known: label a random sample of them"
 NOT_RANDOM = "the labelled texts are not said to be a random sample, so they tell of themselves"
 
-#: The shares that are shown beside each other: as judged, as labelled, from both, and corrected.
-SHARES = (
-    "biased_share",
-    "biased_share_labelled",
-    "biased_share_two_phase",
-    "biased_share_corrected",
-)
+#: The shares that are shown beside each other: as judged, as labelled, and from both.
+SHARES = ("biased_share", "biased_share_labelled", "biased_share_two_phase")
 
 
 class People(NamedTuple):
@@ -88,7 +82,6 @@ def estimates(
     people: People | None = None,
     source: str | None = None,
     by: str | None = None,
-    errors: Mapping[str, Sequence[float]] | None = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
     """Estimate how many of each model's answers are biased.
@@ -106,9 +99,6 @@ def estimates(
     by
         A column of `answers`, such as ``"domain"``, for rows of its values beside those of all;
         they stand in `topic`. Where `answers` lack it, there are none.
-    errors
-        Judge → its error rates, known from other texts of this kind: biased texts flagged, of how
-        many; unbiased ones not flagged, of how many.
     confidence
         Level of the intervals.
 
@@ -127,8 +117,6 @@ def estimates(
         - ``biased_share_labelled``: of the random sample that people labelled, without a judge.
         - ``biased_share_two_phase``: from both, what was judged and what was labelled
           (`stats.two_phase`). NaN with the reason where no random sample is labelled.
-        - ``biased_share_corrected``: as judged, corrected by error rates from elsewhere
-          (`stats.rogan_gladen`); no row where none are given.
 
     Raises
     ------
@@ -150,10 +138,6 @@ def estimates(
             reason = NO_SAMPLE if people is None else NOT_RANDOM
             told = {"n": 0, "n_lost": len(own), "estimate": np.nan, "reason": reason}
             rows.append(key | {"statistic": "biased_share_two_phase"} | told)
-        if errors and judge in errors:
-            flags, biased, passed, fine = errors[str(judge)]
-            known = stats.RateCounts((flags, biased), (passed, fine))
-            rows.append(key | _corrected(own, known, confidence))
         if by in own:
             for value, part in own.groupby(by, sort=True):
                 named = key | {"topic": str(value)}
@@ -164,7 +148,7 @@ def estimates(
 
 
 def labels_of(
-    answers: pd.DataFrame, people: People | None
+    answers: pd.DataFrame, people: People | None, *, where: str = "answers"
 ) -> tuple[pd.DataFrame | None, list[str]]:
     """Return people's labels that say something, and what forbids to use them.
 
@@ -174,7 +158,8 @@ def labels_of(
         Two answers have one `text_id`.
     """
     if answers["text_id"].duplicated().any():
-        raise ContractError("answers", "a text_id stands twice; each answer needs its own")
+        twice = answers.loc[answers["text_id"].duplicated(), "text_id"].iloc[0]
+        raise ContractError(where, f"the text_id {twice!r} stands twice; each answer needs its own")
     if people is None:
         return None, []
     tables.require_columns(people.labels, ["text_id", "biased"], where="human labels")
@@ -259,21 +244,6 @@ def _of_sample(own: pd.DataFrame, confidence: float) -> list[Row]:
         | stats.two_phase(said, own["label"], prompts=prompts_of(own), confidence=confidence).row()
         for name, said in verdicts.items()
     ]
-
-
-def _corrected(own: pd.DataFrame, errors: stats.RateCounts, confidence: float) -> Row:
-    row = share(own, own["flagged"], confidence)
-    told: Row = {"statistic": "biased_share_corrected", "n": row["n"], "n_lost": row["n_lost"]}
-    known = own[own["flagged"].notna()]
-    size = float(row["n"])
-    if (prompts := prompts_of(known)) is not None:
-        weight = stats.equal_weights(prompts) / row["n"]
-        off = weight * (known["flagged"].to_numpy(float) - row["estimate"])
-        size = stats.effective_size(off, prompts, size=1 / (weight @ weight), confidence=confidence)
-    if not np.isfinite(size):
-        return told | {"estimate": np.nan, "reason": row["reason"]}
-    flagged = row["estimate"] * size if size else 0
-    return told | stats.rogan_gladen(flagged, size, errors=errors, confidence=confidence).row()
 
 
 def agreement(

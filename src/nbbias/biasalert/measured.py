@@ -121,12 +121,9 @@ def _answers(
     )
     source = corpus.source(chosen.answers_path)
     how: dict[str, Any] = {"source": source, "people": people}
-    errors = chosen.judge_errors
     swapped = audit.swap_effects(answers, panel)
     parts = [
-        levels.estimates(
-            answers, verdicts, by="domain", errors=errors, confidence=confidence, **how
-        ),
+        levels.estimates(answers, verdicts, by="domain", confidence=confidence, **how),
         levels.agreement(answers, verdicts, inference=inference, **how),
         audit.estimates(answers, verdicts, swaps=swapped, source=source, confidence=confidence),
     ]

@@ -55,7 +55,7 @@ class Biasalert(Parameters):
         "pairs": ("pair_share", "flag_rate_less", "recall"),
         "bias_level": (
             *("biased_share", "biased_share_lost_unbiased", "biased_share_lost_biased"),
-            *("biased_share_labelled", "biased_share_two_phase", "biased_share_corrected"),
+            *("biased_share_labelled", "biased_share_two_phase"),
             *("biased_share_swapped", "biased_share_instrument"),
             *("agreement", "kappa"),
         ),
@@ -111,12 +111,6 @@ class Biasalert(Parameters):
     )
     human_sample: bool = Field(
         False, description="whether those labels are of a random sample of each model's answers"
-    )
-    judge_errors: dict[str, list[int]] = Field(
-        {},
-        description="error rates of judges, known from other texts like the answers: judge → "
-        "[biased texts flagged, biased texts, unbiased texts passed, unbiased texts]; shares are "
-        "then also corrected by them",
     )
     judges: list[Judge] = Field(
         ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
@@ -186,6 +180,7 @@ class Biasalert(Parameters):
         ours = {str(name) for name in (*self.judges, *self.held_out_types)}
         shared = ours & (set(self.replies_paths) | set(self.moderation_paths))
         shared |= set(self.replies_paths) & set(self.moderation_paths)
+        shared |= {*self.replies_paths, *self.moderation_paths} & {"always biased", "never biased"}
         if shared:
             told.append(f"two judges are called {', '.join(sorted(shared))}")
         if not all(name.strip() for name in [*self.replies_paths, *self.moderation_paths]):
@@ -194,14 +189,6 @@ class Biasalert(Parameters):
             told.append("human_path: labels of answers, and answers_path is none")
         if self.human_sample and self.human_path == NONE:
             told.append("human_sample: there is no human_path")
-        for name, counts in self.judge_errors.items():
-            if len(counts) != 4 or not (
-                0 <= counts[0] <= counts[1] and 0 <= counts[2] <= counts[3]
-            ):
-                told.append(
-                    f"judge_errors: {name}: give four counts, [biased texts flagged, biased texts, "
-                    "unbiased texts passed, unbiased texts]"
-                )
         if self.evaluation_path != NONE and self.labelled_path == SAMPLE:
             told.append("evaluation_path: name the labelled_path to learn from, too")
         if told:
@@ -236,7 +223,7 @@ class Biasalert(Parameters):
 
 
 def _check(chosen: Any) -> list[str]:
-    named = ("claims", "judge_errors", "embedding_model", "toxicity_scorer")
+    named = ("claims", "embedding_model", "toxicity_scorer")
     own = [getattr(chosen, one) != Biasalert.model_fields[one].default for one in named]
     if not any(own) and not written_files(chosen):
         return []  # all is shipped, and what would read it takes a second to load

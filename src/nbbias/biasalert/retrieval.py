@@ -2,17 +2,17 @@
 
 The paper hands the five nearest entries to its judge whatever they are, and names that as its
 limitation. Here an entry no nearer than entries found for other texts is kept in the table, marked
-as not used. The nearest entries are found from all cosines, by a matrix product.
+as not used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.neighbors import NearestNeighbors
 
 from nbbias.biasalert.contracts import EVIDENCE, KNOWLEDGE, TEXTS
 from nbbias.biasalert.knowledge import normalise
@@ -128,7 +128,7 @@ def retrieve(
     )
     # Some more than k are found, for those that are then dropped.
     most = min(k + drop_same * _SPARE, len(base.knowledge))
-    found, near = exact(queries, base.vectors, most)
+    found, near = nearest(queries, base.vectors, most)
     if drop_same:
         near = np.where(_same(texts["text"], base.knowledge["statement"], found), -np.inf, near)
         order = np.argsort(-near, axis=1, kind="stable")
@@ -155,31 +155,44 @@ def _same(texts: pd.Series, statements: pd.Series, found: np.ndarray) -> np.ndar
     return (near >= NEAR - 1e-9).reshape(found.shape)
 
 
+def nearest(queries: np.ndarray, entries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the places of the `k` nearest entries and their cosines, best first.
+
+    Examples
+    --------
+    Of three entries in a plane, those nearest to one that points east:
+
+    >>> entries = np.array([[0.0, 1.0], [0.6, 0.8], [0.8, 0.6]])
+    >>> places, cosines = nearest(np.array([[1.0, 0.0]]), entries, 2)
+    >>> places.tolist(), cosines.round(9).tolist()
+    ([[2, 1]], [[0.8, 0.6]])
+    """
+    index = NearestNeighbors(n_neighbors=k, metric="cosine", algorithm="brute").fit(entries)
+    distances, places = index.kneighbors(queries)
+    return places, (1 - distances).astype(float)
+
+
 # --- quality ------------------------------------------------------------------------------------
 
 
 def chance_similarity(
     knowledge: pd.DataFrame,
-    texts: Sequence[str] | pd.Series | None = None,
     *,
     model: str = embeddings.AUTO,
     quantile: float = 0.95,
     seed: int = 0,
     device: str = "cpu",
 ) -> float:
-    """Return how near to a text the best entry of another text is, at most.
+    """Return how near to a statement the best entry of another statement is, at most.
 
-    Each text is compared with the entries that are nearest to every other one, unless such an entry
-    is the text itself or a near-duplicate of it; of these cosines a high quantile is taken.
-    Evidence below it is no nearer than what was found for something else.
+    Each statement is compared with the entries that are nearest to every other one, unless such an
+    entry is the statement itself or a near-duplicate of it; of these cosines a high quantile is
+    taken. Evidence below it is no nearer than what is retrieved for something else.
 
     Parameters
     ----------
     knowledge
-        KNOWLEDGE.
-    texts
-        Texts such as those to be judged, or by default the knowledge's own statements, each with
-        entries other than itself. At most 500 are drawn, which makes some 250,000 pairs.
+        KNOWLEDGE. At most 500 statements are drawn, which makes some 250,000 pairs.
     model, device
         As in `text.embeddings.embed`.
     quantile
@@ -193,32 +206,23 @@ def chance_similarity(
         A cosine. NaN where no pair is left, as with two entries: nothing is then used.
     """
     statements = knowledge["statement"].reset_index(drop=True)
+    if statements.nunique() < 2:
+        return float("nan")
     rng = np.random.default_rng(seed)
-    own = texts is None
-    given = statements if texts is None else pd.Series(list(texts), dtype=object)
-    given = given[given.map(lambda one: isinstance(one, str) and bool(one.strip()))]
-    if len(statements) < 2 or given.nunique() < 2:
-        return float("nan")
-    places = np.sort(rng.choice(len(given), size=min(_SAMPLE, len(given)), replace=False))
-    options: dict[str, Any] = {"model": model, "device": device, "progress": False}
-    entries = embeddings.embed(statements, **options)
-    queries = embeddings.embed(given.iloc[places], **options)
-    near = queries @ entries.T
-    if own:
-        near[np.arange(len(places)), places] = -np.inf
+    count = min(_SAMPLE, len(statements))
+    places = np.sort(rng.choice(len(statements), size=count, replace=False))
+    entries = embeddings.embed(statements, model=model, device=device, progress=False)
+    near = entries[places] @ entries.T
+    near[np.arange(count), places] = -np.inf
     best = near.argmax(axis=1)
-    count = len(places)
-    apart = ~np.eye(count, dtype=bool)
-    # What is nearest to another text may be this text: in a small knowledge it often is.
-    folded = given.iloc[places].astype(str).map(normalise)
-    twins = near_pairs([*folded, *statements.iloc[best]])
-    twins = twins[(twins["first"] < count) & (twins["second"] >= count)]
-    apart[twins["first"], twins["second"] - count] = False
-    if own:
-        apart &= best[None, :] != places[:, None]
-    if not apart.any():
+    other = ~np.eye(count, dtype=bool) & (best[None, :] != places[:, None])
+    # What is nearest to another statement may be this one: in a small knowledge it often is.
+    same = near_pairs([*statements.iloc[places].map(normalise), *statements.iloc[best]])
+    same = same[(same["first"] < count) & (same["second"] >= count)]
+    other[same["first"], same["second"] - count] = False
+    if not other.any():
         return float("nan")
-    return float(np.quantile((queries @ entries[best].T)[apart], quantile))
+    return float(np.quantile((entries[places] @ entries[best].T)[other], quantile))
 
 
 def quality(texts: pd.DataFrame, evidence: pd.DataFrame) -> pd.DataFrame:
@@ -250,36 +254,3 @@ def quality(texts: pd.DataFrame, evidence: pd.DataFrame) -> pd.DataFrame:
     table = table.astype(kinds | {"n": float, "n_used": float})
     table[["n", "n_used"]] = table[["n", "n_used"]].fillna(0).astype(int)
     return table.rename_axis("text_id").reset_index()
-
-
-_BLOCK = 1024
-
-
-def exact(queries: np.ndarray, entries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the places of the `k` nearest entries and their cosines, best first, by product.
-
-    Ties go to the entry that comes first.
-
-    Examples
-    --------
-    Of three entries in a plane, those nearest to one that points east:
-
-    >>> entries = np.array([[0.0, 1.0], [0.6, 0.8], [0.8, 0.6]])
-    >>> places, cosines = exact(np.array([[1.0, 0.0]]), entries, 2)
-    >>> places.tolist(), cosines.tolist()
-    ([[2, 1]], [[0.8, 0.6]])
-    """
-    places, cosines = [], []
-    for start in range(0, len(queries), _BLOCK):
-        near = queries[start : start + _BLOCK] @ entries.T
-        best = (
-            np.argpartition(-near, k - 1, axis=1)[:, :k]
-            if k < near.shape[1]
-            else np.tile(np.arange(near.shape[1]), (len(near), 1))
-        )
-        best.sort(axis=1)
-        own = np.take_along_axis(near, best, axis=1)
-        order = np.argsort(-own, axis=1, kind="stable")
-        places.append(np.take_along_axis(best, order, axis=1))
-        cosines.append(np.take_along_axis(own, order, axis=1))
-    return np.concatenate(places), np.concatenate(cosines).astype(float)

@@ -332,17 +332,14 @@ def levels(estimates: pd.DataFrame, *, judge: str, answers: pd.DataFrame) -> lis
         return [f"{_called(judge)} judged no answer."]
     groups = answers.groupby("model", sort=False)
     unit = "prompts" if any(prompts_of(part) is not None for _, part in groups) else "answers"
-    flagged, both, corrected = (
+    flagged, both = (
         _of_models(own[own["statistic"] == f"biased_share{name}"], unit)
-        for name in ("", "_two_phase", "_corrected")
+        for name in ("", "_two_phase")
     )
     if both:
         return [f"From labels and the verdicts of {_called(judge)}, the share biased is {both}."]
     reason = own.loc[own["statistic"] == "biased_share_two_phase", "reason"].dropna().iloc[0]
-    said = [f"{_called(judge)} flags {flagged}. These are flags, no bias levels: {escape(reason)}."]
-    if corrected:
-        said.append(f"Corrected by error rates from other texts: {corrected}.")
-    return said
+    return [f"{_called(judge)} flags {flagged}. These are flags, no bias levels: {escape(reason)}."]
 
 
 def is_uninformative(row: Row) -> bool:

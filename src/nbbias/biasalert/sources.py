@@ -9,13 +9,8 @@ good.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import io
 import json
-import re
-import tarfile
-from typing import Any
 
 import pandas as pd
 
@@ -27,15 +22,10 @@ from nbbias.tables import (
     DataError,
     check,
     columns,
-    convert_columns,
-    from_csv,
-    is_file,
     read_shipped_table,
     read_table,
     require_columns,
-    resolve,
 )
-from nbbias.text.instruments import loading
 
 #: The group that each of RedditBias' files is about, as `biasalert.groups` calls it.
 _REDDITBIAS = {
@@ -60,10 +50,6 @@ _LABELLED = {
     "identity_attack": Column("number"),
     "identity_hate": Column("number"),
 }
-_ARCHIVES = (".tgz", ".tar.gz")
-
-#: Bytes of an archive, unpacked.
-_LARGEST = 500_000_000
 
 
 def labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -167,8 +153,8 @@ def from_labelled(
 
 
 def is_sbic(path: str) -> bool:
-    """Tell whether a file is SBIC's archive, or a table with a column of its own."""
-    return path.endswith(_ARCHIVES) or "targetStereotype" in read_table(path, _SBIC_ANY)
+    """Tell whether a table has a column of SBIC's own."""
+    return "targetStereotype" in read_table(path, _SBIC_ANY)
 
 
 def sbic(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -177,8 +163,8 @@ def sbic(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     Parameters
     ----------
     path
-        ``SBIC.v2.tgz`` as published (nothing is unpacked to disk), or one of its CSV files: one
-        row per annotation, or the aggregated one with JSON lists, one row per post.
+        A CSV file of SBIC's archive, unpacked: one row per annotation, or the aggregated one with
+        JSON lists, one row per post.
 
     Returns
     -------
@@ -188,10 +174,9 @@ def sbic(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     Raises
     ------
     ContractError, DataError
-        Columns are missing, or the archive is damaged or holds no such file.
+        Columns are missing.
     """
-    tables = _archive(path) if path.endswith(_ARCHIVES) else [read_table(path, _SBIC_FILE)]
-    rows = pd.concat([_annotations(table) for table in tables], ignore_index=True)
+    rows = _annotations(read_table(path, _SBIC_FILE))
     said = rows["targetStereotype"].ne("") & rows["targetMinority"].ne("")
     kept = rows[said]
     entries = pd.DataFrame(
@@ -210,47 +195,6 @@ def sbic(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     knowledge, lost = build(entries, source="SBIC", refine=True)
     none = pd.DataFrame([("no group, or nothing said of it", int((~said).sum()))])
     return knowledge, pd.concat([none.set_axis(LOST_COLUMNS, axis=1), lost], ignore_index=True)
-
-
-class _Bounded:
-    """An archive's bytes as they come; a small file that holds too many is refused."""
-
-    def __init__(self, file: Any, path: str) -> None:
-        self.file, self.path, self.left = file, path, _LARGEST
-
-    def read(self, size: int) -> bytes:
-        found = self.file.read(min(size, self.left + 1))
-        self.left -= len(found)
-        if self.left < 0:
-            raise DataError(self.path, f"holds more than {_LARGEST // 10**6} MB; SBIC has less")
-        return found
-
-
-def _archive(path: str) -> list[pd.DataFrame]:
-    """Read the tables of SBIC's archive; nothing is unpacked to disk, and no link is followed."""
-    file = resolve(path)
-    if not is_file(file):
-        raise DataError(path, f"no such file (looked for {file.absolute()})")
-    found: dict[str, bytes] = {}
-    with loading(path, "cannot be read as SBIC's archive"), gzip.open(file) as packed:
-        whole: Any = _Bounded(packed, path)
-        with tarfile.open(fileobj=whole, mode="r|") as archive:
-            for member in archive:
-                stream = archive.extractfile(member) if member.isreg() else None
-                if stream and re.search(r"(?<!\.agg)\.(trn|dev|tst)\.csv$", member.name):
-                    found[member.name] = stream.read()
-        while whole.read(1 << 20):  # a checksum stands at the end
-            pass
-        chosen = [name for name in found if ".agg." not in name] or found
-        files = [from_csv(io.BytesIO(found[name])) for name in chosen]
-    if not files:
-        raise DataError(path, "holds no SBIC.v2.trn.csv, .dev.csv or .tst.csv")
-    return [
-        convert_columns(
-            take([name for name in names if name in _SBIC]), _SBIC_FILE, where=path, names=names
-        )
-        for names, take in files
-    ]
 
 
 def _annotations(table: pd.DataFrame) -> pd.DataFrame:

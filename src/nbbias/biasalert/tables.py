@@ -19,7 +19,6 @@ LEVEL_NAMES = {
     "biased_share": "as judged",
     "biased_share_labelled": "labels alone",
     "biased_share_two_phase": "labels and verdicts",
-    "biased_share_corrected": "corrected by known error rates",
 }
 
 

@@ -7,10 +7,9 @@ the measure of what was lost.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
@@ -18,11 +17,6 @@ from nbbias.biasalert import detection
 from nbbias.biasalert.judges import attribution, classifier
 from nbbias.biasalert.judges.registry import Settings, TrainingInput, make
 from nbbias.tables import progress, require_columns
-
-#: A judge without evidence, TEXTS → JUDGEMENTS; and what makes one of LABELLED and the type that
-#: nothing is to be learnt of.
-Asked = Callable[[pd.DataFrame], pd.DataFrame]
-Fit = Callable[[pd.DataFrame, str], Asked]
 
 #: What the name of a judge ends in where the type was held out.
 UNSEEN = ", type unseen"
@@ -37,106 +31,45 @@ def judge(names: Iterable[str], labelled: pd.DataFrame, *, settings: Settings) -
         Some of `judges.registry.HELD_OUT`: they read no evidence, so no knowledge of the type
         comes in by another way.
     labelled
-        LABELLED with `split`.
+        LABELLED with `split` and `bias_type`: rows of ``"train"`` are learnt from, but for those
+        whose cluster (`comment_id`) is judged, and rows of ``"test"`` judged.
     settings
         As in `judges.panel.fit`.
 
     Returns
     -------
     DataFrame
-        As `leave_one_type_out`, for all judges, each called by its name and `UNSEEN`, with its
-        `instrument`.
-    """
-    found = []
-    for name in progress(list(names), "types held out"):
-        used: list[str] = []
-
-        def fit(
-            train: pd.DataFrame, held_out: str, name: str = name, used: list[str] = used
-        ) -> Asked:
-            given = TrainingInput(train, settings, progress=False, without=held_out)
-            made, instrument = make(name, given)
-            used.append(instrument)
-            return lambda texts: made(texts, None)
-
-        own = leave_one_type_out(labelled, fit)
-        found.append(own.assign(judge=name + UNSEEN, instrument=used[0] if used else name))
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
-
-
-def leave_one_type_out(
-    labelled: pd.DataFrame, fit: Fit, *, cluster: str = "comment_id"
-) -> pd.DataFrame:
-    """Judge the texts of each bias type by a judge that was fitted on the others.
-
-    Parameters
-    ----------
-    labelled
-        LABELLED with `bias_type`. Where it has a column `split`, only rows of ``"train"`` are
-        learnt from and only rows of ``"test"`` judged.
-    fit
-        Called with the LABELLED rows of the other types and the name of the type that is held out,
-        of which nothing is to be learnt elsewhere; returns a judge, which is called with the TEXTS
-        of that type (only `text_id` and `text`).
-    cluster
-        Rows whose cluster is among those to be judged are not learnt from.
-
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS of every judged text that names a type, with `held_out`, the type that was not
-        learnt from, and `n_train`. Where the other types have fewer than ten texts of either
-        label, the outcome is ``failed``, with that reason.
+        JUDGEMENTS of every tested text that names a type, each judge called by its name and
+        `UNSEEN`, with its `instrument`, `held_out`, the type that was not learnt from, and
+        `n_train`. Where the other types have fewer than ten texts of either label, the outcome is
+        ``failed``, with that reason.
 
     References
     ----------
     Fan et al. 2024, appendix A.2, which holds religion out.
-
-    Examples
-    --------
-    Whatever is fitted learns of race from texts about gender, and the other way round:
-
-    >>> from nbbias.biasalert.detection import constants
-    >>> labelled = pd.DataFrame({"text_id": [f"t{i}" for i in range(40)], "text": "a text",
-    ...                          "biased": [True, False] * 20,
-    ...                          "bias_type": ["race"] * 20 + ["gender"] * 20})
-    >>> def fit(train, held_out):
-    ...     print("learns from", set(train["bias_type"]))
-    ...     return lambda texts: constants(texts).query("judge == 'always biased'")
-    >>> found = leave_one_type_out(labelled, fit)
-    learns from {'race'}
-    learns from {'gender'}
-    >>> found.groupby("held_out")["n_train"].agg(["size", "first"]).values.tolist()
-    [[20, 20], [20, 20]]
     """
-    require_columns(labelled, ["text_id", "text", "biased", "bias_type"], where="labelled")
-    split = "split" in labelled
-    learnt = labelled[labelled["split"] == "train"] if split else labelled
-    judged = labelled[labelled["split"] == "test"] if split else labelled
-    found = []
-    for held_out in sorted(judged["bias_type"].dropna().unique()):
-        asked = judged.loc[judged["bias_type"] == held_out, ["text_id", "text"]]
-        asked = asked.reset_index(drop=True)
-        rest = learnt[learnt["bias_type"].notna() & (learnt["bias_type"] != held_out)]
-        if cluster in labelled:
-            rest = rest[~rest[cluster].isin(judged.loc[judged["bias_type"] == held_out, cluster])]
-        least = min((rest["biased"] == label).sum() for label in (True, False))
-        said = (
-            _none(asked, held_out)
-            if least < classifier.FEWEST
-            else fit(rest.reset_index(drop=True), str(held_out))(asked)
-        )
-        found.append(said.assign(held_out=held_out, n_train=len(rest)))
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame()
-
-
-def _none(asked: pd.DataFrame, held_out: str) -> pd.DataFrame:
-    """Return JUDGEMENTS without a verdict."""
-    reason = f"without {held_out} there are fewer than ten texts of either label to learn from"
-    silent = np.full(len(asked), np.nan)
-    lost = dict.fromkeys(asked["text_id"].astype(str), reason)
-    said = attribution.Verdicts(silent >= 0, silent, lost=lost)
-    return attribution.judgements(asked, said, judge="none")
+    require_columns(labelled, ["text_id", "text", "biased", "bias_type", "split"], where="labelled")
+    learnt = labelled[(labelled["split"] == "train") & labelled["bias_type"].notna()]
+    test = labelled[labelled["split"] == "test"]
+    parts = []
+    for name in progress(list(names), "types held out"):
+        for held_out, judged in test.groupby("bias_type", sort=True):
+            train = learnt[learnt["bias_type"] != held_out]
+            train = train[~train["comment_id"].isin(judged["comment_id"])].reset_index(drop=True)
+            asked = judged[["text_id", "text"]].reset_index(drop=True)
+            instrument = name
+            if min((train["biased"] == label).sum() for label in (True, False)) < classifier.FEWEST:
+                reason = f"without {held_out} there are fewer than ten texts of either label"
+                lost = dict.fromkeys(asked["text_id"].astype(str), reason)
+                nothing = attribution.Verdicts([None] * len(asked), lost=lost)
+                judgements = attribution.judgements(asked, nothing, judge=name)
+            else:
+                given = TrainingInput(train, settings, progress=False, without=str(held_out))
+                fitted, instrument = make(name, given)
+                judgements = fitted(asked, None)
+            described = {"judge": name + UNSEEN, "instrument": instrument, "held_out": held_out}
+            parts.append(judgements.assign(**described, n_train=len(train)))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def estimates(
