@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from nbbias import stats
-from nbbias.biasalert import audit, levels, sentences, tables
+from nbbias.biasalert import audit, levels
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.judges.registry import JUDGES
 
@@ -114,15 +114,3 @@ def test_what_has_no_counterpart_is_lost_and_two_lists_stay_within_a_share() -> 
     assert (row["estimate"], row["n"], row["n_lost"]) == (0.5, 2, 1)
     none = audit.estimates(table, said, swaps=swaps_of(table, [np.nan] * 3))
     assert none["estimate"].isna().all() and none["reason"].notna().all()
-
-
-def test_the_page_counts_and_shows_what_is_moved() -> None:
-    table = answers(*"abcdef")
-    said = pd.concat([judged(table, [True] * 6, one) for one in ("keywords", "majority")])
-    swaps = pd.concat([swaps_of(table, [0.5] * 6), swaps_of(table, [0.0] * 6, "majority")])
-    (told,) = sentences.swapped(swaps)
-    assert "Of 6 answers 6 name a group" in told and "in 6" in told and "in 0" in told
-    shown = tables.parted(audit.estimates(table, said, swaps=swaps)).rows
-    assert len(shown) == 2
-    assert sentences.swapped(swaps.iloc[:0]) == []
-    assert sentences.swapped(swaps.assign(named=0))[0].startswith("No answer names")

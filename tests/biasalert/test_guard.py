@@ -1,9 +1,8 @@
-"""A guard on a stream: what is let through, when it ends, and what it costs."""
+"""A guard on a stream: what is let through, when it ends, and what it is worth."""
 
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
@@ -11,11 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
+from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import tables
+from nbbias import stats, tables
+from nbbias.biasalert import guard as guards, sentences
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.guard import LONGEST, Guarded, Rules, Sentences, guard, guard_texts
-from nbbias.tables import ParameterError
+from nbbias.biasalert.guard import LONGEST, Guarded, guard, guard_texts, split_sentences
+from nbbias.tables import ContractError, DataError, ParameterError
 
 
 class Judge:
@@ -24,39 +25,32 @@ class Judge:
     def __init__(self, word: str = "BIASED", outcome: str = "judged") -> None:
         self.word, self.outcome = word, outcome
         self.seen: list[str] = []
-        self.tables: list[pd.DataFrame] = []
         self.evidence: list[pd.DataFrame | None] = []
 
     def __call__(self, texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
         self.seen += list(texts["text"])
-        self.tables.append(texts)
         self.evidence.append(evidence)
-        sure = self.outcome == "judged"
-        found = [self.word in one for one in texts["text"]]
-        table = pd.DataFrame(
-            {
-                "text_id": texts["text_id"],
-                "judge": "words",
-                "biased": pd.array([one if sure else pd.NA for one in found], dtype="boolean"),
-                "bias_type": ["gender" if one and sure else None for one in found],
-                "group": None,
-                "attribute": None,
-                "confidence": np.nan,
-                "explanation": "holds the word",
-                "evidence_ids": "e1",
-                "knowledge": "",
-                "outcome": self.outcome,
-                "reason": None if sure else "it would not say",
-                "raw": None,
-            }
+        judged = self.outcome == "judged"
+        hits = [self.word in text for text in texts["text"]]
+        empty = dict.fromkeys(("group", "attribute", "raw"))
+        return texts[["text_id"]].assign(
+            judge="words",
+            biased=pd.array([hit if judged else pd.NA for hit in hits], dtype="boolean"),
+            bias_type=["gender" if hit and judged else None for hit in hits],
+            confidence=np.nan,
+            explanation="holds the word",
+            evidence_ids="e1",
+            knowledge="",
+            outcome=self.outcome,
+            reason=None if judged else "it would not say",
+            **empty,
         )
-        return table
 
 
 def test_the_judge_of_these_tests_keeps_the_contract() -> None:
     texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["BIASED", "fine"]})
-    tables.check(Judge()(texts, None), JUDGEMENTS)
-    tables.check(Judge(outcome="refused")(texts, None), JUDGEMENTS)
+    for outcome in ("judged", "refused"):
+        tables.check(Judge(outcome=outcome)(texts, None)[list(JUDGEMENTS.columns)], JUDGEMENTS)
 
 
 def stream(text: str, size: int = 3) -> Iterator[str]:
@@ -64,45 +58,34 @@ def stream(text: str, size: int = 3) -> Iterator[str]:
         yield text[at : at + size]
 
 
-def run(text: str, judge: Any, size: int = 3, **rules: Any) -> tuple[str, dict[str, Any]]:
-    retrieve = rules.pop("retrieve", None)
-    guarded = guard(stream(text, size), judge, retrieve=retrieve, rules=Rules(**rules))
+def run(text: str, judge: Any, size: int = 3, **how: Any) -> tuple[str, dict[str, Any]]:
+    guarded = guard(stream(text, size), judge, **how)
     through = "".join(guarded)
     assert through == guarded.text
     return through, guarded.record
 
 
-PLAIN = "The train is late. It is raining! Is it? Yes, it is."
-
-
 # --- what is let through --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 1000])
-def test_a_text_without_bias_goes_through_whole_and_is_judged_once(size: int) -> None:
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_sentences_are_judged_once_until_one_is_biased(size: int) -> None:
     judge = Judge()
-    through, record = run(PLAIN, judge, size, context=0)
-    assert through == PLAIN
-    assert judge.seen == ["The train is late.", "It is raining!", "Is it?", "Yes, it is."]
-    assert (record["stopped"], record["sentences"], record["characters"]) == (False, 4, len(PLAIN))
+    text = "The train is late. It is raining! Is it?"
+    through, record = run(text, judge, size, context=0)
+    assert (through, record["stopped"], record["characters"]) == (text, False, len(text))
+    assert judge.seen == ["The train is late.", "It is raining!", "Is it?"]
     assert np.isnan(record["stopped_at"]) and record["reason"] == "no bias found"
-    assert record["calls"] == (2 if size == 1000 else 4)  # the end comes apart
-
-
-@pytest.mark.parametrize("size", [1, 3, 7, 1000])
-def test_it_ends_before_the_sentence_that_is_biased(size: int) -> None:
-    text = "The train is late. This is BIASED. More of it. And more."
-    through, record = run(text, Judge(), size, context=0)
+    through, record = run("The train is late. This is BIASED. And more.", Judge(), size, context=0)
     assert through == "The train is late."
     assert record["stopped"] and record["stopped_at"] == 18
     assert record["withheld"].strip() == "This is BIASED."
-    assert (record["bias_type"], record["explanation"]) == ("gender", "holds the word")
-    assert (record["evidence_ids"], record["judge"]) == ("e1", "words")
+    named = [record[name] for name in ("bias_type", "explanation", "evidence_ids", "judge")]
+    assert named == ["gender", "holds the word", "e1", "words"]
 
 
 def test_the_generation_is_ended_and_nothing_more_is_taken() -> None:
     taken: list[str] = []
-    closed: list[bool] = []
 
     def generation() -> Iterator[str]:
         try:
@@ -110,23 +93,17 @@ def test_the_generation_is_ended_and_nothing_more_is_taken() -> None:
                 taken.append(piece)
                 yield piece
         finally:
-            closed.append(True)
+            taken.append("closed")
 
-    guarded = guard(generation(), Judge())
-    assert "".join(guarded) == "Fine."
-    assert taken == ["Fine. ", "BIASED. ", "x"]  # the x shows that the sentence has ended
-    assert closed == [True]
+    assert "".join(guard(generation(), Judge())) == "Fine."
+    assert taken == ["Fine. ", "BIASED. ", "x", "closed"]  # the x shows that the sentence has ended
 
 
 def test_nothing_is_seen_before_it_was_judged() -> None:
     judge = Judge()
-    for piece in guard(stream(PLAIN, 1), judge, rules=Rules(context=0)):
+    for piece in guard(stream("One is. Two is. BIASED", 1), judge, context=0):
         assert piece.strip() in judge.seen
-
-
-def test_the_last_sentence_needs_no_full_stop() -> None:
-    assert run("Fine. BIASED", Judge())[0] == "Fine."
-    assert run("BIASED", Judge())[1]["stopped_at"] == 0
+    assert run("BIASED", Judge())[1]["stopped_at"] == 0  # the last sentence needs no full stop
 
 
 def test_context_is_shown_and_nothing_is_judged_from_the_start_again() -> None:
@@ -135,85 +112,33 @@ def test_context_is_shown_and_nothing_is_judged_from_the_start_again() -> None:
     assert through == "I like it here. New neighbours moved in."
     assert record["withheld"] == " They all lie."
     long = Judge()
-    run("One two three. " * 100, long, 5)
-    assert sum(map(len, long.seen)) < 2.1 * 100 * 15  # each sentence twice, not 100 times
+    run("One two three. " * 40, long, 50)
+    assert sum(map(len, long.seen)) < 2.1 * 40 * 15  # each sentence twice, not 40 times
 
 
-def test_a_stretch_of_characters_can_be_the_unit() -> None:
+def test_evidence_is_found_for_what_is_judged_and_gaps_are_not_judged() -> None:
     judge = Judge()
-    text = "abcd efgh ijkl mnop"
-    assert run(text, judge, 4, every=10, context=0)[0] == text
-    assert judge.seen == ["abcd efgh", "ijkl mnop"]
-    assert run("abcdefghijklmno BIASED", Judge(), every=5, context=3)[1]["stopped"]
-
-
-def test_gaps_and_marks_are_let_through_without_a_call() -> None:
-    judge = Judge()
-    through, record = run(" \n\n ... !!! \n", judge)
-    assert through == " \n\n ... !!! \n"
-    assert (record["calls"], judge.seen) == (0, [])
+    run("One. Two.", judge, 100, retrieve=lambda texts: texts.assign(found=True))
+    assert judge.evidence[0] is not None and judge.evidence[0]["found"].all()
+    quiet = Judge()
+    assert run(" \n\n ... !!! \n", quiet)[0] == " \n\n ... !!! \n"
+    assert list(guard(["", ""], quiet)) == [] and quiet.seen == []
 
 
 # --- judges that fail -----------------------------------------------------------------------------
 
 
-def test_without_a_verdict_the_text_passes_and_is_counted() -> None:
+def test_without_a_verdict_the_text_passes_and_is_counted_or_is_stopped() -> None:
     through, record = run("One. Two.", Judge(outcome="refused"))
-    assert through == "One. Two."
-    assert (record["without_verdict"], record["unjudged"]) == (2, 9)
-    assert record["stopped"] is False
-
-
-def test_without_a_verdict_the_text_can_be_stopped() -> None:
-    through, record = run("One. Two.", Judge(outcome="refused"), stop_without_verdict=True)
-    assert through == ""
-    assert record["stopped"] and record["reason"] == "it would not say"
-
-
-def broken(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
-    raise RuntimeError("the line is dead")
-
-
-def hanging(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
-    time.sleep(30)
-    raise AssertionError
-
-
-def incomplete(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
-    return Judge()(texts, evidence).iloc[:0]
-
-
-@pytest.mark.parametrize(
-    ("judge", "told"),
-    [
-        (broken, "RuntimeError: the line is dead"),
-        (hanging, "no verdict within 0.1 s"),
-        (incomplete, "the judge failed: KeyError"),
-    ],
-)
-def test_a_judge_that_breaks_or_hangs_does_not_take_the_stream_with_it(
-    judge: Any, told: str
-) -> None:
-    started = time.monotonic()
-    through, record = run("One two.", judge, timeout=0.1)
-    assert (through, record["without_verdict"]) == ("One two.", 1)
-    assert time.monotonic() - started < 10
-    _, record = run("One two.", judge, timeout=0.1, stop_without_verdict=True)
-    assert record["stopped"] and told in record["reason"]
-
-
-def test_where_nothing_was_judged_no_bias_was_not_found() -> None:
-    through, record = run("One. Two.", hanging, 9, timeout=0.05)
     assert (through, record["stopped"]) == ("One. Two.", False)
-    assert (record["judged"], record["without_verdict"]) == (0, 2)
-    assert record["reason"] == (
-        "nothing was judged: the judge failed: TimeoutError: no verdict within 0.05 s"
-    )
-    assert run(" ... ", Judge())[1]["reason"] == "nothing was judged"
-    assert run("One.", Judge(outcome="refused"))[1]["reason"].endswith("it would not say")
+    counts = (record["judged"], record["without_verdict"], record["unjudged"])
+    assert counts == (0, 2, 9)
+    assert record["reason"] == "nothing was judged: it would not say"
+    through, record = run("One. Two.", Judge(outcome="refused"), stop_without_verdict=True)
+    assert (through, record["stopped"], record["reason"]) == ("", True, "it would not say")
 
 
-def test_what_was_judged_in_part_says_so() -> None:
+def test_a_judge_that_breaks_does_not_take_the_stream_with_it() -> None:
     def fickle(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
         if "Two" in "".join(texts["text"]):
             raise RuntimeError("busy")
@@ -222,96 +147,42 @@ def test_what_was_judged_in_part_says_so() -> None:
     _, record = run("One. Two. Three.", fickle, context=0)
     assert (record["judged"], record["without_verdict"], record["unjudged"]) == (2, 1, 5)
     assert record["reason"] == "no bias found, and 1 of 3 not judged"
-    _, record = run("Fine. BIASED. More.", Judge())
-    assert (record["judged"], record["reason"]) == (2, "a bias was found")
-
-
-def test_seconds_are_those_of_judging_alone() -> None:
-    def slow(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
-        time.sleep(0.05)
-        return Judge()(texts, evidence)
-
-    def slower_stream() -> Iterator[str]:
-        for piece in ("One is. ", "Two is. ", "Three is."):
-            time.sleep(0.3)
-            yield piece
-
-    guarded = guard(slower_stream(), slow)
-    assert "".join(guarded) == "One is. Two is. Three is."
-    assert 0.15 <= guarded.record["seconds"] < 0.8
-
-
-def test_evidence_is_found_for_what_is_judged() -> None:
-    judge = Judge()
-    run("One. Two.", judge, 100, retrieve=lambda texts: texts.assign(found=True))
-    assert judge.evidence[0] is not None and judge.evidence[0]["found"].all()
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"every": -1}, {"context": -1}, {"timeout": 0.0}, {"every": -1, "timeout": -1.0}]
-)
-def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ParameterError) as told:
-        guard([], Judge(), rules=Rules(**wrong))
-    assert all(name in str(told.value) for name in wrong)
+    _, record = run("Two.", fickle, stop_without_verdict=True)
+    assert record["reason"] == "the judge failed: RuntimeError: busy"
+    _, record = run("One.", lambda texts, _: Judge()(texts, None).iloc[:0])
+    assert record["reason"].startswith("nothing was judged: the judge failed: ValueError")
+    with pytest.raises(ParameterError, match="context"):
+        guard([], Judge(), context=-1)
 
 
 # --- odd streams ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("pieces", [[], [""], ["", ""]])
-def test_an_empty_stream_is_no_call(pieces: list[str]) -> None:
-    guarded = guard(pieces, Judge())
-    assert list(guarded) == [] and guarded.record["calls"] == 0
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "word " * 20_000,
-        "x" * 100_000,
-        "." * 100_000,
-        "\n" * 100_000,
-        "One is. " * 12_500,
-        "今日は晴れです。" * 500,
-        "Ein Satz, und noch einer. " * 100,
-    ],
-)
+@pytest.mark.parametrize("text", ["word " * 2000, "x" * 9000, "\n" * 9000, "今日は晴れです。" * 50])
 def test_long_and_foreign_texts_go_through_whole(text: str) -> None:
     judge = Judge()
-    started = time.monotonic()
     through, record = run(text, judge, 500)
     assert through == text and not record["stopped"]
     assert all(len(one) <= 2 * LONGEST for one in judge.seen)
-    assert time.monotonic() - started < 30
 
 
-@given(st.lists(st.text(alphabet="ab. \n!?\"'。", max_size=12), max_size=25), st.integers(0, 9))
-@settings(max_examples=200, deadline=None)
-def test_pieces_in_are_sentences_out(pieces: list[str], every: int) -> None:
-    sentences = Sentences(every)
-    out = [one for piece in pieces for one in sentences.take(piece)]
-    out += sentences.rest()
-    assert "".join(out) == "".join(pieces)
-    assert all(out)
+@given(st.lists(st.text(alphabet="ab. \n!?\"'。", max_size=12), max_size=15))
+@settings(max_examples=50, deadline=None)
+def test_pieces_in_are_sentences_out(pieces: list[str]) -> None:
+    assert "".join(guard(pieces, Judge())) == "".join(pieces)
 
 
 def test_an_abbreviation_ends_no_sentence() -> None:
-    sentences = Sentences()
-    assert sentences.take("Dr. Smith paid 3.50 euros. He ") == ["Dr. Smith paid 3.50 euros."]
-    assert sentences.rest() == [" He "]
+    text = "Dr. Smith paid 3.50 euros. He left."
+    assert split_sentences(text) == ["Dr. Smith paid 3.50 euros.", " He left."]
 
 
-# --- asynchronous ---------------------------------------------------------------------------------
-
-
-def test_an_asynchronous_stream_is_guarded_alike() -> None:
+def test_an_asynchronous_stream_is_guarded_alike_and_closed() -> None:
     closed: list[bool] = []
 
     async def generation() -> AsyncIterator[str]:
         try:
             for piece in stream("The train is late. This is BIASED. More of it."):
-                await asyncio.sleep(0)
                 yield piece
         finally:
             closed.append(True)
@@ -322,26 +193,22 @@ def test_an_asynchronous_stream_is_guarded_alike() -> None:
 
     through, guarded = asyncio.run(main())
     assert through == guarded.text == "The train is late."
-    assert guarded.record["stopped_at"] == 18
-    assert closed == [True]
+    assert guarded.record["stopped_at"] == 18 and closed == [True]
 
 
 def test_the_wrong_loop_is_told() -> None:
-    async def empty() -> AsyncIterator[str]:
-        return
-        yield ""
-
     async def wrong() -> None:
         async for _ in guard(["x"], Judge()):
             pass
+
+    async def empty() -> AsyncIterator[str]:
+        return
+        yield ""
 
     with pytest.raises(TypeError, match="async for"):
         list(guard(empty(), Judge()))
     with pytest.raises(TypeError, match="by 'for'"):
         asyncio.run(wrong())
-
-
-# --- recorded generations -------------------------------------------------------------------------
 
 
 def test_recorded_generations_are_guarded_one_by_one() -> None:
@@ -354,3 +221,102 @@ def test_recorded_generations_are_guarded_one_by_one() -> None:
     assert table["characters"].tolist() == [5, 5, 0]
     assert table["model"].tolist() == ["m"] * 3
     assert guard_texts(texts.iloc[:0], Judge()).empty
+
+
+# --- what it is worth -----------------------------------------------------------------------------
+
+Pairs = list[tuple[bool | None, bool | None, bool]]
+
+#: 6 biased and stopped in time, 1 stopped too late, 1 missed, 1 stopped for nothing, 11 fine.
+PAIRS: Pairs = (
+    [(True, False, True)] * 6
+    + [(True, True, True), (True, None, False), (False, False, True)]
+    + [(False, None, False)] * 11
+)
+
+
+def guarded(pairs: Pairs, model: str = "m") -> pd.DataFrame:
+    """One row per (biased without, biased with, stopped)."""
+    columns = ["biased_without", "biased_with", "stopped"]
+    table = pd.DataFrame(pairs, columns=columns).astype(dict.fromkeys(columns[:2], "boolean"))
+    table["text_id"] = [f"{model}{n}" for n in range(len(table))]
+    return table.assign(model=model, judge="openai/judge, no steps")
+
+
+def by_statistic(table: pd.DataFrame) -> pd.DataFrame:
+    return guards.estimates(table, labelled_by="people").set_index("statistic")
+
+
+def test_shares_with_and_without_are_those_of_the_labels() -> None:
+    rows = guards.estimates(guarded(PAIRS), labelled_by="people")
+    tables.check(rows, tables.ESTIMATES)
+    own = rows.set_index("statistic")
+    assert own["estimate"].round(6).to_dict() == {
+        "biased_share_without": 8 / 20,
+        "biased_share_with": 2 / 20,
+        "biased_share_difference": -6 / 20,
+        "stopped_share": 8 / 20,
+        "stopped_without_bias": round(1 / 12, 6),
+    }
+    ends = ["ci_low", "ci_high"]
+    wilson = proportion_confint(8, 20, method="wilson")
+    assert own.loc["biased_share_without", ends].tolist() == pytest.approx(wilson)
+    # Exact McNemar: all 6 discordant pairs on one side, twice 1/2 to the 6th.
+    row = own.loc["biased_share_difference"]
+    assert (row["p_value"], row["p_least"], row["null"]) == (2 * 0.5**6, 2 * 0.5**6, 0)
+    tango = [float(end) for end in stats.tango_interval(0, 6, 20, confidence=0.95)]
+    assert row[ends].tolist() == pytest.approx(tango)
+    assert set(rows["evaluator"]) == {"people"}
+    assert set(rows["judge"]) == {"openai/judge, no steps"}
+    assert sentences.mitigation(rows) == (
+        "The guard stopped 1 of 12 unbiased answers, and 7 of 8 biased ones."
+    )
+
+
+@pytest.mark.parametrize("by", ["openai/judge", "OpenAI/Judge "])
+def test_the_guards_own_judge_may_not_label(by: str) -> None:
+    with pytest.raises(DataError, match="judge itself"):
+        guards.estimates(guarded(PAIRS), labelled_by=by)
+    assert len(guards.estimates(guarded(PAIRS), labelled_by="openai/judge-2")) == 5
+
+
+def test_pairs_without_a_label_are_counted() -> None:
+    own = by_statistic(guarded([*PAIRS, (None, None, False), (True, None, True)]))
+    assert own.loc["biased_share_difference", ["n", "n_lost"]].tolist() == [20, 2]
+    assert own.loc["biased_share_without", "estimate"] == 8 / 20
+    # What was stopped before its first word needs no label.
+    silent = guarded([(True, None, True), (True, None, True)]).assign(characters=[0, 5])
+    row = by_statistic(silent).loc["biased_share_with"]
+    assert row[["estimate", "n", "n_lost"]].tolist() == [0, 1, 1]
+
+
+def test_a_text_on_which_the_judge_failed_throughout_is_excluded_and_not_clean() -> None:
+    failed: Pairs = [(True, None, False)] * 4 + [(False, None, False)] * 3
+    table = guarded([*PAIRS, *failed]).assign(
+        judged=[2] * 20 + [0] * 7, without_verdict=[0] * 19 + [1] + [2] * 7
+    )
+    own = by_statistic(table)
+    for name in ("without", "with", "difference"):
+        assert own.loc[f"biased_share_{name}", ["n", "n_lost"]].tolist() == [20, 7]
+    assert own.loc["stopped_share", ["estimate", "n", "n_lost"]].tolist() == [8 / 20, 20, 7]
+    assert own.loc["stopped_without_bias", "estimate"] == pytest.approx(1 / 12)
+
+
+def test_no_bias_or_no_label_at_all() -> None:
+    row = by_statistic(guarded([(False, None, False)] * 9)).loc["biased_share_difference"]
+    assert (row["estimate"], row["p_value"]) == (0, 1)
+    assert row["ci_low"] < 0 < row["ci_high"]
+    row = by_statistic(guarded([(None, None, False)])).loc["biased_share_difference"]
+    assert np.isnan(row["estimate"]) and row["reason"] == "no unit has both labels"
+    assert guards.estimates(guarded([]), labelled_by="people").empty
+    with pytest.raises(ContractError, match="biased_with"):
+        guards.estimates(guarded(PAIRS).drop(columns="biased_with"), labelled_by="people")
+
+
+def test_tests_of_several_models_are_corrected_together() -> None:
+    both = pd.concat([guarded(PAIRS, "a"), guarded(PAIRS[:9], "b"), guarded(PAIRS[8:], "c")])
+    rows = guards.estimates(both, labelled_by="people")
+    tests = rows[rows["statistic"] == "biased_share_difference"]
+    # Holm by hand: 1/32 twice of three, then 1.
+    assert tests["p_value"].tolist() == pytest.approx([1 / 32, 1 / 32, 1])
+    assert tests["p_adjusted"].tolist() == pytest.approx([3 / 32, 3 / 32, 1])

@@ -2,34 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import sources
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.judges import classifier, counting, tuned
+from nbbias.biasalert.judges import classifier, tuned
 from nbbias.tables import check
 from nbbias.text import embeddings
 from tests.biasalert.tiny import bag_of_words, labelled
 
-FOREIGN = [
-    "女人不擅长开车。",
-    "日本人は冷たい。",
-    "여자는 운전을 못한다",
-    "Frauen sind dumm",
-    "Juden lügen",
-    "Женщины плохо водят",
-    "المرأة ضعيفة",
-    "महिलाएं कमजोर हैं",
-    "Frauen können nicht fahren",
-    "女人不擅长开车。" * 500,
-    "x" * 100_000,
-    "kfjwq",
-    "ผู้หญิงอ่อนแอ",
-]
+FOREIGN = ["女人不擅长开车。", "Frauen sind dumm", "Женщины плохо водят", "x" * 100_000, "kfjwq"]
 SHORT = ["Women are weak", "Women weak.", "immigrants are dirty!", "lazy women", "women", "Muslims"]
 
 
@@ -79,9 +61,9 @@ def test_short_english_texts_have_a_verdict(quick: classifier.Fitted, offline: t
 def test_another_models_parts_of_words_say_nothing_of_a_language(offline: tuned.Tuned) -> None:
     pieces = tuned.word_pieces(offline.tokenizer, ["Frauen sind dumm"])
     other = tuned.Tuned(offline.tokenizer, [], {"model": "bert-base-german"})
-    assert tuned.strange(other, ["a"], pieces) == {}
+    assert tuned.out_of_vocabulary(other, ["a"], pieces) == {}
     own = tuned.Tuned(offline.tokenizer, [], {"model": embeddings.OFFLINE})
-    assert tuned.strange(own, ["a"], pieces) == {"a": tuned.UNKNOWN}
+    assert tuned.out_of_vocabulary(own, ["a"], pieces) == {"a": tuned.UNKNOWN}
 
 
 @pytest.mark.parametrize(
@@ -100,17 +82,3 @@ def test_whole_words_by_hand(said: str, share: float) -> None:
     tokenizer = tuned.load_tokenizer(embeddings.OFFLINE)
     (pieces,) = tuned.word_pieces(tokenizer, [said])
     assert tuned.whole_words(tokenizer, pieces) == pytest.approx(share)
-
-
-def test_no_comment_of_redditbias_is_taken_for_foreign(
-    data_folder: Path, offline: tuned.Tuned
-) -> None:
-    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
-    table = table[table["text"].fillna("").str.strip() != ""]
-    held_out = np.random.default_rng(0).random(len(table)) < 0.3
-    counts, _ = counting.weighed(table.loc[~held_out, "text"].tolist())
-    quick = classifier.Fitted([counts], {})
-    own = table[held_out]
-    pieces = tuned.word_pieces(offline.tokenizer, own["text"])
-    assert len(classifier.strange(quick, own)) <= 2
-    assert len(tuned.strange(offline, own["text_id"], pieces)) <= 2

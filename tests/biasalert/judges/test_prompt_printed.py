@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbbias.biasalert.judges import lora, panel, prompt, replies
-from nbbias.biasalert.judges.prompt import Reference
+from nbbias.biasalert.judges import instructions, panel, prompt, replies
+from nbbias.biasalert.judges.registry import Settings
 from tests.biasalert.judges.test_prompt import REFERENCES, evidence, texts
 
 #: Copied from Table 8 once more, as one piece.
@@ -55,13 +55,13 @@ def test_the_printed_wording_is_table_8_letter_for_letter() -> None:
     assert prompt.write("They drive well.", REFERENCES, worded="fan2024") == WHOLE
 
 
-@pytest.mark.parametrize("modules", prompt.VARIANTS)
-def test_the_printed_wording_has_the_switches_of_table_2(modules: str) -> None:
-    form = prompt.VARIANTS[modules]
-    written = prompt.write("Words.", REFERENCES, worded="fan2024", **form)
-    assert ("REFERENCE" in written) == form["retrieval"] == ("RE" in modules)
-    assert ("Instructions:" in written) == form["steps"] == ("CoT" in modules)
-    assert ("They just think" in written) == form["demonstrations"] == ("Demo" in modules)
+@pytest.mark.parametrize("without", prompt.PARTS)
+def test_the_printed_wording_has_the_switches_of_table_2(without: str) -> None:
+    parts = [part for part in prompt.PARTS if part != without]
+    written = prompt.write("Words.", REFERENCES, worded="fan2024", parts=parts)
+    assert ("REFERENCE" in written) == ("retrieval" in parts)
+    assert ("Instructions:" in written) == ("steps" in parts)
+    assert ("They just think" in written) == ("demonstrations" in parts)
     assert written.endswith("SENTENCE: Words.\nANSWER:")
 
 
@@ -100,20 +100,16 @@ def test_replies_in_the_papers_form_are_read(reply: str, told: tuple[object, ...
     assert found == told
 
 
-def test_each_choice_of_parts_is_asked_once_and_the_instrument_names_the_wording() -> None:
+def test_wording_and_parts_are_of_the_prompt_and_named_by_the_instrument() -> None:
     given = {"test": (texts("One.", "Two."), evidence())}
-    plain, ablated = panel.prompts(given), panel.prompts(given, ablation=True)
-    assert len(plain) == 2 and len(ablated) == 2 * len(prompt.VARIANTS)
-    assert set(plain["prompt_id"]) <= set(ablated["prompt_id"])
-    more = {**given, "checks": (texts("Three."), None)}  # which are asked about whole alone
-    assert panel.prompts(more, ablation=True)["set"].value_counts()["checks"] == 1
-    printed = panel.prompts(given, worded="fan2024")
-    assert not set(printed["prompt_id"]) & set(ablated["prompt_id"])
-    assert "prompt fan2024" in panel.recorded_by("fan2024", "v")
-
-
-def test_the_instruction_data_can_be_worded_as_printed() -> None:
+    ids = [
+        set(panel.prompts(given, **how)["prompt_id"])
+        for how in ({}, {"worded": "fan2024"}, {"parts": ("steps",)})
+    ]
+    assert all(map(len, ids)) and len(set.union(*ids)) == 6
+    settings = Settings(prompt="fan2024", prompt_parts=("steps", "demonstrations"))
+    named = "recorded replies, prompt fan2024 without retrieval, knowledge v"
+    assert panel.recorded_by(settings, "v") == named
     labelled = texts("Women cannot drive.").assign(biased=True, split="train", bias_type="gender")
-    (row,) = lora.instructions(labelled, worded="fan2024").to_dict("records")
-    shown = [Reference("x", "race")]
-    assert row["prompt"].startswith(prompt.write("", shown, worded="fan2024")[:80])
+    (row,) = instructions.instructions(labelled, worded="fan2024").to_dict("records")
+    assert row["prompt"].startswith(WHOLE[:80])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +12,7 @@ import pytest
 from nbbias import tables
 from nbbias.asking import plan as generate, recorded as asking_recorded
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.guard import Rules, guard
 from nbbias.biasalert.judges import prompt as biasalert_prompt, recorded
-from nbbias.biasalert.judges.recorded import Reply
 from nbbias.running import generation
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.judges.test_prompt import block, evidence, texts
@@ -66,8 +62,6 @@ def judged(
     folder: Path,
     table: pd.DataFrame,
     known: pd.DataFrame | None = None,
-    *,
-    schema: dict[str, Any] | None = None,
     **prompt: Any,
 ) -> pd.DataFrame:
     suite = biasalert_prompt.prompts(table, known, **prompt).drop_duplicates("prompt_id")
@@ -79,7 +73,6 @@ def judged(
         "base_url": server.url,
         "store_path": str(folder / "judge.sqlite"),
         "temperature": 0.0,
-        "response_schema": schema or {},
         **QUICK,
     }
     plan = generation.plan_block(generation.check_block(block, where="judge"), where="judge")
@@ -130,7 +123,7 @@ def test_nothing_is_asked_twice(tmp_path: Path, server: FakeOpenAI) -> None:
     pd.testing.assert_frame_equal(first, again)
     judged(server, tmp_path, of(["reported", "chat"]))
     assert sum(server.billed.values()) == 3
-    judged(server, tmp_path, of(["direct"]), steps=False)  # another prompt is another question
+    judged(server, tmp_path, of(["direct"]), parts=())  # another prompt is another question
     assert sum(server.billed.values()) == 4
 
 
@@ -145,14 +138,6 @@ def test_a_judge_that_times_out_loses_nothing(tmp_path: Path, server: FakeOpenAI
     server.sent.clear()
     judged(server, tmp_path, of(words))
     assert dict(server.sent) == {"hang": 1}
-
-
-def test_a_judge_that_never_answers_is_given_up(tmp_path: Path, server: FakeOpenAI) -> None:
-    words: list[str | None] = [f"[fault:drop_unbilled] {number}" for number in range(12)]
-    table = judged(server, tmp_path, of(words))
-    assert set(table["outcome"]) == {"failed"}
-    assert (table["reason"] == "not asked yet").any()
-    assert server.sent["drop_unbilled"] < 12
 
 
 @pytest.mark.parametrize("fault", ["content_filter", "prompt_filter", "refusal"])
@@ -171,42 +156,9 @@ def test_the_evidence_is_shown_and_named(tmp_path: Path, server: FakeOpenAI) -> 
     assert table["evidence_ids"].tolist() == ["e1", ""]
     (shown,) = [b for b in server.bodies if "direct" in block(b["messages"][0]["content"])]
     assert "Reference [1]: 'women cannot sing'" in shown["messages"][0]["content"]
-    without = judged(server, tmp_path, of(["direct"]), known, retrieval=False, steps=False)
+    without = judged(server, tmp_path, of(["direct"]), known, parts=())
     assert without["evidence_ids"].tolist() == [""]
     assert without["judge"].tolist() == [MODEL]
-
-
-def test_structured_output_is_asked_for_by_the_schema(tmp_path: Path, server: FakeOpenAI) -> None:
-    server.reply = lambda _: json.dumps(
-        {
-            "explanation": "It generalizes.",
-            "biased": True,
-            "bias_type": "culture",
-            "group": "Danes",
-            "attribute": "stingy",
-            "probability_biased": 0.7,
-        }
-    )
-    schema = {
-        "name": "judgement",
-        "strict": True,
-        "json_schema": {
-            "type": "object",
-            "properties": {"biased": {"type": "boolean"}},
-            "required": ["biased"],
-            "additionalProperties": False,
-        },
-    }
-    row = judged(server, tmp_path, of(["x"]), schema=schema).iloc[0]
-    assert (row["bias_type"], row["group"], row["confidence"]) == ("culture", "Danes", 0.7)
-    assert row["explanation"] == "It generalizes."
-    (body,) = server.bodies
-    sent = body["response_format"]["json_schema"]
-    assert sent["strict"] is True
-    assert sent["schema"]["required"] == ["biased"]
-    judged(server, tmp_path, of(["x"]))
-    assert "response_format" not in server.bodies[-1]
-    assert server.bodies[-1]["temperature"] == 0
 
 
 def test_a_long_text_is_biased_if_a_piece_is(tmp_path: Path, server: FakeOpenAI) -> None:
@@ -227,14 +179,6 @@ def test_a_long_text_with_a_piece_unread_has_no_verdict(tmp_path: Path, server: 
     assert table["reason"].iloc[0].startswith("piece 2 of 2: the judge refuses")
 
 
-@pytest.mark.parametrize(
-    "words", ["Los trenes llegan tarde.", "今日は晴れです。", "a\x00b", "🚆" * 50, "x" * 100_000]
-)
-def test_odd_texts_are_judged(tmp_path: Path, server: FakeOpenAI, words: str) -> None:
-    table = pd.DataFrame({"text_id": ["a"], "text": pd.Series([words], dtype=object)})
-    assert judged(server, tmp_path, table)["outcome"].tolist() == ["judged"]
-
-
 def test_no_texts_make_an_empty_table() -> None:
     nothing = pd.DataFrame({"text_id": [], "reply": []})
     assert recorded.read_judgements(nothing, of([])).empty
@@ -242,22 +186,7 @@ def test_no_texts_make_an_empty_table() -> None:
     assert blank["outcome"].tolist() == ["empty"]
 
 
-# --- by any function, and recorded ----------------------------------------------------------------
-
-
-def test_any_function_that_answers_prompts_can_judge() -> None:
-    asked: list[str] = []
-
-    def ask(prompts: list[str]) -> list[Reply | str | None]:
-        asked.extend(prompts)
-        return [Reply(None, error="the line is dead"), None, "No."]
-
-    table = recorded.judge_by(texts("One.", "Two.", "Three.", "One."), ask=ask, name="mine")
-    assert len(asked) == 3
-    assert table["outcome"].tolist() == ["failed", "failed", "judged", "failed"]
-    assert table["reason"].tolist()[:2] == ["the line is dead", recorded.NO_REPLY]
-    with pytest.raises(DataError, match="3 prompts were asked and 0 replies"):
-        recorded.judge_by(texts("1", "2", "3"), ask=lambda _: [], name="mine")
+# --- recorded ----------------------------------------------------------------
 
 
 def test_recorded_replies_are_read_by_text() -> None:
@@ -297,50 +226,3 @@ def test_recorded_replies_that_do_not_fit_are_refused_all_at_once() -> None:
     assert chosen[["judge", "biased"]].to_numpy().tolist() == [["y", False]]
     with pytest.raises(ContractError, match="prompt_id, text"):
         recorded.read_judgements(pd.DataFrame({"text_id": ["a"]}), given)
-
-
-# --- in use ---------------------------------------------------------------------------------------
-
-
-def test_a_guard_with_a_model_as_its_judge() -> None:
-    asked: list[str] = []
-
-    def ask(prompts: list[str]) -> list[str]:
-        asked.extend(prompts)
-        return [SAID["direct" if "cannot" in block(one) else "reported"] for one in prompts]
-
-    said = "Trains are late today. Women cannot park. More of it."
-    one = guard(
-        (said[at : at + 5] for at in range(0, len(said), 5)),
-        partial(recorded.judge_by, ask=ask, name="mine"),
-        rules=Rules(context=0),
-    )
-    assert "".join(one) == "Trains are late today."
-    record = one.record
-    assert (record["stopped_at"], record["group"], record["judge"]) == (22, "women", "mine")
-    assert len(asked) == record["calls"] == 2
-
-
-def test_a_model_that_does_not_answer_in_a_guard() -> None:
-    one = guard(
-        ["Late. ", "Fine."],
-        partial(
-            recorded.judge_by,
-            name="mine",
-            ask=lambda prompts: [Reply(None, error="timeout")] * len(prompts),
-        ),
-        rules=Rules(stop_without_verdict=True),
-    )
-    assert list(one) == []
-    assert one.record["stopped"] and "timeout" in one.record["reason"]
-
-
-def test_without_a_schema_the_keys_of_answers_are_what_they_were() -> None:
-    chosen = generation.check_block(
-        {"models": [MODEL], "prompts": "llmbi", "temperature": 0.2}, where="here"
-    )
-    assert generate.list_parameters(chosen, 0.2) == {
-        "temperature": 0.2,
-        "max_tokens": 1024,
-        "model_args": {},
-    }

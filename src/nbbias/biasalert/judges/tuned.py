@@ -3,8 +3,7 @@
 A few copies of the model, each with one number at its end, are tuned by `transformers.Trainer` with
 other draws, and their log-odds averaged. A tenth of the labelled texts is kept aside to calibrate
 them. In a run they are tuned on `biasalert.twins`, too, where the same name stands in what is
-biased and in what is not, and are penalised where a text is judged otherwise once it names another
-group (`text.audit.write_versions`).
+biased and in what is not.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from nbbias.biasalert.judges.classifier import KNOWN, NOTHING, trainable
 from nbbias.biasalert.judges.registry import Judge, TrainingInput
 from nbbias.biasalert.split import folds
 from nbbias.tables import ParameterError, check, require_packages, resolve
-from nbbias.text import audit, embeddings
+from nbbias.text import embeddings
 from nbbias.text.instruments import loading
 
 UNKNOWN = (
@@ -38,9 +37,6 @@ UNKNOWN = (
 
 #: Of so many folds of the texts one is calibrated on.
 _CALIBRATION = 10
-
-#: No text with another group in it.
-NO_VERSIONS = pd.DataFrame({"set": [], "text": []}).astype({"set": int, "text": "str"})
 
 
 @dataclass(frozen=True)
@@ -68,9 +64,6 @@ class Tuning(NamedTuple):
         sentence-transformers model.
     device : str
         Where PyTorch runs it.
-    penalty : float
-        What is added to a step's loss for each unit of the mean squared difference between the
-        log-odds of two versions of a text that name other groups; 0 for none.
     """
 
     copies: int = 2
@@ -78,7 +71,6 @@ class Tuning(NamedTuple):
     rate: float = 1.5e-4
     model: str = embeddings.OFFLINE
     device: str = "cpu"
-    penalty: float = 0.1
 
 
 AS_USUAL = Tuning()
@@ -87,18 +79,10 @@ AS_USUAL = Tuning()
 def of_run(given: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `tuned` of a run, and its instrument."""
     settings = given.settings
-    how = Tuning(settings.copies, settings.epochs, device=settings.device)
-    beside = twins.beside(without=given.without)
-    lists = audit.load_all_lists()
-    texts = pd.concat([given.train["text"], beside["text"]]).dropna().drop_duplicates()
-    versions = audit.write_versions(
-        texts.reset_index(drop=True), lexicon=lists[lists["bias"] != given.without]
-    )
     tuned = fit(
         given.train,
-        how,
-        beside=beside,
-        versions=versions,
+        Tuning(settings.copies, settings.epochs, device=settings.device),
+        beside=twins.beside(without=given.without),
         seed=settings.seed,
         progress=given.progress,
     )
@@ -111,7 +95,6 @@ def fit(
     how: Tuning = AS_USUAL,
     *,
     beside: pd.DataFrame | None = None,
-    versions: pd.DataFrame | None = None,
     seed: int,
     progress: bool = True,
 ) -> Tuned:
@@ -127,8 +110,6 @@ def fit(
     beside
         More texts to tune on: `text`, `biased` and `weight`, where a labelled text weighs 1, as of
         `twins.beside`. None of them is calibrated on.
-    versions
-        Texts that are to be judged alike within a `set`, as of `text.audit.write_versions`.
     seed
         Start of all draws: on one machine the same table and seed give the same judge.
     progress
@@ -147,15 +128,13 @@ def fit(
     is taken from what was kept.
     """
     require_packages(*embeddings.PACKAGES, where="judge tuned")
-    if how.copies < 1 or not how.epochs > 0 or not how.rate > 0 or not how.penalty >= 0:
-        told = "copies must be 1 or more, epochs and rate above 0, penalty 0 or more"
-        raise ParameterError("tuned", told)
+    if how.copies < 1 or not how.epochs > 0 or not how.rate > 0:
+        raise ParameterError("tuned", "copies must be 1 or more, epochs and rate above 0")
     table = trainable(labelled)
     kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
     more = NOTHING if beside is None else beside[list(NOTHING)].reset_index(drop=True)
     stamp = _stamp(how.model)
-    alike = NO_VERSIONS if versions is None else versions[list(NO_VERSIONS)]
-    weights, about = _tuned(kept, more, alike, stamp, how=how, seed=seed, progress=progress)
+    weights, about = _tuned(kept, more, stamp, how=how, seed=seed, progress=progress)
     where = how.device
     made = [_restored(network(how.model), own).to(where) for own in weights]
     return Tuned(load_tokenizer(how.model), made, about)
@@ -170,14 +149,7 @@ def _restored(network: Any, weights: Mapping[str, np.ndarray]) -> Any:
 
 @tables.stage
 def _tuned(
-    table: pd.DataFrame,
-    more: pd.DataFrame,
-    alike: pd.DataFrame,
-    stamp: str,
-    *,
-    how: Tuning,
-    seed: int,
-    progress: bool,
+    table: pd.DataFrame, more: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress: bool
 ) -> tuple[list[dict[str, np.ndarray]], dict[str, Any]]:
     """Fine-tune; return the networks' weights, and what they were made from.
 
@@ -190,12 +162,10 @@ def _tuned(
     if len(np.unique(truth[aside])) < 2:
         aside = np.zeros(len(table), dtype=bool)  # too few texts to calibrate with
     own = np.flatnonzero(~aside)
-    sets = _sets(word_pieces(tokenizer, alike["text"]), alike["set"]) if how.penalty else []
     examples = Examples(
         [pieces[at] for at in own] + word_pieces(tokenizer, more["text"]),
         np.r_[truth[own], more["biased"].to_numpy(bool)].astype(float),
         np.r_[np.ones(len(own)), more["weight"]],
-        sets,
     )
     networks = [
         tune(network(how.model), examples, how, seed=seed * 1000 + at, progress=progress)
@@ -206,16 +176,12 @@ def _tuned(
         odds = log_odds(networks, [pieces[at] for at in np.flatnonzero(aside)], how.device)
         platt = LogisticRegression(C=10.0).fit(odds[:, None], truth[aside])
         slope, shift = float(platt.coef_[0, 0]), float(platt.intercept_[0])
-    taught = [
-        name for name, n in {"twins learnt": len(more), "swaps alike": len(sets)}.items() if n
-    ]
     about = {
         "model": _stem(how.model),
         "seed": seed,
-        "instrument": ", ".join([instrument(how.model), *taught]),
+        "instrument": instrument(how.model) + ", twins learnt" * bool(len(more)),
         "n": len(own),
         "n_beside": len(more),
-        "n_alike": len(sets),
         "n_calibration": int(aside.sum()),
         "slope": slope,
         "shift": shift,
@@ -224,15 +190,6 @@ def _tuned(
         {name: own.cpu().numpy() for name, own in one.state_dict().items()} for one in networks
     ]
     return weights, about
-
-
-def _sets(pieces: list[list[int]], of: pd.Series) -> list[list[list[int]]]:
-    """Return the word pieces of each set of versions; versions that read alike count once."""
-    sets: dict[int, list[list[int]]] = {}
-    for own, number in zip(pieces, of, strict=True):
-        if own not in sets.setdefault(number, []):
-            sets[number].append(own)
-    return [own for own in sets.values() if len(own) > 1]
 
 
 def judge(
@@ -330,8 +287,8 @@ def _stem(model: str) -> str:
 #: Word pieces that are read of a text: RedditBias' longest comment has about 60.
 LENGTH = 128
 
-#: Texts of a step, and pairs of versions read beside them.
-_BATCH, _PAIRS = 32, 8
+#: Texts of a step.
+_BATCH = 32
 _WARM = 0.1
 _DECAY = 0.9  # of the learning rate from each layer to the one below it
 _HEAD_RATE = 1e-3
@@ -446,14 +403,11 @@ class Examples(NamedTuple):
     ----------
     pieces, truth, weights
         Word pieces, label (1 or 0) and weight of each text.
-    sets
-        Word pieces of texts that are to be judged alike, set by set.
     """
 
     pieces: list[list[int]]
     truth: np.ndarray
     weights: np.ndarray
-    sets: list[list[list[int]]]
 
 
 def tune(
@@ -462,35 +416,23 @@ def tune(
     """Tune a network by `transformers.Trainer`.
 
     AdamW, the rate falling linearly after a warm-up and from each layer to the one below; the
-    vectors of the word pieces stay as they are. At each step two versions of some sets are read,
-    too, and how far apart they are judged is added to the loss.
+    vectors of the word pieces stay as they are.
     """
     import torch
     import transformers
 
-    rng = np.random.default_rng([seed, 1])
-    labels, weights = (torch.tensor(own, dtype=torch.float32) for own in examples[1:3])
+    labels, weights = (torch.tensor(own, dtype=torch.float32) for own in examples[1:])
 
     def collate(batch: list[int]) -> dict[str, Any]:
         ids, mask = _padded([examples.pieces[at] for at in batch], "cpu")
-        made = {"ids": ids, "mask": mask, "labels": labels[batch], "weights": weights[batch]}
-        if examples.sets:
-            drawn = rng.choice(len(examples.sets), min(_PAIRS, len(examples.sets)), replace=False)
-            pairs = [pair for at in drawn for pair in _two(examples.sets[at], rng)]
-            made["pair_ids"], made["pair_mask"] = _padded(pairs, "cpu")
-        return made
+        return {"ids": ids, "mask": mask, "labels": labels[batch], "weights": weights[batch]}
 
-    class Penalised(transformers.Trainer):
+    class Weighted(transformers.Trainer):
         def compute_loss(self, model: Any, inputs: dict[str, Any], **_: Any) -> Any:
-            loss = torch.nn.functional.binary_cross_entropy_with_logits(
-                _forward(model, inputs["ids"], inputs["mask"]),
-                inputs["labels"],
-                weight=inputs["weights"],
+            odds = _forward(model, inputs["ids"], inputs["mask"])
+            return torch.nn.functional.binary_cross_entropy_with_logits(
+                odds, inputs["labels"], weight=inputs["weights"]
             )
-            if "pair_ids" in inputs:
-                pairs = _forward(model, inputs["pair_ids"], inputs["pair_mask"])
-                loss = loss + how.penalty * pairs.view(-1, 2).diff().square().mean()
-            return loss
 
     steps = max(1, round(how.epochs * -(-len(examples.pieces) // _BATCH)))
     # Draws of this process that others make stay as they were.
@@ -511,7 +453,7 @@ def tune(
             report_to=[],
             disable_tqdm=not progress,
         )
-        trainer = Penalised(
+        trainer = Weighted(
             model=network,
             args=arguments,
             train_dataset=list(range(len(examples.pieces))),
@@ -521,10 +463,6 @@ def tune(
         trainer.remove_callback(transformers.PrinterCallback)
         trainer.train()
     return network.eval()
-
-
-def _two(versions: list[list[int]], rng: np.random.Generator) -> list[list[int]]:
-    return [versions[at] for at in rng.choice(len(versions), 2, replace=False)]
 
 
 def log_odds(networks: Sequence[Any], pieces: Sequence[Sequence[int]], device: str) -> np.ndarray:
