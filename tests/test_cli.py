@@ -183,7 +183,7 @@ def test_params_of_a_corpus_that_is_missing_point_to_where_to_get_it(
     ("arguments", "message"),
     [
         (["run", str(SAMPLE), "--out", "{}/afile/runs"], "afile is no folder"),
-        (["studies", "--out", "{}/afile"], "afile: is no folder"),
+        (["studies", "--out", "{}/afile"], "afile is no folder"),
         (["list", "--out", "{}/afile"], "afile: is no folder"),
         (["site", "--runs", "{}/runs", "--out", "{}/afile"], "afile: is not empty"),
         (["export", "{}/runs/llmbi/a", "--to", "/proc/x.zip"], "/proc/x.zip: "),

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import io
 import logging
 import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.logging import RichHandler
@@ -42,29 +41,19 @@ def _trust(address: str) -> str:
     return address
 
 
-# --- options that several verbs share -------------------------------------------------------------
+# --- arguments and options that several verbs share -----------------------------------------------
 
+StudyName = Annotated[str, Argument(metavar="STUDY")]
+RunFolder = Annotated[Path, Argument(help="A run's folder, such as runs/llmbi/mine.")]
 Runs = Annotated[Path, Option("--out", "--runs", help="Folder of all runs.")]
 File = Annotated[Path | None, Option("--out", help="File or folder to write.")]
+Page = Annotated[Path, Option("--out", help="Page to write.")]
 Force = Annotated[bool, Option("--force", help="Replace existing files.")]
 Jobs = Annotated[int, Option("--jobs", min=1, help="Notebooks at a time.")]
-Overrides = Annotated[
-    list[str] | None,
-    Option(
-        "-p",
-        metavar="name=value",
-        help="Set a parameter. Several values, name=a,b,c, are tried one by one, with every "
-        "combination of such parameters; where a parameter is a list, [a, b] is one value.",
-    ),
-]
-BaseUrl = Annotated[
-    str,
-    Option(
-        "--base-url",
-        callback=_trust,
-        help="Trust the server that the params file names: prompts and your key go there.",
-    ),
-]
+_SET = "Set a parameter; of several values, a,b,c, each combination is run ([a, b] is one value)."
+Overrides = Annotated[list[str] | None, Option("-p", metavar="name=value", help=_SET)]
+_TRUST = "Trust the server that the params file names: prompts and your key go there."
+BaseUrl = Annotated[str, Option("--base-url", callback=_trust, help=_TRUST)]
 
 
 def _show_version(value: bool) -> None:
@@ -76,9 +65,7 @@ def _show_version(value: bool) -> None:
 @app.callback()
 def set_up(
     verbose: Annotated[bool, Option("--verbose", help="Log what happens.")] = False,
-    version: Annotated[
-        bool, Option("--version", callback=_show_version, is_eager=True, help="Show the version.")
-    ] = False,
+    version: Annotated[bool, Option("--version", callback=_show_version, is_eager=True)] = False,
 ) -> None:
     """Send the log to stderr, without keys and control characters."""
     handler = RichHandler(console=err_console, show_path=False)
@@ -91,41 +78,30 @@ def set_up(
 def _note(*lines: object) -> None:
     """Print lines for people, whatever stands in them, to stderr."""
     for line in lines:
-        err_console.print(str(line), markup=False, soft_wrap=True)
+        err_console.print(str(line), markup=False)
 
 
 def _result(*lines: object) -> None:
     """Print lines that a script may read, whatever stands in them, to stdout."""
     for line in lines:
-        out_console.print(str(line), markup=False, soft_wrap=True)
+        out_console.print(str(line), markup=False)
 
 
 # --- studies --------------------------------------------------------------------------------------
+
+_COLUMN = "Name a column: originals.text=body; generations.prompt= ignores one."
 
 
 @app.command("run")
 def run_command(
     targets: Annotated[list[str], Argument(metavar="STUDY [FILE...] | PARAMS.yaml...")],
     override: Overrides = None,
-    columns: Annotated[
-        list[str] | None,
-        Option(
-            metavar="FILE.name=column",
-            help="Name a column of a file, such as originals.text=body; generations.prompt= "
-            "ignores one.",
-        ),
-    ] = None,
+    columns: Annotated[list[str] | None, Option(metavar="FILE.name=column", help=_COLUMN)] = None,
     out: Runs = Path("runs"),
     jobs: Jobs = 1,
-    name: Annotated[
-        str | None, Option(help="Name of the run; by default the file's, and what differs.")
-    ] = None,
-    engine: Annotated[
-        str, Option(help="Read texts by loky (processes) or dask, in all runs.")
-    ] = "",
-    scheduler: Annotated[
-        str, Option(help="Dask's, tcp://…; by default a cluster is started.")
-    ] = "",
+    name: Annotated[str | None, Option(help="Name of the run.")] = None,
+    engine: Annotated[str, Option(help="Read texts by loky (processes) or dask.")] = "",
+    scheduler: Annotated[str, Option(help="Dask's, tcp://…; else a cluster is started.")] = "",
     base_url: BaseUrl = "",
 ) -> None:
     """Run studies on your own files, on samples, or as params files say.
@@ -139,31 +115,17 @@ def run_command(
     A run whose parameters differ from those of a finished one gets another name; a failed run
     leaves the last good one in its folder.
     """
-    wanted, overrides = running.user_files.parse_targets(targets), override or []
-    if wanted.stem:
-        files = running.user_files.plan_files(
-            wanted.stem,
-            wanted.files,
-            columns=columns or [],
-            overrides=overrides,
-            out=out,
-            name=name,
-        )
-        _note(*files.preview, f"params: {files.path}")
-        plan = files.runs
+    paths, stem, files = running.user_files.parse_targets(targets)
+    common: dict[str, Any] = {"overrides": override or [], "out": out, "name": name}
+    if stem:
+        planned = running.user_files.plan_files(stem, files, columns=columns or [], **common)
+        _note(*planned.preview, f"params: {planned.path}")
+        plan = planned.runs
     elif columns:
         message = "goes with files of texts; in a params file, write a.csv?text=body"
         raise ParameterError("--columns", message)
     else:
-        plan = running.plan.plan(wanted.paths, overrides=overrides, out=out, name=name)
-        if name is None and not overrides:
-            _note(
-                *(
-                    f"{run.label} is another run than {run.stem}/{run.base}: its parameters differ"
-                    for run in plan
-                    if run.name != run.base
-                )
-            )
+        plan = running.plan.plan(paths, **common)
     with tables.use_engine(engine, scheduler):
         _run(plan, out=out, jobs=jobs)
 
@@ -173,12 +135,9 @@ def studies(out: Runs = Path("runs"), jobs: Jobs = 2) -> None:
     """Run every study's sample, offline."""
     from nbbias import studies as registry  # loads every study's parameters
 
-    samples = registry.samples()
-    if not samples:
-        raise NbbiasError("nbbias studies", "no params/<study>/sample.yaml found here")
-    chosen, missing = running.plan.runnable(samples)
+    samples, missing = running.plan.runnable(registry.samples())
     _note(*(f"left out {error}" for error in missing))
-    _run(running.plan.plan(chosen, out=out), out=out, jobs=jobs)
+    _run(running.plan.plan(samples, out=out), out=out, jobs=jobs)
 
 
 def _run(plan: list[running.plan.Run], *, out: Path, jobs: int) -> None:
@@ -191,31 +150,27 @@ def _run(plan: list[running.plan.Run], *, out: Path, jobs: int) -> None:
             raise typer.Exit(status)
         exclusions = running.plan.recheck(run) if run.calls else run.exclusions
         _note(*(f"{run.label}: {exclusion}" for exclusion in exclusions))
-    _note(f"notebooks: {registry.home()}")
-    _note(*filter(None, [registry.passed_over()]))
+    _note(f"notebooks: {registry.home()}", *filter(None, [registry.passed_over()]))
     _note(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
     statuses = running.run.run(plan, out=out, jobs=jobs, report=_report)
     _result((out / "index.html").absolute())
-    not_started = [label for label, status in statuses.items() if status == "not started"]
-    if not_started:
-        _note(f"not started: {', '.join(not_started)}")
-    if "interrupted" in statuses.values() or not_started:
+    if waiting := [label for label, status in statuses.items() if status == "not started"]:
+        _note(f"not started: {', '.join(waiting)}")
+    if waiting or "interrupted" in statuses.values():
         raise typer.Exit(130)
-    if "failed" in statuses.values():
-        raise typer.Exit(1)
+    raise typer.Exit("failed" in statuses.values())
 
 
 def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
     """Print how a run ended."""
     status, seconds, folder = outcome["status"], f"{outcome['seconds']:.0f} s", outcome["folder"]
-    label = escape.terminal(run.label)
+    colour = {"ok": "green", "interrupted": "yellow"}.get(status, "red")
+    head = f"[{colour}]{status}[/] {escape.terminal(run.label)}"
     if status == "ok":
-        page = escape.terminal(run.folder / "index.html")
-        err_console.print(f"[green]ok[/] {label} in {seconds}: {page}")
+        err_console.print(f"{head} in {seconds}: {escape.terminal(run.folder / 'index.html')}")
         return
-    colour = "yellow" if status == "interrupted" else "red"
-    where = f" in cell {outcome['cell']}" if outcome.get("cell") is not None else ""
-    err_console.print(f"[{colour}]{status}[/] {label} after {seconds}{where}")
+    cell = "" if outcome.get("cell") is None else f" in cell {outcome['cell']}"
+    err_console.print(f"{head} after {seconds}{cell}")
     _note("  " + f"{outcome.get('error') or ''}: {outcome['message']}".removeprefix(": "))
     if outcome.get("defect"):
         _note(f"  {pages.manifest.DEFECT.format(outcome['defect'], 'in notebook.ipynb')}.")
@@ -229,28 +184,18 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
 
 @app.command("measure")
 def measure_command(
-    stem: Annotated[str, Argument(metavar="STUDY")],
-    files: Annotated[
-        list[str] | None, Argument(metavar="[FILE]...", help="Its texts, in their order.")
-    ] = None,
+    stem: StudyName,
+    files: Annotated[list[str] | None, Argument(help="Its texts, in their order.")] = None,
     override: Overrides = None,
-    out: File = None,
-    force: Force = False,
 ) -> None:
-    """Print a study's estimates, without a notebook or a page.
+    """Print a study's first estimates, without a notebook or a page.
 
-    Without files the study's sample is measured; --out is a folder for all tables.
+    Without files the study's sample is measured. `nbbias run` saves all tables.
     """
-    if out is not None and (out / "tables").exists() and not force:
-        raise NbbiasError(str(out / "tables"), "exists already; name another, or add --force")
     result = running.measure.measure(stem, files or [], override or [])
     estimates, note = running.measure.readable_estimates(result)
     out_console.table(estimates)
     _note(note)
-    if out is not None:
-        for name, table in result._asdict().items():
-            tables.save_table(table, name, out=out)
-            _result(f"{out / 'tables' / name}.csv  {len(table):,} rows")
 
 
 @app.command("detect")
@@ -259,14 +204,10 @@ def detect_command(
     column: Annotated[str, Option(help="Column that holds the texts.")] = "text",
     judge: Annotated[str, Option(help="Classifier to use.")] = "classifier",
     labelled: Annotated[str, Option(help="Human-labelled texts to train on.")] = tables.SAMPLE,
-    knowledge: Annotated[
-        str | None, Option(help="Table of stereotype statements used as evidence.")
-    ] = None,
+    knowledge: Annotated[str | None, Option(help="Statements that are used as evidence.")] = None,
     out: File = None,
-    fail: Annotated[
-        bool, Option("--fail-on-biased", help="Exit with 1 if a text is biased.")
-    ] = False,
-    sure_from: Annotated[float, Option(help="Abstain below this probability, 0.5 to 1.")] = 0.5,
+    fail_on_biased: Annotated[bool, Option("--fail-on-biased", help="Then exit with 1.")] = False,
+    sure_from: Annotated[float, Option(min=0.5, max=1, help="Abstain below it.")] = 0.5,
     force: Force = False,
 ) -> None:
     """Classify texts: biased or not, type, target group, evidence.
@@ -276,8 +217,6 @@ def detect_command(
     """
     from nbbias import biasalert  # takes a while to load
 
-    if not 0.5 <= sure_from <= 1:
-        raise NbbiasError("--sure-from", f"{sure_from:g} is no probability from 0.5 to 1")
     if out is not None:
         inputs = [Path(tables.notes.split(p)[0]) for p in (texts, labelled, knowledge) if p]
         tables.refuse_target(out, force=force, inputs=inputs)
@@ -294,24 +233,21 @@ def detect_command(
     counts = {name: (verdicts["verdict"] == name).sum() for name in biasalert.detector.VERDICTS}
     listed = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
     _note(f"{len(rows):,} text{'s' * (len(rows) != 1)}: {listed}")
-    if fail and counts[biasalert.detector.BIASED]:
-        raise typer.Exit(1)
+    raise typer.Exit(int(fail_on_biased and counts[biasalert.detector.BIASED] > 0))
 
 
 @app.command("plan")
 def plan_command(
-    stem: Annotated[str, Argument(metavar="STUDY")],
+    stem: StudyName,
     override: Overrides = None,
-    assumptions: Annotated[
-        bool, Option("--list", help="List the claims, and what each assumes.")
-    ] = False,
+    listed: Annotated[bool, Option("--list", help="List claims and assumptions.")] = False,
 ) -> None:
     """Compute the sample size that a claim needs, and its cost.
 
     Power is that of simulated studies; no model is asked. -p sets assumptions: effect=-0.05 is the
     effect to detect, claim=tone another claim, models=5 and input_price=2.5 what is asked.
     """
-    if assumptions:
+    if listed:
         for question, described in running.sample_size.describe_assumptions(stem):
             _result(question)
             out_console.table(described[["name", "default", "range", "meaning"]].map(str))
@@ -344,12 +280,10 @@ def label_command(
 @app.command("generate")
 def generate_command(
     params_file: Annotated[Path, Argument(metavar="PARAMS.yaml")],
-    dry_run: Annotated[
-        bool, Option("--dry-run", help="Show prompts, calls and cost; ask nothing.")
-    ] = False,
+    dry_run: Annotated[bool, Option("--dry-run", help="Show calls and cost; ask nothing.")] = False,
     again: Annotated[bool, Option("--again", help="Ask rejected prompts again.")] = False,
     recorded: Annotated[
-        list[Path] | None, Option("--import", help="Import existing answers first.")
+        list[Path] | None, Option("--import", help="Answers to file first.")
     ] = None,
     base_url: BaseUrl = "",
 ) -> None:
@@ -366,19 +300,15 @@ def generate_command(
     raise typer.Exit(asking.view.complete(plan, err_console, again=again))
 
 
+_MARGIN = "Non-inferiority margin of claims without a smallest_effect."
+
+
 @app.command("gate")
 def gate_command(
-    run: Annotated[Path, Argument(help="A run's folder, such as runs/llmbi/mine.")],
+    run: RunFolder,
     baseline: Annotated[Path, Option(help="The accepted run's folder.")],
-    margin: Annotated[
-        list[str] | None,
-        Option(
-            "--margin",
-            metavar="[CLAIM=]SIZE",
-            help="Non-inferiority margin, in the unit of the claim; 2=0.05 is for claim 2 only.",
-        ),
-    ] = None,
-    claims: Annotated[str | None, Option(help="Numbers of the claims, such as 1,3.")] = None,
+    margin: Annotated[float | None, Option(min=0, help=_MARGIN)] = None,
+    claims: Annotated[list[int] | None, Option(help="Number of a claim; by default all.")] = None,
     junit: Annotated[Path | None, Option(help="JUnit XML to write.")] = None,
     markdown: Annotated[Path | None, Option(help="Summary to write, in Markdown.")] = None,
     force: Force = False,
@@ -392,10 +322,7 @@ def gate_command(
 
     for path in filter(None, (junit, markdown)):
         tables.refuse_target(path, force=force)
-    margins, default = _read_margins(margin or [])
-    verdict = gate.gate(
-        run, baseline, margins=margins, margin=default, claims=_read_numbers(claims)
-    )
+    verdict = gate.gate(run, baseline, margin=margin, claims=claims)
     if junit is not None:
         tables.write(junit, gate.junit(verdict))
     if markdown is not None:
@@ -403,20 +330,14 @@ def gate_command(
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "a", encoding="utf-8") as file:
             file.write(gate.markdown(verdict))
-    colours = {"worse": "red", "not worse": "green", "cannot tell": "yellow"}
-    out_console.print(f"[bold]{escape.terminal(verdict.headline)}[/]")
-    for row in verdict.rows.to_dict("records"):
-        details = f"{escape.terminal(row['name'])}\n    {escape.terminal(row['text'])}"
-        out_console.print(f"  [{colours[row['verdict']]}]{row['verdict']}[/]  {details}")
-    for line in verdict.remarks:
-        out_console.print(f"[dim]{escape.terminal(line)}[/]")
+    _result(gate.markdown(verdict))
     raise typer.Exit(verdict.status)
 
 
 @app.command("compare")
 def compare_command(
     runs: Annotated[list[Path], Argument(help="Folders of two runs or more.")],
-    out: Annotated[Path, Option(help="Page to write.")] = Path("compare.html"),
+    out: Page = Path("compare.html"),
     force: Force = False,
 ) -> None:
     """Show runs side by side on one page, and test what changed.
@@ -429,48 +350,18 @@ def compare_command(
     _result(compare.write(runs, out).absolute())
 
 
-def _read_margins(options: list[str]) -> tuple[dict[int, float], float | None]:
-    """Read margins: of one claim as ``2=0.05``, of all others as ``0.05``."""
-    margins: dict[int, float] = {}
-    default = None
-    for option in options:
-        number, _, size = option.rpartition("=")
-        try:
-            value = float(size)
-            if not 0 < value < float("inf"):
-                raise ValueError
-            if number:
-                margins[int(number)] = value
-            else:
-                default = value
-        except ValueError:
-            message = f"{option!r} is no size above 0, such as 0.05, or 2=0.05 of claim 2"
-            raise NbbiasError("--margin", message) from None
-    return margins, default
-
-
-def _read_numbers(option: str | None) -> list[int] | None:
-    try:
-        return [int(number) for number in option.split(",")] if option else None
-    except ValueError:
-        message = f"{option!r} is no list of numbers, such as 1,3"
-        raise NbbiasError("--claims", message) from None
-
-
 @app.command("list")
 def list_command(out: Runs = Path("runs")) -> None:
     """List the studies, their params files, and the runs so far."""
+    from nbbias import studies as registry  # loads every study's parameters
+    from nbbias.pages import gallery  # imports nbconvert, which takes seconds
+
     if out.exists() and not out.is_dir():
         raise NbbiasError(str(out), "is no folder")
-    from nbbias import studies as registry  # loads every study's parameters
-
     for stem, study in registry.STUDIES.items():
         out_console.print(f"[bold]{stem}[/]  {study.question}")
         for path in sorted((registry.place(stem) / "params" / stem).glob("*.yaml")):
-            is_here = path.is_relative_to(Path.cwd())
-            _result(f"  {path.relative_to(Path.cwd()) if is_here else path}")
-    from nbbias.pages import gallery  # imports nbconvert, which takes seconds
-
+            _result(f"  {path}")
     runs = gallery.runs(out) if out.is_dir() else []
     _result(f"\n{len(runs)} run{'s' * (len(runs) != 1)} in {out}")
     for run in runs:
@@ -479,7 +370,7 @@ def list_command(out: Runs = Path("runs")) -> None:
 
 
 @app.command("params")
-def params_command(stem: Annotated[str, Argument(metavar="STUDY")]) -> None:
+def params_command(stem: StudyName) -> None:
     """Print the parameters of a study, or of `generate`.
 
     The values of the columns of its suite of prompts, such as tasks and themes, are listed below.
@@ -511,7 +402,7 @@ def site(
 @app.command("report")
 def report_command(
     runs: Annotated[list[Path], Argument(help="Runs' folders, or a folder of runs.")],
-    out: Annotated[Path, Option(help="Page to write.")] = Path("report.html"),
+    out: Page = Path("report.html"),
     force: Force = False,
 ) -> None:
     """Summarise runs for decision makers, one screen a study."""
@@ -523,7 +414,7 @@ def report_command(
 
 @app.command()
 def export(
-    run: Annotated[Path, Argument(help="A run's folder, such as runs/llmbi/sample.")],
+    run: RunFolder,
     to: Annotated[Path, Option(help="The archive, or a folder for it.")] = Path(),
     force: Force = False,
 ) -> None:
@@ -538,9 +429,7 @@ def export(
 @app.command()
 def new(
     folder: Path,
-    ci: Annotated[
-        str | None, Option(metavar="github", help="Also write a CI workflow with a gate.")
-    ] = None,
+    ci: Annotated[str | None, Option(metavar="github", help="Write a workflow, too.")] = None,
 ) -> None:
     """Create a project folder with notebooks and params."""
     n_files = pages.share.new(folder, ci=ci)
@@ -598,9 +487,9 @@ def data_release(folder: Path, to: Path, force: Force = False) -> None:
 
 
 def main() -> None:
-    """Run the command line; a user's mistake gets a message and exit status 2, no traceback.
+    """Run the command line; a mistake gets a message and exit status 2, no traceback.
 
-    So does a file that cannot be read or written.
+    So does a file that cannot be read or written, and a defect, since 1 is a verdict of `gate`.
     """
     os.environ["PYTHONSAFEPATH"] = "1"  # processes started here import nothing from this folder
     for stream in (sys.stdout, sys.stderr):  # a terminal may lack letters
@@ -608,51 +497,29 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         Path.cwd()
-    except FileNotFoundError:
-        _refuse("the current folder is gone; go to another one")
-    try:
-        _main()
-    finally:  # plugins that do not work are named, whatever happened
-        for where, why in tables.REJECTED_PLUGINS.items():
-            with contextlib.suppress(OSError):
-                _note(f"left out {where}: {why}")
-
-
-def _main() -> None:
-    try:
         app()
     except NbbiasError as error:
         tables.REJECTED_PLUGINS.pop(error.where, None)
         _refuse(str(error))
-    except OSError as error:
-        logging.getLogger("nbbias").debug("", exc_info=True)
-        if error.filename is not None:
-            _refuse(f"{os.fsdecode(error.filename)}: {error.strerror}")
-        if error.errno not in _UNWRITABLE_STREAM:
-            _refuse_defect(error)
-        try:
-            _refuse(f"the output could not be written: {error.strerror}")
-        finally:  # what the streams still hold is not tried again
-            for stream in (1, 2):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     except Exception as error:
-        _refuse_defect(error)
-
-
-#: Errors of a stream on a full disk, or to a terminal that is gone.
-_UNWRITABLE_STREAM = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT, errno.EIO, errno.EBADF}
-
-
-def _refuse_defect(error: Exception) -> NoReturn:
-    """Say that an unforeseen error is a defect. Exit with 2, since 1 is a verdict of `gate`."""
-    details = "".join(traceback.format_exception(error))
-    logging.getLogger("nbbias").debug("%s", details)
-    where = running.run.defect(type(error).__name__, details) or "outside of its own code"
-    message = pages.manifest.DEFECT.format(where, "that `nbbias --verbose` prints")
-    _refuse(f"{type(error).__name__}: {error}. {message}.")
+        logging.getLogger("nbbias").debug("", exc_info=True)
+        if isinstance(error, OSError) and error.strerror:
+            place = error.filename or "the current folder, or where the output goes"
+            _refuse(f"{os.fsdecode(place)}: {error.strerror}")
+        details = "".join(traceback.format_exception(error))
+        where = running.run.defect(type(error).__name__, details) or "outside of its own code"
+        message = pages.manifest.DEFECT.format(where, "that `nbbias --verbose` prints")
+        _refuse(f"{type(error).__name__}: {error}. {message}.")
+    finally:  # plugins that do not work are named, whatever happened
+        with contextlib.suppress(OSError):
+            _note(*(f"left out {name}: {why}" for name, why in tables.REJECTED_PLUGINS.items()))
 
 
 def _refuse(message: str) -> NoReturn:
-    with contextlib.suppress(OSError):  # if even this cannot be written, the status says it
+    try:
         err_console.print(f"[red]error[/] {escape.terminal(params.redact(message))}")
+        sys.stdout.flush()
+    except OSError:  # on a full disk, what the streams still hold is not tried again
+        for stream in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream)
     sys.exit(2)

@@ -208,7 +208,7 @@ def test_the_command_writes_says_and_exits(
     assert summary.read_text().startswith("before\n## nbbias gate")
     assert markdown.read_text() in summary.read_text()
     assert ElementTree.parse(junit).getroot().tag == "testsuites"
-    assert command(*arguments, "--margin", "1=2.0").returncode == 0
+    assert command(*arguments, "--margin", "2.0").returncode == 0
     assert command(*arguments, "--margin", "0.39").returncode == 3
     for wrong in (["--margin", "none"], ["--margin", "-1"], ["--margin", "0.1", "--claims", "a"]):
         assert command(*arguments, *wrong).returncode == 2
