@@ -5,9 +5,7 @@ What is said stands in tests/golden/refused_inputs_*.txt.
 
 from __future__ import annotations
 
-import shutil
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +15,7 @@ import pytest
 from nbbias import cogs, params, studies
 from nbbias.params import Parameters
 from nbbias.running import plan as run_plan
-from nbbias.running.label_sheet import write_sheet
-from nbbias.tables import NbbiasError, data_path
+from nbbias.tables import NbbiasError
 from tests.conftest import ROOT, Command, Golden
 
 
@@ -192,21 +189,6 @@ def test_biasalert_refuses(tmp_path: Path, golden: Golden) -> None:
     run_plan.plan([path])  # a judge that does not learn needs no number of them
 
 
-def test_every_split_of_repeated_judges_leaves_enough_to_learn_from(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    for n in range(26, 40, 2):  # enough at the run's own seed, and not at each of the next
-        values = {"labelled_path": write(tmp_path, "l.csv", labelled(n)), **ALONE}
-        path.write_text(params.as_yaml({"study": "biasalert", **values, "repeated_judges": []}))
-        try:
-            run_plan.plan([path])
-        except NbbiasError:
-            continue
-        message = refused(tmp_path, "biasalert", **values, training_runs=50)
-        assert "of the repeated judges" in message
-        return
-    pytest.fail("no such number of texts")
-
-
 def test_problems_of_two_files_stand_in_one_block(tmp_path: Path, command: Command) -> None:
     paths = [tmp_path / name / "mine.yaml" for name in ("first", "second")]
     for path in paths:
@@ -230,64 +212,14 @@ def test_what_is_excluded_in_part_is_no_problem(tmp_path: Path) -> None:
 
 # --- every study ------------------------------------------------------------------------------
 
-STEMS = list(studies.STUDIES)
 
-
-@pytest.mark.parametrize("stem", STEMS)
+@pytest.mark.parametrize("stem", list(studies.STUDIES))
 def test_a_sample_has_no_problem_and_is_checked_in_a_second(stem: str) -> None:
     (planned,) = run_plan.plan([ROOT / "params" / stem / "sample.yaml"])
     studies.study(stem).check(planned.parameters)  # loads what is loaded once
     before = time.process_time()
     studies.study(stem).check(planned.parameters)
     assert time.process_time() - before < 1
-
-
-def _news(folder: Path) -> dict[str, Any]:
-    terms = pd.DataFrame({"group": ["rural", "urban"], "term": ["farmer", "townsman"]})
-    lists = {"lexicon_paths": {"place": write(folder, "place.csv", terms)}}
-    shutil.copy(data_path("lexicons/race_names.csv"), folder / "names.csv")
-    own = {"biases": ["place", "race"], "focus": {"place": "rural", "race": "Black"}}
-    return news(folder) | lists | own | {"names_path": "names.csv"}
-
-
-def _labelled(folder: Path) -> dict[str, Any]:
-    values = _news(folder)
-    (folder / "own.yaml").write_text(params.as_yaml({"study": "news_bias"} | values))
-    sheet = write_sheet(folder / "own.yaml", out=folder / "s.csv", words=4, sentences=4).path
-    return values | {"labels_path": sheet.name}
-
-
-def _two_prompts(folder: Path) -> dict[str, Any]:
-    values = _news(folder)
-    both = [articles(model="m", prompt=prompt) for prompt in ("neutral", "biased")]
-    write(folder, "g.csv", [*both[0], *both[1]])
-    return values
-
-
-def _llmbi(folder: Path) -> dict[str, Any]:
-    row = {"prompt": "Why?", "dimension": "Gender", "model": "a", "text": "So."}
-    prose = write(folder, "n.csv", [{"text": "Rain."}])
-    return {"answers_path": write(folder, "a.csv", [row]), "neutral_path": prose}
-
-
-def _cogs(folder: Path) -> dict[str, Any]:
-    (folder / "axes.yaml").write_text("axes: {class: {identities: {poor: poor, rich: rich}}}\n")
-    judged = {
-        "evaluator": "j",
-        "model": "m",
-        "task": "haiku",
-        "theme": "family",
-        "axis": "gender",
-        "order": "man|woman|non-binary",
-        "reply": "choice 1",
-    }
-    rated = {"rater": "r", "task": "haiku", "theme": "family", "axis": "gender", "identity": "man"}
-    return {
-        "answers_path": write(folder, "a.csv", answers()),
-        "judgements_path": write(folder, "j.csv", [judged]),
-        "ratings_path": write(folder, "r.csv", [rated]),
-        "suite_paths": ["axes.yaml"],
-    }
 
 
 def _biasalert(folder: Path) -> dict[str, Any]:
@@ -305,28 +237,17 @@ def _biasalert(folder: Path) -> dict[str, Any]:
     }
 
 
-FILES: dict[str, Callable[[Path], dict[str, Any]]] = {
-    "news_bias": _labelled,
-    "biased_prompts": _two_prompts,
-    "llmbi": _llmbi,
-    "cogs": _cogs,
-    "biasalert": _biasalert,
-    "calibration": lambda _: {},
-}
-
-
-@pytest.mark.parametrize("stem", STEMS)
-def test_every_file_that_parameters_name_is_read_before_a_run(stem: str, tmp_path: Path) -> None:
-    values = FILES[stem](tmp_path)
+def test_every_file_that_parameters_name_is_read_before_a_run(tmp_path: Path) -> None:
+    values = _biasalert(tmp_path)
     path = tmp_path / "mine.yaml"
-    path.write_text(params.as_yaml({"study": stem} | values))
+    path.write_text(params.as_yaml({"study": "biasalert"} | values))
     (run,) = run_plan.plan([path], out=tmp_path / "runs")
-    named = params.written_files(run.parameters)
-    model: type[Parameters] = studies.study(stem).parameters
-    fields = {name.split(".")[0] for name in named}
+    files = params.written_files(run.parameters)
+    fields = {name.split(".")[0] for name in files}
+    model: type[Parameters] = studies.study("biasalert").parameters
     assert fields == {name for name in model.model_fields if name.endswith(("_path", "_paths"))}
-    for file in named.values():
+    for file in files.values():
         good = (tmp_path / file).read_bytes()
         (tmp_path / file).write_text("x\n1\n")
-        assert file in refused(tmp_path, stem, **values), file
+        assert file in refused(tmp_path, "biasalert", **values), file
         (tmp_path / file).write_bytes(good)

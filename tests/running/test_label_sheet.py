@@ -91,20 +91,3 @@ def test_labels_of_other_texts_are_told_before_a_run(
     assert done.returncode == 2
     assert "was drawn from other texts, or by other word lists" in done.stderr
     assert not (tmp_path / "runs").exists()
-
-
-@pytest.mark.slow
-def test_a_run_with_labels_shows_what_is_corrected(
-    params: Path, tmp_path: Path, command: Command
-) -> None:
-    sheet = labelled_sheet(params, tmp_path)
-    name = ["--out", tmp_path / "runs", "--name", "mine"]
-    done = command("run", params, "-p", f"labels_path={sheet}", *name)
-    assert done.returncode == 0, done.stderr
-    tables = tmp_path / "runs" / "news_bias" / "mine" / "tables"
-    corrected = pd.read_csv(tables / "corrected.csv")
-    assert set(corrected["statistic"]) == {"share_difference", "share_difference_common"}
-    assert pd.read_csv(tables / "label_accuracy.csv")["estimate"].notna().any()
-    page = tables.with_name("index.html").read_text(encoding="utf-8")
-    assert "What changes without the errors of the word lists?" in page
-    assert "Estimates as counted, and corrected" in page

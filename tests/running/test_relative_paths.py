@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from nbbias import params, tables
-from nbbias.pages import gallery, manifest, share
+from nbbias.pages import manifest, share
 from nbbias.params.yaml import as_yaml, parse as parse_yaml
 from nbbias.running import generation, plan as run_plan
 from nbbias.tables import ParameterError
@@ -144,20 +144,6 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
     )
     assert done.returncode == 2
     assert "here/ask.csv" in done.stderr.replace("\n", "")
-
-
-def test_a_site_and_an_archive_say_names_in_place_of_folders(study: Path, tmp_path: Path) -> None:
-    (one,) = run_plan.plan([study / "mine.yaml"], out=tmp_path / "runs")
-    with tables.starting_at(one.start):
-        described = manifest.describe(one.stem, one.name, one.parameters, one.notebook)
-    tables.write(one.folder / share.PARAMS, one.repeats)
-    tables.write(one.folder / "index.html", "<p>a page</p>")
-    told = {"status": "ok", "started": "2024-05-01T10:00:00", "seconds": 1.0}
-    manifest.write(one.folder, described, **told)
-    assert "../study/" in one.repeats
-    gallery.publish(tmp_path / "runs", tmp_path / "site")
-    written = (tmp_path / "site/llmbi/mine/params.yaml").read_text()
-    assert "answers_path: answers.csv\n" in written
 
 
 @pytest.mark.slow

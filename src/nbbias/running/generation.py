@@ -70,34 +70,25 @@ def check(
     ParameterError
         Every breach of both.
     """
-    study_values = without_block(values)
-    breaches, block = params.key_breaches(study_values), None
+    study_values, problems = without_block(values), list[NbbiasError]()
+    if breaches := params.key_breaches(study_values):
+        raise ParameterError(where, breaches)
+    absent, block = list(to_come), None
     if "generate" in values:
-        try:
-            block = check_block(values["generate"], where=where)
-        except ParameterError as error:
-            breaches += error.breaches
-    at_temperatures = stem in STUDIES and STUDIES[stem].at_temperatures
-    if block is not None and len(block.temperatures) > 1 and not at_temperatures:
-        message = f"{stem} does not tell answers at several apart; give one"
-        breaches.append(f"generate.temperature: {message}")
-    absent = {*to_come, *_exported(values.get("generate"))}
-    try:
-        parameters = studies.validate(stem, study_values, where=where, to_come=absent)
-    except ParameterError as error:
-        keys = {breach.partition(":")[0] for breach in breaches}  # a key is reported once
-        others = [breach for breach in error.breaches if breach.partition(":")[0] not in keys]
-        breaches += [params.redact(breach) for breach in others]
-    if breaches:
-        raise ParameterError(where, list(dict.fromkeys(breaches)))
+        block = tables.attempt(problems, check_block, values["generate"], where=where)
+        path = Generate.model_fields["export_path"].default
+        if isinstance(values["generate"], Mapping):  # the path counts in a block that is refused
+            path = values["generate"].get("export_path", path)
+        absent += _real_paths([str(path)])
+    if block and len(block.temperatures) > 1 and not studies.study(stem).at_temperatures:
+        message = f"generate.temperature: {stem} does not tell answers at several apart; give one"
+        problems.append(ParameterError(where, message))
+    parameters = tables.attempt(
+        problems, studies.validate, stem, study_values, where=where, to_come=absent
+    )
+    if problems or parameters is None:
+        raise ParameterError(where, [breach for error in problems for breach in error.breaches])
     return parameters, block
-
-
-def _exported(block: Any) -> list[str]:
-    """Return the file that a block exports, whether or not the block is valid."""
-    default = Generate.model_fields["export_path"].default
-    path = block.get("export_path", default) if isinstance(block, Mapping) else None
-    return _real_paths([path]) if isinstance(path, str) else []
 
 
 def _real_paths(paths: Collection[str]) -> list[str]:
@@ -127,12 +118,9 @@ def plan_file(path: Path, *, dry_run: bool = False) -> Plan:
         absent = _real_paths(params.written_files(draft).values()) if dry_run else []
         parameters, block = check(stem, values, where=str(path), to_come=absent)
     if block is None:
-        hint = (
-            "`nbbias params generate` lists its parameters, docs/howto/asking-models.md shows how"
-        )
-        raise ParameterError(
-            str(path), f"has no 'generate:' block; {hint} (`nbbias new DIR` copies the guide)"
-        )
+        hint = "docs/howto/asking-models.md (copied by `nbbias new DIR`) shows how"
+        message = f"has no 'generate:' block; {hint}, `nbbias params generate` its parameters"
+        raise ParameterError(str(path), message)
     calls = plan_block(block, where=str(path), start=start)
     return rehearse(calls, stem, parameters, start=start)
 
