@@ -99,16 +99,6 @@ def test_a_folder_that_is_a_link_stays_one(tmp_path: Path) -> None:
     assert read_files(elsewhere) == new
 
 
-def test_whoever_stands_in_the_folder_stands_in_the_new_one(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(folder)
-    made = place.create(folder)
-    leave(made, "new")
-    place.keep(made, folder, complete=True)
-    assert Path("index.html").read_text() == "new"
-
-
 # --- killed, or refused by the disk, at every step --------------------------------------------
 
 #: Calls of the system that change something.

@@ -12,7 +12,6 @@ from nbbias.params.yaml import as_yaml, parse as parse_yaml
 from nbbias.running import generation, plan as run_plan
 from nbbias.tables import ParameterError
 from tests.conftest import Command
-from tests.running.build import run_file, write_project
 
 ANSWERS = "prompt,response,model,dimension\nWhy?,Because.,a,Age\n"
 
@@ -144,26 +143,3 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
     )
     assert done.returncode == 2
     assert "here/ask.csv" in done.stderr.replace("\n", "")
-
-
-@pytest.mark.slow
-def test_a_run_reads_from_the_folder_of_its_params_and_is_repeated_from_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    cell = (
-        "from nbbias import tables\n"
-        "prompts = tables.read_table(answers_path, {'prompt': tables.Column('text')})['prompt']\n"
-        "tables.save_finding({'sentence': prompts[0]}, out=tables.folder('llmbi'))"
-    )
-    path = write_project(tmp_path, cell, yaml="answers_path: data/answers.csv\n")
-    (path.parent / "data").mkdir()
-    (path.parent / "data/answers.csv").write_text(ANSWERS)
-    folder = tmp_path / "runs/llmbi/sample"
-    for file in (path, folder / "params.yaml"):
-        assert run_file(file, tmp_path / "runs") == {"llmbi/sample": "ok"}
-        assert tables.read_finding(folder)["sentence"] == "Why?"
-        text = (folder / "params.yaml").read_text()
-        assert "answers_path: ../../../params/llmbi/data/answers.csv\n" in text
-        for name in ("notebook.ipynb", "index.html"):
-            assert str(tmp_path) not in (folder / name).read_text()

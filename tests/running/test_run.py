@@ -225,64 +225,27 @@ def test_a_failed_run_leaves_the_last_good_one_and_a_dead_kernel_is_a_failure(
     assert (folder / "my_picks.csv").read_text() == "mine"
 
 
-def start(path: Path, **options: Any) -> subprocess.Popen[str]:
-    """Start a run of a notebook that creates the file `started`, and wait for that."""
-    command = [sys.executable, "-m", "nbbias", "run", str(path)]
-    folder = path.parents[2]
-    process = subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, text=True, **options)
-    deadline = time.monotonic() + 120
-    while not (folder / "started").exists():
-        assert time.monotonic() < deadline, "the notebook never started"
-        time.sleep(0.1)
-    (folder / "started").unlink()
-    return process
-
-
-SLEEP = "open('started', 'w').close()\nimport time; time.sleep(120)"
-
-
 @pytest.mark.slow
+@pytest.mark.ci
 @posix
-def test_a_second_run_of_one_name_is_refused_and_a_killed_runner_ends_its_notebook(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    path = write_project(tmp_path, SLEEP)
-    process = start(path)
-    second = command("run", path)
-    assert second.returncode == 2
-    assert "runs/llmbi/sample: is being made by another nbbias run" in second.stderr
-    assert not (tmp_path / "started").exists()  # no kernel was started
-    family = psutil.Process(process.pid).children(recursive=True)
-    process.kill()
-    process.communicate()
-    _, alive = psutil.wait_procs(family, timeout=30)
-    assert alive == []
-    write_project(tmp_path, "1")
-    assert run_file(path, tmp_path / "runs") == {"llmbi/sample": "ok"}
-    assert [p.name for p in (tmp_path / "runs/llmbi").iterdir() if p.is_dir()] == ["sample"]
-
-
-@pytest.mark.slow
-@posix
-@pytest.mark.parametrize(
-    "number", [pytest.param(signal.SIGINT, marks=pytest.mark.ci), signal.SIGTERM]
-)
-def test_an_interrupted_run_says_so_and_leaves_no_kernel(
-    tmp_path: Path, number: signal.Signals
-) -> None:
-    process = start(
-        write_project(tmp_path, SLEEP),
+def test_an_interrupted_run_says_so_and_leaves_no_kernel(tmp_path: Path) -> None:
+    write_project(tmp_path, "open('started', 'w').close()\nimport time; time.sleep(120)")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "nbbias", "run", "params/llmbi/sample.yaml"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
         start_new_session=True,
         # a shell's background job ignores Ctrl-C and hands that on; a terminal's does not
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
+    deadline = time.monotonic() + 120
+    while not (tmp_path / "started").exists():
+        assert time.monotonic() < deadline, "the notebook never started"
+        time.sleep(0.1)
     family = psutil.Process(process.pid).children(recursive=True)
     assert any("ipykernel" in " ".join(p.cmdline()) for p in family)
-    if number is signal.SIGINT:
-        os.killpg(process.pid, number)  # as the terminal does: the whole group
-    else:
-        process.send_signal(number)
+    os.killpg(process.pid, signal.SIGINT)  # as the terminal does: the whole group
     _, stderr = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "interrupted" in stderr and "Traceback" not in stderr

@@ -122,20 +122,6 @@ def test_detect_and_measure_recognise_files_alike() -> None:
     assert result.scores["model"].unique().tolist() == ["b"]
 
 
-@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
-def test_columns_that_no_study_reads_may_hold_anything(ending: str) -> None:
-    strange = {"when": pd.Timestamp("2024-01-01"), "is_read": True, "many": [[1, 2]] * 2}
-    for name, text in (("o", "He went to the river."), ("g", "She went to the river.")):
-        table = pd.DataFrame({"article_id": ["1", "2"], "text": [text, f"{text} Again."]})
-        table = table.assign(**strange)
-        if ending == "parquet":
-            table.to_parquet(f"{name}.parquet")
-        else:
-            table.to_json(f"{name}.jsonl", orient="records", lines=True, date_format="iso")
-    preview = plan_files("news_bias", [f"o.{ending}", f"g.{ending}"]).preview
-    assert "  not read: when, is_read, many" in preview
-
-
 # --- the params file --------------------------------------------------------------------------
 
 
@@ -220,15 +206,3 @@ def test_a_file_that_cannot_be_read_is_refused_as_what_it_is(
         Path(name).write_bytes(content)
     refused = refusal("news_bias", name, "g.csv")
     assert message in refused and "environment variable" not in refused
-
-
-@pytest.mark.slow
-def test_two_odd_files_become_a_page(command: Command, here: Path) -> None:
-    files = [
-        write("a.csv", ";", "cp1252", Nr=range(12), Body=TEXTS * 4),
-        write("b.csv", ";", "cp1252", Nr=range(12), Output=ANSWERS * 4),
-    ]
-    done = command("run", "news_bias", *files, "-p", "levels=[word]", "-p", "biases=[gender]")
-    assert done.returncode == 0, done.stderr
-    (page,) = (here / "runs" / "news_bias").glob("*/index.html")
-    assert "b" in page.read_text()

@@ -1,19 +1,11 @@
-"""The workflows that `nbbias new --ci` writes, and the project's own: parsed, and run as steps.
-
-No runner is here, so a small one stands in: it runs each `run:` of a job in order, in a scratch git
-repository. What only a runner has (checkout, Python, uploads) it leaves out.
-"""
+"""The workflows that `nbbias new --ci` writes, and the project's own: parsed, and the gate run."""
 
 from __future__ import annotations
 
-import json
 import os
-import random
 import re
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +14,8 @@ import pytest
 from nbbias.pages import share
 from nbbias.params.yaml import parse as parse_yaml
 from nbbias.tables import NbbiasError, data_path
-from tests.fake_openai import KEY, FakeOpenAI
 
 ROOT = Path(__file__).parents[2]
-
-#: What only a runner does.
-LEFT_OUT = ("actions/checkout", "actions/setup-python", "actions/upload", "actions/deploy")
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -37,129 +25,6 @@ def read(path: Path) -> dict[str, Any]:
 
 
 needs_a_shell = pytest.mark.skipif(sys.platform == "win32", reason="steps run in a POSIX shell")
-
-
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """A scratch repository of what `nbbias new --ci github` writes."""
-    folder = tmp_path / "repository"
-    share.new(folder, ci="github")
-    for command in (["init", "-q", "-b", "main"], ["add", "-A"]):
-        subprocess.run(["git", *command], cwd=folder, check=True)
-    commit(folder, "as it was written")
-    return folder
-
-
-def commit(folder: Path, message: str) -> None:
-    who = ["-c", "user.name=a", "-c", "user.email=a@example.org"]
-    subprocess.run(["git", *who, "commit", "-qam", message], cwd=folder, check=True)
-
-
-def environment(tmp_path: Path) -> dict[str, str]:
-    """Return what steps see: this Python and this package by the names that a runner has."""
-    tools = tmp_path / "tools"
-    tools.mkdir(exist_ok=True)
-    for name, call in (("nbbias", "-m nbbias "), ("python", "")):
-        path = tools / name
-        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {call}"$@"\n')
-        path.chmod(0o755)
-    return {
-        **os.environ,
-        "PATH": f"{tools}:{os.environ['PATH']}",
-        "PIP_NO_INDEX": "1",
-        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
-    }
-
-
-def run_job(
-    folder: Path, tmp_path: Path, **told: str
-) -> tuple[bool, dict[str, subprocess.CompletedProcess[str]]]:
-    """Run the job that measures in a fresh checkout; say whether it passed, and what steps said."""
-    checkout = tmp_path / "checkout"
-    shutil.rmtree(checkout, ignore_errors=True)
-    subprocess.run(["git", "clone", "-q", str(folder), str(checkout)], check=True)
-    job = read(checkout / ".github/workflows/bias.yml")["jobs"]["measure"]
-    env = environment(tmp_path) | {name: _told(value) for name, value in job["env"].items()} | told
-    passed, said = True, dict[str, subprocess.CompletedProcess[str]]()
-    for step in job["steps"]:
-        if not passed and "cancelled()" not in str(step.get("if", "")):
-            continue
-        if "run" in step:
-            done = subprocess.run(
-                ["bash", "-e", "-c", step["run"]],
-                cwd=checkout,
-                env=env,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            said[step["name"]] = done
-            passed &= done.returncode == 0
-        else:
-            assert step["uses"].split("@")[0].startswith(LEFT_OUT)
-    return passed, said
-
-
-_RUNS = iter(range(1, 1000))
-
-
-def _told(value: str) -> str:
-    """Fill in what the runner knows: the number of the run, and the repository's secrets."""
-    value = value.replace("${{ github.run_id }}", str(next(_RUNS)))
-    value = value.replace("${{ github.run_attempt }}", "1")
-    return value.replace("${{ secrets.OPENAI_API_KEY }}", KEY)
-
-
-def register(name: str, seed: int) -> Callable[[str], str]:
-    """Answer by sentences drawn from a shipped register, as a model that samples does."""
-    shipped = data_path("sample/llmbi_answers.jsonl").read_text("utf-8").splitlines()
-    rows, rng = [json.loads(line) for line in shipped], random.Random(seed)
-
-    def reply(prompt: str) -> str:
-        own = [row["text"] for row in rows if row["model"] == name and row["prompt"] in prompt]
-        sentences = " ".join(own).rstrip(".").split(". ")
-        return ". ".join(rng.sample(sentences, min(5, len(sentences)))) + "."
-
-    return reply
-
-
-@needs_a_shell
-@pytest.mark.slow
-def test_a_workflow_asks_anew_and_catches_a_model_that_changed_behind_its_name(
-    repository: Path, tmp_path: Path
-) -> None:
-    with FakeOpenAI(reply=register("plain-register", 1)) as server:
-        params = repository / "params" / "llmbi" / "ci.yaml"
-        text = params.read_text("utf-8").replace("openai/gpt-4o-mini", "openai-api/fake/my-model")
-        params.write_text(f"{text}  base_url: {server.url}\n", encoding="utf-8")
-        commit(repository, "our model")
-        told = {"NBBIAS_BASE_URL": server.url, "FAKE_API_KEY": KEY}
-
-        passed, said = run_job(repository, tmp_path, **told)
-        assert not passed and "Gate" in said, {name: done.stderr for name, done in said.items()}
-        assert said["Gate"].returncode == 3
-        assert "commit it as accepted/llmbi/ci" in said["Gate"].stdout
-        assert (tmp_path / "checkout" / "site" / "index.html").is_file()
-        kept = repository / "accepted" / "llmbi" / "ci"
-        shutil.copytree(tmp_path / "checkout" / "runs" / "llmbi" / "ci", kept)
-        subprocess.run(["git", "add", "-A"], cwd=repository, check=True)
-        commit(repository, "accepted")
-
-        server.reply = register("plain-register", 2)  # the same model, sampled anew
-        passed, said = run_job(repository, tmp_path, **told)
-        assert passed and "not worse" in said["Gate"].stdout, said["Gate"].stdout
-        assert sum(server.billed.values()) == 720
-
-        server.reply = register("warm-register", 3)  # another one behind the same name
-        passed, said = run_job(repository, tmp_path, **told)
-        assert not passed and said["Gate"].returncode == 1
-        assert "llmbi/ci is worse than its baseline" in said["Gate"].stdout
-        assert "worse than its baseline" in (tmp_path / "summary.md").read_text("utf-8")
-        assert (tmp_path / "checkout" / "reports" / "llmbi-ci.xml").is_file()
-        assert said["Build the site"].returncode == 0  # whoever looks why finds the page
-
-
-# --- parsed -------------------------------------------------------------------------------------
 
 
 def test_a_repository_holds_all_that_its_workflow_names(tmp_path: Path) -> None:

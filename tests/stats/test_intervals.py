@@ -291,7 +291,7 @@ def test_a_clustered_mean_stays_within_its_bounds_and_turns_with_its_values() ->
 def test_one_cluster_and_clusters_alike_have_no_interval() -> None:
     one = stats.clustered_mean(np.array([1.0, 0.0]), np.zeros(2), **ENDS).row()
     alike = stats.clustered_mean(np.array([1.0, 0, 1, 0]), np.array([0, 0, 1, 1]), **ENDS).row()
-    for row, reason in ((one, stats.ONE_CLUSTER), (alike, stats.NO_SPREAD)):
+    for row, reason in ((one, stats.ONE_CLUSTER), (alike, stats.intervals.NO_SPREAD)):
         assert row["estimate"] == 0.5
         assert np.isnan(row["ci_low"]) and np.isnan(row["ci_high"])
         assert row["reason"] == reason
