@@ -14,16 +14,7 @@ from tests.biasalert.tables import judgements, labelled, value
 pytestmark = pytest.mark.nightly
 
 #: Answers, labels, prevalence, sensitivity, specificity.
-LEVELS = [
-    (100, 60, 0.05, 0.7, 0.7),
-    (100, 60, 0.15, 0.7, 0.7),
-    (100, 60, 0.3, 0.7, 0.9),
-    (500, 60, 0.15, 0.7, 0.7),
-    (500, 60, 0.3, 0.8, 0.9),
-    (500, 40, 0.05, 0.8, 0.95),
-    (2000, 200, 0.05, 0.8, 0.95),
-    (2000, 200, 0.15, 0.7, 0.7),
-]
+LEVELS = [(100, 60, 0.05, 0.7, 0.7), (500, 60, 0.3, 0.8, 0.9), (2000, 200, 0.05, 0.8, 0.95)]
 
 
 @pytest.mark.parametrize(("n", "size", "prevalence", "sensitivity", "specificity"), LEVELS)

@@ -43,14 +43,14 @@ def verdicts(n: int, truth: float, *, seed: int) -> list[str]:
     return claims.declared(rows, [CLAIM], confidence=0.95)["verdict"].tolist()
 
 
-@pytest.mark.parametrize("n", [10, 30, 80, 400])
+@pytest.mark.parametrize("n", [10, 80])
 def test_a_family_without_differences_tells_one_apart_in_about_5_percent(n: int) -> None:
     runs = [verdicts(n, 0.0, seed=seed) for seed in range(RUNS)]
     said = [any(v.startswith(("told", "beyond")) for v in own) for own in runs]
     assert np.mean(said) < 0.09
 
 
-@pytest.mark.parametrize("n", [10, 30, 80, 400])
+@pytest.mark.parametrize("n", [10, 80])
 def test_a_family_at_the_bound_calls_one_equivalent_in_5_percent_at_most(n: int) -> None:
     runs = [verdicts(n, 0.25, seed=seed) for seed in range(RUNS)]
     assert np.mean([any(v.startswith("equivalent") for v in own) for own in runs]) < 0.09

@@ -42,8 +42,9 @@ def told(n: int, *, tasks: Tasks = "fixed", repeats: int = REPEATS, **planted: A
     return held / repeats, rejected / repeats
 
 
-@pytest.mark.parametrize("planted", list(PLANTED))
-@pytest.mark.parametrize("n", [10, 30, 80, 400])
+@pytest.mark.parametrize(
+    ("n", "planted"), [(10, "skewed"), (80, "uneven"), (400, "uneven and skewed")]
+)
 def test_rbs_holds_its_level_and_its_interval_the_truth(n: int, planted: str) -> None:
     options = PLANTED[planted]
     held, rejected = told(n, **options)
@@ -54,7 +55,7 @@ def test_rbs_holds_its_level_and_its_interval_the_truth(n: int, planted: str) ->
     assert min(held, shifted) >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / REPEATS) - 0.02 * (n == 10)
 
 
-@pytest.mark.parametrize("tasks", [4, 12, 40])
+@pytest.mark.parametrize("tasks", [4, 40])
 def test_tasks_in_general_are_told_by_as_many_as_were_asked(tasks: int) -> None:
     rng = np.random.default_rng(tasks)
     held = rejected = fixed = 0
@@ -77,7 +78,7 @@ def test_tasks_in_general_are_told_by_as_many_as_were_asked(tasks: int) -> None:
     assert fixed > 60
 
 
-@pytest.mark.parametrize("n", [20, 50, 80])
+@pytest.mark.parametrize("n", [20, 80])
 def test_kappa_holds_what_many_items_give_and_its_test_the_level(n: int) -> None:
     rng = np.random.default_rng(n)
     kappa, lean = _COEFFICIENTS["fleiss_kappa"], np.array([[0, 0, 0], [0, 0, 0], [1.5, 0, 0]])

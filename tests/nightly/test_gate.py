@@ -58,40 +58,27 @@ def holm_rejects(p: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("worse", ["higher", "apart"])
-@pytest.mark.parametrize("n", [20, 72, 300])
-@pytest.mark.parametrize("true", ["no change", "at the margin"])
-@pytest.mark.parametrize("bias", [0.0, 0.4])
-@pytest.mark.parametrize("skewed", [False, True])
-def test_false_alarms_of_all_claims_together_are_a_twentieth_at_most(
-    worse: Worse, n: int, true: str, bias: float, skewed: bool
+@pytest.mark.parametrize(("n", "bias", "skewed"), [(20, 0.0, True), (72, 0.4, False)])
+def test_a_run_at_the_margin_is_rarely_called_worse_and_rarely_passes(
+    worse: Worse, n: int, bias: float, skewed: bool
 ) -> None:
-    rng = np.random.default_rng([n, bias > 0, skewed, worse == "apart"])
-    margin = 0.2
-    shift = margin if true == "at the margin" else 0.0
+    rng, margin = np.random.default_rng([n, worse == "apart"]), 0.2
     p = [
         stats.one_sided_tests(
-            drawn(rng, n, first=bias, second=bias + shift, skewed=skewed), worse, margin
-        )[0]
+            drawn(rng, n, first=bias, second=bias + margin, skewed=skewed), worse, margin
+        )
         for _ in range(CLAIMS)
     ]
     # Three standard errors of so many pairs above 5%.
-    assert holm_rejects(np.array(p)).mean() <= ALPHA + 3 * np.sqrt(ALPHA * 0.95 / PAIRS)
+    most = ALPHA + 3 * np.sqrt(ALPHA * 0.95 / PAIRS)
+    assert holm_rejects(np.array([p_worse for p_worse, _ in p])).mean() <= most
+    if not skewed:
+        assert (p[0][1] <= ALPHA).mean() <= most
 
 
-@pytest.mark.parametrize("worse", ["higher", "apart"])
-@pytest.mark.parametrize("n", [20, 72, 300])
-@pytest.mark.parametrize("bias", [0.0, 0.1, 0.4])
-def test_a_run_that_is_worse_by_the_margin_rarely_passes(worse: Worse, n: int, bias: float) -> None:
-    rng = np.random.default_rng([n, int(10 * bias), worse == "apart"])
-    for side in (1, -1) if worse == "apart" else (1,):
-        found = drawn(rng, n, first=bias, second=side * (bias + 0.2))
-        passed = stats.one_sided_tests(found, worse, 0.2)[1] <= ALPHA
-        assert passed.mean() <= ALPHA + 3 * np.sqrt(ALPHA * 0.95 / PAIRS)
-
-
-@pytest.mark.parametrize("n", [15, 30, 100, 400])
-@pytest.mark.parametrize("margin", [0.02, 0.05, 0.1])
-@pytest.mark.parametrize("changed", [0.0, 0.05, 0.3])
+@pytest.mark.parametrize(
+    ("n", "margin", "changed"), [(15, 0.1, 0.3), (30, 0.05, 0.0), (400, 0.02, 0.05)]
+)
 def test_of_verdicts_too(n: int, margin: float, changed: float) -> None:
     # Every outcome with its probability: of units that change sides, so many upwards.
     up, down = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")

@@ -52,8 +52,7 @@ def tells(counts: np.ndarray) -> bool:
     return bool(found.set_index("model").loc["m0", "p_adjusted"] < 0.05)
 
 
-@pytest.mark.parametrize("world", ["cast", "focus"])
-@pytest.mark.parametrize("effect", [-0.2, -0.15, -0.1])
+@pytest.mark.parametrize(("world", "effect"), [("cast", -0.2), ("focus", -0.1)])
 def test_the_number_of_articles_reaches_its_power(world: str, effect: float) -> None:
     pilot = counted(world, 6000, 1, [0.0], seed=99)[0].astype(float)
     with np.errstate(invalid="ignore"):
@@ -93,14 +92,7 @@ def share_told(study: str, name: str, statistic: str, design: Design, repeats: i
 @pytest.mark.parametrize(
     ("claim", "given", "world", "of"),
     [
-        ("cogs/rbs", {"effect": 0.005, "spread": 0.0245, "axes": 1}, "skewed", "rbs"),
         ("cogs/rbs", {"effect": 0.01, "spread": 0.0245, "axes": 1}, "skewed", "rbs"),
-        (
-            "biased_prompts/refusals",
-            {"effect": 0.1, "rate": 0.1, "alike": 0.5},
-            "single",
-            "refusal_rate_change",
-        ),
         (
             "biased_prompts/refusals",
             {"effect": 0.1, "rate": 0.02, "alike": 0.5},
@@ -110,12 +102,6 @@ def share_told(study: str, name: str, statistic: str, design: Design, repeats: i
         (
             "biasalert/accuracy",
             {"effect": 0.1, "apart": 0.37, "test_share": 0.999999},
-            "single",
-            "accuracy_difference",
-        ),
-        (
-            "biasalert/accuracy",
-            {"effect": 0.2, "apart": 0.38, "test_share": 0.999999},
             "single",
             "accuracy_difference",
         ),

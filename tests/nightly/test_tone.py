@@ -82,12 +82,11 @@ def rejected(table: pd.DataFrame) -> float:
     return (table["p_value"] < 0.05)[table["p_value"].notna()].mean()
 
 
-@pytest.mark.parametrize("overlap", [0, 0.45])
-def test_answers_colder_on_women_are_no_colder_on_a_race(overlap: float) -> None:
-    table = simulated(corpora=120, articles=40, answers=1, colder=0.4, overlap=overlap)
+def test_answers_colder_on_women_are_no_colder_on_a_race() -> None:
+    table = simulated(corpora=120, articles=40, answers=1, colder=0.4)
     races = of(table, "difference_beyond_neutral", bias="race")
     mean, error = races["estimate"].mean(), races["estimate"].sem()
-    print(f"overlap {overlap}: {rejected(races):.3f} below .05; mean {mean:.4f} ± {error:.4f}")
+    print(f"{rejected(races):.3f} below .05; mean {mean:.4f} ± {error:.4f}")
     assert 0.02 < rejected(races) < 0.09  # 240 at .05: standard error .014
     assert abs(mean) < 3 * error
     women = of(table, "difference_beyond_neutral", "female")
@@ -95,16 +94,6 @@ def test_answers_colder_on_women_are_no_colder_on_a_race(overlap: float) -> None
     covered = ((women["ci_low"] <= planted) & (planted <= women["ci_high"])).mean()
     print(f"women: {covered:.3f} of intervals hold {planted:.3f}")
     assert covered > 0.89  # 120 at .95: standard error .02
-
-
-def test_five_answers_to_an_article_are_no_more_articles() -> None:
-    table = simulated(corpora=70, articles=30, answers=5, colder=0)
-    for statistic in ("mean_difference", "difference_beyond_neutral"):
-        own = of(table, statistic)
-        held = ((own["ci_low"] <= 0) & (own["ci_high"] >= 0))[own["ci_low"].notna()].mean()
-        print(f"{statistic}: {held:.3f} of intervals hold 0, {rejected(own):.3f} below .05")
-        assert own["n"].max() <= 30
-        assert 0.91 < held < 0.99 and 0.01 < rejected(own) < 0.09  # 280 rows
 
 
 def test_intervals_hold_the_truth_where_nearly_all_sentences_score_0() -> None:

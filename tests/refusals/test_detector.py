@@ -5,7 +5,6 @@ XSTest's answers are read through NBBIAS_DATA and never shown.
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -24,166 +23,91 @@ ANSWERS = pd.DataFrame(
 )
 
 
-@pytest.fixture(scope="module")
-def found() -> pd.DataFrame:
-    verdicts = refusals.detect(ANSWERS["text"], progress=False)
-    return ANSWERS.rename(columns={"kind": "truth"}).join(verdicts)
-
-
-def kinds(*texts: str | None) -> list[str]:
-    return refusals.detect(texts, progress=False)["kind"].tolist()
+def detect(*texts: str | None) -> pd.DataFrame:
+    return refusals.detect(texts, progress=False)
 
 
 # --- verdicts ---------------------------------------------------------------------------------
 
-
-def test_there_are_many_answers_in_many_styles() -> None:
-    assert len(ANSWERS) >= 40 and ANSWERS["style"].nunique() >= 15
-    assert ANSWERS["text"].is_unique
-
-
-def test_nearly_all_answers_are_told_as_a_reader_would(found: pd.DataFrame) -> None:
-    right = found["refused"] == (found["truth"] == "full")
-    assert right.mean() >= 0.9
-
-
-@pytest.mark.parametrize(
-    "style",
-    [
-        "in-story apology",
-        "sympathy, then help",
-        "machine, then help",
-        "warning, then help",
-        "quoted refusal",
-        "news",
-        "biased news",
-        "letter",
-    ],
+DELIVER = "in-story apology|sympathy, then help|machine, then help|warning, then help"
+DELIVER += "|quoted refusal|news|biased news|letter"
+REFUSE = (
+    "curt|apologetic|policy|machine|lecture|offers another|filter|Spanish|German|French|Chinese"
 )
-def test_words_of_refusal_in_an_answer_that_delivers_are_none(
-    found: pd.DataFrame, style: str
-) -> None:
-    own = found[found["style"] == style]
-    assert len(own) and (own["kind"] == "none").all()
 
 
-@pytest.mark.parametrize(
-    "style",
-    [
-        "curt",
-        "apologetic",
-        "policy",
-        "machine",
-        "lecture",
-        "offers another",
-        "filter",
-        "Spanish",
-        "German",
-        "French",
-        "Chinese",
-    ],
-)
-def test_refusals_are_full_however_they_are_put(found: pd.DataFrame, style: str) -> None:
-    own = found[found["style"] == style]
-    assert len(own) and own["refused"].all()
-
-
-def test_a_language_without_patterns_is_read_as_far_as_the_embedding_goes() -> None:
-    """What the docs say: beyond the listed languages nothing is promised, but a kind is given."""
-    table = refusals.detect(["Samahani, siwezi kuandika makala hii."], progress=False)
-    assert table["kind"].iloc[0] in {"none", "partial", "full"}
-    assert 0 <= table["score"].iloc[0] <= 1
-
-
-def test_the_reason_is_a_passage_of_the_answer(found: pd.DataFrame) -> None:
-    for row in found.itertuples():
-        assert row.reason and row.reason in row.text
+def test_answers_in_many_styles_are_classified_as_a_reader_would() -> None:
+    assert len(ANSWERS) >= 40 and ANSWERS["style"].nunique() >= 15 and ANSWERS["text"].is_unique
+    table = ANSWERS.rename(columns={"kind": "truth"}).join(detect(*ANSWERS["text"]))
+    assert (table["refused"] == (table["truth"] == "full")).mean() >= 0.9
+    by_style = table.groupby("style")
+    assert by_style["kind"].agg(set)[DELIVER.split("|")].tolist() == [{"none"}] * 8
+    assert by_style["refused"].all()[REFUSE.split("|")].all()
+    assert ((table["kind"] == "full") == table["refused"]).all()
+    assert ((table["score"] >= 0.5) == table["refused"]).all()
+    assert table["score"].between(0, 1).all()
+    assert all(row.reason and row.reason in row.text for row in table.itertuples())
+    # A verdict does not depend on its neighbours.
+    alone = [detect(text)["score"].iloc[0] for text in ANSWERS["text"][:3]]
+    assert table["score"].tolist()[:3] == pytest.approx(alone, abs=1e-4)
 
 
 def test_of_a_long_refusal_the_declining_sentence_is_the_reason() -> None:
-    said = "That is a difficult topic. I can't write this article. Have a good day!"
-    assert (
-        refusals.detect([said], progress=False)["reason"].iloc[0] == "I can't write this article."
+    text = "That is a difficult topic. I can't write this article. Have a good day!"
+    assert detect(text)["reason"].tolist() == ["I can't write this article."]
+
+
+def test_short_plain_odd_and_foreign_answers_are_read() -> None:
+    """Beyond the listed languages nothing is promised, but a kind is given."""
+    plain = [
+        "The senator from the coast spoke for an hour.",
+        "Two Black nurses won the prize on Friday.",
+        "The Muslim team lost by one goal.",
+        "Lisbon.",
+        "The ministry would not say who had paid.",
+    ]
+    odd = ["\x00\x1b[31m", "?!…", "a" * 20_000, "can " * 3_000, '"' * 501]
+    table = detect(*plain, *odd, "Samahani, siwezi kuandika makala hii.")
+    assert (table["kind"][:5] == "none").all()
+    assert table["kind"].isin(refusals.KINDS).all() and table["score"].between(0, 1).all()
+
+
+# --- nothing, blanks, repeats, prompts --------------------------------------------------------
+
+
+def test_no_text_is_not_measured_and_equal_ones_are_read_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    seen: list[list[str]] = []
+    table_of = features.table
+    monkeypatch.setattr(
+        features, "table", lambda texts, **k: seen.append(texts) or table_of(texts, **k)
     )
-
-
-def test_kind_and_refused_agree_with_the_score(found: pd.DataFrame) -> None:
-    assert ((found["kind"] == "full") == found["refused"]).all()
-    assert ((found["score"] >= 0.5) == found["refused"]).all()
-    assert found["score"].between(0, 1).all()
-
-
-# --- nothing, blanks, repeats -----------------------------------------------------------------
-
-
-def test_no_text_is_not_measured_and_never_answered() -> None:
-    table = refusals.detect([None, "", "  \n", "I can't help with that."], progress=False)
-    assert table["refused"].tolist()[:3] == [pd.NA] * 3
-    assert table["kind"].isna().tolist() == [True, True, True, False]
+    texts = pd.Series(
+        [None, "", "  \n", "I can't do that.", "I can't do that."], index=list("edcba")
+    )
+    table = refusals.detect(texts, progress=False)
+    assert seen == [["I can't do that."]]
+    assert table["refused"].tolist() == [pd.NA] * 3 + [True, True]
+    assert table["kind"].isna().tolist() == [True] * 3 + [False] * 2
     assert table["score"].isna().sum() == 3
     assert (table["reason"][:3] == refusals.NO_TEXT).all()
     assert table["refused"].mean() == 1  # the share is of what was measured
-
-
-def test_no_answers_give_an_empty_table() -> None:
-    table = refusals.detect([], progress=False)
-    assert table.columns.tolist() == refusals.COLUMNS and table.empty
-    assert str(table["refused"].dtype) == "boolean"
-
-
-def test_a_series_keeps_its_index_and_is_not_changed() -> None:
-    given = pd.Series(["I won't.", None], index=["b", "a"])
-    table = refusals.detect(given, progress=False)
-    assert table.index.tolist() == ["b", "a"]
-    assert given.tolist()[0] == "I won't."
-
-
-def test_a_verdict_does_not_depend_on_its_neighbours() -> None:
-    texts = ANSWERS["text"].tolist()[:8]
-    together = refusals.detect(texts, progress=False)["score"]
-    alone = [refusals.detect([one], progress=False)["score"].iloc[0] for one in texts]
-    assert together.tolist() == pytest.approx(alone, abs=1e-4)
-
-
-def test_equal_answers_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-    real = refusals.table
-
-    def counted(texts: list[str], **options: bool) -> pd.DataFrame:
-        seen.append(len(texts))
-        return real(texts, **options)
-
-    monkeypatch.setattr(features, "table", counted)
-    table = refusals.detect(["I can't do that."] * 5 + ["Sure, here it is."], progress=False)
-    assert seen == [2]
-    assert table["score"].nunique() == 2
-
-
-@pytest.mark.parametrize(
-    "odd", ["\x00\x1b[31m", "?!…", "🙂🙂", "a" * 20_000, "can " * 3_000, "((((" * 500, '"' * 501]
-)
-def test_odd_texts_are_read_without_harm(odd: str) -> None:
-    assert kinds(odd)[0] in {"none", "partial", "full"}
-
-
-# --- prompts ----------------------------------------------------------------------------------
+    assert table.index.tolist() == list("edcba")
+    none = refusals.detect([], progress=False)
+    assert none.columns.tolist() == refusals.COLUMNS and none.empty
+    assert str(none["refused"].dtype) == "boolean"
 
 
 def test_an_answer_that_begins_with_its_prompt_is_read_after_it() -> None:
     prompt = "I cannot write. Write a news article about the cup."
     answer = "The cup went to the guests on Sunday. Forty thousand people watched the match."
-    echoed = refusals.detect([f"{prompt} {answer}"], [prompt], progress=False)
-    plain = refusals.detect([answer], progress=False)
-    assert echoed["score"].tolist() == plain["score"].tolist()
-
-
-def test_an_answer_that_is_its_prompt_was_not_measured() -> None:
-    table = refusals.detect(["Write an article."], ["Write an article."], progress=False)
-    assert table["refused"].isna().all() and table["reason"].tolist() == [refusals.ECHO]
-
-
-def test_prompts_that_do_not_fit_are_refused() -> None:
-    with pytest.raises(ValueError, match="2 prompts do not fit 1 texts"):
+    texts, prompts = [f"{prompt} {answer}", prompt, answer], [prompt, prompt, None]
+    table = refusals.detect(texts, prompts, progress=False)
+    assert table["score"][0] == table["score"][2]
+    assert table["refused"].isna().tolist() == [False, True, False]
+    assert table["reason"][1] == refusals.ECHO
+    with pytest.raises(ValueError, match="longer"):
         refusals.detect(["a"], ["b", "c"])
 
 
@@ -191,32 +115,24 @@ def test_prompts_that_do_not_fit_are_refused() -> None:
 
 
 def test_every_coefficient_pushes_its_feature_s_way() -> None:
-    known = refusals.head().drop(index="(intercept)")
-    signs = np.array([refusals.sign(name) for name in known.index])
-    assert ((known.to_numpy() * signs[:, None]) >= 0).all()
-
-
-def test_parts_of_vectors_and_length_may_push_either_way() -> None:
-    free = [name for name in refusals.head().index[1:] if refusals.sign(name) == 0]
-    assert free == ["length", *(f"{part}.{i}" for part in ("opening", "whole") for i in range(384))]
-    assert all(refusals.strictness(name) > 1 for name in free[1:])
+    head = refusals.head().drop(index="(intercept)")
+    signs = np.array([refusals.sign(name) for name in head.index])
+    assert ((head.to_numpy() * signs[:, None]) >= 0).all()
+    free = ["length", *(f"{part}.{i}" for part in ("opening", "whole") for i in range(384))]
+    assert head.index[signs == 0].tolist() == free
 
 
 def test_the_head_is_one_softmax_over_the_features() -> None:
-    said = "I can't help with that."
-    table = refusals.table([said], progress=False)
-    known = refusals.head()
-    assert known.index.tolist() == ["(intercept)", *table.columns]
-    logits = {kind: known.loc["(intercept)", kind] for kind in known}
-    for kind in known:
-        logits[kind] += sum(table[name].iloc[0] * known.loc[name, kind] for name in table)
-    every = 1 + sum(np.exp(one) for one in logits.values())
+    text = "I can't help with that."
+    table, head = refusals.table([text], progress=False), refusals.head()
+    assert head.index.tolist() == ["(intercept)", *table.columns]
+    weights = [1.0]
+    for kind in ("partial", "full"):
+        products = (table[name].iloc[0] * head.loc[name, kind] for name in table)
+        weights.append(np.exp(head.loc["(intercept)", kind] + sum(products)))
     shares = refusals.probabilities(table).iloc[0]
-    assert shares.tolist() == pytest.approx(
-        [1 / every, *(np.exp(logits[kind]) / every for kind in ("partial", "full"))], abs=1e-6
-    )
-    score = refusals.detect([said], progress=False)["score"].iloc[0]
-    assert score == pytest.approx(shares["full"], abs=1e-6)
+    assert shares.tolist() == pytest.approx([one / sum(weights) for one in weights], abs=1e-6)
+    assert detect(text)["score"][0] == pytest.approx(shares["full"], abs=1e-6)
 
 
 def test_kinds_are_full_from_a_half_and_partial_where_none_is_less_than_a_half(
@@ -227,119 +143,80 @@ def test_kinds_are_full_from_a_half_and_partial_where_none_is_less_than_a_half(
     monkeypatch.setattr(
         detector, "probabilities", lambda _: pd.DataFrame(shares, columns=refusals.KINDS)
     )
-    assert kinds("A one.", "A two.", "A three.") == ["none", "full", "partial"]
+    assert detect("A one.", "A two.", "A three.")["kind"].tolist() == ["none", "full", "partial"]
 
 
 def test_mean_vectors_are_those_of_the_sentences_and_weigh_by_length() -> None:
     """By hand: vectors of single sentences, averaged, times 3 L / (L + 600)."""
-    halls = ("pool", "bank", "park", "hall")
-    said = [f"The {what} of the town is open on Monday." for what in halls]
-    short, long = " ".join(said[:2]), " ".join(said)
-    table = refusals.table([short, long], progress=False)
-    vectors = embeddings.embed(said, model=features.MODEL, progress=False)
-    for row, text, n in ((0, short, 2), (1, long, 4)):
-        weight = 3 * len(text) / (len(text) + 600)
+    lines = [
+        f"The {hall} of the town is open on Monday." for hall in ("pool", "bank", "park", "hall")
+    ]
+    texts = [" ".join(lines[:2]), " ".join(lines), "a" * 400, "a" * 4000]
+    table = refusals.table(texts, progress=False)
+    vectors = embeddings.embed(lines, model=features.MODEL, progress=False)
+    for row, n in ((0, 2), (1, 4)):
+        weight = 3 * len(texts[row]) / (len(texts[row]) + 600)
         for part, most in (("opening", 3), ("whole", 12)):
             expected = weight * vectors[: min(n, most)].mean(axis=0)
-            found = table.loc[row, [f"{part}.{i}" for i in range(384)]]
-            assert found.to_numpy(float) == pytest.approx(expected, abs=1e-5)
+            columns = table.loc[row, [f"{part}.{i}" for i in range(384)]]
+            assert columns.to_numpy(float) == pytest.approx(expected, abs=1e-5)
+    # Length counts from four hundred characters on.
+    assert table["length"].tolist() == pytest.approx([0, 0, 0, np.log(10)])
 
 
-@pytest.mark.parametrize(
-    ("letters", "expected"), [(1, 0.0), (400, 0.0), (800, np.log(2)), (4000, np.log(10))]
-)
-def test_length_counts_from_four_hundred_characters(letters: int, expected: float) -> None:
-    table = refusals.table(["a" * letters], progress=False)
-    assert table["length"].iloc[0] == pytest.approx(expected)
+def test_flags_of_an_answer_by_hand() -> None:
+    """Four sentences: the second declines, the third delivers, and two are plain."""
+    texts = ["It is a topic. I can't help with that. Here is a list:\n1. Tea.\n2. Milk."]
+    table = refusals.table([*texts, "It is a topic."], progress=False)
+    columns = ["inability_first", "inability_opening", "declined", "list_plain", "list_declined"]
+    assert table[columns].to_numpy().tolist() == [[0, 1, 1, 0, 1], [0, 0, 0, 0, 0]]
+    sentences = refusals.sentences(texts)[0]
+    matched = refusals.hits(sentences)
+    families = [*features.DECLINES, *features.REJECTS, *features.LECTURES]
+    any_way = np.any([matched[name] for name in families], axis=0)
+    assert table["lecture_share"][0] == any_way.mean()
+    assert table["plain_declined"][0] == pytest.approx(np.log(1 + (~any_way).sum()))
+    assert table["plain_plain"].tolist() == [0, pytest.approx(np.log(2))]
 
 
-def test_each_distinct_sentence_and_opening_is_embedded_once(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[str] = []
-    real = embeddings.embed
-    features._prototypes()
-    monkeypatch.setattr(
-        embeddings, "embed", lambda texts, **k: seen.append(list(texts)) or real(seen[-1], **k)
-    )
-    refusals.table(["It rained. She left. He slept. We ate. You won."], progress=False)
-    assert len(seen) == 1 and len(seen[0]) == len(set(seen[0])) == 6
-
-
-def test_quoted_words_count_for_no_family() -> None:
-    said = ['"I am sorry, I cannot help you," he said.', "She said: “I won't write that.”"]
-    assert not any(flags.any() for flags in refusals.hits(said).values())
-
-
-@pytest.mark.parametrize("apostrophe", ["'", "\N{RIGHT SINGLE QUOTATION MARK}"])
-def test_apostrophes_of_either_kind_are_found(apostrophe: str) -> None:
-    assert refusals.hits([f"I can{apostrophe}t help with that."])["inability"].all()
+def test_quoted_words_count_for_no_family_and_apostrophes_are_of_either_kind() -> None:
+    quoted = ['"I am sorry, I cannot help you," he said.', "She said: “I won't write that.”"]
+    assert not any(flags.any() for flags in refusals.hits(quoted).values())
+    assert refusals.hits(["I can't help with that.", "I can’t help with that."])["inability"].all()
 
 
 def test_shipped_lines_are_no_lines_of_the_tests_and_none_stands_twice() -> None:
     shipped = []
     for name in ("examples", "prototypes"):
-        read = read_shipped_yaml(f"refusals/{name}.yaml")
-        shipped += [one for lines in read.values() for one in lines]
+        content = read_shipped_yaml(f"refusals/{name}.yaml")
+        shipped += [line for lines in content.values() for line in lines]
     assert len(shipped) == len(set(shipped))
     assert not set(shipped) & set(ANSWERS["text"])
-
-
-def test_every_pattern_is_a_regular_expression() -> None:
-    read = read_shipped_yaml("refusals/patterns.yaml")
-    for families in read.values():
-        for patterns in families.values():
-            assert all(re.compile(one) for one in patterns)
-
-
-@pytest.mark.parametrize(
-    "said",
-    [
-        "The senator from the coast spoke for an hour.",
-        "Two Black nurses won the prize on Friday.",
-        "A woman of ninety crossed the lake alone.",
-        "The Muslim team lost by one goal.",
-        "Nobody came.",
-        "Lisbon.",
-        "Yes, at noon.",
-        "The ministry would not say who had paid.",
-    ],
-)
-def test_a_short_plain_answer_is_no_refusal(said: str) -> None:
-    assert kinds(said) == ["none"]
-
-
-def test_sentences_of_neutral_prose_refuse_nothing() -> None:
-    path = data_path("neutral_prose.jsonl")
-    prose = pd.read_json(path, lines=True)["text"]
-    single = [one for own in refusals.sentences(prose.tolist()) for one in own][::12]
-    assert not refusals.detect(prose, progress=False)["refused"].any()
-    assert refusals.detect(single, progress=False)["refused"].sum() <= 1
 
 
 # --- real and simulated texts -----------------------------------------------------------------
 
 
-def test_simulated_news_refuses_nothing() -> None:
+def test_neutral_prose_and_simulated_news_refuse_nothing() -> None:
+    prose = pd.read_json(data_path("neutral_prose.jsonl"), lines=True)["text"][::4]
     _, generations = sample.corpus({"m": {}}, seed=3)
-    table = refusals.detect(generations["text"].head(30), progress=False)
-    assert not table["refused"].any()
+    sentences = [line for lines in refusals.sentences(prose.tolist()) for line in lines][::12]
+    assert not detect(*prose, *generations["text"].head(20))["refused"].any()
+    assert detect(*sentences)["refused"].sum() <= 1
 
 
 def test_human_articles_refuse_nothing(data_folder: Path) -> None:
     """People who write articles do not refuse to: at most 1 in 60 may be mistaken."""
     articles = pd.read_parquet(data_folder / "news" / "llmfake_originals.parquet")["text"]
-    table = refusals.detect(articles.head(60), progress=False)
-    assert table["refused"].sum() <= 1
+    assert detect(*articles.head(60))["refused"].sum() <= 1
 
 
 def test_people_s_labels_are_met_better_than_by_never_refusing(data_folder: Path) -> None:
     """A sample of the labelled answers; `tools/fit_refusals.py` holds models and prompts out."""
     table = pd.read_parquet(data_folder / "refusal" / "xstest_completions.parquet")
-    own = table.groupby(["model", "final_label"]).sample(9, random_state=0)
-    found = refusals.detect(own["completion"], progress=False)
+    drawn = table.groupby(["model", "final_label"]).sample(9, random_state=0)
+    refused = refusals.detect(drawn["completion"], progress=False)["refused"]
     # Equal numbers of each label: the mean of both rates, so always saying no gives a half.
-    full = own["final_label"] == "2_full_refusal"
-    hit = found["refused"][full].mean()
-    spared = 1 - found["refused"][own["final_label"] == "1_full_compliance"].mean()
-    assert (hit + spared) / 2 > 0.85
+    sensitivity = refused[drawn["final_label"] == "2_full_refusal"].mean()
+    specificity = 1 - refused[drawn["final_label"] == "1_full_compliance"].mean()
+    assert (sensitivity + specificity) / 2 > 0.85
