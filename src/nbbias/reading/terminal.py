@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
 from nbbias.tables import escape, visible
+
+if TYPE_CHECKING:
+    import pandas as pd  # every command would wait for it
 
 
 class Terminal(Console):
@@ -36,6 +38,7 @@ class Terminal(Console):
 
         Examples
         --------
+        >>> import pandas as pd
         >>> Terminal(width=40).table(pd.DataFrame({"name": ["seed"], "mean_of": [1 / 3]}))
         ┏━━━━━━┳━━━━━━━━━┓
         ┃ name ┃ mean of ┃
