@@ -187,11 +187,12 @@ def test_a_summary_returns_the_rows_that_it_names() -> None:
     assert none.claims.empty
 
 
-def test_power_names_the_largest_detectable_difference_first_and_counts_the_rest() -> None:
-    rows = rows_of(*SOME).assign(claim=1, p_adjusted=[0.9, 0.9, 0.001])
-    texts = phrases.power(rows, name=lambda row: row["model"], unit="texts", most=1)
-    assert len(texts) == 2 and texts[0].startswith("M0: with 30 texts")
-    assert phrases.power(rows.drop(columns="claim"), name=str) == []  # nothing was declared
+def test_power_speaks_of_rows_that_were_tested_and_are_not_significant() -> None:
+    rows = rows_of(*SOME).assign(p_adjusted=[0.9, 0.9, 0.001])
+    (text,) = phrases.power(rows, unit="texts")
+    assert text.startswith("Women's share of gendered words: with 30 to 71 texts")
+    assert phrases.power(rows.assign(p_adjusted=0.001)) == []
+    assert phrases.power(rows.assign(p_adjusted=np.nan, p_value=np.nan)) == []
 
 
 # --- templates --------------------------------------------------------------------------------

@@ -493,15 +493,8 @@ def set_apart(estimates: pd.DataFrame) -> str:
 
 
 def more(rows: pd.DataFrame) -> list[str]:
-    """Say of declared rows that are not told apart what would tell half as much."""
-
-    def name(row: Mapping[str, Any]) -> str:
-        who = row["evaluator"] if isinstance(row["evaluator"], str) else row["model"]
-        score = str(row["statistic"]).upper().replace("_RAW", "")
-        return ", ".join(escape(one) for one in (who, row["bias"], score) if isinstance(one, str))
-
-    unit_of = _unit(rows) or "units"
-    return phrases.power(rows, name=name, unit=unit_of, most=1)
+    """Say of declared rows that are not significant what N can detect."""
+    return phrases.power(rows, unit=_unit(rows) or "units") if "claim" in rows else []
 
 
 def nearest(estimates: pd.DataFrame) -> str:

@@ -251,7 +251,7 @@ def more(rows: pd.DataFrame) -> list[str]:
     """
     bare = [row for row in _rows(rows, "index") if np.isfinite(row["estimate"])]
     return [
-        *phrases.power(rows, name=_name, unit="prompts", most=_FEW),
+        *(phrases.power(rows, unit="prompts") if "claim" in rows else []),
         *(
             prose.render("llmbi.no_interval", name=Markup(_name(row)))
             for row in bare

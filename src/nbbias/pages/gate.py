@@ -220,7 +220,7 @@ def _describe(
         end = f"too few {units} to estimate how many would suffice"
         if needed := stats.noninferiority_n(pair, **design):
             enough = prose.round_up(max(needed, row["n"] + 1))
-            end = f"about {enough} would suffice if nothing changed ({POWER:.0%} power)"
+            end = f"about {enough:,} would suffice if nothing changed ({POWER:.0%} power)"
     estimates = f"{names.quantity(row, 'first')} → {names.quantity(row, 'second')}"
     counts = f"{row['n']:,} of {row['n_all']:,} {units} in both runs"
     return f"{estimates}, {change}; margin {size['margin']}; {counts}; {end}"

@@ -406,13 +406,7 @@ def leading(parts: Sequence[pd.DataFrame], *, most: int = 3) -> pd.DataFrame:
 # --- power ------------------------------------------------------------------------------------
 
 
-def power(
-    rows: pd.DataFrame,
-    *,
-    unit: str = "articles",
-    name: Callable[[Row], str] | None = None,
-    most: int | None = None,
-) -> list[str]:
+def power(rows: pd.DataFrame, *, unit: str = "articles") -> list[str]:
     """Say which differences N can detect, and how many units would detect smaller ones.
 
     Parameters
@@ -422,16 +416,11 @@ def power(
         their `smallest_effect`, else half of what N can detect.
     unit
         What N counts.
-    name
-        Names declared rows, as Markdown; else rows are named by their measure. Rows of one name
-        share a sentence.
-    most
-        Sentences: those with the largest detectable difference.
 
     Returns
     -------
     list of str
-        Of rows that were tested and are not significant.
+        A sentence a measure and group, of the rows that were tested and are not significant.
 
     Examples
     --------
@@ -441,8 +430,6 @@ def power(
     >>> power(tables.estimates([row], study="mine", confidence=0.95))[0].split(";")[0]
     'My share: with 71 articles the minimum detectable difference at 80% power is 0.14'
     """
-    if name is not None and CLAIM not in rows:
-        return []
     rows = rows.reset_index(drop=True)
     mde = significance.minimum_detectable_effect(rows)
     smallest = rows.get(SMALLEST, pd.Series(np.nan, rows.index)).astype(float)
@@ -450,13 +437,8 @@ def power(
     table = rows.assign(mde=mde, smallest=smallest, needed=needed)
     table = table[table["mde"].notna()]
     table = table[[not significance.is_significant(row) for row in table.to_dict("records")]]
-    if most is not None:
-        table = table.sort_values("mde", ascending=False, kind="stable")
-    labels = [(name or measure)(row) for row in table.to_dict("records")]
-    parts = [part for _, part in table.assign(label=labels).groupby("label", sort=False)]
-    sentences = [_power(part, unit=unit) for part in parts[:most]]
-    rest = len(parts) - len(sentences)
-    return [*sentences, *([render("claims.power_rest", n=rest)] if rest else [])]
+    labels = [names.measure(row) for row in table.to_dict("records")]
+    return [_power(part, unit=unit) for _, part in table.groupby(labels, sort=False)]
 
 
 def _power(part: pd.DataFrame, *, unit: str) -> str:
@@ -464,7 +446,7 @@ def _power(part: pd.DataFrame, *, unit: str) -> str:
     needed = part.loc[part["needed"] > part["n"], "needed"]
     return render(
         "claims.power",
-        name=Markup(row["label"]),
+        name=names.measure(row),
         n=Markup(count_range(part["n"])),
         unit=unit,
         mde=Markup(size_range(row, part["mde"])),
