@@ -70,9 +70,9 @@ def test_an_empty_table_says_so() -> None:
 
 
 def test_tabs_join_each_label_with_its_panel() -> None:
-    found = soup(markup.tabs({"one": "<p>1</p>", "<b>two": "<p>2</p>"}, called="Which", chosen=1))
+    found = soup(markup.tabs({"one": "<p>1</p>", "<b>two": "<p>2</p>"}, called="Which"))
     inputs = found.find_all("input")
-    assert [("checked" in one.attrs) for one in inputs] == [False, True]
+    assert [("checked" in one.attrs) for one in inputs] == [True, False]
     assert len({one["name"] for one in inputs}) == 1
     for one, label, panel in zip(inputs, ["one", "<b>two"], "12", strict=True):
         named = found.find("label", attrs={"for": one["id"]})

@@ -56,7 +56,8 @@ def test_a_p_at_its_floor_is_at_most_that() -> None:
 
 def test_an_interval_names_its_level_or_why_there_is_none() -> None:
     row: dict[str, Any] = {"ci_low": -0.125, "ci_high": 1.0, "reason": None, "confidence": 0.95}
-    assert reading.interval(row, confidence=0.9, decimals=3) == f"90% CI {MINUS}0.125 to 1.000"
+    narrow = row | {"confidence": 0.9}
+    assert reading.interval(narrow, decimals=3) == f"90% CI {MINUS}0.125 to 1.000"
     assert reading.interval(row) == f"95% CI {MINUS}0.12 to 1.00"
     assert reading.interval(row | {"ci_low": np.nan}) == "no interval"
     assert reading.interval(row | {"ci_low": np.nan, "reason": "one"}) == "no interval: one"

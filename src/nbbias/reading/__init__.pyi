@@ -11,7 +11,6 @@ from . import (
     significance as significance,
     templates as templates,
 )
-from .captions import caption as caption
 from .figures import Drawn as Drawn
 from .lead import Lead as Lead, forest as forest
 from .phrases import (
@@ -26,5 +25,11 @@ from .prose import (
     p_value as p_value,
     say as say,
 )
-from .tables import Table as Table, p_column as p_column, readable as readable, show as show
+from .tables import (
+    Table as Table,
+    caption as caption,
+    p_column as p_column,
+    readable as readable,
+    show as show,
+)
 from .terminal import Format as Format, Terminal as Terminal

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias.reading.tables import Table
+from nbbias.reading.tables import Table, caption
 from nbbias.tables import read_shipped_table, read_shipped_yaml
 
 #: What is asked of every study, in this order, and how it is called.
@@ -49,9 +49,7 @@ def card(study: str) -> Table:
     if answers:
         answers = {**answers, "direction": _directions(study)}
     rows = [{"what": ASKED[key], "answer": answers[key]} for key in ASKED if answers]
-    return Table(
-        pd.DataFrame(rows, columns=["what", "answer"]), "Measurement card", labels={"what": "asked"}
-    )
+    return caption(pd.DataFrame(rows, columns=["what", "answer"]), study="cards", name="card")
 
 
 def _directions(study: str) -> str:
@@ -81,14 +79,7 @@ def calibrated(study: str) -> Table:
         ends = [name, f"{name}_low", f"{name}_high"]
         columns[name.replace("_", " ")] = _written_out(rows[ends], "{:.1%} [{:.1%}, {:.1%}]")
         columns[extreme] = _written_out(rows[[f"{name}_worst", f"{name}_at"]], "{:.1%} ({})")
-    return Table(
-        pd.DataFrame(columns),
-        "Coverage and false positives where the true effect was known",
-        "Simulated studies over all scenarios, effect sizes and numbers of units, with 95% "
-        "intervals of the simulation: share of 95% intervals that hold the truth, and of tests at "
-        "5% that are significant without an effect; then the worst number of units and scenario, "
-        "picked among many. Empty: it has no interval, or no test.",
-    )
+    return caption(pd.DataFrame(columns), study="cards", name="calibrated")
 
 
 def _written_out(rows: pd.DataFrame, text: str) -> list[str]:

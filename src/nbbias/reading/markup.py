@@ -77,10 +77,6 @@ def legend(groups: Sequence[str]) -> str:
     return f'<span class="x-soft">Marked: words for</span> {" ".join(marks)}'
 
 
-#: Characters of a quoted text that are shown.
-_MOST = 900
-
-
 def quotes(rows: pd.DataFrame, *, beside: bool = True) -> HTML:
     """Show texts, each below a heading and above a line that says what was measured.
 
@@ -98,9 +94,6 @@ def quotes(rows: pd.DataFrame, *, beside: bool = True) -> HTML:
     >>> "2 &lt; 3" in quotes(rows).data
     True
     """
-    texts = rows["text"].astype(str)
-    cut = texts.str[:_MOST].str.rsplit(" ", n=1).str[0] + " …"
-    rows = rows.assign(text=texts.where(texts.str.len() <= _MOST, cut))
     return HTML(templates.render("quotes.html.j2", rows=rows.to_dict("records"), beside=beside))
 
 
@@ -120,7 +113,7 @@ def table(rows: pd.DataFrame) -> str:
     return tables.table_html(tables.Table(rows, "", gap="\N{EN DASH}"))
 
 
-def tabs(panels: Mapping[str, str], *, called: str, chosen: int = 0) -> str:
+def tabs(panels: Mapping[str, str], *, called: str) -> str:
     """Return panels of which one is seen: label → HTML. Without styles all stand in line.
 
     Examples
@@ -129,30 +122,26 @@ def tabs(panels: Mapping[str, str], *, called: str, chosen: int = 0) -> str:
     2
     """
     digest = hashlib.sha256((called + "".join(panels.values())).encode()).hexdigest()[:10]
-    parts = [f'<span class="x-called">{escape.html(called)}</span>' if called else ""]
-    for i, (label, panel) in enumerate(panels.items()):
-        checked = " checked" if i == chosen else ""
-        parts.append(
-            f'<input type="radio" name="x{digest}" id="x{digest}-{i}"{checked}>'
-            f'<label for="x{digest}-{i}">{escape.html(label)}</label>'
-            f'<div class="x-panel">{panel}</div>'
-        )
-    named = escape.attribute(called)
-    return f'<div class="x-tabs" role="group" aria-label="{named}">{"".join(parts)}</div>'
+    parts = [
+        f'<input type="radio" name="x{digest}" id="x{digest}-{i}"{" checked" if i == 0 else ""}>'
+        f'<label for="x{digest}-{i}">{escape.html(label)}</label><div class="x-panel">{panel}</div>'
+        for i, (label, panel) in enumerate(panels.items())
+    ]
+    return (
+        f'<div class="x-tabs" role="group" aria-label="{escape.attribute(called)}">'
+        f'<span class="x-called">{escape.html(called)}</span>{"".join(parts)}</div>'
+    )
 
 
-def fold(summary: str, body: str, *, opened: bool = False, kind: str = "") -> str:
+def fold(summary: str, body: str) -> str:
     """Return a part that opens on a click; `summary` and `body` are HTML.
 
     Examples
     --------
-    >>> fold("more", "<p>1</p>", opened=True)
-    '<details open><summary>more</summary><div class="x-body"><p>1</p></div></details>'
+    >>> fold("more", "<p>1</p>")
+    '<details><summary>more</summary><div class="x-body"><p>1</p></div></details>'
     """
-    named = f' class="{kind}"' if kind else ""
-    is_open = " open" if opened else ""
-    inside = f'<summary>{summary}</summary><div class="x-body">{body}</div>'
-    return f"<details{named}{is_open}>{inside}</details>"
+    return f'<details><summary>{summary}</summary><div class="x-body">{body}</div></details>'
 
 
 def note(text: str) -> str:

@@ -138,16 +138,18 @@ _TERMS = {"gender": "gendered words", "race": "race terms", "religion": "religio
 
 
 def direction(row: Mapping[str, Any]) -> str:
-    """Say what the sign of a row's estimate means, such as "smaller"; nothing where unknown.
+    """Say on which side of its null value a row's estimate lies, such as "smaller".
 
     Examples
     --------
     >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference"}
-    >>> direction(row | {"estimate": -0.1}), direction(row | {"estimate": float("nan")})
-    ('smaller', '')
+    >>> row |= {"estimate": 0.1, "null": 0.2}
+    >>> direction(row), direction(row | {"statistic": "my_own"})
+    ('smaller', 'lower')
     """
-    side = {-1.0: "below", 1.0: "above"}.get(float(np.sign(row["estimate"])), "")
-    return str(_phrases(row).get(side, ""))
+    below = row["estimate"] < (row["null"] if np.isfinite(row["null"]) else 0)
+    text = _phrases(row).get("below" if below else "above")
+    return str(text or ("lower" if below else "higher"))
 
 
 class Unit(NamedTuple):

@@ -152,12 +152,6 @@ def _sides(rows: pd.DataFrame) -> list[pd.DataFrame]:
     return [part for _, part in rows.groupby(keys, sort=False)]
 
 
-def _direction(row: Row) -> str:
-    """Say on which side of its null value an estimate lies, such as "smaller"."""
-    excess = row["estimate"] - _null(row)
-    return names.direction({**row, "estimate": excess}) or ("lower" if excess < 0 else "higher")
-
-
 def _where(side: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any]:
     """Return in how many models, of how many, the rows of one direction are, and in which."""
     rows = rows[rows["group"].fillna("") == side["group"].fillna("").iloc[0]]
@@ -174,7 +168,7 @@ def _clause(side: pd.DataFrame, rows: pd.DataFrame, *, reference: str, unit: str
         "claims.clause",
         where=_where(side, rows),
         name=names.measure(row),
-        direction=_direction(row),
+        direction=names.direction(row),
         size=Markup(size(row, excess.iloc[0]) if one else size_range(row, excess)),
         numbers=Markup(numbers(row, unit=unit)) if one else "",
         n=Markup(count_range(side["n"])),
@@ -256,7 +250,7 @@ def heading(rows: pd.DataFrame, *, none: str) -> str:
     for side in _sides(rows.sort_index()):
         row = _first(side)
         name = names.measure(row)
-        values = {"name": "" if name == previous else name, "direction": _direction(row)}
+        values = {"name": "" if name == previous else name, "direction": names.direction(row)}
         parts.append(render("claims.heading", where=_where(side, rows), **values))
         previous = name
     return capitalize(listed(parts)) or none
@@ -337,7 +331,8 @@ def summarize(parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "art
 def _not_significant(parts: Sequence[pd.DataFrame], whole: pd.DataFrame) -> str:
     """Say of parts without a significant row that they are equivalent, or what was detectable."""
     rows = [_first(part) for part in parts]
-    if all(str(verdict).startswith("equivalent") for part in parts for verdict in _verdicts(part)):
+    verdicts = pd.concat([part.get("verdict", pd.Series("")) for part in parts])
+    if verdicts.astype("str").str.startswith("equivalent").all():
         sizes, macro = [size(row, row[SMALLEST]) for row in rows], "claims.equivalent"
     else:
         mde = significance.minimum_detectable_effect(whole.reset_index(drop=True))
@@ -346,10 +341,6 @@ def _not_significant(parts: Sequence[pd.DataFrame], whole: pd.DataFrame) -> str:
         macro = "claims.not_significant"
     named = [(names.measure(row), Markup(text)) for row, text in zip(rows, sizes, strict=True)]
     return render(macro, names=named, confidence=rows[0]["confidence"])
-
-
-def _verdicts(part: pd.DataFrame) -> list[str]:
-    return part["verdict"].to_list() if "verdict" in part else [""]
 
 
 def _first(part: pd.DataFrame) -> dict[str, Any]:

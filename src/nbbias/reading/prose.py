@@ -156,7 +156,7 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
     return "p < .001" if p < 0.001 else f"p {sign} {p:.3f}".replace("0.", ".", 1)
 
 
-def interval(row: Mapping[str, Any], *, confidence: float | None = None, decimals: int = 2) -> str:
+def interval(row: Mapping[str, Any], *, decimals: int = 2) -> str:
     """Write an estimate's interval, or why it has none, as Markdown.
 
     Its level is the row's `confidence`.
@@ -170,7 +170,7 @@ def interval(row: Mapping[str, Any], *, confidence: float | None = None, decimal
         reason = row["reason"]
         return f"no interval: {escape(reason)}" if isinstance(reason, str) else "no interval"
     low, high = number(row["ci_low"], decimals=decimals), number(row["ci_high"], decimals=decimals)
-    return f"{row['confidence'] if confidence is None else confidence:.0%} CI {low} to {high}"
+    return f"{row['confidence']:.0%} CI {low} to {high}"
 
 
 def count_range(counts: pd.Series) -> str:

@@ -141,8 +141,7 @@ def _tests(rows: pd.DataFrame) -> pd.DataFrame:
     A row that is not adjusted is a family of its own. For a permutation test the error is that of
     the null distribution.
     """
-    columns = {name: rows.get(name, pd.Series(np.nan, rows.index)) for name in _NEEDED}
-    whole = rows.assign(**columns)
+    whole = rows.reindex(columns=rows.columns.union(_NEEDED, sort=False))
     has_test = whole[["p_adjusted", "p_value"]].notna().any(axis=1) & ~never_significant(rows)
     tested = whole[has_test]
     family = tested["p_adjusted"].notna()

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from nbbias.reading import names, templates
 from nbbias.reading.prose import number, p_value
-from nbbias.tables import ESTIMATE_KEYS
+from nbbias.tables import ESTIMATE_KEYS, read_shipped_yaml
 
 _SHORT = 30  # characters that stay on one line
 _COLUMNS = 8  # of a table that is read, not looked up
@@ -54,6 +54,22 @@ class Table(NamedTuple):
     labels: Mapping[str, str] | None = None
     decimals: int = 3
     gap: str = "not measured"
+
+
+def caption(rows: pd.DataFrame, *, study: str, name: str) -> Table:
+    """Return a table under the title, note and labels of ``data/prose/tables.yaml``.
+
+    Examples
+    --------
+    >>> caption(pd.DataFrame({"model": ["m"]}), study="llmbi", name="answers").title
+    'Answers by model'
+    """
+    return Table(rows, **_captions()[study][name])
+
+
+@cache
+def _captions() -> dict[str, Any]:
+    return dict(read_shipped_yaml("prose/tables.yaml"))
 
 
 # --- of estimates -----------------------------------------------------------------------------
@@ -120,10 +136,12 @@ def readable(
     present = [key for key in keys if subset[key].notna().any()] or list(keys)[:1]
     varying = [key for key in present if subset[key].nunique(dropna=False) > 1] or present[:1]
     note = [whole.note] if whole.note else []
-    constant = subset[[key for key in present if key not in varying]].head(1).to_dict("records")
-    for row in constant:
-        parts = [f"{labels.get(key, key)} {_in_words(key, value)}" for key, value in row.items()]
-        note += [f"All rows: {'; '.join(parts)}."] if parts else []
+    constant = [
+        f"{labels.get(key, key)} {_in_words(key, subset[key].iloc[0])}"
+        for key in present
+        if key not in varying
+    ]
+    note += [f"All rows: {'; '.join(constant)}."] if constant else []
     if rows is not None and len(subset) > rows:
         p = subset["p_adjusted"].fillna(subset["p_value"])
         distance = (subset["estimate"] - subset["null"].fillna(0)).abs()
@@ -255,14 +273,12 @@ def _column(name: str, values: pd.Series, table: Table) -> Column:
         )
         cells = [write(value) if np.isfinite(value) else table.gap for value in values]
         return Column(heading, "number", cells)
-    cells = ["" if np.ndim(value) == 0 and pd.isna(value) else _text(value) for value in values]
+    missing = values.isna()
+    texts = [cell if isinstance(cell, Markup) else str(cell) for cell in values]
+    cells = ["" if gap else cell for gap, cell in zip(missing, texts, strict=True)]
     short = max(map(len, cells), default=0) <= _SHORT
     kind = "number" if name.startswith("p_") else "line" if short else "wide"
     return Column(heading, kind, cells)
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, Markup) else str(value)
 
 
 def p_in_table(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
