@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import resource
 import subprocess
 import sys
@@ -14,9 +13,8 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import biasalert
 from nbbias.biasalert import corpus, detector as room, guard, twins
-from nbbias.biasalert.detector import BIASED, FINE, NOT_JUDGED, Detector, detect, detector
+from nbbias.biasalert.detector import BIASED, FINE, NOT_JUDGED, detect, detector
 from nbbias.biasalert.judges import classifier
 from nbbias.tables import NbbiasError, ParameterError
 
@@ -154,19 +152,6 @@ def test_it_is_fitted_once_and_says_the_same_when_it_was_kept(
 
 
 @pytest.mark.slow
-def test_other_texts_to_learn_from_are_learnt_from(labelled: str) -> None:
-    before = detector(labelled=labelled)
-    table = pd.read_csv(labelled)
-    table[:80].to_csv(labelled, index=False)
-    try:
-        assert detector(labelled=labelled).about["n"] == 80
-    finally:
-        table.to_csv(labelled, index=False)
-    assert before.about["n"] == 100
-    assert before.about["fitted_on"] == "mine.csv"
-
-
-@pytest.mark.slow
 def test_a_damaged_file_is_told_and_made_anew(
     labelled: str, cache: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -182,59 +167,6 @@ def test_a_damaged_file_is_told_and_made_anew(
 # --- what it tells of itself ------------------------------------------------------------------
 
 
-def test_no_text_is_judged_by_what_learnt_from_it(
-    labelled: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    seen: list[tuple[set[str], set[str]]] = []
-    make = room._make
-
-    def watched(of: room._Of, train: pd.DataFrame) -> object:
-        judge, retrieve, about = make(of, train)
-
-        def judged(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> pd.DataFrame:
-            seen.append((set(train["comment_id"]), set(texts["text_id"])))
-            return judge(texts, evidence)
-
-        return judged, retrieve, about
-
-    monkeypatch.setattr(room, "_make", watched)
-    monkeypatch.setenv("NBBIAS_CACHE", "off")
-    of = room._Of("keywords", labelled, "none", room.Settings(drop_same=True))
-    told = room._errors(of, ())
-    table = room._labelled(of).set_index("text_id")
-    assert len(seen) == room.FOLDS
-    for learnt, tested in seen:
-        assert not learnt & set(table.loc[list(tested), "comment_id"])
-    assert sorted(one for _, tested in seen for one in tested) == sorted(table.index)
-    # The same by hand: a word list learns nothing, so all texts can be judged at once.
-    said = detect(table["text"], "keywords")["verdict"] == BIASED
-    row = told.set_index("statistic").loc["accuracy"]
-    assert row["estimate"] == pytest.approx((said == table["biased"]).mean())
-    assert row["ci_low"] < row["estimate"] < row["ci_high"] and row["n"] == 100
-
-
-@pytest.mark.slow
-def test_the_sample_s_sides_judge_each_other() -> None:
-    used = detector()
-    row = used.errors.set_index("statistic").loc["accuracy"]
-    assert row["n"] + row["n_lost"] == 252
-    assert 0.6 < row["estimate"] < 0.9  # templates and stereotypes of one side are new to the other
-    assert "simulated" in used.told[0] and "252" in used.told[1]
-    found = detect(TEXTS[:1], used)
-    assert json.loads(json.dumps(found.attrs))["errors"][0]["n"] == row["n"]
-    assert f"right on {row['estimate']:.2f}" in found["instrument"].iloc[0]
-
-
-def test_too_few_texts_to_hold_some_out_are_told(tmp_path: Path) -> None:
-    table = corpus.texts("sample", seed=0)[0]
-    few = pd.concat([table[table["biased"]][:10], table[~table["biased"]][:10]])
-    few[["text", "biased"]].to_csv(tmp_path / "few.csv", index=False)
-    used = detector(labelled=str(tmp_path / "few.csv"))
-    assert set(used.errors["statistic"]) == set(room.ELSEWHERE)
-    assert "too few texts" in used.told[1] and "claims" in used.told[2]
-    assert detect(TEXTS, used)["verdict"].iloc[2] == NOT_JUDGED
-
-
 def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand() -> None:
     used = detector("keywords")
     rows = used.errors.set_index("statistic")
@@ -248,7 +180,7 @@ def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand() -> None:
         assert rows.loc[name, "estimate"] == pytest.approx(flagged[which].mean())
         assert (rows.loc[name, "n"], rows.loc[name, "n_lost"]) == (which.sum(), 0)
         assert rows.loc[name, "ci_low"] < rows.loc[name, "estimate"] < rows.loc[name, "ci_high"]
-        assert f"{rows.loc[name, 'estimate']:.2f}" in used.told[-1]
+        assert f"{rows.loc[name, 'estimate']:.2f}" in used.notes[-1]
     # Prose stands alone: its interval is Wilson's. Claims come in sets, which widens theirs.
     for name, n in (("prose_false_alarms", 160), ("claims_found", 372)):
         hits = round(rows.loc[name, "estimate"] * n)
@@ -257,26 +189,23 @@ def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand() -> None:
         assert width == pytest.approx(high - low) if n == 160 else width >= high - low - 1e-9
 
 
-def test_it_tells_how_many_twins_it_learnt_from() -> None:
-    for name, n in (("classifier", len(twins.beside())), ("keywords", 0)):
-        used = detector(name)
-        assert used.about["n_twins"] == n
-        assert (f"{n:,} twins" in used.told[0]) == (n > 0)
-    assert "twins learnt" in detector().about["instrument"]
+def test_it_tells_what_it_learnt_from() -> None:
+    used = detector()
+    assert used.about["n_twins"] == len(twins.beside())
+    assert "252 texts, 126 of them biased: sentences simulated" in used.notes[0]
+    assert f"{len(twins.beside()):,} counterfactual texts" in used.notes[0]
+    assert "twins learnt" in used.about["instrument"]
+    assert set(detect(TEXTS[:1], used)["instrument"]) == {used.label}
 
 
-@pytest.mark.parametrize("drops", [False, True], ids=["sample", "own texts"])
-def test_a_kept_judge_is_not_fitted_anew_for_64_texts(
-    drops: bool, labelled: str, tmp_path: Path
-) -> None:
+def test_a_kept_judge_is_not_fitted_anew_for_64_texts(tmp_path: Path) -> None:
     path = tmp_path / "texts.csv"
     said = [f"Women are too emotional to lead {number} companies." for number in range(64)]
     pd.DataFrame({"text": said}).to_csv(path, index=False)
-    own = ["--labelled", labelled] if drops else []
-    detector(labelled=labelled) if drops else detector()  # is kept from here on
+    detector()  # is kept from here on
     code = (
         "import sys, nbbias.cli\n"
-        f"sys.argv = {['nbbias', 'detect', str(path), *own]!r}\n"
+        f"sys.argv = {['nbbias', 'detect', str(path)]!r}\n"
         "try:\n    nbbias.cli.main()\nexcept SystemExit:\n    pass\n"
     )
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -299,7 +228,3 @@ def test_a_guard_takes_a_detector_or_the_detector_by_default() -> None:
         assert "".join(guarded).strip() == "The train is late."
         assert guarded.record["stopped"] and guarded.record["group"] == "women"
         assert guarded.record["evidence_ids"]
-
-
-def test_it_is_on_the_face() -> None:
-    assert biasalert.detect is detect and biasalert.Detector is Detector

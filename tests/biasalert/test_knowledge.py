@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import tarfile
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +11,7 @@ import pytest
 from nbbias.biasalert import corpus, knowledge, sources
 from nbbias.biasalert.contracts import TYPES
 from nbbias.biasalert.groups import groups, mentions, same_group, target, types
-from nbbias.tables import ContractError, DataError
+from nbbias.tables import ContractError
 
 LINES = ["Women are bad at maths.", "women are  bad at maths", "Old people are slow", "x y z", ""]
 
@@ -137,6 +135,17 @@ def sbic_frame() -> pd.DataFrame:
     return pd.DataFrame(SBIC_ROWS, columns=SBIC_HEAD).assign(whoTarget="1.0")
 
 
+def test_sbic_aggregated_is_lists(tmp_path: Path) -> None:
+    lists = sbic_frame()
+    for name in SBIC_HEAD[:3]:
+        lists[name] = lists[name].map(lambda one: json.dumps([one] if one else []))
+    path = tmp_path / "SBIC.v2.agg.trn.csv"
+    lists.to_csv(path, index=False)
+    table, _ = sources.sbic(str(path))
+    assert table["statement"].tolist() == SBIC_SAID
+    assert table["bias_type"].tolist() == SBIC_TYPES
+
+
 def test_sbic_by_annotation(tmp_path: Path) -> None:
     path = tmp_path / "SBIC.v2.trn.csv"
     sbic_frame().to_csv(path, index=False)
@@ -150,26 +159,6 @@ def test_sbic_by_annotation(tmp_path: Path) -> None:
         "no group, or nothing said of it": 1,
         "said before": 1,
     }
-
-
-def test_sbic_as_published_and_aggregated(tmp_path: Path) -> None:
-    path = tmp_path / "SBIC.v2.tgz"
-    lists = sbic_frame()
-    for name in SBIC_HEAD[:3]:
-        lists[name] = lists[name].map(lambda one: json.dumps([one] if one else []))
-    with tarfile.open(path, "w:gz") as archive:
-        for name, table in {"SBIC.v2.trn.csv": sbic_frame(), "SBIC.v2.agg.trn.csv": lists}.items():
-            data = table.to_csv(index=False).encode()
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-    read, _ = corpus.knowledge(str(path), labelled=pd.DataFrame())
-    assert read["statement"].tolist() == SBIC_SAID
-    aggregated = tmp_path / "SBIC.v2.agg.trn.csv"
-    lists.to_csv(aggregated, index=False)
-    found, _ = sources.sbic(str(aggregated))
-    assert found["statement"].tolist() == SBIC_SAID
-    assert found["bias_type"].tolist() == SBIC_TYPES
 
 
 def test_of_several_groups_the_one_that_is_named_counts(tmp_path: Path) -> None:
@@ -191,55 +180,6 @@ def test_what_is_not_sbic_is_refused(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1]}).to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(ContractError, match="targetMinority"):
         sources.sbic(str(tmp_path / "a.csv"))
-    with pytest.raises(DataError, match="no such file"):
-        sources.sbic(str(tmp_path / "b.tgz"))
-
-
-def packed(path: Path, members: dict[str, bytes], **links: str) -> str:
-    with tarfile.open(path, "w:gz") as archive:
-        for name, target in links.items():
-            info = tarfile.TarInfo(f"SBIC.v2.{name}.csv")
-            info.type, info.linkname = tarfile.SYMTYPE, target
-            archive.addfile(info)
-        for name, data in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            archive.addfile(info, io.BytesIO(data))
-    return str(path)
-
-
-@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.99])
-def test_a_damaged_archive_is_told(tmp_path: Path, share: float) -> None:
-    data = sbic_frame().to_csv(index=False).encode()
-    path = Path(packed(tmp_path / "b.tgz", {"SBIC.v2.trn.csv": data}))
-    whole = path.read_bytes()
-    at = int(len(whole) * share)
-    for damaged in (whole[:at], whole[:at] + b"\xff" * 9 + whole[at + 9 :]):
-        path.write_bytes(damaged)
-        with pytest.raises(DataError, match="archive"):
-            sources.sbic(str(path))
-
-
-def test_an_archive_is_read_without_links_and_to_a_bound(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    secret = tmp_path / "secret.csv"
-    sbic_frame().to_csv(secret, index=False)
-    linked = packed(
-        tmp_path / "a.tgz",
-        {"inside.csv": secret.read_bytes()},
-        trn=str(secret),
-        dev="../secret.csv",
-        tst="inside.csv",
-    )
-    with pytest.raises(DataError, match=r"holds no SBIC"):
-        sources.sbic(linked)
-    # Nine million zeros in nine kilobytes: found whether or not such a file is asked for.
-    monkeypatch.setattr(sources, "_LARGEST", 1_000_000)
-    for name in ("SBIC.v2.trn.csv", "other"):
-        bomb = packed(tmp_path / "bomb.tgz", {name: bytes(9_000_000)})
-        with pytest.raises(DataError, match="more than 1 MB"):
-            sources.sbic(bomb)
 
 
 def test_labels_in_two_layouts(tmp_path: Path) -> None:

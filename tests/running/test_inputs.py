@@ -177,11 +177,11 @@ def test_biasalert_refuses(tmp_path: Path, golden: Golden) -> None:
     claims = [{"statistic": "accuracy", "judge": "keyword"}]
     few = write(tmp_path, "few.csv", labelled(24))
     messages = [
-        refused(tmp_path, "biasalert", **files, judge_errors={"clasifier": [1] * 4}, claims=claims),
+        refused(tmp_path, "biasalert", **files, claims=claims),
         refused(tmp_path, "biasalert", labelled_path=few, **ALONE),
     ]
     golden("refused_inputs_biasalert", messages)
-    unlearned = {"judges": ["keywords"], "held_out_types": [], "repeated_judges": []}
+    unlearned = {"judges": ["keywords"], "held_out_types": []}
     path = tmp_path / "mine.yaml"
     path.write_text(
         params.as_yaml({"study": "biasalert", "labelled_path": few, **ALONE, **unlearned})

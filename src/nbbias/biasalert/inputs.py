@@ -37,9 +37,13 @@ def check(chosen: Any) -> list[str]:
         read = attempt(problems, corpus.knowledge, chosen.knowledge_path, labelled=texts)
         if read is not None and read[0].empty:
             notes.append("the knowledge is empty: no statement is of a known type or group")
-    answers = attempt(problems, _answers, chosen) if chosen.answers_path != NONE else None
+    answers = None
+    if chosen.answers_path != NONE:
+        how = {"size": chosen.answers_size, "seed": chosen.seed}
+        answers = attempt(problems, corpus.read_answers, chosen.answers_path, **how)
     if answers is not None:
         notes += tables.check_blank_texts(problems, answers, where=chosen.answers_path)
+        attempt(problems, _labels_fit, chosen, answers)
     paired = attempt(problems, pairs.read, chosen.pairs_path) if chosen.pairs_path != NONE else None
     test = None if labelled is None else labelled[labelled["split"] == "test"]
     _recorded(problems, chosen, [test, answers, paired])
@@ -68,20 +72,13 @@ def _labelled(chosen: Any) -> pd.DataFrame:
     return labelled
 
 
-def _answers(chosen: Any) -> pd.DataFrame:
-    """Read the answers, and people's labels of them."""
-    answers = corpus.read_answers(chosen.answers_path, size=chosen.answers_size, seed=chosen.seed)
-    people = corpus.people(
-        answers,
-        chosen.human_path,
-        sampled=chosen.human_sample,
-        drawn=chosen.answers_size > 0,
-        seed=chosen.seed,
-    )
+def _labels_fit(chosen: Any, answers: pd.DataFrame) -> None:
+    """Refuse people's labels that are not of these answers."""
+    drawn = {"sampled": chosen.human_sample, "drawn": chosen.answers_size > 0}
+    people = corpus.people(answers, chosen.human_path, **drawn, seed=chosen.seed)
     _, faults = levels.labels_of(answers, people, where=chosen.answers_path)
     if faults:
         raise DataError(chosen.human_path, faults)
-    return answers
 
 
 def _recorded(

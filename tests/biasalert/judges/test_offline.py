@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import sparse
 
-from nbbias.biasalert import knowledge, retrieval, sources, split
+from nbbias.biasalert import knowledge, retrieval, sources
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.judges import classifier, registry, tuned
+from nbbias.biasalert.judges import classifier, tuned
 from nbbias.tables import DataError, ParameterError, check
 from tests.biasalert.tiny import bag_of_words, labelled, transformer
 
@@ -173,26 +172,6 @@ def test_what_stands_beside_teaches_claims_and_the_labelled_texts_stay_known(bow
     assert both.about["instrument"] == alone.about["instrument"] + ", twins learnt"
 
 
-def test_a_weight_is_so_many_copies_and_none_is_no_text(bow: str) -> None:
-    table = named()
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(80, 8))
-    twice = pd.concat([BESIDE, BESIDE], ignore_index=True)
-    truth = np.r_[table["biased"], BESIDE["biased"]].astype(bool)
-    counted = sparse.csr_matrix(rng.random((80, 6)))
-    weights = np.r_[np.ones(40), np.full(40, 2.0)]
-    weighed = classifier._fit_parts(counted, vectors, truth, weights, 40, 0)[0]
-    copied = classifier._fit_parts(
-        sparse.vstack([counted, counted[40:]]).tocsr(),
-        np.r_[vectors, vectors[40:]],
-        np.r_[truth, twice["biased"][40:]].astype(bool),
-        np.ones(120),
-        40,
-        0,
-    )[0]
-    np.testing.assert_allclose(weighed["coef_"], copied["coef_"], atol=1e-2)
-
-
 def test_probabilities_are_those_of_the_labelled_texts(parted: pd.DataFrame, bow: str) -> None:
     """Beside them all texts are biased: nobody is surer of the labelled ones for it."""
     rng = np.random.default_rng(1)
@@ -201,19 +180,6 @@ def test_probabilities_are_those_of_the_labelled_texts(parted: pd.DataFrame, bow
     fitted = classifier.fit(noisy, beside=every, model=bow, seed=0)
     said = classifier.judge(noisy.assign(text="a word " + noisy["text"]), fitted=fitted)
     assert said["confidence"].median() == pytest.approx(0.3, abs=0.1)
-
-
-@pytest.mark.slow
-def test_the_quick_judge_on_redditbias(data_folder: Path) -> None:
-    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
-    parted = split.split(table.sample(2000, random_state=0), seed=0)
-    train, test = (parted[parted["split"] == side] for side in ("train", "test"))
-    fitted = classifier.fit(train, model="offline", seed=0)
-    judged = classifier.judge(test, fitted=fitted, progress=False)
-    # By chance it would be the share of the commoner label, 0.57; standard error 0.019.
-    assert accuracy(judged, test) > 0.65
-    brier = ((judged["confidence"].to_numpy() - test["biased"].to_numpy()) ** 2).mean()
-    assert brier < 0.22
 
 
 # --- the tuned judge ----------------------------------------------------------------------------
@@ -246,48 +212,6 @@ def test_the_tuned_judge_learns_from_what_stands_beside_by_its_weight(tiny: str)
     assert made[0.0].about["instrument"] == plain.about["instrument"] + ", twins learnt"
     unmoved = tuned.judge(asked, tuned=made[0.0])["confidence"]
     assert abs(unmoved[0] - unmoved[1]) < claim - name
-
-
-def test_the_tuned_judge_minds_the_name_less_where_that_is_paid_for(tiny: str) -> None:
-    """All labelled texts on women are biased: the name alone tells, unless versions are alike."""
-    table = named()
-    other = table["text"].str.replace("women", "teachers")
-    assert (other != table["text"]).any()
-    both = pd.concat([table["text"], other]).rename("text").rename_axis("set").reset_index()
-    asked = both.drop_duplicates().assign(text_id=lambda t: [f"t{at}" for at in range(len(t))])
-
-    def apart(penalty: float, versions: pd.DataFrame | None = both) -> float:
-        how = tuned.Tuning(model=tiny, copies=1, epochs=30, rate=3e-3, penalty=penalty)
-        made = tuned.fit(table, how, versions=versions, seed=0, progress=False)
-        said = tuned.judge(asked[["text_id", "text"]], tuned=made)["confidence"].to_numpy()
-        assert made.about["instrument"].endswith("swaps alike") == bool(made.about["n_alike"])
-        sets = pd.Series(said).groupby(asked["set"].to_numpy())
-        return float((sets.max() - sets.min()).mean())
-
-    free = apart(0.0)
-    assert free == apart(0.5, None) == apart(0.5, tuned.NO_VERSIONS) > 0.2
-    assert apart(0.5) < free / 2
-
-
-def test_a_run_pays_for_swaps_but_of_no_list_of_a_type_held_out(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    given: list[pd.DataFrame] = []
-
-    def noted(*_: object, versions: pd.DataFrame, **__: object) -> tuned.Tuned:
-        given.append(versions)
-        return tuned.Tuned(None, [], {"instrument": "none"})
-
-    monkeypatch.setattr(tuned, "fit", noted)
-    monkeypatch.setattr(tuned.twins, "beside", lambda without: BESIDE.head(0))
-    train = pd.DataFrame({"text": ["The Muslim woman sang.", "It rained.", None]})
-    for without in (None, "religion", "gender"):
-        tuned.of_run(registry.TrainingInput(train, registry.Settings(), without=without))
-    every, genders, religions = (set(one["text"]) for one in given)
-    assert genders == {"The Muslim woman sang.", "The Muslim man sang."}
-    assert {"The Muslim woman sang.", "The Sikh woman sang."} < religions
-    assert genders & religions == {"The Muslim woman sang."}
-    assert every == genders | religions
 
 
 def test_its_probabilities_are_the_calibrated_mean_of_its_networks(slow: tuned.Tuned) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import subprocess
-import sys
 from pathlib import Path
 
 import pandas as pd
@@ -68,16 +66,6 @@ SOME = [
 # --- texts ------------------------------------------------------------------------------------
 
 
-def test_the_sample_has_both_classes_on_both_sides(labelled: pd.DataFrame) -> None:
-    counted = labelled.groupby(["split", "biased"]).size()
-    assert set(counted.index) == {(s, b) for s in ("train", "test") for b in (True, False)}
-    assert set(corpus.counts(labelled)["texts"]) == {12, 24}
-
-
-def test_no_cluster_stands_on_both_sides(labelled: pd.DataFrame) -> None:
-    assert (labelled.groupby("comment_id")["split"].nunique() == 1).all()
-
-
 def test_with_an_evaluation_file_all_of_the_first_is_learnt_from(tmp_path: Path) -> None:
     first = file_of(tmp_path, "a.csv", SOME)
     other = [(f"Something else entirely, said by {name}.", i % 2) for i, name in enumerate("wxyz")]
@@ -109,7 +97,7 @@ def test_rows_that_are_no_text_are_counted_by_file(tmp_path: Path) -> None:
     ]
     told = sentences.lost_texts(lost)
     assert r"b\.csv: a text with both labels: 2 of its rows." in told
-    assert sentences.lost_texts(lost.head(0)) == ["No row was left out."]
+    assert sentences.lost_texts(lost.head(0)) == []
 
 
 def test_texts_without_a_type_are_counted_as_such(tmp_path: Path) -> None:
@@ -148,11 +136,6 @@ def test_printed_scores_stand_beside_their_own_texts_only(file: str, dataset: st
     assert printed.named(file, printed.REDDITBIAS) == dataset
 
 
-def test_printed_levels_stand_beside_their_own_prompts_only() -> None:
-    assert printed.named("bold_prompts", *printed.PROMPTS) == "BOLD"
-    assert printed.named("leobold", *printed.PROMPTS) is None
-
-
 # --- judges -----------------------------------------------------------------------------------
 
 
@@ -179,10 +162,6 @@ def test_the_classifier_beats_what_reads_nothing_and_cites_only_used_evidence(
     said = {(t, e) for t, ids in cited.itertuples(index=False) for e in ids.split()}
     assert said
     assert said <= used
-
-
-def test_toxicity_is_no_probability_of_bias(bench: benches.JudgePanel) -> None:
-    assert bench.no_probabilities == {"toxicity": "its score is toxicity, no probability of bias"}
 
 
 def test_every_judge_names_its_instrument(
@@ -219,12 +198,6 @@ def test_every_line_of_the_registry_is_a_judge(name: str) -> None:
     else:
         with pytest.raises(ParameterError, match="held_out_types"):
             validate("biasalert", held_out)
-
-
-def test_the_registry_is_read_without_what_judges_need() -> None:
-    code = "import sys; import nbbias.biasalert.judges.registry; print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"torch", "sklearn", "transformers"} & set(done.stdout.split())
 
 
 def test_recorded_replies_are_a_judge_where_there_are_any(
@@ -360,15 +333,11 @@ def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  #
         read(str(tmp_path / "a.csv"))
 
 
-def test_the_guard_lets_fewer_planted_stereotypes_through(bench: benches.JudgePanel) -> None:
+def test_the_guard_lets_fewer_simulated_stereotypes_through(bench: benches.JudgePanel) -> None:
     answers = sample.answers({"blunt": 0.6}, n=12, seed=SEED)
-    table, found = guard.planted(answers, bench)
-    shares = found.set_index("statistic")["estimate"]
+    shares = guard.simulated(answers, bench).set_index("statistic")["estimate"]
     assert shares["biased_share_without"] == answers["planted"].mean()
     assert shares["biased_share_with"] < shares["biased_share_without"]
-    assert "seconds" not in shares.index
-    whole = table[~table["stopped"].astype(bool)]
-    assert (whole["let_through"].str.split() == whole["text"].str.split()).all()
 
 
 def test_planted_truth_stands_for_people_on_a_random_sample() -> None:
@@ -421,12 +390,6 @@ def test_prompts_for_a_language_model_stand_once(
 # --- parameters -------------------------------------------------------------------------------
 
 
-def test_parts_without_texts_are_left_out() -> None:
-    left_out = validate("biasalert", {}).left_out()
-    assert left_out == {"part:pairs": "pairs_path", "part:ablation": "ablation"}
-    assert "part:answers" in validate("biasalert", {"answers_path": "none"}).left_out()
-
-
 @pytest.mark.parametrize(
     ("values", "says"),
     [
@@ -435,8 +398,6 @@ def test_parts_without_texts_are_left_out() -> None:
         ({"replies_paths": {"majority": "README.md"}}, "two judges are called majority"),
         ({"judges": ["majority", "majority"]}, "stands twice"),
         ({"pairs_path": "sample"}, "pairs_path: there is no sample of it"),
-        ({"judge_errors": {"keywords": [9, 10, 9]}}, "judge_errors: keywords: give four counts"),
-        ({"judge_errors": {"keywords": [11, 10, 9, 10]}}, "judge_errors: keywords: give four"),
         ({"prompt": "theirs"}, "prompt"),
     ],
 )
