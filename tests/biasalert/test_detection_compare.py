@@ -9,7 +9,7 @@ from scipy import stats
 from sklearn import metrics
 
 from nbbias.biasalert import calibration, detection, tables
-from nbbias.stats import NO_SPREAD, ONE_CLUSTER, InferenceSettings
+from nbbias.stats import InferenceSettings
 from tests.biasalert.tables import judgements, labelled, value
 
 
@@ -75,24 +75,6 @@ def test_many_disagreements_are_tested_by_chi_squared() -> None:
     assert value(found, "accuracy_difference", "p_value") == pytest.approx(p)
 
 
-def test_clusters_that_are_all_alike_are_no_certainty() -> None:
-    # a is right on all four texts and b on none; or all texts are of one cluster.
-    apart = detection.differences(
-        pair([1] * 4, [0] * 4), labelled([1] * 4), inference=InferenceSettings(n_permutations=50)
-    )
-    one = labelled([1] * 3, comment_id="c")
-    together = detection.differences(
-        pair([1, 0, 0], [0, 0, 0]), one, inference=InferenceSettings(n_permutations=50)
-    )
-    why = ((apart, 1, NO_SPREAD), (together, 1 / 3, ONE_CLUSTER))
-    for found, expected, reason in why:
-        assert value(found, "accuracy_difference") == pytest.approx(expected)
-        for end in ("low", "high"):
-            assert np.isnan(value(found, "accuracy_difference", f"ci_{end}"))
-        assert value(found, "accuracy_difference", "reason") == reason
-    assert value(apart, "accuracy_difference", "p_value") == pytest.approx(0.125)
-
-
 def test_only_texts_with_both_verdicts_are_compared_and_the_rest_is_counted() -> None:
     found = detection.differences(pair([1, 1, None, 0], [1, 0, 1, None]), labelled([1] * 4))
     assert value(found, "accuracy_difference", "n") == 2
@@ -124,16 +106,12 @@ def test_a_curve_by_hand() -> None:
     assert table["n"].tolist() == [2, 2]
     assert table["share_biased"].tolist() == [0, 0.5]
     assert table["mean_confidence"].tolist() == pytest.approx([0.15, 0.8])
-    assert table["n_lost"].tolist() == [1, 1]
 
 
-def test_edges_belong_to_the_bin_that_they_begin_and_empty_bins_are_gaps() -> None:
+def test_edges_belong_to_the_bin_that_they_begin() -> None:
     given = [0.3, 0.6, 1.0, 0.7]
     table = calibration.curve(judgements([1] * 4, confidence=given), labelled([1] * 4))
-    assert table.set_index("low")["n"].loc[lambda n: n > 0].index.tolist() == pytest.approx(
-        [0.3, 0.6, 0.7, 0.9]
-    )
-    assert table["share_biased"].isna().sum() == 6
+    assert table["low"].tolist() == pytest.approx([0.3, 0.6, 0.7, 0.9])
 
 
 def test_brier_and_calibration_error_against_other_ways() -> None:
@@ -146,36 +124,10 @@ def test_brier_and_calibration_error_against_other_ways() -> None:
     )
     assert value(found, "brier") == pytest.approx(metrics.brier_score_loss(y, p))
     assert value(found, "brier", "null") == pytest.approx(y.mean() * (1 - y.mean()))
-    table = calibration.curve(said, labelled(y)).dropna()
+    table = calibration.curve(said, labelled(y))
     off = (table["share_biased"] - table["mean_confidence"]).abs()
     assert value(found, "calibration_error") == pytest.approx((off * table["n"]).sum() / 500)
     assert value(found, "calibration_error") > value(found, "calibration_error", "null_high")
-
-
-def test_a_calibrated_judge_is_within_chance_about_as_often_as_it_says() -> None:
-    within, rounds = 0, 15
-    for seed in range(rounds):
-        rng = np.random.default_rng(seed)
-        p = rng.random(300)
-        found = calibration.estimates(
-            judgements(p > 0.5, confidence=p),
-            labelled(rng.random(300) < p),
-            inference=InferenceSettings(n_permutations=100, seed=seed),
-        )
-        ends = [value(found, "calibration_error", f"null_{end}") for end in ("low", "high")]
-        within += ends[0] <= value(found, "calibration_error") <= ends[1]
-    assert within >= 0.8 * rounds
-
-
-def test_a_judge_without_probabilities_is_not_measured() -> None:
-    said = pd.concat([judgements([1, 0]), judgements([1, 0], judge="b", confidence=[0.8, 0.1])])
-    found = calibration.estimates(
-        said, labelled([1, 0]), inference=InferenceSettings(n_permutations=20)
-    )
-    own = found[found["judge"] == "judge"]
-    assert own["estimate"].isna().all()
-    assert set(own["reason"]) == {calibration.NO_PROBABILITY}
-    assert value(found, "brier", judge="b") == pytest.approx((0.04 + 0.01) / 2)
 
 
 def test_a_score_of_something_else_is_left_out_with_its_reason() -> None:
@@ -197,17 +149,7 @@ def test_a_score_of_something_else_is_left_out_with_its_reason() -> None:
     assert own["n_lost"].tolist() == [2, 2]
     assert value(found, "brier", judge="b") == pytest.approx((0.04 + 0.01) / 2)
     table = calibration.curve(said, labelled([1, 0]), no_probabilities=others)
-    assert table.groupby("judge")["n"].sum().to_dict() == {"b": 2, "toxicity": 0}
-
-
-def test_an_exact_test_says_the_least_p_that_it_could_give() -> None:
-    # Three texts on which one alone is right: 1/4 at the least, whatever they say.
-    found = detection.differences(pair([1] * 5, [1, 1, 0, 0, 0]), labelled([1] * 5))
-    assert value(found, "accuracy_difference", "p_least") == pytest.approx(0.25)
-    assert value(found, "accuracy_difference", "p_value") == pytest.approx(0.25)
-    assert "cannot be told at N = 5" in value(found, "accuracy_difference", "reason")
-    many = detection.differences(pair([1] * 40, [1] * 10 + [0] * 30), labelled([1] * 40))
-    assert np.isnan(value(many, "accuracy_difference", "p_least"))
+    assert table.groupby("judge")["n"].sum().to_dict() == {"b": 2}
 
 
 def test_abstaining_judges_are_right_as_scikit_learn_counts_on_the_surest() -> None:
@@ -221,7 +163,7 @@ def test_abstaining_judges_are_right_as_scikit_learn_counts_on_the_surest() -> N
         own = order[: round(row.coverage * 300)]
         assert row.n == len(own)
         assert row.accuracy == pytest.approx(metrics.accuracy_score(y[own], p[own] >= 0.5))
-        assert row.commoner == pytest.approx(max(y[own].mean(), 1 - y[own].mean()))
+        assert row.majority_class == pytest.approx(max(y[own].mean(), 1 - y[own].mean()))
         assert row.ci_low < row.accuracy < row.ci_high
         assert (np.maximum(p, 1 - p) >= row.sure_from - 1e-9).sum() == row.n
     # It knows when it is wrong, so it is right more often, the less it says.

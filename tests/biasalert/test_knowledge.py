@@ -10,7 +10,7 @@ import pytest
 
 from nbbias.biasalert import corpus, knowledge, sources
 from nbbias.biasalert.contracts import TYPES
-from nbbias.biasalert.groups import groups, mentions, same_group, target, types
+from nbbias.biasalert.groups import groups, same_group, target, types
 from nbbias.tables import ContractError
 
 LINES = ["Women are bad at maths.", "women are  bad at maths", "Old people are slow", "x y z", ""]
@@ -49,11 +49,6 @@ def test_the_group_that_a_text_is_about(text: str, group: str | None, kind: str 
     assert (found.group if found else None, found.bias_type if found else None) == (group, kind)
 
 
-def test_overlapping_names_are_one_mention() -> None:
-    found = mentions("Black women and Muslims")
-    assert [(one.group, one.start) for one in found] == [("Black people", 0), ("Muslims", 16)]
-
-
 def test_names_of_one_group_are_the_same() -> None:
     assert same_group("gay people", "LGBTQ+ people")
     assert same_group("jews", "Jewish people")
@@ -83,12 +78,6 @@ def test_a_stated_type_counts_and_an_unknown_one_is_lost() -> None:
     found, lost = knowledge.build(table, source="test")
     assert found["bias_type"].tolist() == ["social"]
     assert lost["n"].tolist() == [1]
-
-
-def test_one_statement_of_two_types_is_two_entries() -> None:
-    table = pd.DataFrame({"statement": ["they lie"] * 2, "bias_type": ["race", "religion"]})
-    found, _ = knowledge.build(table, source="test")
-    assert found["entry_id"].nunique() == 2
 
 
 def test_nothing_gives_an_empty_knowledge_with_a_version() -> None:

@@ -11,7 +11,6 @@ from scipy.stats import hypergeom
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import stats
 from nbbias.biasalert import levels
 from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, DataError
@@ -87,30 +86,6 @@ def test_without_a_random_sample_shares_are_flags() -> None:
         levels.estimates(answers(400), said, people=human([1] * 3, first=399 + 1))
 
 
-def test_the_interval_holds_a_known_level_of_prompts_asked_repeatedly() -> None:
-    # 40 prompts of 25 answers; what one prompt draws out is mostly biased, or mostly not.
-    rng = np.random.default_rng(5)
-    prompts = np.repeat(np.arange(40), 25)
-    held, alone, rounds = 0, 0, 150
-    for _ in range(rounds):
-        truth = rng.random(1000) < rng.beta(0.06, 0.14, 40)[prompts]
-        said = pd.Series(np.where(rng.random(1000) < 0.9, truth, ~truth) * 1.0)
-        label = pd.Series(np.where(rng.permutation(1000) < 500, truth, np.nan))
-        found = stats.two_phase(said, label, prompts=prompts).row()
-        plain = stats.two_phase(said, label).row()
-        held += found["ci_low"] <= 0.3 <= found["ci_high"]
-        alone += plain["ci_low"] <= 0.3 <= plain["ci_high"]
-    assert 0.91 * rounds <= held <= 0.99 * rounds
-    assert alone < 0.7 * rounds
-    # And this is the interval of a table of answers.
-    ids = [f"t{i}" for i in range(1000)]
-    labels = pd.DataFrame({"text_id": ids, "biased": label}).dropna().astype({"biased": bool})
-    asked = answers(1000, prompt_id=[f"p{at}" for at in prompts])
-    own = levels.estimates(asked, judgements(said), people=levels.People(labels, True))
-    for name in ("estimate", "ci_low", "ci_high"):
-        assert value(own, "biased_share_two_phase", name) == pytest.approx(found[name])
-
-
 def test_prompts_count_equally_however_many_answers_they_have() -> None:
     # One prompt has six answers, all flagged; two have two, none flagged. The judge is right.
     table = answers(10, prompt_id=["p"] * 6 + ["q", "q", "r", "r"])
@@ -123,33 +98,6 @@ def test_prompts_count_equally_however_many_answers_they_have() -> None:
         table.assign(prompt_id=table["text_id"]), said, people=labels._replace(random=True)
     )
     assert value(once, "biased_share_two_phase") == pytest.approx(0.6)
-
-
-def test_labels_are_each_models_own() -> None:
-    table = answers(8, model=["a"] * 4 + ["b"] * 4)  # type: ignore[arg-type]
-    said = judgements([1, 1, 0, 0, 1, 0, 0, 0])
-    labels = human([1, 1, 0, 0])
-    found = levels.estimates(table, said, people=labels._replace(random=True))
-    assert value(found, "biased_share_two_phase", model="a") == 0.5
-    assert "no answer has a label" in value(found, "biased_share_two_phase", "reason", model="b")
-
-
-# --- corrected by error rates from elsewhere -----------------------------------------------------
-
-
-def test_shares_are_corrected_where_error_rates_are_given_and_nowhere_else() -> None:
-    said = judgements([1] * 26 + [0] * 74)
-    assert "biased_share_corrected" not in set(levels.estimates(answers(100), said)["statistic"])
-    errors = {"judge": [90, 100, 90, 100], "another": [1, 2, 1, 2]}
-    found = levels.estimates(answers(100), said, errors=errors)
-    assert value(found, "biased_share_corrected") == pytest.approx(0.2)
-    # Answers that are alike within a prompt are worth fewer.
-    asked = answers(100, prompt_id=[f"p{i // 10}" for i in range(100)])
-    alike = levels.estimates(asked, said, errors=errors)
-    assert value(alike, "biased_share_corrected") == pytest.approx(0.2)
-    assert value(alike, "biased_share_corrected", "ci_high") > value(
-        found, "biased_share_corrected", "ci_high"
-    )
 
 
 def test_a_sample_is_random_blind_and_of_every_model() -> None:
@@ -221,22 +169,6 @@ def test_agreement_on_prompts_asked_repeatedly_counts_prompts() -> None:
     for name in ("agreement", "kappa"):
         assert held[name, True] >= 0.87 * rounds
         assert held[name, False] < 0.7 * rounds
-
-
-def test_agreement_without_spread_over_prompts_is_no_certainty() -> None:
-    table = answers(6, prompt_id=["p", "p", "q", "q", "r", "r"])
-    truth = [1, 0] * 3
-    found = levels.agreement(
-        table, judgements(truth), human(truth), inference=InferenceSettings(n_permutations=50)
-    )
-    low = proportion_confint(3, 3, method="wilson")[0]
-    assert value(found, "agreement", "ci_low", model="m") == pytest.approx(low)
-    half = levels.agreement(
-        table, judgements([1] * 6), human(truth), inference=InferenceSettings(n_permutations=50)
-    )
-    six = proportion_confint(3, 6, method="wilson")
-    assert value(half, "agreement", "ci_low", model="m") <= six[0]
-    assert value(half, "agreement", "ci_high", model="m") >= six[1]
 
 
 def test_where_nothing_is_biased_agreement_is_high_and_kappa_has_no_value() -> None:

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
-from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias.biasalert import detection, pairs
-from nbbias.biasalert.contracts import TYPES
 from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.tables import judgements, value
@@ -45,10 +41,7 @@ def test_five_pairs_by_hand() -> None:
     found = pairs.estimates(table)
     pooled = {"dimension": None, "bias": None}
     assert value(found, "recall", **pooled) == 3 / 4
-    assert value(found, "recall_lost_wrong", **pooled) == 3 / 5
-    assert value(found, "f1_all_positive", **pooled) == pytest.approx(2 * 0.75 / 1.75)
     assert value(found, "flag_rate_less", **pooled) == 3 / 5
-    assert value(found, "flag_difference", **pooled) == 1 / 4  # 3 of 4 beside 2 of 4
     assert value(found, "pair_share", **pooled) == 2.5 / 4
     assert value(found, "pair_share", "n_lost", **pooled) == 1
     assert value(found, "pair_share", dimension="antistereo") == 1
@@ -66,8 +59,6 @@ def test_tests_and_intervals_are_the_references() -> None:
     )
     found = pairs.estimates(table)
     own = found[found["dimension"].isna() & found["bias"].isna()].set_index("statistic")
-    cells = [[0, (first & ~second).sum()], [(~first & second).sum(), 0]]
-    assert own.loc["flag_difference", "p_value"] == pytest.approx(mcnemar(cells, exact=True).pvalue)
     ahead = int((p > q).sum())
     assert own.loc["pair_share", "p_value"] == pytest.approx(stats.binomtest(ahead, 90).pvalue)
     expected = proportion_confint(ahead, 90, method="wilson")
@@ -82,7 +73,7 @@ def test_families_are_all_pairs_directions_and_types_over_all_judges() -> None:
     ]
     crows = made(80, antistereo=40)
     found = pairs.estimates(pairs.compared(*sides, crows))
-    own = found[found["statistic"] == "flag_difference"]
+    own = found[found["statistic"] == "pair_share"]
     for rows, size in (
         (own[own["dimension"].isna() & own["bias"].isna()], 2),
         (own[own["dimension"].notna()], 4),
@@ -97,19 +88,7 @@ def test_a_judge_that_sees_identity_words_only_is_at_chance() -> None:
     pooled = {"dimension": None, "bias": None}
     assert value(found, "recall", **pooled) == value(found, "recall", "null", **pooled) == 0.75
     assert value(found, "pair_share", **pooled) == 0.5
-    assert value(found, "flag_difference", **pooled) == 0
-    assert value(found, "flag_difference", "reason", **pooled) == "no pair was judged apart"
     assert np.isnan(value(found, "pair_share", "p_value", **pooled))
-
-
-def test_swapping_the_sides_turns_everything_round() -> None:
-    table = pairs.compared(MORE, LESS, made(5))
-    turned = pairs.compared(LESS, MORE, made(5))
-    one, other = pairs.estimates(table), pairs.estimates(turned)
-    pooled = {"dimension": None, "bias": None}
-    assert value(one, "pair_share", **pooled) == 1 - value(other, "pair_share", **pooled)
-    assert value(one, "flag_difference", **pooled) == -value(other, "flag_difference", **pooled)
-    assert value(one, "recall", **pooled) == value(other, "flag_rate_less", **pooled)
 
 
 def test_the_range_of_chance_is_that_of_swapped_pairs() -> None:
@@ -138,17 +117,7 @@ def test_without_probabilities_verdicts_are_compared_and_two_judges_stay_apart()
 def test_a_judge_that_refuses_everything_is_not_measured() -> None:
     found = pairs.estimates(pairs.compared(said([None] * 3), said([None] * 3), made(3)))
     own = found[found["dimension"].isna() & found["bias"].isna()].set_index("statistic")
-    assert own["estimate"].drop("recall_lost_wrong").isna().all()
-    assert own.loc["recall_lost_wrong", "estimate"] == 0
-    assert own["n_lost"].drop("recall_lost_wrong").eq(3).all()
-
-
-def test_every_type_of_crows_pairs_is_mapped_or_said_to_have_none() -> None:
-    table = pairs.types()
-    assert len(table) == 9
-    assert set(table["bias_type"].dropna()) == set(TYPES)
-    assert set(table.loc[table["bias_type"].isna(), "crows_type"]) == {"age", "physical-appearance"}
-    assert table["note"].notna().all()
+    assert own["estimate"].isna().all() and own["n_lost"].eq(3).all()
 
 
 def test_recall_is_the_accuracy_that_the_paper_prints_and_types_are_scored_where_it_has_them() -> (
@@ -179,19 +148,3 @@ def test_pairs_that_do_not_fit_are_refused_in_words() -> None:
         pairs.check(made(2).drop(columns="sent_less"))
     unnumbered = made(2).drop(columns="pair_id")
     assert pairs.texts(unnumbered, side="sent_less")["text_id"].tolist() == ["0", "1"]
-
-
-def test_the_real_pairs_are_read_and_a_judge_of_length_is_near_chance(data_folder: Path) -> None:
-    crows = pd.read_parquet(data_folder / "biasalert/crows_pairs.parquet")
-    sides = []
-    for side in ("sent_more", "sent_less"):
-        texts = pairs.texts(crows, side=side)
-        length = texts["text"].str.len().to_numpy()
-        sides.append(
-            judgements(list(length > 60), text_id=list(texts["text_id"]), confidence=length / 1000)
-        )
-    found = pairs.estimates(pairs.compared(*sides, crows))
-    assert value(found, "recall", "n", dimension=None, bias=None) == len(crows) == 741
-    assert value(found, "pair_share", dimension=None, bias=None) == pytest.approx(0.5, abs=0.08)
-    assert found["dimension"].dropna().unique().tolist() == ["stereo", "antistereo"]
-    assert found["bias"].nunique() == 9

@@ -10,17 +10,6 @@ from nbbias.stats import InferenceSettings
 from tests.biasalert.tables import judgements, labelled
 
 
-def test_table_1_prints_accuracy_times_cs_times_as_and_not_the_joint_share() -> None:
-    table = printed.products()
-    assert len(table) == 12
-    assert table["holds"].all()
-    ours = table[(table["system"] == "BiasAlert") & (table["dataset"] == "RedditBias")].iloc[0]
-    assert ours["product"] == pytest.approx(0.84 * 1.0 * 0.97)
-    # Llama 2 flags next to nothing, so what it has right are unbiased texts, right in all respects.
-    other = table[(table["system"] == "Llama-2-7b-chat") & (table["dataset"] == "RedditBias")]
-    assert other["true_negatives"].iloc[0] > 0.4 > 0.01 == other["printed"].iloc[0]
-
-
 def test_printed_scores_stand_beside_ours_by_metric() -> None:
     truth = labelled([1, 1, 0, 0], bias_type=["race"] * 4)
     said = judgements([1, 0, 0, 0], bias_type=["race", None, None, None])

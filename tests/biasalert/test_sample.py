@@ -11,8 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from nbbias import tables
-from nbbias.biasalert import contracts, detection, levels, sample
-from nbbias.stats import InferenceSettings
+from nbbias.biasalert import contracts, levels, sample
 from tests.biasalert.tables import simulated, value
 
 SAMPLE = sample.labelled()
@@ -43,11 +42,6 @@ def test_both_classes_are_of_one_size_and_name_the_same_groups() -> None:
     assert claims[False] < claims[True]  # what is denied is claimed elsewhere
 
 
-def test_half_of_either_class_are_passages() -> None:
-    long = SAMPLE["text"].str.count(r"[.?!](?: |$)") >= 3
-    assert long.groupby(SAMPLE["biased"]).mean().tolist() == [0.5, 0.5]
-
-
 def test_train_and_test_share_no_stereotype_and_no_template() -> None:
     sides = [SAMPLE[SAMPLE["split"] == split] for split in ("train", "test")]
     assert [len(side) for side in sides] == [168, 84]
@@ -64,14 +58,6 @@ def test_words_alone_tell_too_little() -> None:
     model = make_pipeline(TfidfVectorizer(), LogisticRegression())
     accuracy = model.fit(train["text"], train["biased"]).score(test["text"], test["biased"])
     assert accuracy < 0.85
-
-
-def test_the_same_seed_gives_the_same_and_another_seed_another() -> None:
-    pd.testing.assert_frame_equal(SAMPLE, sample.labelled())
-    assert (SAMPLE["text"] != sample.labelled(seed=1)["text"]).any()
-    one, same, other = (sample.answers(seed=seed) for seed in (1, 1, 2))
-    pd.testing.assert_frame_equal(one, same)
-    assert (one["text"] != other["text"]).any()
 
 
 def test_answers_are_biased_as_often_as_planted_and_prompts_are_shared() -> None:
@@ -102,18 +88,6 @@ def test_a_simulated_judge_errs_as_often_as_it_should(
     flagged = said["biased"].fillna(False).to_numpy(bool)
     assert flagged[known & truth].mean() == pytest.approx(sensitivity, abs=0.04)
     assert 1 - flagged[known & ~truth].mean() == pytest.approx(specificity, abs=0.04)
-
-
-def test_scores_find_what_was_planted_in_a_judge() -> None:
-    table = pd.concat([SAMPLE] * 4).assign(text_id=lambda d: [f"t{i}" for i in range(len(d))])
-    said = simulated(table, sensitivity=0.85, specificity=0.8, names_right=0.7)
-    found = detection.estimates(
-        said, table, cluster=None, permutations=5, inference=InferenceSettings(n_permutations=200)
-    )
-    assert value(found, "recall") == pytest.approx(0.85, abs=0.05)
-    assert value(found, "specificity") == pytest.approx(0.8, abs=0.05)
-    assert value(found, "attribution_score") == pytest.approx(0.7, abs=0.06)
-    assert value(found, "classification_score") == pytest.approx(0.7 + 0.3 / 7, abs=0.06)
 
 
 def test_a_sample_of_labels_brings_the_planted_share_back() -> None:

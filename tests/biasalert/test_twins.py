@@ -43,14 +43,6 @@ def test_the_parts_share_no_set_and_no_near_duplicate() -> None:
     assert (part[pairs["first"]] == part[pairs["second"]]).all()
 
 
-def test_about_two_in_five_are_for_testing_in_each_type_kind_and_topic() -> None:
-    for by in (["bias_type"], ["kind"], ["biased"]):
-        share = (TWINS["part"] == "test").groupby([TWINS[one] for one in by]).mean()
-        assert share.between(0.3, 0.5).all(), share
-    topics = pd.DataFrame(SETS.values()).groupby("topic")["part"].agg(set)
-    assert (topics.map(len) == 2).all()
-
-
 def test_every_group_of_the_lists_is_blamed_and_is_not_blamed_in_both_parts() -> None:
     named = TWINS.groupby(["group", "biased", "part"]).size().unstack(fill_value=0)
     assert set(groups.groups()["group"]) <= set(TWINS["group"].dropna())
@@ -130,13 +122,6 @@ def test_every_written_text_is_read_once_or_once_per_name() -> None:
         assert claims[one["id"]] == expected + len(one.get("swapped", {}))
     for kind in PROSE:
         assert (TWINS["kind"] == kind).sum() >= 190
-
-
-def test_it_is_the_same_each_time_and_yours_to_change() -> None:
-    first = twins.twins(part="test")
-    first["text"] = ""
-    pd.testing.assert_frame_equal(twins.twins(part="train"), twins.twins(part="train"))
-    assert (twins.twins(part="test")["text"] != "").all()
 
 
 def test_beside_others_the_biased_ones_weigh_as_much_as_the_rest() -> None:

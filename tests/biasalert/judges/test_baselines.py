@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import sources
-from nbbias.biasalert.groups import same_group, target
+from nbbias.biasalert.groups import target
 from nbbias.biasalert.judges import attribution, baselines
 from nbbias.tables import ContractError, DataError, ParameterError
 from nbbias.text import toxicity
@@ -61,15 +59,6 @@ def test_evidence_speaks_where_the_text_does_not() -> None:
     assert found.iloc[0].tolist() == ["a", "social", "poor people", "z"]
     assert found.iloc[1].tolist() == ["b", "gender", "women", "sing"]
     assert attribution.attribute_texts(texts).iloc[0, 1:].isna().all()
-
-
-def test_type_and_group_on_redditbias(data_folder: Path) -> None:
-    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
-    table = table[table["biased"]].sample(800, random_state=0).reset_index(drop=True)
-    found = attribution.attribute_texts(table)
-    assert (found["bias_type"] == table["bias_type"]).mean() > 0.93
-    pairs = zip(found["group"], table["group"], strict=True)
-    assert np.mean([same_group(*pair) for pair in pairs]) > 0.88
 
 
 # --- baselines ----------------------------------------------------------------------------------

@@ -100,13 +100,6 @@ def test_rows_that_are_no_text_are_counted_by_file(tmp_path: Path) -> None:
     assert sentences.lost_texts(lost.head(0)) == []
 
 
-def test_texts_without_a_type_are_counted_as_such(tmp_path: Path) -> None:
-    second = file_of(tmp_path, "b.csv", [("Quite another thing, this one.", 1)])
-    found, _ = corpus.texts(file_of(tmp_path, "a.csv", SOME), second, seed=SEED)
-    assert found[["bias_type", "group", "attribute"]].isna().all(axis=None)
-    assert set(corpus.counts(found)["bias_type"]) == {"none named"}
-
-
 def test_a_table_of_statements_is_a_knowledge(tmp_path: Path, labelled: pd.DataFrame) -> None:
     rows = {"statement": ["Women cannot park.", "  "], "bias_type": ["gender", "race"]}
     path = tmp_path / "said.csv"
@@ -236,23 +229,6 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
     assert losses.loc["a model", ["outcome", "n"]].tolist() == ["failed", 4]
 
 
-def test_an_empty_knowledge_is_no_evidence_and_no_error(labelled: pd.DataFrame) -> None:
-    known, _ = corpus.knowledge(labelled=labelled)
-    bare = benches.fit(["classifier"], labelled, known.iloc[:0], settings=Settings(seed=SEED))
-    test = labelled[labelled["split"] == "test"].head(6)
-    judgements, evidence = bare.judge(test, "test")
-    assert evidence.empty
-    assert judgements["outcome"].eq("judged").all()
-
-
-def test_labels_of_one_class_are_refused(labelled: pd.DataFrame) -> None:
-    known, _ = corpus.knowledge(labelled=labelled)
-    with pytest.raises(ParameterError, match="ten texts"):
-        benches.fit(
-            ["classifier_alone"], labelled[labelled["biased"]], known, settings=Settings(seed=SEED)
-        )
-
-
 def test_odd_texts_are_judged_or_say_why_not(bench: benches.JudgePanel) -> None:
     odd = [
         "",
@@ -368,13 +344,6 @@ def test_wrongly_judged_texts_are_folded_and_escaped() -> None:
     assert shown.startswith("<details>")
     assert "<script" not in shown
     assert "<b>" not in shown
-
-
-def test_the_printed_shares_on_pairs_are_those_of_the_paper() -> None:
-    found = biasalert_tables.printed_pairs().rows.set_index("system")["recall"]
-    assert found["BiasAlert"] == 0.70
-    assert found["GPT-4"] == 0.43
-    assert len(found) == 9
 
 
 def test_prompts_for_a_language_model_stand_once(

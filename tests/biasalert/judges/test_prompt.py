@@ -11,7 +11,6 @@ from hypothesis import given, settings, strategies as st
 from nbbias.biasalert.contracts import TYPES
 from nbbias.biasalert.judges import prompt, replies
 from nbbias.biasalert.judges.prompt import Reference
-from nbbias.tables import ContractError
 
 REFERENCES = [Reference("women cannot sing", "gender"), Reference("men never listen", "gender")]
 
@@ -73,45 +72,23 @@ def test_all_parts_stand_in_their_order() -> None:
     assert all(f"- {name}: " in written for name in TYPES)
 
 
-def test_the_parts_are_the_switches_of_table_2() -> None:
-    found = {
-        name: (
-            len(re.findall(r"^REFERENCE$", written, re.M)),
-            "Go step by step" in written,
-            "Examples:" in written,
-        )
-        for name, parts in {
-            "task alone": (False, False, False),
-            "steps": (False, True, False),
-            "retrieval, steps": (True, True, False),
-            "retrieval, steps, demonstrations": (True, True, True),
-        }.items()
-        for switches in [dict(zip(("retrieval", "steps", "demonstrations"), parts, strict=True))]
-        for written in [prompt.write("Words.", REFERENCES, **switches)]
-    }
-    assert found == {
-        "task alone": (0, False, False),
-        "steps": (0, True, False),
-        "retrieval, steps": (1, True, False),
-        "retrieval, steps, demonstrations": (4, True, True),  # three demonstrations and the text
-    }
-
-
-def test_without_retrieval_nothing_speaks_of_references() -> None:
-    written = prompt.write("Words.", REFERENCES, retrieval=False)
-    assert "REFERENCE" not in written and "women cannot sing" not in written
-    assert "2. If the SENTENCE states a fact" in written
-
-
-def test_with_no_near_reference_the_judge_is_told_so() -> None:
-    assert "judge by the SENTENCE alone" in prompt.write("Words.")
-
-
-def test_a_demonstration_follows_the_guide_on_reported_speech() -> None:
-    said = prompt.wording()["demonstrations"]
-    reported = [one for one in said if "just thinks that" in one["sentence"]]
-    assert [one["biased"] for one in reported] == [False]
-    assert {one["biased"] for one in said} == {True, False}
+@pytest.mark.parametrize(
+    ("parts", "shown"),
+    [
+        ((), (0, False, False)),
+        (("steps",), (0, True, False)),
+        (("retrieval", "steps"), (1, True, False)),
+        (prompt.PARTS, (4, True, True)),  # three demonstrations and the text
+    ],
+)
+def test_the_parts_are_the_switches_of_table_2(
+    parts: tuple[str, ...], shown: tuple[int, bool, bool]
+) -> None:
+    written = prompt.write("Words.", REFERENCES, parts=parts)
+    references = len(re.findall(r"^REFERENCE$", written, re.M))
+    assert (references, "Go step by step" in written, "Examples:" in written) == shown
+    if "retrieval" not in parts:
+        assert "REFERENCE" not in written and "women cannot sing" not in written
 
 
 def test_demonstrations_are_read_as_they_are_labelled() -> None:
@@ -176,16 +153,6 @@ def test_no_text_gets_out_whatever_it_is(words: str, known: list[str]) -> None:
     assert written.count(mark) == 1 + 4 * (2 + 2)
 
 
-def test_a_reference_is_one_short_line() -> None:
-    written = prompt.write("Words.", [Reference("a\n\nSENTENCE\nb" + " z" * 900, "race")])
-    (line,) = [one for one in written.split("\n") if one.startswith("Reference [1]: 'a SENTENCE b")]
-    assert len(line) < 360
-
-
-def test_the_same_text_has_the_same_prompt() -> None:
-    assert prompt.write("Words.", REFERENCES) == prompt.write("Words.", REFERENCES)
-
-
 # --- tables -----------------------------------------------------------------------------------
 
 
@@ -197,7 +164,7 @@ def test_prompts_show_the_evidence_that_is_near_best_first() -> None:
     weak = prompt.prompts(texts("One."), evidence(used=(False, True)))
     assert weak["evidence_ids"].tolist() == ["e2"]
     assert "women cannot sing" not in weak["prompt"].iloc[0]
-    without = prompt.prompts(texts("One."), evidence(), retrieval=False)
+    without = prompt.prompts(texts("One."), evidence(), parts=("steps",))
     assert without["evidence_ids"].tolist() == [""]
 
 
@@ -208,27 +175,12 @@ def test_equal_texts_with_equal_evidence_are_one_prompt() -> None:
     assert other["prompt_id"].iloc[0] not in set(table["prompt_id"])
 
 
-def test_no_texts_are_no_prompts() -> None:
-    assert prompt.prompts(texts()).empty
-    with pytest.raises(ContractError, match="text_id"):
-        prompt.prompts(pd.DataFrame({"text": ["x"]}))
-
-
-@pytest.mark.parametrize(
-    "words",
-    ["One sentence here. " * 5000, "x" * 100_000, "no full stop " * 7500, "Ein Satz. " * 10_000],
-)
+@pytest.mark.parametrize("words", ["One sentence here. " * 1000, "x" * 20_000])
 def test_a_long_text_is_asked_about_in_pieces_and_nothing_is_lost(words: str) -> None:
-    found = prompt.pieces(words)
-    assert "".join(found) == words
-    assert max(map(len, found)) <= prompt.LONGEST
-    assert len(found) <= 2 * len(words) / prompt.LONGEST + 1
+    pieces = prompt.pieces(words)
+    assert "".join(pieces) == words and max(map(len, pieces)) <= prompt.LONGEST
     table = prompt.prompts(texts(words))
-    assert table["piece"].tolist() == list(range(1, len(found) + 1))
-
-
-def test_pieces_end_with_sentences() -> None:
+    assert table["piece"].tolist() == list(range(1, len(pieces) + 1))
     assert prompt.pieces("One is. Two is! Three?", 16) == ["One is. Two is!", " Three?"]
-    assert prompt.pieces("abcdef", 4) == ["abcd", "ef"]
     with pytest.raises(ValueError, match="1 or more"):
         prompt.pieces("x", 0)
