@@ -240,16 +240,16 @@ def levels(*references: str, **more: object) -> pd.DataFrame:
 
 
 def test_chance_has_a_row_per_claim_and_reference() -> None:
-    table = levels("words", "sentences")
+    table = levels("permutation", "replicate")
     assert list(table) == list(levels()) == list(tables.CHANCE.columns)
     assert table["null"].tolist() == [0.1, 0.2]
     assert (table["confidence"] == 0.95).all()
     with pytest.raises(ContractError, match="reference: is no known reference"):
         levels("letters")
     with pytest.raises(ContractError, match="twice"):
-        levels("words", "words")
+        levels("permutation", "permutation")
     with pytest.raises(ContractError, match="ends below its beginning"):
-        levels("words", null_low=1.0, null_high=0.0)
+        levels("permutation", null_low=1.0, null_high=0.0)
 
 
 def test_the_leading_reference_stands_in_the_estimate() -> None:
@@ -257,18 +257,18 @@ def test_the_leading_reference_stands_in_the_estimate() -> None:
         [CLAIM | {"estimate": 0.5, "null": 0.0}, CLAIM | {"estimate": 0.5, "group": "he"}],
         study="biased_prompts",
     )
-    both = levels("words", "sentences", p_value=0.04, test="permutation")
-    led = tables.with_chance(found, both, lead=["sentences", "words"])
+    both = levels("permutation", "replicate", p_value=0.04, test="permutation")
+    led = tables.with_chance(found, both, lead=["replicate", "permutation"])
     assert led["null"].tolist() == pytest.approx([0.2, np.nan], nan_ok=True)
     assert led["excess"].tolist() == pytest.approx([0.3, np.nan], nan_ok=True)
     assert led["p_value"].iloc[0] == 0.04
     assert led["test"].iloc[0] == "permutation"
     assert led["study"].tolist() == ["biased_prompts"] * 2
     tables.check(led, tables.ESTIMATES)
-    assert tables.with_chance(found, both, lead=["words"])["null"].iloc[0] == pytest.approx(0.1)
-    assert tables.with_chance(found, both, lead=["topics"]).equals(found)
+    assert tables.with_chance(found, both, lead=["permutation"])["null"].iloc[0] == pytest.approx(0.1)
+    assert tables.with_chance(found, both, lead=["verdicts"]).equals(found)
 
 
 def test_the_instrument_is_part_of_a_claim() -> None:
     found = tables.estimates([CLAIM | {"estimate": 0.5, "instrument": "j"}], study="news_bias")
-    assert tables.with_chance(found, levels("words"))["null"].isna().all()
+    assert tables.with_chance(found, levels("permutation"))["null"].isna().all()

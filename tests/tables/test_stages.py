@@ -77,7 +77,7 @@ def test_outside_of_a_run_only_what_is_always_kept_is_kept(
         calls.append(n)
         return 2 * n
 
-    once, always = tables.stage(double), tables.stage(always=True)(double)
+    once, always = tables.stage(double), tables.stage(double, always=True)
     assert [once(1), once(1), always(2), always(2)] == [2, 2, 4, 4]
     assert calls == [1, 1, 2]
     assert len(list((tmp_path / "nbbias" / "stages").iterdir())) == 1

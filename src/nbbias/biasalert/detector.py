@@ -261,7 +261,7 @@ def _about(
     }
 
 
-@tables.stage(always=True)
+@partial(tables.stage, always=True)
 def _fitted(source: _Source, stamps: tuple[str, ...]) -> dict[str, Any]:
     """Fit a judge; return what its models have learnt, its knowledge, and what is known of both."""
     train = _labelled(source)
@@ -285,7 +285,7 @@ def _fitted(source: _Source, stamps: tuple[str, ...]) -> dict[str, Any]:
     }
 
 
-@tables.stage(always=True)
+@partial(tables.stage, always=True)
 def _errors(source: _Source, stamps: tuple[str, ...]) -> pd.DataFrame:
     """Estimate how a judge does on claims and prose that no judge learns from."""
     judge, retrieve, about = _ready(source, stamps)

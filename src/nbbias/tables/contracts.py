@@ -62,73 +62,56 @@ class Contract:
 
 
 NOT_BLANK = Check(lambda s: s.str.strip() != "", "is blank")
+_SHARE = Check(lambda s: s.between(0, 1), "lies outside 0 to 1")
+_PLAIN = {
+    "name": Values("str", (NOT_BLANK,)),
+    "text": Values("str"),
+    "optional": Values("str", nullable=True),
+    "count": Values("int64", (Check(lambda s: s >= 0, "is below 0"),)),
+    "number": Values("float64", nullable=True),
+    "share": Values("float64", (_SHARE,), nullable=True),
+}
 
 
-def _text(*checks: Check, nullable: bool = False) -> Values:
-    return Values("str", checks, nullable)
-
-
-def _number(*checks: Check) -> Values:
-    return Values("float64", checks, nullable=True)
-
-
-def _count() -> Values:
-    return Values("int64", (Check(lambda s: s >= 0, "is below 0"),))
-
-
-def _columns(*, names: str, count: str = "", nullable: str = "") -> dict[str, Values]:
-    """Return columns of names (never blank), of a count, and of texts that may be missing."""
-    return {
-        **{name: _text(NOT_BLANK) for name in names.split()},
-        **{name: _count() for name in count.split()},
-        **{name: _text(nullable=True) for name in nullable.split()},
-    }
+def _columns(**columns: str) -> dict[str, Values]:
+    """Return columns by what they hold: names (never blank), texts, optional ones, numbers …"""
+    return {name: _PLAIN[kind] for kind, names in columns.items() for name in names.split()}
 
 
 #: One recorded answer of a model to one prompt of the LLMBI suite.
 ANSWERS = Contract(
-    _columns(names="dimension prompt model", count="sample", nullable="text"),
+    _columns(name="dimension prompt model", count="sample", optional="text"),
     unique=["model", "prompt", "sample"],
     name="ANSWERS",
 )
 
 #: One answer to one prompt of CoGS; a default has no identity.
 COGS_ANSWERS = Contract(
-    _columns(names="model task theme", count="sample", nullable="topic axis identity text"),
+    _columns(name="model task theme", count="sample", optional="topic axis identity text"),
     name="COGS_ANSWERS",
 )
 
 #: One reply of one judge; `order` is the identities as shown, joined by ``|``.
 COGS_JUDGEMENTS = Contract(
-    _columns(names="evaluator model task theme axis order", count="repeat", nullable="topic reply"),
+    _columns(name="evaluator model task theme axis order", count="repeat", optional="topic reply"),
     name="COGS_JUDGEMENTS",
 )
 
 #: One human article.
-ORIGINALS = Contract(
-    {"source": _text(), **_columns(names="article_id", nullable="text")}, name="ORIGINALS"
-)
+ORIGINALS = Contract(_columns(text="source", name="article_id", optional="text"), name="ORIGINALS")
 
 #: One text of one model for one article. `prompt` tells how it was asked for.
 GENERATIONS = Contract(
-    {
-        **_columns(names="article_id model", count="sample", nullable="text"),
-        **dict.fromkeys(["source", "prompt"], _text()),
-    },
+    _columns(name="article_id model", count="sample", optional="text", text="source prompt"),
     name="GENERATIONS",
 )
 
 #: One thing to ask: the text of the prompt. Further columns say what its answer belongs to.
-PROMPTS = Contract(_columns(names="prompt_id prompt"), unique=["prompt_id"], name="PROMPTS")
+PROMPTS = Contract(_columns(name="prompt_id prompt"), unique=["prompt_id"], name="PROMPTS")
 
 #: One row per unit and measure. `score` is NaN where it was not measured; `reason` says why.
 SCORES = Contract(
-    {
-        **dict.fromkeys(["model", "prompt", "measure", "instrument"], _text()),
-        "score": _number(),
-        "n": _count(),
-        "reason": _text(nullable=True),
-    },
+    _columns(text="model prompt measure instrument", number="score", count="n", optional="reason"),
     name="SCORES",
 )
 
@@ -138,15 +121,11 @@ UNTESTABLE = "cannot be told at N = "
 #: What an estimate stands beside: what was permuted or drawn anew, or which prose was read instead.
 REFERENCES = (*("permutation", "replicate", "identities", "verdicts"), "neutral prose")
 
-_SHARE = _number(Check(lambda s: s.between(0, 1), "lies outside 0 to 1"))
 _MEASURED_OR_REASON = Check(
     lambda d: d["estimate"].notna() | d["reason"].notna(), "a row without an estimate has no reason"
 )
 _INTERVAL_HOLDS = Check(
-    lambda d: (
-        d["ci_low"].isna()
-        | ((d["ci_low"] <= d["estimate"] + 1e-9) & (d["estimate"] <= d["ci_high"] + 1e-9))
-    ),
+    lambda d: d["ci_low"].isna() | d["estimate"].between(d["ci_low"] - 1e-9, d["ci_high"] + 1e-9),
     "an estimate lies outside its interval",
 )
 _LEVEL_STATED = Check(
@@ -157,32 +136,26 @@ _RANGE_HOLDS = Check(
     lambda d: d["null_low"].isna() | (d["null_low"] <= d["null_high"] + 1e-9),
     "a range of chance ends below its beginning",
 )
+_TESTED = _columns(optional="test", share="p_value p_adjusted confidence p_least")
 
 #: One row per claim: the estimate, its interval, N, losses, chance level, test and instrument.
 #: `confidence` is the level of the interval and of the range of chance; NaN where there is neither.
 #: `p_least` is the least p that the test could have given (of n permutations 1 / (n + 1)), NaN
 #: where it has no floor: a `p_value` at its floor is read as "at most".
 ESTIMATES = Contract(
-    {
-        **dict.fromkeys(ESTIMATE_KEYS, _text(nullable=True)),
-        **dict.fromkeys(ESTIMATE_VALUES, _number()),
-        **dict.fromkeys(["n", "n_lost"], _count()),
-        **dict.fromkeys(["test", "instrument", "reason"], _text(nullable=True)),
-        **dict.fromkeys(["p_value", "p_adjusted", "confidence", "p_least"], _SHARE),
-    },
+    _columns(optional=" ".join(ESTIMATE_KEYS), number=" ".join(ESTIMATE_VALUES))
+    | _columns(count="n n_lost", optional="instrument reason")
+    | _TESTED,
     checks=[_MEASURED_OR_REASON, _INTERVAL_HOLDS, _LEVEL_STATED],
     name="ESTIMATES",
 )
 
 #: One row per claim of ESTIMATES and reference: what the estimate would be by that chance.
 CHANCE = Contract(
-    {
-        **dict.fromkeys([*ESTIMATE_KEYS, "instrument"], _text(nullable=True)),
-        "reference": _text(Check(lambda s: s.isin(REFERENCES), "is no known reference")),
-        **dict.fromkeys(["null", "null_low", "null_high"], _number()),
-        "test": _text(nullable=True),
-        **dict.fromkeys(["p_value", "p_adjusted", "confidence", "p_least"], _SHARE),
-    },
+    _columns(optional=" ".join([*ESTIMATE_KEYS, "instrument"]))
+    | {"reference": Values("str", (Check(lambda s: s.isin(REFERENCES), "is no known reference"),))}
+    | _columns(number="null null_low null_high")
+    | _TESTED,
     checks=[_RANGE_HOLDS],
     unique=[*ESTIMATE_KEYS, "instrument", "reference"],
     name="CHANCE",

@@ -21,7 +21,7 @@ from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ParamSpec, TypeVar, overload
+from typing import Any, ParamSpec, TypeVar
 
 import joblib
 import numpy as np
@@ -76,15 +76,7 @@ def _require_private(folder: Path) -> None:
         )
 
 
-@overload
-def stage(function: Callable[P, T]) -> Callable[P, T]: ...
-
-
-@overload
-def stage(*, always: bool = False) -> Callable[[Callable[P, T]], Callable[P, T]]: ...
-
-
-def stage(function: Callable[..., Any] | None = None, *, always: bool = False) -> Any:
+def stage(function: Callable[P, T], *, always: bool = False) -> Callable[P, T]:
     """Keep what a function returns, under the hash of its arguments.
 
     The function must depend on its arguments alone: files and weights that it reads by name are
@@ -100,11 +92,9 @@ def stage(function: Callable[..., Any] | None = None, *, always: bool = False) -
     >>> squares(3)
     [0, 1, 4]
     """
-    if function is None:
-        return functools.partial(stage, always=always)
 
     @functools.wraps(function)
-    def staged(*args: Any, **kwargs: Any) -> Any:
+    def staged(*args: P.args, **kwargs: P.kwargs) -> T:
         folder = os.environ.get("NBBIAS_CACHE", "") or (default_cache() if always else "")
         return load_or_call(function, args, kwargs, folder=folder)
 
