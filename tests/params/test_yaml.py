@@ -164,7 +164,7 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "name of a number": ("seed: 1\n1: 2\n", "must hold lines of the form 'name: value'"),
     "name of a mapping": ("{a: 1}: 2\n", "not readable as YAML"),
     "long value": ("aggregation: " + "x" * 200_000, "'mean' or 'sum', but got 'xxx"),
-    "long path": ("answers_path: " + "x" * 200_000, "answers_path: is too long for a path"),
+    "long path": ("answers_path: " + "x" * 200_000, "answers_path: no such file"),
     "claim of lists": ("claims: [{statistic: [a], measure: {b: 1}}]", "measure must be text"),
 }
 

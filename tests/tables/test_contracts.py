@@ -265,7 +265,8 @@ def test_the_leading_reference_stands_in_the_estimate() -> None:
     assert led["test"].iloc[0] == "permutation"
     assert led["study"].tolist() == ["biased_prompts"] * 2
     tables.check(led, tables.ESTIMATES)
-    assert tables.with_chance(found, both, lead=["permutation"])["null"].iloc[0] == pytest.approx(0.1)
+    led = tables.with_chance(found, both, lead=["permutation"])
+    assert led["null"].iloc[0] == pytest.approx(0.1)
     assert tables.with_chance(found, both, lead=["verdicts"]).equals(found)
 
 

@@ -19,9 +19,6 @@ SAMPLE = "sample"
 #: The environment variable that names the folder at which relative paths start.
 START = "NBBIAS_START"
 
-#: No system has a longer path; what variables stand for is put in before one is looked up.
-_LONGEST = 4096
-
 _VARIABLE = re.compile(r"\$\{?(\w+)\}?")
 
 
@@ -55,23 +52,17 @@ def resolve(path: str) -> Path:
     >>> resolve("${SOME_FOLDER}/answers.csv").as_posix()
     'elsewhere/answers.csv'
     """
-    if len(path) > _LONGEST:
-        raise DataError(path[:200], "is too long for a path")
     path, _ = notes.split(path)
     unset = [name for name in _VARIABLE.findall(path) if name not in os.environ]
-    if unset and os.path.lexists(Path(os.environ.get(START, ""), path)):
-        unset = []  # a file whose name holds the sign
-    if unset:
+    if unset and not is_file(Path(os.environ.get(START, ""), path)):  # whose name may hold the sign
         names = " and ".join(dict.fromkeys(unset))
         raise DataError(path, f"set the environment variable {names} to the folder that holds it")
     try:
         expanded = Path(os.path.expandvars(path)).expanduser()
     except RuntimeError:
         raise DataError(path, "the home folder it starts with is not known here") from None
-    start = os.environ.get(START)
-    return (
-        Path(os.path.normpath(Path(start, expanded))) if start and _is_relative(path) else expanded
-    )
+    start = os.environ.get(START) if _is_relative(path) else ""
+    return Path(os.path.normpath(Path(start, expanded))) if start else expanded
 
 
 def _is_relative(path: str) -> bool:
