@@ -49,16 +49,6 @@ def steps(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         how = news.fits.Fitting(TOPICS, [1])
         held["fitted"] = news.fits.fit(held["read"], number.tokens, how)
 
-    def permute() -> None:
-        few = inference._replace(n_permutations=20)
-        held["chance"] = news.topics.chance(
-            held["read"], held["fitted"], sample_pairs=50, inference=few
-        )
-
-    def estimate() -> None:
-        beside = news.topics.Beside(held["chance"])
-        news.topics.level(held["read"], held["fitted"], beside, inference=inference)
-
     yield "texts read: sentences, group words", read
     yield "words: estimates", lambda: news.words.level(held["read"], inference=inference)
     yield "sentences scored: tone, toxicity", score
@@ -67,8 +57,10 @@ def steps(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
         lambda: news.tone.level(held["read"], held["scored"], inference=inference),
     )
     yield f"topics fitted: K = {TOPICS}, one fit", fit
-    yield "topics: permutations", permute
-    yield "topics: estimates", estimate
+    yield (
+        "topics: estimates",
+        lambda: news.topics.level(held["read"], held["fitted"], inference=inference),
+    )
 
 
 def measure(documents: int) -> list[dict[str, Any]]:

@@ -332,7 +332,7 @@ def test_the_family_is_all_rows_of_a_statistic(correction: str) -> None:
     assert own["p_adjusted"].to_numpy() == pytest.approx(expected)
 
 
-def test_chance_is_taken_by_sentences_where_there_is_such() -> None:
+def test_replicates_lead_where_there_are_any() -> None:
     key = {
         "source": "s",
         "model": "m",
@@ -344,8 +344,8 @@ def test_chance_is_taken_by_sentences_where_there_is_such() -> None:
         "statistic": "prejudice_share",
     }
     chance = [
-        key | {"reference": "words", "null": 0.3, "null_low": 0.2, "null_high": 0.4},
-        key | {"reference": "sentences", "null": 0.45, "null_low": 0.4, "null_high": 0.5},
+        key | {"reference": "permutation", "null": 0.3, "null_low": 0.2, "null_high": 0.4},
+        key | {"reference": "replicate", "null": 0.45, "null_low": 0.4, "null_high": 0.5},
     ]
     level = level_of(scores_of(NEUTRAL, BIASED), *chance)
     table = compare.compare([level], {"x": ["a"]})

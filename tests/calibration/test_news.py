@@ -182,7 +182,9 @@ def test_documents_are_those_of_the_study(world: str, n: int) -> None:
             if biased:
                 assert row["p_value"] == pytest.approx(same["p_value"], abs=1e-12, nan_ok=True)
                 continue
-            floor = topics.floor(real.reset_index(), scores, None, lexicon=lexicon, confidence=0.95)
+            floor = topics.replicated(
+                real.reset_index(), scores, None, lexicon=lexicon, confidence=0.95
+            )
             told_p = floor["p_value"].iloc[0] if len(floor) else np.nan
             assert row["p_value"] == pytest.approx(told_p, abs=1e-12, nan_ok=True)
             if len(floor):

@@ -162,13 +162,13 @@ def test_a_distance_seldom_exceeds_replicates_where_writers_are_alike(kind: str,
         other = own.assign(h_a=third, h_b=1 - third, pair_id=own["pair_id"] + n)
         twice = kind == "answers"
         scores = pd.concat([own, other], ignore_index=True) if twice else own
-        floor = topics.floor(
+        floor = topics.replicated(
             found, scores, None if twice else other, lexicon=lexicon_of(2), confidence=0.95
         )
         p_values.append(floor["p_value"].item())
     rate = float(np.mean(np.array(p_values) < 0.05))
     print(f"{kind}, {n}: {rate:.3f} below .05, the least {min(p_values):.2g}")
-    # 200 draws of .05: three standard errors are .046. Ten deals of words had given 3e-27.
+    # 200 draws of .05: three standard errors are .046.
     assert 0.004 <= rate <= 0.096 and min(p_values) > 1e-5
 
 

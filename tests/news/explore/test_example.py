@@ -11,6 +11,7 @@ import pytest
 from nbbias import stats, tables
 from nbbias.news import corpus, sample, words
 from nbbias.news.explore import example
+from nbbias.news.explore.pairs import Corpus
 from nbbias.text import lexicons
 from tests.build import study_of
 
@@ -36,7 +37,7 @@ def declared(study: dict[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def shown(study: dict[str, pd.DataFrame], rows: pd.DataFrame) -> str:
-    made = example.example([study["scores"]], study["read"], declared=rows, focus=FOCUS)
+    made = example.example(Corpus([study["scores"]], study["read"]), declared=rows, focus=FOCUS)
     assert made is not None
     return re.sub(r"<style>.*?</style>", "", str(made.data), flags=re.DOTALL)
 
@@ -48,7 +49,7 @@ def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
     p = np.where(rows["model"] == "fewer-women", 0.001, 1.0)
     html = shown(study, rows.assign(p_adjusted=p))
     assert "<strong>fewer-women</strong>" in html and "<strong>even</strong>" not in html
-    assert "share of group terms: −" in html and "points, answer less original" in html
+    assert "share of gendered words: −" in html and "points, answer less original" in html
     assert "<mark " in html and "x-score" not in html and "<details" not in html
 
 
@@ -58,16 +59,16 @@ def test_texts_that_nobody_scored_are_closed_unless_they_are_simulated(
     read = study["read"]
     real = study | {"read": read._replace(pairs=read.pairs.assign(source="CNN"))}
     scores, rows = (one.assign(source="CNN") for one in (study["scores"], declared(study)))
-    made = example.example([scores], real["read"], declared=rows, focus=FOCUS)
+    made = example.example(Corpus([scores], real["read"]), declared=rows, focus=FOCUS)
     assert made is not None and "<details><summary>Two texts that may hold" in made.data
 
 
 def test_without_a_pair_that_counts_there_is_no_example(study: dict[str, pd.DataFrame]) -> None:
     nothing = tables.estimates([], study="news_bias")
-    none = [study["scores"].iloc[:0]]
-    assert example.example(none, study["read"], declared=nothing, focus=FOCUS) is None
+    none = Corpus([study["scores"].iloc[:0]], study["read"])
+    assert example.example(none, declared=nothing, focus=FOCUS) is None
     prompts = {"neutral": "neutral", "biased": "biased"}
-    assert example.answers(none, study["read"], declared=nothing, prompts=prompts) is None
+    assert example.answers(none, declared=nothing, prompts=prompts) is None
 
 
 def test_of_the_five_furthest_on_one_side_the_shortest_is_chosen() -> None:
