@@ -32,7 +32,7 @@ def share_differences(
     estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
 ) -> Drawn:
     """Draw how far each group's share is from that in the originals, a panel a group."""
-    rows = claims.unmirrored(_panels(estimates[estimates["statistic"] == statistic]))
+    rows = _panels(claims.unmirrored(estimates[estimates["statistic"] == statistic]))
     rows = _measured(rows, rows["estimate"])
     of = _SHARES_OF[rows["measure"].iloc[0]] if len(rows) else "words"
 

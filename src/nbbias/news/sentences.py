@@ -232,9 +232,10 @@ def distances_result(estimates: pd.DataFrame) -> str:
         return "Whether the distance is beyond chance cannot be told from these texts"
     found, of = significance.significant(tested), f"of {len(tested)} mean distances"
     if found.empty:
-        return f"None {of} is beyond what two texts differ by anyway"
-    verb = "is" if len(found) == 1 else "are"
-    return f"{len(found)} {of} {verb} beyond what two texts differ by anyway"
+        return f"None {of} exceeds its same-writer baseline"
+    return (
+        f"{len(found)} {of} {'exceeds' if len(found) == 1 else 'exceed'} the same-writer baseline"
+    )
 
 
 _NOTHING = {
@@ -284,14 +285,14 @@ def _beyond(tested: pd.DataFrame) -> str:
     found = significance.significant(tested)
     what = f"of {len(tested)} mean distances"
     if found.empty:
-        return f"None {what} is further from the originals than its floor, beyond chance."
+        return f"None {what} exceeds its same-writer baseline."
     told = [
-        f"{phrases.subject(row, tested)} ({number(row['estimate'], decimals=3)}; the floor is "
+        f"{phrases.subject(row, tested)} ({number(row['estimate'], decimals=3)}; baseline "
         f"{number(row['null'], decimals=3)}; {p_value(row)})"
         for row in found.to_dict("records")
     ]
-    verb = "is" if len(found) == 1 else "are"
-    return f"{len(found)} {what} {verb} beyond the floor: {prose.listed(told)}."
+    verb = "exceeds" if len(found) == 1 else "exceed"
+    return f"{len(found)} {what} {verb} the same-writer baseline: {prose.listed(told)}."
 
 
 def _ends(values: pd.Series) -> str:

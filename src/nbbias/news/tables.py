@@ -307,7 +307,7 @@ def printed(estimates: pd.DataFrame, *, focus: Mapping[str, str]) -> Table:
     ]
     both = [rows.assign(group=rows["group"].fillna("")) for rows in (ours, paper)]
     ends = [rows.groupby(keys, sort=False)["estimate"].agg(["min", "max"]) for rows in both]
-    table = ends[0].join(ends[1], how="inner", lsuffix=" ours", rsuffix=" printed").reset_index()
+    table = pd.merge(*ends, on=keys, suffixes=(" ours", " printed")).reset_index()
     columns = {f"{end} {side}": f"{side}, {end}" for side in _PRINTED for end in ("min", "max")}
     return Table(
         table.rename(columns=columns),

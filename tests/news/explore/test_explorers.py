@@ -11,10 +11,9 @@ import pytest
 from bs4 import BeautifulSoup
 from IPython.display import HTML
 
-from nbbias import stats
+from nbbias import reading, stats
 from nbbias.news import corpus, tone, words
 from nbbias.news.explore import lexicon, pairs, topics
-from nbbias.reading import markup
 from nbbias.text import sentiment
 from tests import hostile
 from tests.build import small_study, study_of
@@ -158,7 +157,7 @@ def test_leaving_words_out_and_adding_some_moves_the_estimate(shown: list[str]) 
     )
     expected = scores[scores["model"] == "fewer"]["difference_female"].mean()
     row = rows_of(shown[-1])["fewer", "female"]
-    assert row["edited list"] == markup.number(expected) != row["whole list"]
+    assert row["edited list"] == reading.number(expected, decimals=3) != row["whole list"]
     part(live, widgets.SelectMultiple, "Leave out").value = ()
     part(live, widgets.Text, "Add").value = "the"
     row = rows_of(shown[-1])["fewer", "female"]
