@@ -49,9 +49,7 @@ def write(folder: Path) -> dict[str, Path]:
         "cogs": _params(folder, "cogs", "cogs", _cogs(folder)),
         "biasalert": _params(folder, "biasalert", "biasalert", _biasalert(folder)),
     }
-    llmbi = _llmbi(folder)
-    made["llmbi"] = _params(folder, "llmbi", "llmbi", llmbi)
-    made["llmbi again"] = _params(folder, "again", "llmbi", {**llmbi, "aggregation": "sum"})
+    made["llmbi"] = _params(folder, "llmbi", "llmbi", _llmbi(folder))
     # A checkpoint that is none is found where it is loaded: the run fails and quotes its name.
     stray = folder / f"{NAME.replace('$', '')}.ckpt"  # no variable of the environment
     stray.write_text("no checkpoint")

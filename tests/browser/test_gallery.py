@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -85,10 +84,3 @@ def test_pages_about_runs_are_accessible(
     assert page.evaluate(TOO_WIDE) <= 0
     width = page.viewport_size["width"] if page.viewport_size else 0
     page.screenshot(path=shots / f"{name}-many-{scheme}-{width}.png")
-
-
-def test_a_report_is_printed_a_page_a_study(page: Page, many: Path) -> None:
-    page.goto((many / "report.html").as_uri())
-    printed = page.pdf(format="A4", print_background=True)
-    # The summary, three studies, and what to cite.
-    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 5

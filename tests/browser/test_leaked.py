@@ -52,13 +52,10 @@ def notebook(folder: Path, html: str) -> Path:
     return pages.write_page(folder / "a.ipynb", folder / "a.html", title="t")
 
 
-def test_what_leaks_into_a_page_does_not_run(page: Page, tmp_path: Path) -> None:
-    nothing_runs(page, notebook(tmp_path, LEAKED), title="t")
-
-
-def test_what_leaks_beside_a_frame_of_ours_does_not_run(page: Page, tmp_path: Path) -> None:
+@pytest.mark.parametrize("framed", [True, False])
+def test_what_leaks_into_a_page_does_not_run(page: Page, tmp_path: Path, framed: bool) -> None:
     view = news.explore.topics.frame(reading.templates.ldavis("{}"), title="LDAvis")
-    nothing_runs(page, notebook(tmp_path, view + LEAKED), title="t")
+    nothing_runs(page, notebook(tmp_path, framed * view + LEAKED), title="t")
 
 
 def test_what_leaks_into_a_page_about_runs_does_not_run(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
+from bs4 import BeautifulSoup
 
 from nbbias import params, studies as registry, tables
 from nbbias.pages import about as page_about, page
@@ -31,8 +31,13 @@ def described(**changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def told(folder: Path, **changes: Any) -> dict[str, Any]:
-    return page_about.about(folder, described(**changes), ENDED, home=registry.home())
+def about(**changes: Any) -> dict[str, Any]:
+    return page_about.about(described(**changes), ENDED, home=registry.home())
+
+
+def page_with(folder: Path, content: dict[str, Any]) -> BeautifulSoup:
+    written(folder, printing("x"))
+    return soup(page.write_page(folder / "a.ipynb", folder / "b.html", title="t", about=content))
 
 
 @pytest.mark.parametrize("stem", STUDIES)
@@ -43,9 +48,9 @@ def test_values_and_defaults_are_written_as_a_params_file_would(stem: str) -> No
         assert parse_yaml(row["default"]) == defaults[row["name"]]
 
 
-def test_what_differs_from_a_default_is_marked(tmp_path: Path) -> None:
+def test_what_differs_from_a_default_is_marked() -> None:
     values = {**described()["parameters"], "draws": 7, "weights": {"age": 2.0}}
-    content = told(tmp_path, parameters=values)
+    content = about(parameters=values)
     assert content["changed"] == 2
     assert {row["name"]: row["value"] for row in content["parameters"] if row["changed"]} == {
         "draws": "7",
@@ -53,55 +58,33 @@ def test_what_differs_from_a_default_is_marked(tmp_path: Path) -> None:
     }
 
 
-def test_models_and_instruments_are_those_of_the_estimates(tmp_path: Path) -> None:
-    assert "Models" not in dict(told(tmp_path)["provenance"])
-    models = ["b", "a", "b", *(f"m{i}" for i in range(8))]
-    instruments = pd.Series(["x", "x; y", "z; x"]).reindex(range(len(models)))
-    table = pd.DataFrame({"model": models, "instrument": instruments})
-    tables.save_table(table, "estimates", out=tmp_path)
-    rows = dict(told(tmp_path)["provenance"])
-    assert rows["Models"] == ["b", "a", *(f"m{i}" for i in range(6)), "and 2 more"]
-    assert rows["Instruments"] == ["x", "y", "z"]
-
-
-def test_data_are_named_by_file_and_hash_not_by_path(tmp_path: Path) -> None:
+def test_data_claims_and_times_are_named_and_no_path() -> None:
     data = {"answers_path": {"path": "/home/somebody/a.csv", "sha256": "f" * 64}}
-    rows = dict(told(tmp_path, data=data)["provenance"])
+    rows = dict(about(data=data)["provenance"])
     assert rows["Data"] == [f"a.csv (SHA-256 {'f' * 12})"]
     assert rows["Run"] == ["2024-05-01 10:20 UTC, 12 s, ok"]
+    sha256 = params.claims_sha256(described()["parameters"]["claims"])
+    assert rows["Claims"] == [f"2 declared (SHA-256 {sha256[:12]})"]
 
 
 @pytest.mark.parametrize(
-    ("git", "text"),
+    ("commit", "dirty", "text"),
     [
-        ({"commit": None, "dirty": None}, "no repository"),
-        ({"commit": "0123456789abcdef", "dirty": False}, "commit 0123456789ab"),
-        ({"commit": "0123456789abcdef", "dirty": True}, "with uncommitted changes"),
+        (None, None, "no repository"),
+        ("0123456789abcdef", False, "commit 0123456789ab"),
+        ("0123456789abcdef", True, "commit 0123456789ab, with uncommitted changes"),
     ],
 )
-def test_the_code_is_named_by_its_commit(git: dict[str, Any], text: str, tmp_path: Path) -> None:
-    assert dict(told(tmp_path, git=git)["provenance"])["Code"][0].endswith(text)
-
-
-def test_the_number_of_claims_and_who_declared_them(tmp_path: Path) -> None:
-    values = described()["parameters"]
-    sha256 = params.claims_sha256(values["claims"])[:12]
-    (line,) = dict(told(tmp_path)["provenance"])["Claims"]
-    assert line == f"2 default claims of this study (SHA-256 {sha256})"
-    chosen = told(tmp_path, parameters=values | {"claims": values["claims"][:1]})
-    assert dict(chosen["provenance"])["Claims"][0].startswith("1 pre-specified")
-    without = told(tmp_path, parameters=values | {"claims": []})
-    assert dict(without["provenance"])["Claims"] == ["none: all is exploratory"]
+def test_the_code_is_named_by_its_commit(commit: Any, dirty: Any, text: str) -> None:
+    rows = dict(about(git={"commit": commit, "dirty": dirty})["provenance"])
+    assert rows["Code"][0].endswith(text)
 
 
 def test_two_runs_differ_in_one_block_only(tmp_path: Path) -> None:
-    written(tmp_path, printing("x"))
     pages = []
     for started in ("2024-05-01T10:20:30+00:00", "2025-06-02T11:21:31+00:00"):
         ended = {**ENDED, "started": started}
-        about = page_about.about(tmp_path, described(), ended, home=registry.home())
-        made = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="t", about=about)
-        html = soup(made)
+        html = page_with(tmp_path, page_about.about(described(), ended, home=registry.home()))
         html.select_one("dl.provenance").decompose()  # type: ignore[union-attr]
         pages.append(str(html))
     assert pages[0] == pages[1]
@@ -109,11 +92,8 @@ def test_two_runs_differ_in_one_block_only(tmp_path: Path) -> None:
 
 
 def test_a_page_holds_what_repeats_its_run(tmp_path: Path) -> None:
-    written(tmp_path, printing("x"))
     values = {**described()["parameters"], "draws": 200, "weights": {"1:30": 2.0}}
-    about = told(tmp_path, parameters=values)
-    made = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="t", about=about)
-    footer = soup(made).footer
+    footer = page_with(tmp_path, about(parameters=values)).footer
     assert footer.a["href"] == "params.yaml"
     saved = tables.write(tmp_path / "saved.yaml", footer.select("details pre")[-1].get_text())
     stem, read = registry.read(saved)
@@ -121,13 +101,10 @@ def test_a_page_holds_what_repeats_its_run(tmp_path: Path) -> None:
 
 
 def test_hostile_values_are_text(tmp_path: Path) -> None:
-    tables.save_table(pd.DataFrame({"model": [HOSTILE]}), "estimates", out=tmp_path)
     values = {**described()["parameters"], "answers_path": HOSTILE}
-    about = told(tmp_path, parameters=values, run=HOSTILE)
-    written(tmp_path, printing("x"))
-    made = page.write_page(tmp_path / "a.ipynb", tmp_path / "b.html", title="t", about=about)
-    assert soup(made).main.find(["script", "img"]) is None
-    assert soup(made).main.get_text().count(HOSTILE) == 3
+    main = page_with(tmp_path, about(parameters=values)).main
+    assert main.find(["script", "img"]) is None
+    assert main.get_text().count(HOSTILE) == 2
 
 
 def test_what_to_cite_is_the_papers_of_the_study_and_the_software() -> None:

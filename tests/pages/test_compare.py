@@ -25,11 +25,13 @@ def cells(table: BeautifulSoup) -> list[list[str]]:
     return [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in rows]
 
 
-def test_equal_runs_are_said_to_be_equal(tmp_path: Path) -> None:
+def test_equal_runs_and_runs_with_nothing_in_common_are_called_so(tmp_path: Path) -> None:
     folders = [run(tmp_path / name, {"m": scores(1)}) for name in "ab"]
     text = " ".join(written(tmp_path, *folders).get_text(" ").split())
     assert "What changed from a to b Nothing changed: all 2 estimates" in text
     assert "Parameters, data, versions and commit are the same." in text
+    page = written(tmp_path, finished(tmp_path, "c", claims(WARM)), folders[0])
+    assert "The runs have no estimate in common." in page.get_text()
 
 
 def test_the_significant_change_is_said_first_and_leads_the_table(tmp_path: Path) -> None:
@@ -70,14 +72,6 @@ def test_models_of_all_runs_stand_side_by_side(tmp_path: Path) -> None:
     assert page.select_one("h3 + figure img")["alt"].startswith("LLM Bias Index: a dot")
 
 
-def test_runs_with_nothing_in_common_and_of_two_studies(tmp_path: Path) -> None:
-    folders = [finished(tmp_path, "a", claims(WARM)), run(tmp_path / "b", {"m": scores(1)})]
-    assert "The runs have no estimate in common." in written(tmp_path, *folders).get_text()
-    cogs = run(tmp_path / "c", {"m": scores(1)}, study="cogs")
-    with pytest.raises(NbbiasError, match="runs of one study are compared"):
-        compare.write([folders[1], cogs], tmp_path / "other.html")
-
-
 def test_hostile_names_are_text(tmp_path: Path) -> None:
     one = {HOSTILE: scores(1), "b": scores(3)}
     other = {HOSTILE: scores(2, mean=0.9), "b": scores(4)}
@@ -93,13 +87,17 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
     assert HOSTILE in page.main.get_text()
 
 
-def test_the_command_wants_two_finished_runs(tmp_path: Path, command: Command) -> None:
+def test_the_command_wants_two_finished_runs_of_one_study(tmp_path: Path, command: Command) -> None:
     folders = [run(tmp_path / name, {"m": scores(i)}) for i, name in enumerate("ab")]
+    cogs = run(tmp_path / "c", {"m": scores(1)}, study="cogs")
     target = tmp_path / "c.html"
     assert command("compare", *folders, "--out", target).stdout.strip() == str(target)
     done = command("compare", *folders, "--out", target)
     assert done.returncode == 2 and "--force" in done.stderr
-    with pytest.raises(NbbiasError, match="two runs or more"):
-        compare.write(folders[:1], target)
-    with pytest.raises(NbbiasError, match="no finished run"):
-        compare.write([folders[0], tmp_path], target)
+    for wrong, message in (
+        (folders[:1], "two runs or more"),
+        ([folders[0], tmp_path], "no finished run"),
+        ([folders[0], cogs], "runs of one study are compared"),
+    ):
+        with pytest.raises(NbbiasError, match=message):
+            compare.write(wrong, target)

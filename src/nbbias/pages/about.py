@@ -7,22 +7,17 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
-from nbbias import params, studies, tables
+from nbbias import params, studies
 from nbbias.pages import share
-
-#: Longer lists of models or instruments than this are shortened, with their number.
-_LONGEST = 8
 
 
 def about(
-    folder: Path, description: Mapping[str, Any], outcome: Mapping[str, Any], *, home: Path
+    description: Mapping[str, Any], outcome: Mapping[str, Any], *, home: Path
 ) -> dict[str, Any]:
     """Collect what the foot of a run's page shows, for its template.
 
     Parameters
     ----------
-    folder
-        The run's folder, with what its notebook left.
     description
         What the run started from, of `pages.manifest.describe`.
     outcome
@@ -40,7 +35,7 @@ def about(
     study = str(description["study"])
     rows = parameters(study, description["parameters"])
     return {
-        "provenance": provenance(folder, description, outcome),
+        "provenance": provenance(description, outcome),
         "parameters": rows,
         "changed": sum(row["changed"] for row in rows),
         "cite": citations(home / "CITATION.bib", [study]),
@@ -69,9 +64,9 @@ def citations(path: Path, stems: Collection[str]) -> list[str]:
 
 
 def provenance(
-    folder: Path, description: Mapping[str, Any], outcome: Mapping[str, Any]
+    description: Mapping[str, Any], outcome: Mapping[str, Any]
 ) -> list[tuple[str, list[str]]]:
-    """Return what a run rests on: data, models, instruments, claims, when, and which code."""
+    """Return what a run rests on: data, claims, when, and which code."""
     files = [
         f"{Path(entry['path']).name} (SHA-256 {entry['sha256'][:12]})"
         for entry in description["data"].values()
@@ -80,38 +75,13 @@ def provenance(
     changed = ", with uncommitted changes" if description["git"]["dirty"] else ""
     code = f"{commit[:12]}{changed}" if commit else "no repository"
     started = str(outcome["started"])[:16].replace("T", " ")
-    versions = description["versions"]
-    rows = [
+    versions, number = description["versions"], len(description["parameters"]["claims"])
+    return [
         ("Data", list(dict.fromkeys(files)) or ["the sample that the package brings"]),
-        ("Models", _distinct(folder, "model")),
-        ("Instruments", _distinct(folder, "instrument")),
-        ("Claims", [_claims(description)]),
+        ("Claims", [f"{number} declared (SHA-256 {description['claims_sha256'][:12]})"]),
         ("Run", [f"{started} UTC, {float(outcome['seconds']):.0f} s, {outcome['status']}"]),
         ("Code", [f"nbbias {versions['nbbias']}, Python {versions['python']}, commit {code}"]),
     ]
-    return [(name, values) for name, values in rows if values]
-
-
-def _claims(description: Mapping[str, Any]) -> str:
-    """Say how many claims were declared, and by whom."""
-    parameters = description["parameters"]
-    if not parameters["claims"]:
-        return "none: all is exploratory"
-    model = studies.STUDIES[description["study"]].parameters
-    kind = "pre-specified" if model.pre_specified(parameters) else "default claims of this study"
-    return f"{len(parameters['claims'])} {kind} (SHA-256 {description['claims_sha256'][:12]})"
-
-
-def _distinct(folder: Path, column: str) -> list[str]:
-    """Return the values of a column of a run's estimates, each once."""
-    table = tables.saved_table(folder, "estimates")
-    if table is None or column not in table:
-        return []
-    entries = table[column].dropna().astype(str).unique()
-    # Where two judges or scorers are compared, both instruments are in one cell.
-    values = list(dict.fromkeys(value for entry in entries for value in entry.split("; ")))
-    more = len(values) - _LONGEST
-    return [*values[:_LONGEST], f"and {more} more"] if more > 0 else values
 
 
 def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:

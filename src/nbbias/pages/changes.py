@@ -79,27 +79,23 @@ def read(folder: Path, *, rename: Mapping[str, str] | None = None) -> Run:
 
 
 def _with_keys(table: pd.DataFrame, rename: Mapping[str, str]) -> pd.DataFrame:
-    """Give a table all columns that name an estimate; a gap is empty text."""
+    """Give a table all columns that name an estimate, a gap being empty text, and its `key`."""
     keys = table.reindex(columns=list(UNIT_KEYS)).astype(object)
     keys = keys.where(keys.notna(), "").astype(str)
-    return table.assign(**keys.assign(model=keys["model"].replace(dict(rename))))
+    keys["model"] = keys["model"].replace(dict(rename))
+    return table.assign(**keys, key=list(keys.itertuples(index=False, name=None)))
 
 
 def _units_of(estimates: pd.DataFrame, units: pd.DataFrame) -> dict[Key, pd.DataFrame]:
     """Keep units whose mean is the estimate: those of a file that was changed since are not."""
     if units.empty:
         return {}
-    means = dict(zip(keys_of(estimates), estimates["estimate"], strict=True))
+    means = dict(zip(estimates["key"], estimates["estimate"], strict=True))
     return {
         key: rows.set_index("unit")[["value", "cluster"]]
         for key, rows in units.groupby(list(UNIT_KEYS), observed=True, sort=False)
         if abs(rows["value"].mean() - means.get(key, np.nan)) <= ROUNDING
     }
-
-
-def keys_of(table: pd.DataFrame) -> list[Key]:
-    """Return the key of each row of a table of a `Run`."""
-    return list(table[list(UNIT_KEYS)].itertuples(index=False, name=None))
 
 
 def as_one_model(first: Run, second: Run) -> tuple[Run, str]:
@@ -151,10 +147,9 @@ def compare(first: Run, second: Run) -> pd.DataFrame:
         has no test. Of two groups that mirror each other only the first is kept.
     """
     old, new = (
-        dict(zip(keys_of(run.estimates), run.estimates.to_dict("records"), strict=True))
-        for run in (first, second)
+        {row["key"]: row for row in run.estimates.to_dict("records")} for run in (first, second)
     )
-    declared = set(keys_of(second.declared))
+    declared = set(second.declared["key"])
     rows = [
         _change(old[key], new[key], pair_units(first, second, key), second.study.called)
         | dict(zip(UNIT_KEYS, key, strict=True))

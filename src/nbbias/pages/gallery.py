@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -103,16 +102,11 @@ def publish(out: Path, site: Path) -> Path:
     finished = [run for run in runs(out) if run["status"] == "ok"] if out.is_dir() else []
     if not finished:
         raise NbbiasError(str(out), "holds no finished run; `nbbias studies` makes the samples")
-    target = Path(os.path.realpath(site))
-    if target.is_relative_to(os.path.realpath(out)):
+    if Path(os.path.realpath(site)).is_relative_to(os.path.realpath(out)):
         raise NbbiasError(str(site), f"lies in {out}; name a folder beside it")
-    share.refuse_full(site)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=f".{target.name}.") as beside:
-        built = Path(beside) / "site"
+    with share.new_folder(site) as built:
         for content in finished:
             for name, data in share.portable(out / content["folder"], _COPIED).items():
                 tables.write(built / content["folder"] / name, data)
         write(built)
-        built.rename(target)  # which may be there, empty
     return site / "index.html"

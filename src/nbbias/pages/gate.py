@@ -8,7 +8,7 @@ second need no correction: the gate opens where every one of them is small.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from xml.etree import ElementTree
@@ -140,13 +140,13 @@ def _declared(
         listed = ", ".join(map(str, numbers)) or "none; name some under claims: in its params file"
         raise NbbiasError(where, f"declares no such claim; its claims are: {listed}")
     subjects = dict(zip(declared[_SUBJECT].itertuples(index=False), declared["claim"], strict=True))
-    keys = {key[:-1] for key in changes.keys_of(declared)}  # by whichever instrument
-    gone = first.declared[[key[:-1] not in keys for key in changes.keys_of(first.declared)]]
+    keys = {key[:-1] for key in declared["key"]}  # by whichever instrument
+    gone = first.declared[[key[:-1] not in keys for key in first.declared["key"]]]
     same = [subjects.get(subject, 0) for subject in gone[_SUBJECT].itertuples(index=False)]
     rows = pd.concat([declared, gone.assign(claim=same, estimate=np.nan)], ignore_index=True)
     rows = rows[rows["claim"].isin(claims or numbers)]
-    measured = {*changes.keys_of(first.estimates.dropna(subset="estimate"))}
-    rows = rows[[key in measured or pd.notna(value) for key, value in _estimates(rows)]]
+    measured = first.estimates.dropna(subset="estimate")["key"]
+    rows = rows[rows["key"].isin(measured) | rows["estimate"].notna()]
     if rows.empty:
         raise NbbiasError(where, "no claim was measured in this run or the baseline")
     return rows.assign(name=[names.label(row) for row in rows.to_dict("records")])
@@ -154,7 +154,7 @@ def _declared(
 
 def _refuse_untestable(rows: pd.DataFrame, run: changes.Run, *, where: str) -> None:
     """Refuse claims that cannot be tested, each once, with what to do about it."""
-    no_units = [key not in run.units and pd.notna(value) for key, value in _estimates(rows)]
+    no_units = rows["estimate"].notna() & ~rows["key"].isin(list(run.units))
     untestable = (
         f"has no direction that is worse, or no values by {run.study.called}; choose others by "
         f"--claims, or declare one of: {', '.join(run.study.worse) or 'none'}"
@@ -164,7 +164,7 @@ def _refuse_untestable(rows: pd.DataFrame, run: changes.Run, *, where: str) -> N
         "its smallest_effect, in the unit of its estimate"
     )
     no_direction = ~rows["statistic"].isin(list(run.study.worse))
-    kinds = [no_direction | np.array(no_units), rows["margin"].isna()]
+    kinds = [no_direction | no_units, rows["margin"].isna()]
     problem = pd.Series(np.select(kinds, [untestable, unbounded], ""), rows.index)
     refused = rows.assign(problem=problem)[problem.ne("")].drop_duplicates("claim")
     if len(refused):
@@ -172,20 +172,12 @@ def _refuse_untestable(rows: pd.DataFrame, run: changes.Run, *, where: str) -> N
         raise NbbiasError(where, (lines + ", " + refused["problem"]).to_list())
 
 
-def _estimates(rows: pd.DataFrame) -> Iterator[tuple[changes.Key, float]]:
-    return zip(changes.keys_of(rows), rows["estimate"], strict=True)
-
-
-def _key(row: Row) -> changes.Key:
-    return tuple(row[name] for name in UNIT_KEYS)
-
-
 def _test(row: Row, first: changes.Run, second: changes.Run, recorded: Sequence[str]) -> Row:
     """Test one claim on the units that both runs have."""
-    pair = changes.pair_units(first, second, _key(row))
+    pair = changes.pair_units(first, second, row["key"])
     common = pair.dropna(subset=["first", "second"])
     worse: Any = second.study.worse[row["statistic"]]
-    result = {name: row[name] for name in (*UNIT_KEYS, "claim", "name", "margin")}
+    result = {name: row[name] for name in (*UNIT_KEYS, "key", "claim", "name", "margin")}
     result |= {"n_all": len(pair), "reason": None}
     result |= {name: float(common[name].mean()) for name in ("first", "second")}
     result |= stats.noninferiority_test(common, worse=worse, margin=row["margin"])
@@ -215,7 +207,7 @@ def _describe(
     if row["verdict"] == "worse":
         end = f"{p_value(row['p_adjusted'])} (Holm)"
     elif row["verdict"] == "cannot tell" and not row["reason"]:
-        pair = changes.pair_units(first, second, _key(row)).dropna()
+        pair = changes.pair_units(first, second, row["key"]).dropna()
         design: Any = {"worse": worse, "margin": row["margin"], "alpha": alpha, "power": power}
         end = f"too few {units} to estimate how many would suffice"
         if needed := stats.noninferiority_n(pair, **design):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import io
 import json
+import os
+import re
 import tempfile
 import zipfile
-from collections.abc import Iterable, Mapping
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path, PureWindowsPath
 from typing import Any
 
 from nbbias import params, studies, tables
@@ -22,6 +25,8 @@ PARAMS = "params.yaml"
 TRAIL = '<a href="../../index.html">All runs</a> · '
 
 _PACKED = ("notebook.ipynb", "index.html", "finding.json", "tables/*", "figures/*")
+#: How a path of this machine begins, on whichever system.
+_LOCAL = re.compile(r"[/\\~]|\.\.|[A-Za-z]:[/\\]")
 _TEXTS = {".html", ".ipynb", ".json", ".csv", ".tex", ".svg"}
 #: The same run gives the same archive: every file has a zip's oldest date.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -127,20 +132,21 @@ def portable(folder: Path, patterns: Iterable[str]) -> dict[str, bytes]:
 
 
 def _shown_paths(content: Mapping[str, Any]) -> dict[str, str]:
-    """Return the paths of this machine in a manifest, with the name of the file that each is of."""
-    data = content.get("data", {}).values()
-    texts = [entry["path"] for entry in data]
-    params.walk(content.get("parameters", {}), lambda _, leaf, __: texts.append(str(leaf)))
-    return {
-        text: name
-        for text in texts
-        if (name := PureWindowsPath(text).name)
-        and (
-            PurePosixPath(text).is_absolute()
-            or PureWindowsPath(text).is_absolute()
-            or text.startswith(("~", ".."))
-        )
-    }
+    """Return the paths of this machine in a manifest, with the name of the file that each is of.
+
+    Paths that start with a variable, such as ``${NBBIAS_DATA}``, stay as they were typed.
+    """
+    data = content.get("data", {})
+    paths = [entry["path"] for entry in data.values()]
+
+    def collect(name: str, leaf: Any, _: Any) -> None:
+        text = str(leaf)
+        if _LOCAL.match(text) or (name in data and not text.startswith("$")):
+            paths.append(text)
+
+    params.walk(content.get("parameters", {}), collect)
+    names = {path: PureWindowsPath(path).name for path in paths}
+    return {path: name for path, name in names.items() if name}
 
 
 # --- a new project ------------------------------------------------------------------------------
@@ -163,8 +169,7 @@ def new(folder: Path, *, ci: str | None = None) -> int:
     """
     if ci not in (None, "github"):
         raise NbbiasError("--ci", f"no workflow for {ci!r}; there is: github")
-    refuse_full(folder)
-    source, folder = studies.home(), folder.absolute()
+    source = studies.home()
     paths = sorted(path for pattern in _COPIED for path in source.glob(pattern))
     files = {path.relative_to(source).as_posix(): path.read_bytes() for path in paths}
     files[studies.MARK] = b"Notebooks of this folder are run by nbbias; see `nbbias new`.\n"
@@ -175,21 +180,25 @@ def new(folder: Path, *, ci: str | None = None) -> int:
         files["requirements.txt"] = f"nbbias[llm]=={tables.versions()['nbbias']}\n".encode()
         # What is no part of a repository that measures.
         files[".gitignore"] = b".pip/\nanswers/\nreports/\nruns/\nsite/\n"
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".new.") as beside:
-        made = Path(beside) / "made"
+    with new_folder(folder) as made:
         for name, data in files.items():
             tables.write(made / name, data)
-        made.chmod(0o755)
         for path in made.rglob("*"):  # whatever the user's mask: notebooks are code
             path.chmod(path.stat().st_mode & ~0o022)
-        made.rename(folder)  # which may be there, empty
     return len(files)
 
 
-def refuse_full(folder: Path) -> None:
-    """Refuse a folder that holds anything, or that nothing can be written to."""
+@contextlib.contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Yield a folder to fill, which takes its place when it is whole; refuse a place in use."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise NbbiasError(str(folder), "is not empty; name a folder that is not there yet")
     if problem := tables.unwritable(folder):
         raise NbbiasError(str(folder), problem)
+    target = Path(os.path.realpath(folder))
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new.") as beside:
+        made = Path(beside) / "made"
+        made.mkdir(mode=0o755)
+        yield made
+        made.rename(target)  # which may be there, empty

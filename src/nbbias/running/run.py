@@ -246,7 +246,7 @@ def _write_page(job: Job, status: Mapping[str, Any]) -> None:
         job.folder / "notebook.ipynb",
         job.folder / "index.html",
         title=f"nbbias: {job.run.label}",
-        about=about.about(job.folder, job.description, status, home=home()),
+        about=about.about(job.description, status, home=home()),
     )
 
 
