@@ -6,7 +6,6 @@ import itertools
 from io import BytesIO
 from typing import Any
 
-import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -72,39 +71,17 @@ def estimates(**columns: Any) -> pd.DataFrame:
 # --- intervals --------------------------------------------------------------------------------
 
 
-def test_estimates_stand_at_their_values_the_first_on_top(ax: Axes) -> None:
-    figures.intervals(estimates(), ax, label="dimension")
-    assert markers(ax) == [(0.5, 2), (-0.2, 1), (0.9, 0)]
-    assert labels(ax) == ["a", "b", "c"]
-    assert ax.get_yticks().tolist() == [2, 1, 0]
-
-
-def test_intervals_span_their_ends(ax: Axes) -> None:
-    figures.intervals(estimates(), ax, label="dimension")
-    spans = [tuple(line.get_xdata()) for line in ax.lines if line.get_color() == figures.INK]
-    assert [s for s in spans if len(s) == 2] == [(0.4, 0.6), (-0.4, 0.0), (0.6, 1.2)]
-
-
-def test_bands_span_the_range_of_the_null(ax: Axes) -> None:
-    figures.intervals(estimates(), ax, label="dimension")
-    boxes = [band.get_paths()[0].get_extents() for band in ax.collections]
-    assert [(box.x0, box.x1) for box in boxes] == [(0.1, 0.5)] * 3
-
-
-def test_a_row_without_an_estimate_is_written_not_drawn(ax: Axes) -> None:
+def test_estimates_intervals_and_ranges_stand_at_their_values_the_first_on_top(ax: Axes) -> None:
     gap = {"estimate": [0.5, np.nan, 0.9], "ci_low": [0.4, np.nan, 0.6]}
     figures.intervals(estimates(**gap), ax, label="dimension")
     assert markers(ax) == [(0.5, 2), (0.9, 0)]
-    notes = [t for t in ax.texts if isinstance(t, Annotation)]
-    assert [(t.get_text(), t.xy[1]) for t in notes] == [("not measured", 1)]
-
-
-def test_an_estimate_without_interval_and_null_is_a_point_alone(ax: Axes) -> None:
-    alone = dict.fromkeys(["ci_low", "ci_high", "null", "null_low", "null_high"], np.nan)
-    figures.intervals(estimates(**alone), ax, label="dimension")
-    assert len(ax.lines) == 3
-    assert not ax.collections
-    assert not ax.texts
+    assert (labels(ax), ax.get_yticks().tolist()) == (["a", "b", "c"], [2, 1, 0])
+    spans = [tuple(line.get_xdata()) for line in ax.lines if line.get_color() == figures.INK]
+    assert [s for s in spans if len(s) == 2] == [(0.4, 0.6), (0.6, 1.2)]
+    boxes = [band.get_paths()[0].get_extents() for band in ax.collections]
+    assert [(box.x0, box.x1) for box in boxes] == [(0.1, 0.5)] * 3
+    notes = [text for text in ax.texts if isinstance(text, Annotation)]
+    assert [(text.get_text(), text.xy[1]) for text in notes] == [("not measured", 1)]
 
 
 # --- panels -----------------------------------------------------------------------------------
@@ -156,22 +133,13 @@ def test_every_panel_names_its_own_rows(others: list[str]) -> None:
 HOSTILE = r"cost $\frac{ of $5 \$"
 
 
-def test_a_style_of_its_own_does_not_depend_on_the_style_before() -> None:
-    with mpl.rc_context({"axes.labelsize": 40, "svg.hashsalt": "x"}):
-        figures.use_style()
-        assert mpl.rcParams["axes.labelsize"] < 12
-        assert mpl.rcParams["svg.hashsalt"] == "nbbias"
-
-
 # --- claims -----------------------------------------------------------------------------------
 
-CLAIMS = pd.DataFrame(
-    [
-        {"panel": "a", "cell": "m", "estimate": 0.1, "ci_low": 0.0, "ci_high": 0.2},
-        {"panel": "a", "cell": "n", "estimate": np.nan, "ci_low": np.nan, "ci_high": np.nan},
-        {"panel": "b", "cell": "m", "estimate": 0.3, "ci_low": np.nan, "ci_high": np.nan},
-    ]
-).assign(null=[0.0, np.nan, 0.1], null_low=[-0.1, np.nan, np.nan], null_high=[0.1, np.nan, np.nan])
+CLAIMS = pd.DataFrame({"panel": list("aab"), "cell": list("mnm"), "estimate": [0.1, np.nan, 0.3]})
+CLAIMS = CLAIMS.assign(ci_low=[0.0, np.nan, np.nan], ci_high=[0.2, np.nan, np.nan])
+CLAIMS = CLAIMS.assign(
+    null=[0.0, np.nan, 0.1], null_low=[-0.1, np.nan, np.nan], null_high=[0.1, np.nan, np.nan]
+)
 
 
 def keys(figure: Figure) -> list[str]:
@@ -180,6 +148,8 @@ def keys(figure: Figure) -> list[str]:
 
 
 def test_claims_are_drawn_in_panels_and_the_band_is_named_where_it_is() -> None:
+    empty = figures.claims(CLAIMS.head(0))
+    assert "nothing was measured" in [text.get_text() for text in empty.axes[0].texts]
     figure = figures.claims(CLAIMS, "share")
     one, other = filled(figure)
     assert (labels(one), markers(one)) == (["m", "n"], [(0.1, 1)])
@@ -232,10 +202,8 @@ def test_panels_side_by_side_can_have_the_same_rows() -> None:
 
 def test_a_group_has_its_colour_and_whoever_has_none_is_drawn_in_ink() -> None:
     figure = figures.claims(CLAIMS.assign(group=["women", "women", "a group"]), hue="group")
-    colours = [
-        {line.get_color() for line in ax.lines if line.get_marker() == "o"} for ax in figure.axes
-    ]
-    assert colours == [{reading.names.colour("woman")}, {figures.INK}]
+    dots = [line for ax in figure.axes for line in ax.lines if line.get_marker() == "o"]
+    assert [dot.get_color() for dot in dots] == [reading.names.colour("woman"), figures.INK]
 
 
 @pytest.mark.parametrize("name", ["m", "a-model-of-a-maker/with-a-long-name-7b-instruct-v0.2"])
@@ -267,17 +235,13 @@ def test_a_title_states_of_whom_most_lie_apart() -> None:
         return f"{'larger' if up else 'smaller'} for {row['group']}"
 
     rows = pd.DataFrame({"group": list("aaabb"), "estimate": [1.0, -1.0, 2.0, -1.0, np.nan]})
-    rows = rows.assign(ci_low=rows["estimate"] - 0.5, ci_high=rows["estimate"] + 0.5)
-    rows = rows.assign(confidence=0.95, p_adjusted=np.nan, null=0.0, null_low=np.nan)
-    rows = rows.assign(null_high=np.nan)
+    rows = rows.assign(ci_low=rows["estimate"] - 0.5, ci_high=rows["estimate"] + 0.5, null=0.0)
+    rows = rows.assign(confidence=0.95, p_adjusted=np.nan, null_low=np.nan, null_high=np.nan)
     say: dict[str, Any] = {"by": "group", "describe": describe, "otherwise": "None"}
-    assert (
-        figures.finding_title(rows, **say)
-        == "Larger for a in 2 of 3 models; smaller for a in 1 of 3 models"
-    )
-    assert figures.finding_title(rows, sides=(False,), **say).endswith(
-        "smaller for b in the one model"
-    )
+    title = figures.finding_title(rows, **say)
+    assert title == "Larger for a in 2 of 3 models; smaller for a in 1 of 3 models"
+    title = figures.finding_title(rows, sides=(False,), **say)
+    assert title.endswith("smaller for b in the one model")
     by_p = rows.assign(p_adjusted=[0.2, 0.2, 0.01, 0.2, np.nan])
     assert figures.finding_title(by_p, **say) == "Larger for a in 1 of 3 models"
     by_band = rows.assign(null_low=-3, null_high=3)
@@ -295,21 +259,8 @@ def test_a_caption_tells_the_level_and_the_range_of_n() -> None:
 def test_a_reference_is_a_dashed_line_and_a_panel_may_hold_more() -> None:
     rows = CLAIMS.assign(reference=[0.5, 0.5, np.nan])
     figure = figures.claims(rows, words={"line": "best"}, draw=figures.zero)
-    dashed = [
-        [line.get_xdata()[0] for line in ax.lines if line.get_ls() == "--"] for ax in figure.axes
-    ]
-    assert dashed == [[0.5], []]
+    dashed = [line for ax in figure.axes for line in ax.lines if line.get_ls() == "--"]
+    assert [(line.axes, line.get_xdata()[0]) for line in dashed] == [(figure.axes[0], 0.5)]
     assert all(any(line.get_ls() == ":" for line in ax.lines) for ax in figure.axes)
     assert keys(figure) == ["expected under the null", "best"]
     assert figures.claims(CLAIMS, draw=figures.unit).axes[0].get_xlim() == (-0.03, 1.03)
-
-
-def test_no_claim_says_so() -> None:
-    figure = figures.claims(CLAIMS.head(0))
-    assert "nothing was measured" in [text.get_text() for text in figure.axes[0].texts]
-
-
-def test_cells_are_named_by_what_tells_them_apart() -> None:
-    rows = pd.DataFrame({"source": ["CNN", "AP"], "model": "m", "prompt": None})
-    assert figures.cells(rows).tolist() == ["CNN", "AP"]
-    assert figures.cells(rows.head(1)).tolist() == ["m"]

@@ -65,10 +65,6 @@ def test_a_table_writes_numbers_gaps_and_texts() -> None:
     assert found.find("script") is None
 
 
-def test_an_empty_table_says_so() -> None:
-    assert "Nothing to show" in markup.table(pd.DataFrame({"a": []}))
-
-
 def test_tabs_join_each_label_with_its_panel() -> None:
     found = soup(markup.tabs({"one": "<p>1</p>", "<b>two": "<p>2</p>"}, called="Which"))
     inputs = found.find_all("input")
@@ -78,11 +74,6 @@ def test_tabs_join_each_label_with_its_panel() -> None:
         named = found.find("label", attrs={"for": one["id"]})
         assert named.get_text() == label
         assert named.find_next_sibling().get_text() == panel
-
-
-def test_tabs_of_other_panels_have_other_names() -> None:
-    first, second = (markup.tabs({"a": panel}, called="x") for panel in ("1", "2"))
-    assert soup(first).input["name"] != soup(second).input["name"]
 
 
 def test_a_frame_keeps_programs_that_typeset_mathematics_out() -> None:

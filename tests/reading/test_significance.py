@@ -15,21 +15,9 @@ from nbbias.reading.significance import minimum_detectable_effect, required_n
 from nbbias.tables import UNTESTABLE
 from tests.reading.rows import SOME, rows_of
 
-ROW: dict[str, Any] = {
-    "estimate": 0.1,
-    "ci_low": -0.1,
-    "ci_high": 0.3,
-    "confidence": 0.95,
-    "df": 39.0,
-    "n": 40,
-    "null": 0.0,
-    "null_low": np.nan,
-    "null_high": np.nan,
-    "p_value": 0.3,
-    "p_adjusted": 0.6,
-    "statistic_value": np.nan,
-    "reason": None,
-}
+ROW: dict[str, Any] = {"estimate": 0.1, "ci_low": -0.1, "ci_high": 0.3, "confidence": 0.95}
+ROW |= {"df": 39.0, "n": 40, "null": 0.0, "null_low": np.nan, "null_high": np.nan}
+ROW |= {"p_value": 0.3, "p_adjusted": 0.6, "statistic_value": np.nan, "reason": None}
 
 
 def test_the_adjusted_p_counts_and_without_one_the_p_value() -> None:
@@ -101,10 +89,9 @@ def test_for_a_permutation_test_the_range_under_the_null_counts() -> None:
     far = minimum_detectable_effect(pd.DataFrame([ROW | given])).iloc[0]
     # A true value that far above the null value is beyond its range with a power of 80%.
     assert np.mean(permuted + far > high) == pytest.approx(0.8, abs=0.03)
-    tested = minimum_detectable_effect(pd.DataFrame([ROW | given | {"statistic_value": 1.0}])).iloc[
-        0
-    ]
-    assert tested == minimum_detectable_effect(pd.DataFrame([ROW])).iloc[0]
+    tested = pd.DataFrame([ROW | given | {"statistic_value": 1.0}, ROW])
+    first, second = minimum_detectable_effect(tested)
+    assert first == second
 
 
 def test_half_the_effect_needs_about_four_times_the_units() -> None:

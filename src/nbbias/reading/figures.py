@@ -531,7 +531,7 @@ def _empty_figure() -> Figure:
     return figure
 
 
-def wrapped(text: str, width: int, most: int = 3) -> str:
+def wrapped(text: str, width: int) -> str:
     r"""Break any text into lines for a figure, three at most, and escape it.
 
     Examples
@@ -539,9 +539,7 @@ def wrapped(text: str, width: int, most: int = 3) -> str:
     >>> wrapped("a name of five words", 10)
     'a name of\nfive words'
     """
-    lines = textwrap.wrap(str(text), max(width, 8)) or [""]
-    if len(lines) > most:
-        lines = [*lines[: most - 1], f"{lines[most - 1][:-1]}…"]
+    lines = textwrap.wrap(str(text), width, max_lines=3, placeholder="…")
     return "\n".join(escape.drawn(line) for line in lines)
 
 

@@ -236,24 +236,18 @@ def details(
     >>> details(row), measure(row)
     (['a'], "women's share of gendered words")
     """
-    group = row.get("group")
-    in_measure = isinstance(group, str) and bool(group) and _names_group(row, group)
+    group = row["group"] if isinstance(row.get("group"), str) else ""
+    in_measure = any(name in measure(row) for name in (people(group), of_people(group)) if group)
     parts = []
     for key in keys:
         value = row.get(key)
-        if not isinstance(value, str) or value in _WHOLE or (key in _OF_GROUP and in_measure):
+        implied = key in {"bias", "group"} and in_measure
+        if not isinstance(value, str) or value in _WHOLE or implied:
             continue
         varies = among is None or among[key][~among[key].isin(_WHOLE)].nunique(dropna=False) > 1
         if varies or key in always:
             parts.append(in_words(key, value))
     return list(dict.fromkeys(parts))
-
-
-_OF_GROUP = ("bias", "group")
-
-
-def _names_group(row: Mapping[str, Any], group: str) -> bool:
-    return any(name in measure(row) for name in (people(group), of_people(group)))
 
 
 def in_words(key: str, value: str) -> str:

@@ -52,7 +52,7 @@ def subject(row: Row, among: pd.DataFrame) -> str:
 
 
 def models(rows: pd.DataFrame) -> str:
-    """Count the rows' models, or their combinations with prompts or sources where these vary.
+    """Count the rows' models, or their combinations with prompts and sources where these vary.
 
     Examples
     --------
@@ -65,10 +65,8 @@ def models(rows: pd.DataFrame) -> str:
 
 def _kind(rows: pd.DataFrame, n: int) -> str:
     """Return what tells rows apart, in the number of `n`: models, or combinations with others."""
-    whole = rows[_MODEL].drop_duplicates()
-    repeated = not whole["model"].is_unique
-    by_prompt = repeated and whole["prompt"].nunique() > 1
-    return render("claims.kind", n=n, prompts=by_prompt, sources=repeated and not by_prompt)
+    several = not rows[_MODEL].drop_duplicates()["model"].is_unique
+    return render("claims.kind", n=n, combinations=several)
 
 
 # --- sizes ------------------------------------------------------------------------------------

@@ -214,14 +214,6 @@ def _in_words(key: str, value: object) -> str:
 # --- any table --------------------------------------------------------------------------------
 
 
-class Column(NamedTuple):
-    """A column as the template writes it; `kind` is its class: number, line (short) or wide."""
-
-    heading: str
-    kind: str
-    cells: list[Any]
-
-
 def show(table: pd.DataFrame | Table, **options: Any) -> HTML:
     """Show a table in a notebook: numbers aligned and rounded, every text escaped.
 
@@ -254,14 +246,17 @@ def table_html(table: Table) -> str:
     (True, True)
     """
     columns = [_column(str(name), values, table) for name, values in table.rows.items()]
-    rows = list(zip(*(column.cells for column in columns), strict=True))
+    rows = list(zip(*(column["cells"] for column in columns), strict=True))
     return templates.render(
         "table.html.j2", columns=columns, rows=rows, title=table.title, note=table.note or ""
     )
 
 
-def _column(name: str, values: pd.Series, table: Table) -> Column:
-    """Write a column; one of whole numbers has no decimals."""
+def _column(name: str, values: pd.Series, table: Table) -> dict[str, Any]:
+    """Write a column for the template; one of whole numbers has no decimals.
+
+    Its kind is its class: number, line (short texts) or wide.
+    """
     heading = (table.labels or {}).get(name, name.replace("_", " "))
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         values = values.astype(float)
@@ -272,13 +267,13 @@ def _column(name: str, values: pd.Series, table: Table) -> Column:
             else partial(number, decimals=0 if whole else table.decimals)
         )
         cells = [write(value) if np.isfinite(value) else table.gap for value in values]
-        return Column(heading, "number", cells)
+        return {"heading": heading, "kind": "number", "cells": cells}
     missing = values.isna()
     texts = [cell if isinstance(cell, Markup) else str(cell) for cell in values]
     cells = ["" if gap else cell for gap, cell in zip(missing, texts, strict=True)]
     short = max(map(len, cells), default=0) <= _SHORT
     kind = "number" if name.startswith("p_") else "line" if short else "wide"
-    return Column(heading, kind, cells)
+    return {"heading": heading, "kind": kind, "cells": cells}
 
 
 def p_in_table(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
