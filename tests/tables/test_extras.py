@@ -15,12 +15,10 @@ from nbbias import refusals, studies, tables
 from nbbias.asking import call
 from nbbias.asking.params import Generate
 from nbbias.biasalert.judges import tuned
-from nbbias.biased_prompts import sample
 from nbbias.running import kernel, plan as run_plan
-from nbbias.tables import ExtraError, NbbiasError, ParameterError, datasets
+from nbbias.tables import ExtraError, NbbiasError, datasets
 from nbbias.tables.packages import EXTRAS
 from nbbias.text import embeddings, sentiment, toxicity
-from tests.conftest import Command
 
 LOCAL = 'this needs nbbias[local]: pip install "nbbias[local]"'
 LLM = 'this needs nbbias[llm]: pip install "nbbias[llm]"'
@@ -82,7 +80,6 @@ def test_auto_is_what_is_there() -> None:
         ("llmbi", {}, []),
         ("news_bias", {"toxicity_scorer": "original"}, ["toxicity_scorer"]),
         ("news_bias", {"toxicity_scorer": "original", "levels": ["word"]}, []),
-        ("news_bias", {"sentiment_scorers": ["vader", "."]}, ["sentiment_scorers"]),
         ("biased_prompts", {}, ["generations_path"]),
         ("cogs", {"parts": ["abs", "people"]}, []),
         ("biasalert", {"toxicity_scorer": "original"}, ["embedding_model", "toxicity_scorer"]),
@@ -102,55 +99,9 @@ def test_a_plan_tells_by_parameter_what_a_run_needs(
     assert told.value.breaches == [f"{name}: {LOCAL}" for name in needed]
 
 
-def test_recorded_refusals_need_no_detector(tmp_path: Path) -> None:
-    originals, generations = sample.corpus(desks_apart=True, seed=1)
-    originals.to_parquet(tmp_path / "originals.parquet")
-    path = tmp_path / "mine.yaml"
-    path.write_text(
-        "study: biased_prompts\noriginals_path: originals.parquet\n"
-        "generations_path: generations.parquet\n"
-    )
-    generations.to_parquet(tmp_path / "generations.parquet")
-    with pytest.raises(NbbiasError) as told:
-        run_plan.plan([path], out=tmp_path)
-    assert told.value.breaches == [f"generations_path: {LOCAL}"]
-    generations.assign(refused=False).to_parquet(tmp_path / "generations.parquet")
-    assert len(run_plan.plan([path], out=tmp_path)) == 1
-
-
-def test_a_run_that_needs_an_extra_is_refused_in_a_sentence(
-    command: Command, tmp_path: Path
-) -> None:
-    done = command("run", "params/cogs/sample.yaml", "--out", tmp_path)
-    assert (done.returncode, done.stdout) == (2, "")
-    told = " ".join(done.stderr.split())
-    assert told.startswith(f"error params/cogs/sample.yaml: embedding_model: {LOCAL}")
-
-
 def test_all_samples_are_those_that_can_be_run() -> None:
     chosen, lacking = run_plan.runnable(studies.samples())
     assert [path.parent.name for path in chosen] == ["news_bias", "llmbi", "calibration"]
     assert [Path(one.where).parent.name for one in lacking] == [
         *("biased_prompts", "cogs", "biasalert")
     ]
-
-
-def test_a_sample_that_is_wrong_is_for_the_plan_to_tell(tmp_path: Path) -> None:
-    wrong = {
-        "llmbi": "lambda_factor: -1\ngenerate: {models: [openai/a]}\n",
-        "news_bias": "study: [\n",
-        "biased_prompts": "originals_path: 5\ngenerations_path: 5\n",
-        "cogs": "parts: 7\n",
-    }
-    paths = [tmp_path / stem / "sample.yaml" for stem in wrong]
-    for path, text in zip(paths, wrong.values(), strict=True):
-        path.parent.mkdir()
-        path.write_text(text)
-    chosen, lacking = run_plan.runnable(paths)
-    assert chosen == paths[:2]
-    assert [one.breaches for one in lacking] == [
-        [f"generations_path: {LOCAL}"],
-        [f"embedding_model: {LOCAL}"],
-    ]
-    with pytest.raises(ParameterError, match="nothing was run"):
-        run_plan.plan(paths, out=tmp_path)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import psutil
 import pytest
-from hypothesis import given, strategies as st
+from hypothesis import given, settings, strategies as st
 
 from nbbias import tables
 from nbbias.tables import DataError, ParameterError, parallel
@@ -36,13 +36,10 @@ def makers(folder: Path) -> list[int]:
     return [int(path.name.split("-")[1]) for path in sorted(folder.iterdir())]
 
 
-def chunks_of(rows: pd.Series | pd.DataFrame, chunk_bytes: int) -> list[pd.Series]:
-    return tables.map_chunks(pd.DataFrame.copy, rows, chunk_bytes=chunk_bytes)
-
-
 # --- chunks -----------------------------------------------------------------------------------
 
 
+@settings(max_examples=30)
 @given(
     st.lists(st.text(max_size=40) | st.none(), max_size=30),
     st.integers(1, 400),
@@ -62,8 +59,9 @@ def test_chunks_are_the_rows_in_order_each_once(
 
 def test_all_texts_of_a_table_count() -> None:
     table = pd.DataFrame({"a": ["x" * 50] * 4, "b": ["y" * 50] * 4, "n": 1})
-    assert [len(chunk) for chunk in chunks_of(table, 108)] == [1] * 4
-    assert [len(chunk) for chunk in chunks_of(table[["a"]], 108)] == [2, 2]
+    for rows, sizes in ((table, [1] * 4), (table[["a"]], [2, 2])):
+        chunks = tables.map_chunks(pd.DataFrame.copy, rows, chunk_bytes=108)
+        assert [len(chunk) for chunk in chunks] == sizes
 
 
 def test_no_rows_are_one_chunk_without_any() -> None:
@@ -197,9 +195,7 @@ tables.map_chunks(worked.logged, test_parallel.WORDS, args=args, chunk_bytes=120
 
 
 @pytest.mark.slow
-def test_a_run_that_is_killed_goes_on_and_leaves_no_worker_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_is_killed_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path / "cache"))
     (folder := tmp_path / "made").mkdir()
     script = [sys.executable, "-c", _SCRIPT, str(folder)]
@@ -210,14 +206,13 @@ def test_a_run_that_is_killed_goes_on_and_leaves_no_worker_behind(
         run.kill()
     workers = set(makers(folder))
     assert len(workers) == 2 and run.pid not in workers
-    deadline = time.monotonic() + 15
+    deadline = time.monotonic() + 60  # they end when nobody has asked them for half a minute
     while any(map(psutil.pid_exists, workers)) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not any(map(psutil.pid_exists, workers))
     kept, made = len(list((tmp_path / "cache").glob("*.stage"))), len(makers(folder))
     assert 0 < kept <= made < len(WORDS)
-    args = (str(folder), 0.3)
-    result = tables.map_chunks(worked.logged, WORDS, args=args, chunk_bytes=120)
+    result = tables.map_chunks(worked.logged, WORDS, args=(str(folder), 0.3), chunk_bytes=120)
     pd.testing.assert_series_equal(pd.concat(result), LENGTHS)
     assert len(makers(folder)) - made == len(result) - kept  # what was not finished, no more
 
@@ -225,7 +220,7 @@ def test_a_run_that_is_killed_goes_on_and_leaves_no_worker_behind(
 # --- threads ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("workers", ["1", "2", "7"])
+@pytest.mark.parametrize("workers", ["1", "7"])
 def test_results_of_threads_are_in_order_whatever_ends_first(
     workers: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
