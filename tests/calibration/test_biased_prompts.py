@@ -10,17 +10,13 @@ import pytest
 
 from nbbias.biased_prompts import compare, refusing
 from nbbias.calibration import biased_prompts as simulated
-from nbbias.calibration.trials import Design, outcomes
+from nbbias.calibration.trials import Design
 from nbbias.stats import InferenceSettings
+from tests.calibration.toy import assert_same
 
 INFERENCE = InferenceSettings(n_permutations=100)
 MEASURES = {one.name: one for one in simulated.MEASURES}
 ENDS = ("estimate", "ci_low", "ci_high")
-
-
-def same(row: pd.Series, other: pd.DataFrame, names: tuple[str, ...]) -> None:
-    for name in names:
-        assert row[name] == pytest.approx(other[name].item(), abs=1e-12, nan_ok=True), name
 
 
 def answers(values: dict[str, np.ndarray], asked: int = 1, **more: Any) -> pd.DataFrame:
@@ -45,9 +41,9 @@ def test_refusals_are_estimated_as_the_study_estimates_them(world: str) -> None:
         table = answers({"neutral": neutral[at], "biased": biased[at]}, asked)
         found = refusing.rates(table)
         rate = found[(found["statistic"] == "refusal_rate") & (found["prompt"] == "biased")]
-        same(trials.loc["refusal_rate"].iloc[at], rate, (*ENDS, "p_value"))
+        assert_same(trials.loc["refusal_rate"].iloc[at], rate, (*ENDS, "p_value"))
         change = found[found["statistic"] == "refusal_rate_change"]
-        same(trials.loc["refusal_rate_change"].iloc[at], change, (*ENDS, "p_value"))
+        assert_same(trials.loc["refusal_rate_change"].iloc[at], change, (*ENDS, "p_value"))
     if world == "repeats":
         return
     named, rest = simulated.verdicts(rng, design, 2, called=(own.biased, own.neutral))
@@ -58,7 +54,7 @@ def test_refusals_are_estimated_as_the_study_estimates_them(world: str) -> None:
         headlines = pd.DataFrame({"source": "s", "article_id": ids, "bias": "b", "group": group})
         found = refusing.rates(answers({"biased": told}), headlines=headlines)
         difference = found[found["statistic"] == "refusal_difference"]
-        same(trials.loc["refusal_difference"].iloc[at], difference, (*ENDS, "p_value"))
+        assert_same(trials.loc["refusal_difference"].iloc[at], difference, (*ENDS, "p_value"))
 
 
 def test_corrected_rates_are_those_of_the_study() -> None:
@@ -71,7 +67,7 @@ def test_corrected_rates_are_those_of_the_study() -> None:
     found = refusing.rates(answers({"neutral": neutral, "biased": biased}, reason="detected"))
     of_biased = found[found["prompt"] != "neutral"]
     for statistic, row in trials.iterrows():
-        same(row, of_biased[of_biased["statistic"] == statistic], ENDS)
+        assert_same(row, of_biased[of_biased["statistic"] == statistic], ENDS)
     assert trials.loc["refusal_rate_corrected", "truth"] == pytest.approx(0.4)
 
 
@@ -100,7 +96,7 @@ def test_words_are_compared_as_the_study_compares_them(world: str) -> None:
         found = pd.DataFrame(rows)
         for statistic in trials.index.unique():
             own = found[found["statistic"] == statistic]
-            same(trials.loc[statistic].iloc[at], own, (*ENDS, "p_value"))
+            assert_same(trials.loc[statistic].iloc[at], own, (*ENDS, "p_value"))
 
 
 def test_what_is_planted_is_the_truth_of_many_articles() -> None:
@@ -130,11 +126,3 @@ def test_leads_are_read_and_judged() -> None:
     assert said["told"].all() and said["false"].mean() < 1
     none = simulated.lead(Design("focus", 40, 12, 0.0), 20, INFERENCE)
     assert none["false"].equals(none["told"]) and none["told"].mean() < 0.5
-
-
-def test_every_world_is_measured() -> None:
-    for one in simulated.MEASURES:
-        for world in one.worlds:
-            trials = one.trial(Design(world, 10, 12, 0.0), 2, INFERENCE)
-            found = outcomes(trials, confidence=0.95)
-            assert (found["repeats"] == 2).all() and (found["n_measured"] > 0).all()

@@ -117,11 +117,3 @@ def test_a_lead_that_names_another_identity_is_false(monkeypatch: pytest.MonkeyP
     turned = lambda rng, own: (real(rng, own)[0][:, ::-1], np.zeros(3))  # noqa: E731
     monkeypatch.setattr(simulated, "distances", turned)  # the first is nearest, and said to be
     assert simulated.rbs_lead(design, 5, INFERENCE)["false"].all()
-
-
-def test_two_repeats_of_every_design_give_trials() -> None:
-    for one in simulated.MEASURES:
-        assert one.study == "cogs" and one.held_out <= set(one.worlds) and 0.0 in one.planted
-        for world in one.worlds:
-            trials = one.trial(Design(world, min(one.n), 12, 0.0), 2, INFERENCE)
-            assert len(outcomes(trials, confidence=0.95)) and trials["estimate"].notna().all()

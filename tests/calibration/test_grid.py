@@ -42,12 +42,11 @@ def test_a_measure_takes_the_nearest_numbers_that_it_has_once() -> None:
     assert simulated(made(n=())).empty
 
 
-def test_a_slow_measure_gets_its_share(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_measure_gets_its_share_and_one_that_is_not_there_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(measures._found, "toy/means", TOY._replace(share=0.25))
     assert set(made()["repeats"]) == {10}
-
-
-def test_a_measure_that_is_not_there_is_refused_with_the_nearest() -> None:
     with pytest.raises(tables.ParameterError, match="no measure 'toy/mean'; did you mean toy/mea"):
         grid.designs(["toy/mean"], n=[10], repeats=2)
 
@@ -142,18 +141,15 @@ def test_estimates_are_the_shares_that_a_groupby_gives() -> None:
 
 
 def test_groups_of_one_study_are_no_more_studies() -> None:
-    found = simulated(made(repeats=30))
-    twice = pd.concat([found.assign(group="she"), found.assign(group="he")])
-    one, two = (
-        calibration.estimates.estimates(table, pd.DataFrame(), confidence=0.95)
-        for table in (found, twice)
+    trials, nothing = simulated(made(repeats=30)), pd.DataFrame()
+    twice = pd.concat([trials.assign(group="she"), trials.assign(group="he")])
+    by_trials, by_groups = (
+        calibration.estimates.estimates(table, nothing, confidence=0.95)
+        for table in (trials, twice)
     )
-    pd.testing.assert_frame_equal(one, two)
-
-
-def test_nothing_at_all_is_no_error() -> None:
-    assert calibration.estimates.estimates(pd.DataFrame(), pd.DataFrame(), confidence=0.95).empty
-    assert grid.least(pd.DataFrame()).empty
+    pd.testing.assert_frame_equal(by_trials, by_groups)
+    assert calibration.estimates.estimates(nothing, nothing, confidence=0.95).empty
+    assert grid.least(nothing).empty
 
 
 def test_the_least_effect_is_where_the_power_passes() -> None:

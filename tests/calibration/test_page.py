@@ -29,51 +29,27 @@ def made() -> dict[str, pd.DataFrame]:
     return {"designs": designs, "estimates": estimates, "declared": declared, **found}
 
 
-def test_the_lead_says_which_interval_is_too_narrow(made: dict[str, pd.DataFrame]) -> None:
-    lead = sentences.lead(made["declared"], texts=STUDY.sample)
-    first, second = lead.plain
-    assert (
-        "1 holds the truth less often than it says (the furthest, toy means: narrow, in 7" in first
-    )
-    assert first.startswith("Of 2 intervals, ")
-    assert (
-        "1 tells what is not there more often than it says (the furthest, toy means: nar" in second
-    )
-    assert "where nothing is planted, the first sentence of a page is false in" in second
-    assert len(lead.numbers) == 2  # first sentences are false less often than their level
-    assert set(lead.card) == {"measures", "groups", "N", "instrument", "not"}
-    told = reading.lead.to_dict(lead)
-    assert all(one["interval"].startswith("95% CI") for one in told["numbers"])
-
-
-def test_the_lead_of_what_was_not_declared_is_no_other(made: dict[str, pd.DataFrame]) -> None:
-    lead = sentences.lead(made["estimates"], texts=STUDY.sample)
-    assert "1 holds the truth less often than it says" in lead.plain[0]
-
-
-def test_what_so_few_studies_leave_open_is_said_at_once(made: dict[str, pd.DataFrame]) -> None:
+def test_what_the_page_leads_with(made: dict[str, pd.DataFrame], golden) -> None:
+    """As declared, with intervals so wide that they leave all open, and with nothing."""
     wide = made["estimates"].assign(ci_low=-0.5, ci_high=0.5)
-    first, second = sentences.lead(wide, texts=STUDY.sample).plain
-    told = "none is told to miss its level by more than 2 points, nor to keep to it"
-    assert first.startswith("Of 2 intervals and ")
-    assert f"{told}, by so few simulated studies: params/calibration/full.yaml" in first
-    assert second.startswith("Where nothing is planted")
+    near = {"ci_low": -0.01, "ci_high": 0.01}
     tests = wide["statistic"] == "false_positive_error"
-    half = sentences.lead(
-        wide.assign(
-            ci_low=wide["ci_low"].where(~tests, -0.01), ci_high=wide["ci_high"].where(~tests, 0.01)
+    tables_of = {
+        "declared": made["declared"],
+        "not declared": made["estimates"],
+        "open": wide,
+        "tests keep their level": wide.assign(
+            **{end: wide[end].mask(tests, value) for end, value in near.items()}
         ),
-        texts=STUDY.sample,
-    ).plain
-    assert half[0] == f"Of 2 intervals, {told}."
-    assert "as often" in half[1] and "full.yaml" not in " ".join(half)
-
-
-def test_without_anything_the_lead_says_so(made: dict[str, pd.DataFrame]) -> None:
-    nothing = sentences.lead(made["estimates"].iloc[:0], texts=STUDY.sample)
-    assert nothing.plain == ("Nothing was measured.",)
-    only = made["declared"].query("measure == 'lead'")
-    assert sentences.lead(only, texts=STUDY.sample).plain[0] == "No interval was calibrated."
+        "leads alone": made["declared"].query("measure == 'lead'"),
+        "nothing": made["estimates"].iloc[:0],
+    }
+    leads = {name: sentences.lead(rows, texts=STUDY.sample) for name, rows in tables_of.items()}
+    golden("calibration_leads", {name: lead.plain for name, lead in leads.items()})
+    assert len(leads["declared"].numbers) == 2  # first sentences are false less often than allowed
+    assert set(leads["declared"].card) == {"measures", "groups", "N", "instrument", "not"}
+    numbers = reading.lead.to_dict(leads["declared"])["numbers"]
+    assert all(number["interval"].startswith("95% CI") for number in numbers)
 
 
 @pytest.mark.parametrize(

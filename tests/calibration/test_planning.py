@@ -20,7 +20,7 @@ RNG = np.random.default_rng(0)
 INFERENCE = InferenceSettings(n_permutations=4000)
 
 
-@pytest.mark.parametrize("size", [0.2, 0.5, 1.0])
+@pytest.mark.parametrize("size", [0.2, 1.0])
 def test_of_normal_values_the_formula_names_as_many_units(size: float) -> None:
     pool = np.random.default_rng(1).normal(0, 1, (50_000, 1))
     pool = (pool - pool.mean()) / pool.std() + size
@@ -65,27 +65,16 @@ def test_where_nothing_is_planted_few_studies_tell_anything() -> None:
 
 
 def test_no_number_of_units_is_enough_for_what_is_not_there() -> None:
-    pool = np.zeros((100, 1))
-    assert (
-        planning.needed(
-            planning.of_means(pool), wanted=0.8, inference=InferenceSettings(n_permutations=100)
-        )
-        is None
-    )
-    gone = np.full((100, 2), np.nan)
-    assert (
-        planning.power(
-            planning.of_means(gone), 50, inference=InferenceSettings(n_permutations=100)
-        ).power
-        == 0
-    )
+    few = InferenceSettings(n_permutations=100)
+    nothing, gone = (planning.of_means(np.full((100, 2), value)) for value in (0.0, np.nan))
+    assert planning.needed(nothing, wanted=0.8, inference=few) is None
+    assert planning.power(gone, 50, inference=few).power == 0
 
 
 # --- words of news ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("bias", ["gender", "race"])
-@pytest.mark.parametrize("effect", [-0.1, 0.15])
+@pytest.mark.parametrize(("bias", "effect"), [("gender", -0.1), ("race", 0.15)])
 def test_the_pool_is_as_assumed(bias: str, effect: float) -> None:
     chosen = NewsWords.model_validate({"bias": bias, "effect": effect, "models": 2})
     pool = chosen.differences(planning.POOL)
@@ -104,16 +93,6 @@ def test_further_answers_help_as_far_as_they_say_something_new() -> None:
     once, alike, new = spread(), spread(repeats=5, again=1.0), spread(repeats=5, again=0.0)
     assert alike == pytest.approx(once, rel=0.04)  # what is lost is less
     assert new < 0.9 * once
-
-
-def test_a_groups_gain_takes_as_many_articles_as_the_others_loss() -> None:
-    one, two = (
-        NewsWords.model_validate({"effect": effect, "share": share})
-        for effect, share in ((-0.1, 0.4), (0.1, 0.6))
-    )
-    found = [planning.needed(c.told(), wanted=0.8, inference=c.inference) for c in (one, two)]
-    assert found[0] and found[1]
-    assert found[0].n == pytest.approx(found[1].n, rel=0.08)
 
 
 def test_more_models_claims_and_power_take_more_articles() -> None:
@@ -233,11 +212,6 @@ def test_judges_are_told_apart_as_often_as_all_outcomes_say() -> None:
     assert planning.power(chosen.told(), 200, inference=INFERENCE).power == pytest.approx(
         known, abs=0.03
     )
-
-
-def test_more_labels_than_answers_tell_no_more() -> None:
-    chosen = plannable.Level(answers=50, effect=0.05, draws=100)
-    assert planning.needed(chosen.told(), wanted=0.8, inference=chosen.inference) is None
 
 
 def test_a_judge_without_a_preference_is_seldom_told() -> None:

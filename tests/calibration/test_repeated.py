@@ -17,7 +17,7 @@ VALUES = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(VALUES)
 def test_each_repeat_has_the_mean_the_interval_and_the_test_that_stats_gives_it(
     values: list[list[float]],
@@ -29,7 +29,7 @@ def test_each_repeat_has_the_mean_the_interval_and_the_test_that_stats_gives_it(
             assert row[name] == pytest.approx(one[name], abs=1e-12, nan_ok=True), name
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(VALUES)
 def test_each_repeat_has_the_share_that_stats_gives_it(values: list[list[float]]) -> None:
     table = np.array(values)
@@ -48,7 +48,7 @@ FITS = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(FITS, st.sets(st.integers(0, 4), max_size=3))
 def test_each_repeat_has_the_mean_over_units_and_fits_that_stats_gives_it(
     values: list[list[float]], empty: set[int]

@@ -85,20 +85,3 @@ def test_real_articles_are_left_out_with_the_reason(monkeypatch: pytest.MonkeyPa
     monkeypatch.delenv("NBBIAS_DATA", raising=False)
     assert "NBBIAS_DATA" in str(worlds.without())
     assert news.words(Design("halves", 10, 12, 0.0), 2, InferenceSettings()).empty
-
-
-@pytest.mark.data
-def test_parts_of_real_articles_are_alike_but_for_what_is_planted() -> None:
-    design = Design("halves", 4000, 12, 0.0)
-    found = worlds.of(design, 1, share=[-0.2, 0], tone=[0, -0.1], originals=2, seed=1)
-    women = shares(found.words["gender"])[..., 0]
-    for text, planted in enumerate([-0.2, 0, 0]):
-        shift = women[..., text] - women[..., 3]
-        assert np.nanmean(shift) == pytest.approx(planted, abs=4 * error(shift) + 0.002)
-    female = np.where(
-        found.words["gender"][..., 0] > found.words["gender"][..., 1], found.tone, np.nan
-    )
-    shift = np.nanmean(female[:, :, 1]) - np.nanmean(female[:, :, 3])
-    assert shift == pytest.approx(-0.1, abs=8 * error(female[:, :, 1]))
-    with pytest.raises(ValueError, match="cut into 4"):
-        worlds.of(design, 1, share=[0, 0, 0], tone=[0, 0, 0], originals=2, seed=1)

@@ -1,9 +1,13 @@
-"""A measure of which all is known: a mean of normals, and one whose interval is too narrow."""
+"""A measure of which all is known: a mean of normals, and one whose interval is too narrow.
+
+And how a trial is compared with the study itself.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy.stats import norm, t
 
 from nbbias.calibration import Design, Measure
@@ -62,3 +66,9 @@ TOY = Measure(
     trial=trial,
     lead=lead,
 )
+
+
+def assert_same(row: pd.Series, other: pd.DataFrame, names: tuple[str, ...]) -> None:
+    """Compare a row of a trial with the one row that the study's own functions give."""
+    for name in names:
+        assert row[name] == pytest.approx(other[name].item(), abs=1e-12, nan_ok=True), name
