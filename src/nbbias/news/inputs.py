@@ -56,7 +56,7 @@ def instruments(chosen: Any) -> list[NbbiasError]:
             tables.attempt(
                 problems, tables.check_name, "sentiment_scorers", scorer, sentiment.INSTRUMENTS
             )
-        tables.attempt(problems, toxicity.choose, chosen.toxicity_scorer)
+        tables.attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
     return problems
 
 

@@ -38,6 +38,26 @@ _BASE, _CONFIG, _TOKENIZERS = "bert-base-uncased", "config.json", ("tokenizer.js
 Predict = Callable[[Sequence[str]], np.ndarray]
 
 
+def check_name(scorer: str) -> None:
+    """Refuse a scorer of another name than those that there are.
+
+    Raises
+    ------
+    ParameterError
+        With the closest name.
+
+    Examples
+    --------
+    >>> check_name("orignal")
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.ParameterError: toxicity_scorer: no 'orignal'; did you mean original?
+    """
+    names = [AUTO, *INSTRUMENTS]
+    if scorer not in names:
+        raise ParameterError("toxicity_scorer", f"no {scorer!r}; {closest_match(scorer, names)}")
+
+
 def choose(scorer: str = AUTO) -> str:
     """Return the scorer that will be used: ``"auto"`` is Detoxify if its weights are on this disk.
 
@@ -51,9 +71,7 @@ def choose(scorer: str = AUTO) -> str:
     >>> choose("offline")
     'offline'
     """
-    names = [AUTO, *INSTRUMENTS]
-    if scorer not in names:
-        raise ParameterError("toxicity_scorer", f"no {scorer!r}; {closest_match(scorer, names)}")
+    check_name(scorer)
     require_packages(*packages(scorer), where=f"toxicity by {scorer}")
     if scorer != AUTO:
         return scorer
