@@ -52,7 +52,7 @@ def test_judges_equally_good_on_near_duplicates_are_told_apart_no_more_than_chan
     clusters = np.repeat(np.arange(20), 4)  # each of four texts that any judge takes alike
     right = rng.random((2, 1000, 20)) < 0.6
     found = [
-        detection._flipped(np.repeat(one - two, 4), clusters)["p_value"]
+        detection._flip_signs(np.repeat(one - two, 4), clusters)["p_value"]
         for one, two in zip(*right.astype(float), strict=True)
     ]
     taken_alone = [

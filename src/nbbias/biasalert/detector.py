@@ -423,5 +423,6 @@ def _shown(evidence: pd.DataFrame) -> dict[str, str]:
     """Return of each text the statements of its evidence that are near enough, the nearest few."""
     used = evidence[evidence["used"]].sort_values(["text_id", "rank"])
     few = used.groupby("text_id").head(SHOWN)
-    statements = few["statement"] + few["similarity"].map(" ({:.2f})".format)
+    similarity = few["similarity"].map(" ({:.2f})".format).astype("str")  # of no entry, too
+    statements = few["statement"] + similarity
     return statements.groupby(few["text_id"]).agg("; ".join).to_dict()
