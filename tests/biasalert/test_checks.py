@@ -101,8 +101,6 @@ def test_a_judge_that_flags_a_dialect_is_found_out() -> None:
     assert value(found, "dialect_difference", "statistic_value", group=None) == pytest.approx(
         t.statistic
     )
-    assert value(found, "dialect_flag_change", group=None) > 0.9
-    assert value(found, "dialect_flag_change", "p_value", group=None) < 1e-4
     varieties = found.loc[found["statistic"] == "dialect_difference", "group"].dropna()
     assert set(varieties) == set(CHECKS["variety"].dropna()) - {checks.STANDARD}
 

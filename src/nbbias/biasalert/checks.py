@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest, hypergeom
+from scipy.stats import hypergeom
 
 from nbbias import stats, tables
 from nbbias.biasalert import detection
-from nbbias.biasalert.detection import INFERENCE, cases_of, least_p
+from nbbias.biasalert.detection import INFERENCE, cases_of
 from nbbias.stats import InferenceSettings
 from nbbias.tables import DataError, read_shipped_table
 
@@ -85,7 +85,6 @@ def estimates(
           it gives none) between a sentence in another variety and the same content in standard
           English, in [-1, 1]; paired t, corrected over the judge's varieties. Rows of one variety
           name it in `group`; above 0 where the variety is held for more biased.
-        - ``dialect_flag_change``: share of the pairs with unlike verdicts; sign test of direction.
 
     Raises
     ------
@@ -108,13 +107,13 @@ def estimates(
         pairs = _pairs(table)
         found = _errors(table, inference.confidence) + _dialect(pairs, inference.confidence)
         rows += [key | row for row in found]
-    found = tables.estimates(
+    table = tables.estimates(
         rows, study=detection.STUDY, measure=MEASURE, source=source, confidence=inference.confidence
     )
     # All pairs together are no further test where there are several varieties, which are a family.
-    dialect = found["statistic"].isin(["dialect_difference", "dialect_flag_change"])
-    by = [found["judge"], found["statistic"], found["group"].isna()]
-    return stats.adjust(found, family=by, where=dialect, method=correction)
+    by = [table["judge"], table["group"].isna()]
+    dialect = {"statistic": "dialect_difference"}
+    return stats.adjust(table, family=by, where=dialect, method=correction)
 
 
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
@@ -141,10 +140,9 @@ def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
 
 
 def _pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per pair of one content: `variety`, and `flag` and `score` of both."""
-    columns = ["pair_id", "variety", "flag", "score", "standard_flag", "standard_score"]
+    """Return one row per pair of one content: `variety`, and `score` and `standard` score."""
     if not {"pair_id", "variety"} <= set(table) or table["pair_id"].isna().all():
-        return pd.DataFrame(columns=columns)
+        return pd.DataFrame(columns=["variety", "score", "standard"])
     own = table[table["pair_id"].notna()]
     standard = own["variety"] == STANDARD
     first, second = own[~standard].set_index("pair_id"), own[standard].set_index("pair_id")
@@ -155,42 +153,21 @@ def _pairs(table: pd.DataFrame) -> pd.DataFrame:
             f"a pair has one sentence in {STANDARD} English and one in another variety; "
             f"look at {', '.join(sorted(alone)[:3]) or 'pairs with more than two sentences'}",
         )
-    second = second.loc[first.index]
-    return pd.DataFrame(
-        {
-            "variety": first["variety"],
-            "flag": first["flagged"],
-            "score": first["score"],
-            "standard_flag": second["flagged"],
-            "standard_score": second["score"],
-        }
-    ).reset_index()
+    return first[["variety", "score"]].assign(standard=second["score"])
 
 
 def _dialect(pairs: pd.DataFrame, confidence: float) -> list[Row]:
-    parts: list[tuple[str | None, pd.DataFrame]] = [(None, pairs)] if len(pairs) else []
     varieties = list(pairs.groupby("variety", sort=False))
+    parts: list[tuple[str | None, pd.DataFrame]] = [(None, pairs)] if len(pairs) else []
     parts += [(str(name), own) for name, own in varieties] if len(varieties) > 1 else []
-    differences: list[Row] = []
-    changes: list[Row] = []
+    rows: list[Row] = []
     for variety, own in parts:
-        key: Row = {"dimension": DIALECT, "group": variety}
-        found = stats.paired_difference(
-            own["score"], own["standard_score"], confidence=confidence
-        ).row()
-        if not np.isfinite(found["p_value"]):  # no spread is no certainty
-            found |= {"ci_low": np.nan, "ci_high": np.nan}
-        differences.append(key | {"statistic": "dialect_difference", "null": 0.0} | found)
-        known = own.dropna(subset=["flag", "standard_flag"])
-        more = int((known["flag"] > known["standard_flag"]).sum())
-        unlike = int((known["flag"] != known["standard_flag"]).sum())
-        change = stats.proportion_interval(unlike, len(known), confidence=confidence).row()
-        change |= {"statistic": "dialect_flag_change", "n_lost": len(own) - len(known)}
-        if unlike:
-            p = binomtest(more, unlike).pvalue
-            change |= {"test": "sign test", "p_value": p, "p_least": least_p(unlike)}
-        changes.append(key | change)
-    return [*differences, *changes]
+        row = stats.paired_difference(own["score"], own["standard"], confidence=confidence).row()
+        if not np.isfinite(row["p_value"]):  # no spread is no certainty
+            row |= {"ci_low": np.nan, "ci_high": np.nan}
+        key: Row = {"dimension": DIALECT, "group": variety, "statistic": "dialect_difference"}
+        rows.append(key | {"null": 0.0} | row)
+    return rows
 
 
 def wrong(judgements: pd.DataFrame, checked: pd.DataFrame | None = None) -> pd.DataFrame:

@@ -48,10 +48,7 @@ class Biasalert(Parameters):
             "accuracy_difference",
         ),
         "calibration": ("brier", "calibration_error"),
-        "checks": (
-            *("false_alarm_rate", "miss_rate", "dialect_difference", "dialect_flag_change"),
-            "swap_effect",
-        ),
+        "checks": (*("false_alarm_rate", "miss_rate", "dialect_difference"), "swap_effect"),
         "pairs": ("pair_share", "flag_rate_less", "recall"),
         "bias_level": (
             *("biased_share", "biased_share_lost_unbiased", "biased_share_lost_biased"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbbias.biasalert.judges import instructions, panel, prompt, replies
+from nbbias.biasalert.judges import panel, prompt, replies
 from nbbias.biasalert.judges.registry import Settings
 from tests.biasalert.judges.test_prompt import REFERENCES, evidence, texts
 
@@ -110,6 +110,3 @@ def test_wording_and_parts_are_of_the_prompt_and_named_by_the_instrument() -> No
     settings = Settings(prompt="fan2024", prompt_parts=("steps", "demonstrations"))
     named = "recorded replies, prompt fan2024 without retrieval, knowledge v"
     assert panel.recorded_by(settings, "v") == named
-    labelled = texts("Women cannot drive.").assign(biased=True, split="train", bias_type="gender")
-    (row,) = instructions.instructions(labelled, worded="fan2024").to_dict("records")
-    assert row["prompt"].startswith(WHOLE[:80])

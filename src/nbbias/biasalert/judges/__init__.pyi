@@ -2,7 +2,6 @@ from . import (
     attribution as attribution,
     baselines as baselines,
     classifier as classifier,
-    instructions as instructions,
     panel as panel,
     prompt as prompt,
     recorded as recorded,
