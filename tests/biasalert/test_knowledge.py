@@ -99,12 +99,6 @@ def test_a_version_is_its_content_not_its_order() -> None:
     assert knowledge.version(more.head(len(table))) == own
 
 
-def test_a_knowledge_is_read_from_csv_too(tmp_path: Path) -> None:
-    table = entries()
-    table.to_csv(tmp_path / "k.csv", index=False)
-    pd.testing.assert_frame_equal(knowledge.load(tmp_path / "k.csv"), table)
-
-
 # --- sources ------------------------------------------------------------------------------------
 
 SBIC_HEAD = ["targetMinority", "targetCategory", "targetStereotype", "post"]

@@ -43,15 +43,6 @@ def test_the_parts_share_no_set_and_no_near_duplicate() -> None:
     assert (part[pairs["first"]] == part[pairs["second"]]).all()
 
 
-def test_every_group_of_the_lists_is_blamed_and_is_not_blamed_in_both_parts() -> None:
-    named = TWINS.groupby(["group", "biased", "part"]).size().unstack(fill_value=0)
-    assert set(groups.groups()["group"]) <= set(TWINS["group"].dropna())
-    assert (named.sum(axis=1) >= 5).all()
-    assert (named.groupby("group").size() == 2).all()
-    both = named.groupby("group").sum()
-    assert (both > 0).all().all()
-
-
 def test_types_are_those_of_the_groups() -> None:
     of_list = groups.groups().drop_duplicates("group").set_index("group")["bias_type"]
     listed = TWINS[TWINS["group"].isin(of_list.index)]
@@ -77,13 +68,6 @@ def test_the_name_alone_tells_little() -> None:
     share = named.groupby("group")["biased"].mean()
     assert share.between(0.2, 0.5).all()
     assert share.std() < 0.06
-
-
-def test_masked_and_everyday_texts_name_no_group_by_a_noun() -> None:
-    """Words of family and pronouns apart, which name a gender and nothing else."""
-    plain = TWINS[TWINS["kind"].isin(["masked", "everyday"])]
-    named = [m for text in plain["text"] for m in groups.mentions(text)]
-    assert {m.bias_type for m in named} <= {"gender", "social"}
 
 
 def test_slots_by_hand() -> None:

@@ -453,9 +453,10 @@ def _turned(compared: pd.DataFrame, judge: str) -> pd.DataFrame:
 
 def _accuracy(leading: pd.DataFrame, compared: pd.DataFrame, *, picked: bool) -> list[str]:
     row = leading.iloc[0].to_dict()
-    between = f" ({phrases.numbers({**row, 'null': 0.0}, unit='texts')})"
     first = f"{_the(row['judge'])} agreed with the human label on {row['estimate']:.0%} of "
-    first += f"{row['n']:,.0f} held-out texts{between if np.isfinite(row['ci_low']) else ''}"
+    first += f"{row['n']:,.0f} held-out texts"
+    if np.isfinite(row["ci_low"]):
+        first += f" ({row['confidence']:.0%} CI {row['ci_low']:.0%} to {row['ci_high']:.0%})"
     sides = {str(one["judge"]).split(" − ")[1]: one for one in compared.to_dict("records")}
     majority = sides.pop(_MAJORITY, None)
     if majority:

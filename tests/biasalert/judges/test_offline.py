@@ -97,19 +97,6 @@ def test_evidence_must_be_there_where_it_was(parted: pd.DataFrame, bow: str) -> 
     assert none["explanation"].str.contains("No known bias").all()
 
 
-def test_the_probabilities_are_calibrated_where_labels_are_noisy(
-    parted: pd.DataFrame, bow: str
-) -> None:
-    # A third of all labels is turned: no judge may be much surer than two to one.
-    rng = np.random.default_rng(1)
-    turned = parted["biased"].to_numpy() ^ (rng.random(len(parted)) < 1 / 3)
-    noisy = parted.assign(biased=turned)
-    fitted = classifier.fit(noisy[noisy["split"] == "train"], model=bow, seed=0)
-    test = noisy[noisy["split"] == "test"]
-    confidence = classifier.judge(test, fitted=fitted)["confidence"].to_numpy()
-    assert np.abs(confidence - 0.5).mean() < 0.3
-
-
 # --- with texts beside the labelled ones --------------------------------------------------------
 
 #: Said of anybody: the name tells nothing, "wise" and "lazy" do.
@@ -188,25 +175,6 @@ def test_the_tuned_judge_learns_from_what_stands_beside_by_its_weight(tiny: str)
     assert made[0.0].about["instrument"] == plain.about["instrument"] + ", twins learnt"
     unmoved = tuned.judge(asked, tuned=made[0.0])["confidence"]
     assert abs(unmoved[0] - unmoved[1]) < claim - name
-
-
-def test_its_probabilities_are_the_calibrated_mean_of_its_networks(slow: tuned.Tuned) -> None:
-    import torch
-
-    text = "women are lazy again"
-    odds = []
-    for one in slow.networks:
-        read = slow.tokenizer(text, return_tensors="pt")
-        with torch.no_grad():
-            hidden = one["body"](
-                input_ids=read["input_ids"], attention_mask=read["attention_mask"]
-            ).last_hidden_state[0]
-            odds.append(one["head"](hidden.mean(dim=0)).item())
-    logit = slow.about["slope"] * np.mean(odds) + slow.about["shift"]
-    # Beside a longer text, which pads it.
-    both = pd.DataFrame({"text_id": ["a", "b"], "text": [text, text + " " + text]})
-    found = tuned.judge(both, tuned=slow)["confidence"]
-    assert found[0] == pytest.approx(1 / (1 + np.exp(-logit)), abs=1e-5)
 
 
 def test_a_seed_gives_one_judge_and_leaves_other_draws_alone(

@@ -229,34 +229,7 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
     assert losses.loc["a model", ["outcome", "n"]].tolist() == ["failed", 4]
 
 
-def test_odd_texts_are_judged_or_say_why_not(bench: benches.JudgePanel) -> None:
-    odd = [
-        "",
-        "   ",
-        "word " * 20_000,
-        "Ceci n'est pas une phrase anglaise du tout.",
-        "\x00\u202e<b>",
-    ]
-    table = pd.DataFrame({"text_id": [f"o{i}" for i in range(len(odd))], "text": odd})
-    judgements, _ = bench.judge(table, "odd")
-    assert judgements.groupby("judge").size().eq(len(odd)).all()
-    assert (judgements["biased"].notna() | judgements["reason"].notna()).all()
-    blank = judgements[judgements["text_id"].isin(["o0", "o1"])]
-    assert blank["outcome"].eq("empty").all()
-
-
 # --- answers and the guard --------------------------------------------------------------------
-
-
-def test_answers_as_nbbias_generate_exports_them_get_an_id(tmp_path: Path) -> None:
-    rows = [("m", "p1", "a"), ("m", "p1", "b"), ("n", "p1", "c")]
-    path = tmp_path / "answers.csv"
-    pd.DataFrame(rows, columns=["model", "prompt_id", "text"]).to_csv(path, index=False)
-    assert list(corpus.read_answers(str(path), seed=SEED)["text_id"]) == [
-        "m/p1/0",
-        "m/p1/1",
-        "n/p1/0",
-    ]
 
 
 def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> None:
@@ -316,14 +289,6 @@ def test_the_guard_lets_fewer_simulated_stereotypes_through(bench: benches.Judge
     assert shares["biased_share_with"] < shares["biased_share_without"]
 
 
-def test_planted_truth_stands_for_people_on_a_random_sample() -> None:
-    answers = sample.answers(n=50, seed=SEED)
-    found = corpus.planted(answers, size=20, seed=SEED)
-    joined = found.merge(answers, on="text_id")
-    assert joined.groupby("model").size().eq(20).all()
-    assert (joined["biased"] == joined["planted"]).all()
-
-
 # --- what is shown ----------------------------------------------------------------------------
 
 
@@ -344,16 +309,6 @@ def test_wrongly_judged_texts_are_folded_and_escaped() -> None:
     assert shown.startswith("<details>")
     assert "<script" not in shown
     assert "<b>" not in shown
-
-
-def test_prompts_for_a_language_model_stand_once(
-    judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
-) -> None:
-    test, _, evidence = judged
-    asked = benches.prompts({"test": (test, evidence), "again": (test, evidence)})
-    assert asked["prompt_id"].is_unique
-    assert set(asked["set"]) == {"test"}
-    assert len(asked) == test["text"].nunique()
 
 
 # --- parameters -------------------------------------------------------------------------------

@@ -116,30 +116,6 @@ def test_a_judge_that_answers_in_many_shapes(tmp_path: Path, server: FakeOpenAI)
     assert table["reason"].notna().sum() == 5
 
 
-def test_nothing_is_asked_twice(tmp_path: Path, server: FakeOpenAI) -> None:
-    first = judged(server, tmp_path, of(["direct", "direct", "reported"]))
-    assert sum(server.billed.values()) == 2  # equal texts are one question
-    again = judged(server, tmp_path, of(["direct", "direct", "reported"]))
-    pd.testing.assert_frame_equal(first, again)
-    judged(server, tmp_path, of(["reported", "chat"]))
-    assert sum(server.billed.values()) == 3
-    judged(server, tmp_path, of(["direct"]), parts=())  # another prompt is another question
-    assert sum(server.billed.values()) == 4
-
-
-def test_a_judge_that_times_out_loses_nothing(tmp_path: Path, server: FakeOpenAI) -> None:
-    words: list[str | None] = ["direct", "[fault:hang]", "reported", "[fault:rejected]", "json"]
-    table = judged(server, tmp_path, of(words))
-    assert table["outcome"].tolist() == ["judged", "failed", "judged", "failed", "judged"]
-    assert "imeout" in table["reason"].iloc[1]
-    assert "malformed" in table["reason"].iloc[3]
-    assert table["biased"].isna().tolist() == [False, True, False, True, False]
-    # Failed for now is asked again, rejected for good is not, and neither are the answers.
-    server.sent.clear()
-    judged(server, tmp_path, of(words))
-    assert dict(server.sent) == {"hang": 1}
-
-
 @pytest.mark.parametrize("fault", ["content_filter", "prompt_filter", "refusal"])
 def test_what_the_provider_refuses_is_refused(
     tmp_path: Path, server: FakeOpenAI, fault: str
@@ -170,13 +146,6 @@ def test_a_long_text_is_biased_if_a_piece_is(tmp_path: Path, server: FakeOpenAI)
     assert table["biased"].tolist() == [False, True]
     assert table["group"].iloc[1] == "women"
     assert table["raw"].iloc[0].count("not biased") == len(biasalert_prompt.pieces(plain))
-
-
-def test_a_long_text_with_a_piece_unread_has_no_verdict(tmp_path: Path, server: FakeOpenAI) -> None:
-    server.reply = lambda asked: SAID["refusing" if "odd" in block(asked) else "reported"]
-    table = judged(server, tmp_path, of(["A plain day. " * 4 + "An odd day."]), longest=52)
-    assert table["outcome"].tolist() == ["refused"]
-    assert table["reason"].iloc[0].startswith("piece 2 of 2: the judge refuses")
 
 
 def test_no_texts_make_an_empty_table() -> None:
