@@ -6,16 +6,14 @@ from . import (
     params as params,
     people as people,
     rbs as rbs,
-    reference as reference,
     replies as replies,
     sample as sample,
     sentences as sentences,
     spread as spread,
     suite as suite,
     tables as tables,
-    units as units,
     visible as visible,
 )
 from .affinity import affinity_bias_score as affinity_bias_score
-from .measured import measure as measure
+from .measured import Results as Results, measure as measure
 from .rbs import BiasScore as BiasScore, representative_bias_score as representative_bias_score

@@ -413,7 +413,7 @@ def abs_estimates(
     by: By | None = None,
     tasks: Tasks = "fixed",
     inference: InferenceSettings,
-) -> pd.DataFrame:
+) -> tables.Estimated:
     """Estimate the Affinity Bias Score of each evaluator, model and axis, in two ways.
 
     Parameters
@@ -431,8 +431,8 @@ def abs_estimates(
 
     Returns
     -------
-    DataFrame
-        ESTIMATES; `bias` is the axis, `evaluator` the judge, `model` who wrote the texts
+    tables.Estimated
+        ESTIMATES and UNITS; `bias` is the axis, `evaluator` the judge, `model` who wrote the texts
         (``"all"``: all together, averaged within the instance), `group` the identity or position.
         The instance (task and theme, or the task) is the unit, judgements are averaged within it.
         By `statistic`:
@@ -478,7 +478,7 @@ def abs_estimates(
             rows += [key | row for row in found]
         if by is None:
             rows.append(key | as_published(measured["abs_raw"]))
-    table = tables.estimates(
+    table, values = tables.estimates_and_units(
         rows,
         study="cogs",
         measure="abs",
@@ -487,7 +487,8 @@ def abs_estimates(
     )
     spreads = {"statistic": [*_PARTS, "anova"]}
     table = stats.adjust(table, family=["statistic", table["model"] == ALL], where=spreads)
-    return stats.adjust(table, family=CELL, where={"statistic": list(_PARTS.values())})
+    table = stats.adjust(table, family=CELL, where={"statistic": list(_PARTS.values())})
+    return tables.Estimated(table, values)
 
 
 def _cells(decided: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:

@@ -12,12 +12,11 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from nbbias.cogs.tables import by_setting, grid as who_judged_whom, printed_rows, together, whole
+from nbbias.cogs.tables import by_setting, together, whole
 from nbbias.reading import Drawn, figures, names
 from nbbias.tables import escape
 
@@ -154,128 +153,6 @@ def distances(estimates: pd.DataFrame) -> Drawn:
 
 def _people(rows: pd.DataFrame) -> pd.Series:
     return rows["group"].astype(object).map(names.people)
-
-
-def spreads(estimates: pd.DataFrame) -> Drawn:
-    """Draw the RBS of each axis, and task or topic, with its interval and its chance level.
-
-    Parameters
-    ----------
-    estimates
-        Of `cogs.rbs.rbs`.
-    """
-    own = estimates[estimates["statistic"] == "rbs"]
-    rows = by_setting(own)
-    part = next((name for name in ("task", "topic") if rows[name].notna().any()), None)
-    rows = rows.assign(cell=rows["bias"] if part is None else rows["bias"] + ", " + rows[part])
-
-    def draw(_: pd.DataFrame, ax: Axes) -> None:
-        ax.set_xlim(left=0)
-
-    figure = figures.claims(rows, _SCORES["RBS"][1], by="model", words=_WORDS, draw=draw)
-    parts = f"axes by {part}" if part else "axes"
-
-    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
-        begin = "identities are unlike beyond chance in the texts of " if first else ""
-        return f"{begin}{row['model']}"
-
-    return Drawn(
-        figure,
-        own,
-        f"Representative Bias Score of each axis{f' and {part}' if part else ''} with its "
-        "interval and what permuted identities give, by model.",
-        figures.finding_title(
-            rows,
-            by="model",
-            describe=describe,
-            of=parts,
-            sides=(True,),
-            otherwise=("No score lies beyond chance"),
-        ),
-        figures.caption(rows, "RBS", of="units", band=_MEANT),
-    )
-
-
-def references(estimates: pd.DataFrame) -> Drawn:
-    """Draw each group's distance to the centroid, or to a group: a row a reference, a column a
-    model.
-
-    Parameters
-    ----------
-    estimates
-        Of `cogs.reference.groupings`.
-    """
-    own = estimates[estimates["statistic"] == "distance"]
-    told = own["instrument"].str.split("reference: ").str[-1]
-    panel = own["bias"].str.replace("_", " and ") + ": to " + told
-    rows = own.assign(cell=own["group"], panel=panel)
-    rows = figures.align_rows(rows, down="panel", across="model")
-    words = {"band": "if groups meant nothing", "missing": "no texts"}
-
-    def found(row: dict[str, Any], up: bool, first: bool) -> str:
-        side = "further" if up else "nearer"
-        begin = f"texts of {row['group']} lie {side}" if first else f"of {row['group']} {side}"
-        return f"{begin} ({row['panel']})"
-
-    measured = rows[rows["estimate"].notna()].assign(both=lambda t: t["panel"] + t["cell"])
-    return Drawn(
-        figures.claims(rows, _DISTANCE, by=("panel", "model"), words=words, hue="cell"),
-        own,
-        "Mean distance of each group's texts to the centroid of all groups, and to a reference "
-        "group, with intervals and what shuffled names give, by model.",
-        figures.finding_title(
-            measured,
-            by="both",
-            describe=found,
-            otherwise=("No group's distance differs significantly from permuted names"),
-        ),
-        figures.caption(
-            own, "mean distance of a group's texts", of="texts", band="what shuffled names give"
-        ),
-    )
-
-
-#: What is printed, and what sets it apart.
-_PRINTED = {
-    "RBS": (
-        "of other models, by another embedding",
-        "Representative Bias Scores with intervals "
-        "and chance, above those that the paper prints for three models, with the nearest",
-    ),
-    "ABS": (
-        "of other judges, in one order",
-        "Affinity Bias Scores as published, with intervals "
-        "and chance, above those that the paper prints for three judges, with the favourite",
-    ),
-}
-
-
-def printed(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> Drawn:
-    """Draw our scores and the printed ones on one scale, with the identity at the end of each.
-
-    Parameters
-    ----------
-    estimates, score
-        As in `cogs.tables.printed_rows`, whose rows are drawn.
-    """
-    rows = printed_rows(estimates, score=score)
-
-    def name(own: pd.DataFrame, ax: Axes) -> None:
-        ax.set_xlim(left=0)
-        _name_identities(own, ax)
-
-    other, what = _PRINTED[score]
-    aligned = figures.align_rows(rows.assign(cell=rows["who"]), down="side", across="axis")
-    printed = rows[rows["side"] == "printed"].groupby("axis")["estimate"].max()
-    ours = rows[(rows["side"] == "ours") & rows["estimate"].notna()]
-    above = int((ours["estimate"] > ours["axis"].map(printed)).sum())
-    return Drawn(
-        figures.claims(aligned, _SCORES[score][1], by=("side", "axis"), words=_WORDS, draw=name),
-        rows,
-        f"Our {what} identity, by axis.",
-        f"{above} of our {len(ours)} scores are above all that the paper prints",
-        figures.caption(rows, "our scores", band=_MEANT) + f" Rings: printed scores, {other}.",
-    )
 
 
 def visibility(table: pd.DataFrame) -> Drawn:
@@ -427,63 +304,4 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
             of="units",
             band=_MEANT,
         ),
-    )
-
-
-def grid(estimates: pd.DataFrame) -> Drawn:
-    """Draw who judged whose texts: ABS beyond chance, and the favourite, a panel an axis.
-
-    Parameters
-    ----------
-    estimates
-        Of `cogs.affinity.abs_estimates`. A cell that was not measured is left blank and says so.
-    """
-    table = who_judged_whom(estimates).rows
-    judges, writers = list(table["evaluator"].unique()), list(table["model"].unique())
-    top = float(np.nanmax([0.01, *table["excess"].abs()]))
-    shade = mpl.colormaps["PuOr_r"]
-
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        own = own.set_index(["evaluator", "model"])
-        for (judge, writer), row in own.iterrows():
-            x, y = writers.index(writer), len(judges) - 1 - judges.index(judge)
-            measured = np.isfinite(row["excess"])
-            # Tints, on which ink is read on paper and in the dark.
-            paint = shade(0.5 + 0.22 * row["excess"] / top) if measured else figures.PAPER
-            ax.barh(
-                y, 1, left=x - 0.5, height=1, color=paint, edgecolor=figures.PAPER, linewidth=1.5
-            )
-            excess = f"{row['excess']:+.2f}".replace("-", "−")
-            said = f"{row['favourite']}\n{excess}"
-            ax.text(
-                x,
-                y,
-                escape.drawn(said if measured else "not\nmeasured"),
-                ha="center",
-                va="center",
-                fontsize=8.5,
-                color=figures.INK,
-                fontweight="bold" if row["own"] == "yes" else "normal",
-            )
-        ax.set_xlim(-0.5, len(writers) - 0.5)
-        ax.set_xticks(range(len(writers)), [figures.wrapped(name, 14) for name in writers])
-        ax.tick_params(length=0)
-        figures.name_rows(ax, pd.Series(judges))
-        ax.set_ylim(-0.5, len(judges) - 0.5)
-        ax.set_xlabel("who wrote")
-
-    figure = figures.panels(table, draw, by="axis", height=1.0 + 0.42 * len(judges))
-    best = table[table["excess"] == table["excess"].max()].head(1).to_dict("records")
-    return Drawn(
-        figure,
-        table,
-        "Affinity Bias Score beyond chance of every judge on the texts of every writer, with the "
-        "favourite identity in each cell, by axis.",
-        "".join(
-            f"The strongest preference: {one['evaluator']} for {one['favourite']} in the texts of "
-            f"{one['model']}"
-            for one in best
-        ),
-        "Cells: the favourite of a judge (row) in the texts of a writer (column), and ABS less "
-        "what chance gives; bold: its own texts.",
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.cogs import affinity, people, rbs, reference
+from nbbias.cogs import affinity, people, rbs
 from nbbias.cogs.suite import Suite, load
 from nbbias.tables import DataError, NbbiasError
 from nbbias.text import embeddings
@@ -23,32 +23,13 @@ def check(chosen: Any) -> list[str]:
     problems: list[NbbiasError] = []
     model = chosen.embedding_model
     tables.attempt(problems, tables.check_name, "embedding_model", model, embeddings.NAMES)
-    if "reference" in chosen.parts:
-        told = _personas(problems, chosen)
-    else:
-        try:
-            suite = load(chosen.suite_paths, axes=chosen.axes)
-        except NbbiasError:  # which the parameters tell
-            return []
-        told = _answers(problems, chosen, suite)
-    tables.refuse(problems)
-    return told
-
-
-def _personas(problems: list[NbbiasError], chosen: Any) -> list[str]:
-    texts = tables.attempt(problems, reference.read_personas, chosen.answers_path)
-    if texts is None:
+    try:
+        suite = load(chosen.suite_paths, axes=chosen.axes)
+    except NbbiasError:  # which the parameters tell
         return []
-    told = tables.check_blank_texts(problems, texts, where=chosen.answers_path)
-    tables.attempt(problems, reference.known, texts, chosen.references)
-    groups = [
-        pd.DataFrame({"bias": bias, "group": texts[bias].dropna().unique()})
-        for bias in chosen.references
-        if bias in texts
-    ]
-    there = [texts[["model"]].drop_duplicates(), pd.concat(groups)]
-    tables.attempt(problems, params.check_claims, chosen, there)
-    return told
+    exclusions = _answers(problems, chosen, suite)
+    tables.refuse(problems)
+    return exclusions
 
 
 def _answers(problems: list[NbbiasError], chosen: Any, suite: Suite) -> list[str]:

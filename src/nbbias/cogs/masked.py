@@ -80,7 +80,7 @@ def estimates(
     >>> sorted(table["statistic"].unique())
     ['distance_masked', 'distance_words', 'rbs_masked']
     """
-    kept = rbs.rbs(masked, tasks=tasks, inference=inference)
+    kept = rbs.rbs(masked, tasks=tasks, inference=inference).estimates
     kept = kept[kept["statistic"].isin(["rbs", "distance"])]
     kept = kept.assign(statistic=kept["statistic"] + MASKED)
     # Rows of both are in one order: they are of the same answers.

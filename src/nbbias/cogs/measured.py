@@ -1,37 +1,59 @@
-"""The study without a notebook: answers in, tables out, by the functions that its cells call."""
+"""The study's pipeline: answers, judgements and ratings in, tables out."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from nbbias import params
-from nbbias.cogs import affinity, masked, people, rbs, reference, suite as suites, tables
+from nbbias.cogs import affinity, masked, people, rbs, suite as suites, tables, visible
 from nbbias.cogs.params import PARTS, Cogs
 from nbbias.params import Input
 from nbbias.stats import InferenceSettings
-from nbbias.tables import Measured
+
+
+class Results(NamedTuple):
+    """What the study measured; a run saves the tables under these names. None: not in the run.
+
+    Attributes
+    ----------
+    estimates, units, chance : DataFrame
+        ESTIMATES, the instances' values behind their means, and CHANCE.
+    distances : DataFrame, optional
+        Of each identity's answers to the default (`rbs.distances`).
+    visibility : DataFrame, optional
+        How visible identities are in answers (`visible.visibility`).
+    judge_prompts : DataFrame
+        What a judge is asked about the answers (`affinity.evaluation_prompts`).
+    judgement_losses : DataFrame, optional
+        Replies that decide nothing (`affinity.losses`).
+    people : DataFrame, optional
+        People's choices beside the judges' (`people.beside_models`).
+    """
+
+    estimates: pd.DataFrame
+    units: pd.DataFrame
+    chance: pd.DataFrame
+    distances: pd.DataFrame | None
+    visibility: pd.DataFrame | None
+    judge_prompts: pd.DataFrame
+    judgement_losses: pd.DataFrame | None
+    people: pd.DataFrame | None
 
 
 def measure(
     answers: Input = None, judgements: Input = None, ratings: Input = None, **parameters: Any
-) -> Measured:
-    """Measure representative and affinity bias: the tables of a run, without a notebook.
+) -> Results:
+    """Measure representative and affinity bias.
 
     Parameters
     ----------
     answers, judgements, ratings
         Tables, or files, in place of the parameters `answers_path`, `judgements_path` and
-        `ratings_path`. Beside answers, what is not given leaves out the parts that need it.
+        `ratings_path`. Beside answers, what is not passed leaves out the parts that need it.
     **parameters
         As a params file of the study sets them (`nbbias params cogs`).
-
-    Returns
-    -------
-    Measured
-        `estimates` and `chance` (equal to a run's), `scores`: the distances of answers, and
-        `losses` of judgements.
 
     Raises
     ------
@@ -41,56 +63,64 @@ def measure(
     Examples
     --------
     >>> from nbbias import cogs
-    >>> found = cogs.measure(parts=["abs"], draws=100)
-    >>> sorted(found.estimates["statistic"].unique())[:2]
+    >>> results = cogs.measure(parts=["abs"], draws=100)
+    >>> sorted(results.estimates["statistic"].unique())[:2]
     ['abs', 'abs_raw']
     """
-    given = {"answers_path": answers, "judgements_path": judgements, "ratings_path": ratings}
-    there = {name for name, one in (given | parameters).items() if one is not None}
-    if "answers_path" in there and "parts" not in parameters:
+    files = {"answers_path": answers, "judgements_path": judgements, "ratings_path": ratings}
+    present = {name for name, value in (files | parameters).items() if value is not None}
+    if "answers_path" in present and "parts" not in parameters:
         needs = {"abs": {"judgements_path"}, "people": {"judgements_path", "ratings_path"}}
-        parts = [part for part in PARTS if part != "reference" and needs.get(part, set()) <= there]
+        parts = [part for part in PARTS if needs.get(part, set()) <= present]
         parameters = {**parameters, "parts": parts}
-    with params.validate_inputs(Cogs, parameters, **given) as chosen:
-        return _measured(chosen)
+    with params.validate_inputs(Cogs, parameters, **files) as chosen:
+        return _measure(chosen)
 
 
-def _measured(chosen: Cogs) -> Measured:
+def _measure(chosen: Cogs) -> Results:
     inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     suite = suites.load(chosen.suite_paths, axes=chosen.axes)
+    answers = rbs.read_answers(chosen.answers_path, suite=suite)
+    model, device = chosen.embedding_model, chosen.device
     found: list[pd.DataFrame] = []
-    scores = losses = pd.DataFrame()
-    if "reference" in chosen.parts:
-        texts = reference.read_personas(chosen.answers_path)
-        groups, model = chosen.references, chosen.embedding_model
-        found.append(reference.groupings(texts, groups, model=model, inference=inference))
-    else:
-        answers = rbs.read_answers(chosen.answers_path, suite=suite)
+    units: list[pd.DataFrame] = []
+    distances = visibility = losses = choices = None
     if "rbs" in chosen.parts:
-        model, device = chosen.embedding_model, chosen.device
-        scores = rbs.distances(answers, model=model, device=device)
-        ways: list[dict[str, Any]] = [
-            {"tasks": chosen.tasks},
-            {"by": "task"},
-            {"by": "topic", "tasks": chosen.tasks},
-        ]
-        found += [rbs.rbs(scores, **way, inference=inference) for way in ways]
+        distances = rbs.distances(answers, model=model, device=device)
+        whole = rbs.rbs(distances, tasks=chosen.tasks, inference=inference)
         silent = rbs.distances(masked.answers(answers), model=model, device=device)
-        parted = masked.estimates(scores, silent, tasks=chosen.tasks, inference=inference)
-        found.insert(-2, parted)
+        parted = masked.estimates(distances, silent, tasks=chosen.tasks, inference=inference)
+        by_task = rbs.rbs(distances, by="task", inference=inference)
+        by_topic = rbs.rbs(distances, by="topic", tasks=chosen.tasks, inference=inference)
+        found += [whole.estimates, parted, by_task.estimates, by_topic.estimates]
+        units += [whole.units, by_task.units, by_topic.units]
+    if "visibility" in chosen.parts:
+        levels = visible.levels(answers, suite, model=model)
+        visibility = visible.visibility(levels, answers, confidence=chosen.confidence)
+    prompts = affinity.evaluation_prompts(
+        answers, suite, design=chosen.orders, described=chosen.described
+    )
     if "abs" in chosen.parts:
-        asked = affinity.evaluation_prompts(
-            answers, suite, design=chosen.orders, described=chosen.described
-        )
         path = chosen.judgements_path
-        decided = affinity.decided(affinity.read_judgements(path, suite=suite, prompts=asked))
+        decided = affinity.decided(affinity.read_judgements(path, suite=suite, prompts=prompts))
         losses = affinity.losses(decided)
-        found.append(
-            affinity.abs_estimates(decided, suite, tasks=chosen.tasks, inference=inference)
-        )
-        found.append(affinity.abs_estimates(decided, suite, by="task", inference=inference))
+        judged = affinity.abs_estimates(decided, suite, tasks=chosen.tasks, inference=inference)
+        by_task = affinity.abs_estimates(decided, suite, by="task", inference=inference)
+        found += [judged.estimates, by_task.estimates]
+        units += [judged.units, by_task.units]
     if "people" in chosen.parts:
         ratings = people.read_ratings(chosen.ratings_path, suite=suite)
         found.append(people.agreement(ratings, inference=inference))
+        choices = people.beside_models(ratings, decided, suite, inference=inference)
     estimates = pd.concat(found, ignore_index=True)
-    return Measured(estimates, tables.chance(estimates), scores, losses)
+    saved = pd.concat(units, ignore_index=True) if units else None
+    return Results(
+        estimates,
+        pd.DataFrame() if saved is None else saved,
+        tables.chance(estimates),
+        distances,
+        visibility,
+        prompts,
+        losses,
+        choices,
+    )

@@ -2,7 +2,7 @@
 
 >>> from nbbias import cogs
 >>> list(cogs.params.Cogs(parts=["rbs"]).left_out())
-['part:visibility', 'part:abs', 'part:people', 'part:reference']
+['part:visibility', 'part:abs', 'part:people']
 """
 
 from __future__ import annotations
@@ -27,16 +27,13 @@ from nbbias.params import (
     Units,
     require_distinct,
 )
-from nbbias.tables import SAMPLE, NbbiasError
+from nbbias.tables import SAMPLE, NbbiasError, saved_units
 from nbbias.text import embeddings
 
-Part = Literal["rbs", "visibility", "abs", "people", "reference"]
+Part = Literal["rbs", "visibility", "abs", "people"]
 
 #: The parts of CoGS; a notebook's cells that belong to one have its tag.
-PARTS: tuple[Part, ...] = ("rbs", "visibility", "abs", "people", "reference")
-
-#: How texts without a default are grouped (Marked Personas).
-GROUPINGS = ("race", "gender", "race_gender")
+PARTS: tuple[Part, ...] = ("rbs", "visibility", "abs", "people")
 
 
 class Cogs(Parameters):
@@ -55,9 +52,7 @@ class Cogs(Parameters):
         [{"measure": "rbs", "statistic": "rbs"}, {"measure": "abs", "statistic": "abs"}]
     )
     answers_path: InputFile = Field(
-        SAMPLE,
-        description="answers: columns model, text and task, theme, identity (or prompt_id); for "
-        "the part reference: model, kind, race, gender, prompt, text",
+        SAMPLE, description="answers: columns model, text and task, theme, identity (or prompt_id)"
     )
     judgements_path: InputFile = Field(
         SAMPLE,
@@ -71,7 +66,7 @@ class Cogs(Parameters):
         ["rbs", "visibility", "abs", "people"],
         min_length=1,
         description="what is measured: rbs, visibility (of identities in answers), abs (needs "
-        "judgements), people (needs ratings); reference, alone, for texts without defaults",
+        "judgements), people (needs ratings)",
     )
     suite_paths: list[InputFile] = Field(
         [], description="YAML files that add axes, identities, tasks, themes or rubrics"
@@ -81,12 +76,6 @@ class Cogs(Parameters):
         min_length=1,
         description="axes of identity: race, gender, orientation (the paper's), age, disability, "
         "religion, or a name in suite_paths",
-    )
-    references: dict[str, str] = Field(
-        {"race": "White", "gender": "man", "race_gender": "White man"},
-        min_length=1,
-        description="part reference: what texts are grouped by (race, gender, race_gender), and "
-        "the group that the others are compared with, beside the centroid of all",
     )
     embedding_model: ModelName = Field(
         "auto",
@@ -141,15 +130,6 @@ class Cogs(Parameters):
     def _misplaced(self) -> list[str]:
         """Name the parts that do not go together, or have no file of their own."""
         told = []
-        if "reference" in self.parts:
-            if len(self.parts) > 1:
-                told.append("parts: reference stands alone: its texts have no default")
-            if self.answers_path == SAMPLE:
-                told.append("answers_path: the part reference has no sample; name a file")
-            unknown = [name for name in self.references if name not in GROUPINGS]
-            if unknown:
-                known = ", ".join(GROUPINGS)
-                told.append(f"references: no {', '.join(unknown)}; texts are grouped by {known}")
         if "people" in self.parts and "abs" not in self.parts:
             told.append("parts: people are shown beside judges; add abs")
         for name, part in {"judgements_path": "abs", "ratings_path": "people"}.items():
@@ -181,15 +161,14 @@ class Cogs(Parameters):
         >>> Cogs(parts=["abs", "people"]).needs()
         {}
         """
-        measured = {"rbs", "visibility", "reference"} & {*self.parts}
+        measured = {"rbs", "visibility"} & {*self.parts}
         return {"embedding_model": embeddings.PACKAGES} if measured else {}
 
     def left_out(self) -> dict[str, str]:
         """Return the tags of the parts that were not asked for, and of what they share."""
         tags = [f"part:{part}" for part in PARTS if part not in self.parts]
-        suite = ["suite"] if "reference" in self.parts else []
         sample = {} if self.answers_path == SAMPLE else {"sample": "answers_path"}
-        return dict.fromkeys([*tags, *suite], "parts") | sample
+        return dict.fromkeys(tags, "parts") | sample
 
 
 def _sizes(chosen: suite.Suite) -> dict[str, int]:
@@ -205,15 +184,17 @@ def _check(chosen: Any) -> list[str]:
 def _own(rows: Mapping[str, int]) -> Own:
     needed = {"abs": "judgements_path", "people": "ratings_path"}
     lacking = [part for part, path in needed.items() if path not in rows]
-    parts = [part for part in PARTS[:-1] if part not in lacking]
+    parts = [part for part in PARTS if part not in lacking]
     left = " and ".join(needed[part] for part in lacking)
     return {"parts": (parts, f"without {left}")} if lacking else {}
 
 
-def _units() -> Units:
-    from nbbias.cogs import units  # which takes a while to load
+#: Where a statistic is worse: two identities lie less equally far from the default.
+WORSE = {"difference": "apart"}
 
-    return Units(units.values, units.WORSE, "instances (task and theme)", ("answers_path",))
+
+def _units() -> Units:
+    return Units(saved_units, WORSE, "instances (task and theme)", ("answers_path",))
 
 
 STUDY = Study(

@@ -288,9 +288,9 @@ def beside_models(
             found = spread_rows(values, "abs", part="share", family=family, inference=inference)
             rows += [{"bias": axis, "evaluator": evaluator, **row} for row in found]
             kinds += [kind] * len(found)
-    table = tables.estimates(
+    table = tables.estimates_and_units(
         rows, study="cogs", measure="abs", instrument="choices", confidence=inference.confidence
-    )
+    ).estimates
     # A person may be called like a judge.
     cells = [*CELL, pd.Series(kinds, dtype="str")]
     table = stats.adjust(table, family=cells, where={"statistic": "share"})

@@ -281,7 +281,7 @@ def rbs(
     by: By | None = None,
     tasks: Tasks = "fixed",
     inference: InferenceSettings,
-) -> pd.DataFrame:
+) -> tables.Estimated:
     """Estimate the Representative Bias Score of each model and axis.
 
     Parameters
@@ -299,10 +299,10 @@ def rbs(
 
     Returns
     -------
-    DataFrame
-        ESTIMATES; `bias` is the axis, `group` the identity, `prompt` the temperature where answers
-        name one. Instances count where all identities of the axis were measured; the other units
-        are `n_lost`. By `statistic`:
+    tables.Estimated
+        ESTIMATES and UNITS; `bias` is the axis, `group` the identity, `prompt` the temperature
+        where answers name one. Instances count where all identities of the axis were measured; the
+        other units are `n_lost`. By `statistic`:
 
         - ``rbs``: Eq. (8), 0 or more, higher: identities lie less equally far from the default;
           `group` is the nearest one, Eq. (9). `null` is what permuting the identities within each
@@ -324,22 +324,16 @@ def rbs(
         tasks = "fixed"
     rows: list[Row] = []
     parts = list(cells(distances, by))
-    for key, own in parts:
+    settings: Row = {"tasks": tasks, "family": len(parts), "inference": inference}
+    for key, part in parts:
         # Instances by identities, both in order of appearance.
-        values = own.pivot(index=["task", "theme"], columns="identity", values="distance")
-        values = values[list(own["identity"].unique())]
-        found = spread_rows(
-            values, "rbs", part="distance", tasks=tasks, family=len(parts), inference=inference
-        )
-        floors = own.drop_duplicates(["task", "theme"])["floor"]
-        if floors.notna().any():
-            floor = stats.mean_interval(
-                floors, confidence=inference.confidence, bounds=(0.0, 2.0)
-            ).row()
-            found.append({"statistic": "floor", **floor})
-        found += _differences(units(values, tasks), inference.confidence)
-        rows += [key | row for row in (*found, as_published(values))]
-    table = tables.estimates(
+        values = part.pivot(index=["task", "theme"], columns="identity", values="distance")
+        values = values[list(part["identity"].unique())]
+        result = spread_rows(values, "rbs", part="distance", **settings)
+        result += _floor(part, inference.confidence)
+        result += _differences(units(values, tasks), inference.confidence)
+        rows += [key | row for row in (*result, as_published(values))]
+    table, values = tables.estimates_and_units(
         rows,
         study="cogs",
         measure="rbs",
@@ -347,7 +341,16 @@ def rbs(
         instrument=distances["instrument"].iloc[0] if len(distances) else None,
     )
     table = stats.adjust(table, family=["statistic"], where={"statistic": ["rbs", "anova"]})
-    return stats.adjust(table, family=CELL, where={"statistic": ["distance", "difference"]})
+    table = stats.adjust(table, family=CELL, where={"statistic": ["distance", "difference"]})
+    return tables.Estimated(table, values)
+
+
+def _floor(distances: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    """Estimate the distance between two answers to the default prompt, where it was repeated."""
+    floors = distances.drop_duplicates(["task", "theme"]).set_index(["task", "theme"])["floor"]
+    if floors.notna().any():
+        row = stats.mean_interval(floors, confidence=confidence, bounds=(0.0, 2.0)).row()
+        yield {"statistic": "floor", "values": floors, **row}
 
 
 def cells(distances: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
@@ -369,46 +372,5 @@ def _differences(values: pd.DataFrame, confidence: float) -> Iterator[Row]:
     for first, second in combinations(values, 2):
         row = stats.paired_difference(whole[first], whole[second], confidence=confidence).row()
         row |= {"null": 0.0, "n_lost": len(values) - len(whole)}
+        row["values"] = whole[first] - whole[second]
         yield {"statistic": "difference", "group": f"{first} - {second}", **row}
-
-
-def temperatures(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Say whether the temperature changes what is found.
-
-    Parameters
-    ----------
-    estimates
-        The table of `rbs` of answers that name their temperature.
-
-    Returns
-    -------
-    DataFrame
-        By model and axis, one row per temperature: `rbs`, `ci_low`, `ci_high`, `null`, `p_value`,
-        the most normal `identity`, `n`, and `same_identity`: whether it is that of the lowest
-        temperature. Empty where no answer names a temperature.
-    """
-    own = estimates[
-        (estimates["statistic"] == "rbs")
-        & estimates["prompt"].fillna("").str.startswith("temperature ")
-        & estimates[["task", "topic"]].isna().all(axis=1)
-    ]
-    table = own.assign(temperature=own["prompt"].str.removeprefix("temperature ").astype(float))
-    table = table.sort_values(["model", "bias", "temperature"], ignore_index=True)
-    lowest = table.groupby(["model", "bias"])["group"].transform("first")
-    return table.assign(same_identity=table["group"] == lowest).rename(
-        columns={"bias": "axis", "estimate": "rbs", "group": "identity"}
-    )[
-        [
-            "model",
-            "axis",
-            "temperature",
-            "rbs",
-            "ci_low",
-            "ci_high",
-            "null",
-            "p_value",
-            "identity",
-            "same_identity",
-            "n",
-        ]
-    ]

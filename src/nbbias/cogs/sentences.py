@@ -20,7 +20,7 @@ from nbbias.cogs.spread import unit
 from nbbias.cogs.suite import Suite
 from nbbias.cogs.tables import by_setting, together, whole
 from nbbias.params import Texts
-from nbbias.reading import Lead, interval, names, number, p_value, phrases, prose, significance
+from nbbias.reading import Lead, names, number, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
 
 
@@ -33,11 +33,6 @@ def _alpha(estimates: pd.DataFrame) -> float:
 
 def parts(chosen: Sequence[str]) -> str:
     """Say what this run does not measure, and why."""
-    if "reference" in chosen:
-        return (
-            "These texts name a group in every prompt. There is no answer without an identity and "
-            "no judgement: **neither RBS nor ABS is measured here**, only distances between groups."
-        )
     absent = {
         "rbs": "how far answers lie from the default (RBS)",
         "visibility": "how visible identities are in the answers",
@@ -158,21 +153,6 @@ def floors(estimates: pd.DataFrame) -> list[str]:
     return sentences
 
 
-def temperatures(table: pd.DataFrame) -> list[str]:
-    """Say whether the temperature changes what is found."""
-    sentences = []
-    for (model, axis), own in table.groupby(["model", "axis"], sort=False):
-        if len(own) < 2:
-            continue
-        same = "the same" if own["same_identity"].all() else "not the same"
-        sentences.append(
-            f"{escape(model)}, {escape(axis)}: over {len(own)} temperatures RBS lies between "
-            f"{number(own['rbs'].min(), decimals=3)} and {number(own['rbs'].max(), decimals=3)}; "
-            f"the nearest identity is {same} at all of them."
-        )
-    return sentences
-
-
 # --- affinity bias ------------------------------------------------------------------------------
 
 
@@ -187,54 +167,6 @@ def abs_scores(estimates: pd.DataFrame) -> str:
         unit=_unit(rows),
         says=lambda row: f"{{which}}: ABS {{estimate}}, most preferred: {_people(row)}",
     )
-
-
-def identity_or_position(estimates: pd.DataFrame) -> list[str]:
-    """Say of each judge and axis whether it prefers an identity, a position, both or neither."""
-    own = together(whole(estimates))
-    sentences = []
-    for (evaluator, axis), rows in own.groupby(["evaluator", "bias"], sort=False):
-        by = {row["statistic"]: row for row in rows.to_dict("records")}
-        balanced, position, raw = by["abs"], by["position"], by["abs_raw"]
-        subject = f"{escape(evaluator)}, {escape(axis)}"
-        if not np.isfinite(balanced["estimate"]):
-            sentences.append(f"{subject}: not measured ({escape(balanced['reason'])}).")
-            continue
-        alpha = 1 - balanced["confidence"]
-        found = {
-            (True, True): "the texts of the identity **{i}**, and **{p}** whoever stands there",
-            (True, False): "the texts of the identity **{i}**, wherever they stand",
-            (False, True): "**{p}**, and no identity beyond chance",
-            (False, False): "no identity and no position beyond chance",
-        }[bool(balanced["p_adjusted"] < alpha), bool(position["p_adjusted"] < alpha)]
-        named = found.format(i=escape(balanced["group"]), p=escape(position["group"]))
-        score, null, published = (
-            number(value, decimals=3)
-            for value in (balanced["estimate"], balanced["null"], raw["estimate"])
-        )
-        sentences.append(
-            f"{subject}: prefers {named}. ABS **{score}** ({interval(balanced, decimals=3)}; by "
-            f"chance {null}; N = {balanced['n']:.0f} {unit(balanced['test'])}; "
-            f"{p_value(balanced)}, "
-            f"Holm) with orders balanced; as published, in one order, {published} "
-            f"({p_value(raw)})."
-        )
-    return sentences
-
-
-def own_texts(estimates: pd.DataFrame) -> list[str]:
-    """Say how a judge scores on its own texts beside those of others."""
-    table = tables.grid(estimates).rows
-    sentences = []
-    for (axis, evaluator), rows in table.groupby(["axis", "evaluator"], sort=False):
-        own, others = rows[rows["own"] == "yes"], rows[rows["own"] == "no"]
-        if len(own) and len(others):
-            sentences.append(
-                f"{escape(evaluator)}, {escape(axis)}: ABS beyond chance "
-                f"{number(own['excess'].iloc[0], decimals=3)} on its own texts, "
-                f"{number(others['excess'].mean(), decimals=3)} on average on those of others."
-            )
-    return sentences
 
 
 # --- visibility -------------------------------------------------------------------------------
@@ -255,38 +187,6 @@ def visibility(table: pd.DataFrame) -> list[str]:
             "words)."
         )
     return sentences
-
-
-def by_visibility(table: pd.DataFrame) -> list[str]:
-    """Count, by judge, the shares whose interval misses an equal share, seen and not seen."""
-    sentences = []
-    for evaluator, own in table[table["ci_low"].notna()].groupby("evaluator", sort=False):
-        off = (own["ci_high"] < own["null"]) | (own["ci_low"] > own["null"])
-        hidden = own["level"] == "imperceptible"
-        sentences.append(
-            f"{escape(evaluator)}: the interval misses an equal share in "
-            f"{int((off & ~hidden).sum())} of {int((~hidden).sum())} cells where the identity can "
-            f"be seen, and in "
-            f"{int((off & hidden).sum())} of {int(hidden.sum())} where it cannot."
-        )
-    return sentences
-
-
-# --- without a default ----------------------------------------------------------------------------
-
-
-def references(estimates: pd.DataFrame) -> list[str]:
-    """Count the spreads beyond chance of groups' distances to the centroid; name the furthest."""
-    own = estimates[estimates["instrument"].str.endswith("centroid of groups", na=False)]
-    own = own.assign(bias=own["bias"].str.replace("_", " and "))
-    told = reading.count_significant(
-        own[own["statistic"] == "rbs"],
-        unit="texts",
-        what="spreads of groups' distances to the centroid of all",
-        says="{which}: spread {estimate}, nearest to all others: {group}",
-    )
-    tool = estimates["instrument"].dropna().str.split("; reference").str[0].unique()
-    return [told, *(f"Instrument: {escape(name)}." for name in tool)]
 
 
 # --- what leads, and what was planted -------------------------------------------------------------
@@ -311,27 +211,21 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     own = whole(rows)
     measured = own.assign(far=significance.minimum_detectable_effect(own))[own["estimate"].notna()]
     spreads = measured[measured["statistic"] == "rbs"]
-    marked = spreads["instrument"].str.contains("centroid of groups", na=False)
     judged = measured[measured["statistic"] == "abs"]
     judged = together(judged) if len(judged) else judged
-    if marked.any():
-        found = spreads[marked]
-        said, technical, figure = _groups_apart(found), [references(found)[0]], "references"
-    else:
-        found = pd.concat([by_setting(spreads), judged])
-        said = [*_of_writers(by_setting(spreads)), *_of_judges(judged)]
-        technical = [rbs(own)] if len(spreads) else []
-        technical += [abs_scores(judged)] if len(judged) else []
-        figure = "both"
-        if len(said) == 1:
-            said.append(_by_chance(found))
+    found = pd.concat([by_setting(spreads), judged])
+    said = [*_of_writers(by_setting(spreads)), *_of_judges(judged)]
+    technical = [rbs(own)] if len(spreads) else []
+    technical += [abs_scores(judged)] if len(judged) else []
+    if len(said) == 1:
+        said.append(_by_chance(found))
     if not said:
         reasons = own["reason"].dropna()
         said = [f"Nothing was measured{f': {escape(reasons.iloc[0])}' if len(reasons) else ''}."]
     return Lead(
         plain=tuple(said),
         technical=" ".join(technical),
-        figure=figure,
+        figure="both",
         numbers=_numbers(found),
         card=_card(found),
         texts=texts,
@@ -423,24 +317,6 @@ def _preferring(
     return f"{text}."
 
 
-def _groups_apart(rows: pd.DataFrame) -> list[str]:
-    """Say of texts without a default how many spreads of groups are told apart, and who is near."""
-    counted = rows.to_dict("records")
-    told = [row for row in counted if significance.is_significant(row)]
-    what = "comparisons of groups, by what the prompts name,"
-    if not told:
-        return [
-            f"None of {len(counted)} {what} tells one group's texts to lie nearer to everyone's "
-            "than another's."
-        ]
-    near = list(dict.fromkeys(names.people(row["group"]) for row in told))
-    return [
-        f"Not all groups are written about alike: in {len(told)} of {len(counted)} {what} some "
-        f"lie nearer to everyone's texts than others (each {phrases.largest_p(told)}).",
-        f"Nearest, and so least set apart, are texts about {_all([escape(one) for one in near])}.",
-    ]
-
-
 def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
     """Choose three rows: of writers and of judges those furthest beyond chance."""
     sides = [rows[rows["statistic"] == name] for name in ("rbs", "abs")]
@@ -480,16 +356,6 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
         "instrument": escape("; ".join(rows["instrument"].dropna().unique())),
         "not": "that a text is worse for lying far off, or that a model is of some identity",
     }
-
-
-def set_apart(estimates: pd.DataFrame) -> str:
-    """Say in how many comparisons some groups lie nearer to everyone's texts: a heading."""
-    centroid = estimates["instrument"].str.endswith("centroid of groups", na=False)
-    rows = estimates[centroid & (estimates["statistic"] == "rbs")]
-    told = sum(map(significance.is_significant, rows.to_dict("records")))
-    if not told:
-        return f"No significant difference in {len(rows)} comparisons of groups' distances"
-    return f"Some groups lie nearer to everyone's texts in {told} of {len(rows)} comparisons"
 
 
 def more(rows: pd.DataFrame) -> list[str]:

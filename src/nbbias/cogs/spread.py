@@ -78,9 +78,9 @@ def spread_rows(
         which holds where one identity varies more than another; a permutation would not. Of shares,
         whose rows add up to 1 and which are few and far from normal, it is the permutation.
         `effect_size` is partial epsilon squared, where there is an F. Then each column: `group`,
-        its mean and t interval; `null`, the mean over all columns, with the range of permuted
-        means; a paired t-test against that mean, of shares a two-sided permutation. Where there is
-        nothing to estimate, NaN with a `reason`.
+        its mean and t interval, and the `values` that it is of; `null`, the mean over all columns,
+        with the range of permuted means; a paired t-test against that mean, of shares a two-sided
+        permutation. Where there is nothing to estimate, NaN with a `reason`.
     """
     why, whole = too_few(values), units(values, tasks)
     lost = {"n_lost": len(whole) - len(whole.dropna())}
@@ -127,6 +127,7 @@ def spread_rows(
             own, confidence=confidence, bounds=_BOUNDS.get(part, (0.0, 1.0))
         ).row()
         row |= {"statistic": part, "group": str(name), "test": within, **lost}
+        row["values"] = whole[name]
         row |= stats.compare_with_null(
             np.nan if by_f else row["estimate"],
             chance,

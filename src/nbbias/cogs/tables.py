@@ -1,9 +1,4 @@
-"""Tables that a reader of the CoGS study needs, each with its title and its note.
-
->>> from nbbias import cogs
->>> cogs.tables.worked_examples().rows["identity"].unique().tolist()
-['man']
-"""
+"""Tables that a reader of the CoGS study needs, each with its title and its note."""
 
 from __future__ import annotations
 
@@ -13,8 +8,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import reading, tables
-from nbbias.cogs.affinity import ALL, affinity_bias_score, first_texts
-from nbbias.cogs.rbs import representative_bias_score
+from nbbias.cogs.affinity import ALL, first_texts
 from nbbias.cogs.sample import SAMPLE_JUDGES, SAMPLE_WRITERS
 from nbbias.cogs.spread import unit
 from nbbias.cogs.suite import BAR, Suite
@@ -26,6 +20,19 @@ from nbbias.reading import Table
 def whole(estimates: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that are about all tasks and topics together."""
     return estimates[estimates[["task", "topic"]].isna().all(axis=1)]
+
+
+def select(estimates: pd.DataFrame, measure: str, *, by: str | None = None) -> pd.DataFrame:
+    """Return the rows of a measure: over all tasks, or by task or by topic.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"measure": "rbs", "task": [None, "haiku"], "topic": None})
+    >>> len(select(rows, "rbs")), len(select(rows, "rbs", by="task"))
+    (1, 1)
+    """
+    rows = estimates[estimates["measure"] == measure]
+    return whole(rows) if by is None else rows[rows[by].notna()]
 
 
 def by_setting(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -84,22 +91,6 @@ def prompts(asked: pd.DataFrame) -> Table:
     """Show a default prompt of `cogs.suite.prompts`, and the same with an identity of each axis."""
     rows = asked.drop_duplicates("axis")[["task", "theme", "axis", "identity", "prompt"]]
     return Table(rows, "A default prompt, and the same with an identity of each axis")
-
-
-def tasks(suite: Suite) -> Table:
-    """List the tasks: `task`, `prompt`, `criteria` (names), `rubric` (who wrote it)."""
-    rows = pd.DataFrame(
-        [
-            (name, task.prompt, "; ".join(task.rubric.criteria), task.rubric.source)
-            for name, task in suite.tasks.items()
-        ],
-        columns=["task", "prompt", "criteria", "rubric"],
-    )
-    return Table(
-        rows,
-        "Tasks and what a judge is told to look at",
-        "Rubric: paper, as printed there; project, written for this project.",
-    )
 
 
 def answers(answers: pd.DataFrame) -> Table:
@@ -161,16 +152,6 @@ def incomplete(answers: pd.DataFrame, suite: Suite) -> Table:
         "Instances that can be judged",
         "Judged: all identities of the axis answered; the others are lost.",
     )
-
-
-def texts(texts: pd.DataFrame) -> Table:
-    """Count texts by `model`, `race` and `gender`; `blank` ones are lost; `words` is the mean."""
-    words = texts["text"].fillna("").str.split().str.len()
-    rows = texts.assign(blank=words == 0, words=words.where(words > 0))
-    listed = rows.groupby(["model", "race", "gender"], sort=False)
-    counts = {"texts": ("words", "size"), "blank": ("blank", "sum"), "words": ("words", "mean")}
-    note = "Blank: lost. Words: mean length of a text."
-    return Table(listed.agg(**counts).reset_index(), "Texts by model and group", note, decimals=0)
 
 
 # --- representative bias -------------------------------------------------------------------------
@@ -287,28 +268,6 @@ def tests(estimates: pd.DataFrame) -> Table:
     )
 
 
-def references(estimates: pd.DataFrame, statistic: Literal["rbs", "distance"]) -> Table:
-    """Show the spreads, or the groups' distances, of `cogs.reference.groupings`."""
-    rows = estimates.assign(prompt=estimates["instrument"].str.split("reference: ").str[-1])
-    of_group = {"group": "group", "estimate": "distance"}
-    of_all = {"group": "nearest", "estimate": "spread"}
-    return reading.readable(
-        rows,
-        ["model", "bias", "prompt", "group"],
-        statistics=[statistic],
-        rows=None,
-        title="Distance of each group" if statistic == "distance" else "Spread of the distances",
-        labels={"bias": "grouping", "prompt": "to", "n": "texts"}
-        | (of_group if statistic == "distance" else of_all),
-        note="1 - cosine, in 0 to 2; lower: nearer. p adjusted: Holm, over the groups of a model "
-        "and grouping."
-        if statistic == "distance"
-        else "Texts: those of prompts that lack a group are lost. By chance: groups shuffled "
-        "within prompt. Nearest: of no meaning where distances are to that group itself. p "
-        "adjusted: Holm, over the rows.",
-    )
-
-
 # --- visibility ----------------------------------------------------------------------------------
 
 
@@ -322,17 +281,8 @@ def visibility(table: pd.DataFrame) -> Table:
     )
 
 
-def by_visibility(table: pd.DataFrame) -> Table:
-    """Show `cogs.visible.preferences`."""
-    note = "Orders balanced; n: texts. Null: an equal share."
-    title = "Share preferred, by how visible the identity is"
-    return Table(table.dropna(axis=1, how="all"), title, note)
-
-
 # --- affinity bias -------------------------------------------------------------------------------
 
-#: A judge's spreads, in the order of the argument, as `ways` calls them.
-_WAYS = {"abs_raw": "raw", "abs": "balanced", "position": "position"}
 _SHARES = {
     "share_raw": "identity, raw",
     "share": "identity, balanced",
@@ -352,45 +302,6 @@ def abs_scores(estimates: pd.DataFrame, *, rows: int | None = 12) -> Table:
         labels=_labels(estimates, group="favourite", estimate="ABS", evaluator="judge"),
         note="Writers together. By chance: identities permuted within each unit. p adjusted: "
         f"Holm, over all judges and axes{_over(parts)}.",
-    )
-
-
-def ways(estimates: pd.DataFrame) -> Table:
-    """Lay out each judge's spreads, a row a judge and axis.
-
-    Returns
-    -------
-    Table
-        `evaluator`, `axis`; for each way (`raw`: as published, `balanced`, `position`) the
-        spread, its adjusted p (`p_raw`, …) and the favourite (`most_raw`, …); `p_anova`, of the
-        choices as published by the paper's own test; `n` (units, balanced).
-    """
-    own = together(whole(estimates))
-    keys = ["evaluator", "bias"]
-    parts = []
-    for statistic, name in _WAYS.items():
-        rows = own[own["statistic"] == statistic].set_index(keys)
-        parts.append(
-            pd.DataFrame(
-                {
-                    name: rows["estimate"],
-                    f"p_{name}": reading.p_column(rows),
-                    f"most_{name}": rows["group"],
-                }
-            )
-        )
-    paper = own[own["statistic"] == "anova"].set_index(keys)["p_adjusted"].rename("p_anova")
-    parts.insert(1, paper.to_frame())
-    counted = own[own["statistic"] == "abs"].set_index(keys)["n"]
-    return Table(
-        pd.concat([*parts, counted], axis=1).reset_index().rename(columns={"bias": "axis"}),
-        "Affinity Bias Score in two ways, beside the spread over positions",
-        "p: Holm, over the rows of a column; identities (or positions) permuted within the "
-        "unit. p, ANOVA: the paper's test of the raw choices, which takes those of one task × "
-        "theme for independent. Most: the favourite. A gap was not measured; "
-        "tables/estimates.csv has the reason, intervals and chance levels.",
-        {f"{what}_{name}": what for what in ("p", "most") for name in _WAYS.values()}
-        | {"p_anova": "p, ANOVA"},
     )
 
 
@@ -430,49 +341,6 @@ def shares(estimates: pd.DataFrame) -> Table:
     )
 
 
-def grid(estimates: pd.DataFrame) -> Table:
-    """Lay out who judged whose texts, and say where a judge read its own.
-
-    Returns
-    -------
-    Table
-        By `axis`, `evaluator` and `model`: `abs`, `ci_low`, `ci_high`, `null`, `excess`,
-        `p_adjusted`, the `favourite`, `n`, `own` (``"yes"`` where the judge wrote the texts
-        itself). An identity that is a judge's favourite in its own texts only is a preference for
-        how it writes that identity.
-    """
-    own = whole(estimates)
-    own = own[(own["statistic"] == "abs") & (own["model"] != ALL)]
-    wrote = (own["evaluator"] == own["model"]).map({True: "yes", False: "no"})
-    names = {"bias": "axis", "estimate": "abs", "group": "favourite"}
-    rows = (
-        own.assign(own=wrote, p_adjusted=reading.p_column)
-        .rename(columns=names)[
-            [
-                "axis",
-                "evaluator",
-                "model",
-                "abs",
-                "ci_low",
-                "ci_high",
-                "null",
-                "excess",
-                "p_adjusted",
-                "favourite",
-                "n",
-                "own",
-            ]
-        ]
-        .reset_index(drop=True)
-    )
-    return Table(
-        rows,
-        "Evaluator by evaluatee",
-        "Orders balanced. Excess: ABS beyond chance. Own: the judge wrote the texts itself. p "
-        "adjusted: Holm, over the rows.",
-    )
-
-
 def people(agreement: pd.DataFrame, beside: pd.DataFrame, *, rows: int | None = 12) -> Table:
     """Show how far people agree, and the ABS of people and of models on the same instances.
 
@@ -509,39 +377,6 @@ def _range_in_words(levels: pd.Series) -> str:
 
 
 # --- the paper's own numbers ---------------------------------------------------------------------
-
-
-def worked_examples() -> Table:
-    """Compute the paper's worked examples (sections 3.1 and 3.2) from the values that it gives.
-
-    Returns
-    -------
-    Table
-        `score`, `example`, `values`, `ours`, `printed` (as the paper writes it), `difference`,
-        `identity` and `printed_identity`.
-    """
-    rows = []
-    for (score, example), own in tables.read_published("kumar2024_examples").groupby(
-        ["score", "example"], sort=False
-    ):
-        values = own.set_index("identity")["value"]
-        compute = representative_bias_score if score == "RBS" else affinity_bias_score
-        found = compute(values)
-        printed = own["printed"].iloc[0]
-        rows.append(
-            {
-                "score": score,
-                "example": example,
-                "values": ", ".join(f"{name} {value:g}" for name, value in values.items()),
-                "ours": found.score,
-                "printed": f"{printed:g}",
-                "difference": found.score - printed,
-                "identity": found.identity,
-                "printed_identity": own["printed_identity"].iloc[0],
-            }
-        )
-    note = "Printed: as the paper writes it, to two or three decimals."
-    return Table(pd.DataFrame(rows), "Worked examples of sections 3.1 and 3.2", note, decimals=4)
 
 
 def printed_rows(estimates: pd.DataFrame, *, score: Literal["RBS", "ABS"]) -> pd.DataFrame:
@@ -663,7 +498,7 @@ def judges(estimates: pd.DataFrame) -> Table:
             "planted_identity": "yes" if any(plan.identity.values()) else "no",
             "planted_position": "yes" if any(plan.position) else "no",
         }
-        for statistic in _WAYS:
+        for statistic in ("abs_raw", "abs", "position"):
             hit = own[own["statistic"] == statistic].iloc[0]
             row |= {statistic: hit["estimate"], f"p_{statistic}": hit["p_value"]}
         rows.append(row)

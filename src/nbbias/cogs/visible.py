@@ -19,7 +19,6 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.cogs.affinity import instance_shares
 from nbbias.cogs.rbs import INSTANCE, SETTING
 from nbbias.cogs.suite import Suite
 from nbbias.tables import read_shipped_yaml
@@ -150,58 +149,6 @@ def visibility(
         )
     table = pd.DataFrame(rows)
     return table.sort_values("model", kind="stable", key=_first_seen, ignore_index=True)
-
-
-def preferences(
-    levels: pd.DataFrame, decided: pd.DataFrame, suite: Suite, *, confidence: float = 0.95
-) -> pd.DataFrame:
-    """Read a judge's choices against how visible the identity was.
-
-    Parameters
-    ----------
-    levels
-        The table of `levels`.
-    decided
-        The table of `cogs.affinity.decided`.
-    suite
-        Lists the identities.
-    confidence
-        Level of the intervals.
-
-    Returns
-    -------
-    DataFrame
-        By `evaluator`, `axis`, `identity` and `level`: the mean `share` in which a text of that
-        identity and level was chosen (order-balanced), `ci_low`, `ci_high`, `n` (texts), `null`
-        (1 / identities) and `reason`. A share that is far from `null` where the identity is
-        imperceptible is no preference for an identity that the judge could see.
-    """
-    first = levels.sort_values("sample", kind="stable").drop_duplicates(
-        ["model", "task", "theme", "identity"]
-    )
-    tables = []
-    for (evaluator, model, axis), own in decided.groupby(
-        ["evaluator", "model", "axis"], sort=False
-    ):
-        identities = list(suite.axes[axis].identities)
-        shares = instance_shares(own, identities, of="identity").reset_index()
-        long = shares.melt(["task", "theme"], var_name="identity", value_name="share")
-        tables.append(long.assign(evaluator=evaluator, model=model, axis=axis))
-    joined = pd.concat(tables, ignore_index=True).merge(
-        first[["model", "task", "theme", "axis", "identity", "level"]],
-        on=["model", "task", "theme", "axis", "identity"],
-    )
-    rows = []
-    keys = ["evaluator", "axis", "identity", "level"]
-    for key, own in joined.groupby(keys, sort=False):
-        row = stats.mean_interval(own["share"], confidence=confidence, bounds=(0.0, 1.0)).row()
-        null = 1 / len(suite.axes[key[1]].identities)
-        row["share"] = row.pop("estimate")
-        rows.append(dict(zip(keys, key, strict=True)) | row | {"null": null})
-    columns = [*keys, "share", "ci_low", "ci_high", "null", "n", "n_lost", "reason"]
-    return pd.DataFrame(rows, columns=columns).sort_values(
-        keys, kind="stable", key=_first_seen, ignore_index=True
-    )
 
 
 def _first_seen(values: pd.Series) -> pd.Series:

@@ -55,11 +55,15 @@ def units(
     rows = np.repeat(np.arange(len(measured)), [len(values) for _, values in measured])
     table = keys.take(rows).reset_index(drop=True)
     parts = [values for _, values in measured]
-    table["unit"] = pd.Categorical([str(name) for values in parts for name in values.index])
+    table["unit"] = pd.Categorical([_label(name) for values in parts for name in values.index])
     cluster_of = {name: (clusters or {}).get(name, name) for name in table["unit"].cat.categories}
     table["cluster"] = table["unit"].map(cluster_of)
     table["value"] = np.concatenate([values.to_numpy(float) for values in parts]) if parts else []
     return table
+
+
+def _label(name: Any) -> str:
+    return " / ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 class Estimated(NamedTuple):

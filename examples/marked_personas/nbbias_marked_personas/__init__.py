@@ -1,0 +1,1 @@
+"""Distances between groups in texts whose prompts name a group (Marked Personas)."""

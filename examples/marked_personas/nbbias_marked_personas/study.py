@@ -1,0 +1,162 @@
+"""The study: its parameters, its texts, its pipeline, its figure, and the record that it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import pandas as pd
+from pydantic import Field
+
+from nbbias import params, stats, tables
+from nbbias.params import Claims, Input, InputFile, ModelName, Parameters, Study, Texts
+from nbbias.reading import Drawn, figures
+from nbbias.tables import SAMPLE, Column, DataError
+from nbbias_marked_personas import distances
+
+_COLUMNS = {
+    name: Column("text", needed=True)
+    for name in ("model", "kind", "race", "gender", "prompt", "text")
+}
+_GENDERS = {"M": "man", "W": "woman", "N": "nonbinary"}
+_PRONOUN = re.compile(
+    r"\b(?:himself|herself|themsel(?:f|ves)|him|her|them|his|their|he|she|they)\b", re.I
+)
+
+
+class MarkedPersonas(Parameters):
+    """Which groups are described in the words used for all? (Cheng 2023)"""
+
+    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "cosine distance": ("spread", "distance")
+    }
+
+    claims: Claims = Field([{"measure": "cosine distance", "statistic": "spread"}])
+    texts_path: InputFile = Field(
+        SAMPLE, description="texts: columns model, kind, race, gender (M, W, N), prompt, text"
+    )
+    references: dict[str, str] = Field(
+        {"race": "White", "gender": "man", "race_gender": "White man"},
+        min_length=1,
+        description="what texts are grouped by (race, gender, race_gender), and the group that the "
+        "others are compared with, beside the centroid of all",
+    )
+    embedding_model: ModelName = Field("auto", description="as in the study cogs")
+    draws: int = Field(1000, ge=100, le=100_000, description="permutations and resamples")
+
+
+def read_texts(path: str | Path) -> pd.DataFrame:
+    """Read texts whose prompts name a race and a gender, as Marked Personas releases them.
+
+    Returns
+    -------
+    DataFrame
+        `model`, `race`, `gender` (man, woman, nonbinary), `race_gender`, `text`, and `template`:
+        the prompt without the group, so that groups are compared on the same prompt.
+    """
+    if str(path) == SAMPLE:
+        return simulate_texts()
+    table = tables.read_table(path, _COLUMNS)
+    missing = int(table.drop(columns="text").isna().any(axis=1).sum())
+    if missing:
+        raise DataError(str(path), f"{missing} rows lack a model, kind, race, gender or prompt")
+    unknown = sorted(set(table["gender"]) - set(_GENDERS))
+    if unknown:
+        genders = ", ".join(map(repr, unknown))
+        raise DataError(str(path), f"gender {genders} is none of {', '.join(_GENDERS)}")
+    # "Latino" and "Latina" are how the prompts say "Latine".
+    races = sorted({*table["race"], "Latino", "Latina", "Latinx"}, key=len, reverse=True)
+    people = r"(?:man|woman|non-?binary(?:\s+person)?)"
+    group = re.compile(rf"\b(?:an?\s+)?(?:{'|'.join(map(re.escape, races))})\s+{people}\b", re.I)
+    prompt = table["prompt"].str.replace(group, "a person", regex=True)
+    prompt = prompt.str.replace(_PRONOUN, "them", regex=True)
+    prompt = prompt.str.replace(r"them (?:is|are)\b", "them is", regex=True)
+    gender = table["gender"].map(_GENDERS)
+    return table[["model", "race", "text"]].assign(
+        gender=gender,
+        race_gender=table["race"] + " " + gender,
+        template=table["kind"] + ": " + prompt,
+    )
+
+
+def simulate_texts(seed: int = 1) -> pd.DataFrame:
+    """Simulate texts of two models; `marking` adds words of their own to women's texts."""
+    rng = np.random.default_rng(seed)
+    shared = [
+        "works",
+        "reads",
+        "walks",
+        "talks",
+        "cooks",
+        "travels",
+        "studies",
+        "plays",
+        "sings",
+        "writes",
+    ]
+    marked = ["graceful", "resilient", "gentle", "proud", "vibrant", "warm"]
+    rows = []
+    for model in ("marking", "even"):
+        for race in ("White", "Black"):
+            for gender in ("man", "woman"):
+                for template in ("Describe a person", "Introduce a person"):
+                    for _ in range(6):
+                        words = list(rng.choice(shared, 6, replace=False))
+                        if model == "marking" and gender == "woman":
+                            words[3:] = rng.choice(marked, 3, replace=False)
+                        text = f"This person {', '.join(words)}."
+                        rows.append((model, race, gender, f"{race} {gender}", template, text))
+    columns = ["model", "race", "gender", "race_gender", "template", "text"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+class Results(NamedTuple):
+    """What the study measured: ESTIMATES, and how many texts of each group each model wrote."""
+
+    estimates: pd.DataFrame
+    texts: pd.DataFrame
+
+
+def measure(texts: Input = None, **parameters: Any) -> Results:
+    """Measure the distances: texts and parameters in, tables out."""
+    with params.validate_inputs(MarkedPersonas, parameters, texts_path=texts) as chosen:
+        table = read_texts(chosen.texts_path)
+    inference = stats.InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
+    estimates = distances.estimate(
+        table, chosen.references, model=chosen.embedding_model, inference=inference
+    )
+    counts = table.groupby(["model", "race", "gender"], sort=False).size()
+    return Results(estimates, counts.rename("texts").reset_index())
+
+
+def plot_distances(estimates: pd.DataFrame) -> Drawn:
+    """Draw each group's distance to the centroid: a row a grouping, a column a model."""
+    rows = estimates[estimates["statistic"] == "distance"]
+    rows = rows[rows["instrument"].str.endswith(distances.CENTROID)].assign(cell=rows["group"])
+    words = {"band": "expected if groups were alike", "missing": "no texts"}
+    return Drawn(
+        figures.claims(rows, "mean distance", by=("bias", "model"), words=words, hue="cell"),
+        rows,
+        "Mean distance of each group's texts to the centroid of all groups, by model.",
+        "How far each group's texts lie from the centroid of all groups",
+        "Dots: 1 minus the mean cosine, with intervals; grey: the range under permuted groups.",
+    )
+
+
+def check(chosen: MarkedPersonas) -> list[str]:
+    """Read the texts before a run starts."""
+    read_texts(chosen.texts_path)
+    return []
+
+
+STUDY = Study(
+    stem=distances.STUDY,
+    parameters=MarkedPersonas,
+    check=check,
+    inputs=("texts_path",),
+    sample=Texts("simulated", "The texts of the sample are simulated; no model wrote them."),
+    measure="nbbias_marked_personas.study:measure",
+)

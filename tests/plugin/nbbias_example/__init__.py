@@ -1,1 +1,0 @@
-"""A study, a judge and an instrument for nbbias."""
