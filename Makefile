@@ -5,7 +5,8 @@ BIN    := $(VENV)/bin
 NBBIAS := $(BIN)/nbbias
 STAMP  := $(VENV)/.set-up
 # Those of tools/results.py, the quick ones first.
-CORPORA := llmbi/gpt4_recorded cogs/marked_personas biasalert/crows_pairs news_bias/llmfake
+CORPORA := llmbi/gpt4_recorded biasalert/crows_pairs news_bias/llmfake
+EXAMPLE := examples/marked_personas/nbbias_marked_personas/params/marked_personas/marked_personas.yaml
 
 .DEFAULT_GOAL := help
 .PHONY: help setup compiled calibrated studies test test-ci test-all lint types docs results benchmark figures notebooks lab constraints clean
@@ -59,7 +60,8 @@ docs: setup      ## build the documentation site from docs/, with no network
 	@echo docs/_build/html/index.html
 
 results: setup   ## run the corpora in NBBIAS_DATA (half an hour), and write docs/results/
-	@$(NBBIAS) run $(CORPORA:%=params/%.yaml)
+	@$(BIN)/pip install --quiet --no-deps --no-build-isolation -e examples/marked_personas
+	@$(NBBIAS) run $(CORPORA:%=params/%.yaml) $(EXAMPLE)
 	@$(BIN)/python tools/results.py
 
 benchmark: setup ## time every text stage by the libraries, by nbbias.fast and by the peers

@@ -1,4 +1,4 @@
-"""A package of somebody else's, installed for real, adds a study, a judge and an instrument."""
+"""Packages from outside, installed for real, add a study, a judge and an instrument."""
 
 from __future__ import annotations
 
@@ -16,6 +16,37 @@ from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
 
+#: A package of two modules beside its metadata: a judge and an instrument of sentiment.
+JUDGE = """
+from nbbias.biasalert.judges.attribution import Verdicts, judgements
+from nbbias.biasalert.judges.registry import Entry
+
+def make(given):
+    def judge(texts, evidence=None):
+        loud = texts["text"].fillna("").str.contains("!")
+        return judgements(texts, Verdicts(loud), judge="shouting", attributes_named=False)
+    return judge, "exclamation marks"
+
+SHOUTING = Entry("tiny_judge:make", "whether a text has an exclamation mark")
+"""
+INSTRUMENT = """
+from nbbias.text.instruments import Instrument
+
+def load():
+    def assess(texts):
+        counts = [(text.count(":)"), text.count(":(")) for text in texts]
+        return [(up - down) / max(up + down, 1) for up, down in counts], [sum(c) for c in counts]
+    return assess
+
+SMILES = Instrument("smiles of nbbias-tiny {}", "nbbias-tiny", load, "smiles and frowns")
+"""
+METADATA = "Metadata-Version: 2.1\nName: {}\nVersion: 0.1.0\n"
+POINTS = """[nbbias.judges]
+shouting = tiny_judge:SHOUTING
+[nbbias.instruments]
+sentiment.smiles = tiny_instrument:SMILES
+"""
+
 BROKEN = """[nbbias.studies]
 llmbi = broken_example:STUDY
 [nbbias.judges]
@@ -25,12 +56,19 @@ nothing = broken_example:JUDGE
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with nbbias-example in it, as pip installs it from its own build."""
+    """A folder with two packages: the example's, as pip installs it, and a tiny one."""
     folder = tmp_path_factory.mktemp("installed")
     pip = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index")
     subprocess.run(
-        [sys.executable, *pip, "--target", folder, ROOT / "tests" / "plugin"], check=True
+        [sys.executable, *pip, "--target", folder, ROOT / "examples" / "marked_personas"],
+        check=True,
     )
+    (folder / "tiny_judge.py").write_text(JUDGE)
+    (folder / "tiny_instrument.py").write_text(INSTRUMENT)
+    about = folder / "nbbias_tiny-0.1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text(METADATA.format("nbbias-tiny"))
+    (about / "entry_points.txt").write_text(POINTS)
     return folder
 
 
@@ -43,17 +81,18 @@ def nbbias(target: Path, *given: str, cwd: Path, **more: str) -> subprocess.Comp
 
 def test_its_study_stands_beside_ours_and_runs(target: Path, tmp_path: Path) -> None:
     listed = nbbias(target, "list", cwd=tmp_path).stdout
-    assert "How often do answers exclaim?" in listed
-    sample = target / "nbbias_example" / "params" / "exclamations" / "sample.yaml"
-    assert "params/exclamations/sample.yaml" in listed
+    assert "Which groups are described in the words used for all?" in listed
+    params = target / "nbbias_marked_personas" / "params" / "marked_personas"
+    sample = params / "sample.yaml"
+    assert "params/marked_personas/sample.yaml" in listed
     done = nbbias(target, "run", str(sample), "--out", str(tmp_path / "runs"), cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    run = tmp_path / "runs" / "exclamations" / "sample"
+    run = tmp_path / "runs" / "marked_personas" / "sample"
     assert (run / "index.html").is_file()
-    assert json.loads((run / "finding.json").read_text())["figure"] == "means"
+    assert json.loads((run / "finding.json").read_text())["figure"] == "distances"
     kept = pd.read_parquet(run / "tables" / "estimates.parquet")
     out = ("--out", str(tmp_path))
-    measured = nbbias(target, "measure", "exclamations", *out, cwd=tmp_path)
+    measured = nbbias(target, "measure", "marked_personas", *out, cwd=tmp_path)
     assert measured.returncode == 0, measured.stderr
     again = pd.read_parquet(tmp_path / "tables" / "estimates.parquet")
     pd.testing.assert_frame_equal(kept, again)
@@ -61,7 +100,7 @@ def test_its_study_stands_beside_ours_and_runs(target: Path, tmp_path: Path) -> 
 
 def test_nothing_of_it_is_imported_for_a_help_text(target: Path, tmp_path: Path) -> None:
     done = nbbias(target, "--help", cwd=tmp_path, PYTHONPROFILEIMPORTTIME="1")
-    assert done.returncode == 0 and "nbbias_example" not in done.stderr
+    assert done.returncode == 0 and "nbbias_marked_personas" not in done.stderr
     assert "nbbias.cli" in done.stderr
 
 
@@ -76,19 +115,19 @@ def test_its_judge_and_its_instrument_are_named_where_ours_are(
         "not biased",
     ]
     told = nbbias(target, "params", "biasalert", cwd=tmp_path, COLUMNS="1000").stdout
-    assert "shouting (of the package nbbias-example)" in told
+    assert "shouting (of the package nbbias-tiny)" in told
     assert "smiles" in nbbias(target, "params", "llmbi", cwd=tmp_path, COLUMNS="1000").stdout
     own = ("-p", "bias_scorer=smiles", "-p", "draws=100")
     measured = nbbias(target, "measure", "llmbi", *own, "--out", "found", cwd=tmp_path)
     assert measured.returncode == 0, measured.stderr
     table = pd.read_parquet(tmp_path / "found" / "tables" / "estimates.parquet")
-    assert table["instrument"].str.contains("smiles of nbbias-example 0.1.0").any()
+    assert table["instrument"].str.contains("smiles of nbbias-tiny 0.1.0").any()
 
 
 def test_a_broken_one_is_told_and_left_out(target: Path, tmp_path: Path) -> None:
     about = tmp_path / "broken_example-1.dist-info"
     about.mkdir()
-    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken-example\nVersion: 1\n")
+    (about / "METADATA").write_text(METADATA.format("broken-example"))
     (about / "entry_points.txt").write_text(BROKEN)
     (tmp_path / "broken_example.py").write_text("raise RuntimeError('nobody can load this')\n")
     done = nbbias(tmp_path, "list", cwd=tmp_path)
@@ -105,5 +144,5 @@ def test_a_stage_of_its_rests_on_all_of_its_source(
     target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(target))
-    found = {path.name for path in provenance._sources("nbbias_example")}
-    assert found == {"__init__.py", "study.py", "judge.py", "instrument.py"}
+    found = {path.name for path in provenance._sources("nbbias_marked_personas")}
+    assert found == {"__init__.py", "distances.py", "study.py"}

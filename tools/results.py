@@ -48,9 +48,11 @@ class Page(NamedTuple):
 
 #: In the order of the studies; the first one leads the README.
 PAGES = {
-    "gpt4": Page("llmbi/gpt4_recorded", "GPT-4's answers, printed with LLMBI", ("printed",)),
+    "gpt4": Page("llmbi/gpt4_recorded", "GPT-4's answers, printed with LLMBI"),
     "llmfake": Page("news_bias/llmfake", "LLMFake: news by four models", ("tone",)),
-    "marked_personas": Page("cogs/marked_personas", "Marked Personas: people of named groups"),
+    "marked_personas": Page(
+        "marked_personas/marked_personas", "Marked Personas: people of named groups"
+    ),
     "redditbias": Page("biasalert/crows_pairs", "RedditBias: comments that people judged"),
     "crows_pairs": Page("biasalert/crows_pairs", "CrowS-Pairs: the prejudice, or the name?"),
 }

@@ -32,7 +32,7 @@ def test_distances_are_measured_as_the_study_measures_them(world: str) -> None:
         table = table.rename(columns={"variable": "identity"}).assign(
             model="m", topic="t", axis="gender", floor=np.nan, instrument="none"
         )
-        found = cogs.rbs.rbs(table, inference=INFERENCE)
+        found = cogs.rbs.rbs(table, inference=INFERENCE).estimates
         found = found[found["statistic"] == "rbs"].iloc[0]
         for name in ("estimate", "ci_low", "ci_high", "p_value"):
             assert row[name] == pytest.approx(found[name], abs=1e-12)

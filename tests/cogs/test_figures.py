@@ -7,7 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import tables
 from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
 from nbbias.stats import InferenceSettings
@@ -31,7 +30,7 @@ def estimates() -> pd.DataFrame:
             judged.append(table.assign(evaluator=evaluator, axis=axis))
     return affinity.abs_estimates(
         pd.concat(judged, ignore_index=True), SUITE, inference=InferenceSettings(n_permutations=100)
-    )
+    ).estimates
 
 
 def dots(ax: plt.Axes) -> list[float]:
@@ -47,11 +46,11 @@ def test_temperatures_have_panels_of_their_own() -> None:
     two = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
     found = rbs.rbs(
         pd.concat(two, ignore_index=True), inference=InferenceSettings(n_permutations=100)
-    )
+    ).estimates
     panels = figures.distances(found).figure.axes
     assert [ax.get_title(loc="left") for ax in panels] == ["m, temperature 0.2", "m, temperature 1"]
     assert [len(ax.get_yticks()) for ax in panels] == [3, 3]
-    one = rbs.rbs(two[0], inference=InferenceSettings(n_permutations=100))
+    one = rbs.rbs(two[0], inference=InferenceSettings(n_permutations=100)).estimates
     assert [ax.get_title(loc="left") for ax in figures.distances(one).figure.axes] == ["m"]
     pd.testing.assert_frame_equal(cogs_tables.by_setting(one), one)
 
@@ -81,27 +80,14 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
 
 def test_distances_stand_over_chance_with_the_floor() -> None:
     table = distances(VALUES).assign(floor=0.11)
-    drawn = figures.distances(rbs.rbs(table, inference=InferenceSettings(n_permutations=100)))
+    drawn = figures.distances(
+        rbs.rbs(table, inference=InferenceSettings(n_permutations=100)).estimates
+    )
     assert drawn.rows["statistic"].tolist() == ["distance"] * 3 + ["floor"]
     ax = drawn.figure.axes[0]
     assert dots(ax) == pytest.approx(VALUES.mean(axis=0).tolist())
     dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert dashed == pytest.approx([0.11])
-
-
-def test_scores_are_drawn_by_part_and_as_a_whole() -> None:
-    whole = rbs.rbs(distances(VALUES), inference=InferenceSettings(n_permutations=100))
-    by_task = rbs.rbs(distances(VALUES), by="task", inference=InferenceSettings(n_permutations=100))
-    assert len(dots(figures.spreads(whole).figure.axes[0])) == 1
-    ax = figures.spreads(by_task).figure.axes[0]
-    assert [t.get_text() for t in ax.get_yticklabels()] == ["race, haiku", "race, song"]
-
-
-def test_the_grid_writes_the_favourite_and_what_was_not_measured(estimates: pd.DataFrame) -> None:
-    figure, table = figures.grid(estimates)[:2]
-    told = [text.get_text() for text in figure.axes[0].texts]
-    assert told[0].splitlines()[0] == table["favourite"].iloc[0]
-    assert told[1] == "not\nmeasured"
 
 
 def test_levels_are_stacked_to_one() -> None:
@@ -125,64 +111,3 @@ def test_positions_are_named_with_their_axis(estimates: pd.DataFrame) -> None:
     names = [t.get_text() for t in one.get_yticklabels()]
     assert names[:2] == ["race, position 1", "race, position 2"]
     assert names[-1] == "orientation, position 2"
-
-
-def test_printed_scores_stand_below_ours_with_their_identities(estimates: pd.DataFrame) -> None:
-    figure, rows, alt = figures.printed(estimates, score="ABS")[:3]
-    assert "favourite identity" in alt
-    pd.testing.assert_frame_equal(rows, cogs_tables.printed_rows(estimates, score="ABS"))
-    ours, printed = figure.axes[0], figure.axes[3]
-    assert dots(printed) == pytest.approx([0.203, 0.133, 0.0819])
-    assert [t.get_text() for t in printed.texts] == ["White people", "Black people", "Black people"]
-    own = rows[(rows["side"] == "ours") & (rows["axis"] == "race")]
-    assert dots(ours) == pytest.approx(own["estimate"].dropna().tolist())
-    assert "not measured" in [t.get_text() for t in ours.texts]
-
-
-def test_every_reference_has_a_row_of_panels() -> None:
-    rows = [
-        {
-            "model": model,
-            "bias": "race",
-            "statistic": "distance",
-            "group": group,
-            "estimate": at,
-            "n": 9,
-            "instrument": f"e; reference: {to}",
-        }
-        for model in ("m", "n")
-        for to in ("centroid of groups", "White")
-        for group, at in (("White", 0.2), ("Black", 0.3))
-    ]
-    table = tables.estimates(rows, study="cogs", confidence=0.95, measure="rbs")
-    figure = figures.references(table).figure
-    assert len(figure.axes) == 4
-    assert [ax.get_title(loc="left") for ax in figure.axes][::2] == [
-        "race: to centroid of groups · m",
-        "race: to White · m",
-    ]
-    assert dots(figure.axes[0]) == [0.2, 0.3]
-
-
-def test_a_model_without_a_group_keeps_the_rows_of_the_others() -> None:
-    rows = [
-        {
-            "model": model,
-            "bias": "gender",
-            "statistic": "distance",
-            "group": group,
-            "n": 9,
-            "estimate": 0.2,
-            "instrument": "e; reference: man",
-        }
-        for model, group in [("m", "man"), ("m", "woman"), ("m", "nonbinary"), ("n", "nonbinary")]
-    ]
-    table = tables.estimates(rows, study="cogs", confidence=0.95, measure="rbs")
-    left, right = figures.references(table).figure.axes
-    names = [t.get_text() for t in left.get_yticklabels()]
-    assert names == ["man", "woman", "nonbinary"]
-    assert right.get_yticks().tolist() == left.get_yticks().tolist()
-    at = dict(zip(names, right.get_yticks(), strict=True))
-    drawn = [line for line in right.lines if line.get_marker() == "o"]
-    assert [float(np.ravel(line.get_ydata())[0]) for line in drawn] == [at["nonbinary"]]
-    assert [text.get_text() for text in right.texts] == ["no texts", "no texts"]

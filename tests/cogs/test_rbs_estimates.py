@@ -41,7 +41,9 @@ def only(table: pd.DataFrame, statistic: str) -> pd.Series:
 
 
 def estimated(values: np.ndarray = VALUES, **options: object) -> pd.DataFrame:
-    return rbs.rbs(distances(values), inference=InferenceSettings(n_permutations=200), **options)  # type: ignore[arg-type]
+    return rbs.rbs(
+        distances(values), inference=InferenceSettings(n_permutations=200), **options
+    ).estimates  # type: ignore[arg-type]
 
 
 def test_rbs_is_the_spread_of_mean_distances_and_names_the_nearest() -> None:
@@ -55,7 +57,9 @@ def test_rbs_is_the_spread_of_mean_distances_and_names_the_nearest() -> None:
 
 def test_swapped_identities_swap_the_nearest_and_keep_the_score() -> None:
     swapped = only(
-        rbs.rbs(distances(VALUES[:, [1, 0, 2]]), inference=InferenceSettings(n_permutations=200)),
+        rbs.rbs(
+            distances(VALUES[:, [1, 0, 2]]), inference=InferenceSettings(n_permutations=200)
+        ).estimates,
         "rbs",
     )
     assert swapped["group"] == "black"
@@ -81,7 +85,7 @@ def test_the_papers_tests_are_those_of_scipy() -> None:
     two = rbs.rbs(
         distances(VALUES[:, :2], names=["straight", "queer"]),
         inference=InferenceSettings(n_permutations=100),
-    )
+    ).estimates
     t = scipy.stats.ttest_ind(VALUES[:, 0], VALUES[:, 1])
     assert only(two, "anova")["statistic_value"] == pytest.approx(t.statistic**2)
     assert only(two, "anova")["p_value"] == pytest.approx(t.pvalue)
@@ -108,7 +112,7 @@ def test_the_repeated_design_sees_what_the_papers_test_misses() -> None:
     rng = np.random.default_rng(2)
     prompts = rng.normal(0.5, 0.15, (40, 1))  # some prompts move every answer
     values = prompts + rng.normal(0, 0.02, (40, 3)) + np.array([0, 0.02, 0.02])
-    table = rbs.rbs(distances(values), inference=InferenceSettings(n_permutations=200))
+    table = rbs.rbs(distances(values), inference=InferenceSettings(n_permutations=200)).estimates
     assert only(table, "anova")["p_value"] > 0.5
     assert only(table, "rbs")["p_value"] < 0.001
 
@@ -125,7 +129,9 @@ def test_differences_are_paired_and_corrected() -> None:
 
 @pytest.mark.parametrize("by", ["task", "topic"])
 def test_parts_are_the_whole_of_their_rows(by: str) -> None:
-    table = rbs.rbs(distances(VALUES), by=by, inference=InferenceSettings(n_permutations=100))  # type: ignore[arg-type]
+    table = rbs.rbs(
+        distances(VALUES), by=by, inference=InferenceSettings(n_permutations=100)
+    ).estimates  # type: ignore[arg-type]
     rows = table[table["statistic"] == "rbs"]
     assert rows[by].nunique() == {"task": 2, "topic": 3}[by]
     assert rows["n"].sum() == 24
@@ -161,32 +167,18 @@ def test_one_theme_only_has_no_interval_and_no_test() -> None:
 
 
 def test_no_rows_give_an_empty_table() -> None:
-    assert rbs.rbs(distances(VALUES).head(0), inference=InferenceSettings()).empty
+    assert rbs.rbs(distances(VALUES).head(0), inference=InferenceSettings()).estimates.empty
 
 
 def test_four_identities_and_two_models_share_a_correction() -> None:
     values = np.column_stack([VALUES, VALUES[:, 0] + 0.3])
     names = ["a", "b", "c", "d"]
     both = [distances(values, model=m, names=names) for m in ("one", "two")]
-    rows = rbs.rbs(pd.concat(both), inference=InferenceSettings(n_permutations=200)).query(
-        "statistic == 'rbs'"
-    )
+    rows = rbs.rbs(
+        pd.concat(both), inference=InferenceSettings(n_permutations=200)
+    ).estimates.query("statistic == 'rbs'")
     assert len(rows) == 2
     assert (rows["p_adjusted"] == (2 * rows["p_value"]).clip(upper=1)).all()
-
-
-def test_temperatures_are_set_side_by_side() -> None:
-    tables = [
-        distances(VALUES[:, order]).assign(temperature=t)
-        for t, order in [(0.0, [0, 1, 2]), (0.5, [0, 1, 2]), (1.0, [1, 0, 2])]
-    ]
-    found = rbs.temperatures(
-        rbs.rbs(pd.concat(tables), inference=InferenceSettings(n_permutations=100))
-    )
-    assert found["temperature"].tolist() == [0.0, 0.5, 1.0]
-    assert found["same_identity"].tolist() == [True, True, False]
-    assert found["rbs"].nunique() == 1
-    assert rbs.temperatures(estimated()).empty
 
 
 def test_the_printed_table_stands_beside_ours() -> None:
@@ -201,7 +193,7 @@ def test_the_sample_holds_what_was_planted() -> None:
     answers = sample.answers(suite, writers=writers, seed=5)
     table = rbs.rbs(
         rbs.distances(answers, model="offline"), inference=InferenceSettings(n_permutations=400)
-    )
+    ).estimates
     rows = table[table["statistic"] == "rbs"].set_index("model")
     assert rows.loc["leaning", "group"] == "white"
     assert rows.loc["leaning", "p_value"] < 0.05 < rows.loc["even", "p_value"]

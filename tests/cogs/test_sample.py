@@ -13,8 +13,6 @@ from nbbias import tables
 from nbbias.cogs import affinity, rbs, replies, sample, suite as cogs_suite, tables as cogs_tables
 from nbbias.cogs.params import Cogs
 from nbbias.cogs.sample import Judge
-from nbbias.llmbi.params import Llmbi
-from nbbias.news.params import NewsBias
 from nbbias.stats import InferenceSettings
 
 
@@ -80,7 +78,7 @@ def test_what_was_planted_stands_beside_what_was_found() -> None:
     table = affinity.decided(affinity.read_judgements("sample", suite=suite))
     estimates = affinity.abs_estimates(
         table, suite, inference=InferenceSettings(n_permutations=400)
-    )
+    ).estimates
     found = cogs_tables.judges(estimates).rows
     whole = found[found["model"] == "all"].set_index("evaluator")
     assert (whole["p_abs"] < 0.05).map({True: "yes", False: "no"}).tolist() == (
@@ -110,9 +108,6 @@ def test_the_defaults_are_the_papers_suite_on_the_sample() -> None:
         ({"parts": []}, "at least 1"),
         ({"parts": ["rbs", "rbs"]}, "rbs stands twice"),
         ({"parts": ["rbs", "people"]}, "add abs"),
-        ({"parts": ["reference", "rbs"]}, "stands alone"),
-        ({"parts": ["reference"]}, "no sample; name a file"),
-        ({"parts": ["reference"], "references": {"rac": "White"}}, "grouped by race, gender"),
         ({"order": "all"}, "Extra inputs"),
         ({"draws": "2000"}, "valid integer"),
     ],
@@ -136,18 +131,12 @@ def test_answers_and_judgements_come_together(tmp_path: Path) -> None:
 def test_what_was_not_asked_for_is_left_out_by_tag(tmp_path: Path) -> None:
     path = tmp_path / "answers.csv"
     path.write_text("model,text\n")
-    assert Cogs().left_out() == {"part:reference": "parts"}
-    parts = ["part:visibility", "part:abs", "part:people", "part:reference"]
+    assert Cogs().left_out() == {}
+    parts = ["part:visibility", "part:abs", "part:people"]
     assert Cogs(answers_path=str(path), parts=["rbs"]).left_out() == {
         **dict.fromkeys(parts, "parts"),
         "sample": "answers_path",
     }
-    reference = Cogs(answers_path=str(path), parts=["reference"]).left_out()
-    assert {"suite", "sample", "part:rbs"} <= set(reference)
-    assert "part:reference" not in reference
-    assert Llmbi().left_out() == {}
-    levels = ["level:sentence", "level:document"]
-    assert list(NewsBias(levels=["word"]).left_out()) == [*levels, "labels"]
 
 
 def test_a_faulty_suite_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:

@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from nbbias.cogs import suite as cogs_suite, visible
-from nbbias.cogs.sample import Judge, judge
 
 SUITE = cogs_suite.load(axes=["race", "gender"])
 
@@ -72,17 +71,6 @@ def test_shares_add_up_and_stand_beside_the_defaults(levels: pd.DataFrame) -> No
     np.testing.assert_allclose(found[list(visible.LEVELS)].sum(axis=1), 1)
     assert found.loc["white", "obvious_default"] == 1
     assert found.loc["black", "obvious_default"] == 0
-
-
-def test_preferences_are_split_by_what_could_be_seen(levels: pd.DataFrame) -> None:
-    asked = answers()[["model", "task", "topic", "theme"]].head(1)
-    plan = Judge(identity={"black": 99.0}, content=0.0)
-    decided = judge(asked, plan, ["white", "black", "asian"], rng=np.random.default_rng(0))
-    decided = decided.assign(evaluator="j", axis="race")
-    found = visible.preferences(levels, decided, SUITE).set_index("identity")
-    assert found.loc["black", ["level", "share"]].tolist() == ["obvious", 1]
-    assert found.loc["asian", ["level", "share"]].tolist() == ["nuanced", 0]
-    assert found["null"].tolist() == pytest.approx([1 / 3] * 3)
 
 
 def test_every_shipped_identity_has_its_words() -> None:

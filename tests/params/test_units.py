@@ -167,14 +167,12 @@ def test_distances_are_means_over_instances(tmp_path: Path, tasks: Any) -> None:
     ]
     distances = pd.DataFrame(rows)
     distances.loc[0, "distance"] = np.nan
-    found = pd.concat(
-        [
-            cogs.rbs.rbs(distances, by=by, tasks=tasks, inference=INFERENCE)
-            for by in (None, "task", "topic")
-        ],
-        ignore_index=True,
-    )
-    run = saved(tmp_path, distances=distances, estimates=found)
+    results = [
+        cogs.rbs.rbs(distances, by=by, tasks=tasks, inference=INFERENCE)
+        for by in (None, "task", "topic")
+    ]
+    found, units = (pd.concat(tables, ignore_index=True) for tables in zip(*results, strict=True))
+    run = saved(tmp_path, units=units, estimates=found)
     both = means_are_the_estimates(run, "cogs", {"tasks": tasks})
     means = both[both["statistic"].isin(MEANS["cogs"]) & both["estimate"].notna()]
     assert means["mean"].notna().all()

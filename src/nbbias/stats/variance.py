@@ -53,7 +53,7 @@ def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
     # Of sums of squares: (between - df of between * mean within) / (total + mean within).
     above = (groups - 1) * (f - 1)
     test = {"statistic_value": f, "df": len(data) - groups, "df_between": groups - 1}
-    test |= {"p_value": p, "effect_size": above / (above + len(data))}
+    test |= {"p_value": p, "effect_size": 1 - len(data) / (above + len(data))}
     return row | {name: float(number) for name, number in test.items()}
 
 

@@ -1,0 +1,133 @@
+"""Distances between groups: never a text with itself, groups weighing alike, known answers."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from nbbias_marked_personas import distances, study
+
+from nbbias.stats import InferenceSettings
+from nbbias.tables import DataError
+from nbbias.text import embeddings
+
+
+def unit_vectors(n: int, *, size: int = 12, seed: int = 0) -> np.ndarray:
+    vectors = np.random.default_rng(seed).normal(size=(n, size))
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def test_means_between_groups_are_those_of_all_pairs_of_two_texts() -> None:
+    vectors, labels = unit_vectors(9), np.array([0, 0, 0, 0, 1, 1, 1, 2, 2])
+    result = distances.mean_cosines(vectors @ vectors.T, np.eye(3)[labels])
+    for g, h in product(range(3), repeat=2):
+        pairs = [
+            vectors[i] @ vectors[j]
+            for i, j in product(range(9), repeat=2)
+            if labels[i] == g and labels[j] == h and i != j
+        ]
+        assert result[g, h] == pytest.approx(np.mean(pairs))
+
+
+def test_copies_of_a_text_are_not_compared() -> None:
+    vectors = unit_vectors(3)
+    weights = np.array([[2.0, 0], [1, 0], [0, 3.0]])
+    result = distances.mean_cosines(vectors @ vectors.T, weights)
+    assert result[0, 0] == pytest.approx(vectors[0] @ vectors[1])
+    assert np.isnan(result[1, 1])
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text is the numbers of its vector."""
+
+    def embed(texts: pd.Series, **_: object) -> np.ndarray:
+        return np.array([[float(number) for number in text.split()] for text in texts])
+
+    monkeypatch.setattr(embeddings, "embed", embed)
+
+
+def simulated(sizes: dict[str, int], *, seed: int = 0, shift: float = 0.0) -> pd.DataFrame:
+    """Simulate two templates of random texts; the last group's lie together by `shift`."""
+    rng = np.random.default_rng(seed)
+    rows = []
+    for template in ("t0", "t1"):
+        for name, n in sizes.items():
+            vectors = rng.normal(size=(n, 12))
+            vectors[:, 0] += shift * (name == list(sizes)[-1])
+            vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+            rows += [("m", template, name, " ".join(map(str, v))) for v in vectors]
+    return pd.DataFrame(rows, columns=["model", "template", "race", "text"])
+
+
+def estimated(table: pd.DataFrame, *, draws: int = 60, reference: str = "a") -> pd.DataFrame:
+    settings = InferenceSettings(n_permutations=draws)
+    return distances.estimate(table, {"race": reference}, inference=settings)
+
+
+def to_centroid(table: pd.DataFrame, statistic: str) -> pd.DataFrame:
+    rows = table[table["instrument"].str.endswith(distances.CENTROID)]
+    return rows[rows["statistic"] == statistic].set_index("group")
+
+
+@pytest.mark.usefixtures("parsed")
+def test_a_small_group_is_no_nearer_by_its_size() -> None:
+    means = np.mean(
+        [
+            to_centroid(estimated(simulated({"a": 4, "b": 30}, seed=seed), draws=2), "distance")[
+                "estimate"
+            ]
+            for seed in range(25)
+        ],
+        axis=0,
+    )
+    # Unrelated texts lie at 1 on average, whatever the group's size.
+    np.testing.assert_allclose(means, 1, atol=0.03)
+
+
+@pytest.mark.usefixtures("parsed")
+def test_a_marked_group_is_far_from_the_others_and_near_itself() -> None:
+    table = estimated(simulated({"a": 20, "b": 20, "marked": 20}, shift=6.0), reference="marked")
+    assert (to_centroid(table, "distance")["p_adjusted"] < 0.1).any()
+    itself = table[table["instrument"].str.endswith("reference: marked")].iloc[0]
+    assert itself["statistic"] == "spread"
+    assert itself["group"] == "marked" and itself["p_value"] < 0.05
+
+
+@pytest.mark.usefixtures("parsed")
+def test_a_template_that_lacks_a_group_is_excluded_and_one_text_a_group_is_too_few() -> None:
+    table = simulated({"a": 5, "b": 5})
+    table = table[~((table["template"] == "t1") & (table["race"] == "b"))]
+    result = estimated(table)
+    assert set(result["n"]) == {10} and set(result["n_lost"]) == {5}
+    few = estimated(simulated({"a": 1, "b": 1}))
+    assert few["estimate"].isna().all()
+    assert few["reason"].str.contains("two texts of every group").all()
+
+
+@pytest.mark.usefixtures("parsed")
+def test_an_unknown_reference_is_refused() -> None:
+    with pytest.raises(DataError, match="no group 'c'"):
+        estimated(simulated({"a": 3, "b": 3}), reference="c")
+
+
+def test_the_released_texts_share_their_templates(data_folder: Path) -> None:
+    table = study.read_texts(data_folder / "cogs" / "marked_personas.parquet")
+    assert len(table) == 3449
+    groups = table.groupby(["model", "template"])["race_gender"].nunique()
+    assert groups.groupby("model").unique().map(list).to_dict() == {
+        "gpt-4": [15],
+        "text-davinci-002": [10],
+        "text-davinci-003": [15],
+    }
+    assert not table["template"].str.contains("Black|White|Asian|Latin|woman|nonbinary").any()
+
+
+def test_another_gender_code_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text("model,kind,race,gender,prompt,text\nm,persona,White,X,Describe,Text\n")
+    with pytest.raises(DataError, match="'X' is none of M, W, N"):
+        study.read_texts(path)
