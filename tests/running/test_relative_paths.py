@@ -134,7 +134,7 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
     assert len(laid_out.calls) == 1
     done = command("generate", "../study/mine.yaml", "--dry-run")
     assert done.returncode == 0
-    assert "1 calls" in done.stdout
+    assert "user: Why?" in done.stdout
     done = command(
         "run",
         "../study/mine.yaml",

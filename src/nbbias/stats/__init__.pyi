@@ -11,7 +11,6 @@ from .intervals import (
     ONE_VALUE as ONE_VALUE,
     clustered_mean as clustered_mean,
     clustered_share as clustered_share,
-    effective_size as effective_size,
     equal_weights as equal_weights,
     mean_interval as mean_interval,
     one_sample as one_sample,
@@ -27,11 +26,9 @@ from .intervals import (
 from .kappa import kappa as kappa
 from .known_errors import (
     ErrorRates as ErrorRates,
-    RateCounts as RateCounts,
     correct_difference as correct_difference,
     correct_share as correct_share,
     estimate_error_rates as estimate_error_rates,
-    rogan_gladen as rogan_gladen,
 )
 from .models import mixed_model as mixed_model
 from .noninferiority import (

@@ -8,7 +8,7 @@ interval holds that spread beside the sampling of answers.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -249,82 +249,3 @@ def correct_difference(
     return Estimate(estimate).around(
         max(low, first.ci_low - second.ci_high), min(high, first.ci_high - second.ci_low)
     )
-
-
-class RateCounts(NamedTuple):
-    """How often an instrument was right on other texts of one kind, whose labels are known.
-
-    Attributes
-    ----------
-    sensitivity, specificity : (right, total)
-        Of positive texts those that it flagged, and of the others those that it did not.
-    """
-
-    sensitivity: tuple[float, float]
-    specificity: tuple[float, float]
-
-
-def rogan_gladen(
-    flagged: float, n: float, *, errors: RateCounts, confidence: float = 0.95
-) -> Estimate:
-    """Correct a share for errors of the instrument that counted it, known from other texts.
-
-    No model is told from another here: for that there is `correct_share`. Where the labels are of
-    a random sample of the same texts, `two_phase` uses them better.
-
-    Parameters
-    ----------
-    flagged, n
-        Texts flagged, of how many.
-    errors
-        The error rates on other texts of the same kind.
-    confidence
-        Level of the interval.
-
-    Returns
-    -------
-    Estimate
-        `estimate`, (q + Sp - 1)/(Se + Sp - 1) with q the share flagged, cut to [0, 1] (`reason`
-        says so); `ci_low` and `ci_high` of Lang and Reiczigel, which take the uncertainty of q, Se
-        and Sp along; or NaN with the reason where a rate has no text, or the instrument
-        tells nothing (Se + Sp ≤ 1).
-
-    References
-    ----------
-    Rogan and Gladen 1978, Am J Epidemiol 107(1); Lang and Reiczigel 2014, Prev Vet Med 113(1).
-
-    Examples
-    --------
-    >>> found = rogan_gladen(260, 1000, errors=RateCounts((90, 100), (90, 100)))
-    >>> round(found.estimate, 3)
-    0.2
-    """
-    sensitivity, specificity = errors
-    if n == 0:
-        return Estimate.missing("no text has a verdict")
-    for (_, total), kind in ((sensitivity, "positive"), (specificity, "negative")):
-        if total == 0:
-            return Estimate.missing(f"the error rates rest on no text with a {kind} label")
-    q, se, sp = flagged / n, sensitivity[0] / sensitivity[1], specificity[0] / specificity[1]
-    if se + sp <= 1:
-        return Estimate.missing("by its error rates the instrument is no better than chance")
-    raw = _true_share(q, se, sp)
-    z = norm.ppf((1 + confidence) / 2)
-    # Each rate is drawn towards the middle, so that 0 or 1 of few texts is not taken for certain.
-    n_q, n_se, n_sp = n + z**2, sensitivity[1] + 2, specificity[1] + 2
-    q, se, sp = (flagged + z**2 / 2) / n_q, (sensitivity[0] + 1) / n_se, (specificity[0] + 1) / n_sp
-    if se + sp <= 1:
-        return Estimate.missing("its error rates rest on too few texts to tell it from chance")
-    p = _true_share(q, se, sp)
-    spread_se, spread_sp = se * (1 - se) / n_se, sp * (1 - sp) / n_sp
-    shift = 2 * z**2 * (p * spread_se - (1 - p) * spread_sp)
-    variance = q * (1 - q) / n_q + p**2 * spread_se + (1 - p) ** 2 * spread_sp
-    half = z * np.sqrt(variance) / (se + sp - 1)
-    estimate = float(np.clip(raw, 0, 1))
-    low, high = np.clip([p + shift - half, p + shift + half], 0, 1)
-    reason = None if 0 <= raw <= 1 else f"{raw:.3f} was cut to the range of a share"
-    return Estimate(estimate, reason=reason).around(low, high)
-
-
-def _true_share(q: Any, se: Any, sp: Any) -> Any:
-    return (q + sp - 1) / (se + sp - 1)

@@ -76,11 +76,9 @@ def two_phase(
     biased = label.fillna(0).to_numpy(float)
     size, labelled_weight = summed(weight, np.ones_like(labelled)), summed(weight, labelled)
     overall = summed(weight * biased, labelled).sum() / labelled_weight.sum()
-    rate = np.where(
-        labelled_weight > 0,
-        summed(weight * biased, labelled) / np.where(labelled_weight > 0, labelled_weight, 1),
-        overall,
-    )
+    has_labels = labelled_weight > 0
+    positive = summed(weight * biased, labelled)
+    rate = np.divide(positive, labelled_weight, out=np.full(3, overall), where=has_labels)
     estimate = float(np.clip(size @ rate, 0, 1))
     # How much one label and one answer are worth, were all of them equal and independent.
     labels = labelled_weight.sum() ** 2 / float((weight[labelled] ** 2).sum())
@@ -93,26 +91,14 @@ def two_phase(
     effective = about * (1 - about) / (within / labels + between / answers)
     effective = float(np.clip(effective, labels, answers))
     influence = weight * (rate[strata] - estimate)
-    share = np.where(
-        labelled_weight > 0, size / np.where(labelled_weight > 0, labelled_weight, 1), 0
-    )
+    share = np.divide(size, labelled_weight, out=np.zeros(3), where=has_labels)
     influence = influence + np.where(labelled, share[strata] * weight * (biased - rate[strata]), 0)
-    if prompts is not None:
-        effective = _clustered(influence, prompts, labelled, effective, confidence)
-    return intervals.wilson(estimate, effective, confidence=confidence).replace(n=n, n_lost=0)
-
-
-def _clustered(
-    influence: np.ndarray,
-    prompts: np.ndarray,
-    labelled: np.ndarray,
-    effective: float,
-    confidence: float,
-) -> float:
-    """Return what labels are worth, answers to one prompt being alike."""
-    # None, or all, of the labels: as many as prompts that hold one. Unequal weights leave rounding.
-    if np.allclose(influence, 0, rtol=0, atol=1e-12):
-        return intervals.effective_size(
-            np.zeros(labelled.sum()), prompts[labelled], size=effective, confidence=confidence
+    if prompts is not None:  # answers to one prompt are alike
+        # None, or all, of the labels: as many as prompts that hold one. Unequal weights leave
+        # rounding.
+        if np.allclose(influence, 0, rtol=0, atol=1e-12):
+            influence, prompts = np.zeros(labelled.sum()), prompts[labelled]
+        effective = intervals.effective_size(
+            influence, prompts, size=effective, confidence=confidence
         )
-    return intervals.effective_size(influence, prompts, size=effective, confidence=confidence)
+    return intervals.wilson(estimate, effective, confidence=confidence).replace(n=n, n_lost=0)

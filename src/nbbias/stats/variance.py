@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -201,46 +200,40 @@ def anova_checks(
     data = table[[value, by]].dropna()
     groups = [subset[value].to_numpy(float) for _, subset in data.groupby(by, sort=True)]
     repeated = [group for group in groups if len(group) > 1]
-    reason = medians = None
-    if len(groups) < 2 or len(repeated) < 2:
-        reason = medians = "needs two groups with two values each"
-    elif all_alike(np.concatenate(groups)):
-        reason = medians = "all values are alike"
-    elif max(map(len, groups)) < 3:
-        medians = "every group has two values, which lie equally far from their median"
-
-    def permuted_f() -> Any:
-        return stats.permutation_test(
-            groups,
-            lambda *g, axis: stats.f_oneway(*g, axis=axis).statistic,
-            n_resamples=n_permutations,
-            alternative="greater",
-            vectorized=True,
-            batch=max(1, _AT_ONCE // len(data)),
-            rng=np.random.default_rng(seed),
-        )
-
-    def shapiro() -> Any:
-        return stats.shapiro(np.concatenate([group - group.mean() for group in repeated]))
-
-    normal, spread, differ = (
-        ("normality", "Are residuals normal?"),
-        ("equal spread", "Do groups spread alike?"),
-        "Do groups differ?",
-    )
-    checks: list[tuple[str, str, str, Callable[[], Any], str | None]] = [
-        (*normal, "Shapiro-Wilk", shapiro, reason),
-        (*spread, "Levene (medians)", lambda: stats.levene(*repeated), medians),
-        (*spread, "Bartlett", lambda: stats.bartlett(*repeated), reason),
-        ("by ranks", differ, "Kruskal-Wallis", lambda: stats.kruskal(*groups), reason),
-        ("by permutation", differ, "permuted F", permuted_f, reason),
+    rows = [
+        ("normality", "Are residuals normal?", "Shapiro-Wilk"),
+        ("equal spread", "Do groups spread alike?", "Levene (medians)"),
+        ("equal spread", "Do groups spread alike?", "Bartlett"),
+        ("by ranks", "Do groups differ?", "Kruskal-Wallis"),
+        ("by permutation", "Do groups differ?", "permuted F"),
     ]
-    columns = ["check", "question", "test", "reason", "statistic_value", "p_value"]
-    rows = []
-    for check, question, test, run, why in checks:
-        result = (np.nan, np.nan) if why else (run().statistic, run().pvalue)
-        rows.append((check, question, test, why, *map(float, result)))
-    return pd.DataFrame(rows, columns=columns)
+    checks = pd.DataFrame(rows, columns=["check", "question", "test"])
+    checks = checks.assign(statistic_value=np.nan, p_value=np.nan, reason=None)
+    if len(groups) < 2 or len(repeated) < 2:
+        return checks.assign(reason="needs two groups with two values each")
+    if all_alike(np.concatenate(groups)):
+        return checks.assign(reason="all values are alike")
+    permuted = stats.permutation_test(
+        groups,
+        lambda *g, axis: stats.f_oneway(*g, axis=axis).statistic,
+        n_resamples=n_permutations,
+        alternative="greater",
+        vectorized=True,
+        batch=max(1, _AT_ONCE // len(data)),
+        rng=np.random.default_rng(seed),
+    )
+    shapiro = stats.shapiro(np.concatenate([group - group.mean() for group in repeated]))
+    with np.errstate(invalid="ignore"):  # of pairs alone
+        levene = stats.levene(*repeated)
+    tests = [shapiro, levene, stats.bartlett(*repeated), stats.kruskal(*groups)]
+    checks["statistic_value"] = [float(test.statistic) for test in (*tests, permuted)]
+    checks["p_value"] = [float(test.pvalue) for test in (*tests, permuted)]
+    if max(map(len, groups)) < 3:
+        is_levene = checks["test"] == "Levene (medians)"
+        checks.loc[is_levene, ["statistic_value", "p_value"]] = np.nan
+        reason = "every group has two values, which lie equally far from their median"
+        checks.loc[is_levene, "reason"] = reason
+    return checks
 
 
 def group_means(values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
