@@ -29,7 +29,7 @@ def check(chosen: Any) -> list[str]:
         problems, tables.check_name, "embedding_model", chosen.embedding_model, embeddings.NAMES
     )
     if "toxicity" in chosen.judges:
-        attempt(problems, toxicity.choose, chosen.toxicity_scorer)
+        attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
     labelled = attempt(problems, _labelled, chosen)
     notes: list[str] = []
     if labelled is not None or chosen.knowledge_path != NONE:
