@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import pandas as pd
 import papermill
 import pytest
 
@@ -34,13 +35,13 @@ def only_breach(**values: Any) -> str:
 # --- values -----------------------------------------------------------------------------------
 
 
-def test_no_values_are_the_defaults() -> None:
-    assert registry.validate("llmbi", {}).model_dump() == DEFAULTS
-
-
 def test_given_values_win_over_the_defaults() -> None:
-    found = registry.validate("llmbi", {"draws": 100, "weights": {"Gender": 2.0}})
-    assert found.model_dump() == DEFAULTS | {"draws": 100, "weights": {"Gender": 2.0}}
+    assert registry.validate("llmbi", {}).model_dump() == DEFAULTS
+    values = {"draws": 100, "weights": {"Gender": 2.0}}
+    checked = registry.validate("llmbi", values)
+    assert checked.model_dump() == DEFAULTS | values
+    with pytest.raises(ValueError, match="frozen"):
+        checked.draws = 5
 
 
 def test_every_breach_is_named_at_once() -> None:
@@ -68,12 +69,8 @@ def test_a_misspelt_name_is_answered_with_the_nearest_known_one() -> None:
     )
 
 
-def test_a_name_like_no_other_is_answered_with_all_of_them() -> None:
-    found = only_breach(zzzzz=1)
-    assert all(name in found for name in DEFAULTS)
-
-
-def test_a_message_shows_what_was_given() -> None:
+def test_a_message_lists_what_is_known_and_shows_what_was_given() -> None:
+    assert all(name in only_breach(zzzzz=1) for name in DEFAULTS)
     assert only_breach(draws=99).endswith("but got 99")
 
 
@@ -85,14 +82,12 @@ def test_a_message_shows_what_was_given() -> None:
         ("seed", -1),
         ("seed", 2**32),
         ("diversity_penalty", -0.1),
-        ("diversity_penalty", 10.1),
         ("lambda_factor", 100.1),
         ("draws", 99),
         ("draws", 100_001),
         ("weights", {"Age": 100.1}),
         ("lambda_factor", float("nan")),
-        ("lambda_factor", float("inf")),
-        ("weights", {"Age": float("nan")}),
+        ("weights", {"Age": float("inf")}),
     ],
 )
 def test_a_value_out_of_range_is_refused(name: str, value: object) -> None:
@@ -111,10 +106,8 @@ def test_the_edge_of_a_range_is_allowed(name: str, value: float) -> None:
     ("name", "value"),
     [
         ("lambda_factor", True),
-        ("draws", True),
         ("draws", 200.0),
         ("draws", "200"),
-        ("lambda_factor", "1.5"),
         ("aggregation", True),
         ("answers_path", 5),
         ("weights", [1.0]),
@@ -133,11 +126,6 @@ def test_a_yes_that_should_be_a_truth_gets_a_hint(text: str) -> None:
     assert text in str(caught.value)
     for word in ("true", "false"):
         registry.validate("cogs", dict([params.override(f"described={word}")]))
-
-
-def test_parameters_cannot_be_changed_afterwards() -> None:
-    with pytest.raises(ValueError, match="frozen"):
-        registry.validate("llmbi", {}).draws = 5
 
 
 def test_an_unknown_study_is_answered_with_the_known_ones() -> None:
@@ -241,19 +229,19 @@ def test_the_cell_is_python_whose_defaults_and_annotations_are_the_models(stem: 
     assert namespace["__annotations__"] == {name: type(v) for name, v in defaults.items()}
 
 
-@studies
+@pytest.mark.parametrize("stem", ["cogs", "news_bias"])
 def test_papermill_infers_every_parameter_from_the_cell(stem: str, tmp_path: Path) -> None:
     cell = nbformat.v4.new_code_cell(registry.cell_source(stem), metadata={"tags": ["parameters"]})
     kernel = {"name": "python3", "language": "python", "display_name": "Python"}
     notebook = nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel})
     nbformat.write(notebook, tmp_path / "a.ipynb")
-    found = papermill.inspect_notebook(str(tmp_path / "a.ipynb"))
-    table = registry.describe(stem).set_index("name")
-    assert list(found) == list(table.index)
-    for name, inferred in found.items():
-        assert inferred["inferred_type_name"] == table.loc[name, "type"]
-        assert inferred["default"] == repr(table.loc[name, "default"])
-        assert inferred["help"].startswith(table.loc[name, "meaning"])
+    inferred = pd.DataFrame(papermill.inspect_notebook(str(tmp_path / "a.ipynb")).values())
+    table = registry.describe(stem)
+    assert inferred["name"].tolist() == table["name"].tolist()
+    assert inferred["inferred_type_name"].tolist() == table["type"].tolist()
+    assert inferred["default"].tolist() == table["default"].map(repr).tolist()
+    helps = zip(inferred["help"], table["meaning"], strict=True)
+    assert all(text.startswith(meaning) for text, meaning in helps)
 
 
 def test_a_focus_that_is_the_default_fits_any_biases_wherever_it_is_written() -> None:
@@ -263,7 +251,7 @@ def test_a_focus_that_is_the_default_fits_any_biases_wherever_it_is_written() ->
         registry.validate("news_bias", {"biases": ["age"], "focus": {"gender": "male"}})
 
 
-@pytest.mark.parametrize("stem", STUDIES)
+@pytest.mark.parametrize("stem", ["cogs", "llmbi", "news_bias"])
 def test_all_parameters_written_to_a_file_are_the_same_parameters(
     stem: str, tmp_path: Path
 ) -> None:

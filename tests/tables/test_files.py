@@ -33,14 +33,16 @@ def drawn() -> Figure:
 # --- folder and write -------------------------------------------------------------------------
 
 
-def test_a_run_writes_where_it_was_told_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NBBIAS_OUT", "/somewhere/run")
-    assert tables.folder("llmbi", "draws=200") == Path("/somewhere/run")
-
-
-def test_a_notebook_opened_by_hand_writes_to_the_lab_folder() -> None:
+def test_a_run_writes_where_it_is_told_to_and_a_notebook_to_the_lab_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert tables.folder("llmbi") == Path("runs/llmbi/lab")
     assert tables.folder("llmbi", "draws=200") == Path("runs/llmbi/lab-draws=200")
+    (tmp_path / "notebooks").mkdir()
+    monkeypatch.chdir(tmp_path / "notebooks")
+    assert tables.folder("llmbi").resolve() == tmp_path / "runs" / "llmbi" / "lab"
+    monkeypatch.setenv("NBBIAS_OUT", "/somewhere/run")
+    assert tables.folder("llmbi", "draws=200") == Path("/somewhere/run")
 
 
 @pytest.mark.parametrize("content", ["Café\n", b"\x00\xff", ""])
@@ -49,18 +51,14 @@ def test_a_file_holds_what_was_written(content: str | bytes, tmp_path: Path) -> 
     assert path.read_bytes() == (content.encode() if isinstance(content, str) else content)
 
 
-def test_a_file_is_replaced(tmp_path: Path) -> None:
-    for content in ("a long first content", "second"):
-        tables.write(tmp_path / "a", content)
-    assert (tmp_path / "a").read_text() == "second"
-
-
 def test_an_error_in_the_middle_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
-    tables.write(tmp_path / "a", "old")
+    for content in ("a long first content", "old"):
+        tables.write(tmp_path / "a", content)
     with pytest.raises(TypeError):
         tables.write(tmp_path / "a", 5)  # type: ignore[arg-type]  # no file takes a number
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
     assert (tmp_path / "a").read_text() == "old"
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o644  # others can read it
 
 
 def test_an_error_at_the_end_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -70,80 +68,44 @@ def test_an_error_at_the_end_leaves_nothing_behind(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
-def test_a_file_can_be_read_by_others(tmp_path: Path) -> None:
-    assert tables.write(tmp_path / "a", "x").stat().st_mode & 0o777 == 0o644
-
-
 # --- tables -----------------------------------------------------------------------------------
 
 
 def test_the_twins_of_a_table_are_equal_to_it_to_the_last_digit(tmp_path: Path) -> None:
-    tables.save_table(TABLE, "t", out=tmp_path)
+    before = TABLE.copy()
+    assert tables.save_table(TABLE, "t", out=tmp_path) is TABLE
+    pd.testing.assert_frame_equal(TABLE, before)
     parquet = pd.read_parquet(tmp_path / "tables" / "t.parquet")
     csv = pd.read_csv(tmp_path / "tables" / "t.csv")
     pd.testing.assert_frame_equal(parquet, TABLE, check_exact=True)
     pd.testing.assert_frame_equal(csv, TABLE, check_exact=True)
-
-
-def test_saving_a_table_returns_it_unchanged(tmp_path: Path) -> None:
-    before = TABLE.copy()
-    assert tables.save_table(TABLE, "t", out=tmp_path) is TABLE
-    pd.testing.assert_frame_equal(TABLE, before)
-
-
-def test_a_table_without_rows_keeps_its_columns(tmp_path: Path) -> None:
     tables.save_table(TABLE.head(0), "t", out=tmp_path)
     assert (tmp_path / "tables" / "t.csv").read_text() == "name,share,n\n"
     assert list(pd.read_parquet(tmp_path / "tables" / "t.parquet")) == list(TABLE)
-
-
-def test_the_same_table_is_the_same_bytes(tmp_path: Path) -> None:
-    for run in ("one", "two"):
-        tables.save_table(TABLE, "t", out=tmp_path / run)
-    for name in ("tables/t.csv", "tables/t.parquet"):
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
 
 
 # --- figures ----------------------------------------------------------------------------------
 
 
 @pytest.mark.usefixtures("style")
-def test_a_figure_is_saved_in_three_formats_with_its_data(tmp_path: Path) -> None:
-    tables.save_figure(drawn(), "f", data=TABLE, words={"alt": "Alt"}, out=tmp_path)
-    folder = tmp_path / "figures"
-    assert sorted(path.name for path in folder.iterdir()) == [
-        f"f.{kind}" for kind in ("csv", "json", "pdf", "png", "svg")
-    ]
-    assert (folder / "f.png").read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in (folder / "f.svg").read_text()
-    assert (folder / "f.csv").read_text() == TABLE.to_csv(index=False)
-
-
-@pytest.mark.usefixtures("style")
-def test_the_same_figure_is_the_same_bytes(tmp_path: Path) -> None:
-    shown = [
-        tables.save_figure(drawn(), "f", data=TABLE, words={"alt": "Alt"}, out=tmp_path / run).data
+def test_a_figure_is_saved_with_its_data_the_same_bytes_each_time(tmp_path: Path) -> None:
+    shown = []
+    for run in ("one", "two"):
+        figure = drawn()
+        out = tmp_path / run
+        shown += [tables.save_figure(figure, "f", data=TABLE, words={"alt": "Alt"}, out=out).data]
+        assert not plt.fignum_exists(figure.number)
+    one, two = (
+        {path.name: path.read_bytes() for path in (tmp_path / run / "figures").iterdir()}
         for run in ("one", "two")
-    ]
-    assert shown[0] == shown[1]
-    for name in ("figures/f.svg", "figures/f.png", "figures/f.csv"):
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
-
-
-@pytest.mark.usefixtures("style")
-def test_a_saved_figure_is_closed(tmp_path: Path) -> None:
-    figure = drawn()
-    tables.save_figure(figure, "f", data=TABLE, words={"alt": "Alt"}, out=tmp_path)
-    assert not plt.fignum_exists(figure.number)
-
-
-@pytest.mark.usefixtures("style")
-def test_the_figure_that_is_shown_is_the_one_that_was_saved(tmp_path: Path) -> None:
-    shown = tables.save_figure(drawn(), "f", data=TABLE, words={"alt": "Alt"}, out=tmp_path).data
-    encoded = re.search(r'src="data:image/svg\+xml,([^"<>&#]+)"', shown)
+    )
+    assert one == two and shown[0] == shown[1]
+    assert sorted(one) == [f"f.{kind}" for kind in ("csv", "json", "pdf", "png", "svg")]
+    assert one["f.png"].startswith(b"\x89PNG")
+    assert one["f.csv"].decode() == TABLE.to_csv(index=False)
+    encoded = re.search(r'src="data:image/svg\+xml,([^"<>&#]+)"', shown[0])
     assert encoded
-    saved = (tmp_path / "figures" / "f.svg").read_text(encoding="utf-8")
-    assert unquote(encoded[1]).split() == saved.split()
+    assert unquote(encoded[1]).split() == one["f.svg"].decode().split()
 
 
 @pytest.mark.usefixtures("style")
@@ -168,22 +130,11 @@ def test_a_finding_comes_back_with_its_figure(tmp_path: Path) -> None:
     assert kept.items() <= found.items()
 
 
-def test_a_run_without_a_finding_has_an_empty_one(tmp_path: Path) -> None:
-    assert not any(tables.read_finding(tmp_path).values())
-
-
 def test_a_part_of_a_finding_that_is_of_another_kind_is_not_there(tmp_path: Path) -> None:
+    assert not any(tables.read_finding(tmp_path).values())
     tables.save_finding({"sentence": 1, "numbers": {}, "figure": "f"}, out=tmp_path)
-    found = tables.read_finding(tmp_path)
-    assert (found["sentence"], found["numbers"], found["figure"]) == ("", [], "f")
-
-
-def test_a_notebook_opened_in_its_folder_writes_beside_that(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "notebooks").mkdir()
-    monkeypatch.chdir(tmp_path / "notebooks")
-    assert tables.folder("llmbi").resolve() == tmp_path / "runs" / "llmbi" / "lab"
+    finding = tables.read_finding(tmp_path)
+    assert (finding["sentence"], finding["numbers"], finding["figure"]) == ("", [], "f")
 
 
 @pytest.mark.parametrize(

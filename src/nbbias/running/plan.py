@@ -163,7 +163,8 @@ def _check_inputs(stem: str, parameters: Parameters, *, where: str, start: Path)
         try:
             exclusions = studies.study(stem).check(parameters)
         except NbbiasError as error:
-            problems += error.located()
+            known = {problem.partition(": ")[2] for problem in problems}
+            problems += [one for one in error.located() if one.partition(": ")[2] not in known]
     if problems:
         raise DataError(where, problems)
     return exclusions
