@@ -131,9 +131,10 @@ def _side_by_side(runs: Mapping[str, changes.Run]) -> Iterator[dict[str, str]]:
         panels = list(rows["panel"].unique())
         parts = [rows[rows["panel"].isin(panels[i : i + 2])] for i in range(0, len(panels), 2)]
         drawn = [
-            Drawn(figures.claims(part, words={"band": lead["null_is"]}), part, alt, "", caption)
+            Drawn(figures.claims(part, words={"band": lead["null_is"]}), part, alt, "", "")
             for part in parts
         ]
+        drawn[-1] = drawn[-1]._replace(caption=caption)
         table = readable(rows, ["panel", "model and run"], rows=None)
         yield {
             "what": lead["what"],

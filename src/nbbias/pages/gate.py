@@ -141,9 +141,9 @@ def _declared(
         raise NbbiasError(where, f"declares no such claim; its claims are: {listed}")
     subjects = dict(zip(declared[_SUBJECT].itertuples(index=False), declared["claim"], strict=True))
     keys = {key[:-1] for key in declared["key"]}  # by whichever instrument
-    gone = first.declared[[key[:-1] not in keys for key in first.declared["key"]]]
-    same = [subjects.get(subject, 0) for subject in gone[_SUBJECT].itertuples(index=False)]
-    rows = pd.concat([declared, gone.assign(claim=same, estimate=np.nan)], ignore_index=True)
+    missing = first.declared[[key[:-1] not in keys for key in first.declared["key"]]]
+    claim = [subjects.get(subject, 0) for subject in missing[_SUBJECT].itertuples(index=False)]
+    rows = pd.concat([declared, missing.assign(claim=claim, estimate=np.nan)], ignore_index=True)
     rows = rows[rows["claim"].isin(claims or numbers)]
     measured = first.estimates.dropna(subset="estimate")["key"]
     rows = rows[rows["key"].isin(measured) | rows["estimate"].notna()]

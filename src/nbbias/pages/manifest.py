@@ -74,13 +74,12 @@ def _asked_in(path: Path) -> list[str]:
 
 def changed(description: Mapping[str, Any]) -> list[str]:
     """Return the files of a description that are no longer what they were."""
-    hashes = {entry["path"]: entry["sha256"] for entry in description.get("data", {}).values()}
-    there = {path for path in hashes if Path(path).is_file()}
-    return [
-        path
-        for path in hashes
-        if path not in there or tables.file_sha256(Path(path)) != hashes[path]
-    ]
+    paths = []
+    for entry in description.get("data", {}).values():
+        path = Path(entry["path"])
+        if not path.is_file() or tables.file_sha256(path) != entry["sha256"]:
+            paths.append(entry["path"])
+    return paths
 
 
 def write(folder: Path, description: Mapping[str, Any], **outcome: Any) -> None:

@@ -112,26 +112,26 @@ def portable(folder: Path, patterns: Iterable[str]) -> dict[str, bytes]:
         Another run took the place of this one meanwhile.
     """
     content = manifest.read(folder) or {}
-    shown = _shown_paths(content)
+    names = _file_names(content)
     files = {}
     for path in tables.regular_files(folder, *patterns):
         data = path.read_bytes()
-        for private in sorted(shown, key=len, reverse=True) if path.suffix in _TEXTS else ():
+        for private in sorted(names, key=len, reverse=True) if path.suffix in _TEXTS else ():
             for written in {private, json.dumps(private)[1:-1], html.escape(private)}:
-                data = data.replace(written.encode(), shown[private].encode())
+                data = data.replace(written.encode(), names[private].encode())
         files[path.relative_to(folder).as_posix()] = data
     manifest.refuse_changed(folder, content)
     # What says where relative paths start is of this machine, too.
     public = params.walk(
         {name: value for name, value in content.items() if name != "start"},
-        lambda _, leaf, __: shown.get(leaf, leaf) if isinstance(leaf, str) else leaf,
+        lambda _, leaf, __: names.get(leaf, leaf) if isinstance(leaf, str) else leaf,
     )
     files[manifest.NAME] = (json.dumps(public, indent=2, ensure_ascii=False) + "\n").encode()
     files[PARAMS] = yaml_of(public["study"], public.get("parameters", {})).encode()
     return files
 
 
-def _shown_paths(content: Mapping[str, Any]) -> dict[str, str]:
+def _file_names(content: Mapping[str, Any]) -> dict[str, str]:
     """Return the paths of this machine in a manifest, with the name of the file that each is of.
 
     Paths that start with a variable, such as ``${NBBIAS_DATA}``, stay as they were typed.
