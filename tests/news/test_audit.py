@@ -120,45 +120,6 @@ def test_swap_effects_of_a_studys_sentences_by_hand() -> None:
         assert effect == pytest.approx(own - scores.mean())
 
 
-def test_words_of_a_list_of_ones_own_without_counterparts_are_told() -> None:
-    lexicon = pd.DataFrame(
-        {
-            "bias": "mine",
-            "group": ["a", "a", "b", "b"],
-            "term": ["fox", "foxes", "hen", "hens"],
-            "kind": "word",
-            "case": "any",
-        }
-    )
-    pairs = corpus("A good fox came.", "A bad fox came.")
-    read = news.annotate(pairs, lexicon=lexicon)
-    scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    found = news.tone.level(read, scored, inference=stats.InferenceSettings(n_permutations=100))
-    assert value(found, "mean_difference", "a")["n"] == 8
-    row = value(found, "mean_difference_corrected", "a")
-    assert row["n"] == 0 and np.isnan(row["estimate"])
-    assert row["reason"] == "words of the group a have no counterparts"
-    assert news.audit.templates(lexicon, BY, confidence=0.95).empty
-
-
-def test_nothing_to_audit() -> None:
-    read = news.annotate(corpus("It rained.", "It snowed."), lexicon=text.lexicons.load("gender"))
-    swaps = news.audit.swap_effects(read, BY)
-    assert swaps.empty and {"sentiment_vader", "toxicity"} <= {*swaps}
-    assert news.audit.own_sentences(read, swaps, BY, confidence=0.95).empty
-
-
-def test_own_sentences_are_averaged_by_text() -> None:
-    pairs = corpus("A black nurse came. A black nurse ran.", "A white nurse came.")
-    read = news.annotate(pairs, lexicon=text.lexicons.expand(text.lexicons.load("race")))
-    swaps = news.audit.swap_effects(read, BY)
-    table = news.audit.own_sentences(read, swaps, BY, confidence=0.95)
-    row = table[table["instrument"].str.startswith("TextBlob")].set_index("group").loc["Black"]
-    polarity = text.sentiment.score(["A black nurse came."])["polarity"][0]
-    assert row["swap_effect"] == pytest.approx(polarity * 2 / 3)
-    assert row[["n", "sentences", "moved", "lost"]].tolist() == [8, 16, 16, 0]
-
-
 def test_the_effect_of_a_prompt_is_parted_too() -> None:
     pairs = pd.concat(
         [

@@ -305,7 +305,6 @@ def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(na
     assert len(table.rows) == len(rows)
     assert len(table.rows.columns) <= 8
     assert table.title and table.note
-    assert len(tables.of(TABLE, name, rows=2).rows) == 2
 
 
 def test_what_was_lost_at_all_levels_adds_up_to_the_pairs() -> None:

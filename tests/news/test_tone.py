@@ -243,14 +243,6 @@ def test_swapped_sides_turn_the_differences_and_keep_the_bias() -> None:
         assert of(table, "bias")[name].tolist() == pytest.approx(of(other, "bias")[name].tolist())
 
 
-def test_equal_texts_show_no_bias_and_no_prejudice() -> None:
-    said = "She was good. She was bad. He was awful. He was fair. It rained."
-    table = study_of(paired(*[(said + " " * i, said) for i in range(4)])).estimates()
-    shown = table[table["statistic"].isin(["bias", "mean_difference", "prejudice_share"])]
-    assert len(shown) == 2 * (1 + 2 + 2)
-    assert (shown["estimate"] == 0).all()
-
-
 # --- little or nothing to count ---------------------------------------------------------------
 
 MEN = [
@@ -290,19 +282,6 @@ def test_five_articles_that_differ_are_tested_and_four_are_not() -> None:
     row = row_of(study_of(same).estimates(), "mean_difference", "male", instrument=BLOB)
     assert (row["n"], row["estimate"]) == (5, pytest.approx(-4.3 / 5))
     assert np.isnan([row["ci_low"], row["ci_high"], row["p_value"], row["effect_size"]]).all()
-    assert row["reason"] == "fewer than 5 articles differ in tone"
-
-
-def test_a_shift_of_the_neutral_sentences_alone_is_no_groups_difference() -> None:
-    # Her own sentences never move; those that name a child, too, do, and so do the neutral ones.
-    said = "She was good. She met a child on a {} day. It was {}."
-    pairs = [(said.format("bad", tone), said.format("good", "good")) for tone in TONES[:8]]
-    table = study_of(paired(*pairs), lexicon=LEXICON).estimates()
-    raw = row_of(table, "mean_difference", "female", instrument=BLOB)
-    assert raw["estimate"] < 0 and np.isfinite(raw["ci_low"])
-    row = row_of(table, "difference_beyond_neutral", "female", instrument=BLOB)
-    assert row["n"] == 8 and row["estimate"] > 0
-    assert np.isnan([row["ci_low"], row["p_value"], row["p_adjusted"]]).all()
     assert row["reason"] == "fewer than 5 articles differ in tone"
 
 

@@ -16,7 +16,7 @@ from profanity_check import predict_prob
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias.news import corpus, tables, tone
+from nbbias.news import corpus, tone
 from nbbias.news.corpus import Read
 from nbbias.text import annotate, lexicons, sentiment, toxicity
 
@@ -105,29 +105,6 @@ def test_a_sentence_belongs_to_the_group_with_the_most_words_by_hand(
     assert groups_of(sentence) == [group]
 
 
-@pytest.mark.parametrize(
-    ("sentence", "group"),
-    [
-        ("A white nurse met a black nurse and a black teacher.", "Black"),
-        ("A white nurse met a black nurse.", "neutral"),
-        ("A white nurse met a black nurse and an Asian teacher.", "neutral"),
-        ("White nurses met white nurses, a black nurse met a black nurse.", "neutral"),
-        ("Two Asian nurses had a black ball.", "Asian"),
-        ("The nurse spoke.", "neutral"),
-    ],
-)
-def test_three_groups_are_compared_and_any_tie_at_the_top_is_neutral(
-    sentence: str, group: str
-) -> None:
-    assert groups_of(sentence, RACE, "race") == [group]
-
-
-def test_of_four_groups_only_a_tie_at_the_top_counts() -> None:
-    # The two groups below the top tie, and that changes nothing.
-    assert groups_of("elder elder child teen adult.", FOUR, "age") == ["elder"]
-    assert groups_of("elder elder child child adult.", FOUR, "age") == ["neutral"]
-
-
 def test_every_sentence_has_one_row_for_every_bias() -> None:
     table = annotated("The black nurse saw him. It rained.", "She slept.", lexicon=BOTH).sentences
     assert table.groupby("bias")["sentence_id"].apply(list).to_dict() == {
@@ -136,16 +113,6 @@ def test_every_sentence_has_one_row_for_every_bias() -> None:
     }
     assert table["group"].tolist() == ["male", "neutral", "female", "Black", "neutral", "neutral"]
     assert table["n"].tolist() == [1, 0, 1, 1, 0, 0]
-
-
-def test_a_corpus_without_any_group_word_is_neutral_throughout() -> None:
-    table = annotated("It rained. It rained again.", lexicon=BOTH).sentences
-    assert table["group"].tolist() == ["neutral"] * 4
-    assert table["n"].tolist() == [0] * 4
-
-
-def test_without_texts_there_are_no_sentences() -> None:
-    assert len(annotated(lexicon=BOTH).sentences) == 0
 
 
 WORDS = st.sampled_from(["he", "she", "him", "her", "men", "women", "the", "rain", "table"])
@@ -193,16 +160,6 @@ def test_scores_are_those_of_the_libraries_called_on_the_same_sentences() -> Non
     assert table["toxicity"].notna().sum() == 3
 
 
-def test_a_group_of_any_bias_is_enough_for_toxicity() -> None:
-    table = scored_of("The black nurse spoke. She slept. He told her.", lexicon=BOTH)
-    assert table["toxicity"].notna().tolist() == [True, True, False]
-
-
-def test_a_sentence_of_two_biases_is_scored_once() -> None:
-    table = scored_of("The black nurse saw him.", "The black nurse saw him.", lexicon=BOTH)
-    assert len(table) == 1
-
-
 def test_descriptors_are_masked_and_nothing_else() -> None:
     table = scored_of(
         "The black nurse spoke. The black box was good. It rained.", lexicon=BOTH
@@ -234,23 +191,6 @@ def test_descriptors_are_taken_out_wherever_they_stand(
     assert table.loc[sentence, "sentiment_textblob_masked"] == pytest.approx(expected)
 
 
-def two_words(group: str, term: str) -> pd.DataFrame:
-    return pd.DataFrame(
-        [("race", group, term, "descriptor", "any")],
-        columns=["bias", "group", "term", "kind", "case"],
-    )
-
-
-def test_a_descriptor_of_two_words_is_masked_whole() -> None:
-    lexicon = lexicons.expand(
-        pd.concat([two_words("Dark", "pitch black"), two_words("White", "white")])
-    )
-    lexicon = lexicon[lexicon["term"].str.endswith(" woman")]
-    table = scored_of("The pitch black woman spoke.", lexicon=lexicon)
-    assert table["sentiment_textblob"].item() < 0
-    assert table["sentiment_textblob_masked"].item() == 0
-
-
 def test_a_descriptor_of_two_biases_is_masked_once() -> None:
     # The nouns carry the tone here: "great nurse" must keep its "great".
     great = RACE.assign(term=RACE["term"].str.replace(" ", " great "))
@@ -258,19 +198,6 @@ def test_a_descriptor_of_two_biases_is_masked_once() -> None:
     table = scored_of("The black great nurse spoke.", lexicon=twice)
     expected = TextBlob("The great nurse spoke.").sentiment.polarity
     assert table["sentiment_textblob_masked"].item() == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("lexicon", [GENDER, BOTH])
-def test_without_descriptors_nothing_is_masked(lexicon: pd.DataFrame) -> None:
-    table = scored_of(*TONED, lexicon=lexicon, scorers=("textblob", "vader"))
-    assert [name for name in table if name.startswith("sentiment")] == [
-        "sentiment_textblob",
-        "sentiment_vader",
-    ]
-
-
-def test_without_sentences_nothing_is_scored() -> None:
-    assert len(scored_of(lexicon=BOTH)) == 0
 
 
 def test_measures_name_every_column_its_instrument_and_its_bad_direction() -> None:
@@ -415,12 +342,6 @@ def test_a_pair_by_hand() -> None:
     assert row["beyond_neutral_male"] == pytest.approx(0.75 + 1.5)
 
 
-def test_nothing_is_beyond_neutral_where_a_side_has_no_neutral_sentence() -> None:
-    own = of(measured_pairs(ORIGINALS, ANSWERS), "gender")
-    assert np.isnan(own.loc["b", "beyond_neutral_female"])
-    assert own.loc["b", "difference_female"] == pytest.approx(0.7 - (0.6 - 1.0) / 2)
-
-
 def test_what_is_said_of_women_is_no_shift_of_any_race() -> None:
     colder = "She was terrible. She was awful. "
     race = "A black nurse met a black teacher. A black nurse saw her bad day. "
@@ -452,12 +373,6 @@ def test_a_tie_is_no_baseline(tie: str) -> None:
     assert of(table, "gender").loc["a", "beyond_neutral_female"] == 0
 
 
-def test_toxicity_has_no_neutral_sentences_to_compare_with() -> None:
-    own = of(measured_pairs(ORIGINALS, ANSWERS), "gender", toxicity.instrument("offline"))
-    assert own.loc["a", "score"] > 0
-    assert own.loc["a", ["beyond_neutral_female", "beyond_neutral_male"]].isna().all()
-
-
 @pytest.mark.parametrize(
     ("groups_counted", "reasons"),
     [
@@ -473,17 +388,6 @@ def test_a_pair_without_the_groups_says_so_and_lost_pairs_keep_their_reason(
     expected |= {"blank": "blank original", "orphan": "no original"}
     assert own["reason"].dropna().to_dict() == expected
     assert own.loc[list(expected), "score"].isna().all()
-
-
-def test_equal_texts_are_no_distance_apart() -> None:
-    same = {a: ORIGINALS[a] for a in "abcdf"}
-    table = measured_pairs(same, same)
-    counted = table[table["reason"].isna()]
-    # Five pairs by gender with two instruments, one by race with three.
-    assert len(counted) == 13
-    differences = [name for name in table if name.startswith(("difference_", "beyond_"))]
-    assert (counted["score"] == 0).all()
-    assert (counted[differences].fillna(0) == 0).all(axis=None)
 
 
 def test_swapped_sides_turn_the_signs_and_keep_the_distance() -> None:
@@ -504,23 +408,7 @@ def test_a_group_that_never_appears_is_not_measured_and_the_others_are() -> None
     assert (row["nh_female"], row["no_female"]) == (0, 0)
 
 
-def test_tables_are_not_changed() -> None:
-    read = corpus.annotate(paired(ORIGINALS, ANSWERS), lexicon=BOTH)
-    kept = [read.pairs, read.sentences, read.matches]
-    before = [table.copy() for table in kept]
-    scored = tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    tone.pair_scores(read, scored)
-    for table, old in zip(kept, before, strict=True):
-        pd.testing.assert_frame_equal(table, old)
-
-
 # --- summaries --------------------------------------------------------------------------------
-
-
-def test_a_summary_counts_sentences_by_hand() -> None:
-    table = tables.by_group(annotated("She left. He left. It rained. Her day.")).rows
-    found = {row.group: (row.sentences, row.share) for row in table.itertuples()}
-    assert found == {"female": (2, 0.5), "male": (1, 0.25), "neutral": (1, 0.25)}
 
 
 def test_agreement_is_spearmans_rho_of_every_two_instruments() -> None:
@@ -532,8 +420,3 @@ def test_agreement_is_spearmans_rho_of_every_two_instruments() -> None:
     compound = [vader.polarity_scores(said)["compound"] for said in texts]
     assert table["rho"].tolist() == pytest.approx([scipy.stats.spearmanr(blob, compound)[0]])
     assert table["n"].tolist() == [6]
-
-
-def test_one_instrument_agrees_with_nobody() -> None:
-    table = tone.agreement(scored_in(*TONED), scorers=["textblob"], confidence=0.95)
-    assert len(table) == 0

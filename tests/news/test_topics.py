@@ -88,15 +88,6 @@ def test_residuals_are_those_of_statsmodels(rows: list[list[int]]) -> None:
     assert found.to_numpy() == pytest.approx(np.asarray(expected))
 
 
-def test_rows_and_columns_without_sentences_have_no_residual() -> None:
-    found = fits.residuals(matrix([[30, 0, 10], [20, 0, 40], [0, 0, 0]]))
-    assert found["b"].isna().all()
-    assert found.loc[2].isna().all()
-    assert found.loc[:1, ["a", "neutral"]].notna().all(axis=None)
-    assert fits.residuals(matrix([[0, 0], [0, 0]])).isna().all(axis=None)
-    assert fits.residuals(matrix([[5, 7]])).isna().all(axis=None)
-
-
 def test_associations_take_the_largest_residual_above_the_threshold() -> None:
     counts = matrix(FULL)
     residuals = Table(counts.to_numpy(float), shift_zeros=False).standardized_resids
@@ -124,13 +115,6 @@ def test_chi_squared_is_the_sum_over_cells_and_scipys_p() -> None:
     assert found["p_value"] == pytest.approx(scipy.stats.chi2.sf(value, 6))
     v = scipy.stats.contingency.association(np.array(FULL), method="cramer")
     assert found["effect_size"] == pytest.approx(v)
-
-
-@pytest.mark.parametrize("rows", [[[0, 0], [0, 0]], [[5, 7]], [[5, 0], [6, 0]]])
-def test_chi_squared_of_one_topic_or_group_is_not_measured(rows: list[list[int]]) -> None:
-    found = fits.chi_squared(matrix(rows))
-    assert np.isnan(found["statistic_value"])
-    assert "two topics" in found["reason"]
 
 
 def article_sentences(topic: Sequence[Sequence[int]], group: Sequence[str]) -> pd.DataFrame:
@@ -269,18 +253,6 @@ def test_document_shares_by_hand() -> None:
     assert found.loc["y"].isna().all()
 
 
-def test_shares_of_many_groups_sum_to_one_or_are_missing() -> None:
-    rng = np.random.default_rng(0)
-    shares = pd.DataFrame(rng.dirichlet(np.ones(12), size=20))
-    shares.iloc[3] = np.nan
-    groups = pd.Series([*GROUPS, *GROUPS, "neutral", None])
-    found = topics.document_shares(shares, groups, groups=GROUPS)
-    for i, row in shares.iterrows():
-        content = [row[j] + row[j + 5] for j in range(5)]
-        assert found.loc[i].tolist() == pytest.approx(np.array(content) / sum(content), nan_ok=True)
-    assert found.sum(axis=1, skipna=False).drop(3).to_numpy() == pytest.approx(1)
-
-
 # --- pairs ------------------------------------------------------------------------------------
 
 
@@ -308,14 +280,6 @@ def test_distance_of_many_groups_is_total_variation_and_swaps() -> None:
     assert table["score"].to_numpy() == pytest.approx(swapped["score"].to_numpy())
     columns = [f"difference_{g}" for g in GROUPS]
     assert table[columns].to_numpy() == pytest.approx(-swapped[columns].to_numpy())
-
-
-def test_a_text_is_at_no_distance_from_itself_under_one_association() -> None:
-    rng = np.random.default_rng(2)
-    shares = rng.dirichlet(np.ones(4), size=10)
-    table = scored(shares, shares, common(["a", "b", "c", None]), 3)
-    assert (table["score"] == 0).all()
-    assert (table[["difference_a", "difference_b", "difference_c"]] == 0).all(axis=None)
 
 
 def test_own_associations_give_a_text_a_distance_from_itself() -> None:
@@ -349,20 +313,6 @@ def test_every_loss_has_its_reason() -> None:
     assert table["difference_a"].isna().tolist() == [False, *[True] * 5]
     losses = claims.losses(table)
     assert losses["pairs"].item() == 6 and losses["counted"].item() == 1
-
-
-def test_a_model_whose_pairs_are_all_lost_stays_in_the_table() -> None:
-    sentences, _ = two_corpora()
-    pairs = pairs_of(2, model=["m", "silent"], lost=pd.Series([None, "blank answer"], dtype="str"))
-    read = read_of(pairs, NOTHING, lexicon_of(2))
-    own = fits.associate(sentences, read, Fitting(2, [0], "own"))
-    shares = pd.DataFrame([[0.8, 0.2]] * 2, index=["h0", "o0"])
-    table = topics.score(read, shares, own)
-    assert table["score"].tolist() == pytest.approx([0.6, np.nan], nan_ok=True)
-    assert table["reason"][1] == "blank answer"
-    found = estimated(table, lexicon=lexicon_of(2)).set_index("model")
-    bias = found.loc["silent"][found.loc["silent"]["statistic"] == "bias"]
-    assert bias["reason"].item() == "blank answer (1)" and bias["n_lost"].item() == 1
 
 
 # --- estimates --------------------------------------------------------------------------------
@@ -400,33 +350,6 @@ def test_estimates_are_means_of_pairs_and_their_t_tests() -> None:
     assert adjusted == pytest.approx(min(1, 3 * p[smallest]))
     assert set(found["measure"]) == {"document"}
     assert set(found["study"]) == {"news_bias"}
-
-
-def test_prejudice_counts_pairs_whose_original_lacks_the_group() -> None:
-    # The second original has nothing of b: at this level it counts all the same.
-    table = scored([[0.5, 0.5], [0.5, 0.5]], [[0.2, 0.8], [1, 0]], common(["a", "b"]), 2)
-    found = estimated(table, lexicon=lexicon_of(2))
-    assert row_of(found, "prejudice_share", "b")[["estimate", "n"]].tolist() == [0.5, 2]
-    assert row_of(found, "prejudice_extent", "b")["estimate"] == pytest.approx(-0.3)
-
-
-def test_equal_texts_have_no_bias_and_no_prejudice() -> None:
-    shares = np.random.default_rng(0).dirichlet(np.ones(3), size=5)
-    table = scored(shares, shares, common(["a", "b", None]), 2)
-    found = estimated(table, lexicon=lexicon_of(2))
-    assert row_of(found, "bias")["estimate"] == 0
-    assert row_of(found, "prejudice_share", "a")["estimate"] == 0
-    extent = row_of(found, "prejudice_extent", "a")
-    assert np.isnan(extent["estimate"]) and extent["reason"] == "no value was measured"
-
-
-def test_nothing_measured_is_missing_with_its_reason() -> None:
-    table = scored([[0, 1.0]] * 3, [[0.5, 0.5]] * 3, common(["a", "neutral"]), 2)
-    found = estimated(table, lexicon=lexicon_of(2))
-    own = found[found["statistic"] != "share_difference_common"]
-    assert own["estimate"].isna().all()
-    assert set(own["reason"]) == {f"{topics.FEW_GROUPS} (3)"}
-    assert (own["n"] == 0).all() and (own["n_lost"] == 3).all()
 
 
 def test_a_group_without_topics_is_reported_as_such() -> None:
@@ -485,19 +408,6 @@ def test_two_human_texts_on_a_story_are_the_floor() -> None:
     assert row["null_low"] < row["null"] < row["null_high"]
 
 
-def test_a_model_asked_twice_is_the_floor_where_humans_wrote_once() -> None:
-    h, o = [0.9, 0.7, 0.8, 0.8, 0.4, 0.1], [0.5, 0.5, 0.6, 0.6, 0.3, 0.3]
-    names = pd.Series(["x", "x", "y", "y", "z", "z"], dtype="str")
-    scores = scored(
-        shares_of(h), shares_of(o), common(["a", "b"]), 2, article_id=names, sample=[1, 2] * 3
-    )
-    (row,) = beside_replicates(scores, None).to_dict("records")
-    excess = [0.3 - 0.2, 0.2 - 0.0, 0.15 - 0.3]
-    expected = scipy.stats.ttest_1samp(excess, 0, alternative="greater")
-    assert row["p_value"] == pytest.approx(expected.pvalue)
-    assert row["test"] == "one model asked twice, 3 articles"
-
-
 def test_with_replicates_on_both_sides_the_floor_is_the_mean_of_both() -> None:
     h, o = [0.9, 0.7, 0.8, 0.8, 0.4, 0.1], [0.5, 0.5, 0.6, 0.6, 0.3, 0.3]
     names = pd.Series(["x", "x", "y", "y", "z", "z"], dtype="str")
@@ -518,11 +428,6 @@ def test_with_replicates_on_both_sides_the_floor_is_the_mean_of_both() -> None:
     assert row["p_value"] == pytest.approx(expected.pvalue)
     assert row["null"] == pytest.approx(np.mean(np.abs(np.subtract(h, o))) - np.mean(excess))
     assert row["test"] == f"{replicates.BOTH}, 3 articles"
-
-
-def test_without_replicates_there_is_no_floor() -> None:
-    scores = scored(shares_of([0.9, 0.8]), shares_of([0.5, 0.6]), common(["a", "b"]), 2)
-    assert beside_replicates(scores, None).empty
 
 
 # --- a corpus with planted topics -------------------------------------------------------------
@@ -634,17 +539,6 @@ def test_a_pair_that_one_fit_cannot_score_is_no_common_article() -> None:
     found = estimated(pd.concat(both), lexicon=lexicon_of(2))
     assert row_of(found, "share_difference_common", "a")[["n", "n_lost"]].tolist() == [3, 1]
     assert row_of(found, "bias")[["n", "n_lost"]].tolist() == [3, 1]
-
-
-def test_a_fit_that_scores_nothing_takes_no_article_from_the_comparison() -> None:
-    rng = np.random.default_rng(0)
-    shares = rng.dirichlet(np.ones(3), size=(2, 4))
-    one = scored(*shares, common(["a", "b", None]), 2).assign(seed=1)
-    silent = scored(*shares, common(["a", None, None]), 2).assign(seed=2)
-    found = estimated(pd.concat([silent, one]), lexicon=lexicon_of(2))
-    row = row_of(found, "share_difference_common", "a")
-    assert (row["n"], row["reason"]) == (4, "not stable over fits: measured in 1 of 2 fits")
-    assert np.isfinite(row["estimate"]) and np.isnan(row["p_value"])
 
 
 def test_more_topics_than_words_leave_the_level_unmeasured_and_say_so(

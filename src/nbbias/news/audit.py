@@ -120,66 +120,6 @@ def _swap_effects(
     return pd.concat(parts, ignore_index=True) if parts else none
 
 
-def own_sentences(read: Read, swaps: pd.DataFrame, by: By, *, confidence: float) -> pd.DataFrame:
-    """Say how far each group's name moves each instrument in the study's own sentences.
-
-    Parameters
-    ----------
-    read
-        What `news.annotate` returned.
-    swaps
-        What `swap_effects` did.
-    by
-        The instruments.
-    confidence
-        Level of the intervals.
-
-    Returns
-    -------
-    DataFrame
-        By `bias`, `group` and `instrument`: `swap_effect`, the mean over texts of that of a text's
-        sentences about the group, with `ci_low` and `ci_high` (t over texts), `n` (texts),
-        `sentences`, and how many of these are `moved` at all and how many `lost` (a word without
-        counterpart).
-
-    Examples
-    --------
-    >>> from nbbias import news, text
-    >>> pairs = news.pair(*news.sample.corpus({"even": {}}, seed=1))
-    >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
-    >>> by = By(["vader"])
-    >>> found = own_sentences(read, swap_effects(read, by), by, confidence=0.95)
-    >>> found["moved"].tolist()
-    [0, 0]
-    """
-    rows: list[dict[str, object]] = []
-    about = read.sentences[[*SENTENCE, "bias", "group"]].astype({"bias": str, "group": str})
-    table = swaps.merge(about, on=[*SENTENCE, "bias"])
-    for column, named in instruments(by).items():
-        for (bias, group), own in table.groupby(["bias", "group"], sort=False):
-            by_text = own.groupby("text_id")[column].mean()
-            found = stats.mean_interval(by_text, confidence=confidence).row()
-            rows.append(
-                {
-                    "bias": bias,
-                    "group": group,
-                    "instrument": named,
-                    "swap_effect": found["estimate"],
-                    "ci_low": found["ci_low"],
-                    "ci_high": found["ci_high"],
-                    "n": found["n"],
-                    "sentences": len(own),
-                    "moved": int((own[column].abs() > 0).sum()),
-                    "lost": int(own[column].isna().sum()),
-                }
-            )
-    columns = [
-        *("bias", "group", "instrument", "swap_effect", "ci_low", "ci_high", "n"),
-        *("sentences", "moved", "lost"),
-    ]
-    return pd.DataFrame(rows, columns=columns)
-
-
 # --- templates --------------------------------------------------------------------------------
 
 

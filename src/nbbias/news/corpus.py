@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -51,9 +50,6 @@ _GENERATIONS = {
 }
 
 _LONG_LINE = 2000
-
-#: Characters by which ids are compared where none is shared.
-_ALIKE = 60
 
 #: Words that a text needs to be asked for its language, and the least share of function words.
 _ENOUGH_WORDS, _FUNCTION_WORDS = 20, 0.15
@@ -272,7 +268,7 @@ def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
     if not ids:
         return (
             f"share no article: originals have {_examples(originals)}, generations have "
-            f"{_examples(generations)} (source / article_id){_nearest(originals, generations)}"
+            f"{_examples(generations)} (source / article_id)"
         )
     sources = [", ".join(map(repr, t["source"].unique()[:3])) for t in (originals, generations)]
     return (
@@ -280,19 +276,6 @@ def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
         f"have {sources[1]} ({tables.ONE_SOURCE!r} where a file has no column source); give both "
         "that column, or neither"
     )
-
-
-def _nearest(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
-    """Name the ids of both sides that are most alike, among the first of each."""
-    own, other = (
-        {name[:_ALIKE]: name for name in table["article_id"].dropna().unique()[:200]}
-        for table in (originals, generations)
-    )
-    for start, name in list(other.items())[:10]:
-        near = difflib.get_close_matches(start, own, n=1, cutoff=0.5)
-        if near:
-            return f"; nearest: {own[near[0]]!r} and {name!r}"
-    return ""
 
 
 def _examples(table: pd.DataFrame) -> str:

@@ -33,7 +33,7 @@ def share_differences(
 ) -> Drawn:
     """Draw how far each group's share is from that in the originals, a panel a group."""
     rows = _panels(claims.unmirrored(estimates[estimates["statistic"] == statistic]))
-    rows = _measured(rows, rows["estimate"])
+    rows = _measured(rows)
     of = _SHARES_OF[rows["measure"].iloc[0]] if len(rows) else "words"
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
@@ -114,7 +114,7 @@ def tone(estimates: pd.DataFrame) -> Drawn:
     rows = _panels(estimates[wanted])
     # A few articles would stretch the scale and say nothing; they stay in the table.
     tested = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
-    shown = _measured(tested, tested["estimate"])
+    shown = _measured(tested)
     few = tested.loc[~tested["panel"].isin(shown["panel"]), "panel"].unique()
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
@@ -160,9 +160,9 @@ def _panels(rows: pd.DataFrame) -> pd.DataFrame:
     return rows.assign(cell=figures.cells(rows), panel=panel)
 
 
-def _measured(rows: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+def _measured(rows: pd.DataFrame) -> pd.DataFrame:
     """Leave out groups of which nothing was measured, unless that is all of them."""
-    measured = values.groupby([rows["bias"], rows["group"]]).transform("count") > 0
+    measured = rows.groupby(["bias", "group"])["estimate"].transform("count") > 0
     return rows[measured] if measured.any() else rows
 
 

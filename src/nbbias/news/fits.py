@@ -529,12 +529,10 @@ def described(fitted: Fitted, *, lexicon: pd.DataFrame, top: int = 8) -> pd.Data
     if not fitted.fits:
         return pd.DataFrame(columns=["topic", "words", "sentences", *lexicon["bias"].unique()])
     first = fitted.fits[0]
-    table = content_words(first, top=top).rename("words").reset_index()
+    table = content_words(first, top=top).rename("words").to_frame()
     shown = of_originals(first)
-    for number, bias in enumerate(lexicon["bias"].unique()):
-        topics = shown[shown["bias"] == bias].set_index("topic")
-        if number == 0:
-            table["sentences"] = table["topic"].map(topics["sentences"])
-        table[bias] = table["topic"].map(topics["group"])
-        table[f"{bias}_residual"] = table["topic"].map(topics["residual"])
+    table["sentences"] = shown.drop_duplicates("topic").set_index("topic")["sentences"]
+    for bias, rows in shown.set_index("topic").groupby("bias", sort=False):
+        table[bias], table[f"{bias}_residual"] = rows["group"], rows["residual"]
+    table = table.reset_index()
     return table.sort_values("sentences", ascending=False, kind="stable", ignore_index=True)

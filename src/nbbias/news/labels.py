@@ -344,26 +344,19 @@ def accuracy(labelled: Labelled, *, confidence: float) -> pd.DataFrame:
 def _rates(
     rows: pd.DataFrame, strata: pd.DataFrame, group: str
 ) -> Iterator[tuple[str, str, pd.DataFrame, pd.DataFrame]]:
-    """Yield each rate of a group: its hits among labels (with weights), and the strata asked."""
-    none = [NOBODY, SEVERAL]
-    words, sentences = (rows[rows["ask"] == ask] for ask in (WORD, WHOLE))
-    about = sentences["label"].isin(none if group == NEUTRAL else [group])
-    given = sentences["found"].isin(none if group == NEUTRAL else [group])
-    whole = strata[strata["ask"] == WHOLE]
-    weight = sentences["weight"]
-
-    def hits(rows: pd.Series, of: pd.Series, weight: pd.Series) -> pd.DataFrame:
-        return pd.DataFrame({"hit": rows[of], "weight": weight[of]})
-
+    """Yield each rate of a group: its labels, with `hit` and `weight`, and the strata asked."""
+    names = [NOBODY, SEVERAL] if group == NEUTRAL else [group]
+    for ask, of in ((WORD, "group words"), (WHOLE, "sentence groups")):
+        labels, known = rows[rows["ask"] == ask], strata[strata["ask"] == ask]
+        given = labels[labels["found"].isin(names)]
+        if ask == WHOLE or group != NEUTRAL:
+            precision = given.assign(hit=given["label"].isin(names))
+            yield of, "precision", precision, known[known["found"].isin(names)]
+    # Sentences alone say what there is of a group.
+    about = labels[labels["label"].isin(names)]
     if group != NEUTRAL:
-        listed = words["found"] == group
-        asked = strata[(strata["ask"] == WORD) & (strata["found"] == group)]
-        named = words["label"] == group
-        yield "group words", "precision", hits(named, listed, words["weight"]), asked
-        yield "group words", "recall", hits(sentences["hit"], about, weight), whole
-    asked = whole[whole["found"].isin(none if group == NEUTRAL else [group])]
-    yield "sentence groups", "precision", hits(about, given, weight), asked
-    yield "sentence groups", "recall", hits(given, about, weight), whole
+        yield "group words", "recall", about, known
+    yield "sentence groups", "recall", about.assign(hit=about["found"].isin(names)), known
 
 
 def _share(hits: pd.DataFrame, strata: pd.DataFrame, confidence: float) -> dict[str, Any]:

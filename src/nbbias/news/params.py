@@ -171,19 +171,16 @@ class News(Parameters):
 
     def _idle(self) -> list[str]:
         """Name what is set for a bias that is not among the biases."""
-        told = [
-            f"lexicon_paths: {bias} is not among the biases; {closest_match(bias, self.biases)}"
-            for bias in self.lexicon_paths
-            if bias not in self.biases
-        ]
+        settings: dict[str, Mapping[str, str]] = {"lexicon_paths": self.lexicon_paths}
         # The default is no wish of the user, whether or not a file spells it out.
         if self.focus != type(self).model_fields["focus"].default:
-            told += [
-                f"focus: {bias} is not among the biases; {closest_match(bias, self.biases)}"
-                for bias in self.focus
-                if bias not in self.biases
-            ]
-        return told
+            settings["focus"] = self.focus
+        return [
+            f"{name}: {bias} is not among the biases; {closest_match(bias, self.biases)}"
+            for name, setting in settings.items()
+            for bias in setting
+            if bias not in self.biases
+        ]
 
     def _of_lists(self) -> list[str]:
         """Read the word lists, and say what is wrong with them and with the groups in focus."""

@@ -76,15 +76,13 @@ class Writing(NamedTuple):
     below 1. `focus`: how much a text has a share of its own: the correlation that this alone gives
     two of its sentences, 0 to below 1; the text's probabilities are drawn from a Beta (or
     Dirichlet) distribution around the writer's. `answers` of a model, and `originals` by humans,
-    to one story. `unit`: what draws its gender: a ``"sentence"``, or each ``"word"`` on its own,
-    which reads badly but is what chance by words assumes.
+    to one story.
     """
 
     runs: float = 0.0
     focus: float = 0.0
     answers: int = 1
     originals: int = 1
-    unit: str = "sentence"
 
 
 #: Texts whose sentences are drawn on their own, one of every writer to a story.
@@ -218,8 +216,6 @@ def corpus(
         ``"neutral"``).
     """
     models = SAMPLE_MODELS if models is None else models
-    if writing.unit not in {"sentence", "word"}:
-        raise ValueError(f"unit must be 'sentence' or 'word', but is {writing.unit!r}")
     if not (0 <= writing.runs < 1 and 0 <= writing.focus < 1):
         raise ValueError("runs and focus must be at least 0 and below 1")
     if "human" in models:
@@ -342,11 +338,7 @@ def _person(line: str, drawn: _Drawn) -> str:
         words = templates()["tones"]["positive" if positive else "negative"]
         line = line.replace("{tone}", str(rng.choice(words)))
 
-    def fill(slot: re.Match[str]) -> str:
-        word = drawn.writing.unit == "word"
-        return _SLOTS[slot[1]][int(rng.random() < chance["female"]) if word else female]
-
-    return _SLOT.sub(fill, line)
+    return _SLOT.sub(lambda slot: _SLOTS[slot[1]][female], line)
 
 
 def _described(line: str, occupations: list[str], drawn: _Drawn) -> str:

@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 
 import pandas as pd
@@ -167,9 +166,6 @@ def differences(
     for bias, own in _spoken(rows).groupby("bias", sort=False):
         told = phrases.differences(own, mde=mde, reference=_REFERENCE)
         text = f"**{prose.capitalize(escape(bias))}.** {told}"
-        found = significance.significant(own)
-        if len(found) and (own["measure"] == "document").all():
-            text += f" {_over_fits(found.iloc[0])}"
         sentences.append(text)
     return sentences
 
@@ -178,17 +174,6 @@ def _spoken(rows: pd.DataFrame) -> pd.DataFrame:
     """Leave out biases of which no text says a word, which `coverage` tells, unless that is all."""
     spoken = rows.groupby("bias")["n"].transform("max") > 0
     return rows[spoken] if spoken.any() else rows
-
-
-def _over_fits(row: pd.Series) -> str:
-    """Say in how many fits of topics a difference stands, as `stats.pooled_mean` says it."""
-    found = re.search(r"(\d+) of (\d+) fits pooled, same sign in (\d+)", str(row["test"]))
-    if not found:
-        return "This rests on one fit of topics, taken as given."
-    measured, fits, alike = found.groups()
-    return (
-        f"The topics were fitted {fits} times: {measured} can measure it, {alike} with this sign."
-    )
 
 
 def result(estimates: pd.DataFrame, measure: str) -> str:
@@ -540,12 +525,9 @@ def counted(levels: Iterable[Level], pairs: pd.DataFrame) -> list[str]:
             if parts != len(pairs):
                 raise ValueError(f"{bias}: the steps add up to {parts}, not {len(pairs)}")
             kept = int(own["counted"].sum())
-            if kept or steps["bias"].nunique() == 1:
-                told.append(f"{kept:,} for {escape(bias)} ({kept / len(pairs):.0%})")
+            told.append(f"{kept:,} for {escape(bias)} ({kept / len(pairs):.0%})")
             if silent in own and own[silent].sum():
                 dropped.append(f"{int(own[silent].sum()):,} of {escape(bias)}")
-        if not told:
-            told = ["none"] if len(steps) else []
         if not told:
             continue
         text = f"**{_LEVEL.get(measure, measure)}.** Of {len(pairs):,} pairs count {_all(told)}."
@@ -588,16 +570,13 @@ def accuracy(rates: pd.DataFrame) -> list[str]:
         if pd.isna(precision["estimate"]) and pd.isna(recall["estimate"]):
             sentences.append(f"**{name}.** No label tells of words for {people}.")
             continue
-        human, answers = (number(at.loc[("recall", side), "estimate"]) for side in _SIDES)
+        human, answers = at["estimate"]["recall"][["human", "answers"]].map(number)
         sentences.append(
             f"**{name}.** Of the words listed for {people}, {_share(precision)} name them; of the "
             f"sentences about {people}, {_share(recall)} have such a word ({human} in human "
             f"articles, {answers} in answers)."
         )
     return sentences
-
-
-_SIDES = ("human", "answers")
 
 
 def _share(row: pd.Series) -> str:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from nbbias.news import claims, corpus
 from nbbias.news.claims import Level
-from nbbias.news.corpus import CELL, Read
+from nbbias.news.corpus import Read
 from nbbias.news.sentences import of_first_instrument
 from nbbias.reading import Table, p_column, readable
 from nbbias.tables import read_published
@@ -74,12 +74,6 @@ _AS_COMPUTED: Mapping[str, tuple[str, str | None]] = {
         "not matter. N: sentences, 24 each of 13 kinds. Beside nobody: less that of the same "
         "sentence about a person, teacher, … of no group. Worst words: who moves it most.",
     ),
-    "own sentences": (
-        "The instruments on this corpus' own sentences, swapped",
-        "Mean swap effect of the sentences that name a group, by text: what the name alone adds "
-        "to a score. N: texts; their intervals are those of texts as a sample.",
-    ),
-    "instruments": ("Instruments used", None),
     "agreement": (
         "Do the instruments rank the sentences alike?",
         "Spearman's rho over distinct sentences: 1 the same order, 0 none. Sentences of one "
@@ -102,13 +96,12 @@ def told(found: pd.DataFrame, name: str) -> Table:
     found
         The table.
     name
-        ``"audit"``, ``"own sentences"``, ``"instruments"``, ``"agreement"``, ``"planted"`` or
-        ``"accuracy"``.
+        ``"audit"``, ``"agreement"``, ``"planted"`` or ``"accuracy"``.
     """
     return Table(found, *_AS_COMPUTED[name])
 
 
-def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
+def of(estimates: pd.DataFrame, name: str) -> Table:
     """Return some estimates of a level as a table for readers.
 
     Parameters
@@ -117,8 +110,6 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
         ESTIMATES of one level.
     name
         ``"common"``, ``"all pairs"``, ``"distance"``, ``"prejudice"`` or ``"shifts"``.
-    rows
-        The most rows to show; all where None.
     """
     statistics, title, note = _OF_ESTIMATES[name]
     if name == "common":
@@ -129,7 +120,6 @@ def of(estimates: pd.DataFrame, name: str, *, rows: int | None = None) -> Table:
         estimates,
         keys,
         statistics=statistics,
-        rows=rows,
         title=title,
         note=note,
         labels=labels | {"test": "reference"},
@@ -163,12 +153,6 @@ def coverage(read: Read) -> Table:
     return Table(corpus.coverage(read), "Coverage of the word lists", note)
 
 
-def terms(counts: pd.DataFrame, *, top: int = 60) -> Table:
-    """Return the terms that were seen most."""
-    note = "The whole list, with the terms that were never seen, is in tables/terms.csv."
-    return Table(counts[counts["matches"] > 0].head(top), "The terms that were seen most", note)
-
-
 def lost(levels: Sequence[Level]) -> Table:
     """Return what was lost at all levels, cells added up; with the steps in words."""
     rows: list[dict[str, Any]] = []
@@ -176,22 +160,11 @@ def lost(levels: Sequence[Level]) -> Table:
         steps = of_first_instrument(level.losses)
         measure = "".join(level.scores["measure"].head(1))
         for bias, own in steps.groupby("bias", sort=False):
-            reasons = (
-                own.drop(columns=[*CELL, "bias", "pairs", "counted", "instrument"], errors="ignore")
-                .sum()
-                .astype(int)
-            )
+            totals = own.select_dtypes("number").sum().astype(int)
+            row = {"measure": measure, "bias": bias, **totals[["pairs", "counted"]]}
+            reasons = totals.drop(["pairs", "counted"])
             why = "; ".join(f"{reason} ({n:,})" for reason, n in reasons.items() if n)
-            rows.append(
-                {
-                    "measure": measure,
-                    "bias": bias,
-                    "pairs": own["pairs"].sum(),
-                    "counted": own["counted"].sum(),
-                    "lost": reasons.sum(),
-                    "why": why,
-                }
-            )
+            rows.append(row | {"lost": reasons.sum(), "why": why})
     return Table(
         pd.DataFrame(rows),
         "What was lost at each level",
@@ -235,15 +208,13 @@ def odds(found: pd.DataFrame) -> Table:
 # --- topics -----------------------------------------------------------------------------------
 
 
-def topics(described: pd.DataFrame, *, top: int | None = 12) -> Table:
+def topics(described: pd.DataFrame) -> Table:
     """Return the topics of the first fit that a sentence has, and whose they are."""
-    own = described[described["sentences"] > 0]
-    more = f" {len(own) - top} more in tables/topics.csv." if top and len(own) > top else ""
     return Table(
-        own.head(top) if top else own,
+        described[described["sentences"] > 0],
         "The topics of the first fit, and whose they are",
         "Content words by relevance (lambda 0.2). The group of the largest residual stands, if "
-        f"that is above the threshold; neutral sentences count as a group of their own.{more}",
+        "that is above the threshold; neutral sentences count as a group of their own.",
         gap="",
     )
 

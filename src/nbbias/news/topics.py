@@ -390,22 +390,12 @@ def replicated(
             null = row["estimate"] - found["estimate"]
             half = (found["ci_high"] - found["ci_low"]) / 2
             low, high = np.clip([null - half, null + half], 0, 1)
-            rows.append(
-                key
-                | {
-                    "bias": bias,
-                    "statistic": "bias",
-                    "group": None,
-                    "instrument": row["instrument"],
-                    "null": null,
-                    "null_low": low,
-                    "null_high": high,
-                    "p_value": float(t.sf(found["statistic_value"], found["df"])),
-                    "test": f"{kind}, {found['n']} articles",
-                }
-            )
-    common = {"measure": "document", "reference": "replicate", "confidence": confidence}
-    return stats.adjust(tables.chance(rows, study=study, **common))
+            p = float(t.sf(found["statistic_value"], found["df"]))
+            test = f"{kind}, {found['n']} articles"
+            level = {"null": null, "null_low": low, "null_high": high, "p_value": p, "test": test}
+            rows.append(key | {"bias": bias, "instrument": row["instrument"]} | level)
+    common = {"measure": "document", "statistic": "bias", "reference": "replicate"}
+    return stats.adjust(tables.chance(rows, study=study, confidence=confidence, **common))
 
 
 def _beyond_replicates(

@@ -14,7 +14,6 @@ import pandas as pd
 
 from nbbias import tables
 from nbbias.news import claims, prejudice, tone, words
-from nbbias.news.corpus import CELL
 
 #: Where a statistic is worse: a shift to either side of 0 is a bias.
 WORSE = {
@@ -85,15 +84,10 @@ def _named(
             yield common | key, found.astype(float).set_axis(own["article_id"].astype(str))
 
 
-def _cells(scores: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame]]:
-    for key, own in scores.groupby(CELL, sort=False):
-        yield dict(zip(CELL, key, strict=True)), own
-
-
 def _words(
     scores: pd.DataFrame, groups: list[str], min_pairs: int
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame, pd.Series]]:
-    for key, own in _cells(scores[scores["reason"].isna()]):
+    for key, own in claims.cells(scores[scores["reason"].isna()], None):
         yield key | {"statistic": "bias"}, own, own["score"]
         for group in groups:
             change = own[f"{_DIFFERENCE}{group}"]
@@ -110,7 +104,7 @@ def _tone(
     scores: pd.DataFrame, groups: list[str]
 ) -> Iterator[tuple[dict[str, Any], pd.DataFrame, pd.Series]]:
     worse = prejudice.WORSE.get(str(scores["measure"].iloc[0]), -1)
-    for key, own in _cells(scores[scores["reason"].isna()]):
+    for key, own in claims.cells(scores[scores["reason"].isna()], None):
         yield key | {"statistic": "bias"}, own, own["score"]
         for group in groups:
             change = own[f"{_DIFFERENCE}{group}"].astype(float)

@@ -29,10 +29,7 @@ _MOST, _CUT = 5, 800
 #: A sentence that is at least as toxic is not shown unasked.
 _TOXIC = 0.5
 
-_CHOSEN = (
-    "Of the five with the largest difference{direction}, the shortest; chosen for that, none is "
-    "typical."
-)
+_CHOSEN = "Of the five with the largest difference, the shortest; chosen for that, none is typical."
 
 
 def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str]) -> HTML | None:
@@ -152,9 +149,8 @@ def _show(
         body = markup.fold("Two texts that may hold what harms", body)
     quantity: dict[str, Any] = {**claim, "estimate": row["difference"]}
     about = f"{reading.prose.capitalize(names.measure(quantity))}: {names.quantity(quantity)}, {of}"
-    chosen = _CHOSEN.format(direction=" in the direction of the estimate")
     legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
-    return markup.framed(legend + body, title="", about=f"{about}. {chosen}")
+    return markup.framed(legend + body, title="", about=f"{about}. {_CHOSEN}")
 
 
 def _is_harmless(corpus: Corpus, claim: Mapping[str, str], texts: Sequence[int]) -> bool:

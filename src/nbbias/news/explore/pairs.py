@@ -135,11 +135,9 @@ def list_claims(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 def of_claim(scores: Sequence[pd.DataFrame], claim: Mapping[str, str]) -> pd.DataFrame:
     """Return the contributions behind one row of `list_claims`."""
-    for table in scores:
-        chosen = (table[CLAIM] == [claim[key] for key in CLAIM]).all(axis=1)
-        if chosen.any():
-            return contributions(table[chosen], group=claim["group"])
-    return contributions(scores[0].iloc[:0], group=claim["group"])
+    chosen = ((table[CLAIM] == [claim[key] for key in CLAIM]).all(axis=1) for table in scores)
+    parts = [table[rows] for table, rows in zip(scores, chosen, strict=True) if rows.any()]
+    return contributions(parts[0], group=claim["group"])
 
 
 def contributions(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
