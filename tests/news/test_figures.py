@@ -134,7 +134,9 @@ def test_distances_stand_beside_the_leading_reference_one_panel_a_bias() -> None
 def test_rows_are_named_by_what_tells_them_apart() -> None:
     columns = {"model": ["x", "x", "y", "y"], "prompt": ["p", "q", "p", "q"]}
     table = estimated(scored([[2, 1]] * 4, [[1, 1]] * 4, **columns), 2)
-    assert labels(panels(distances(table))["b"]) == ["x · p", "x · q", "y · p", "y · q"]
+    assert labels(panels(distances(table))["b"]) == [
+        f"{m} ({p} prompt)" for m in "xy" for p in "pq"
+    ]
     one = estimated(scored([[2, 1]] * 4, [[1, 1]] * 4), 2)
     assert labels(panels(distances(one))["b"]) == ["m"]
 

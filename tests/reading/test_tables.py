@@ -186,17 +186,6 @@ def test_of_many_rows_those_with_the_smallest_p_stay() -> None:
     assert "12 rows with the smallest p; 9 more" in table.note
 
 
-def test_keys_without_room_share_a_column_and_none_is_lost() -> None:
-    keys = ["model", "prompt", "source", "bias", "group", "task"]
-    first = dict.fromkeys(keys, "a")
-    own = estimates(first | {"null": 0.1, "p_adjusted": 0.1, "n_lost": 1}, dict.fromkeys(keys, "b"))
-    table = reading.readable(own, keys)
-    texts, numbers = list(table.rows)[:3], list(table.rows)[3:]
-    assert texts == ["model", "prompt", "source / bias / group / task"]
-    assert numbers == ["estimate", "n", "n_lost", "null", "p_adjusted"]
-    assert table.rows.iloc[:, 2].tolist() == ["a / a / a / a", "b / b / b / b"]
-
-
 def test_a_p_at_its_floor_is_at_most_that_in_tables_and_latex(tmp_path: Path) -> None:
     own = estimates({"p_value": 1 / 101, "p_least": 1 / 101, "p_adjusted": 3 / 101})
     table = reading.readable(own, ["model"])

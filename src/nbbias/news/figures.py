@@ -73,7 +73,7 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
     """Draw the mean distance of each cell beside its leading reference, a panel a bias."""
     rows = estimates[estimates["statistic"] == "bias"]
     rows = tables.with_chance(rows, chance, lead=claims.REFERENCES)
-    rows = rows.assign(cell=figures.cells(rows), panel=rows["bias"])
+    rows = rows.assign(cell=_cells(rows), panel=rows["bias"])
     test = rows.loc[rows["null_low"].notna(), "test"].dropna().str.split(", ").str[0]
     by = " or ".join(test.unique()) or replicates.NOTHING
 
@@ -157,7 +157,11 @@ def _panels(rows: pd.DataFrame) -> pd.DataFrame:
     shared = rows.groupby("group")["bias"].transform("nunique") > 1
     people = rows["group"].astype(object).map(names.people)
     panel = people.where(~shared, rows["bias"] + ": " + people)
-    return rows.assign(cell=figures.cells(rows), panel=panel)
+    return rows.assign(cell=_cells(rows), panel=panel)
+
+
+def _cells(rows: pd.DataFrame) -> list[str]:
+    return [names.subject(row, rows) for row in rows.to_dict("records")]
 
 
 def _measured(rows: pd.DataFrame) -> pd.DataFrame:

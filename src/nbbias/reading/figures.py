@@ -400,19 +400,6 @@ def zero(_: pd.DataFrame, ax: Axes) -> None:
 # --- words ------------------------------------------------------------------------------------
 
 
-def cells(rows: pd.DataFrame, keys: Sequence[str] = ("source", "model", "prompt")) -> pd.Series:
-    """Name rows by the keys that tell them apart, or by their model where none does.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"source": "CNN", "model": ["a", "b"], "prompt": ["x", "y"]})
-    >>> cells(rows).tolist()
-    ['a · x', 'b · y']
-    """
-    varying = [key for key in keys if rows[key].nunique() > 1]
-    return rows[varying or ["model"]].astype(str).agg(" · ".join, axis=1)
-
-
 def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> str:
     """Write the caption of a figure of `claims`: its dots, their intervals, N and the band.
 
@@ -505,19 +492,16 @@ def finding_title(
     ...     describe=lambda row, up, first: f"{row['group']} are named {'more' if up else 'less'}")
     'Women are named less in 2 of 3 models'
     """
-    measured = rows[rows["estimate"].notna()]
-    parts = []
-    for _, part in measured.groupby(by, sort=False, dropna=False):
-        beyond, above = is_beyond_null(part), part["estimate"] > part["null"].fillna(0)
-        for side in sides:
-            subset = part[beyond & (above == side)]
-            if len(subset):
-                parts.append((len(subset), len(part), subset.iloc[0].to_dict(), side))
-    parts.sort(key=lambda part: -part[0])
-    clauses = [
-        f"{describe(row, side, not i)} {render_plain('figures.count', k=k, n=n, kind=of)}"
-        for i, (k, n, row, side) in enumerate(parts[:2])
-    ]
+    rows = rows[rows["estimate"].notna()]
+    above = rows["estimate"] > rows["null"].fillna(0)
+    total = rows.groupby(by, dropna=False)["estimate"].transform("size")
+    beyond = rows.assign(_above=above, _n=total)[is_beyond_null(rows) & above.isin(sides)]
+    parts = [part for _, part in beyond.groupby([by, "_above"], sort=False, dropna=False)]
+    clauses: list[str] = []
+    for part in sorted(parts, key=len, reverse=True)[:2]:
+        row = part.iloc[0].to_dict()
+        count = render_plain("figures.count", k=len(part), n=row["_n"], kind=of)
+        clauses.append(f"{describe(row, row['_above'], not clauses)} {count}")
     return capitalize("; ".join(clauses)) or otherwise
 
 

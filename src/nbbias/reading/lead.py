@@ -160,11 +160,11 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     panel = [prose.capitalize(names.measure(row)) for row in records]
     rows = rows.assign(panel=panel, factor=[names.unit(row).factor for row in records])
     rows = rows[rows.groupby("panel")["estimate"].transform("count") > 0]
-    values = rows.groupby("panel")[["prompt", "source"]].nunique()
-    varying = [key for key in values if (values[key] > 1).any()]
-    rows = rows.assign(cell=figures.cells(rows, ("model", *varying)))
-    panels = pd.concat([significance.significant(rows)["panel"], rows["panel"]]).unique()
-    rows = rows[rows["panel"].isin(panels[:_PANELS])].reset_index(drop=True)
+    panels = dict(iter(rows.groupby("panel")))
+    cells = [names.subject(row, panels[row["panel"]]) for row in rows.to_dict("records")]
+    rows = rows.assign(cell=cells)
+    order = pd.concat([significance.significant(rows)["panel"], rows["panel"]]).unique()
+    rows = rows[rows["panel"].isin(order[:_PANELS])].reset_index(drop=True)
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
     scaled = rows.assign(**{end: rows[end] * rows["factor"] for end in ends})
     title = phrases.heading(rows, none=prose.render("figures.no_difference"))

@@ -102,10 +102,9 @@ def order(models: Iterable[str]) -> list[str]:
     ['Even', 'gpt-2', 'gpt-10', 'all']
     """
 
-    def key(name: str) -> tuple[Any, ...]:
-        parts = re.split(r"(\d+)", name.casefold())
-        numbers = [(int(part), "") if i % 2 else (0, part) for i, part in enumerate(parts)]
-        return name.split(" ")[0] == "all", numbers, name
+    def key(name: str) -> tuple[bool, str, str]:
+        padded = re.sub(r"\d+", lambda digits: digits[0].zfill(9), name.casefold())
+        return name.split(" ")[0] == "all", padded, name
 
     return sorted({str(name) for name in models}, key=key)
 
@@ -273,8 +272,8 @@ def subject(row: Mapping[str, Any], among: pd.DataFrame) -> str:
     'a (role prompt)'
     """
     prompt = {"prompt": f"{row['prompt']} prompt"} if isinstance(row["prompt"], str) else {}
-    first, *rest = details({**row, **prompt}, among, keys=("model", "prompt", "source"))
-    return f"{first} ({', '.join(rest)})" if rest else first
+    rest = details({**row, **prompt}, among, keys=("prompt", "source"))
+    return f"{row['model']} ({', '.join(rest)})" if rest else str(row["model"])
 
 
 def label(row: Mapping[str, Any], among: pd.DataFrame | None = None) -> str:

@@ -19,7 +19,6 @@ from nbbias.reading.prose import number, p_value
 from nbbias.tables import ESTIMATE_KEYS, read_shipped_yaml
 
 _SHORT = 30  # characters that stay on one line
-_COLUMNS = 8  # of a table that is read, not looked up
 _EXPLORATORY = "Exploratory: p is corrected over all rows of this kind, claims too."
 
 
@@ -83,7 +82,7 @@ def readable(
     rows: int | None = 12,
     **options: Any,
 ) -> Table:
-    """Choose the columns of ESTIMATES that a reader needs: eight at most.
+    """Choose the columns of ESTIMATES that a reader needs.
 
     Parameters
     ----------
@@ -105,9 +104,9 @@ def readable(
     Returns
     -------
     Table
-        The keys that vary (the last ones in one column where there is no room), ``estimate [95%
-        CI]`` in one cell, with the reason where something was not measured, `n`,
-        `n_lost` where there is any, `null` with its range where it is not just 0, and
+        The keys that vary, ``estimate [95% CI]`` in one cell, with the reason where something was
+        not measured, `n`, `n_lost` where there is any, `null` with its range where it is not just
+        0, and
         `p_adjusted` (or `p_value`, where nothing was adjusted). Rows with the same keys but for
         the last are adjacent, in their order.
 
@@ -159,12 +158,6 @@ def readable(
         {key: [_in_words(key, value) for value in subset[key]] for key in varying},
         index=subset.index,
     )
-    room = _COLUMNS - len(numbers.columns)
-    if len(varying) > room:  # the last ones share a column
-        last = varying[room - 1 :]
-        joined = texts[last].agg(" / ".join, axis=1)
-        name = " / ".join(labels.get(key, key) for key in last)
-        texts = texts.drop(columns=last).assign(**{name: joined})
     frame = pd.concat([texts, numbers], axis=1).reset_index(drop=True)
     return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels | headings)
 
