@@ -134,9 +134,8 @@ def test_distances_stand_beside_the_leading_reference_one_panel_a_bias() -> None
 def test_rows_are_named_by_what_tells_them_apart() -> None:
     columns = {"model": ["x", "x", "y", "y"], "prompt": ["p", "q", "p", "q"]}
     table = estimated(scored([[2, 1]] * 4, [[1, 1]] * 4, **columns), 2)
-    assert labels(panels(distances(table))["b"]) == [
-        f"{m} ({p} prompt)" for m in "xy" for p in "pq"
-    ]
+    named = [f"{model} ({prompt} prompt)" for model in "xy" for prompt in "pq"]
+    assert labels(panels(distances(table))["b"]) == named
     one = estimated(scored([[2, 1]] * 4, [[1, 1]] * 4), 2)
     assert labels(panels(distances(one))["b"]) == ["m"]
 
