@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -61,16 +62,13 @@ def _others_write(folder: Path) -> str:
 
 def passed_over() -> str:
     """Say which folder's notebooks, here or one above, are not run, and why; else nothing."""
-    chosen, here = home(), Path.cwd()
-    for folder in (here, here.parent):
-        if folder == chosen:
+    for folder in (Path.cwd(), Path.cwd().parent):
+        if folder == home():
             break
-        if not any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in STUDIES):
-            continue
-        why = f"it has no file {MARK}, which `nbbias new` writes (if all of it is yours, make one)"
-        if (folder / MARK).is_file():
-            why = _others_write(folder)
-        return f"notebooks in {folder} are not run: {why}"
+        if any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in STUDIES):
+            why = f"it has no file {MARK}, which `nbbias new` writes (make one if all is yours)"
+            why = _others_write(folder) if (folder / MARK).is_file() else why
+            return f"notebooks in {folder} are not run: {why}"
     return ""
 
 
@@ -99,11 +97,10 @@ def samples() -> list[Path]:
 def study(stem: str, *, where: str = "parameters") -> Study:
     """Return the record of a study, or say which studies there are."""
     if stem not in STUDIES:
-        known = ", ".join(STUDIES)
-        left = "".join(
-            f"; {one}: {why}" for one, why in tables.REJECTED_PLUGINS.items() if stem in one
-        )
-        raise ParameterError(where, f"no study called {stem!r}; there is: {known}{left}")
+        rejected = [f"; {name}: {why}" for name, why in tables.REJECTED_PLUGINS.items()]
+        named = "".join(reason for reason in rejected if stem in reason)
+        message = f"no study called {stem!r}; there is: {', '.join(STUDIES)}{named}"
+        raise ParameterError(where, message)
     return STUDIES[stem]
 
 
@@ -154,27 +151,21 @@ def read(path: Path) -> tuple[str, dict[str, Any]]:
     try:
         values = params.read_yaml(path)
     except ParameterError as error:
-        hint = _meant(path)
+        hint = "" if tables.is_file(path) else _suggest(path)
         raise ParameterError(error.where, [breach + hint for breach in error.breaches]) from None
     stem = values.pop("study", path.absolute().parent.name)
     if not isinstance(stem, str) or stem not in STUDIES:
-        known = ", ".join(STUDIES)
-        told = f"no study called {params.shorten(stem)}; set 'study:' to one of: {known}"
-        raise ParameterError(str(path), told)
+        message = f"no study called {params.shorten(stem)}; set 'study:' to one of: "
+        raise ParameterError(str(path), message + ", ".join(STUDIES))
     return stem, values
 
 
-def _meant(path: Path) -> str:
-    """Name the params file that was meant by a study's name, by its folder, or misspelt."""
-    if tables.is_file(path):
-        return ""
-    beside = {one.name: one for one in path.absolute().parent.glob("*.yaml")}
-    near = difflib.get_close_matches(path.name, beside, n=1)
-    stems = difflib.get_close_matches(path.name, STUDIES, n=1)
-    samples = [place(stem) / "params" / stem / "sample.yaml" for stem in stems]
-    found = [*(beside[name] for name in near), *samples]
-    here = [one.relative_to(Path.cwd()) if one.is_relative_to(Path.cwd()) else one for one in found]
-    return f"; did you mean {here[0]}?" if here else ""
+def _suggest(path: Path) -> str:
+    """Name the params file whose name, or whose study's, is close to a path that is not there."""
+    paths = {path.parent.name: path for path in samples()}
+    paths |= {file.name: file for file in path.absolute().parent.glob("*.yaml")}
+    near = difflib.get_close_matches(path.name, paths, n=1)
+    return f"; did you mean {os.path.relpath(paths[near[0]])}?" if near else ""
 
 
 def describe(stem: str) -> pd.DataFrame:
@@ -201,15 +192,13 @@ def texts(study: Study, parameters: Parameters) -> Texts:
     >>> texts(study("llmbi"), STUDIES["llmbi"].parameters()).kind
     'hand-written'
     """
-    read = [name for name in study.inputs if name not in parameters.unread()]
-    paths = [str(getattr(parameters, name)) for name in read]
-    plain = (tables.notes.split(path)[0] for path in paths)
-    own = [Path(path).name for path in dict.fromkeys(plain) if path not in {SAMPLE, params.NONE}]
-    if not own:
+    inputs = [name for name in study.inputs if name not in parameters.unread()]
+    paths = [tables.notes.split(str(getattr(parameters, name)))[0] for name in inputs]
+    files = [Path(path).name for path in paths if path not in {SAMPLE, params.NONE}]
+    if not files:
         return study.sample
-    table = tables.read_shipped_table("words/corpora.csv")
-    known = dict(zip(table["file"], table["name"], strict=True))
-    named = list(dict.fromkeys(known.get(name, name) for name in own))
-    kind = "dataset" if all(name in known for name in own) else "own"
+    corpora = tables.read_shipped_table("words/corpora.csv").set_index("file")["name"]
+    names = dict.fromkeys(corpora.get(file, file) for file in files)
+    kind = "dataset" if set(files) <= set(corpora.index) else "own"
     beside = "; beside it the sample's" if SAMPLE in paths else ""
-    return Texts(kind, "; ".join(named) + beside + ".")
+    return Texts(kind, "; ".join(names) + beside + ".")
