@@ -68,25 +68,13 @@ def _called(arguments: object) -> dict[str, Any]:
 _RAW: dict[str, bytes] = {
     "surrogate": json.dumps(_said("One \ud800 two")).encode(),
     "invalid_utf8": json.dumps(_said("One @ two")).encode().replace(b"@", b"\xff\xfe"),
-    "null": json.dumps(_said({"role": "assistant", "content": None})).encode(),
-    "tool_calls": json.dumps(_called("{}")).encode(),
     "broken_tool_calls": json.dumps(_called('{"a": ')).encode(),
     "no_message": json.dumps(_said(None)).encode(),
-    "number": json.dumps(_said({"role": "assistant", "content": 7})).encode(),
-    "array": b"[]",
-    "json_null": b"null",
-    "nothing": b"",
-    "words": b'"fine"',
     "deep": b"[" * 100_000,
-    "tokens": json.dumps(_said("One", {"prompt_tokens": "many"})).encode(),
     "dear": json.dumps(
         _said("One", {"prompt_tokens": -5, "completion_tokens": 2**70, "total_tokens": 3})
     ).encode(),
     "error_200": json.dumps({"error": {"message": "come back later", "code": 503}}).encode(),
-    "no_quota_200": json.dumps(
-        {"error": {"message": "you have no quota", "code": "insufficient_quota"}, "choices": None}
-    ).encode(),
-    "parts": json.dumps(_said({"role": "assistant", "content": [{"type": "text"}]})).encode(),
     "unknown_stop": json.dumps(_said("One", finish_reason="\ud800why")).encode(),
 }
 
@@ -223,8 +211,6 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(429, {"error": {"message": "slow down"}}, seconds)
         if kind == "500":
             return self._send(500, {"error": {"message": "something broke"}})
-        if kind == "drip":
-            return self._drip()
         if kind == "drop_unbilled":
             return self._drop()
         if kind == "hang":
@@ -271,27 +257,18 @@ class _Handler(BaseHTTPRequestHandler):
         headers: Mapping[str, str] | None = None,
         *,
         cut: bool = False,
-        length: int | None = None,
     ) -> None:
         data = json.dumps(content) if isinstance(content, dict) else content
         raw = data if isinstance(data, bytes) else data.encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(length or len(raw)))
+        self.send_header("Content-Length", str(len(raw)))
         for name, value in (headers or {}).items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(raw[: len(raw) // 2] if cut else raw)
         if cut:
             self._drop()
-
-    def _drip(self) -> None:
-        """Send a little, and a little more, for as long as one would hang."""
-        self._send(200, b" ", length=10**6)
-        for _ in range(int(self.server.hang / 0.1)):
-            time.sleep(0.1)
-            self.wfile.write(b" ")
-        self._drop()
 
     def _drop(self) -> None:
         """Reset the connection."""

@@ -1,4 +1,4 @@
-"""Inputs of every study in which texts, names, ids and groups are hostile, as files."""
+"""Inputs of three studies in which texts, names, ids and groups are hostile, as files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from tests.hostile import (
     FORMULA,
     IMAGE,
     LATEX,
-    MARKDOWN,
     NUL,
     SCRIPT,
     TEMPLATE,
@@ -35,18 +34,13 @@ NAMES = [
     f"m {LATEX} {UNITS} {ANSI}{hostile.TURNED}{NUL}",
 ]
 
-#: No bar and no slash, which names of identities may not hold.
-_NAMED = "{{7*7}}<img src=x onerror=alert(1)> {% x %} ${x} <%=x%> $\\a$ \x1b[1m\u202e"
-
 
 def write(folder: Path) -> dict[str, Path]:
-    """Write every study's inputs and params files: name → params file."""
+    """Write inputs and params files of three studies: name → params file."""
     folder.mkdir(parents=True, exist_ok=True)
     news = _news(folder)
     made = {
         "news_bias": _params(folder, NAME, "news_bias", news),
-        "biased_prompts": _params(folder, "biased", "biased_prompts", _prompts(folder)),
-        "cogs": _params(folder, "cogs", "cogs", _cogs(folder)),
         "biasalert": _params(folder, "biasalert", "biasalert", _biasalert(folder)),
     }
     made["llmbi"] = _params(folder, "llmbi", "llmbi", _llmbi(folder))
@@ -84,26 +78,6 @@ def _news(folder: Path) -> dict[str, Any]:
     return _sides(folder, "news", originals, generations)
 
 
-def _prompts(folder: Path) -> dict[str, Any]:
-    originals, generations = hostile.corpus(len(hostile.ALL))
-    originals["headline"] = [f"She {ugly}" for ugly in hostile.ALL[: len(originals)]]
-    neutral, biased = f"{FORMULA} {UNITS} {MARKDOWN}", f"b {BREAKOUT} {TEMPLATE} {LATEX} {ANSI}"
-    answers = []
-    for prompt in (neutral, biased):
-        own = generations.assign(prompt=prompt)
-        if prompt == biased:  # some refuse, and quote what they refuse
-            refused = own["article_id"].str[0].astype(int) % 3 == 0
-            told = "I'm sorry, but I cannot write " + own["text"].str[:40] + "."
-            own["text"] = own["text"].where(~refused, told)
-        answers.append(own)
-    return {
-        **_sides(folder, "prompts", originals, pd.concat(answers, ignore_index=True)),
-        "levels": ["word", "sentence"],
-        "neutral_prompt": neutral,
-        "biased_prompt": biased,
-    }
-
-
 def _sides(
     folder: Path, name: str, originals: pd.DataFrame, generations: pd.DataFrame
 ) -> dict[str, Any]:
@@ -134,55 +108,6 @@ def _llmbi(folder: Path) -> dict[str, Any]:
             rows.append((dimension, f"{i}: what of {ugly}?", model, said))
     table = pd.DataFrame(rows, columns=["dimension", "prompt", "model", "response"])
     return {"answers_path": _saved(table, folder / "answers.parquet"), "draws": 100}
-
-
-# --- cogs ---------------------------------------------------------------------------------------
-
-
-def _cogs(folder: Path) -> dict[str, Any]:
-    axis, task = f"axis {_NAMED}", f"task {_NAMED}"
-    identities = {f"={_NAMED}": f"a {IMAGE}", f"other {_NAMED}": f"b {UNITS}"}
-    themes = [f"theme {i} {_NAMED}" for i in range(3)]
-    criteria = {f"criterion {_NAMED}": f"told {UNITS} {LATEX}"}
-    suite = {
-        "axes": {axis: {"identities": identities}},
-        "topics": {f"topic {_NAMED}": themes},
-        "tasks": {
-            task: {"prompt": f"Write {ADDRESS} on {{theme}}", "rubric": {"criteria": criteria}}
-        },
-    }
-    path = folder / "suite.yaml"
-    path.write_text(as_yaml(suite), encoding="utf-8")
-    answers, judgements, ratings = [], [], []
-    names = list(identities)
-    for number, theme in enumerate(themes):
-        for at, model in enumerate(NAMES[:2]):
-            for i, identity in enumerate([None, *names]):
-                ugly = hostile.ALL[(number + 2 * i) % len(hostile.ALL)]
-                text = f"{ugly} the stars fell on him. " + "She saw the sea. " * (i + at)
-                answers.append((model, task, theme, identity, text))
-            for judge in NAMES[1:]:
-                for i, order in enumerate((names, names[::-1])):
-                    reply = f"Answer choice: {1 + (i + number) % 2}\nExplanation: {ugly}"
-                    shown = (judge, model, task, theme, axis, "|".join(order), reply)
-                    judgements.append(shown)
-        ratings += [
-            (rater, task, theme, axis, names[(number + i) % 2]) for i, rater in enumerate(NAMES)
-        ]
-    said = pd.DataFrame(answers, columns=["model", "task", "theme", "identity", "text"])
-    judged = ["evaluator", "model", "task", "theme", "axis", "order", "reply"]
-    rated = ["rater", "task", "theme", "axis", "identity"]
-    return {
-        "answers_path": _saved(said, folder / "said.parquet"),
-        "judgements_path": _saved(
-            pd.DataFrame(judgements, columns=judged), folder / "judgements.parquet"
-        ),
-        "ratings_path": _saved(pd.DataFrame(ratings, columns=rated), folder / "ratings.parquet"),
-        "suite_paths": [str(path)],
-        "axes": [axis],
-        "embedding_model": "offline",
-        "draws": 100,
-    }
 
 
 # --- biasalert ----------------------------------------------------------------------------------

@@ -13,18 +13,15 @@ import json
 import re
 import shutil
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jinja2
 import pandas as pd
-from scipy.stats import hypergeom
 
-from nbbias import refusals, stats, studies, tables
+from nbbias import studies, tables
 from nbbias.biasalert import sentences
-from nbbias.reading import figures, names, number
+from nbbias.reading import names, number
 from nbbias.reading.claims import TITLES
 from nbbias.running import place
 from nbbias.tables import ESTIMATE_KEYS, escape, files
@@ -87,7 +84,6 @@ def main(runs: Path) -> None:
         tables.write(RESULTS / f"{name}.md", render("page", **values))
         if number_of_page == 0:
             write_readme(render("readme", **values))
-    write_xstest()
     tables.write(RESULTS.with_suffix(".md"), render("index", **list_pages()))
     if missing:
         sys.exit(f"not written anew, since their runs are not in {runs}: {', '.join(missing)}")
@@ -239,79 +235,6 @@ def write_readme(finding: str) -> None:
     within = re.compile(re.escape(BEGINS) + ".*" + re.escape(ENDS), re.DOTALL)
     text = within.sub(lambda _: f"{BEGINS}\n{finding}{ENDS}", path.read_text(encoding="utf-8"))
     tables.write(path, text)
-
-
-# --- the detector of refusals -----------------------------------------------------------------
-
-
-def write_xstest() -> None:
-    """Write the page of the refusal detector on XSTest, from the counts that it ships."""
-    counts = refusals.held_out()
-    rows = pd.DataFrame(shares(counts[(counts["model"] != "mean") & (counts["tp"] > 0)]))
-    lead = rows[rows["method"] == refusals.UNSEEN]
-    sensitivity = lead[lead["measure"] == "sensitivity"].sort_values("estimate")
-    models = refusals.unseen().sort_values("accuracy")
-    shutil.rmtree(RESULTS / "xstest", ignore_errors=True)
-    figures.use_style()
-    with tempfile.TemporaryDirectory() as run:
-        figure = figures.panels(
-            rows.assign(row=rows["method"] + ", " + rows["model"]),
-            lambda subset, ax: figures.intervals(subset, ax, label="row"),
-            by="measure",
-            height=4.2,
-        )
-        words = {
-            "alt": "Sensitivity and specificity of three ways of telling refusals, on the answers "
-            "of three models, with 95% intervals.",
-            "title": "How often refusals are told rightly, on models that were held out",
-            "caption": "Shares told rightly of full refusals (sensitivity) and of other answers "
-            "(specificity), Wilson's 95% intervals; grey: verdicts dealt by chance. Held out: the "
-            "answer's model, with its prompt or the area of its prompt.",
-        }
-        files.save_figure(figure, "detector", data=rows, out=Path(run), words=words)
-        copied = copy_figure("xstest", Path(run), "detector")
-    cells = [
-        (
-            row.model,
-            row.measure,
-            f"{row.estimate:.2f}",
-            f"{row.ci_low:.2f} to {row.ci_high:.2f}",
-            row.n,
-            f"{row.null:.2f} ({row.null_low:.2f} to {row.null_high:.2f})",
-        )
-        for row in lead.itertuples()
-    ]
-    text = render(
-        "xstest",
-        figure=copied,
-        rows=cells,
-        worst=models.iloc[0],
-        best=models.iloc[-1],
-        low=sensitivity.iloc[0],
-        high=sensitivity.iloc[-1],
-        n_models=len(models),
-        n_answers=models[refusals.COUNTS].sum(axis=1).mean(),
-        instrument=refusals.instrument(),
-    )
-    tables.write(RESULTS / "xstest.md", text)
-
-
-def shares(counts: pd.DataFrame) -> Iterator[dict[str, Any]]:
-    """Yield sensitivity and specificity by method and model, with their chance level."""
-    for row in counts.to_dict("records"):
-        total = int(row["tp"] + row["fn"] + row["tn"] + row["fp"])
-        for measure, right, wrong in (("sensitivity", "tp", "fn"), ("specificity", "tn", "fp")):
-            n = int(row[right] + row[wrong])
-            flagged = int(row["tp"] + row["fp"])  # a random method flags as many of all answers
-            null = hypergeom(total, n, flagged if measure == "sensitivity" else total - flagged)
-            low, high = null.ppf([0.025, 0.975]) / n
-            yield {
-                "method": row["method"],
-                "model": row["model"],
-                "measure": measure,
-                **stats.proportion_interval(int(row[right]), n, confidence=0.95).row(),
-                **{"null": null.mean() / n, "null_low": low, "null_high": high},
-            }
 
 
 if __name__ == "__main__":

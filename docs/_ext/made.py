@@ -1,4 +1,4 @@
-"""Pages that the package itself writes: API, commands, parameters, tables of measures, gallery.
+"""Pages that the package itself writes: API, parameters, tables of measures, gallery.
 
 They are written to `_made/` before Sphinx reads the folder. What did not change is left alone, so
 that a second build takes it from its cache.
@@ -16,10 +16,9 @@ from typing import Any
 
 import pandas as pd
 from sphinx.application import Sphinx
-from typer.main import get_command
 
 import nbbias
-from nbbias import cli, params, reading, studies, tables
+from nbbias import params, reading, studies, tables
 from nbbias.asking.params import Generate
 
 ROOT = Path(__file__).parents[2]
@@ -32,7 +31,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def write(app: Sphinx) -> None:
     folder = Path(app.srcdir) / "_made"
-    pages = dict([*api(), *measures(), *commands(), *parameters(), *gallery()])
+    pages = dict([*api(), *measures(), *parameters(), *gallery()])
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in pages:
             path.unlink()
@@ -125,23 +124,6 @@ def parameters() -> Iterator[tuple[str, str]]:
         ]
         lines += [f"## {stem}", "", *grid(rows, table)]
     yield "parameters.md", "\n".join(lines)
-
-
-def commands() -> Iterator[tuple[str, str]]:
-    """Yield the page of all commands, as their help prints them."""
-    lines = ["# Commands", ""]
-    for path, command in walk("nbbias", get_command(cli.app)):
-        context = command.make_context(path, [], resilient_parsing=True)
-        lines += [f"## {path}", "", "```text", command.get_help(context), "```", ""]
-    yield "commands.md", "\n".join(lines)
-
-
-def walk(path: str, command: Any) -> Iterator[tuple[str, Any]]:
-    subcommands = getattr(command, "commands", {})
-    if not subcommands:
-        yield path, command
-    for name, subcommand in subcommands.items():
-        yield from walk(f"{path} {name}", subcommand)
 
 
 def gallery() -> Iterator[tuple[str, str]]:
