@@ -17,7 +17,6 @@ from typer.main import get_command
 
 import results
 from nbbias import cli
-from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
 WRITTEN = [
@@ -39,12 +38,6 @@ def leading(path: Path) -> Iterator[str]:
 def test_links_of_a_page_lead_to_files(path: Path) -> None:
     lost = [to for to in leading(path) if "_made/" not in to and not (path.parent / to).exists()]
     assert not lost
-
-
-def test_every_study_has_a_page_of_its_measures() -> None:
-    for stem in STUDIES:
-        text = (ROOT / f"docs/measures/{stem}.md").read_text(encoding="utf-8")
-        assert f"_made/include/measures-{stem}.md" in text
 
 
 def test_results_are_figures_with_their_tables_and_no_texts_of_a_corpus() -> None:

@@ -16,9 +16,8 @@ from IPython.display import Markdown
 
 import dev
 from nbbias import notebook, studies as registry, tables
-from nbbias.biasalert.params import Biasalert
 from nbbias.cogs import sample, suite as cogs_suite
-from nbbias.cogs.params import PARTS, Cogs
+from nbbias.cogs.params import PARTS
 from nbbias.news.params import LEVELS
 from nbbias.pages import manifest
 from nbbias.running import generation, plan as run_plan, run
@@ -79,58 +78,29 @@ def undefined(cells: list[nbformat.NotebookNode]) -> set[str]:
     return missing
 
 
+FILE = str(ROOT / "README.md")  # any file
+COGS = {"answers_path": FILE, "judgements_path": FILE, "ratings_path": FILE}
+
+
 @pytest.mark.parametrize(
-    "parts",
+    ("stem", "values"),
     [
-        ["rbs"],
-        ["visibility"],
-        ["abs"],
-        ["rbs", "visibility"],
-        ["rbs", "abs"],
-        ["visibility", "abs"],
-        ["abs", "people"],
-        ["rbs", "visibility", "abs", "people"],
-        ["reference"],
+        ("cogs", {"parts": ["rbs"], **COGS}),
+        ("cogs", {"parts": ["abs", "people"], **COGS}),
+        ("cogs", {"parts": ["reference"], **COGS}),
+        ("news_bias", {"levels": ["word"]}),
+        ("biased_prompts", {"levels": ["sentence"]}),
+        ("biasalert", {}),
+        ("biasalert", {"answers_path": "none", "held_out_types": []}),
+        ("biasalert", {"answers_path": FILE, "pairs_path": FILE}),
     ],
-    ids=" ".join,
 )
-def test_every_choice_of_parts_leaves_a_whole_notebook(parts: list[str]) -> None:
-    path = str(ROOT / "README.md")  # any file
-    files = {"answers_path": path, "judgements_path": path, "ratings_path": path}
-    left_out = set(Cogs(parts=parts, **files).left_out())  # type: ignore[arg-type]
-    cells = nbformat.read(ROOT / "notebooks/cogs.ipynb", as_version=4).cells
-    kept = [c for c in cells if not set(c.metadata.get("tags", [])) & left_out]
-    assert undefined([c for c in kept if c.cell_type == "code"]) == set()
-    assert undefined([c for c in cells if c.cell_type == "code"][2:]) != set()
-
-
-@pytest.mark.parametrize("stem", ["news_bias", "biased_prompts"])
-@pytest.mark.parametrize(
-    "kept", [(), ("word",), ("sentence",), ("document",), ("word", "document")]
-)
-def test_every_choice_of_levels_leaves_a_whole_notebook(stem: str, kept: tuple[str, ...]) -> None:
-    left_out = {f"level:{level}" for level in LEVELS if level not in kept} | {"sample"}
+def test_every_choice_of_parts_leaves_a_whole_notebook(stem: str, values: dict[str, Any]) -> None:
+    left_out = set(STUDIES[stem].parameters(**values).left_out())
     cells = nbformat.read(ROOT / f"notebooks/{stem}.ipynb", as_version=4).cells
     code = [cell for cell in cells if cell.cell_type == "code"]
     assert undefined([c for c in code if not set(c.metadata.get("tags", [])) & left_out]) == set()
-
-
-@pytest.mark.parametrize(
-    "given",
-    [
-        {},
-        {"answers_path": "none"},
-        {"held_out_types": [], "repeated_judges": []},
-        {"pairs_path": str(ROOT / "README.md"), "ablation": True},
-        {"answers_path": str(ROOT / "README.md")},
-    ],
-    ids=" ".join,
-)
-def test_every_choice_of_texts_leaves_a_whole_notebook(given: dict[str, Any]) -> None:
-    left_out = set(Biasalert(**given).left_out())
-    cells = nbformat.read(ROOT / "notebooks/biasalert.ipynb", as_version=4).cells
-    code = [cell for cell in cells if cell.cell_type == "code"]
-    assert undefined([c for c in code if not set(c.metadata.get("tags", [])) & left_out]) == set()
+    assert undefined(code[2:]) != set()
 
 
 #: Tags of cells that are in every run.

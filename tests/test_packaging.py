@@ -20,7 +20,6 @@ import dev
 import nbbias
 from nbbias import cli, studies as registry
 from nbbias.params.yaml import parse as parse_yaml
-from nbbias.tables import datasets
 from nbbias.tables.packages import EXTRAS
 from tests.conftest import ROOT
 
@@ -36,13 +35,6 @@ def test_environment_yml_holds_the_set_of_pyproject() -> None:
     declared |= {r for name, rs in extras.items() if name != "all" for r in rs}
     assert {r for r in through_pip if not r.startswith("--")} == declared
     assert f"python {PROJECT['requires-python']}" in environment["dependencies"]
-
-
-def test_extra_all_names_every_other_extra() -> None:
-    extras = PROJECT["optional-dependencies"]
-    (everything,) = extras["all"]
-    named = set(re.findall(r"\[(.*)\]", everything)[0].split(","))
-    assert named == set(extras) - {"all"}
 
 
 def test_constraints_pin_every_declared_package() -> None:
@@ -176,32 +168,6 @@ def test_make_knows_every_verb_and_calls_what_there_is() -> None:
     assert set(re.findall(r"\$\(NBBIAS\) (\w+)", makefile)) <= verbs(cli.app)
 
 
-def test_the_command_line_has_the_verbs_of_users() -> None:
-    assert verbs(cli.app) == {
-        *("run", "measure", "detect", "label", "plan", "generate", "studies", "gate", "list"),
-        *("params", "data"),
-        *("site", "report", "compare", "export", "new", "lab", "kernel"),
-    }
-
-
-def test_figures_of_the_sample_have_csv_twins() -> None:
-    figures = list((ROOT / "figures").rglob("*.svg"))
-    assert figures
-    for figure in figures:
-        for kind in (".csv", ".json", ".png", ".svg"):
-            assert figure.with_suffix(kind).is_file()
-
-
-def test_home_is_the_checkout() -> None:
-    assert registry.home() == ROOT
-
-
-def test_catalogue_lists_each_dataset_once() -> None:
-    table = datasets.catalogue()
-    assert table["name"].is_unique
-    assert table["licence"].notna().all()
-
-
 @pytest.mark.parametrize("stem", registry.STUDIES)
 def test_every_study_is_found_by_tab_and_held_by_the_linter(stem: str) -> None:
     package = registry.STUDIES[stem].parameters.__module__.split(".")[1]
@@ -211,8 +177,3 @@ def test_every_study_is_found_by_tab_and_held_by_the_linter(stem: str) -> None:
     assert f"nbbias.{package}" in re.split(r" \| |\n", "\n".join(floors["layers"]))
     faces = [one["protected_modules"] for one in others if one["type"] == "protected"]
     assert [f"nbbias.{package}.*"] in faces
-
-
-@pytest.mark.parametrize("stem", registry.STUDIES)
-def test_every_study_asks_one_question(stem: str) -> None:
-    assert re.fullmatch(r".+\? \(\w+ \d{4}\)", registry.STUDIES[stem].question)
