@@ -120,14 +120,12 @@ class _Pieces:
         return table[inside], np.bincount(piece[inside], minlength=len(pieces))
 
 
-@cache
-def _cached_pieces() -> _Pieces:
-    return _Pieces()
+_load_pieces = cache(_Pieces)
 
 
 def _tokenize(texts: list[str]) -> tuple[Tokens, list[int]]:
     """Return the tokens of texts, and the numbers of the texts that spaCy has to read itself."""
-    cached = _cached_pieces()
+    cached = _load_pieces()
     words: list[str] = []
     places: list[tuple[int, int]] = []
     sizes = []

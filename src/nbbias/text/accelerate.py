@@ -22,8 +22,6 @@ def is_worth(module: str, *, size: int) -> bool:
     False
     """
     needs, least = _MODULES[module]
-    if size < least or os.environ.get(PLAIN):
-        return False
-    return bool(
-        find_spec("nbbias.fast") and find_spec(f"nbbias.fast.{module}") and find_spec(needs)
-    )
+    names = ("nbbias.fast", f"nbbias.fast.{module}", needs)
+    plain = size < least or bool(os.environ.get(PLAIN))
+    return not plain and all(find_spec(name) for name in names)

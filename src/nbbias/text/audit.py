@@ -34,9 +34,6 @@ NEUTRAL = "neutral"
 #: Names that stand for each group in turn where a sentence names a person of a list.
 NAMES = 3
 
-#: Shipped lists whose words another list holds, too.
-_WITHIN = frozenset(["gender_nonbinary"])
-
 _PERSONS = ("mother", "father", "teacher", "nurse", "lawyer", "doctor", "driver")
 #: Nouns that follow a descriptor in templates, and their plurals.
 NOUNS = {"woman": "women", "man": "men"} | {
@@ -367,7 +364,7 @@ def load_all_lists() -> pd.DataFrame:
     >>> "gender" in set(load_all_lists()["bias"])
     True
     """
-    listed = [bias for bias in lexicons.shipped() if bias not in _WITHIN]
+    listed = [bias for bias in lexicons.shipped() if bias != "gender_nonbinary"]
     return lexicons.expand(lexicons.load_all(listed))
 
 

@@ -118,8 +118,7 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
 
 def _faults(table: pd.DataFrame) -> list[str]:
     lacking = (table[["group", "term"]].fillna("") == "").any(axis=1)
-    rows = "row lacks" if lacking.sum() == 1 else "rows lack"
-    faults = [f"{lacking.sum()} {rows} a group or term"] if lacking.any() else []
+    faults = [f"rows without a group or term: {lacking.sum()}"] if lacking.any() else []
     table = table[~lacking]
     faults += [
         f"no group can be called {name!r}: it is {meaning}"

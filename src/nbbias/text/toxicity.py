@@ -32,9 +32,6 @@ AUTO, OFFLINE = "auto", "offline"
 #: What Detoxify needs to be installed.
 PACKAGES = ("detoxify",)
 
-#: What `auto` looks for in the cache of Hugging Face: its model, a config and a tokenizer.
-_BASE, _CONFIG, _TOKENIZERS = "bert-base-uncased", "config.json", ("tokenizer.json", "vocab.txt")
-
 Predict = Callable[[Sequence[str]], np.ndarray]
 
 
@@ -79,8 +76,9 @@ def choose(scorer: str = AUTO) -> str:
         return OFFLINE
     from huggingface_hub import try_to_load_from_cache
 
-    cached = partial(try_to_load_from_cache, _BASE)
-    config, *tokenizers = (isinstance(cached(name), str) for name in (_CONFIG, *_TOKENIZERS))
+    cached = partial(try_to_load_from_cache, "bert-base-uncased")
+    files = ("config.json", "tokenizer.json", "vocab.txt")
+    config, *tokenizers = (isinstance(cached(name), str) for name in files)
     return "original" if config and any(tokenizers) else OFFLINE
 
 
