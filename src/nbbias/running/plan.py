@@ -242,6 +242,8 @@ def combine_values(
 
 
 def _combinations_of_file(path: Path, assignments: Sequence[str]) -> list[dict[str, Any]]:
+    if not assignments:
+        return [{}]
     try:
         model = studies.study(studies.read(path)[0]).parameters
     except NbbiasError:  # reported where the run is planned
