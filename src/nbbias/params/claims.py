@@ -38,10 +38,10 @@ def claims_sha256(claims: Sequence[Claim]) -> str:
 
     Examples
     --------
-    >>> one = {"measure": "rbs", "statistic": "rbs"}
-    >>> claims_sha256([one]) == claims_sha256([dict(reversed(one.items()))])
+    >>> claim = {"measure": "rbs", "statistic": "rbs"}
+    >>> claims_sha256([claim]) == claims_sha256([dict(reversed(claim.items()))])
     True
-    >>> claims_sha256([one]) == claims_sha256([])
+    >>> claims_sha256([claim]) == claims_sha256([])
     False
     """
     return hash_json(list(claims))
@@ -70,7 +70,7 @@ def claim_breaches(
         problems = [*_of_keys(claim), *_of_statistic(claim, statistics)]
         if claim in claims[: number - 1]:
             problems.append("stands twice")
-        breaches += [f"{number}: {one}" for one in problems]
+        breaches += [f"{number}: {problem}" for problem in problems]
     return breaches
 
 

@@ -103,8 +103,8 @@ def relocate(
     """
 
     def write(_: str, path: str, kind: str) -> str:
-        named = kind == "name or folder" and not os.path.lexists(start / path)
-        return path if named else tables.written_from(path, start=start, to=to)
+        is_name = kind == "name or folder" and not os.path.lexists(start / path)
+        return path if is_name else tables.written_from(path, start=start, to=to)
 
     return map_paths(model, values, write)
 
@@ -172,18 +172,15 @@ _PATHS = ("file", "file or none", "new file", "name or folder")
 
 def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> list[str]:
     name = ".".join(str(part) for part in error["loc"])
-    kind, given = error["type"], error["input"]
+    kind, value = error["type"], error["input"]
     if kind == "extra_forbidden":
-        pointed = f" See `nbbias params {listed}`" if listed else ""
-        return [
-            f"{name}: unknown parameter; {tables.closest_match(name, model.model_fields)}{pointed}"
-        ]
+        hint = tables.closest_match(name, model.model_fields)
+        more = f" See `nbbias params {listed}`" if listed else ""
+        return [f"{name}: unknown parameter; {hint}{more}"]
     if kind == "value_error":  # whose arguments are all that is wrong
-        return [
-            f"{name}: {sentence}" if name else str(sentence)
-            for sentence in error["ctx"]["error"].args
-        ]
-    return [f"{name}: {error['msg'].lower()}, but got {shorten(given)}{_yaml_hint(kind, given)}"]
+        prefix = f"{name}: " if name else ""
+        return [f"{prefix}{sentence}" for sentence in error["ctx"]["error"].args]
+    return [f"{name}: {error['msg'].lower()}, but got {shorten(value)}{_yaml_hint(kind, value)}"]
 
 
 #: Mistakes that are named one by one; a message has room for these and the number of the others.
@@ -207,11 +204,11 @@ def shorten(value: object) -> str:
         return "a number of thousands of digits"
 
 
-def _yaml_hint(kind: str, given: object) -> str:
+def _yaml_hint(kind: str, value: object) -> str:
     """Say what to write where a plain word is of another type than its parameter."""
-    if kind in {"string_type", "literal_error"} and not isinstance(given, str):
+    if kind in {"string_type", "literal_error"} and not isinstance(value, str):
         return " (YAML reads that as another type than text; put it in quotes)"
-    if kind == "bool_type" and shorten(given).lower() in {"'yes'", "'no'", "'on'", "'off'"}:
+    if kind == "bool_type" and shorten(value).lower() in {"'yes'", "'no'", "'on'", "'off'"}:
         return " (write true or false)"
     return ""
 

@@ -193,11 +193,12 @@ def match_columns(
     spellings = Counter(map(_fold, columns))
     unique = {_fold(column): column for column in columns if spellings[_fold(column)] == 1}
     exact = {column: column for column in columns}
-    for known, fold in ((exact, str), (unique, _fold)):
+    for columns_by_name, fold in ((exact, str), (unique, _fold)):
         for also in (False, True):
             for name in [name for name in form if name not in {**matches, **assigned}]:
                 words = form[name].also if also else (name,)
-                free = [known[fold(word)] for word in words if fold(word) in known]
+                spelled = [fold(word) for word in words if fold(word) in columns_by_name]
+                free = [columns_by_name[word] for word in spelled]
                 free = [column for column in free if column not in matches.values()]
                 matches |= {name: free[0]} if free else {}
     return matches

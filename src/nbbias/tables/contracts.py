@@ -257,8 +257,8 @@ def _faults(*rules: tuple[pd.Series, str]) -> list[str]:
     for failed, error in rules:
         rows = np.flatnonzero(failed) + 1
         if len(rows):
-            named = ", ".join(map(str, rows[:3])) + (", …" if len(rows) > 3 else "")
-            faults.append(f"{error} (row {named})")
+            examples = ", ".join(map(str, rows[:3])) + (", …" if len(rows) > 3 else "")
+            faults.append(f"{error} (row {examples})")
     return faults
 
 

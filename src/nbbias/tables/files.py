@@ -101,7 +101,7 @@ def refuse_target(path: Path, *, force: bool = False, inputs: Iterable[Path] = (
         status = path.lstat()
     except FileNotFoundError:
         return
-    if any(os.path.realpath(path) == os.path.realpath(one) for one in inputs):
+    if any(os.path.realpath(path) == os.path.realpath(file) for file in inputs):
         raise NbbiasError(str(path), "is what is read; name another file to be written")
     if not stat.S_ISREG(status.st_mode):
         raise NbbiasError(str(path), "is no regular file (a link, a pipe or a device)")
@@ -120,7 +120,7 @@ def regular_files(folder: Path, *patterns: str) -> list[Path]:
     whole = folder.resolve()
     return sorted(
         path
-        for path in {one for pattern in patterns for one in folder.glob(pattern)}
+        for path in {file for pattern in patterns for file in folder.glob(pattern)}
         if path.is_file() and path.resolve() == whole / path.relative_to(folder)
     )
 
@@ -184,7 +184,7 @@ def save_table(table: pd.DataFrame, name: str, *, out: Path) -> pd.DataFrame:
     Examples
     --------
     >>> with tempfile.TemporaryDirectory() as out:
-    ...     kept = save_table(pd.DataFrame({"n": [1]}), "counts", out=Path(out))
+    ...     _ = save_table(pd.DataFrame({"n": [1]}), "counts", out=Path(out))
     ...     sorted(path.name for path in Path(out, "tables").iterdir())
     ['counts.csv', 'counts.parquet']
     """
