@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from io import BytesIO
 from pathlib import Path
 
@@ -123,7 +124,8 @@ def test_every_fold_and_tab_of_explorers_opens_and_fits(page: Page, runs: Path) 
 
 
 def test_two_runs_are_compared(page: Page, runs: Path, tmp_path: Path) -> None:
-    target = compare.write([runs / "cogs" / "sample"] * 2, tmp_path / "compare.html")
+    again = Path(shutil.copytree(runs / "cogs" / "sample", tmp_path / "again"))
+    target = compare.write([runs / "cogs" / "sample", again], tmp_path / "compare.html")
     heard = opened(page, target)
     assert (heard.requests, heard.complaints) == ([], [])
     assert page.evaluate(TOO_WIDE) <= 0 and page.evaluate(UNDRAWN) == 0

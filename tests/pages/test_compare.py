@@ -95,7 +95,7 @@ def test_the_command_wants_two_finished_runs_of_one_study(tmp_path: Path, comman
     done = command("compare", *folders, "--out", target)
     assert done.returncode == 2 and "--force" in done.stderr
     for wrong, message in (
-        (folders[:1], "two runs or more"),
+        (folders[:1] * 2, "two runs or more"),
         ([folders[0], tmp_path], "no finished run"),
         ([folders[0], cogs], "runs of one study are compared"),
     ):

@@ -37,6 +37,7 @@ def write(folders: Sequence[Path], target: Path) -> Path:
     NbbiasError
         There are fewer than two folders, one holds no finished run, or their studies differ.
     """
+    folders = list(dict.fromkeys(folders))
     if len(folders) < 2:
         raise NbbiasError("compare", "needs the folders of two runs or more")
     read = [changes.read(folder) for folder in folders]
