@@ -224,8 +224,8 @@ def markdown(result: Gate) -> str:
     Examples
     --------
     >>> rows = pd.DataFrame(columns=["verdict", "name", "text"])
-    >>> print(markdown(Gate("llmbi/new", "Not worse.", rows, 0, [])).splitlines()[2])
-    Not worse.
+    >>> markdown(Gate("llmbi/new", "Not worse", rows, 0, [])).splitlines()[:3]
+    ['## nbbias gate', '', 'Not worse']
     """
     columns = zip(*(result.rows[name] for name in ("verdict", "name", "text")), strict=True)
     table = [
