@@ -23,7 +23,7 @@ MODEL = "openai-api/fake/judge"
 QUICK: dict[str, Any] = {
     "first_wait": 0.01,
     "max_retries": 0,
-    "attempt_timeout": 2,
+    "attempt_timeout": 60,
     "concurrency": 4,
 }
 
@@ -48,7 +48,7 @@ def reply(prompt: str) -> str:
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeOpenAI]:
     monkeypatch.setenv("FAKE_API_KEY", KEY)
-    with FakeOpenAI(hang=4.0, reply=reply) as one:
+    with FakeOpenAI(reply=reply) as one:
         yield one
 
 
