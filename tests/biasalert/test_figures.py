@@ -233,7 +233,8 @@ def test_differences_pairs_and_errors_are_written_with_their_counts() -> None:
     (dialect,) = sentences.dialect(rows)
     assert dialect.endswith("(N = 25 pairs).")
     heading = sentences.erring(rows, judge="simulated judge")
-    worst = rows[rows["statistic"] == "miss_rate"].sort_values("estimate").iloc[-1]
+    misses = rows[(rows["statistic"] == "miss_rate") & rows["estimate"].notna()]
+    worst = misses.loc[misses["estimate"].idxmax()]
     assert f"misses on {worst['dimension']} ({worst['estimate']:.0%})" in heading
     silent = judgements([None] * len(checks), text_id=list(checks["text_id"]))
     assert sentences.dialect(errors.estimates(silent)) == []
