@@ -223,7 +223,7 @@ def anova_checks(
         rng=np.random.default_rng(seed),
     )
     shapiro = stats.shapiro(np.concatenate([group - group.mean() for group in repeated]))
-    with np.errstate(invalid="ignore"):  # of pairs alone
+    with np.errstate(divide="ignore", invalid="ignore"):  # of pairs alone
         levene = stats.levene(*repeated)
     tests = [shapiro, levene, stats.bartlett(*repeated), stats.kruskal(*groups)]
     checks["statistic_value"] = [float(test.statistic) for test in (*tests, permuted)]
