@@ -26,7 +26,7 @@ def corpus(texts: int, *, kinds: int = 12, seed: int = 0) -> Sparse2Corpus:
     return Sparse2Corpus(csr_matrix(np.array(rows, np.float32)), documents_columns=False)
 
 
-@pytest.mark.parametrize("topics", [2, 5, 6, 40])
+@pytest.mark.parametrize("topics", [5, 40])
 def test_training_is_gensims(topics: int) -> None:
     bags = corpus(150, seed=topics)
     how = {"num_topics": topics, "id2word": NAMES, "passes": 3, "chunksize": 64, "eval_every": None}

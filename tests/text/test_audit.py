@@ -203,7 +203,7 @@ def test_templates_are_several_hundred_and_each_names_its_group_alone(filled: pd
     assert filled["template"].nunique() >= 300
     assert filled["text"].str.match(r"[A-Z].*[.]$").all()
     assert not filled["text"].str.contains(r"[{}]|\ba [aeio]|\ban [^aeiouh]", case=False).any()
-    some = filled[filled["template"] % 3 == 0]
+    some = filled[filled["template"] % 6 == 0]
     texts = some.drop_duplicates("text").reset_index(drop=True)
     lexicon = lexicons.expand(lexicons.load_all(lexicons.shipped()))
     matches = annotate.annotate(texts["text"], lexicon)[1]
