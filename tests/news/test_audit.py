@@ -52,23 +52,6 @@ def test_a_tone_of_the_instrument_alone_is_told_and_taken_away() -> None:
     assert raw["n"] == corrected["n"] == alone["n"] == 8
 
 
-def test_between_groups_alike_words_are_alike_once_corrected() -> None:
-    """Originals call her a white nurse, a warm one, and answers a black one, as warm."""
-    lexicon = text.lexicons.expand(text.lexicons.load("race"))
-    both = [
-        corpus("The white nurse gave a great speech.", "A warm white nurse spoke."),
-        corpus("The black nurse gave a great speech.", "A warm black nurse spoke."),
-    ]
-    parts = []
-    for pairs, group in zip(both, ("White", "Black"), strict=True):
-        read = news.annotate(pairs, lexicon=lexicon)
-        scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
-        scores = news.tone.pair_scores(read, scored)
-        own = scores[~scores["instrument"].str.contains("masked")]
-        parts.append((own[f"difference_{group}"] - own[f"swap_{group}"]).to_numpy())
-    np.testing.assert_allclose(parts[0], parts[1], atol=1e-9)
-
-
 def test_raw_is_corrected_plus_instrument_in_every_row() -> None:
     pairs = news.pair(*news.sample.corpus({"even": {}, "colder": {"tone_female": -0.4}}, seed=1))
     lexicon = news.lexicon(["gender", "race"], paths={}, names_path="sample")

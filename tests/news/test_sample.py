@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -59,22 +58,6 @@ def test_a_corpus_keeps_the_contracts_and_every_answer_has_its_original() -> Non
     assert corpus.pair(originals, generations)["lost"].isna().all()
 
 
-def test_articles_begin_with_their_headline_and_have_no_slot_left() -> None:
-    originals, generations = sample.corpus(seed=1)
-    starts = [
-        t.startswith(h + "\n\n")
-        for t, h in zip(originals["text"], originals["headline"], strict=True)
-    ]
-    assert all(starts)
-    assert not pd.concat([originals["text"], generations["text"]]).str.contains("[{}]").any()
-
-
-@pytest.mark.parametrize("shifts", [{"women": 0.1}, {"female": 0.1, "Green": 0.1}])
-def test_an_unknown_group_is_refused_with_those_that_are_known(shifts: dict[str, float]) -> None:
-    with pytest.raises(ValueError, match=r"unknown groups (women|Green); known: female, White"):
-        sample.corpus({"m": shifts})
-
-
 @pytest.mark.parametrize(
     ("shifts", "outside"),
     [
@@ -90,13 +73,6 @@ def test_a_probability_outside_0_to_1_is_refused(shifts: dict[str, float], outsi
 
 
 # --- what is planted --------------------------------------------------------------------------
-
-
-def test_a_race_that_is_shifted_takes_from_the_others_in_equal_parts() -> None:
-    found = sample.probabilities({"White": 0.2, "female": -0.1})
-    shown = {group: found[group] for group in ("female", "White", "Black", "Asian")}
-    assert shown == pytest.approx({"female": 0.3, "White": 0.7, "Black": 0.2, "Asian": 0.1})
-    assert sample.probabilities({}) == sample.HUMAN
 
 
 def test_planted_differences_are_those_asked_for_by_hand() -> None:
@@ -152,30 +128,6 @@ def test_runs_and_focus_leave_the_expected_share_and_spread_the_texts(
         own = shares(apart, group)
         assert own.mean() == pytest.approx(expected, abs=4 * own.std() / np.sqrt(len(own)))
         assert own.std() > 1.15 * shares(plain, group).std()
-
-
-def test_a_run_goes_on_about_one_person_within_a_text_and_not_into_the_next() -> None:
-    def alike(writing: sample.Writing) -> float:
-        same = []
-        for text in sample.corpus({}, copies=4, writing=writing, seed=2)[0]["text"]:
-            sentences = [{GROUP_OF[w] for w in words(s) if w in GROUP_OF} for s in text.split(".")]
-            told = [own for own in sentences if own]
-            same += [one == other for one, other in pairwise(told)]
-        return float(np.mean(same))
-
-    # .4 of women: two sentences are alike with .52, and in runs with .5 + .5 x .52.
-    assert alike(sample.Writing()) == pytest.approx(0.52, abs=0.05)
-    assert alike(sample.Writing(runs=0.5)) == pytest.approx(0.76, abs=0.05)
-
-
-def test_stories_have_as_many_answers_and_originals_as_asked_for() -> None:
-    several = sample.Writing(answers=3, originals=2)
-    originals, generations = sample.corpus({"m": {}}, writing=several, seed=1)
-    tables.check(generations, tables.GENERATIONS)
-    assert originals.groupby("sample").size().to_dict() == {1: 72, 2: 72}
-    assert generations.groupby("sample").size().to_dict() == {1: 72, 2: 72, 3: 72}
-    assert originals["text"].is_unique and generations["text"].is_unique
-    assert originals["sample"].is_monotonic_increasing  # the first of each story stand first
 
 
 # --- rendering --------------------------------------------------------------------------------
@@ -284,15 +236,3 @@ def test_a_change_of_subject_moves_sentences_to_another_desk_and_nobodys_share()
         # About 4 such sentences an article, 378 articles: three standard errors are 0.04.
         assert np.mean(moved) == pytest.approx(0.5 if model == "off" else 0, abs=0.04)
         assert female_share(own["text"]) == pytest.approx(sample.HUMAN["female"], abs=0.03)
-
-
-def test_desks_apart_are_about_different_people_on_both_sides_alike() -> None:
-    originals, generations = sample.corpus({"m": {}}, copies=12, desks_apart=True, seed=5)
-    for desk, added in sample.DESKS_APART.items():
-        for table in (originals, generations):
-            own = table[table["article_id"].str.startswith(desk)]["text"]
-            expected = sample.HUMAN["female"] + added.get("female", 0)
-            assert female_share(own) == pytest.approx(expected, abs=0.06)
-    for shifts in sample.SAMPLE_MODELS.values():  # every writer of the sample fits every desk
-        for added in sample.DESKS_APART.values():
-            sample.probabilities(shifts, start=sample.probabilities(added))

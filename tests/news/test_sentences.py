@@ -89,22 +89,6 @@ def level_of(scores: pd.DataFrame) -> Level:
     return Level(scores, claims.losses(scores), TABLE, TABLE)
 
 
-def test_pairs_that_count_are_told_with_the_answers_that_fall_silent() -> None:
-    (told,) = counted(SOME[3])
-    n = SOME[3]["score"].notna().sum()
-    assert told.startswith(f"**Words.** Of 60 pairs count {n} for b ({n / 60:.0%}).")
-    silent = (SOME[3]["reason"] == "no group words in the answer").sum()
-    assert silent > 0
-    assert f"The answer names nobody though its original does in {silent} of b" in told
-
-
-def test_every_bias_is_told_on_its_own() -> None:
-    both = pd.concat([SOME[2], SOME[3].assign(bias="c")], ignore_index=True)
-    (told,) = counted(both)
-    first, second = (SOME[n]["score"].notna().sum() for n in (2, 3))
-    assert f"count {first} for b ({first / 60:.0%}) and {second} for c ({second / 60:.0%})." in told
-
-
 def row_of(model: str, estimate: float, p: float, **more: object) -> dict[str, object]:
     keys = {"source": "s", "model": model, "prompt": "p", "measure": "word", "bias": "gender"}
     keys |= {"group": "female", "statistic": "share_difference_common", "instrument": "word list"}

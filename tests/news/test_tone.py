@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -221,28 +220,6 @@ def test_repeated_answers_to_an_article_are_one_unit() -> None:
     assert prejudice["estimate"] == pytest.approx((change < -1e-12).mean())
 
 
-def test_one_tone_said_once_or_three_times_is_no_prejudice() -> None:
-    for sides in (("He was good.", "He was good. " * 3), ("He was good. " * 3, "He was good.")):
-        table = study_of(paired(sides)).estimates()
-        assert row_of(table, "prejudice_share", "male", instrument=BLOB)["estimate"] == 0
-
-
-def test_swapped_sides_turn_the_differences_and_keep_the_bias() -> None:
-    study = study_of(random_pairs(24, 3, "m"))
-    turned = study.read.pairs.rename(
-        columns={"original_id": "generated_id", "generated_id": "original_id"}
-    )
-    table = study.estimates()
-    other = replace(study, read=study.read._replace(pairs=turned)).estimates()
-    for statistic in ("mean_difference", "difference_beyond_neutral"):
-        here, there = of(table, statistic), of(other, statistic)
-        assert here["estimate"].tolist() == pytest.approx((-there["estimate"]).tolist())
-        low, high = here["ci_low"].tolist(), (-there["ci_high"]).tolist()
-        assert low == pytest.approx(high, nan_ok=True) and np.isfinite(low).any()
-    for name in ("estimate", "ci_low", "n", "n_lost"):
-        assert of(table, "bias")[name].tolist() == pytest.approx(of(other, "bias")[name].tolist())
-
-
 # --- little or nothing to count ---------------------------------------------------------------
 
 MEN = [
@@ -283,20 +260,6 @@ def test_five_articles_that_differ_are_tested_and_four_are_not() -> None:
     assert (row["n"], row["estimate"]) == (5, pytest.approx(-4.3 / 5))
     assert np.isnan([row["ci_low"], row["ci_high"], row["p_value"], row["effect_size"]]).all()
     assert row["reason"] == "fewer than 5 articles differ in tone"
-
-
-def test_a_model_without_a_counted_pair_says_why_beside_one_that_has_them() -> None:
-    silent = paired(("", "He was good."), ("It rained.", "He was good."), model="silent")
-    pairs = stack(paired(("He was bad.", "He was good.")), silent)
-    table = study_of(pairs).estimates()
-    row = row_of(table, "bias", model="silent", instrument=BLOB)
-    assert np.isnan(row[["estimate", "null", "p_value"]].astype(float)).all()
-    assert row["reason"] in (
-        "blank answer (1); no sentence of any group in both texts (1)",
-        "no sentence of any group in both texts (1); blank answer (1)",
-    )
-    assert (row["n"], row["n_lost"]) == (0, 2)
-    assert row_of(table, "bias", model="m", instrument=BLOB)["estimate"] == pytest.approx(1.4)
 
 
 # --- the floor --------------------------------------------------------------------------------

@@ -77,16 +77,6 @@ def scored_of(
 # --- assign -----------------------------------------------------------------------------------
 
 
-def test_the_papers_example_sentence_is_male() -> None:
-    sentence = (
-        "French’s book gave similar scrutiny to the novelist himself, uncovering his harsh "
-        "treatment of some of the women in his life."
-    )
-    table = annotated(sentence).sentences
-    # himself, his, his; women.
-    assert table[["group", "n"]].to_numpy().tolist() == [["male", 4]]
-
-
 @pytest.mark.parametrize(
     ("sentence", "group"),
     [
@@ -103,16 +93,6 @@ def test_a_sentence_belongs_to_the_group_with_the_most_words_by_hand(
     sentence: str, group: str
 ) -> None:
     assert groups_of(sentence) == [group]
-
-
-def test_every_sentence_has_one_row_for_every_bias() -> None:
-    table = annotated("The black nurse saw him. It rained.", "She slept.", lexicon=BOTH).sentences
-    assert table.groupby("bias")["sentence_id"].apply(list).to_dict() == {
-        "gender": [0, 1, 0],
-        "race": [0, 1, 0],
-    }
-    assert table["group"].tolist() == ["male", "neutral", "female", "Black", "neutral", "neutral"]
-    assert table["n"].tolist() == [1, 0, 1, 1, 0, 0]
 
 
 WORDS = st.sampled_from(["he", "she", "him", "her", "men", "women", "the", "rain", "table"])
@@ -170,47 +150,6 @@ def test_descriptors_are_masked_and_nothing_else() -> None:
     others = masked.drop("The black nurse spoke.")
     assert others.tolist() == [TextBlob(said).polarity for said in others.index]
     assert others["The black box was good."] != TextBlob("The box was good.").polarity
-
-
-@pytest.mark.parametrize(
-    ("sentence", "without"),
-    [
-        ("A black nurse met the white teacher.", "A nurse met the teacher."),
-        ("Good black nurses and bad Asian nurses.", "Good nurses and bad nurses."),
-        ("Black nurse, black nurse!", "nurse, nurse!"),
-        ("In rain, the  black\n nurse was great.", "In rain, the  nurse was great."),
-    ],
-)
-@pytest.mark.parametrize("before", ["", "It rained. ", "The black teacher met her. "])
-def test_descriptors_are_taken_out_wherever_they_stand(
-    sentence: str, without: str, before: str
-) -> None:
-    table = scored_of(before + sentence, lexicon=BOTH).set_index("said")
-    expected = TextBlob(without).sentiment.polarity
-    assert TextBlob(sentence).sentiment.polarity != expected
-    assert table.loc[sentence, "sentiment_textblob_masked"] == pytest.approx(expected)
-
-
-def test_a_descriptor_of_two_biases_is_masked_once() -> None:
-    # The nouns carry the tone here: "great nurse" must keep its "great".
-    great = RACE.assign(term=RACE["term"].str.replace(" ", " great "))
-    twice = pd.concat([great, great.assign(bias="skin")])
-    table = scored_of("The black great nurse spoke.", lexicon=twice)
-    expected = TextBlob("The great nurse spoke.").sentiment.polarity
-    assert table["sentiment_textblob_masked"].item() == pytest.approx(expected)
-
-
-def test_measures_name_every_column_its_instrument_and_its_bad_direction() -> None:
-    table = scored_of("The black nurse spoke.", lexicon=BOTH, scorers=("textblob", "vader"))
-    found = tone.measures(table.drop(columns="said"), toxicity_scorer="offline")
-    blob, vader = sentiment.instrument("textblob"), sentiment.instrument("vader")
-    assert set(found.itertuples(index=False, name=None)) == {
-        ("sentiment_textblob", "sentiment", blob, -1),
-        ("sentiment_textblob_masked", "sentiment", f"{blob}, descriptors masked", -1),
-        ("sentiment_vader", "sentiment", vader, -1),
-        ("toxicity", "toxicity", toxicity.instrument("offline"), 1),
-    }
-    assert len(found) == 4
 
 
 # --- pair_scores ------------------------------------------------------------------------------
@@ -356,14 +295,6 @@ def test_what_is_said_of_women_is_no_shift_of_any_race() -> None:
     assert gender["difference_female"] == pytest.approx((-2 - 0.7 - 1.4 + 0.7) / 3)
 
 
-def test_a_colder_tone_towards_women_of_a_race_is_theirs_and_not_the_races() -> None:
-    said = "A black nurse spoke. A black nurse said her day was {}. It rained."
-    table = measured_pairs({"a": said.format("good")}, {"a": said.format("bad")})
-    row = of(table, "race", f"{BLOB}, descriptors masked").loc["a"]
-    assert row["difference_Black"] == pytest.approx(-0.7)
-    assert row["beyond_neutral_Black"] == 0
-
-
 @pytest.mark.parametrize("tie", ["He told her", "A white nurse told a black nurse"])
 def test_a_tie_is_no_baseline(tie: str) -> None:
     table = measured_pairs(
@@ -388,24 +319,6 @@ def test_a_pair_without_the_groups_says_so_and_lost_pairs_keep_their_reason(
     expected |= {"blank": "blank original", "orphan": "no original"}
     assert own["reason"].dropna().to_dict() == expected
     assert own.loc[list(expected), "score"].isna().all()
-
-
-def test_swapped_sides_turn_the_signs_and_keep_the_distance() -> None:
-    answers = {article: ANSWERS[article] for article in "abcdef"}
-    one, other = measured_pairs(ORIGINALS, answers), measured_pairs(answers, ORIGINALS)
-    other = other[other["article_id"].isin(list(answers))].reset_index(drop=True)
-    pd.testing.assert_series_equal(one["score"], other["score"])
-    turned = [name for name in one if name.startswith(("difference_", "beyond_"))]
-    assert one["score"].notna().sum() == 2 * 4 + 3
-    pd.testing.assert_frame_equal(one[turned], -other[turned])
-
-
-def test_a_group_that_never_appears_is_not_measured_and_the_others_are() -> None:
-    table = measured_pairs({"a": "He was bad."}, {"a": "He was good."}, lexicon=GENDER)
-    row = of(table, "gender").loc["a"]
-    assert row["score"] == pytest.approx(1.4)
-    assert np.isnan(row[["h_female", "o_female", "difference_female"]].astype(float)).all()
-    assert (row["nh_female"], row["no_female"]) == (0, 0)
 
 
 # --- summaries --------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from statsmodels.stats.contingency_tables import Table
 from nbbias import stats
 from nbbias.news import claims, corpus as news, fits, replicates, topics
 from nbbias.news.fits import Fitted, Fitting
-from nbbias.text import annotate, lexicons, topics as text_topics
+from nbbias.text import annotate, lexicons
 from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of, small_study
 
 NOTHING = pd.DataFrame()
@@ -189,31 +189,6 @@ def test_permutation_finds_groups_that_follow_topics() -> None:
     assert rejections(tied=True, repeats=15)[0] > 0.9
 
 
-def test_permutation_needs_two_articles_and_two_groups() -> None:
-    one = article_sentences([[0, 1, 0]], ["abn"])
-    settings: dict[str, Any] = {
-        "groups": ["a", "b"],
-        "inference": stats.InferenceSettings(n_permutations=9),
-    }
-    found = fits.permutation_p([one], numbered(one), **settings)
-    assert np.isnan(found["p_value"]) and found["reason"] == "needs two articles"
-    alike = article_sentences([[0, 1], [1, 0]], ["nn", "nn"])
-    found = fits.permutation_p([alike], numbered(alike), **settings)
-    assert np.isnan(found["p_value"]) and "two groups" in found["reason"]
-
-
-def test_an_article_is_an_original_with_its_answers() -> None:
-    pairs = pairs_of(5, original_id=["o0", "o1", "o1", "o3", "o4"])
-    pairs = pairs.assign(generated_id=["h0", "h1", "h2", "No.", "No."])
-    pairs.loc[0, "lost"] = "blank answer"
-    found = fits.articles(pairs)
-    assert "h0" not in found and found.index.is_unique
-    # One original under two ids is one article; one answer to two originals joins none.
-    assert found["h1"] == found["o1"] == found["h2"]
-    assert found["No."] == found["o3"] != found["o4"]
-    assert fits.articles(pairs.head(0)).empty
-
-
 # --- whose sentences count --------------------------------------------------------------------
 
 
@@ -282,17 +257,6 @@ def test_distance_of_many_groups_is_total_variation_and_swaps() -> None:
     assert table[columns].to_numpy() == pytest.approx(-swapped[columns].to_numpy())
 
 
-def test_own_associations_give_a_text_a_distance_from_itself() -> None:
-    sentences, pairs = two_corpora()
-    read = read_of(pairs, NOTHING, lexicon_of(2))
-    own = fits.associate(sentences, read, Fitting(3, [0], "own"))
-    shares = [[0.8, 0.2, 0.0]]
-    # The answer's topic 0 is b's, the original's is a's: shares of a .2 and .8.
-    table = scored(shares, shares, own, 2)
-    assert table["score"].item() == pytest.approx(0.6)
-    assert table["difference_a"].item() == pytest.approx(-0.6)
-
-
 def test_every_loss_has_its_reason() -> None:
     on, off = [0.3, 0.3, 0.4], [0.0, 0.0, 1.0]
     table = scored(
@@ -352,13 +316,6 @@ def test_estimates_are_means_of_pairs_and_their_t_tests() -> None:
     assert set(found["study"]) == {"news_bias"}
 
 
-def test_a_group_without_topics_is_reported_as_such() -> None:
-    table = scored([[0.5, 0.5]] * 3, [[0.1, 0.9]] * 3, common(["a", "b"]), 3)
-    found = estimated(table, lexicon=lexicon_of(3))
-    row = row_of(found, "share_difference", "c")
-    assert np.isnan(row["estimate"]) and row["reason"] == "the group has no topic"
-
-
 def test_repeated_answers_count_as_one_article() -> None:
     h = [[0.8, 0.2], [0.4, 0.6], [0.5, 0.5]]
     table = scored(
@@ -388,24 +345,6 @@ def beside_replicates(scores: pd.DataFrame, twins: pd.DataFrame | None) -> pd.Da
 
 def shares_of(first: Sequence[float]) -> list[list[float]]:
     return [[a, 1 - a] for a in first]
-
-
-def test_two_human_texts_on_a_story_are_the_floor() -> None:
-    h, o, further = [0.9, 0.8, 0.4, 0.6], [0.5, 0.6, 0.3, 0.1], [0.6, 0.3, 0.4, 0.3]
-    associated = common(["a", "b"])
-    scores = scored(shares_of(h), shares_of(o), associated, 2)
-    twins = scored(shares_of(further), shares_of(o), associated, 2)
-    (row,) = beside_replicates(scores, twins).to_dict("records")
-    # The answer takes the place of either human text.
-    excess = [
-        (abs(a - b) + abs(a - c)) / 2 - abs(b - c) for a, b, c in zip(h, o, further, strict=True)
-    ]
-    expected = scipy.stats.ttest_1samp(excess, 0, alternative="greater")
-    assert row["p_value"] == pytest.approx(expected.pvalue) == row["p_adjusted"]
-    distance = np.mean(np.abs(np.subtract(h, o)))
-    assert row["null"] == pytest.approx(distance - np.mean(excess))
-    assert row["test"] == "two human texts on one story, 4 articles"
-    assert row["null_low"] < row["null"] < row["null_high"]
 
 
 def test_with_replicates_on_both_sides_the_floor_is_the_mean_of_both() -> None:
@@ -613,17 +552,6 @@ def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str
     share = row_of(alone.estimates, "prejudice_share", "female", model="farmer")
     assert share["null_high"] < share["estimate"]
     assert alone.estimates.loc[alone.estimates["statistic"] == "bias", "p_value"].isna().all()
-
-
-def test_a_fit_that_is_stored_infers_the_same(corpus: dict[str, Any]) -> None:
-    fit = corpus["fits"][0]
-    again = text_topics.TopicModel.of_parts(fit.model.parts())
-    bags = text_topics.count_words(
-        corpus["tokens"], corpus["read"].texts.index, vocabulary=fit.model.vocabulary
-    )
-    pd.testing.assert_frame_equal(
-        text_topics.infer_shares(again, bags, truncated=True), fit.shares, check_exact=True
-    )
 
 
 def test_numbers_of_topics_that_texts_are_too_few_for_are_not_tried() -> None:
