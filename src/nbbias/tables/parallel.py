@@ -11,6 +11,7 @@ import functools
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, TypeVar, get_args
@@ -155,7 +156,7 @@ def map_chunks(
     version = measuring_version(function.__module__)
     # One tuple a task: joblib scatters larger arguments over dask's workers, and what lies on a
     # worker that dies would be lost.
-    tasks = ((function, (chunk, *args), cache, version) for chunk in steps)
+    tasks = ((function, (chunk, *args), cache, version, os.getpid()) for chunk in steps)
     with joblib.parallel_config(**config):
         return list(joblib.Parallel(batch_size=1)(joblib.delayed(_work)(task) for task in tasks))
 
@@ -188,14 +189,28 @@ def _client(scheduler: str) -> Any:
 _LOCK = threading.Lock()
 
 
-def _work(task: tuple[Callable[..., T], tuple[Any, ...], str, str]) -> T:
+def _work(task: tuple[Callable[..., T], tuple[Any, ...], str, str, int]) -> T:
     """Make one chunk in a worker, which starts no workers of its own."""
-    function, args, cache, version = task
+    function, args, cache, version, notebook = task
+    if os.getppid() == notebook:
+        _end_with(notebook)
     if measuring_version(function.__module__) != version:
         reason = "a worker has other versions of nbbias, Python or packages than this machine"
         raise DataError(function.__module__, f"{reason}; numbers would depend on the worker")
     with _LOCK, set_environment(**{WORKERS: "1", ENGINE: "loky"}):
         return load_or_call(function, args, folder=cache)
+
+
+@functools.cache
+def _end_with(parent: int) -> None:
+    """End this worker soon after its parent was killed: loky's would live on for minutes."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 # --- threads ----------------------------------------------------------------------------------
