@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import gc
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from nbbias.asking import call, plan as plans
-from nbbias.asking.loop import Tally
+from nbbias.asking import call
 from nbbias.params import REDACTED
-from nbbias.running import generation
 from nbbias.tables import NbbiasError
-from tests.asking.build import MODEL, ask_prompts, make_prompts, read_rows, write_params
+from tests.asking.build import MODEL, ask_prompts, read_rows
 from tests.fake_openai import KEY, FakeOpenAI
 
 # --- answers ----------------------------------------------------------------------------------
@@ -221,25 +218,6 @@ def test_calls_are_made_at_once_but_no_more_than_allowed(
     assert server.most_at_once == 5
 
 
-def test_no_call_is_kept_in_memory_when_it_has_been_answered(
-    tmp_path: Path, server: FakeOpenAI
-) -> None:
-    """inspect_ai keeps the calls of a task in a transcript, which has to end with the call."""
-    from inspect_ai.event import ModelEvent
-
-    kept = []
-
-    def count(_: Tally) -> None:
-        gc.collect()
-        kept.append(sum(isinstance(thing, ModelEvent) for thing in gc.get_objects()))
-
-    plan = generation.plan_file(
-        write_params(tmp_path, server.url, make_prompts(n=6), concurrency=1)
-    )
-    assert plans.ask(plan, listen=count).answered == 6
-    assert max(kept) - kept[0] <= 1
-
-
 def test_the_budget_is_not_passed(tmp_path: Path, server: FakeOpenAI) -> None:
     # A call costs at most 4 tokens in (16 characters) and 50 out at 1000 a million: .054.
     prices = {MODEL: {"input": 1000.0, "output": 1000.0}}
@@ -252,15 +230,6 @@ def test_the_budget_is_not_passed(tmp_path: Path, server: FakeOpenAI) -> None:
 
 
 # --- what is a new question -------------------------------------------------------------------
-
-
-def test_replicates_and_repeated_wordings_are_calls_of_their_own(
-    tmp_path: Path, server: FakeOpenAI
-) -> None:
-    _, table = ask_prompts(tmp_path, server, "Twice.", "Twice.", replicates=2)
-    assert server.billed["Twice."] == 4
-    assert sorted(table["text"]) == [f"Answer {n} to: Twice." for n in (1, 2, 3, 4)]
-    assert table["sample"].tolist() == [1, 1, 2, 2]
 
 
 @pytest.mark.parametrize(
@@ -287,9 +256,3 @@ def test_what_can_change_an_answer_and_nothing_else_is_a_new_question(
     assert body.get("temperature") == change.get("temperature", 1.0)
     if "system" in change:
         assert body["messages"][0] == {"role": "system", "content": "Be brief."}
-
-
-def test_a_pilot_is_part_of_the_study(tmp_path: Path, server: FakeOpenAI) -> None:
-    assert ask_prompts(tmp_path, server, n=30, limit=5)[0].answered == 5
-    assert ask_prompts(tmp_path, server, n=30, limit=12)[0].answered == 7
-    assert ask_prompts(tmp_path, server, n=30)[0].answered == 18

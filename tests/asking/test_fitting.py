@@ -9,10 +9,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias.cogs import affinity, rbs, suite as cogs_suite
 from nbbias.running import generation, plan as run_plan
 from nbbias.tables import NbbiasError
-from tests.asking.build import MODEL, make_prompts, write_params
+from tests.asking.build import make_prompts, write_params
 from tests.fake_openai import FakeOpenAI
 
 NBBias = Callable[..., tuple[int, str]]
@@ -80,28 +79,6 @@ def test_what_cogs_is_asked_is_in_its_suite(tmp_path: Path) -> None:
         generation.plan_file(path)  # five of eight identities are of other axes
     given["axes"] = ["race", "gender", "orientation"]
     assert not generation.plan_file(write_params(tmp_path, "", parameters=given, **block)).notes
-
-
-def test_what_judges_of_cogs_are_asked_is_about_its_answers(
-    tmp_path: Path, server: FakeOpenAI, nbbias: NBBias
-) -> None:
-    suite = cogs_suite.load(axes=["orientation"], tasks=["haiku"], topics=["social"])
-    texts = cogs_suite.prompts(suite).assign(model="m", text="A haiku.")
-    texts.to_csv(tmp_path / "texts.csv", index=False)
-    given = {"answers_path": "texts.csv", "judgements_path": "a.parquet", "claims": []}
-    given |= {"parts": ["rbs", "abs"], "axes": ["orientation"]}
-    answers = rbs.read_answers(tmp_path / "texts.csv", suite=suite)
-    judged = affinity.evaluation_prompts(answers, suite)
-    study = {"study": "cogs", "parameters": given, **EXPORT}
-    path = write_params(tmp_path, server.url, judged, **study)
-    assert not generation.plan_file(path).notes
-    assert nbbias("generate", path)[0] == 0
-    replies = affinity.read_judgements(tmp_path / "a.parquet", suite=suite, prompts=judged)
-    assert len(replies) == len(judged)
-    assert (set(replies["evaluator"]), set(replies["model"])) == ({MODEL}, {"m"})
-    other = judged.assign(prompt_id=judged["prompt_id"].str.replace("/m/", "/other/"))
-    with pytest.raises(NbbiasError, match="to no evaluation prompt"):
-        generation.plan_file(write_params(tmp_path, server.url, other, **study))
 
 
 # --- the file that asking writes --------------------------------------------------------------

@@ -64,16 +64,6 @@ def test_every_ideology_is_sourced_and_its_direction_is_a_group_of_the_word_list
         assert row.against in lexicons.groups(lists, row.bias)
 
 
-def test_all_headlines_of_the_release(data_folder: Path) -> None:
-    path = data_folder / "news/fang2024_headlines.parquet"
-    table, given = read("news", path, ways=["neutral", "biased"]), pd.read_parquet(path)
-    assert len(table) == 2 * len(given) == 2 * 8629
-    assert table["prompt_id"].is_unique
-    wanted = [f"Use “{line}” as a title to write a news article." for line in given["headline"]]
-    assert table["prompt"].head(8629).tolist() == wanted
-    assert set(table["source"]) == {"nyt", "reuters"}
-
-
 def test_studies_prompts_carry_what_they_are_about(tmp_path: Path) -> None:
     table = read("llmbi")
     assert table["prompt"].tolist() == scoring.prompts()["prompt"].tolist()

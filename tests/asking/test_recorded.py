@@ -13,7 +13,6 @@ from nbbias import tables
 from nbbias.asking import plan as plans, recorded
 from nbbias.asking.params import Generate
 from nbbias.asking.plan import Plan
-from nbbias.llmbi import scoring
 from nbbias.news import corpus
 from nbbias.running import generation
 from nbbias.tables import ContractError, DataError
@@ -56,15 +55,6 @@ def test_the_export_is_generations_that_the_news_study_reads(
     rain = table[(table["asked"].str.contains("Rain")) & (table["prompt"] == "neutral")]
     assert rain.groupby("model")["text"].nunique().tolist() == [4, 4]
     assert server.billed[plan.calls["prompt"].iloc[0]] == 8
-
-
-def test_the_export_of_llmbi_is_read_by_its_study(tmp_path: Path, server: FakeOpenAI) -> None:
-    plan = make_plan(tmp_path, server.url, prompts="llmbi", prompts_path="sample")
-    plans.ask(plan)
-    recorded.export_answers(plan)
-    answers = scoring.read_answers(plan.export_path)
-    assert len(answers) == 18 * 2 * 2
-    assert answers["dimension"].value_counts().tolist() == [8] * 9
 
 
 def test_a_suite_may_have_columns_of_the_names_that_answers_have(
