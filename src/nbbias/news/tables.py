@@ -120,6 +120,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
         estimates,
         keys,
         statistics=statistics,
+        rows=None,
         title=title,
         note=note,
         labels=labels | {"test": "reference"},
