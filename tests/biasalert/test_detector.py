@@ -5,6 +5,7 @@ from __future__ import annotations
 import resource
 import subprocess
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -147,8 +148,8 @@ def test_it_is_fitted_once_and_says_the_same_when_it_was_kept(
     again = detect(TEXTS, labelled=labelled)
     pd.testing.assert_frame_equal(first, again)
     assert first.attrs == again.attrs
-    for path in cache.glob("_fitted-*.stage"):  # a hash, then arrays and JSON; nothing that runs
-        assert path.read_bytes()[32:34] == b"PK"
+    for path in cache.glob("_fitted-*.stage"):  # arrays and JSON; nothing that runs
+        assert zipfile.is_zipfile(path)
 
 
 @pytest.mark.slow
