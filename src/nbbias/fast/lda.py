@@ -9,6 +9,7 @@ a few steps. What differs from gensim is float32 rounding. Priors are those give
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
@@ -21,14 +22,11 @@ from nbbias.tables import count_threads, map_threads
 
 #: Below it exp(E[log θ]) and exp(E[log β]) add nothing in float32.
 _LEAST = np.float32(1e-19)
-#: A factor of statistics below it is applied to them, or they would grow beyond float32.
-_LEAST_SCALE = 1e-6
 _EPSILON = np.float32(np.finfo(np.float32).eps)
 
 #: Topics are dropped when at most this share of them is left.
 _MOST_LEFT = 0.8
 
-#: Words of texts, how often each stands there, and where each text begins.
 Bags = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -38,41 +36,27 @@ class LdaModel(gensim.models.LdaModel):
     expElogbeta: np.ndarray  # noqa: N815  (gensim's name)
 
     def update(self, corpus: Sparse2Corpus, *args: Any, **kwargs: Any) -> None:
-        """Train as gensim does, by the settings of the model alone.
-
-        A chunk touches its own words only: the statistics of all others fade by one factor,
-        `scale`, so that the time does not grow with the vocabulary.
-        """
+        """Train as gensim does, by the settings of the model alone."""
         size = min(len(corpus), self.chunksize)
-        chunks = [_chunk(corpus, at, at + size) for at in range(0, len(corpus), size)]
-        eta = np.broadcast_to(self.eta, self.state.sstats.shape).T
-        prior = eta.sum(axis=0, dtype=float)
-        # gensim leaves the prior out of its random start.
-        statistics, scale = np.ascontiguousarray(self.state.sstats.T - eta), 1.0
-        total = prior + statistics.sum(axis=0, dtype=float)
+        chunks = [_bags(corpus, at, at + size) for at in range(0, len(corpus), size)]
+        statistics = np.ascontiguousarray(self.state.sstats.T)
+        weights = _flush(self.expElogbeta.T)
         for number in range(self.passes):
-            for words, bags in chunks:
+            for bags in chunks:
                 texts = len(bags[2]) - 1
-                weights = _flush(_exp_psi_of(eta[words] + scale * statistics[words]))
-                weights = _flush(weights / _exp_psi_of(total))
                 gamma = self._start(texts)
                 theta, ratio = np.empty_like(gamma), np.empty_like(bags[1])
                 self._infer(bags, weights, gamma, theta, ratio)
-                collected = np.zeros_like(weights)
-                _collect(*bags, theta, ratio, collected)
                 rho = pow(self.offset + number + self.num_updates / size, -self.decay)
-                collected *= weights * (rho * len(corpus) / texts)
-                total = prior + (total - prior) * (1 - rho) + collected.sum(axis=0)
-                scale *= 1 - rho
-                if scale < _LEAST_SCALE:
-                    statistics, scale = statistics * np.float32(scale), 1.0
-                statistics[words] += collected / scale
+                collected = np.zeros_like(statistics)
+                _collect(*bags, theta, ratio, collected)
+                blend = (np.float32(1 - rho), np.float32(rho * len(corpus) / texts))
+                self._maximise(statistics, collected, weights, blend)
                 if self.num_topics > 5:  # gensim draws the topics that it logs
                     self.random_state.rand(self.num_topics)
                 self.num_updates += 0 if number else texts
-        self.state.sstats = (statistics * np.float32(scale)).T
-        self.state.numdocs += len(corpus)
-        self.sync_state()
+        self.state.sstats, self.state.numdocs = statistics.T, self.state.numdocs + len(corpus)
+        self.expElogbeta = weights.T
 
     def inference(
         self, chunk: Sparse2Corpus, collect_sstats: bool = False
@@ -80,10 +64,10 @@ class LdaModel(gensim.models.LdaModel):
         """Infer the texts' γ, as gensim does."""
         if collect_sstats or not isinstance(chunk, Sparse2Corpus):
             return super().inference(chunk, collect_sstats)
-        words, bags = _chunk(chunk, 0, len(chunk))
+        bags = _bags(chunk, 0, len(chunk))
         gamma = self._start(len(chunk))
         none = np.empty((0, 0), np.float32), np.empty(0, np.float32)
-        self._infer(bags, _flush(self.expElogbeta[:, words].T), gamma, *none)
+        self._infer(bags, _flush(self.expElogbeta.T), gamma, *none)
         return gamma, None
 
     def _start(self, texts: int) -> np.ndarray:
@@ -96,19 +80,41 @@ class LdaModel(gensim.models.LdaModel):
         settings = (self.iterations, np.float32(self.gamma_threshold))
 
         def infer(first: int, end: int) -> None:
-            _infer(bags, first, end, weights, self.alpha, gamma, theta, ratio, settings)
+            _infer(*bags, first, end, weights, self.alpha, gamma, theta, ratio, settings)
 
-        parts = min(len(gamma), 4 * count_threads())  # texts are of different lengths
-        edges = np.linspace(0, len(gamma), parts + 1).astype(int).tolist()
-        map_threads(lambda span: infer(*span), list(pairwise(edges)))
+        _on_threads(infer, len(gamma))
+
+    def _maximise(
+        self,
+        statistics: np.ndarray,
+        collected: np.ndarray,
+        weights: np.ndarray,
+        blend: tuple[np.float32, np.float32],
+    ) -> None:
+        """Blend what a chunk says of words into the statistics; make the weights exp(E[log β])."""
+        eta = np.broadcast_to(self.eta, (self.num_topics, len(statistics))).T
+        _on_threads(
+            lambda first, end: _blend(first, end, statistics, collected, weights, *blend),
+            len(statistics),
+        )
+        total = (eta + statistics).sum(axis=0, dtype=np.float32)
+        scale = (1 / np.array([_exp_psi(value) for value in total])).astype(np.float32)
+        _on_threads(
+            lambda first, end: _weigh(first, end, statistics, eta, scale, weights), len(statistics)
+        )
 
 
-def _chunk(corpus: Sparse2Corpus, first: int, end: int) -> tuple[np.ndarray, Bags]:
-    """Return the distinct words of some texts, and their bags of these words by place."""
+def _bags(corpus: Sparse2Corpus, first: int, end: int) -> Bags:
+    """Return the words of some texts, how often each stands there, and where each text begins."""
     part = corpus.sparse[:, first:end]
-    words, places = np.unique(part.indices, return_inverse=True)
-    counts, starts = part.data.astype(np.float32), part.indptr.astype(np.int64)
-    return words, (places.astype(np.int32), counts, starts)
+    return part.indices.astype(np.int32), part.data.astype(np.float32), part.indptr.astype(np.int64)
+
+
+def _on_threads(function: Callable[[int, int], None], size: int) -> None:
+    """Call a function on parts of a range, which threads share."""
+    parts = min(size, 4 * count_threads()) if count_threads() > 1 else 1
+    edges = np.linspace(0, size, parts + 1).astype(int).tolist()
+    map_threads(lambda span: function(*span), list(pairwise(edges)))
 
 
 def _flush(weights: np.ndarray) -> np.ndarray:
@@ -136,21 +142,11 @@ def _exp_psi(x: Any) -> Any:
     return f(math.exp(-min(fall, f(80)))) * series
 
 
-def _exp_psi_of(values: np.ndarray) -> np.ndarray:
-    array = np.array(values, np.float32, order="C")
-    _exp_psi_each(array.ravel())
-    return array
-
-
-@_compile
-def _exp_psi_each(values: Any) -> None:
-    for i in range(len(values)):
-        values[i] = _exp_psi(values[i])
-
-
 @_compile
 def _infer(
-    bags: Any,
+    words: Any,
+    counts: Any,
+    starts: Any,
     first: int,
     end: int,
     weights: Any,
@@ -161,7 +157,7 @@ def _infer(
     settings: Any,
 ) -> None:
     """Infer the γ of texts; with `thetas`, write each text's exp(E[log θ]) and words' ratios."""
-    (words, counts, starts), (iterations, threshold) = bags, settings
+    iterations, threshold = settings
     zero, topics = np.float32(0), len(alpha)
     longest = 1
     for d in range(first, end):
@@ -197,8 +193,12 @@ def _infer(
                     else:
                         for i in range(length):
                             rows[i, at] = rows[i, k]
-                        left[at], prior[at] = left[k], prior[k]
-                        now[at], theta[at] = now[k], theta[k]
+                        left[at], prior[at], now[at], theta[at] = (
+                            left[k],
+                            prior[k],
+                            now[k],
+                            theta[k],
+                        )
                         at += 1
                 n = n_left
             _weigh_words(theta, n, counts[start : start + length], rows, ratio)
@@ -242,3 +242,21 @@ def _collect(words: Any, _: Any, starts: Any, theta: Any, ratio: Any, collected:
             row = collected[words[at]]
             for k in topics:
                 row[k] += ratio[at] * theta[d, k]
+
+
+@_compile
+def _blend(
+    first: int, end: int, statistics: Any, collected: Any, weights: Any, old: Any, new: Any
+) -> None:
+    for w in range(first, end):
+        for k in range(statistics.shape[1]):
+            value = new * (collected[w, k] * weights[w, k])
+            statistics[w, k] = statistics[w, k] * old + value
+
+
+@_compile
+def _weigh(first: int, end: int, statistics: Any, eta: Any, scale: Any, weights: Any) -> None:
+    for w in range(first, end):
+        for k in range(statistics.shape[1]):
+            value = _exp_psi(eta[w, k] + statistics[w, k]) * scale[k]
+            weights[w, k] = value if value >= _LEAST else np.float32(0)
