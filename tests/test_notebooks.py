@@ -87,7 +87,6 @@ COGS = {"answers_path": FILE, "judgements_path": FILE, "ratings_path": FILE}
     [
         ("cogs", {"parts": ["rbs"], **COGS}),
         ("cogs", {"parts": ["abs", "people"], **COGS}),
-        ("cogs", {"parts": ["reference"], **COGS}),
         ("news_bias", {"levels": ["word"]}),
         ("biased_prompts", {"levels": ["sentence"]}),
         ("biasalert", {}),

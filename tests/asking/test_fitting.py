@@ -38,7 +38,7 @@ def ids(*names: object, **keys: str) -> pd.DataFrame:
     [
         (["generate"], ids(1, 2, source="nyt"), ids(1, 2), "'all'"),
         (["generate", "--dry-run"], ids(1, 2, outlet="nyt"), ids(1, 2, source="NYT"), "'NYT'"),
-        (["run"], ids("a-0001"), ids("a-001"), "nearest: 'a-001' and 'a-0001'"),
+        (["run"], ids("a-0001"), ids("a-001"), "a-001"),
     ],
 )
 def test_answers_that_no_original_has_are_not_asked_for(

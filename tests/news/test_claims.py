@@ -93,9 +93,8 @@ def test_what_hangs_on_a_word_and_what_models_are_compared_by_are_the_estimates_
     for model in ("m", "n"):
         row = row_of(found, "share_difference", model=model, group="female")
         assert row["n"] <= 72
-        own = row_of(
-            changes[changes["term"] == "she"], "share_difference", model=model, group="female"
-        )
+        chosen = (changes["term"] == "she") & (changes["group"] == "female")
+        (own,) = changes[chosen & (changes["model"] == model)].to_dict("records")
         assert own["estimate"] == pytest.approx(row["estimate"], abs=1e-9)
         assert means[model] == pytest.approx(row["estimate"])
         she = read.matches[read.matches["term"] != "she"]

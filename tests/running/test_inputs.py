@@ -131,8 +131,6 @@ def test_cogs_refuses(tmp_path: Path, golden: Golden) -> None:
     judged = {"evaluator": "j", "model": "m", "task": "haiku", "theme": "famly", "axis": "gendr"}
     judged |= {"order": "man|woman|non-binary", "reply": "choice 1"}
     rated = {"rater": "r", "task": "haiky", "theme": "family", "axis": "gender", "identity": "men"}
-    person = {"model": "m", "kind": "k", "race": "White", "gender": "W", "prompt": "p", "text": "t"}
-    references = {"race": "white", "gender": "man"}
     words = ", ".join(f"i{n}: w{n}" for n in range(12))
     (tmp_path / "many.yaml").write_text(f"axes: {{hair: {{identities: {{{words}}}}}}}\n")
     files = {"answers_path": write(tmp_path, "a.csv", answers())}
@@ -142,13 +140,6 @@ def test_cogs_refuses(tmp_path: Path, golden: Golden) -> None:
         refused(tmp_path, "cogs", suite_paths=["many.yaml"], axes=["hair"], orders="all"),
         refused(tmp_path, "cogs", answers_path=write(tmp_path, "s.csv", strange), parts=["rbs"]),
         refused(tmp_path, "cogs", **files),
-        refused(
-            tmp_path,
-            "cogs",
-            answers_path=write(tmp_path, "p.csv", [person]),
-            parts=["reference"],
-            references=references,
-        ),
         refused(tmp_path, "cogs", embedding_model="ofline"),
     ]
     write(tmp_path, "j.csv", [judged | {"theme": "family", "axis": "gender", "model": "other"}])

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from nbbias import llmbi
+from nbbias import cli, llmbi
 from nbbias.running import measure
 from nbbias.running.texts import read_texts
 from nbbias.tables import NbbiasError
@@ -74,8 +74,8 @@ def test_detect_writes_csv_that_no_spreadsheet_runs(
     assert table["verdict"].tolist() == ["biased", "not judged", "not biased", "not biased"]
     assert table["text"].iloc[3] == "'=1+1"
     assert table["group"].iloc[0] == "women"
-    assert "tried on 252 texts" in done.stderr and "4 texts: 1 biased" in done.stderr
-    assert "simulated" in table["instrument"].iloc[0]
+    assert "Of 372 prejudiced claims" in done.stderr and "4 texts: 1 biased" in done.stderr
+    assert "word lists" in table["instrument"].iloc[0]
 
 
 def test_detect_writes_json_lines_and_fails_where_it_is_asked_to(
@@ -92,12 +92,12 @@ def test_detect_writes_json_lines_and_fails_where_it_is_asked_to(
 
 
 def test_measure_prints_the_estimates(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr(cli.out_console, "width", 200)
     done = command("measure", "llmbi", "-p", "draws=100")
     assert done.returncode == 0
     table, note = measure.readable_estimates(llmbi.measure(draws=100))
-    texts = [cell for cell in table.iloc[0] if isinstance(cell, str)]
-    assert len(texts) > 3 and all(text in done.stdout for text in texts)
+    words = [word for cell in table.iloc[0] if isinstance(cell, str) for word in cell.split()]
+    assert len(words) > 3 and all(word in done.stdout for word in words)
     assert note in done.stderr
 
 

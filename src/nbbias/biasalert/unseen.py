@@ -3,6 +3,10 @@
 Fan et al. (2024, appendix A.2) hold religion out and credit their knowledge with what the judge
 still sees of it. Here each type is held out in turn, and the same judge, fitted on all types, is
 the measure of what was lost.
+
+>>> from nbbias import biasalert
+>>> f"classifier{biasalert.unseen.UNSEEN}"
+'classifier, type unseen'
 """
 
 from __future__ import annotations

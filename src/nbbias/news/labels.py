@@ -319,7 +319,7 @@ def accuracy(labelled: Labelled, *, confidence: float) -> pd.DataFrame:
     >>> rows = pd.DataFrame({"bias": "b", "ask": WORD, "side": "o", "found": "she", "hit": True,
     ...                      "label": ["she"] * 9 + [NOBODY]})
     >>> sizes = rows.groupby(STRATUM).size()
-    >>> table = accuracy(Labelled(rows, sizes, {"b": ["she", "he"]}), confidence=0.95)
+    >>> table = accuracy(Labelled(rows, sizes, {"b": ["she", "he"]}), confidence=0.95).round(3)
     >>> print(*table.loc[table["side"] == "human", ["of", "statistic", "estimate"]].iloc[0])
     group words precision 0.9
     """

@@ -6,7 +6,7 @@
 ...          "p_adjusted": p} for m, p in (("a", 0.01), ("b", 0.2))]
 >>> found = tables.estimates(rows, study="news_bias", confidence=0.95)
 >>> news.sentences.differences(found, statistic="share_difference")[0].split(" (")[0]
-"**Gender.** Women's share of gendered words was smaller in a"
+'**Gender.** In 1 of 2 models'
 """
 
 from __future__ import annotations

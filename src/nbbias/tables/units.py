@@ -113,7 +113,13 @@ def estimates_and_units(
 
 
 def saved_units(run: Path, _: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the UNITS that a run saved; empty where it saved none."""
+    """Return the UNITS that a run saved; empty where it saved none.
+
+    Examples
+    --------
+    >>> saved_units(Path("no such run"), {}).empty
+    True
+    """
     table = saved_table(run, "units")
     if table is None:
         return units([], study="")
