@@ -446,7 +446,7 @@ def printed(
     Parameters
     ----------
     beside
-        The table of `llmbi.estimates.beside_printed`.
+        The table of `llmbi.estimates.compare_with_published`.
     again
         Of the paper's own models alone, or of the others alone; None: of all.
     paper

@@ -101,7 +101,7 @@ def quotes(rows: pd.DataFrame, *, beside: bool = True) -> HTML:
 
 
 def table(rows: pd.DataFrame) -> str:
-    """Return a small table (`tables.table_html`).
+    """Return a small table (`reading.tables.table_html`).
 
     Examples
     --------
