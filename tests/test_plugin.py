@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -140,5 +141,6 @@ def test_a_stage_of_its_rests_on_all_of_its_source(
     target: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.syspath_prepend(str(target))
-    found = {path.name for path in provenance._sources("nbbias_marked_personas")}
-    assert found == {"__init__.py", "distances.py", "study.py"}
+    importlib.import_module("nbbias_marked_personas")
+    sources = {path.name for path in provenance._sources("nbbias_marked_personas")}
+    assert sources == {"__init__.py", "distances.py", "study.py"}
