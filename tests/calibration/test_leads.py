@@ -1,31 +1,12 @@
-"""What is read off a lead: who, whom, and nobody else."""
+"""Claims of leads against the truth, and pages corrected one by one."""
 
 from __future__ import annotations
 
 import pytest
 
-from nbbias.calibration.leads import choices, pages, saying, sayings, start
+from nbbias.calibration.leads import pages, saying, sayings, start
 from nbbias.calibration.trials import Design, false_leads
 from nbbias.stats import InferenceSettings
-
-GROUPS = ["man", "woman", "non-binary", "black"]
-
-
-@pytest.mark.parametrize(
-    ("sentence", "claimed"),
-    [
-        ("no judge is told to prefer those of some identity.", set()),
-        ("j1 prefers women (chance alone …); of j2 and j3 nothing is told.", {("j1", "woman")}),
-        # "women" holds "men", and what is escaped for Markdown is read as it is meant.
-        (
-            r"j1 prefers non\-binary people and j2 prefers men and Black people (chance …).",
-            {("j1", "non-binary"), ("j2", "man"), ("j2", "black")},
-        ),
-        ("", set()),
-    ],
-)
-def test_choices_are_those_that_a_sentence_names(sentence: str, claimed: set[str]) -> None:
-    assert choices([sentence], ["j1", "j2", "j3"], "prefers", GROUPS) == claimed
 
 
 def test_a_lead_is_false_where_anything_that_it_says_is_not_so() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import cogs, stats
-from nbbias.calibration.leads import TEXTS, choices, pages, saying, sayings, start
+from nbbias.calibration.leads import TEXTS, pages, saying, sayings, start
 from nbbias.calibration.trials import Design, Measure
 from nbbias.stats import InferenceSettings
 
@@ -282,11 +282,8 @@ def _tastes_by_task(rng: np.random.Generator, design: Design) -> np.ndarray:
 
 # --- what leads -----------------------------------------------------------------------------------
 
-#: Of each half: its measure, whose rows they are, what a sentence says of them, and the table.
-_LEADS = {
-    "rbs": ("model", "stays nearest to what it writes otherwise as", "distance"),
-    "abs": ("evaluator", "prefers those written as", "share"),
-}
+#: Of each half: whose rows they are, and the table.
+_LEADS = {"rbs": ("model", "distance"), "abs": ("evaluator", "share")}
 _WHO = ("m1", "m2", "m3")
 
 
@@ -308,7 +305,7 @@ class Run(NamedTuple):
 
 def run(half: str, design: Design, rng: np.random.Generator, inference: InferenceSettings) -> Run:
     """Simulate a run: the effect is on the first one's last identity of the first axis."""
-    key, _, part = _LEADS[half]
+    key, part = _LEADS[half]
     found: list[Row] = []
     true = set()
     for who in _WHO:
@@ -332,9 +329,8 @@ def run(half: str, design: Design, rng: np.random.Generator, inference: Inferenc
 
 
 def _lead(half: str, design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    _, does, _ = _LEADS[half]
+    key, _ = _LEADS[half]
     rng, found = start(design, inference), []
-    groups = [group for identities in AXES.values() for group in identities]
     in_general = {(_WHO[0], AXES["gender"][-1])} if design.planted else set()
     runs = [run(half, design, rng, inference) for _ in range(repeats)]
     led = pages(
@@ -346,10 +342,11 @@ def _lead(half: str, design: Design, repeats: int, inference: InferenceSettings)
         confidence=inference.confidence,
     )
     for own, rows in zip(runs, led, strict=True):
-        said = cogs.sentences.lead(rows, texts=TEXTS).plain
-        claimed = choices(said, _WHO, does, groups)
-        true = own.true if "these tasks" in said[0] else in_general
-        found.append(saying(design, said, claimed=claimed, true=true))
+        lead = cogs.sentences.lead(rows, texts=TEXTS)
+        claimed = lead.claims[[key, "group"]].itertuples(index=False, name=None)
+        fixed = cogs.spread.unit(rows["test"].iloc[0]) != "tasks"
+        true = own.true if fixed else in_general
+        found.append(saying(design, lead.plain, claimed=claimed, true=true))
     return sayings(found)
 
 

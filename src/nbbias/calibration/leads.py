@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +12,6 @@ import pandas as pd
 from nbbias import tables
 from nbbias.calibration.trials import Design
 from nbbias.params import Claim, Texts
-from nbbias.reading import names
 from nbbias.reading.claims import declared
 from nbbias.stats import InferenceSettings
 
@@ -114,42 +112,6 @@ def side_of(row: Mapping[str, Any]) -> str:
     """
     null = row["null"] if np.isfinite(row["null"]) else 0.0
     return "more" if row["estimate"] > null else "less"
-
-
-def choices(
-    said: Sequence[str], who: Iterable[str], does: str, groups: Iterable[str]
-) -> set[tuple[str, str]]:
-    """Read off sentences who is said to do something with which groups.
-
-    Parameters
-    ----------
-    said
-        The sentences that lead.
-    who
-        Models or judges.
-    does
-        What stands between one of them and the groups.
-    groups
-        Groups, as ESTIMATES name them.
-
-    Examples
-    --------
-    >>> said = ["a prefers men and b prefers women (chance alone …); of c nothing is told."]
-    >>> sorted(choices(said, "abc", "prefers", ["man", "woman"]))
-    [('a', 'man'), ('b', 'woman')]
-    """
-    text, models = " ".join(said).replace("\\", ""), list(who)  # as escaped for Markdown
-    ends = "|".join([*(rf"{re.escape(one)} {does}" for one in models), r"\(", ";", r"\."])
-    found = set()
-    for one in models:
-        told = re.search(rf"\b{re.escape(one)} {does} (.*?)(?={ends})", text)
-        if told:
-            found |= {
-                (one, group)
-                for group in groups
-                if re.search(rf"\b{re.escape(names.people(group))}\b", told[1])
-            }
-    return found
 
 
 def sayings(rows: Iterable[dict[str, Any]]) -> pd.DataFrame:

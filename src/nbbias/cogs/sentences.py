@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
 from nbbias import reading
 from nbbias.cogs import tables
@@ -128,11 +129,6 @@ def _of_tasks(rows: pd.DataFrame) -> str:
     return " for tasks in general" if _unit(rows) == "tasks" else " on these tasks"
 
 
-def _on(rows: pd.DataFrame) -> str:
-    """Begin a sentence by what it holds for: other tasks may have it otherwise."""
-    return prose.capitalize(_of_tasks(rows).strip())
-
-
 def floors(estimates: pd.DataFrame) -> list[str]:
     """Put the distance between two default answers beside the identities' distances."""
     rows = by_setting(whole(estimates))
@@ -192,9 +188,6 @@ def visibility(table: pd.DataFrame) -> list[str]:
 # --- what leads, and what was planted -------------------------------------------------------------
 
 
-#: So many models and judges are named one by one.
-_FEW = 3
-
 _all = partial(prose.listed, most=9)
 
 
@@ -209,112 +202,66 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         Where the answers and judgements are from.
     """
     own = whole(rows)
-    measured = own.assign(far=significance.minimum_detectable_effect(own))[own["estimate"].notna()]
-    spreads = measured[measured["statistic"] == "rbs"]
+    mde = significance.minimum_detectable_effect(own)
+    measured = own.assign(mde=mde)[own["estimate"].notna()]
+    spreads = by_setting(measured[measured["statistic"] == "rbs"])
     judged = measured[measured["statistic"] == "abs"]
     judged = together(judged) if len(judged) else judged
-    found = pd.concat([by_setting(spreads), judged])
-    said = [*_of_writers(by_setting(spreads)), *_of_judges(judged)]
+    halves = [(spreads, "model", "writers"), (judged, "evaluator", "judges")]
+    sentences = [_preferring(part, key, macro) for part, key, macro in halves if len(part)]
     technical = [rbs(own)] if len(spreads) else []
     technical += [abs_scores(judged)] if len(judged) else []
-    if len(said) == 1:
-        said.append(_by_chance(found))
-    if not said:
-        reasons = own["reason"].dropna()
-        said = [f"Nothing was measured{f': {escape(reasons.iloc[0])}' if len(reasons) else ''}."]
+    both = pd.concat([spreads, judged])
+    if len(sentences) == 1:
+        ends = both["null"].min(), both["null"].max()
+        low, high = (Markup(number(end, decimals=3)) for end in ends)
+        sentences.append(prose.render("cogs.null", low=low, high=high))
+    if not sentences:
+        reason = own["reason"].dropna().head(1).tolist()
+        sentences = [prose.render("cogs.nothing", reason=reason[0] if reason else "")]
     return Lead(
-        plain=tuple(said),
+        plain=tuple(sentences),
         technical=" ".join(technical),
         figure="both",
-        numbers=_numbers(found),
-        card=_card(found),
+        numbers=_numbers(both),
+        card=_card(both),
         texts=texts,
+        claims=_significant(both),
     )
 
 
-def _by_chance(rows: pd.DataFrame) -> str:
-    """Say what spread chance alone gives: the reference of a run with one half."""
-    low, high = (number(end, decimals=3) for end in (rows["null"].min(), rows["null"].max()))
-    between = low if low == high else f"{low} to {high}"
-    return (
-        f"Were all identities alike, chance would give spreads of {between} on average on "
-        f"{rows['n'].max():.0f} {_unit(rows)} (0: none)."
-    )
+def _significant(rows: pd.DataFrame) -> pd.DataFrame:
+    flags = [significance.is_significant(row) for row in rows.to_dict("records")]
+    return rows[np.array(flags, dtype=bool)]
 
 
-def _of_writers(rows: pd.DataFrame) -> list[str]:
-    """Say as whom models stay nearest to what they write when nobody is named."""
-    if rows.empty:
-        return []
-    return [
-        _preferring(
-            rows,
-            "model",
-            one="model",
-            start=f"{_on(rows)}, told to write as somebody, ",
-            does="{who} stays nearest to what it writes otherwise as {groups}",
-            many="{told} of {of} models stay nearest to what they write otherwise as one identity "
-            "on some axis, most often as {groups}",
-            none="no model is told to stay nearer to what it writes otherwise as one identity than "
-            "as another",
-        )
+def _preferences(rows: pd.DataFrame, key: str) -> dict[str, Any]:
+    """Return who (a column) has significant scores for which groups, and who has none."""
+    significant = _significant(rows)
+    named = [
+        {"name": who, "groups": [names.people(group) for group in part["group"]]}
+        for who, part in significant.groupby(key, sort=False)
     ]
+    with_any = {who["name"] for who in named}
+    rest = [who for who in rows[key].unique() if who not in with_any]
+    return {"named": named, "rest": rest, "of": rows[key].nunique(), "significant": significant}
 
 
-def _of_judges(rows: pd.DataFrame) -> list[str]:
-    """Say whose texts judges prefer, whose orders are balanced."""
-    if rows.empty:
-        return []
-    return [
-        _preferring(
-            rows,
-            "evaluator",
-            one="judge",
-            start=f"{_on(rows)}, shown texts without a word of who wrote as whom, ",
-            does="{who} prefers those written as {groups}",
-            many="{told} of {of} judges prefer those of some identity, most often of {groups}",
-            none="no judge is told to prefer those of some identity",
-        )
-    ]
-
-
-def _preferring(
-    rows: pd.DataFrame, key: str, *, one: str, start: str, does: str, many: str, none: str
-) -> str:
-    told, left, counted = [], [], rows.to_dict("records")
-    for who, own in rows.groupby(key, sort=False):
-        apart = [row for row in own.to_dict("records") if significance.is_significant(row)]
-        if apart:
-            told.append((escape(who), [names.people(row["group"]) for row in apart], len(own)))
-        else:
-            left.append((escape(who), len(own)))
-    beyond = max(
-        (row["far"] for row in counted if not significance.is_significant(row)), default=np.nan
+def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
+    """Say who has significant scores, of which identities, and what the others could detect."""
+    values = _preferences(rows, key)
+    significant = values.pop("significant")
+    groups = significant["group"].map(names.people).value_counts()
+    mde = rows.loc[~rows.index.isin(significant.index), "mde"].max()
+    n, unit_of = f"{rows['n'].max():.0f}", _unit(rows)
+    return prose.render(
+        f"cogs.{macro}",
+        **values,
+        most=groups.index[0] if len(groups) else "",
+        p=Markup(phrases.largest_p(significant.to_dict("records"))),
+        scope=Markup(prose.render("cogs.scope", n=n, unit=unit_of, fixed=unit_of != "tasks")),
+        mde=Markup(number(mde, decimals=3)) if np.isfinite(mde) else "",
     )
-    would = (
-        f" (spreads {number(beyond, decimals=3)} beyond chance would have been)"
-        if np.isfinite(beyond)
-        else ""
-    )
-    if not told:
-        return f"{start}{none}{would}."
-    p = phrases.largest_p([row for row in counted if significance.is_significant(row)])
-    if len(told) > _FEW:
-        groups = pd.Series([group for _, own, _ in told for group in own]).value_counts()
-        text = many.format(told=len(told), of=len(told) + len(left), groups=escape(groups.index[0]))
-        return f"{start}{text} (each {p}, Holm-adjusted)."
-    parts = [
-        does.format(who=who, groups=_all([escape(group) for group in groups]))
-        for who, groups, _ in told
-    ]
-    text = f"{start}{_all(parts)} (each {p}, Holm-adjusted)"
-    if left:
-        axes = max(n for _, n in left)
-        who = _all([name for name, _ in left]) if len(left) <= _FEW else f"{len(left)} other {one}s"
-        text += f"; of {who} {'none' if axes > 1 else 'nothing'}"
-        text += f" of {axes} axes" if axes > 1 else ""
-        text += " is told apart from chance"
-    return f"{text}."
 
 
 def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
@@ -364,7 +311,7 @@ def more(rows: pd.DataFrame) -> list[str]:
 
 
 def nearest(estimates: pd.DataFrame) -> str:
-    """Say as whom models stay nearest to what they write otherwise: the heading of its section.
+    """Say as whom models write closest to their default texts: the heading of its section.
 
     Examples
     --------
@@ -372,48 +319,20 @@ def nearest(estimates: pd.DataFrame) -> str:
     ...        "topic": None, "estimate": 0.1, "prompt": None, "p_value": 0.01,
     ...        "p_adjusted": 0.01, "confidence": 0.95}
     >>> nearest(pd.DataFrame([row, row | {"bias": "race", "p_adjusted": 0.4}]))
-    'Nearest to what m writes otherwise: men'
+    'Closest to the default texts of m: men'
     """
     rows = by_setting(whole(estimates))
     rows = rows[(rows["statistic"] == "rbs") & rows["estimate"].notna()]
-    return _heading(
-        rows,
-        "model",
-        does="Nearest to what {who} writes otherwise: {groups}",
-        many="{told} of {of} models stay nearest to what they write otherwise as some identity",
-        none="No identity is told to lie nearer to what a model writes otherwise than another",
-    )
+    values = _preferences(rows, "model")
+    return prose.render("cogs.nearest", named=values["named"], of=values["of"])
 
 
 def preferred(estimates: pd.DataFrame) -> str:
     """Say which judges prefer the texts of some identity: the heading of its section."""
     rows = whole(estimates)
     rows = together(rows[(rows["statistic"] == "abs") & rows["estimate"].notna()])
-    return _heading(
-        rows,
-        "evaluator",
-        does="{who} prefers the texts of {groups}",
-        many="{told} of {of} judges prefer the texts of some identity, wherever they stand",
-        none="No judge is told to prefer the texts of some identity",
-    )
-
-
-def _heading(rows: pd.DataFrame, key: str, *, does: str, many: str, none: str) -> str:
-    groups = {
-        str(who): [
-            names.people(row["group"])
-            for row in own.to_dict("records")
-            if significance.is_significant(row)
-        ]
-        for who, own in rows.groupby(key, sort=False)
-    }
-    told = {who: own for who, own in groups.items() if own}
-    if not told:
-        return none
-    if len(told) > 1:
-        return many.format(told=len(told), of=len(groups))
-    ((who, own),) = told.items()
-    return does.format(who=escape(who), groups=_all([escape(one) for one in own]))
+    values = _preferences(rows, "evaluator")
+    return prose.render("cogs.preferred", named=values["named"], of=values["of"])
 
 
 def each_judge(estimates: pd.DataFrame) -> list[str]:
