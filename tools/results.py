@@ -36,11 +36,23 @@ BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of t
 
 
 class Page(NamedTuple):
-    """A page: the run that it shows, what people call its corpus, and further figures."""
+    """A page: its run, its corpus' name, further figures, and where a study from outside lies."""
 
     params: str
     title: str
     figures: tuple[str, ...] = ()
+    folder: str = ""
+    about: str = ""
+
+    @property
+    def file(self) -> str:
+        """The params file."""
+        return f"{self.folder}params/{self.params}.yaml"
+
+    @property
+    def measures(self) -> str:
+        """The page that explains the measures."""
+        return self.about or f"measures/{self.params.split('/')[0]}.md"
 
 
 #: In the order of the studies; the first one leads the README.
@@ -48,7 +60,10 @@ PAGES = {
     "gpt4": Page("llmbi/gpt4_recorded", "GPT-4's answers, printed with LLMBI"),
     "llmfake": Page("news_bias/llmfake", "LLMFake: news by four models", ("tone",)),
     "marked_personas": Page(
-        "marked_personas/marked_personas", "Marked Personas: people of named groups"
+        "marked_personas/marked_personas",
+        "Marked Personas: people of named groups",
+        folder="examples/marked_personas/nbbias_marked_personas/",
+        about="howto/extending.md",
     ),
     "redditbias": Page("biasalert/crows_pairs", "RedditBias: comments that people judged"),
     "crows_pairs": Page("biasalert/crows_pairs", "CrowS-Pairs: the prejudice, or the name?"),
@@ -191,12 +206,12 @@ def list_claims(page: str, run: Path) -> dict[str, Any] | None:
         for row in table.head(_ROWS).to_dict("records")
     ]
     estimate = f"estimate ({table['confidence'].iloc[0]:.0%} CI)"
-    null = ["by chance"] if has_null else []
+    null = ["null value"] if has_null else []
     manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
     parameters = studies.study(manifest["study"]).parameters
     return {
         "title": TITLES[parameters.pre_specified(manifest["parameters"])],
-        "columns": ["measured", *keys, estimate, "N", *null, "told (adjusted p)"],
+        "columns": ["measured", *keys, estimate, "N", *null, "verdict (adjusted p)"],
         "rows": rows,
         "more": len(table) - len(rows),
     }
