@@ -69,7 +69,7 @@ def estimated(table: pd.DataFrame, *, draws: int = 60, reference: str = "a") -> 
 
 
 def to_centroid(table: pd.DataFrame, statistic: str) -> pd.DataFrame:
-    rows = table[table["instrument"].str.endswith(distances.CENTROID)]
+    rows = table[table["measure"] == distances.TO_CENTROID]
     return rows[rows["statistic"] == statistic].set_index("group")
 
 
@@ -131,3 +131,18 @@ def test_another_gender_code_is_refused(tmp_path: Path) -> None:
     path.write_text("model,kind,race,gender,prompt,text\nm,persona,White,X,Describe,Text\n")
     with pytest.raises(DataError, match="'X' is none of M, W, N"):
         study.read_texts(path)
+
+
+def test_the_summary_names_the_ends_of_the_widest_significant_spread() -> None:
+    estimates = study.measure(draws=100).estimates
+    claims = estimates.query("measure == @distances.TO_CENTROID and statistic == 'spread'")
+    first, count = study.summarize(claims, estimates)
+    (row,) = claims[claims["estimate"] == claims["estimate"].max()].to_dict("records")
+    rows = estimates.query("measure == @distances.TO_CENTROID and statistic == 'distance'")
+    rows = rows[(rows["model"] == row["model"]) & (rows["bias"] == row["bias"])]
+    furthest, closest = (rows["group"][rows["estimate"].agg(end)] for end in ("idxmax", "idxmin"))
+    assert row["model"] == "marking"
+    assert f"{furthest} (" in first.split(" was ")[0] and f"and {closest} (" in first
+    assert f"in {(claims['p_adjusted'] < 0.05).sum()} of 6 comparisons" in count
+    (nothing,) = study.summarize(claims.assign(p_adjusted=0.9), estimates)
+    assert "in 0 of 6 comparisons" in nothing

@@ -192,6 +192,8 @@ def list_claims(page: str, run: Path) -> dict[str, Any] | None:
     table = pd.read_csv(path)
     in_words = {"study", "measure", "statistic", "group"}  # by the words for the measure
     in_words |= {"bias"} if table["group"].notna().all() else set()
+    if PAGES[page].folder:  # the words for measures are those of the package's studies
+        in_words -= {"group", "bias"}
     keys = [key for key in ESTIMATE_KEYS if key not in in_words and table[key].nunique() > 1]
     has_null = bool((table["null"].fillna(0) != 0).any())  # that of a difference is 0
     rows = [

@@ -23,6 +23,8 @@ from nbbias.text import embeddings
 
 STUDY = "marked_personas"
 CENTROID = "centroid of groups"
+#: The measure, by whether the reference is the centroid or a group.
+TO_CENTROID, TO_GROUP = "distance to the centroid", "distance to a group"
 PERMUTATION = "groups permuted within prompt"
 
 
@@ -81,13 +83,13 @@ def estimate(
     Returns
     -------
     DataFrame
-        ESTIMATES by model and `bias` (the grouping), whose `instrument` names the reference.
-        `statistic` ``distance``: 1 minus the mean cosine of a group's texts with the reference's,
-        templates weighing alike; ``spread``: the population standard deviation of the distances,
-        with the nearest `group`. `null` is that of groups permuted within each template; intervals
-        resample texts within template and group. `n` counts texts; templates that lack a group are
-        excluded. `p_adjusted` is Holm's: of ``spread`` over all, of ``distance`` over the groups of
-        a model and grouping.
+        ESTIMATES by `measure` (`TO_CENTROID`, `TO_GROUP`), model and `bias` (the grouping);
+        `instrument` names the reference. `statistic` ``distance``: 1 minus the mean cosine of a
+        group's texts with the reference's, templates weighing alike; ``spread``: the population
+        standard deviation of the distances, with the nearest `group`. `null` is that of groups
+        permuted within each template; intervals resample texts within template and group. `n`
+        counts texts; templates that lack a group are excluded. `p_adjusted` is Holm's: of
+        ``spread`` over all, of ``distance`` over the groups of a model and grouping.
 
     Raises
     ------
@@ -112,7 +114,7 @@ def estimate(
             table = tables.estimates(
                 rows,
                 study=STUDY,
-                measure="cosine distance",
+                measure=TO_CENTROID if reference == CENTROID else TO_GROUP,
                 instrument=f"{embeddings.instrument(model)}; reference: {reference}",
                 confidence=inference.confidence,
             )

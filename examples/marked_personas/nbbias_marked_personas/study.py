@@ -13,7 +13,7 @@ from pydantic import Field
 
 from nbbias import params, stats, tables
 from nbbias.params import Claims, Input, InputFile, ModelName, Parameters, Study, Texts
-from nbbias.reading import Drawn, figures
+from nbbias.reading import Drawn, escape, figures, interval, number, p_value
 from nbbias.tables import SAMPLE, Column, DataError
 from nbbias_marked_personas import distances
 
@@ -30,11 +30,11 @@ _PRONOUN = re.compile(
 class MarkedPersonas(Parameters):
     """Which groups are described in the words used for all? (Cheng 2023)"""
 
-    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "cosine distance": ("spread", "distance")
-    }
+    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = dict.fromkeys(
+        (distances.TO_CENTROID, distances.TO_GROUP), ("spread", "distance")
+    )
 
-    claims: Claims = Field([{"measure": "cosine distance", "statistic": "spread"}])
+    claims: Claims = Field([{"measure": distances.TO_CENTROID, "statistic": "spread"}])
     texts_path: InputFile = Field(
         SAMPLE, description="texts: columns model, kind, race, gender (M, W, N), prompt, text"
     )
@@ -132,10 +132,41 @@ def measure(texts: Input = None, **parameters: Any) -> Results:
     return Results(estimates, counts.rename("texts").reset_index())
 
 
+def _to_centroid(estimates: pd.DataFrame) -> pd.DataFrame:
+    chosen = estimates["measure"].eq(distances.TO_CENTROID) & estimates["statistic"].eq("distance")
+    return estimates[chosen]
+
+
+def summarize(claims: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
+    """Say where distances to the centroid differ most, and in how many comparisons they differ."""
+    tested = claims[claims["p_adjusted"].notna()]
+    significant = tested[tested["p_adjusted"] < 1 - tested["confidence"]]
+    count = (
+        f"Distances to the centroid of all groups differed significantly between groups in "
+        f"{len(significant)} of {len(tested)} comparisons (a model and a grouping)."
+    )
+    if significant.empty:
+        return [count]
+    row = significant.loc[significant["estimate"].idxmax()].to_dict()
+    rows = _to_centroid(estimates)
+    rows = rows[rows["model"].eq(row["model"]) & rows["bias"].eq(row["bias"])]
+    rows = rows.sort_values("estimate")
+    closest, *_, furthest = (
+        f"{escape(group)} ({number(distance)})"
+        for group, distance in zip(rows["group"], rows["estimate"], strict=True)
+    )
+    size = f"spread {number(row['estimate'])}, {interval(row)}; N = {row['n']:,.0f} texts"
+    return [
+        f"In the texts of {escape(row['model'])}, {furthest} was the group furthest from "
+        f"the centroid of all groups, and {closest} the closest (cosine distance; {size}; "
+        f"{p_value(row)}, Holm-adjusted).",
+        count,
+    ]
+
+
 def plot_distances(estimates: pd.DataFrame) -> Drawn:
     """Draw each group's distance to the centroid: a row a grouping, a column a model."""
-    rows = estimates[estimates["statistic"] == "distance"]
-    rows = rows[rows["instrument"].str.endswith(distances.CENTROID)].assign(cell=rows["group"])
+    rows = _to_centroid(estimates).assign(cell=lambda table: table["group"])
     words = {"band": "expected if groups were alike", "missing": "no texts"}
     return Drawn(
         figures.claims(rows, "mean distance", by=("bias", "model"), words=words, hue="cell"),
