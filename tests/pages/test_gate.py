@@ -90,6 +90,22 @@ def test_a_model_or_instrument_of_one_run_alone_is_not_passed_over(tmp_path: Pat
     assert "no prompts measured by the same instrument" in result.rows["text"][0]
 
 
+@pytest.mark.parametrize("second", [INDEX | {"model": "b"}, {"statistic": "index", "model": "b"}])
+def test_a_claim_that_only_the_baseline_measured_is_no_pass(
+    tmp_path: Path, second: dict[str, str]
+) -> None:
+    claims = [INDEX | {"model": "a"}, second]
+    old = run(tmp_path / "old", {"a": scores(1), "b": scores(3), "c": scores(7)}, claims=claims)
+    new = run(tmp_path / "new", {"a": scores(2), "c": scores(8)}, claims=claims)
+    result = gate(new, old, margin=0.1)
+    verdicts = dict(zip(result.rows["claim"], result.rows["verdict"], strict=True))
+    assert verdicts == {1: "not worse", 2: "cannot tell"}
+    assert result.status == 3 and not any("neither" in remark for remark in result.remarks)
+    # Nor where the baseline measured it, and claimed something else.
+    other = run(tmp_path / "other", {"a": scores(1), "b": scores(3)}, claims=claims[:1])
+    assert gate(new, other, margin=0.1).status == 3
+
+
 def test_what_neither_run_measured_is_named(tmp_path: Path) -> None:
     claims = [INDEX, {"measure": "llmbi", "statistic": "dimension_mean"}]
     result = gate(*pair(tmp_path, scores(1), scores(2), claims=claims), margin=MARGIN)

@@ -139,17 +139,44 @@ def _declared(
     if not numbers or not set(claims or ()) <= set(numbers):
         listed = ", ".join(map(str, numbers)) or "none; name some under claims: in its params file"
         raise NbbiasError(where, f"declares no such claim; its claims are: {listed}")
-    subjects = dict(zip(declared[_SUBJECT].itertuples(index=False), declared["claim"], strict=True))
-    keys = {key[:-1] for key in declared["key"]}  # by whichever instrument
-    missing = first.declared[[key[:-1] not in keys for key in first.declared["key"]]]
-    claim = [subjects.get(subject, 0) for subject in missing[_SUBJECT].itertuples(index=False)]
-    rows = pd.concat([declared, missing.assign(claim=claim, estimate=np.nan)], ignore_index=True)
+    measured = declared[declared["estimate"].notna()]
+    lacking = declared[declared["estimate"].isna()]
+    before = first.declared[first.declared["estimate"].notna()]
+    here, there = (
+        _without_scorer(table) for table in (measured, first.estimates.dropna(subset="estimate"))
+    )
+    missing = before[[key not in here for key in before["key"].str[:-1]]]
+    missing = missing.assign(claim=_numbers(missing, first, second), estimate=np.nan)
+    # A claim on what only the baseline's estimates have, though it did not claim it.
+    unnamed = there - here - _without_scorer(missing)
+    lacking = lacking[[_names_any(key, unnamed) for key in lacking["key"].str[:-1]]]
+    rows = pd.concat([measured, missing, lacking], ignore_index=True)
     rows = rows[rows["claim"].isin(claims or numbers)]
-    measured = first.estimates.dropna(subset="estimate")["key"]
-    rows = rows[rows["key"].isin(measured) | rows["estimate"].notna()]
     if rows.empty:
         raise NbbiasError(where, "no claim was measured in this run or the baseline")
     return rows.assign(name=[names.label(row) for row in rows.to_dict("records")])
+
+
+def _without_scorer(table: pd.DataFrame) -> set[changes.Key]:
+    return set(table["key"].str[:-1])
+
+
+def _names_any(claim: changes.Key, keys: set[changes.Key]) -> bool:
+    """Tell whether any of some keys has all parts that a claim names."""
+    return any(all(part in {"", of} for part, of in zip(claim, key, strict=True)) for key in keys)
+
+
+def _numbers(rows: pd.DataFrame, first: changes.Run, second: changes.Run) -> list[int]:
+    """Return the numbers that a run gives to claims of its baseline; 0 where it has none alike."""
+    before, now = (run.manifest["parameters"].get("claims", []) for run in (first, second))
+    subjects = second.declared.groupby(_SUBJECT, sort=False)["claim"].first()
+    numbers = []
+    for row in rows.to_dict("records"):
+        claim = before[int(row["claim"]) - 1] if row["claim"] <= len(before) else None
+        subject = tuple(row[name] for name in _SUBJECT)
+        same = now.index(claim) + 1 if claim in now else subjects.get(subject, 0)
+        numbers.append(int(same))
+    return numbers
 
 
 def _refuse_untestable(rows: pd.DataFrame, run: changes.Run, *, where: str) -> None:
