@@ -14,7 +14,6 @@ from nbbias.params import (
     Claims,
     Device,
     InputFile,
-    Lead,
     ModelName,
     OptionalFile,
     Own,
@@ -253,13 +252,5 @@ STUDY = Study(
         "simulated",
         "Written and simulated from templates for this project; no model wrote them, and no "
         "people were asked.",
-    ),
-    leads=(
-        Lead(
-            "detection",
-            "accuracy",
-            "Accuracy of detection",
-            "1: every text judged as people labelled it",
-        ),
     ),
 )

@@ -203,11 +203,7 @@ def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
 
 
 def details(
-    row: Mapping[str, Any],
-    among: pd.DataFrame | None = None,
-    *,
-    keys: Sequence[str] = KEYS,
-    always: Sequence[str] = ("model",),
+    row: Mapping[str, Any], among: pd.DataFrame | None = None, *, keys: Sequence[str] = KEYS
 ) -> list[str]:
     """Return what tells a row of ESTIMATES from others, in people's words.
 
@@ -217,11 +213,9 @@ def details(
         A row of ESTIMATES.
     among
         The rows that it is told from: keys that have one value among them, besides "all", are left
-        out. All keys count where None.
+        out, but the model. All keys count where None.
     keys
         The keys that may be named, in this order.
-    always
-        Keys that are named even if they do not vary.
 
     Returns
     -------
@@ -244,7 +238,7 @@ def details(
         if not isinstance(value, str) or value in _WHOLE or implied:
             continue
         varies = among is None or among[key][~among[key].isin(_WHOLE)].nunique(dropna=False) > 1
-        if varies or key in always:
+        if varies or key == "model":
             parts.append(in_words(key, value))
     return list(dict.fromkeys(parts))
 
