@@ -95,10 +95,9 @@ class Notebook(NamedTuple):
         *,
         caption: str | None = None,
         save: str | None = None,
-        latex: str | None = None,
         **shown: Any,
     ) -> None:
-        """Show a table; `save` keeps its rows under a name, `latex` as a table for a paper.
+        """Show a table; `save` keeps its rows under a name.
 
         One without rows is saved, and not shown.
 
@@ -110,7 +109,7 @@ class Notebook(NamedTuple):
             What the table says, where it does not bring one.
         caption
             In place of a title, the name under which the study has one (`reading.caption`).
-        save, latex
+        save
             The file's name without an ending.
         **shown
             As in `reading.show`: `note`, `labels`, `decimals`, `gap`.
@@ -121,8 +120,6 @@ class Notebook(NamedTuple):
         whole = whole._replace(**shown)
         if save:
             self.save(whole.rows, save)
-        if latex:
-            tables.save_latex(whole.rows, latex, caption=whole.title, out=self.out)
         if len(whole.rows):
             display(reading.show(whole))
 
@@ -220,7 +217,6 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     (200, 1.5)
     """
     parameters = studies.check(stem, namespace)
-    tables.set_engine(getattr(parameters, "engine", "loky"))
     figures.use_style()
     declared = claims_sha256(parameters.claims)
     out = tables.folder(stem, name_differences(parameters))

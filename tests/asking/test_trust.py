@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from nbbias.asking import trust
-from nbbias.running import generation
 from nbbias.tables import ParameterError
 from tests.asking.build import write_params
 from tests.conftest import Command
@@ -59,12 +58,3 @@ def test_an_address_that_the_user_names_is_asked(
 ) -> None:
     monkeypatch.setenv(trust.BASE_URL, f"https://other.example {address.rstrip('/')}")
     trust.check_addresses([MODEL], address, where="mine.yaml")
-
-
-def test_a_params_file_names_no_scheduler(tmp_path: Path) -> None:
-    path = tmp_path / "shared.yaml"
-    path.write_text("study: news_bias\nengine: dask\nscheduler: tcp://192.0.2.1:8786\n")
-    with pytest.raises(ParameterError) as error:
-        generation.check("news_bias", {"engine": "dask", "scheduler": "tcp://h:1"}, where=str(path))
-    (breach,) = error.value.breaches
-    assert "--scheduler" in breach

@@ -470,8 +470,8 @@ def test_every_parameter_is_used_in_the_notebook_and_none_of_the_news_study_alon
         if cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", [])
     ]
     used = set(re.findall(r"\w+", "\n".join(code)))
-    # The levels are chosen by the cells' tags, the engine and draws when the notebook is opened.
-    assert set(params.BiasedPrompts.model_fields) - used == {"levels", "engine", "draws"}
+    # The levels are chosen by the cells' tags, and draws when the notebook is opened.
+    assert set(params.BiasedPrompts.model_fields) - used == {"levels", "draws"}
     assert "min_pairs" not in params.BiasedPrompts.model_fields
 
 

@@ -93,28 +93,6 @@ def test_no_table_runs_in_a_spreadsheet_and_parquet_is_exact(attacked: Path, run
     assert any(hostile.FORMULA in text and not text.startswith("'") for text in texts)
 
 
-#: What our escapes are made of, and what a booktabs table is made of.
-_ESCAPED = re.compile(
-    r"\\text(?:backslash|asciitilde|asciicircum|less|greater|bar|quotedbl)\{\}|\\[{}_%&#$]"
-    r"|\{\[\}|\{\]\}|\{\*\}|\$-\$"
-)
-
-
-@pytest.mark.parametrize("run", RUNS[:1])
-def test_latex_reads_no_command_in_a_text(attacked: Path, run: str) -> None:
-    paths = sorted((attacked / run / "tables").glob("*.tex"))
-    assert paths
-    for path in paths:
-        text = path.read_text(encoding="utf-8")
-        assert UNSEEN.findall(text) == []
-        inside = text.split("\\toprule\n")[1].split("\\bottomrule")[0].replace("\\midrule\n", "")
-        rest = [_ESCAPED.sub("", line) for line in inside.splitlines()]
-        assert all(line.endswith(r" \\") for line in rest)
-        rest = [line.removesuffix(r"\\") for line in rest]
-        assert not any(set(line) & set(r"\{}$%#_^~\"<>|") for line in rest)
-        assert len({line.count("&") for line in rest}) == 1
-
-
 @every_run
 def test_an_executed_notebook_is_valid_and_its_outputs_are_text(attacked: Path, run: str) -> None:
     node = nbformat.read(attacked / run / "notebook.ipynb", as_version=4)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -186,13 +185,11 @@ def test_of_many_rows_those_with_the_smallest_p_stay() -> None:
     assert "12 rows with the smallest p; 9 more" in table.note
 
 
-def test_a_p_at_its_floor_is_at_most_that_in_tables_and_latex(tmp_path: Path) -> None:
+def test_a_p_at_its_floor_is_at_most_that_in_tables() -> None:
     own = estimates({"p_value": 1 / 101, "p_least": 1 / 101, "p_adjusted": 3 / 101})
     table = reading.readable(own, ["model"])
     assert table.rows["p_adjusted"].tolist() == ["≤\N{NO-BREAK SPACE}.030"]
     assert "≤\N{NO-BREAK SPACE}.030" in reading.show(table).data
-    tables.save_latex(table.rows, "p", caption="c", out=tmp_path)
-    assert r"$\le$" in (tmp_path / "tables" / "p.tex").read_text()
     # Where none is at its floor, p values stay numbers.
     own = estimates({"p_value": 2 / 101, "p_least": 1 / 101, "p_adjusted": 3 / 101})
     assert reading.readable(own, ["model"]).rows["p_adjusted"].tolist() == [3 / 101]

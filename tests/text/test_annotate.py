@@ -193,15 +193,10 @@ def test_gender_counts_are_those_of_a_regular_expression(
 # --- words in context -------------------------------------------------------------------------
 
 
-def test_a_sample_shows_so_many_of_every_group_with_what_stands_around_them() -> None:
+def test_a_match_is_shown_with_what_stands_around_it() -> None:
     texts = pd.Series(
         {"t": "Then\nthe  old woman left early.", "u": "She, he, she, he, her, aunts."}
     )
     matches = annotate.annotate(texts, LISTS)[1]
     first = annotate.context(texts, matches, width=9).iloc[0]
     assert first.tolist() == ["female", "the old", "woman", "left ear"]
-    sample = annotate.sample_context(texts, matches, per_group=3, seed=1)
-    assert Counter(sample["group"]) == {"female": 3, "male": 2}
-    again = annotate.sample_context(texts, matches, per_group=3, seed=1)
-    pd.testing.assert_frame_equal(sample, again)
-    assert annotate.sample_context(texts, matches[:0], per_group=3, seed=1).empty

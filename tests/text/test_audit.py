@@ -166,31 +166,6 @@ def test_whole_texts_have_the_sum_of_their_lists_effects() -> None:
     assert table["letters"].tolist() == pytest.approx(expected)
 
 
-def test_versions_differ_in_the_group_of_one_list_and_make_each_other() -> None:
-    lists = audit.load_all_lists()
-    texts = pd.Series(
-        [
-            "The man sang to his mother.",
-            "It rained.",
-            "",
-            None,
-            "The Muslim teacher met his nephew.",
-        ]
-    )
-    versions = audit.write_versions(texts, lexicon=lists)
-    sets = [set(part) for _, part in versions.groupby("set")["text"]]
-    assert {"The man sang to his mother.", "The woman sang to her father."} in sets
-    # Who names two lists has a set for each, and each holds the text as it was.
-    assert len([part for part in sets if texts[4] in part]) == 2
-    assert {"The Muslim teacher met his nephew.", "The Muslim teacher met her niece."} in sets
-    assert all(len(part) > 1 for part in sets) and len(sets) == 3
-    for other in ("The woman sang to her father.", "The man sang to his mother."):
-        again = set(audit.write_versions(pd.Series([other]), lexicon=lists)["text"])
-        assert again == {"The man sang to his mother.", "The woman sang to her father."}
-    none = audit.write_versions(texts[1:4], lexicon=lists)
-    assert none.empty and list(none) == ["set", "text"]
-
-
 # --- templates --------------------------------------------------------------------------------
 
 
@@ -237,9 +212,3 @@ def test_template_effects_have_the_t_interval_of_the_differences_by_hand(
     ends = t.interval(0.9, len(black) - 1, black.mean(), black.sem())
     assert row[["ci_low", "ci_high"]].tolist() == pytest.approx(list(ends))
     assert row["ci_high"] < 0 and row["worst_words"].startswith("Black ")
-
-
-def test_words_with_a_valence_of_their_own() -> None:
-    terms = audit.score_terms(lexicons.load("race"), score=polarity, least=0.4)
-    assert terms["score"].abs().is_monotonic_decreasing and terms["score"].abs().min() > 0.4
-    assert "Jalen Rose" in set(terms["term"]) and "black" not in set(terms["term"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import news, params, tables
+from nbbias import news, params
 from nbbias.biased_prompts import audit, compare, corpus, refusing
 from nbbias.biased_prompts.params import BiasedPrompts
 from nbbias.params import Input
@@ -45,7 +45,6 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
         lexicon = news.lexicon(
             chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
         )
-    tables.set_engine(chosen.engine)
     prompts: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
     family: dict[str, Any] = {"confidence": chosen.confidence, "correction": chosen.correction}
     answers = refusing.answered(corpus.of_prompts(models, **prompts))

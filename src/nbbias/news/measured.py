@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import params, tables
+from nbbias import params
 from nbbias.news import claims, corpus, fits, labels, tone, topics, words
 from nbbias.news.claims import Level
 from nbbias.news.corpus import Read
@@ -53,7 +53,6 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
         lexicon = corpus.lexicon(
             chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
         )
-    tables.set_engine(chosen.engine)
     read = corpus.annotate(corpus.pair(people, models), lexicon=lexicon)
     twins = corpus.annotate(corpus.twins(people), lexicon=lexicon)
     return together(levels(read, chosen, min_pairs=chosen.min_pairs, twins=twins))

@@ -27,7 +27,7 @@ from nbbias.params import (
     Units,
     require_distinct,
 )
-from nbbias.tables import SAMPLE, Engine, NbbiasError, ParameterError, closest_match
+from nbbias.tables import SAMPLE, NbbiasError, ParameterError, closest_match
 from nbbias.text import lexicons, sentiment, toxicity
 
 Level = Literal["word", "sentence", "document"]
@@ -79,11 +79,6 @@ class News(Parameters):
         "auto", description=f"instrument of toxicity: {toxicity.CHOICES}"
     )
     device: Device = Field("cpu", description="where PyTorch runs Detoxify: cpu, cuda or mps")
-    engine: Engine = Field(
-        "loky",
-        description="by what texts are read side by side: loky, processes here; dask, a cluster, "
-        "whose scheduler --scheduler or NBBIAS_SCHEDULER names",
-    )
     groups_counted: Literal["both", "all"] = Field(
         "both",
         description="groups in a pair's distance of tone: those with sentences in both texts, "
@@ -157,13 +152,10 @@ class News(Parameters):
         >>> NewsBias(toxicity_scorer="unbiased", levels=["word"]).needs()
         {}
         """
-        found: dict[str, tuple[str, ...]] = {}
-        if self.engine == "dask":
-            found["engine"] = ("distributed",)
         if "sentence" not in self.levels:
-            return found
+            return {}
         scorers = [package for one in self.sentiment_scorers for package in sentiment.packages(one)]
-        return found | {
+        return {
             "sentiment_scorers": tuple(scorers),
             "toxicity_scorer": toxicity.packages(self.toxicity_scorer),
         }

@@ -60,7 +60,7 @@ def export(folder: Path, target: Path, *, force: bool = False) -> tuple[Path, li
         The run's folder.
     target
         The archive, or a folder, in which it is named after the run's own. It holds the notebook,
-        the page, tables (CSV, Parquet, LaTeX), figures, the manifest, `params.yaml`, the word
+        the page, tables (CSV, Parquet), figures, the manifest, `params.yaml`, the word
         lists that the package brings, ``CITATION.bib``, and ``README.txt``, which says what else
         it takes to repeat the run. Of files on this machine it holds only the names.
 

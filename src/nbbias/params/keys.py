@@ -37,11 +37,6 @@ _SHAPES = re.compile(
     | (?i:\b(?:bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,})
     """
 )
-#: What is no key, and acts where it stands: a stranger's scheduler runs code in the kernel.
-_OUTSIDE = {
-    "scheduler": "no params file names a cluster's scheduler, whose workers can run code here: "
-    "use --scheduler, or set NBBIAS_SCHEDULER"
-}
 _IN_URL = re.compile(r"(?<=://)[^\s/@?#]+@")
 _IN_QUERY = re.compile(
     r"(?i)(?<=[?&])((?:api[_-]?)?key|access_token|token|secret|sig(?:nature)?|password)=[^\s&#]+"
@@ -65,9 +60,7 @@ def key_breaches(values: Mapping[str, Any]) -> list[str]:
         parts = [part.lower().replace("-", "_") for part in name.split(".")]
         text = value if isinstance(value, str) else ""
         is_key = _SHAPES.search(text) or _BARE.fullmatch(text.strip())
-        if name in _OUTSIDE:
-            breaches.append(f"{name}: {_OUTSIDE[name]}")
-        elif any(_NAMES.search(part) for part in parts):
+        if any(_NAMES.search(part) for part in parts):
             breaches.append(f"{redact(name)}: {ADVICE}")
         elif _IN_URL.search(text) or _IN_QUERY.search(text):
             breaches.append(f"{redact(name)}: the address holds a user, password or key; {ADVICE}")

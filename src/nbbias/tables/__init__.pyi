@@ -63,7 +63,6 @@ from .files import (
     regular_files as regular_files,
     save_figure as save_figure,
     save_finding as save_finding,
-    save_latex as save_latex,
     save_table as save_table,
     saved_table as saved_table,
     svg as svg,
@@ -80,15 +79,12 @@ from .packages import (
     require_packages as require_packages,
 )
 from .parallel import (
-    Engine as Engine,
     count_threads as count_threads,
     count_workers as count_workers,
     is_interactive as is_interactive,
     map_chunks as map_chunks,
     map_threads as map_threads,
     progress as progress,
-    set_engine as set_engine,
-    use_engine as use_engine,
 )
 from .paths import (
     SAMPLE as SAMPLE,

@@ -2,7 +2,7 @@
 
 Texts and names come from models and corpora. What is not seen in them is written out, and nothing
 of them becomes a tag, an address, mathematics, a command, a colour or a direction of writing. The
-room stands on the ground floor because messages of errors and papers' tables need it too.
+room stands on the ground floor because messages of errors need it too.
 """
 
 from __future__ import annotations
@@ -21,15 +21,6 @@ _INVISIBLE = re.compile(
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _MATHEMATICS = re.compile(r"[$\\]")
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+!|$~&.:@-])")
-#: What LaTeX reads as a command, or prints as another sign. Brackets and stars are commands only
-#: after a line's end, where a cell may stand.
-_LATEX = str.maketrans(
-    {sign: f"\\{sign}" for sign in "{}_%&#$"}
-    | {sign: f"{{{sign}}}" for sign in "[]*"}
-    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    | {"<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': r"\textquotedbl{}"}
-    | {"\N{MINUS SIGN}": "$-$", "\N{LESS-THAN OR EQUAL TO}": r"$\le$"}
-)
 
 
 def visible(text: object) -> str:
@@ -112,17 +103,6 @@ def without_markdown(markdown: str) -> str:
     'The index of gpt_4 is'
     """
     return re.sub(r"\\(.)|\*+|</?span>", lambda match: match[1] or "", markdown)
-
-
-def latex(text: object) -> str:
-    r"""Return any text, on one line, as LaTeX that prints just this text.
-
-    Examples
-    --------
-    >>> print(latex("50% of x_1"))
-    50\% of x\_1
-    """
-    return visible(_on_one_line(text)).translate(_LATEX)
 
 
 def drawn(text: object) -> str:

@@ -1,4 +1,4 @@
-"""What a notebook leaves behind: tables, figures, tables for papers and one finding.
+"""What a notebook leaves behind: tables, figures and one finding.
 
 A run's folder is named by the environment variable `NBBIAS_OUT`, which the runner sets; a notebook
 executed by anything else writes to ``runs/<stem>/lab``, or, with other parameters than its
@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-import numpy as np
 import pandas as pd
 from pydantic import TypeAdapter, ValidationError
 
@@ -393,49 +392,3 @@ _FINDING: dict[str, Any] = {
     "plain": list[str],
     "numbers": list[dict[str, Any]],
 }
-
-
-def save_latex(table: pd.DataFrame, name: str, *, caption: str, out: Path) -> pd.DataFrame:
-    r"""Save a table for a LaTeX paper (booktabs) as ``tables/<name>.tex`` and return it.
-
-    Texts are escaped. A missing or infinite number, and a missing text, is ``n/m``: not measured.
-
-    Examples
-    --------
-    >>> with tempfile.TemporaryDirectory() as out:
-    ...     _ = save_latex(pd.DataFrame({"share": [-0.5]}), "s", caption="Shares", out=Path(out))
-    ...     print(Path(out, "tables", "s.tex").read_text())
-    \begin{table}[htbp]
-    \centering
-    \caption{Shares}
-    \label{tab:s}
-    \begin{tabular}{r}
-    \toprule
-    share \\
-    \midrule
-    $-$0.500 \\
-    \bottomrule
-    \end{tabular}
-    \end{table}
-    <BLANKLINE>
-    """
-    rows = table.reset_index(drop=True).convert_dtypes()
-    styled = rows.style.hide(axis="index").format(_in_latex)
-    text = styled.format_index(escape.latex, axis="columns").to_latex(
-        hrules=True,
-        caption=escape.latex(caption),
-        label=f"tab:{name}",
-        position="htbp",
-        position_float="centering",
-    )
-    write(out / "tables" / f"{name}.tex", text)
-    return table
-
-
-def _in_latex(value: Any) -> str:
-    if isinstance(value, str | bool | np.bool_):
-        return escape.latex(value)
-    if pd.isna(value) or not np.isfinite(value):
-        return "n/m"
-    digits = 0 if isinstance(value, int | np.integer) else 3
-    return escape.latex(f"{value:z,.{digits}f}".replace("-", "\N{MINUS SIGN}"))

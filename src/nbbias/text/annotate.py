@@ -102,14 +102,3 @@ def context(texts: pd.Series, matches: pd.DataFrame, *, width: int = 60) -> pd.D
         shown = " ".join(left.split()), text[row.start : row.end], " ".join(right.split())
         rows.append((row.group, *shown))
     return pd.DataFrame(rows, columns=["group", "left", "match", "right"])
-
-
-def sample_context(
-    texts: pd.Series, matches: pd.DataFrame, *, per_group: int, seed: int
-) -> pd.DataFrame:
-    """Draw a few matches of every bias and group, with their context, to look at by eye."""
-    drawn = [
-        part.sample(min(per_group, len(part)), random_state=seed)
-        for _, part in matches.groupby(["bias", "group"], sort=False)
-    ]
-    return context(texts, pd.concat([matches[:0], *drawn]))

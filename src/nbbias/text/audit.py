@@ -407,38 +407,6 @@ def score_texts(
     return table
 
 
-def write_versions(texts: pd.Series, *, lexicon: pd.DataFrame) -> pd.DataFrame:
-    """Return texts with other groups in them, one list at a time.
-
-    Parameters
-    ----------
-    texts, lexicon
-        As in `score_texts`.
-
-    Returns
-    -------
-    DataFrame
-        `set` and `text`: the texts of a set, two or more, differ in nothing but which group of one
-        list stands where. A text that names several lists has a set for each; one that names none,
-        or a word without a counterpart, has none.
-
-    Examples
-    --------
-    >>> lexicon = lexicons.expand(lexicons.load("gender"))
-    >>> texts = pd.Series(["Her niece sang.", "It rained."])
-    >>> write_versions(texts, lexicon=lexicon)["text"].tolist()
-    ['Her niece sang.', 'His nephew sang.']
-    """
-    none = pd.DataFrame(columns=["row", "text"])
-    parts = [swaps[["row", "text"]] for _, swaps in _by_list(texts, lexicon)]
-    table = pd.concat([none, *parts], keys=range(1 + len(parts)), names=["list"]).reset_index(
-        "list"
-    )
-    table.insert(0, "set", table.groupby(["list", "row"]).ngroup())
-    table = table[["set", "text"]].drop_duplicates().astype({"set": int, "text": "str"})
-    return table[table["set"].duplicated(keep=False)].reset_index(drop=True)
-
-
 def _by_list(texts: pd.Series, lexicon: pd.DataFrame) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
     """Yield, for each list that is named, the group that texts are about, and their swaps.
 
@@ -574,36 +542,3 @@ def score_templates(filled: pd.DataFrame, *, score: Score) -> pd.DataFrame:
     )
     columns = [*keys, "kind", "group", "said", "score", "swap_effect", "beside_nobody"]
     return table[columns].reset_index(drop=True)
-
-
-def score_terms(lexicon: pd.DataFrame, *, score: Score, least: float = 0.0) -> pd.DataFrame:
-    """List the identity words that have a score of their own, the largest first.
-
-    Parameters
-    ----------
-    lexicon
-        The table of `lexicons.load_all`, not written out.
-    score
-        The scorer; neutral words score 0.
-    least
-        Only words whose score is further from 0 are listed.
-
-    Returns
-    -------
-    DataFrame
-        `bias`, `group`, `kind`, `term` and `score`, by its size.
-
-    Examples
-    --------
-    >>> from nbbias.text import sentiment
-    >>> lexicon = lexicons.load("race")
-    >>> words = lexicon[lexicon["kind"] == "descriptor"]
-    >>> table = score_terms(words, score=lambda texts: sentiment.score(texts)["polarity"])
-    >>> table[["term", "score"]].round(3).to_numpy().tolist()
-    [['black', -0.167]]
-    """
-    table = lexicon[["bias", "group", "kind", "term"]].assign(score=_score(lexicon["term"], score))
-    table = table[table["score"].abs() > least]
-    return table.sort_values(
-        "score", key=lambda score: -score.abs(), kind="stable", ignore_index=True
-    )
