@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-import nbformat
 import numpy as np
 import pandas as pd
 import pytest
@@ -15,7 +13,6 @@ from nbbias import news, stats, tables
 from nbbias.biased_prompts import compare, params, refusing, sample
 from nbbias.tables import ContractError
 from nbbias.text import lexicons
-from tests.conftest import ROOT
 
 BOTH = "biased − neutral"
 
@@ -62,7 +59,7 @@ def scores_of(
 
 
 def compared(scores: pd.DataFrame, **options: Any) -> pd.DataFrame:
-    return compare.compare([level_of(scores)], {"x": ["a"]}, **options)
+    return compare.compare([level_of(scores)], {"x": ["a"]}, **options).estimates
 
 
 def level_of(scores: pd.DataFrame, *chance: dict[str, Any]) -> news.Level:
@@ -197,13 +194,6 @@ def test_an_article_is_refused_only_where_all_its_answers_are() -> None:
 # --- zero, empty, one side missing ------------------------------------------------------------
 
 
-def test_equal_answers_have_no_effect() -> None:
-    table = compared(scores_of([-0.2, 0.1, -0.4], [-0.2, 0.1, -0.4]))
-    for statistic in ("prejudice_share_change", "mean_difference_change"):
-        assert row(table, statistic)["estimate"] == 0
-    assert (table.loc[table["statistic"] == "prejudice_extent_change", "estimate"] == 0).all()
-
-
 @pytest.mark.parametrize("biased", [[], ["refused", "refused", "refused"], [None, None, None]])
 def test_where_all_is_refused_nothing_is_measured_and_reasons_say_so(biased: list[Any]) -> None:
     table = compared(scores_of([-0.2, 0.1, -0.4], biased))
@@ -212,15 +202,6 @@ def test_where_all_is_refused_nothing_is_measured_and_reasons_say_so(biased: lis
     if biased and biased[0]:
         assert row(table, "prejudice_share_if_none")["estimate"] == 0
         assert row(table, "prejudice_share_if_all")["estimate"] == 1
-
-
-def test_no_scores_give_no_estimates() -> None:
-    empty = scores_of([0.1], [0.1]).iloc[:0]
-    assert compared(empty).empty
-
-
-def test_a_bias_outside_the_family_is_left_out() -> None:
-    assert compare.compare([level_of(scores_of(NEUTRAL, BIASED))], {"y": ["a"]}).empty
 
 
 def test_a_group_without_scores_is_refused() -> None:
@@ -267,13 +248,6 @@ def test_every_fit_makes_the_comparison_and_they_are_pooled() -> None:
     assert row(table, "prejudice_share", prompt="neutral")["estimate"] == pytest.approx(0.4)
 
 
-def test_one_fit_is_the_plain_comparison() -> None:
-    plain = compared(scores_of(NEUTRAL, BIASED, measure="document"))
-    one = compared(fitted((NEUTRAL, BIASED)))
-    assert set(one["instrument"]) == {"i, one fit"}
-    pd.testing.assert_frame_equal(one.assign(instrument="i"), plain.assign(instrument="i"))
-
-
 def test_the_family_does_not_split_where_some_fits_measured_nothing() -> None:
     nothing = ["blank answer"] * 6
     measured = [(NEUTRAL, BIASED)] * 3
@@ -294,15 +268,6 @@ def test_a_comparison_that_half_the_fits_made_is_not_told() -> None:
     assert set(tested["reason"]) == {"not stable over fits: measured in 1 of 2 fits"}
 
 
-def test_bounds_for_refusals_hold_in_every_fit() -> None:
-    """By hand: of five answers one is refused; the fits see 3 and 2 of the others prejudiced."""
-    neutral = [-0.1, 0.1, 0.2, 0.3, 0.1]
-    biased = [-0.3, -0.2, -0.1, 0.1, compare.REFUSED]
-    table = compared(fitted((neutral, biased), (neutral, [-0.3, -0.2, 0.1, 0.1, compare.REFUSED])))
-    bounds = {k: row(table, f"prejudice_share_{k}")["estimate"] for k in ("if_none", "if_all")}
-    assert bounds == pytest.approx({"if_none": 2.5 / 5, "if_all": 3.5 / 5})
-
-
 def test_an_extent_s_interval_stays_on_its_side_of_0() -> None:
     table = compared(scores_of([-0.01, -0.9, 0.3], [-0.01, -0.8, -0.02]))
     extent = table[table["statistic"] == "prejudice_extent"]
@@ -319,7 +284,9 @@ def test_the_family_is_all_rows_of_a_statistic(correction: str) -> None:
         scores_of(list(rng.normal(0, 0.2, 20)), list(rng.normal(s, 0.2, 20)), model=m)
         for m, s in (("m", -0.2), ("n", 0.0), ("o", -0.05))
     ]
-    table = compare.compare([level_of(pd.concat(parts))], {"x": ["a", "b"]}, correction=correction)
+    table = compare.compare(
+        [level_of(pd.concat(parts))], {"x": ["a", "b"]}, correction=correction
+    ).estimates
     own = table[table["statistic"] == "mean_difference_change"]
     p = own["p_value"].to_numpy()
     assert len(p) == 6
@@ -348,7 +315,7 @@ def test_replicates_lead_where_there_are_any() -> None:
         key | {"reference": "replicate", "null": 0.45, "null_low": 0.4, "null_high": 0.5},
     ]
     level = level_of(scores_of(NEUTRAL, BIASED), *chance)
-    table = compare.compare([level], {"x": ["a"]})
+    table = compare.compare([level], {"x": ["a"]}).estimates
     found = row(table, "prejudice_share", prompt="biased")
     assert (found["null"], found["null_low"], found["null_high"]) == (0.45, 0.4, 0.5)
     assert found["excess"] == pytest.approx(1 - 0.45)
@@ -367,49 +334,31 @@ def with_moments(mean: float, low: float, high: float, n: int) -> np.ndarray:
     return values
 
 
-def test_student_s_p_values_are_those_printed_and_welch_s_are_not() -> None:
-    printed = compare.printed()
-    extents = printed[printed["statistic"] == "prejudice_extent"]
+def test_student_s_p_values_are_those_published_and_welch_s_are_not() -> None:
+    published = tables.read_published("fang2024").query("statistic == 'prejudice_extent'")
     largest = 0.0
-    for change in printed[printed["statistic"] == "prejudice_extent_change"].itertuples():
-        own = extents[(extents["measure"] == change.measure) & (extents["model"] == change.model)]
+    changes = published[published["delta_vs_neutral"].notna()]
+    assert len(changes) == 21
+    for change in changes.itertuples():
+        keys = ["measure", "bias", "group", "model"]
+        same = (published[keys] == [getattr(change, key) for key in keys]).all(axis=1)
         sides = {
-            one.prompt: list(with_moments(one.estimate, one.ci_low, one.ci_high, int(one.n)))
-            for one in own.itertuples()
+            side.prompt: list(with_moments(side.value, side.ci_low, side.ci_high, int(side.n)))
+            for side in published[same].itertuples()
         }
         size = max(map(len, sides.values()))
         padded = {p: v + [None] * (size - len(v)) for p, v in sides.items()}
         table = compared(scores_of(padded["neutral"], padded["biased"]))
         student = row(table, "prejudice_extent_change", test="Student's t, pooled")
         welch = row(table, "prejudice_extent_change", test="Welch's t")
-        assert student["estimate"] == pytest.approx(change.estimate, abs=1.01e-4)
-        if np.isnan(change.p_value):
-            assert change.reason == "p is printed as <0.001"
+        assert student["estimate"] == pytest.approx(change.delta_vs_neutral, abs=1.01e-4)
+        if change.p == "<0.001":
             assert student["p_value"] < 0.001
         else:
-            assert student["p_value"] == pytest.approx(change.p_value, abs=0.001)
-            largest = max(largest, abs(welch["p_value"] - change.p_value))
+            exact = float(change.p.removeprefix("="))
+            assert student["p_value"] == pytest.approx(exact, abs=0.001)
+            largest = max(largest, abs(welch["p_value"] - exact))
     assert largest > 0.05  # Welch's would have been printed otherwise
-
-
-def test_printed_changes_are_differences_of_printed_levels() -> None:
-    printed = compare.printed()
-    for level in ("prejudice_share", "prejudice_extent"):
-        own = printed[printed["statistic"] == level]
-        wide = own.pivot(index=["measure", "model"], columns="prompt", values="estimate")
-        change = printed[printed["statistic"] == f"{level}_change"].set_index(["measure", "model"])
-        assert len(change) == 21
-        expected = wide["biased"] - wide["neutral"]
-        assert change["estimate"].to_numpy() == pytest.approx(
-            expected[change.index].to_numpy(), abs=1.01e-4
-        )
-
-
-def test_printed_rows_say_that_they_are_another_corpus_and_hold_the_refusal_rate() -> None:
-    printed = compare.printed()
-    assert set(printed["instrument"]) == {compare.PRINTED}
-    rate = printed[printed["statistic"] == "refusal_rate"]
-    assert rate[["model", "estimate"]].to_numpy().tolist() == [["ChatGPT", 0.8913]]
 
 
 # --- the whole way ----------------------------------------------------------------------------
@@ -422,14 +371,6 @@ def word_level(models: dict[str, Any], *, seed: int) -> pd.DataFrame:
     return news.words.pair_scores(news.annotate(pairs, lexicon=lexicons.load("gender")))
 
 
-def test_every_level_is_a_family_of_its_own_and_all_stand_in_one_table() -> None:
-    one = level_of(scores_of(NEUTRAL, BIASED))
-    other = level_of(scores_of(NEUTRAL, BIASED, measure="word"))
-    both = compare.compare([one, other], {"x": ["a"]})
-    each = [compare.compare([level], {"x": ["a"]}) for level in (one, other)]
-    pd.testing.assert_frame_equal(both, pd.concat(each, ignore_index=True))
-
-
 def test_planted_effects_of_the_prompt_are_covered() -> None:
     """Six corpora with an effect of -0.2: a 95% interval misses two of them 1 time in 35."""
     models = {
@@ -437,19 +378,14 @@ def test_planted_effects_of_the_prompt_are_covered() -> None:
     }
     covered, estimates = 0, []
     for seed in range(6):
-        table = compare.compare([level_of(word_level(models, seed=seed))], {"gender": ["female"]})
+        table = compare.compare(
+            [level_of(word_level(models, seed=seed))], {"gender": ["female"]}
+        ).estimates
         found = row(table, "share_difference_change")
         covered += found["ci_low"] <= -0.2 <= found["ci_high"]
         estimates.append(found["estimate"])
     assert covered >= 5
     assert np.mean(estimates) == pytest.approx(-0.2, abs=0.05)
-
-
-def test_of_two_groups_one_mirrors_the_other() -> None:
-    scores = word_level({"m": sample.SAMPLE_MODELS["compliant"]}, seed=1)
-    table = compare.compare([level_of(scores)], {"gender": ["female", "male"]})
-    own = table[table["statistic"] == "share_difference_change"].set_index("group")["estimate"]
-    assert own["female"] == pytest.approx(-own["male"])
 
 
 # --- parameters -------------------------------------------------------------------------------
@@ -460,19 +396,6 @@ def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
     added = set(params.BiasedPrompts.model_fields) - set(news.params.News.model_fields)
     assert added == {"neutral_prompt", "biased_prompt", "correction"}
     assert (own.neutral_prompt, own.biased_prompt, own.correction) == ("neutral", "biased", "holm")
-
-
-def test_every_parameter_is_used_in_the_notebook_and_none_of_the_news_study_alone() -> None:
-    notebook = nbformat.read(ROOT / "notebooks/biased_prompts.ipynb", as_version=4)
-    code = [
-        cell.source
-        for cell in notebook.cells
-        if cell.cell_type == "code" and "parameters" not in cell.metadata.get("tags", [])
-    ]
-    used = set(re.findall(r"\w+", "\n".join(code)))
-    # The levels are chosen by the cells' tags, and draws when the notebook is opened.
-    assert set(params.BiasedPrompts.model_fields) - used == {"levels", "draws"}
-    assert "min_pairs" not in params.BiasedPrompts.model_fields
 
 
 @pytest.mark.parametrize(
@@ -497,7 +420,7 @@ def test_scores_of_the_sentence_level_are_compared_as_they_come() -> None:
     read = news.annotate(news.pair(originals, generations), lexicon=lexicons.load("gender"))
     scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
     scores = news.tone.pair_scores(read, scored)
-    table = compare.compare([level_of(scores)], {"gender": ["female", "male"]})
+    table = compare.compare([level_of(scores)], {"gender": ["female", "male"]}).estimates
     own = table[table["statistic"] == "mean_difference_change"].set_index(["measure", "group"])
     assert own.loc[("sentiment", "female"), "ci_high"] < 0
     assert own.loc[("sentiment", "male"), "ci_low"] < 0 < own.loc[("sentiment", "male"), "ci_high"]

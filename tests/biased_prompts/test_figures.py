@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.biased_prompts import compare, figures
+from nbbias.biased_prompts import figures
 from tests.biased_prompts.test_compare import BIASED, NEUTRAL, compared, scores_of
 from tests.news.test_figures import names, panels
 from tests.reading.test_figures import markers
@@ -15,7 +15,6 @@ from tests.reading.test_figures import markers
 pytestmark = pytest.mark.usefixtures("style")
 
 
-PRINTED = compare.printed()
 OURS = pd.concat(
     [compared(scores_of(NEUTRAL, BIASED)), compared(scores_of(NEUTRAL, ["refused"], model="n"))],
     ignore_index=True,
@@ -96,14 +95,13 @@ def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
     ]
 
 
-@pytest.mark.parametrize("draw", ["refusal", "effect", "prejudice", "change"])
+@pytest.mark.parametrize("draw", ["refusal", "effect", "prejudice"])
 def test_what_was_not_measured_at_all_is_a_figure_that_says_so(draw: str) -> None:
     nothing = OURS.head(0)
     figure = {
         "refusal": lambda: figures.refusals(nothing),
         "effect": lambda: figures.effects(nothing),
         "prejudice": lambda: figures.prejudice(nothing),
-        "change": lambda: figures.changes(nothing, PRINTED),
     }[draw]().figure
     assert [text.get_text() for text in figure.axes[0].texts] == ["nothing was measured"]
 
@@ -137,27 +135,7 @@ def test_what_was_not_measured_is_written_and_not_drawn_at_0() -> None:
     assert [t.get_text() for t in ax.texts] == ["not measured"]
 
 
-def test_printed_changes_share_a_row_below_ours_as_rings() -> None:
-    ours = OURS.replace({"bias": {"x": "gender"}})
-    drawn = figures.changes(ours, PRINTED)
-    own = PRINTED[PRINTED["measure"] == "sentiment"]
-    found = panels(drawn.figure)
-    assert list(found) == ["tone, women · Δ share", "tone, women · Δ extent"]
-    for ax, statistic in zip(found.values(), ("share", "extent"), strict=True):
-        printed = own[own["statistic"] == f"prejudice_{statistic}_change"]
-        last = [x for x, y in markers(ax) if y == 0]
-        assert set(last) == set(printed["estimate"])
-        assert names(ax) == ["m", "n", f"{len(printed)} printed models"]
-    assert set(PRINTED["model"]) >= set(drawn.rows.loc[drawn.rows["side"] != "ours", "cell"])
-
-
-def test_printed_changes_of_another_group_are_not_drawn() -> None:
-    ours = OURS.replace({"bias": {"x": "gender"}, "group": {"female": "male"}})
-    assert set(figures.changes(ours, PRINTED).rows["side"]) == {"ours"}
-
-
 def test_input_is_not_changed() -> None:
     before = OURS.copy()
     figures.prejudice(OURS)
-    figures.changes(OURS, PRINTED)
     pd.testing.assert_frame_equal(OURS, before)

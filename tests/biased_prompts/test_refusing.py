@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,6 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 from nbbias import refusals
 from nbbias.biased_prompts import refusing, sample
 from nbbias.news import corpus
+from nbbias.refusals import detector
 from nbbias.tables import ContractError
 from nbbias.text import lexicons
 
@@ -50,11 +53,15 @@ def overall(table: pd.DataFrame, prompt: str = "biased") -> pd.Series:
     return one(table[table["group"].isna()], "refusal_rate", prompt=prompt, source="all")
 
 
+def rates(answers: pd.DataFrame, **options: Any) -> pd.DataFrame:
+    return refusing.rates(answers, **options).estimates
+
+
 # --- rates ------------------------------------------------------------------------------------
 
 
 def test_a_rate_is_a_share_of_what_was_answered_with_wilson_s_interval() -> None:
-    found = overall(refusing.rates(answers_of([True, True, False, None])))
+    found = overall(rates(answers_of([True, True, False, None])))
     assert found["estimate"] == pytest.approx(2 / 3)
     assert (found["n"], found["n_lost"]) == (3, 1)
     low, high = proportion_confint(2, 3, method="wilson")
@@ -63,41 +70,34 @@ def test_a_rate_is_a_share_of_what_was_answered_with_wilson_s_interval() -> None
 
 @pytest.mark.parametrize(("refused", "rate"), [([False] * 5, 0.0), ([True] * 5, 1.0)])
 def test_all_or_nothing_still_has_an_interval(refused: list[bool | None], rate: float) -> None:
-    found = overall(refusing.rates(answers_of(refused)))
+    found = overall(rates(answers_of(refused)))
     assert found["estimate"] == rate
     assert found["ci_high"] - found["ci_low"] > 0.3
 
 
-def test_nothing_answered_is_not_measured() -> None:
-    found = overall(refusing.rates(answers_of([None, None])))
-    assert np.isnan(found["estimate"]) and found["reason"]
-
-
 def test_the_change_is_paired_over_articles() -> None:
     """Both prompts known for articles 0 to 3: changes 1, 0, 1, 0."""
-    table = refusing.rates(
-        answers_of([True, True, True, False, None], [False, True, False, False, True])
-    )
+    table = rates(answers_of([True, True, True, False, None], [False, True, False, False, True]))
     found = one(table, "refusal_rate_change")
     assert (found["estimate"], found["n"], found["n_lost"]) == (0.5, 4, 1)
 
 
 def test_a_change_without_spread_has_no_interval() -> None:
-    found = one(refusing.rates(answers_of([False] * 4)), "refusal_rate_change")
+    found = one(rates(answers_of([False] * 4)), "refusal_rate_change")
     assert found["estimate"] == 0 and np.isnan(found["ci_low"]) and found["reason"]
 
 
 def test_one_prompt_alone_has_no_change_and_says_which_is_missing() -> None:
     answers = answers_of([True, False])
-    table = refusing.rates(answers[answers["prompt"] == "biased"])
+    table = rates(answers[answers["prompt"] == "biased"])
     assert "neutral" in one(table, "refusal_rate_change")["reason"]
 
 
 def test_outlets_are_told_apart_where_there_are_several() -> None:
     both = pd.concat([answers_of([True, True], source="x"), answers_of([False], source="y")])
-    table = refusing.rates(both)
-    rates = table[(table["statistic"] == "refusal_rate") & (table["prompt"] == "biased")]
-    assert rates.set_index("source")["estimate"].to_dict() == {
+    table = rates(both)
+    by_outlet = table[(table["statistic"] == "refusal_rate") & (table["prompt"] == "biased")]
+    assert by_outlet.set_index("source")["estimate"].to_dict() == {
         "all": pytest.approx(2 / 3),
         "x": 1.0,
         "y": 0.0,
@@ -107,13 +107,8 @@ def test_outlets_are_told_apart_where_there_are_several() -> None:
 def test_repeated_answers_are_one_article() -> None:
     once = answers_of([True, False, False])
     again = pd.concat([once, once.assign(sample=2, refused=~once["refused"])])
-    found = overall(refusing.rates(again))
+    found = overall(rates(again))
     assert (found["estimate"], found["n"]) == (0.5, 3)
-
-
-def test_recorded_refusals_stay_and_are_called_so() -> None:
-    table = refusing.rates(answers_of([True, False]))
-    assert set(table["instrument"]) == {"recorded"}
 
 
 def test_refusals_are_detected_where_none_are_recorded() -> None:
@@ -121,15 +116,15 @@ def test_refusals_are_detected_where_none_are_recorded() -> None:
     answers["text"] = ["I can't write this.", "The cup went to the guests."] * 2
     found = refusing.answered(answers, progress=False)
     assert found["refused"].tolist() == [True, False] * 2
-    assert set(refusing.rates(found)["instrument"]) == {refusals.instrument()}
+    assert set(rates(found)["instrument"]) == {refusals.instrument()}
 
 
 def test_detected_rates_have_a_corrected_row_beside_them_and_recorded_ones_have_none() -> None:
     """2 of 3 are called refusals: (2/3 + Sp - 1) / (Se + Sp - 1), by the shipped counts."""
     recorded = answers_of([True, True, False, None], [False, True, False, False])
     detected = recorded.assign(reason="a sentence")
-    assert not refusing.rates(recorded)["statistic"].str.contains("corrected").any()
-    table = refusing.rates(detected)
+    assert not rates(recorded)["statistic"].str.contains("corrected").any()
+    table = rates(detected)
     known = refusals.unseen()
     se = (known["tp"] / (known["tp"] + known["fn"])).mean()
     sp = (known["tn"] / (known["tn"] + known["fp"])).mean()
@@ -149,7 +144,7 @@ def test_a_corrected_change_rests_on_the_articles_of_the_change() -> None:
     both = answers_of(list(biased), list(neutral)).assign(reason="a sentence")
     more = answers_of([*biased, *[True] * 40], [*neutral, *[None] * 40]).assign(reason="a sentence")
     found, expected = (
-        one(refusing.rates(answers), "refusal_rate_change_corrected") for answers in (more, both)
+        one(rates(answers), "refusal_rate_change_corrected") for answers in (more, both)
     )
     for name in ("estimate", "ci_low", "ci_high", "n"):
         assert found[name] == expected[name]
@@ -167,7 +162,7 @@ def test_articles_asked_repeatedly_are_corrected_with_as_much_as_they_say() -> N
         for rows in (differ, [halves] * 5)
     )
     rows = [
-        one(refusing.rates(answers), "refusal_rate_corrected", prompt="biased")
+        one(rates(answers), "refusal_rate_corrected", prompt="biased")
         for answers in (once, five, alike)
     ]
     widths = [row["ci_high"] - row["ci_low"] for row in rows]
@@ -177,7 +172,75 @@ def test_articles_asked_repeatedly_are_corrected_with_as_much_as_they_say() -> N
 
 def test_answers_without_verdicts_are_refused() -> None:
     with pytest.raises(ContractError, match="refused"):
-        refusing.rates(answers_of([True]).drop(columns="refused"))
+        rates(answers_of([True]).drop(columns="refused"))
+
+
+# --- detector bias --------------------------------------------------------------------------
+
+
+def detected(biased: list[bool | None], neutral: list[bool | None], **of: str) -> pd.DataFrame:
+    return answers_of(biased, neutral, **of).assign(reason="a sentence")
+
+
+def test_an_answer_counts_as_the_mean_verdict_over_the_groups(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A detector that calls a refusal whatever names a man; each version is classified once."""
+    seen: list[str] = []
+
+    def detect(texts: pd.Series, **_: object) -> pd.DataFrame:
+        seen.extend(texts)
+        called = ["man" in text.split() for text in texts]
+        return pd.DataFrame({"refused": pd.array(called, dtype="boolean")}, index=texts.index)
+
+    monkeypatch.setattr(detector, "detect", detect)
+    texts = ["The man left.", "The woman left.", "It rained.", None, "A man ate.", "A man ate."]
+    called = pd.array([True, False, False, None, True, True], dtype="boolean")
+    answers = pd.DataFrame({"text": texts, "reason": "read", "refused": called})
+    found = refusing.swap_effects(answers, lexicon=lexicons.expand(GENDER))
+    assert found.tolist() == [0.5, -0.5, 0, 0, 0.5, 0.5]
+    assert seen == ["A woman ate."]
+    assert refusing.swap_effects(answers_of([True]), lexicon=GENDER).isna().all()
+
+
+def test_the_raw_rate_is_the_swapped_one_plus_detector_bias_in_every_row() -> None:
+    rng = np.random.default_rng(4)
+    sides = [[bool(x) for x in rng.integers(0, 2, 12)] for _ in range(4)]
+    answers = pd.concat(
+        [detected(*sides[:2], source="s"), detected(*sides[2:], source="t")], ignore_index=True
+    )
+    verdict = answers["refused"].astype(float)
+    # The mean verdict over three groups, its own among them.
+    swap = verdict - (verdict + 2 * rng.integers(0, 3, len(answers)) / 3) / 3
+    table = rates(answers.assign(swap=swap))
+    keys = ["statistic", "model", "prompt", "source"]
+    parts = []
+    for part in refusing.PARTS:
+        wanted = [f"refusal_rate{part}", f"refusal_rate_change{part}"]
+        rows = table[table["statistic"].isin(wanted)]
+        names = rows["statistic"].str.removesuffix(part) if part else rows["statistic"]
+        parts.append(rows.assign(statistic=names).set_index(keys)["estimate"])
+    raw, swapped, bias = parts
+    assert len(raw) == 7
+    np.testing.assert_allclose(raw, (swapped + bias)[raw.index], atol=1e-12)
+    row = one(table, "refusal_rate_instrument", prompt="biased", source="all")
+    assert row["estimate"] == pytest.approx(swap[answers["prompt"] == "biased"].mean())
+    assert row["n"] == 24
+    # Without a detector there is nothing to split.
+    assert not rates(answers_of([True])).statistic.str.contains("swapped").any()
+
+
+def test_swapped_shares_stay_within_0_and_1_and_what_has_no_counterpart_is_lost() -> (
+    None
+):
+    answers = detected([True] * 6, [False] * 6)
+    table = rates(answers.assign(swap=answers["refused"].map({True: 1.2, False: -1.2})))
+    assert one(table, "refusal_rate_swapped", prompt="biased")["estimate"] == 0
+    assert one(table, "refusal_rate_swapped", prompt="neutral")["estimate"] == 1
+    assert one(table, "refusal_rate_change_instrument")["estimate"] == 2
+    lost = rates(answers.assign(swap=np.nan))
+    lost = lost[lost["statistic"].str.contains("swapped|instrument")]
+    assert len(lost) == 6 and lost["estimate"].isna().all() and lost["reason"].notna().all()
 
 
 # --- by headline ------------------------------------------------------------------------------
@@ -209,7 +272,7 @@ def test_headlines_name_whom_the_word_lists_find() -> None:
 def test_a_corpus_without_headlines_names_nobody_and_has_rates_all_the_same() -> None:
     named = refusing.headline_groups(headlines_of("x").drop(columns="headline"), GENDER)
     assert named.empty
-    table = refusing.rates(answers_of([True, False]), headlines=named)
+    table = rates(answers_of([True, False]), headlines=named)
     assert set(table["statistic"]) == {"refusal_rate", "refusal_rate_change"}
     assert table["group"].isna().all()
 
@@ -218,7 +281,7 @@ def test_selective_refusal_is_a_difference_with_fisher_s_test() -> None:
     """3 of 4 headlines that name women are refused, 1 of 5 that name nobody."""
     named = headlines_of(*["A woman speaks"] * 4, *["Rain expected"] * 5)
     refused: list[bool | None] = [True, True, True, False, True, False, False, False, False]
-    table = refusing.rates(answers_of(refused), headlines=refusing.headline_groups(named, GENDER))
+    table = rates(answers_of(refused), headlines=refusing.headline_groups(named, GENDER))
     found = one(table, "refusal_difference", group="female")
     assert found["estimate"] == pytest.approx(0.75 - 0.2)
     assert found["p_value"] == pytest.approx(fisher_exact([[3, 1], [1, 4]]).pvalue)
@@ -230,24 +293,9 @@ def test_selective_refusal_is_a_difference_with_fisher_s_test() -> None:
 
 def test_without_headlines_that_name_nobody_there_is_no_difference() -> None:
     named = headlines_of("A woman speaks", "Women meet")
-    table = refusing.rates(
-        answers_of([True, False]), headlines=refusing.headline_groups(named, GENDER)
-    )
+    table = rates(answers_of([True, False]), headlines=refusing.headline_groups(named, GENDER))
     found = one(table, "refusal_difference", group="female")
     assert np.isnan(found["estimate"]) and "nobody" in found["reason"]
-
-
-def test_more_than_three_groups_have_a_row_each() -> None:
-    lexicon = lexicons.load("religion")
-    groups = lexicons.groups(lexicon, "religion")
-    assert len(groups) > 3
-    terms = lexicon.drop_duplicates("group")["term"]
-    named = headlines_of(*[f"A report on {term}" for term in terms], "Rain expected")
-    headlines = refusing.headline_groups(named, lexicon)
-    answers = answers_of([True, False] * (len(named) // 2) + [False] * (len(named) % 2))
-    table = refusing.rates(answers, headlines=headlines)
-    differences = table[table["statistic"] == "refusal_difference"]
-    assert set(differences["group"]) == set(headlines["group"]) - {refusing.NOBODY}
 
 
 # --- pairs and simulated truth ----------------------------------------------------------------
@@ -261,10 +309,3 @@ def test_refused_answers_are_lost_with_their_reason_and_earlier_losses_stay() ->
     pairs = refusing.without_refusals(corpus.pair(originals, generations), answers)
     assert pairs["lost"].iloc[0] == "blank answer"
     assert (pairs["lost"] == refusing.REFUSED).sum() == generations["planted_refusal"].sum()
-
-
-def test_planted_rates_are_recovered_by_detection() -> None:
-    originals, generations = sample.corpus({"m": sample.SAMPLE_MODELS["selective"]}, seed=4)
-    few = generations[generations["article_id"].isin(originals["article_id"].head(30))]
-    found = refusing.answered(few, progress=False)
-    assert (found["refused"] == found["planted_refusal"]).all()

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from nbbias import news, tables
 from nbbias.biased_prompts import compare, refusing
 from nbbias.calibration import biased_prompts as simulated
 from nbbias.calibration.trials import Design
@@ -39,7 +40,7 @@ def test_refusals_are_estimated_as_the_study_estimates_them(world: str) -> None:
     asked = 5 if world == "repeats" else 1
     for at in range(2):
         table = answers({"neutral": neutral[at], "biased": biased[at]}, asked)
-        found = refusing.rates(table)
+        found = refusing.rates(table).estimates
         rate = found[(found["statistic"] == "refusal_rate") & (found["prompt"] == "biased")]
         assert_same(trials.loc["refusal_rate"].iloc[at], rate, (*ENDS, "p_value"))
         change = found[found["statistic"] == "refusal_rate_change"]
@@ -52,7 +53,7 @@ def test_refusals_are_estimated_as_the_study_estimates_them(world: str) -> None:
         group = ["female"] * 6 + ["nobody named"] * 24
         ids = [str(i) for i in range(30)]
         headlines = pd.DataFrame({"source": "s", "article_id": ids, "bias": "b", "group": group})
-        found = refusing.rates(answers({"biased": told}), headlines=headlines)
+        found = refusing.rates(answers({"biased": told}), headlines=headlines).estimates
         difference = found[found["statistic"] == "refusal_difference"]
         assert_same(trials.loc["refusal_difference"].iloc[at], difference, (*ENDS, "p_value"))
 
@@ -64,7 +65,9 @@ def test_corrected_rates_are_those_of_the_study() -> None:
     own = simulated.rates(rng, design, erring=True)
     called = (own.called(own.neutral), own.called(own.biased))
     (neutral,), (biased,) = simulated.verdicts(rng, design, 1, called=called)
-    found = refusing.rates(answers({"neutral": neutral, "biased": biased}, reason="detected"))
+    found = refusing.rates(
+        answers({"neutral": neutral, "biased": biased}, reason="detected")
+    ).estimates
     of_biased = found[found["prompt"] != "neutral"]
     for statistic, row in trials.iterrows():
         assert_same(row, of_biased[of_biased["statistic"] == statistic], ENDS)
@@ -92,8 +95,9 @@ def test_words_are_compared_as_the_study_compares_them(world: str) -> None:
         ]
         cell = {"source": "s", "model": "m", "measure": "word", "bias": "gender", "instrument": "i"}
         scores = pd.concat(sides, ignore_index=True).assign(**cell)
-        rows = compare._of_level(scores, {"gender": "female"}, ("neutral", "biased"), 0.95)
-        found = pd.DataFrame(rows)
+        none = [tables.estimates([], study="x")] * 2
+        level = news.Level(scores, *none, tables.chance([], study="x"))
+        found = compare.compare([level], {"gender": "female"}).estimates
         for statistic in trials.index.unique():
             own = found[found["statistic"] == statistic]
             assert_same(trials.loc[statistic].iloc[at], own, (*ENDS, "p_value"))

@@ -113,7 +113,7 @@ def test_the_effect_of_a_prompt_is_parted_too() -> None:
     )
     pairs["pair_id"] = range(len(pairs))
     found = level(pairs)
-    compared = biased_prompts.compare.compare([found], {"race": "Black"})
+    compared = biased_prompts.compare.compare([found], {"race": "Black"}).estimates
     compared = compared[compared["measure"] == "sentiment"]
     own = compared[~compared["instrument"].str.contains("masked")].set_index("statistic")
     black = text.sentiment.score(["A black nurse spoke."])["polarity"][0]

@@ -135,10 +135,13 @@ def test_refusals_and_effects_are_means_over_articles(tmp_path: Path) -> None:
     )
     rates = biased_prompts.refusing.rates(answers)
     effects = biased_prompts.compare.compare([words], {"gender": "female"})
-    run = saved(tmp_path, scores=words.scores, estimates=news.claims.stacked([rates, effects]))
+    found, units = (
+        pd.concat(tables, ignore_index=True) for tables in zip(rates, effects, strict=True)
+    )
+    run = saved(tmp_path, units=units, estimates=found)
     both = means_are_the_estimates(run, "biased_prompts", {})
     means = both[both["statistic"].isin(MEANS["biased_prompts"])]
-    assert (rates["estimate"] > 0).any()
+    assert (rates.estimates["estimate"] > 0).any()
     assert means["mean"].notna().all()
 
 

@@ -1,5 +1,4 @@
 from . import (
-    audit as audit,
     compare as compare,
     corpus as corpus,
     figures as figures,
@@ -8,6 +7,9 @@ from . import (
     sample as sample,
     sentences as sentences,
     tables as tables,
-    units as units,
 )
-from .measured import measure as measure
+from .measured import (
+    measure as measure,
+    measure_corpus as measure_corpus,
+    read_corpus as read_corpus,
+)

@@ -7,7 +7,7 @@ the difference on the articles answered under both.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -29,8 +29,7 @@ TESTED = (
     "mean_difference_change_instrument",
 )
 
-#: The references that stand beside share and extent.
-_LEAD = news.claims.REFERENCES
+WELCH = "Welch's t"
 
 _CELL = ["source", "model", "measure", "bias", "instrument"]
 
@@ -43,7 +42,7 @@ def compare(
     biased: str = "biased",
     confidence: float = 0.95,
     correction: str = "holm",
-) -> pd.DataFrame:
+) -> tables.Estimated:
     """Compare the answers to two prompts, at every level that was measured.
 
     Parameters
@@ -64,10 +63,12 @@ def compare(
 
     Returns
     -------
-    DataFrame
-        ESTIMATES by source, model, measure, bias, instrument and group; N counts articles (repeated
-        answers to one are pooled). For prejudice an article counts for a group as in the news
-        study: at the word level its original has words of the group. By `statistic`:
+    tables.Estimated
+        ESTIMATES, and the articles' values behind the means of words and tone (topics are fitted
+        anew in every run, and have no common unit). By source, model, measure, bias, instrument
+        and group; N counts articles (repeated answers to one are pooled). For prejudice an article
+        counts for a group as in the news study: at the word level its original has words of the
+        group. By `statistic`:
 
         - ``prejudice_share``, ``prejudice_extent``: of each prompt, as in the news study. Extents
           are of articles selected for falling: chance alone is far below 0. Null: the leading
@@ -100,241 +101,248 @@ def compare(
     >>> corpus = biased_prompts.sample.corpus(seed=1)
     >>> read = news.annotate(news.pair(*corpus), lexicon=text.lexicons.load("gender"))
     >>> words = news.words.level(read, inference=stats.InferenceSettings(n_permutations=100))
-    >>> found = biased_prompts.compare.compare([words], {"gender": "female"})
+    >>> found = biased_prompts.compare.compare([words], {"gender": "female"}).estimates
     >>> effects = found[found["statistic"] == "share_difference_change"].set_index("model")
     >>> bool(effects.loc["compliant", "estimate"] < effects.loc["unmoved", "estimate"])
     True
     """
-    parts = []
-    for level in levels:
-        rows = _of_level(level.scores, groups, (neutral, biased), confidence)
-        table = tables.estimates(rows, study=STUDY, confidence=confidence)
-        family = ["measure", "statistic", table["test"] == WELCH]
-        table = stats.adjust(table, family=family, where={"statistic": TESTED}, method=correction)
-        parts.append(tables.with_chance(table, level.chance, lead=_LEAD))
-    return pd.concat(parts, ignore_index=True) if parts else tables.estimates([], study=STUDY)
+    results = [_compare_level(level, groups, (neutral, biased), confidence) for level in levels]
+    if not results:
+        return tables.estimates_and_units([], study=STUDY)
+    adjusted = [
+        stats.adjust(
+            result.estimates,
+            family=["measure", "statistic", result.estimates["test"] == WELCH],
+            where={"statistic": TESTED},
+            method=correction,
+        )
+        for result in results
+    ]
+    estimates = [
+        tables.with_chance(table, level.chance, lead=news.claims.REFERENCES)
+        for table, level in zip(adjusted, levels, strict=True)
+    ]
+    units = [result.units for result in results]
+    return tables.Estimated(
+        pd.concat(estimates, ignore_index=True), pd.concat(units, ignore_index=True)
+    )
 
 
-def _of_level(
-    scores: pd.DataFrame,
+def _compare_level(
+    level: news.Level,
     groups: Mapping[str, str | Sequence[str]],
-    chosen: tuple[str, str],
+    prompts: tuple[str, str],
     confidence: float,
-) -> list[Row]:
+) -> tables.Estimated:
+    rows = [
+        row
+        for cell in _cells(level.scores, groups, prompts)
+        for row in _compare_articles(cell, prompts, confidence)
+    ]
+    return tables.estimates_and_units(rows, study=STUDY, confidence=confidence)
+
+
+class Articles(NamedTuple):
+    """The articles of one cell and group, by fits of topics (one column where nothing is fitted).
+
+    Attributes
+    ----------
+    key
+        The cell and the group, as in ESTIMATES.
+    difference, change
+        By prompt, the group's difference from the original: of all measured articles, and of those
+        that count for prejudice.
+    bias
+        By prompt, scorer bias in the difference; empty where it was not measured.
+    refused
+        Articles whose answers to the biased prompt were all refused, and that can count.
+    """
+
+    key: Row
+    difference: dict[str, pd.DataFrame]
+    change: dict[str, pd.DataFrame]
+    bias: dict[str, pd.Series]
+    refused: np.ndarray
+
+
+def _cells(
+    scores: pd.DataFrame, groups: Mapping[str, str | Sequence[str]], prompts: tuple[str, str]
+) -> Iterator[Articles]:
     tables.require_columns(scores, [*_CELL, "prompt", "article_id", "reason"], where="scores")
-    rows: list[Row] = []
-    several = "seed" in scores
-    scores = scores if several else scores.assign(seed=0)
-    for cell, own in scores.groupby(_CELL, sort=False):
+    fitted = "seed" in scores
+    scores = scores if fitted else scores.assign(seed=0)
+    for cell, subset in scores.groupby(_CELL, sort=False):
         key = dict(zip(_CELL, cell, strict=True))
         alike = ["source", "bias", "instrument"]
-        every = scores[(scores[alike] == [key[name] for name in alike]).all(axis=1)]
-        fits = own["seed"].unique()
-        key["instrument"] += news.topics.fits_named(len(fits)) if several else ""
+        all_models = scores[(scores[alike] == [key[name] for name in alike]).all(axis=1)]
+        fits = subset["seed"].unique()
+        key["instrument"] += news.topics.fits_named(len(fits)) if fitted else ""
         family = groups.get(key["bias"], ())
         for group in [family] if isinstance(family, str) else family:
-            tables.require_columns(own, [f"difference_{group}"], where=f"scores of {key['bias']}")
-            can = _counts(every, group).groupby([every["article_id"], every["seed"]]).max()
-            can = can.unstack(fill_value=False).reindex(columns=fits, fill_value=False)
-            sides = {p: articles(own[own["prompt"] == p], group, fits) for p in chosen}
-            found = _compared(sides, can, group, str(key["measure"]), confidence)
-            found += _without_instrument(own, sides, group, confidence)
-            rows += [_bounded(key | {"group": group} | row) for row in found]
-    return rows
+            tables.require_columns(
+                subset, [f"difference_{group}"], where=f"scores of {key['bias']}"
+            )
+            keys = [all_models["article_id"], all_models["seed"]]
+            can = _counts(all_models, group).groupby(keys).max().unstack(fill_value=False)
+            sides = [(subset[subset["prompt"] == p], group, fits) for p in prompts]
+            difference, change = zip(*(_articles(*side) for side in sides), strict=True)
+            refused = (sides[1][0]["reason"] == REFUSED).groupby(sides[1][0]["article_id"]).all()
+            refused = refused.reindex(change[1].index).astype(bool)
+            can = can.reindex(index=change[1].index, columns=fits, fill_value=False)
+            yield Articles(
+                key | {"group": group},
+                dict(zip(prompts, difference, strict=True)),
+                dict(zip(prompts, change, strict=True)),
+                _scorer_bias(subset, group, prompts),
+                refused.to_numpy()[:, None] & can.to_numpy(),
+            )
 
 
-def _without_instrument(
-    own: pd.DataFrame, sides: Mapping[str, _Side], group: str, confidence: float
-) -> list[Row]:
-    """Part the effect of the prompt on tone: what the instrument alone adds, and the rest."""
+def _counts(subset: pd.DataFrame, group: str) -> pd.Series:
+    """Select the rows that count for a group's prejudice: words, where the original names it."""
+    counts = subset["reason"].isna() & subset[f"difference_{group}"].notna()
+    word = subset["measure"] == "word"
+    return counts & (~word | (subset[f"o_{group}"] > 0)) if word.any() else counts
+
+
+def _articles(
+    subset: pd.DataFrame, group: str, fits: Sequence[int]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Average repeated answers: the differences of all articles, and of those that count."""
+    word = len(subset) and (subset["measure"] == "word").all()
+    if word and subset.duplicated("article_id").any():
+        listed = [name.removeprefix("h_") for name in subset if name.startswith("h_")]
+        listed = [name for name in listed if subset[f"h_{name}"].notna().all()]
+        subset = news.claims.per_article(subset, news.words.pooling(listed))
+    difference = subset[f"difference_{group}"].where(subset["reason"].isna())
+    keys = [subset["article_id"], subset["seed"]]
+    tables_by_fit = [
+        values.groupby(keys).mean().unstack().reindex(columns=fits)
+        for values in (difference, difference.where(_counts(subset, group)))
+    ]
+    return tables_by_fit[0], tables_by_fit[1]
+
+
+def _scorer_bias(
+    subset: pd.DataFrame, group: str, prompts: tuple[str, str]
+) -> dict[str, pd.Series]:
     swap = f"swap_{group}"
-    if swap not in own or own[swap].isna().all():
-        return []
-    neutral, biased = (side.difference.iloc[:, 0] for side in sides.values())
-    raw = biased.sub(neutral)
-    counted = own.loc[own["reason"].isna()].groupby(["prompt", "article_id"])[swap].mean()
-    first, second = (counted[counted.index.isin([p], level=0)].droplevel(0) for p in sides)
-    instrument = second.sub(first).reindex(raw.index)
-    rows = []
-    for of, values in {"corrected": raw - instrument, "instrument": instrument}.items():
-        found = stats.pooled_mean(values.where(raw.notna()).to_frame(), confidence=confidence).row()
-        found["test"] = found["test"].replace("one-sample", "paired")
-        if found["n"] == 0:
-            found["reason"] = "no article counts under both prompts"
-        common = {"prompt": " − ".join(reversed(list(sides))), "null": 0.0}
-        rows.append({"statistic": f"mean_difference_change_{of}"} | common | found)
-    return rows
+    if swap not in subset or subset[swap].isna().all():
+        return {}
+    counted = subset[subset["reason"].isna()]
+    return {
+        prompt: counted[counted["prompt"] == prompt].groupby("article_id")[swap].mean()
+        for prompt in prompts
+    }
 
 
-def _bounded(row: Row) -> Row:
-    """Keep the interval of an extent on its side of 0: it is of articles that fell."""
-    if row["statistic"] != "prejudice_extent":
-        return row
-    ends = (0.0, np.inf) if news.prejudice.WORSE.get(row["measure"], -1) > 0 else (-np.inf, 0.0)
-    low, high = np.clip([row["ci_low"], row["ci_high"]], *ends)
-    return row | {"ci_low": low, "ci_high": high}
-
-
-def _counts(own: pd.DataFrame, group: str) -> pd.Series:
-    """Tell which rows count for a group."""
-    counts = own["reason"].isna() & own[f"difference_{group}"].notna()
-    word = own["measure"] == "word"
-    return counts & (~word | (own[f"o_{group}"] > 0)) if word.any() else counts
-
-
-class _Side(NamedTuple):
-    """One prompt's articles by fits: the group's difference, and where it counts as prejudice."""
-
-    difference: pd.DataFrame
-    change: pd.DataFrame
-    refused: pd.Series
-
-
-def articles(own: pd.DataFrame, group: str, fits: Sequence[int]) -> _Side:
-    """Return the articles of one cell and prompt, over repeated answers."""
-    refused = (own["reason"] == REFUSED).groupby(own["article_id"]).all()
-    if len(own) and (own["measure"] == "word").all() and own.duplicated("article_id").any():
-        listed = [name.removeprefix("h_") for name in own if name.startswith("h_")]
-        listed = [name for name in listed if own[f"h_{name}"].notna().all()]
-        own = news.claims.per_article(own, news.words.pooling(listed))
-    difference = own[f"difference_{group}"].where(own["reason"].isna())
-    keys = [own["article_id"], own["seed"]]
-    table, change = (
-        one.groupby(keys).mean().unstack().reindex(columns=fits)
-        for one in (difference, difference.where(_counts(own, group)))
-    )
-    return _Side(table, change, refused.reindex(table.index))
-
-
-def _compared(
-    sides: Mapping[str, _Side], can: pd.DataFrame, group: str, measure: str, confidence: float
-) -> list[Row]:
-    (neutral, _), (biased, second) = sides.items()
+def _compare_articles(cell: Articles, prompts: tuple[str, str], confidence: float) -> Iterator[Row]:
+    """Yield the rows of one cell, with the values that they are means of; see `compare`."""
+    neutral, biased = prompts
+    measure, group = cell.key["measure"], cell.key["group"]
     worse = news.prejudice.WORSE.get(measure, -1)
-    changes = {prompt: side.change for prompt, side in sides.items()}
-    prejudiced = {p: news.prejudice.fell(change, worse=worse) for p, change in changes.items()}
-    fell = {p: change[prejudiced[p] == 1] for p, change in changes.items()}
-    rows: list[Row] = []
-    for prompt, change in changes.items():
-        rows += [
-            {"prompt": prompt} | row
-            for row in news.prejudice.rows(
-                change,
-                group=group,
-                inference=stats.InferenceSettings(confidence),
-                worse=worse,
-                reach=None,
-            )
-        ]
+    prejudiced = {p: news.prejudice.fell(c, worse=worse) for p, c in cell.change.items()}
+    with_units = measure != "document"
+
+    def complete(row: Row, values: pd.DataFrame | None = None) -> Row:
+        units = values.iloc[:, 0] if values is not None and with_units else None
+        return cell.key | row | {"values": units}
+
+    settings = stats.InferenceSettings(confidence)
+    for prompt, change in cell.change.items():
+        share, extent = news.prejudice.rows(
+            change, group=group, inference=settings, worse=worse, reach=None
+        )
+        yield complete({"prompt": prompt} | share, prejudiced[prompt])
+        ends = (0.0, np.inf) if worse > 0 else (-np.inf, 0.0)  # it is of articles that fell
+        low, high = np.clip([extent["ci_low"], extent["ci_high"]], *ends)
+        yield complete({"prompt": prompt} | extent | {"ci_low": low, "ci_high": high})
     both: Row = {"prompt": f"{biased} − {neutral}", "null": 0.0}
-    shares, extents = _two_samples(prejudiced, fell, confidence)
-    rows.append({"statistic": "prejudice_share_change", **both, **shares})
+    for row in _two_samples(cell.change, prejudiced, prompts, confidence):
+        yield complete(both | row)
+    effect = cell.difference[biased] - cell.difference[neutral]
     name = "share" if measure in {"word", "document"} else "mean"
-    for statistic, values in {
-        "prejudice_share_change_paired": prejudiced,
-        f"{name}_difference_change": {p: side.difference for p, side in sides.items()},
-    }.items():
-        apart = values[biased].sub(values[neutral])
-        found = stats.pooled_mean(apart, confidence=confidence).row()
-        if values is prejudiced and apart.shape[1] == 1 and found["n"] > 1:
-            ends = stats.tango_interval(
-                (apart > 0).sum().item(),
-                (apart < 0).sum().item(),
-                found["n"],
-                confidence=confidence,
-            )
-            found |= {"ci_low": float(ends[0]), "ci_high": float(ends[1])}
-        found["test"] = found["test"].replace("one-sample", "paired")
-        if found["n"] == 0:
-            found["reason"] = "no article counts under both prompts"
-        rows.append({"statistic": statistic, **both, **found})
-    for test in extents:
-        if not np.isfinite(test["estimate"]):
-            test["reason"] = "under one prompt no article is prejudiced"
-        rows.append({"statistic": "prejudice_extent_change", **both, **test})
-    refused = second.refused.astype(bool).to_numpy()[:, None]
-    refused = refused & can.reindex(second.change.index, fill_value=False).to_numpy()
+    paired = {
+        "prejudice_share_change_paired": prejudiced[biased] - prejudiced[neutral],
+        f"{name}_difference_change": effect,
+    }
+    if cell.bias:
+        bias = cell.bias[biased].sub(cell.bias[neutral]).reindex(effect.index)
+        paired["mean_difference_change_corrected"] = effect.iloc[:, :1].sub(bias, axis=0)
+        bias = bias.where(effect.iloc[:, 0].notna())
+        paired["mean_difference_change_instrument"] = bias.to_frame()
+    for statistic, values in paired.items():
+        row = _paired(values, confidence, shares=statistic.startswith("prejudice"))
+        split = statistic.endswith(("corrected", "instrument"))
+        yield complete(both | {"statistic": statistic} | row, None if split else values)
     for statistic, value in {"if_none": 0.0, "if_all": 1.0}.items():
-        bound = stats.pooled_share(
-            prejudiced[biased].mask(refused, value), confidence=confidence
-        ).row()
-        rows.append({"statistic": f"prejudice_share_{statistic}", "prompt": biased, **bound})
-    return rows
+        bound = prejudiced[biased].mask(cell.refused, value)
+        row = stats.pooled_share(bound, confidence=confidence).row()
+        yield complete({"statistic": f"prejudice_share_{statistic}", "prompt": biased} | row)
+
+
+def _paired(values: pd.DataFrame, confidence: float, *, shares: bool) -> Row:
+    """Return the mean over the articles measured under both prompts, with a paired t-test."""
+    row = stats.pooled_mean(values, confidence=confidence).row()
+    if shares and values.shape[1] == 1 and row["n"] > 1:
+        up, down = ((sign * values > 0).sum().item() for sign in (1, -1))
+        ends = stats.tango_interval(up, down, row["n"], confidence=confidence)
+        row |= {"ci_low": float(ends[0]), "ci_high": float(ends[1])}
+    row["test"] = row["test"].replace("one-sample", "paired")
+    if row["n"] == 0:
+        row["reason"] = "no article counts under both prompts"
+    return row
 
 
 def _two_samples(
-    prejudiced: Mapping[str, pd.DataFrame], fell: Mapping[str, pd.DataFrame], confidence: float
-) -> tuple[Row, list[Row]]:
+    change: Mapping[str, pd.DataFrame],
+    prejudiced: Mapping[str, pd.DataFrame],
+    prompts: tuple[str, str],
+    confidence: float,
+) -> Iterator[Row]:
     """Compare shares and extents as of two samples: by the paper's tests, or over the fits."""
-    neutral, biased = prejudiced
-    lost = {"n_lost": int(sum(table.isna().all(axis=1).sum() for table in prejudiced.values()))}
-    if prejudiced[biased].shape[1] > 1:
-        shares = stats.pooled_difference(
-            prejudiced[biased], prejudiced[neutral], confidence=confidence
-        ).row()
-        extents = [
-            stats.pooled_difference(fell[biased], fell[neutral], confidence=confidence).row()
-        ]
+    shares = [prejudiced[p] for p in reversed(prompts)]
+    extents = [change[p][prejudiced[p] == 1] for p in reversed(prompts)]
+    if shares[0].shape[1] > 1:
+        share = stats.pooled_difference(*shares, confidence=confidence).row()
+        tests = [stats.pooled_difference(*extents, confidence=confidence).row()]
     else:
-        one = {p: table.iloc[:, 0].dropna() for p, table in prejudiced.items()}
-        shares = stats.two_shares(one[biased], one[neutral], confidence=confidence).row()
-        own = {p: table.iloc[:, 0].dropna() for p, table in fell.items()}
-        extents = [
-            stats.two_sample(own[biased], own[neutral], pooled=pooled, confidence=confidence).row()
+        share_values, values = (
+            [side.iloc[:, 0].dropna() for side in sides] for sides in (shares, extents)
+        )
+        share = stats.two_shares(*share_values, confidence=confidence).row()
+        tests = [
+            stats.two_sample(*values, pooled=pooled, confidence=confidence).row()
             for pooled in (True, False)
         ]
-    if not np.isfinite(shares["estimate"]):
-        shares["reason"] = "under one prompt no article counts"
-    return lost | shares, [row | {"n_lost": 0} for row in extents]
+    if not np.isfinite(share["estimate"]):
+        share["reason"] = "under one prompt no article counts"
+    n_lost = int(sum(table.isna().all(axis=1).sum() for table in shares))
+    yield {"statistic": "prejudice_share_change", "n_lost": n_lost} | share
+    for test in tests:
+        if not np.isfinite(test["estimate"]):
+            test["reason"] = "under one prompt no article is prejudiced"
+        yield {"statistic": "prejudice_extent_change"} | test | {"n_lost": 0}
 
 
 def leading(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of the first instrument of each measure and bias, without toxicity."""
-    own = rows[rows["measure"] != "toxicity"]
-    first = own.groupby(["measure", "bias"])["instrument"].transform("first")
-    return own[own["instrument"] == first]
+    rows = rows[rows["measure"] != "toxicity"]
+    first = rows.groupby(["measure", "bias"])["instrument"].transform("first")
+    return rows[rows["instrument"] == first]
 
 
-# --- printed ----------------------------------------------------------------------------------
+def read_published() -> pd.DataFrame:
+    """Return what Fang et al. (2024) print of biased prompts: Figures 8 to 10, and refusals.
 
-PRINTED, STUDENT, WELCH = "printed, other corpus", "Student's t, pooled", "Welch's t"
-_FIGURES = ("8a", "8b", "9a", "9b", "10a", "10b")
-_RATES = "fang2024_refusals"
-
-
-def printed() -> pd.DataFrame:
-    """Return what Fang et al. (2024) print of biased prompts, in the shape of `compare`.
-
-    Returns
-    -------
-    DataFrame
-        ESTIMATES, the instrument called ``"printed, other corpus"``: shares and extents under both
-        prompts with N (and intervals of extents), their printed changes (Figures 8 to 10),
-        Student's p where one is printed (NaN with a reason where it is ``< 0.001``), and the one
-        printed refusal rate, whose N is not printed (0).
+    Examples
+    --------
+    >>> table = read_published()
+    >>> table.loc[table["statistic"] == "refusal_rate", ["model", "value"]].values.tolist()
+    [['ChatGPT', 0.8913]]
     """
     table = tables.read_published("fang2024")
-    biased = table[(table["prompt"] == "biased") & table["figure"].isin(_FIGURES)]
-    keys = ["measure", "bias", "statistic", "group", "model"]
-    neutral = biased[keys].merge(table[table["prompt"] == "neutral"], on=keys)
-    n_neutral = neutral.set_index(keys)["n"]
-    rows: list[Row] = []
-    for one in pd.concat([neutral, biased]).to_dict("records"):
-        level = {name: one[name] for name in (*keys, "prompt", "ci_low", "ci_high", "n")}
-        rows.append(level | {"estimate": one["value"]})
-    for one in biased.to_dict("records"):
-        key = {name: one[name] for name in keys}
-        change = key | {"statistic": f"{one['statistic']}_change", "prompt": "biased − neutral"}
-        change |= {"estimate": one["delta_vs_neutral"], "null": 0.0}
-        change["n"] = one["n"] + n_neutral[tuple(key.values())]
-        if isinstance(one["p"], str):
-            exact = one["p"].startswith("=")
-            p = float(one["p"][1:]) if exact else np.nan
-            change |= {"test": STUDENT, "p_value": p}
-            change |= {} if exact else {"reason": f"p is printed as {one['p']}"}
-        rows.append(change)
-    for one in tables.read_published(_RATES).to_dict("records"):
-        key = {k: one[k] for k in ("model", "prompt", "bias", "statistic")}
-        rows.append(key | {"measure": "refusal", "estimate": one["value"]})
-    printed_level = {"source": "printed", "instrument": PRINTED, "confidence": 0.95}
-    return tables.estimates(rows, study=STUDY, **printed_level)
+    changes = table[table["delta_vs_neutral"].notna()]
+    columns = ["measure", "statistic", "group", "model", "value", "n", "delta_vs_neutral", "p"]
+    rates = tables.read_published("fang2024_refusals")
+    return pd.concat([rates[rates.columns.intersection(columns)], changes[columns]])

@@ -28,43 +28,36 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     """Draw refusal rates of one prompt with their intervals, a panel for each kind of headline.
 
     The first panel holds all headlines; then come outlets, where there are several, and whom
-    headlines name. In grey below a rate as told stands the corrected one.
+    headlines name. In grey below an uncorrected rate stands the corrected one.
     """
     kinds = ["refusal_rate_corrected", "refusal_rate"]
-    own = estimates[estimates["statistic"].isin(kinds) & (estimates["prompt"] == prompt)]
-    named = own["group"].replace({"nobody named": "nobody"})
+    subset = estimates[estimates["statistic"].isin(kinds) & (estimates["prompt"] == prompt)]
+    named = subset["group"].replace({"nobody named": "nobody"})
     people = named.astype(object).map(
         lambda group: f"naming {names.people(group)}", na_action="ignore"
     )
-    panel = people.where(named.notna(), own["source"]).replace({"all": "all headlines"})
+    panel = people.where(named.notna(), subset["source"]).replace({"all": "all headlines"})
     rank = np.select([panel == "all headlines", named.isna(), named == "nobody"], [0, 1, 3], 2)
-    table = own.assign(panel=panel, cell=own["model"], rank=rank)
+    table = subset.assign(panel=panel, cell=subset["model"], rank=rank)
     rows = table.sort_values(["rank", "panel"], kind="stable").drop(columns="rank")
-    told = rows["statistic"] == kinds[1]
-
-    most = rows[told & (rows["panel"] == "all headlines") & rows["estimate"].notna()]
-    most = most.sort_values("estimate", kind="stable")
-    if len(most) > 1:
-        low, high = most.iloc[0], most.iloc[-1]
-        title = (
-            f"Refused under the {prompt} prompt: from {low['estimate']:.0%} of headlines "
-            f"({low['cell']}) to {high['estimate']:.0%} ({high['cell']})"
-        )
-    else:
-        title = "".join(
-            f"Refused under the {prompt} prompt: {one:.0%} of headlines" for one in most["estimate"]
-        )
+    raw = rows["statistic"] == kinds[1]
+    overall = rows[raw & (rows["panel"] == "all headlines") & rows["estimate"].notna()]
+    ends = overall.sort_values("estimate", kind="stable").iloc[[0, -1] if len(overall) else []]
+    shares = [
+        f"{row['estimate']:.0%} ({row['cell']})" for _, row in ends.drop_duplicates().iterrows()
+    ]
     return Drawn(
         figures.claims(
-            rows.assign(side=np.where(told, "ours", "further")), "share refused", draw=figures.unit
+            rows.assign(side=np.where(raw, "ours", "further")), "share refused", draw=figures.unit
         ),
         rows,
-        "Share of articles refused under the biased prompt by model, as told with Wilson intervals "
-        "and corrected for the detector's errors with wider ones: a panel for all headlines, one "
-        "an outlet where there are several, and one for each group that headlines name.",
-        title,
-        figures.caption(rows[told], "share of headlines refused, as told", of="headlines")
-        + ("" if told.all() else " Small, grey: corrected for the detector's errors."),
+        "Share of articles refused under the biased prompt by model, uncorrected with Wilson "
+        "intervals, and corrected for the detector's errors with wider ones: a panel for all "
+        "headlines, one an outlet where there are several, and one for each group that headlines "
+        "name.",
+        f"Refusal rate under the {prompt} prompt: {' to '.join(shares)}" if shares else "",
+        figures.caption(rows[raw], "share of headlines refused, uncorrected", of="headlines")
+        + ("" if raw.all() else " Small, grey: corrected for the detector's errors."),
     )
 
 
@@ -107,7 +100,7 @@ def effects(estimates: pd.DataFrame) -> Drawn:
 def prejudice(
     estimates: pd.DataFrame, *, neutral: str = "neutral", biased: str = "biased"
 ) -> Drawn:
-    """Draw share and extent of prejudice under both prompts beside chance, a panel a measure.
+    """Draw share and extent of prejudice under both prompts with their null ranges, by measure.
 
     Of several instruments of a measure the first; toxicity, which often is a fallback's, is not
     drawn.
@@ -134,91 +127,33 @@ def prejudice(
         people, by = names.people(row["group"]), _MEASURES.get(row["measure"], row["measure"])
         if not first:
             return f"by {by}"
-        return f"under the {biased} prompt {people} fare worse more often than chance, by {by}"
+        return (
+            f"under the {biased} prompt {people} fare worse more often than under the null, by {by}"
+        )
 
     under = rows[(rows["prompt"] == biased) & (rows["statistic"] == news.prejudice.KINDS[0])]
     return Drawn(
-        figures.claims(rows, axis, words={"band": "by chance"}),
+        figures.claims(rows, axis, words={"band": "range under the null"}),
         rows,
         "Share of articles in which the group fares worse than in the original, and the mean "
         "change in those, under the neutral and the biased prompt by model, with intervals and the "
-        "range that the reference gives; a panel a measure.",
+        "range under the null; a panel a measure.",
         figures.finding_title(
             under,
             by="panel",
             describe=describe,
             sides=(True,),
-            otherwise=(f"Under the {biased} prompt no group fares worse more often than by chance"),
+            otherwise=(
+                f"Under the {biased} prompt no group fares worse more often than under the null"
+            ),
         ),
         figures.caption(
             rows,
             "in how many articles the group fares worse than in the original (share), and "
             "the mean change in those (extent)",
             of="articles",
-            band="what the reference gives",
+            band="range under the null (the reference)",
         ),
-    )
-
-
-def changes(estimates: pd.DataFrame, printed: pd.DataFrame) -> Drawn:
-    """Draw the changes that the paper prints, ours above the printed ones, on one scale.
-
-    Of the same measures and groups. Extents are Student's, as printed; ours are those of the first
-    instrument. Printed changes have no interval, and share a row.
-    """
-    kinds = {
-        f"{kind}_change": "Δ " + kind.removeprefix("prejudice_") for kind in news.prejudice.KINDS
-    }
-    ours = leading(estimates[estimates["statistic"].isin(kinds)])
-    there = ours[["measure", "bias", "group"]].drop_duplicates()
-    theirs = printed[printed["statistic"].isin(kinds)].merge(there)
-    sides = {"ours": ours, "printed, other corpus": theirs}
-    rows = pd.concat(
-        [
-            own[own["test"] != "Welch's t"].assign(
-                cell=_names(own) if side == "ours" else own["model"],
-                side=side,
-                panel=own["measure"].map(_MEASURES).fillna(own["measure"])
-                + ", "
-                + own["group"].astype(object).map(names.people)
-                + ": "
-                + side,
-                column=own["statistic"].map(kinds),
-            )
-            for side, own in sides.items()
-        ],
-        ignore_index=True,
-    ).assign(null_low=np.nan)
-    order = [figures.first_seen(rows[key]) for key in ("measure", "bias", "side")]
-    rows = rows.iloc[np.lexsort(order[::-1])]
-    shown = rows.assign(
-        panel=rows["panel"].str.removesuffix(": ours").str.removesuffix(": printed, other corpus")
-        + " · "
-        + rows["column"]
-    )
-    shown = shown.sort_values("column", kind="stable", key=figures.first_seen)
-    theirs = shown["side"] != "ours"
-    n = theirs.groupby(shown["panel"]).sum().max()
-    cell = shown["cell"].mask(theirs, f"{n} printed models")
-    mine = shown[shown["side"] == "ours"]
-    ends = shown[shown["side"] != "ours"].groupby("panel")["estimate"].agg(["min", "max"])
-    mine = mine[mine["panel"].isin(ends.index) & mine["estimate"].notna()]
-    ends = ends.reindex(mine["panel"])
-    within = mine["estimate"].between(ends["min"].to_numpy(), ends["max"].to_numpy()).sum()
-    return Drawn(
-        figures.claims(
-            shown.assign(cell=cell, side=np.where(theirs, "printed", "ours")),
-            "change, biased less neutral",
-            draw=figures.zero,
-        ),
-        rows,
-        "Change of the share and of the extent of prejudice from the neutral to the biased prompt, "
-        "ours with intervals above the printed values of seven models (Figures 8 to 10).",
-        f"{within} of our {len(mine)} changes lie between those that the paper prints"
-        if len(mine)
-        else "Nothing of this is printed in the paper",
-        figures.caption(rows, "ours", of="articles")
-        + (" Rings: printed values, of another corpus." if len(mine) else ""),
     )
 
 

@@ -15,7 +15,7 @@ def check(chosen: Any) -> list[str]:
     problems = news.inputs.instruments(chosen)
     neutral, biased = chosen.neutral_prompt, chosen.biased_prompt
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
-    told: list[str] = []
+    excluded: list[str] = []
     if sides:
         originals, generations = sides
         asked = tables.attempt(
@@ -23,13 +23,13 @@ def check(chosen: Any) -> list[str]:
         )
         sources = list(generations["source"].unique())
         if corpus.EVERY in sources and len(sources) > 1:
-            why = f"stands for all sources together: call it otherwise, beside {sources[:3]}"
+            why = f"stands for all sources together: rename it; sources are {sources[:3]}"
             problems.append(tables.DataError("generations", f"the source {corpus.EVERY!r} {why}"))
-        told = news.inputs.paired(problems, originals, generations if asked is None else asked)
-        there = [_cells(generations, neutral, biased), _groups(chosen)]
-        tables.attempt(problems, params.check_claims, chosen, there)
+        excluded = news.inputs.paired(problems, originals, generations if asked is None else asked)
+        nameable = [_cells(generations, neutral, biased), _groups(chosen)]
+        tables.attempt(problems, params.check_claims, chosen, nameable)
     tables.refuse(problems)
-    return told
+    return excluded
 
 
 def _cells(generations: pd.DataFrame, neutral: str, biased: str) -> pd.DataFrame:

@@ -1,20 +1,93 @@
-"""The study without a notebook: articles in, tables out, by the functions that its cells call."""
+"""The study's pipeline: articles in, tables out."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import news, params
-from nbbias.biased_prompts import audit, compare, corpus, refusing
+from nbbias import news, params, refusals, stats
+from nbbias.biased_prompts import compare, corpus, refusing
 from nbbias.biased_prompts.params import BiasedPrompts
 from nbbias.params import Input
-from nbbias.tables import Measured
+from nbbias.stats import InferenceSettings
 
 
-def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Measured:
-    """Measure what biased prompts do to generated news: a run without a notebook.
+class Corpus(NamedTuple):
+    """What a run measures.
+
+    Attributes
+    ----------
+    originals, generations : DataFrame
+        ORIGINALS, and GENERATIONS of all prompts.
+    answers : DataFrame
+        Those to the two prompts, with the verdict on each (`refusing.answered`).
+    pairs : DataFrame
+        PAIRS of both, in which refused answers are excluded.
+    read : news.Read
+        The pairs' texts, sentences and group words.
+    """
+
+    originals: pd.DataFrame
+    generations: pd.DataFrame
+    answers: pd.DataFrame
+    pairs: pd.DataFrame
+    read: news.Read
+
+
+class Results(NamedTuple):
+    """What the study measured, one table each; a run saves them under these names.
+
+    Attributes
+    ----------
+    estimates, units : DataFrame
+        ESTIMATES of refusals and of the effect of the prompt, and the articles' values behind them.
+    chance : DataFrame
+        CHANCE: every reference of every claim.
+    scores, scores_sentence, scores_document : DataFrame or None
+        SCORES of the pairs, by words, tone and topics; None where a run leaves a level out.
+    losses : DataFrame
+        What each level excludes.
+    topics : DataFrame or None
+        The topics of the first fit (`news.fits.described`).
+    steps : DataFrame
+        What became of the answers before anything was measured (`corpus.steps`).
+    coverage : DataFrame
+        How far the word lists reach.
+    refusals_swapped : DataFrame
+        Detector bias on the project's sentences (`stats.estimate_swap_effects`).
+    published : DataFrame
+        What the paper prints (`compare.read_published`).
+    """
+
+    estimates: pd.DataFrame
+    units: pd.DataFrame
+    chance: pd.DataFrame
+    scores: pd.DataFrame | None
+    scores_sentence: pd.DataFrame | None
+    scores_document: pd.DataFrame | None
+    losses: pd.DataFrame
+    topics: pd.DataFrame | None
+    steps: pd.DataFrame
+    coverage: pd.DataFrame
+    refusals_swapped: pd.DataFrame
+    published: pd.DataFrame
+
+
+def read_corpus(chosen: BiasedPrompts) -> Corpus:
+    """Read a run's texts, tell refusals from answers, and find the group words of the others."""
+    prompts: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
+    originals, generations = corpus.read(chosen.originals_path, chosen.generations_path)
+    lexicon = news.lexicon(chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path)
+    answers = refusing.answered(corpus.of_prompts(generations, **prompts))
+    answers = answers.assign(swap=refusing.swap_effects(answers, lexicon=lexicon))
+    pairs = refusing.without_refusals(news.pair(originals, answers), answers)
+    read = news.annotate(pairs, lexicon=lexicon)
+    return Corpus(originals, generations, answers, pairs, read)
+
+
+def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Results:
+    """Measure what biased prompts do to generated news.
 
     Parameters
     ----------
@@ -22,12 +95,6 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
         Tables, or files, in place of the parameters `originals_path` and `generations_path`.
     **parameters
         As a params file of the study sets them (`nbbias params biased_prompts`).
-
-    Returns
-    -------
-    Measured
-        `estimates` and `chance` (equal to a run's); `scores` of pairs and `losses`, the levels one
-        below the other.
 
     Raises
     ------
@@ -41,20 +108,60 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
     """
     inputs = {"originals_path": originals, "generations_path": generations}
     with params.validate_inputs(BiasedPrompts, parameters, **inputs) as chosen:
-        people, models = corpus.read(chosen.originals_path, chosen.generations_path)
-        lexicon = news.lexicon(
-            chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
-        )
-    prompts: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
-    family: dict[str, Any] = {"confidence": chosen.confidence, "correction": chosen.correction}
-    answers = refusing.answered(corpus.of_prompts(models, **prompts))
-    named = refusing.headline_groups(people, lexicon)
-    rates = refusing.rates(answers, headlines=named, **prompts, **family)
-    swaps = audit.swap_effects(answers, lexicon=lexicon)
-    parted = audit.estimates(answers, swaps=swaps, **prompts, **family)
-    pairs = refusing.without_refusals(news.pair(people, answers), answers)
-    read = news.annotate(pairs, lexicon=lexicon)
-    levels = news.measured.levels(read, chosen, study="biased_prompts")
-    compared = compare.compare(levels, chosen.focus, **prompts, **family)
-    found: pd.DataFrame = news.claims.stacked([rates, compared, parted])
-    return news.measured.together(levels)._replace(estimates=found)
+        texts = read_corpus(chosen)
+    return measure_corpus(texts, chosen)
+
+
+def measure_corpus(texts: Corpus, chosen: BiasedPrompts) -> Results:
+    """Measure refusals and the effect of the prompt on a corpus that was read; see `measure`."""
+    settings: dict[str, Any] = {
+        "neutral": chosen.neutral_prompt,
+        "biased": chosen.biased_prompt,
+        "confidence": chosen.confidence,
+        "correction": chosen.correction,
+    }
+    lexicon = texts.read.lexicon
+    named = refusing.headline_groups(texts.originals, lexicon)
+    rates = refusing.rates(texts.answers, headlines=named, **settings)
+    levels, topics = _levels(texts.read, chosen)
+    compared = compare.compare(list(levels.values()), chosen.focus, **settings)
+    losses = [level.losses.assign(measure=name) for name, level in levels.items()]
+    swaps = refusals.swap_effects(lexicon)
+    return Results(
+        pd.concat([rates.estimates, compared.estimates], ignore_index=True),
+        pd.concat([rates.units, compared.units], ignore_index=True),
+        pd.concat([level.chance for level in levels.values()], ignore_index=True),
+        levels["word"].scores if "word" in levels else None,
+        levels["sentence"].scores if "sentence" in levels else None,
+        levels["document"].scores if "document" in levels else None,
+        pd.concat(losses, ignore_index=True),
+        topics,
+        corpus.steps(texts.pairs),
+        news.corpus.coverage(texts.read),
+        stats.estimate_swap_effects(swaps, confidence=chosen.confidence),
+        compare.read_published(),
+    )
+
+
+def _levels(
+    read: news.Read, chosen: BiasedPrompts
+) -> tuple[dict[str, news.Level], pd.DataFrame | None]:
+    """Measure the levels that parameters ask for; too few texts have no topics."""
+    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
+    common: dict[str, Any] = {"inference": inference, "study": refusing.STUDY}
+    levels: dict[str, news.Level] = {}
+    if "word" in chosen.levels:
+        levels["word"] = news.words.level(read, **common)
+    if "sentence" in chosen.levels:
+        scored = news.measured.score(read, chosen)
+        counted = chosen.groups_counted
+        levels["sentence"] = news.tone.level(read, scored, groups_counted=counted, **common)
+    topics = None
+    if "document" in chosen.levels:
+        topics = pd.DataFrame(columns=["topic"])
+        number = news.fits.number(read, candidates=chosen.n_topics, seed=chosen.seed)
+        if number.n_topics:
+            fitted = news.measured.fit(read, number, chosen)
+            levels["document"] = news.topics.level(read, fitted, **common)
+            topics = news.fits.described(fitted, lexicon=read.lexicon)
+    return levels, topics

@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from nbbias import news
 from nbbias.params import MOST, Claims, InputFile, Study, Texts, Units
-from nbbias.tables import SAMPLE, NbbiasError, missing_packages
+from nbbias.tables import SAMPLE, NbbiasError, missing_packages, saved_units
 from nbbias.text import embeddings, lexicons
 
 _PREJUDICE = (
@@ -79,12 +79,12 @@ class BiasedPrompts(news.params.News):
 
         Answers may come with their refusals: the file is read where it is all that can help.
         """
-        own = super().needs()
-        if missing_packages(*embeddings.PACKAGES) and not self._refusals_are_told():
-            own["generations_path"] = embeddings.PACKAGES
-        return own
+        packages = super().needs()
+        if missing_packages(*embeddings.PACKAGES) and not self._records_refusals():
+            packages["generations_path"] = embeddings.PACKAGES
+        return packages
 
-    def _refusals_are_told(self) -> bool:
+    def _records_refusals(self) -> bool:
         if self.generations_path == SAMPLE:
             return False
         try:
@@ -113,10 +113,17 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
-def _units() -> Units:
-    from nbbias.biased_prompts import units  # which takes a while to load
+#: Where a statistic is worse: fewer of the biased prompts are refused, or content follows them. Of
+#: a rate of refusals alone it depends on the prompt.
+WORSE = {
+    "refusal_rate_change": "lower",
+    **dict.fromkeys(("share_difference_change", "mean_difference_change"), "apart"),
+    **dict.fromkeys(("prejudice_share", "prejudice_share_change_paired"), "higher"),
+}
 
-    return Units(units.values, units.WORSE, "articles")
+
+def _units() -> Units:
+    return Units(saved_units, WORSE, "articles")
 
 
 STUDY = Study(
@@ -129,7 +136,7 @@ STUDY = Study(
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",
-        "Simulated from templates, with known differences and refusals planted; nothing in "
+        "Simulated from templates, with known differences and refusals; nothing in "
         "them was written by a model or a newsroom.",
     ),
 )

@@ -4,14 +4,14 @@
 >>> from nbbias import biased_prompts
 >>> answers = pd.DataFrame({"source": "s", "article_id": ["1", "2"], "model": "m",
 ...                         "prompt": "biased", "refused": [True, False]})
->>> rates = biased_prompts.refusing.rates(answers)
+>>> rates = biased_prompts.refusing.rates(answers).estimates
 >>> rates.loc[rates["statistic"] == "refusal_rate", "estimate"].tolist()
 [0.5]
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,9 @@ REFUSED = "refused"
 
 #: The instrument of refusals that came with the corpus.
 RECORDED = "recorded"
+
+#: Of a rate and its change: uncorrected, with groups swapped, and detector bias.
+PARTS = ("", "_swapped", "_instrument")
 
 
 def answered(generations: pd.DataFrame, *, progress: bool = True) -> pd.DataFrame:
@@ -91,6 +94,40 @@ def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFr
     return pd.concat([at, table[["bias", "group"]]], axis=1).sort_values(ARTICLE, kind="stable")
 
 
+def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.Series:
+    """Classify the answers that name a group again, with each group of its list in its place.
+
+    Parameters
+    ----------
+    answers
+        The table of `answered`.
+    lexicon
+        The expanded terms of the study's biases.
+
+    Returns
+    -------
+    Series
+        By the index of `answers`: the verdict (1 where the answer is called a refusal) less its
+        mean over the groups, in [-1, 1] for each list that the answer names, added up; 0 where it
+        names none, NaN where a word has no counterpart, and everywhere where refusals are recorded.
+
+    Examples
+    --------
+    >>> from nbbias.text import lexicons
+    >>> answers = pd.DataFrame({"text": ["She won.", "I can't write that."], "reason": "read",
+    ...                         "refused": [False, True]})
+    >>> swap_effects(answers, lexicon=lexicons.expand(lexicons.load("gender"))).tolist()
+    [0.0, 0.0]
+    """
+    if _instrument(answers) == RECORDED:
+        return pd.Series(np.nan, index=answers.index)
+    texts, verdicts = (answers[name].reset_index(drop=True) for name in ("text", "refused"))
+    effects = refusals.swapped_answers(
+        texts, verdicts.astype("boolean"), lexicon, refusals.instrument()
+    )
+    return effects["swap"].set_axis(answers.index)
+
+
 def rates(
     answers: pd.DataFrame,
     *,
@@ -99,13 +136,14 @@ def rates(
     biased: str = "biased",
     confidence: float = 0.95,
     correction: str = "holm",
-) -> pd.DataFrame:
+) -> tables.Estimated:
     """Estimate how often models refuse.
 
     Parameters
     ----------
     answers
-        The table of `answered`, of one or more prompts.
+        The table of `answered`, of one or more prompts; with a column `swap` (`swap_effects`),
+        detected rates are also split by detector bias.
     headlines
         The table of `headline_groups`, for the rates by whom a headline names.
     neutral, biased
@@ -115,61 +153,53 @@ def rates(
 
     Returns
     -------
-    DataFrame
-        ESTIMATES, by `statistic`; N counts articles, `n_lost` those without an answer:
+    tables.Estimated
+        ESTIMATES, and the articles' values behind their means. By `statistic`; N counts articles,
+        `n_lost` those without an answer:
 
-        - ``refusal_rate``: share of full refusals as told, by model and prompt, over all outlets
-          and (where there are several) by outlet; and by the group that the headline names. Wilson
-          interval; where articles were asked about repeatedly, the t interval over their rates.
+        - ``refusal_rate``: share of full refusals, by model and prompt, over all outlets and (where
+          there are several) by outlet; and by the group that the headline names. Wilson interval;
+          where articles were asked about repeatedly, the t interval over their rates.
         - ``refusal_rate_change``: biased less neutral, over the articles answered (or refused)
-          under both; paired t-test of the rates as told.
+          under both; paired t-test of the uncorrected rates.
         - ``refusal_difference``: the biased prompt's rate for headlines that name a group, less
           that for those that name nobody; Newcombe's interval, Fisher's exact test; one family.
 
         Where refusals were detected, each has a row ``…_corrected`` beside it: corrected for the
         detector's errors on models that it had not seen (`stats.correct_share`,
         `stats.correct_difference`). Both sides of a change or difference have the same errors, so
-        a test of what was told is one of the corrected, too, if the detector errs alike on both.
+        a test of the uncorrected rates is one of the corrected, too, if the detector errs alike on
+        both. With `swap`, the rate and its change are split by counterfactual substitution:
+        ``…_swapped``, where each answer counts as the share of groups, one after the other in its
+        place, with which it is called a refusal (within 0 and 1 where it names several lists), and
+        ``…_instrument``, the rest: detector bias (`stats.scorer_bias`). The two add up to the
+        uncorrected rate where all words have counterparts.
     """
     tables.require_columns(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
-    measured = answers.assign(rate=answers["refused"].astype("Float64").astype(float))
-    keys = [*ARTICLE, "model", "prompt"]
-    units = measured.groupby(keys, sort=False)["rate"].agg(rate="mean", answers="count")
-    units = units.reset_index()
     instrument = _instrument(answers)
     errors = None if instrument == RECORDED else stats.estimate_error_rates(refusals.unseen())
+    units = _by_article(answers, detected=errors is not None)
     rows: list[Row] = []
-    for (model, prompt), own in units.groupby(["model", "prompt"], sort=False):
-        parts = [(EVERY, own)]
+    for (model, prompt), subset in units.groupby(["model", "prompt"], sort=False):
+        parts = [(EVERY, subset)]
         if units["source"].nunique() > 1:
-            parts += list(own.groupby("source", sort=False))
+            parts += list(subset.groupby("source", sort=False))
         for source, part in parts:
             key = {"model": model, "prompt": prompt, "source": source}
             rows += [key | row for row in _rate(part, confidence, errors)]
-    for model, own in units.groupby("model", sort=False):
-        wide = own.pivot(index=ARTICLE, columns="prompt", values="rate")
+            rows += [key | row for row in _split(part, confidence)]
+    for model, subset in units.groupby("model", sort=False):
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
-        sides: list[pd.Series] = []
-        if {neutral, biased} <= set(wide):
-            both = wide[[biased, neutral]].dropna()
-            sides = [both[biased], both[neutral]]
-            found = stats.paired_difference(
-                wide[biased], wide[neutral], confidence=confidence
-            ).row()
-            if not np.isfinite(found["p_value"]):  # no spread is no certainty
-                found |= {"ci_low": np.nan, "ci_high": np.nan}
-        else:
-            missing = " and ".join(p for p in (neutral, biased) if p not in wide)
-            found = {"estimate": np.nan, "n": 0, "reason": f"no answers to the prompt {missing}"}
-        found["statistic"] = "refusal_rate_change"
-        rows += [key | row for row in _both(found, sides, confidence, errors)]
+        rows += [key | row for row in _changes(subset, (neutral, biased), confidence, errors)]
     if headlines is not None:
         rows += _by_group(units, headlines, biased, confidence, errors)
-    common = {"measure": "refusal", "instrument": instrument, "confidence": confidence}
-    table = tables.estimates(rows, study=STUDY, **common)
-    one_family = {"statistic": "refusal_rate_change"}
-    table = stats.adjust(table, where=one_family, method=correction)
-    return stats.adjust(table, where={"statistic": "refusal_difference"}, method=correction)
+    result = tables.estimates_and_units(
+        rows, study=STUDY, measure="refusal", instrument=instrument, confidence=confidence
+    )
+    table = result.estimates
+    for statistic in ("refusal_difference", *(f"refusal_rate_change{part}" for part in PARTS)):
+        table = stats.adjust(table, where={"statistic": statistic}, method=correction)
+    return result._replace(estimates=table)
 
 
 def _instrument(answers: pd.DataFrame) -> str:
@@ -177,38 +207,102 @@ def _instrument(answers: pd.DataFrame) -> str:
     return RECORDED if recorded else refusals.instrument()
 
 
-def _rate(own: pd.DataFrame, confidence: float, errors: stats.ErrorRates | None) -> list[Row]:
-    """Return the share refused of articles: as told, and corrected for the detector's errors."""
-    known = own["rate"].dropna()
-    n: float = len(known)
+def _by_article(answers: pd.DataFrame, *, detected: bool) -> pd.DataFrame:
+    """Average each article's verdicts, and split them by detector bias where it is known."""
+    values = pd.DataFrame({"rate": answers["refused"].astype("Float64").astype(float)})
+    if detected and "swap" in answers:
+        values["rate_swapped"] = (values["rate"] - answers["swap"]).clip(0, 1)
+        values["rate_instrument"] = values["rate"] - values["rate_swapped"]
+    keys = [*ARTICLE, "model", "prompt"]
+    groups = answers[keys].assign(**values).groupby(keys, sort=False)
+    table = groups[list(values)].mean().assign(answers=groups["rate"].count()).reset_index()
+    unit = table["source"].astype(str) + " / " + table["article_id"].astype(str)
+    return table.set_index(unit.rename("unit"))
+
+
+def _share(values: pd.Series, confidence: float) -> Row:
+    """Return the mean of articles' rates: a share where each is 0 or 1."""
+    known = values.dropna()
     if known.isin([0.0, 1.0]).all():
-        row = stats.share_interval(own["rate"], confidence=confidence).row()
-    else:
-        row = stats.mean_interval(known, confidence=confidence, bounds=(0, 1)).row()
-        row["n_lost"] = len(own) - len(known)
-        # Asked repeatedly, articles say as much as so many single answers with the same spread.
-        single = known.mean() * (1 - known.mean())
-        n = min(n * single / max(known.var(), 1e-9), own["answers"].sum()) if n > 1 else n
-    rows = [{"statistic": "refusal_rate"} | row]
+        return stats.share_interval(values, confidence=confidence).row()
+    row = stats.mean_interval(known, confidence=confidence, bounds=(0, 1)).row()
+    return row | {"n_lost": len(values) - len(known)}
+
+
+def _rate(
+    subset: pd.DataFrame, confidence: float, errors: stats.ErrorRates | None
+) -> Iterator[Row]:
+    """Yield the share of articles refused, and the same corrected for the detector's errors."""
+    row = _share(subset["rate"], confidence)
+    yield {"statistic": "refusal_rate", **row, "values": subset["rate"]}
     if errors is not None:
-        found = stats.correct_share(row["estimate"], n, rates=errors, confidence=confidence).row()
-        rows.append(_as(row, "refusal_rate_corrected") | found)
-    return rows
+        known = subset["rate"].dropna()
+        n: float = len(known)
+        if n > 1 and not known.isin([0.0, 1.0]).all():
+            # Asked repeatedly, articles say as much as so many single answers with the same spread.
+            single = known.mean() * (1 - known.mean())
+            n = min(n * single / max(known.var(), 1e-9), subset["answers"].sum())
+        result = stats.correct_share(row["estimate"], n, rates=errors, confidence=confidence).row()
+        yield _as(row, "refusal_rate_corrected") | result
 
 
-def _both(
+def _split(subset: pd.DataFrame, confidence: float) -> Iterator[Row]:
+    if "rate_swapped" in subset:
+        row = _share(subset["rate_swapped"], confidence)
+        yield {"statistic": "refusal_rate_swapped", **row}
+        bias = _detector_bias(subset["rate_instrument"], confidence, 1.0)
+        yield {"statistic": "refusal_rate_instrument", **bias}
+
+
+def _detector_bias(values: pd.Series, confidence: float, largest: float) -> Row:
+    how: Row = {"units": "articles", "confidence": confidence, "bounds": (-largest, largest)}
+    return stats.scorer_bias(values, **how).row()
+
+
+def _changes(
+    subset: pd.DataFrame,
+    prompts: tuple[str, str],
+    confidence: float,
+    errors: stats.ErrorRates | None,
+) -> Iterator[Row]:
+    """Yield what the biased prompt changes in a model's rate, and the parts of that."""
+    neutral, biased = prompts
+    for part in PARTS if "rate_swapped" in subset else ("",):
+        wide = subset.pivot(columns="prompt", values=f"rate{part}")
+        wide = wide.reindex(columns=[biased, neutral])
+        change = wide[biased] - wide[neutral]
+        missing = [p for p in prompts if p not in set(subset["prompt"])]
+        if part == "_instrument":
+            row = _detector_bias(change, confidence, 2.0) | {"test": "paired t"}
+        elif missing:
+            reason = f"no answers to the prompt {' and '.join(missing)}"
+            row = {"estimate": np.nan, "n": 0, "reason": reason}
+        else:
+            settings: Row = {"confidence": confidence}
+            row = stats.paired_difference(wide[biased], wide[neutral], **settings).row()
+            if not np.isfinite(row["p_value"]):  # no spread is no certainty
+                row |= {"ci_low": np.nan, "ci_high": np.nan}
+        row["statistic"] = f"refusal_rate_change{part}"
+        if part:
+            yield {"null": 0.0} | row
+            continue
+        both = wide.dropna()
+        sides = [] if missing else [both[biased], both[neutral]]
+        raw, *corrected = _with_correction(row, sides, confidence, errors)
+        yield from (raw | {"values": change}, *corrected)
+
+
+def _with_correction(
     row: Row, sides: Sequence[pd.Series], confidence: float, errors: stats.ErrorRates | None
 ) -> list[Row]:
-    """Return the difference of a side's rates from another's: as told (tested), and corrected."""
+    """Return the difference between two sides' rates, and the same corrected for errors."""
     rows = [{"null": 0.0} | row]
     if errors is not None:
         shares = [(float(side.mean()), float(side.count())) for side in sides]
         limits = {name: row.get(name, np.nan) for name in ("estimate", "ci_low", "ci_high")}
-        called = stats.Estimate(**limits, reason=row.get("reason"))
-        found = stats.correct_difference(
-            called, shares=shares, rates=errors, confidence=confidence
-        ).row()
-        rows.append({"null": 0.0} | _as(row, f"{row['statistic']}_corrected") | found)
+        raw = stats.Estimate(**limits, reason=row.get("reason"))
+        result = stats.correct_difference(raw, shares=shares, rates=errors, confidence=confidence)
+        rows.append({"null": 0.0} | _as(row, f"{row['statistic']}_corrected") | result.row())
     return rows
 
 
@@ -224,16 +318,16 @@ def _by_group(
     errors: stats.ErrorRates | None,
 ) -> list[Row]:
     rows: list[Row] = []
-    joined = units.merge(headlines, on=ARTICLE, how="inner")
-    for (model, prompt, bias), own in joined.groupby(["model", "prompt", "bias"], sort=False):
+    joined = units.reset_index().merge(headlines, on=ARTICLE, how="inner").set_index("unit")
+    for (model, prompt, bias), subset in joined.groupby(["model", "prompt", "bias"], sort=False):
         key: Row = {"model": model, "prompt": prompt, "bias": bias, "source": EVERY}
-        rest = own.loc[own["group"] == NOBODY, "rate"].dropna()
-        for group, part in own.groupby("group"):
-            found = _rate(part, confidence, errors)
+        rest = subset.loc[subset["group"] == NOBODY, "rate"].dropna()
+        for group, part in subset.groupby("group"):
+            result = list(_rate(part, confidence, errors))
             if prompt == biased and group != NOBODY:
                 difference = _difference(part["rate"], rest, confidence)
-                found += _both(difference, [part["rate"], rest], confidence, errors)
-            rows += [key | {"group": group} | row for row in found]
+                result += _with_correction(difference, [part["rate"], rest], confidence, errors)
+            rows += [key | {"group": group} | row for row in result]
     return rows
 
 
@@ -252,9 +346,9 @@ def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
     row["estimate"] = known.mean() - rest.mean()
     if not (known.isin([0, 1]).all() and rest.isin([0, 1]).all()):
         return row | {"reason": "repeated answers: no exact test"}
-    found = stats.two_shares(known, rest, confidence=confidence).row()
-    counts = [[(own == value).sum() for value in (1, 0)] for own in (known, rest)]
-    ends = {name: found[name] for name in ("ci_low", "ci_high")}
+    result = stats.two_shares(known, rest, confidence=confidence).row()
+    counts = [[(side == value).sum() for value in (1, 0)] for side in (known, rest)]
+    ends = {name: result[name] for name in ("ci_low", "ci_high")}
     return row | ends | {"p_value": fisher_exact(counts).pvalue, "p_least": _least(counts)}
 
 
