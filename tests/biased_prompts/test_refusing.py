@@ -230,9 +230,7 @@ def test_the_raw_rate_is_the_swapped_one_plus_detector_bias_in_every_row() -> No
     assert not rates(answers_of([True])).statistic.str.contains("swapped").any()
 
 
-def test_swapped_shares_stay_within_0_and_1_and_what_has_no_counterpart_is_lost() -> (
-    None
-):
+def test_swapped_shares_stay_within_0_and_1_and_what_has_no_counterpart_is_lost() -> None:
     answers = detected([True] * 6, [False] * 6)
     table = rates(answers.assign(swap=answers["refused"].map({True: 1.2, False: -1.2})))
     assert one(table, "refusal_rate_swapped", prompt="biased")["estimate"] == 0
