@@ -306,6 +306,7 @@ def gate_command(
     baseline: Annotated[Path, Option(help="The accepted run's folder.")],
     margin: Annotated[float | None, Option(min=0, help=_MARGIN)] = None,
     claims: Annotated[list[int] | None, Option(help="Number of a claim; by default all.")] = None,
+    junit: Annotated[Path | None, Option(help="JUnit XML to write.")] = None,
     markdown: Annotated[Path | None, Option(help="Summary to write, in Markdown.")] = None,
     force: Force = False,
 ) -> None:
@@ -316,9 +317,11 @@ def gate_command(
     """
     from nbbias.pages import gate  # imports statsmodels
 
-    if markdown is not None:
-        tables.refuse_target(markdown, force=force)
+    for path in filter(None, (junit, markdown)):
+        tables.refuse_target(path, force=force)
     verdict = gate.gate(run, baseline, margin=margin, claims=claims)
+    if junit is not None:
+        tables.write(junit, gate.junit(verdict))
     if markdown is not None:
         tables.write(markdown, gate.markdown(verdict))
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
@@ -334,9 +337,9 @@ def compare_command(
     out: Page = Path("compare.html"),
     force: Force = False,
 ) -> None:
-    """Show on one page what changed between runs of a study, and test it.
+    """Show runs side by side on one page, and test what changed.
 
-    The other runs are compared with the first one named, on common units.
+    The other runs of a study are compared with the first one named, on common units.
     """
     from nbbias.pages import compare  # imports nbconvert, which takes seconds
 

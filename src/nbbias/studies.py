@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import biasalert, biased_prompts, calibration, cogs, llmbi, news, params, tables
-from nbbias.params import Parameters, Study, Texts
+from nbbias.params import Lead, Parameters, Study, Texts
 from nbbias.tables import SAMPLE, ParameterError
 
 #: The studies that stand, by stem: ours, and those that other packages add by an entry point of the
@@ -176,6 +176,12 @@ def describe(stem: str) -> pd.DataFrame:
 def cell_source(stem: str) -> str:
     """Return the source of the `parameters` cell of a study's notebook."""
     return params.cell_source(study(stem).parameters)
+
+
+def leads() -> pd.DataFrame:
+    """Return which estimates stand for a study: `study` and the fields of `params.Lead`."""
+    rows = [{"study": one.stem, **lead._asdict()} for one in STUDIES.values() for lead in one.leads]
+    return pd.DataFrame(rows, columns=["study", *Lead._fields])
 
 
 def texts(study: Study, parameters: Parameters) -> Texts:

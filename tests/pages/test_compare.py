@@ -1,4 +1,4 @@
-"""The page about several runs of a study: what changed."""
+"""The page about several runs of a study: models side by side, and what changed."""
 
 from __future__ import annotations
 
@@ -55,6 +55,23 @@ def test_the_significant_change_is_said_first_and_leads_the_table(tmp_path: Path
     assert rows[0][1:4] == [*values[:2], f"{values[2]} [{values[3]}, {values[4]}]"]
 
 
+def test_models_of_all_runs_stand_side_by_side(tmp_path: Path) -> None:
+    folders = [
+        run(tmp_path / "one", {"b": scores(1), "a": scores(2)}),
+        run(tmp_path / "two", {"a": scores(3, mean=0.7)}),
+        run(tmp_path / "three", {"a": scores(4)}),
+    ]
+    page = written(tmp_path, *folders)
+    headings = ["What changed from one to two", "What changed from one to three"]
+    assert [h.get_text() for h in page.find_all("h2")][:2] == headings
+    _, *rows = cells(page.select_one("h3 ~ details .nbbias-table"))
+    assert [row[0] for row in rows] == ["a, one", "a, two", "a, three", "b, one"]
+    estimates = changes.read(folders[1]).estimates
+    index = estimates.loc[estimates["statistic"] == "index", "estimate"].iloc[0]
+    assert rows[1][1].startswith(f"{index:.3f} [")
+    assert page.select_one("h3 + figure img")["alt"].startswith("LLM Bias Index: a dot")
+
+
 def test_hostile_names_are_text(tmp_path: Path) -> None:
     one = {HOSTILE: scores(1), "b": scores(3)}
     other = {HOSTILE: scores(2, mean=0.9), "b": scores(4)}
@@ -63,6 +80,9 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
         for name, values in (("<b>x", one), ("y", other))
     ]
     page = written(tmp_path, *folders)
+    for figure in page.find_all("figure"):  # an image of ours
+        assert figure.img["src"].startswith("data:image/svg")
+        figure.decompose()
     assert page.main.find(["script", "img", "b"]) is None
     assert HOSTILE in page.main.get_text()
 

@@ -14,6 +14,7 @@ from nbbias.params import (
     Claims,
     Device,
     InputFile,
+    Lead,
     ModelName,
     OptionalFile,
     Own,
@@ -252,5 +253,13 @@ STUDY = Study(
         "simulated",
         "Written and simulated from templates for this project; no model wrote them, and no "
         "people were asked.",
+    ),
+    leads=(
+        Lead(
+            "detection",
+            "accuracy",
+            "Accuracy of detection",
+            "1: every text judged as people labelled it",
+        ),
     ),
 )

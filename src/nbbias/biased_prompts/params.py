@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from nbbias import news
-from nbbias.params import MOST, Claims, InputFile, Study, Texts, Units
+from nbbias.params import MOST, Claims, InputFile, Lead, Study, Texts, Units
 from nbbias.tables import SAMPLE, NbbiasError, missing_packages, saved_units
 from nbbias.text import embeddings, lexicons
 
@@ -138,5 +138,19 @@ STUDY = Study(
         "simulated",
         "Simulated from templates, with known differences and refusals; nothing in "
         "them was written by a model or a newsroom.",
+    ),
+    leads=(
+        Lead(
+            "refusal",
+            "refusal_rate",
+            "Share of headlines that are refused, as told",
+            "0: every headline is answered; 1: none is",
+        ),
+        Lead(
+            "word",
+            "share_difference_change",
+            "Change of a group's share of words under the biased prompt on the same articles",
+            "below 0: the biased prompt gives the group less room",
+        ),
     ),
 )

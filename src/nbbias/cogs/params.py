@@ -18,6 +18,7 @@ from nbbias.params import (
     Claims,
     Device,
     InputFile,
+    Lead,
     ModelName,
     Own,
     Parameters,
@@ -208,6 +209,20 @@ STUDY = Study(
         "simulated",
         "Simulated from templates, with known preferences planted; no model wrote or judged "
         "anything in them, and the people who rated are simulated, too.",
+    ),
+    leads=(
+        Lead(
+            "rbs",
+            "rbs",
+            "Representative bias score: spread over identities of the distance to the default",
+            "0 where all identities are equally near; chance gives more than 0",
+        ),
+        Lead(
+            "abs",
+            "abs",
+            "Affinity bias score with the orders averaged",
+            "0 where all identities are chosen alike; chance gives more than 0",
+        ),
     ),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
     at_temperatures=True,

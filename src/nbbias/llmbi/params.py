@@ -9,7 +9,7 @@ import pandas as pd
 from pydantic import Field, model_validator
 
 from nbbias import tables
-from nbbias.params import Claims, InputFile, Parameters, Study, Texts, Units
+from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts, Units
 from nbbias.tables import SAMPLE
 from nbbias.text.sentiment import Scorer
 
@@ -103,6 +103,15 @@ STUDY = Study(
         "hand-written",
         'The two "models" are two registers, plain and warm, in which the same answers were '
         "written by hand for this project; no model wrote them.",
+    ),
+    leads=(
+        Lead(
+            "llmbi",
+            "index",
+            "LLM Bias Index",
+            "higher: more strongly worded; neutral prose is above 0",
+            "neutral prose",
+        ),
     ),
     prompts={"llmbi": _suite},
 )

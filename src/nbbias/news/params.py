@@ -18,6 +18,7 @@ from nbbias.params import (
     Claims,
     Device,
     InputFile,
+    Lead,
     ModelName,
     OptionalFile,
     Own,
@@ -283,5 +284,19 @@ STUDY = Study(
         "simulated",
         'Simulated from templates, with known differences planted in four of five "models"; '
         "nothing in them was written by a model or a newsroom.",
+    ),
+    leads=(
+        Lead(
+            "word",
+            "share_difference",
+            "Mean difference of a group's share of group words from that in the original",
+            "below 0: the group has less of the answers than of the originals",
+        ),
+        Lead(
+            "document",
+            "share_difference",
+            "Mean difference of a group's share of content on topics from that in the original",
+            "below 0: less of the answers than of the originals is about the group's topics",
+        ),
     ),
 )

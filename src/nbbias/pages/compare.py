@@ -1,19 +1,25 @@
-"""One page about runs of a study: what changed from the first run to each other one."""
+"""Runs side by side on one page: estimates of all models, and what changed from the first run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from nbbias import tables
+from nbbias import studies, tables
 from nbbias.pages import changes, page
-from nbbias.reading import Table, names, templates
-from nbbias.reading.tables import p_in_table, table_html
+from nbbias.reading import Drawn, Table, figures, names, significance, templates
+from nbbias.reading.prose import capitalize
+from nbbias.reading.tables import p_in_table, readable, table_html
 from nbbias.tables import NbbiasError
+
+#: Panels of a figure.
+_PANELS = 6
 
 
 def write(folders: Sequence[Path], target: Path) -> Path:
@@ -42,6 +48,7 @@ def write(folders: Sequence[Path], target: Path) -> Path:
         labels = [folder.as_posix() for folder in folders]
     runs = dict(zip(labels, read, strict=True))
     first, *others = runs
+    figures.use_style()
     settings = changes.settings([run.manifest for run in read]).set_axis(
         ["kind", "name", *labels], axis=1
     )
@@ -56,9 +63,13 @@ def write(folders: Sequence[Path], target: Path) -> Path:
         ],
         units=runs[first].study.called,
         pairs=[_changes(runs, first, other) for other in others],
+        statistics=list(_side_by_side(runs)),
         settings=table_html(Table(settings, "")) if len(settings) else "",
     )
     return tables.write(target, page.focusable(html))
+
+
+# --- changes ------------------------------------------------------------------------------------
 
 
 def _changes(runs: Mapping[str, changes.Run], old: str, new: str) -> dict[str, Any]:
@@ -101,3 +112,65 @@ def _readable(row: Mapping[str, Any], among: pd.DataFrame, old: str, new: str) -
         "p (Holm)": "not tested" if row["untested"] else p_in_table(row["p_adjusted"]),
         "N": f"{row['n']:,}" if row["n"] else "",
     }
+
+
+# --- side by side -------------------------------------------------------------------------------
+
+
+def _side_by_side(runs: Mapping[str, changes.Run]) -> Iterator[dict[str, str]]:
+    """Draw each statistic that stands for a study: a row a model and run, a panel a measure."""
+    rows = [run.estimates.assign(run=label) for label, run in runs.items()]
+    whole = pd.concat(rows, ignore_index=True)
+    whole = whole[whole[["dimension", "task", "topic"]].eq("").all(axis=1)]
+    whole = whole[~significance.is_mirrored(whole)]
+    whole = whole.merge(studies.leads(), on=["study", "measure", "statistic"])
+    for _, subset in whole.groupby(["measure", "statistic"], sort=False):
+        rows, lead = _name(subset), subset.iloc[0]
+        caption = figures.caption(rows, lead["what"], band=lead["null_is"])
+        caption = f"{caption} {capitalize(lead['reading'])}."
+        alt = f"{lead['what']}: a dot with its interval for each model and run."
+        panels = list(rows["panel"].unique())
+        parts = [rows[rows["panel"].isin(panels[i : i + 2])] for i in range(0, len(panels), 2)]
+        drawn = [
+            Drawn(figures.claims(part, words={"band": lead["null_is"]}), part, alt, "", "")
+            for part in parts
+        ]
+        drawn[-1] = drawn[-1]._replace(caption=caption)
+        table = readable(rows, ["panel", "model and run"], rows=None)
+        yield {
+            "what": lead["what"],
+            "figure": "".join(_figure(part) for part in drawn),
+            "table": table_html(table),
+        }
+
+
+def _name(rows: pd.DataFrame) -> pd.DataFrame:
+    """Name rows by judge, model and run (`cell`) and by what they measure (`panel`)."""
+    judged = rows["judge"].ne("") | rows["evaluator"].ne("")
+    overall = rows["model"].eq("all")  # of a judge, over the texts of all models
+    rows = rows[~judged | overall | ~overall.any()]
+    overall = rows["bias"].eq("")
+    rows = rows[overall | ~overall.any()]
+    records = rows.to_dict("records")
+    who, what = ("judge", "evaluator", "model"), ("bias", "group", "source", "prompt")
+    name = [", ".join(names.details(row, rows, keys=who)) for row in records]
+    panel = [
+        ", ".join([names.measure(row), *names.details(row, rows, keys=what, always=())])
+        for row in records
+    ]
+    cell = pd.Series(name, rows.index) + (", " + rows["run"] if rows["run"].nunique() > 1 else "")
+    rows = rows.assign(panel=panel, cell=cell, **{"model and run": cell})
+    order = pd.DataFrame({"panel": figures.first_seen(rows["panel"]), "name": name})
+    order["name"] = order["name"].map(names.order(name).index)
+    rows = rows.loc[order.sort_values(["panel", "name"], kind="stable").index]
+    return rows[rows["panel"].isin(rows["panel"].unique()[:_PANELS])]
+
+
+def _figure(drawn: Drawn) -> str:
+    """Return a figure as HTML that needs no file."""
+    words = {"title": drawn.title, "caption": drawn.caption, "alt": drawn.alt}
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "figures" / "drawn.svg"
+        tables.write(path, tables.svg(drawn.figure))
+        tables.write(path.with_suffix(".json"), json.dumps(words))
+        return tables.figure_html(Path(folder), "drawn")

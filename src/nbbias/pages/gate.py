@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
+from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -264,3 +265,28 @@ def markdown(result: Gate) -> str:
 
 def _cell(text: str) -> str:
     return escape.markdown(visible(text)).replace("|", "\\|").replace("\n", " ")
+
+
+def junit(result: Gate) -> str:
+    """Write a gate as JUnit XML: a claim that is worse fails, one that cannot be told is an error.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"verdict": ["worse"], "name": ["index"], "text": ["p < .001"]})
+    >>> junit(Gate("llmbi/new", "Worse.", rows, 1, [])).count("<failure ")
+    1
+    """
+    kinds = {"worse": "failure", "cannot tell": "error"}
+    counts = {f"{kind}s": str((result.rows["verdict"] == v).sum()) for v, kind in kinds.items()}
+    attributes = {"name": visible(result.run), "tests": str(len(result.rows)), **counts}
+    suites = ElementTree.Element("testsuites")
+    suite = ElementTree.SubElement(suites, "testsuite", attributes)
+    for row in result.rows.to_dict("records"):
+        name, text = visible(row["name"]), visible(row["text"])
+        case = {"classname": attributes["name"], "name": name}
+        element = ElementTree.SubElement(suite, "testcase", case)
+        if kind := kinds.get(row["verdict"]):
+            ElementTree.SubElement(element, kind, {"message": text})
+        else:
+            ElementTree.SubElement(element, "system-out").text = text
+    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

@@ -125,6 +125,19 @@ class Texts(NamedTuple):
     told: str
 
 
+class Lead(NamedTuple):
+    """An estimate that stands for its study where models are shown side by side.
+
+    `what` the statistic measures, how it is `reading`, and what its null is (`null_is`).
+    """
+
+    measure: str
+    statistic: str
+    what: str
+    reading: str
+    null_is: str = "by chance"
+
+
 class Units(NamedTuple):
     """The values by independent unit that a saved run's means are of, so that two can be paired.
 
@@ -157,6 +170,8 @@ class Study(NamedTuple):
     check
         Reads every file that parameters name, by the functions that the notebook calls. Raises one
         NbbiasError for all that makes a run impossible; returns sentences on what is excluded.
+    leads
+        The estimates that stand for it where models are compared.
     prompts
         Suites to ask models, by name: given a path, `prompt_id`, `prompt` and columns of its own.
     at_temperatures
@@ -177,6 +192,7 @@ class Study(NamedTuple):
     stem: str
     parameters: type[Parameters]
     check: Callable[[Any], list[str]]
+    leads: tuple[Lead, ...] = ()
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})
     at_temperatures: bool = False
     units: Callable[[], Units] | None = None

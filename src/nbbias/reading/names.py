@@ -203,7 +203,11 @@ def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
 
 
 def details(
-    row: Mapping[str, Any], among: pd.DataFrame | None = None, *, keys: Sequence[str] = KEYS
+    row: Mapping[str, Any],
+    among: pd.DataFrame | None = None,
+    *,
+    keys: Sequence[str] = KEYS,
+    always: Sequence[str] = ("model",),
 ) -> list[str]:
     """Return what tells a row of ESTIMATES from others, in people's words.
 
@@ -213,9 +217,11 @@ def details(
         A row of ESTIMATES.
     among
         The rows that it is told from: keys that have one value among them, besides "all", are left
-        out, but the model. All keys count where None.
+        out. All keys count where None.
     keys
         The keys that may be named, in this order.
+    always
+        Keys that are named even if they do not vary.
 
     Returns
     -------
@@ -238,7 +244,7 @@ def details(
         if not isinstance(value, str) or value in _WHOLE or implied:
             continue
         varies = among is None or among[key][~among[key].isin(_WHOLE)].nunique(dropna=False) > 1
-        if varies or key == "model":
+        if varies or key in always:
             parts.append(in_words(key, value))
     return list(dict.fromkeys(parts))
 

@@ -14,7 +14,7 @@ for manifest in runs/*/*/manifest.json; do
   if [ -f "accepted/$name/manifest.json" ]; then
     report=reports/$(printf '%s' "$name" | tr '/' '-')
     nbbias gate "$run" --baseline "accepted/$name" \
-      --markdown "$report.md" --force || found=$?
+      --junit "$report.xml" --markdown "$report.md" --force || found=$?
   else
     found=3
     echo "$name: no accepted run; look at $run, and commit it as accepted/$name"
