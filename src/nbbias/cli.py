@@ -100,6 +100,8 @@ def run_command(
     out: Runs = Path("runs"),
     jobs: Jobs = 1,
     name: Annotated[str | None, Option(help="Name of the run.")] = None,
+    engine: Annotated[str, Option(help="Read texts by loky (processes) or dask.")] = "",
+    scheduler: Annotated[str, Option(help="Dask's, tcp://…; else a cluster is started.")] = "",
     base_url: BaseUrl = "",
 ) -> None:
     """Run studies on your own files, on samples, or as params files say.
@@ -124,7 +126,8 @@ def run_command(
         raise ParameterError("--columns", message)
     else:
         plan = running.plan.plan(paths, **common)
-    _run(plan, out=out, jobs=jobs)
+    with tables.use_engine(engine, scheduler):
+        _run(plan, out=out, jobs=jobs)
 
 
 @app.command()

@@ -79,12 +79,14 @@ from .packages import (
     require_packages as require_packages,
 )
 from .parallel import (
+    Engine as Engine,
     count_threads as count_threads,
     count_workers as count_workers,
     is_interactive as is_interactive,
     map_chunks as map_chunks,
     map_threads as map_threads,
     progress as progress,
+    use_engine as use_engine,
 )
 from .paths import (
     SAMPLE as SAMPLE,

@@ -1,4 +1,4 @@
-"""Work in parallel: chunks of rows over processes by joblib, items over threads.
+"""Work in parallel: chunks of rows by joblib over processes or a cluster, items over threads.
 
 Neither the number of workers nor which of them does what changes a number. A bar says how far the
 work is where somebody waits at a notebook; a run has its own, and its pages show none.
@@ -6,24 +6,31 @@ work is where somebody waits at a notebook; a run has its own, and its pages sho
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args
 
 import joblib
 import pandas as pd
 
 from nbbias.tables.errors import DataError, ParameterError
+from nbbias.tables.packages import require_packages
 from nbbias.tables.paths import set_environment
+from nbbias.tables.provenance import measuring_version
 from nbbias.tables.stages import load_or_call
 
 T = TypeVar("T")
 R = TypeVar("R")
+Engine = Literal["loky", "dask"]
 
-#: The environment variable with the number of workers.
-WORKERS = "NBBIAS_WORKERS"
+#: Environment variables: workers of this machine, the engine, the address of dask's scheduler.
+WORKERS, ENGINE, SCHEDULER = "NBBIAS_WORKERS", "NBBIAS_ENGINE", "NBBIAS_SCHEDULER"
 
 #: Bytes of text in a chunk: seconds of work, and a small part of a worker's memory.
 _CHUNK_BYTES = 8_000_000
@@ -41,6 +48,36 @@ def count_workers() -> int:
     if number and not (number.isascii() and number.isdigit() and int(number)):
         raise ParameterError(WORKERS, f"{number!r} is no number of workers")
     return int(number or joblib.cpu_count())
+
+
+@contextlib.contextmanager
+def use_engine(engine: str = "", scheduler: str = "") -> Iterator[None]:
+    """Set the engine of `map_chunks` here and in processes started meanwhile.
+
+    ``"loky"`` are processes of this machine; ``"dask"`` is the cluster of a scheduler or, without
+    an address, one that is started here and shared by all notebooks of a batch. No parameter names
+    a scheduler: whoever controls one can run code here.
+
+    Examples
+    --------
+    >>> with use_engine("loky"):
+    ...     os.environ["NBBIAS_ENGINE"]
+    'loky'
+    """
+    engine = engine or ("dask" if scheduler else "")
+    with set_environment(**({ENGINE: engine, SCHEDULER: scheduler} if engine else {})):
+        if engine and _read_engine() == "dask":
+            os.environ[SCHEDULER] = _client(scheduler).scheduler.address
+        yield
+
+
+def _read_engine() -> str:
+    engine = os.environ.get(ENGINE) or "loky"
+    if engine not in get_args(Engine):
+        raise ParameterError(ENGINE, f"no engine {engine!r}; use loky or dask")
+    if engine == "dask":
+        require_packages("distributed", where="engine dask")
+    return engine
 
 
 def map_chunks(
@@ -75,7 +112,8 @@ def map_chunks(
     Raises
     ------
     NbbiasError
-        The function raised it, or belongs to no module.
+        The function raised it, belongs to no module, or a worker has another version of this
+        package or of a package that it measures with.
 
     Examples
     --------
@@ -87,21 +125,24 @@ def map_chunks(
     if function.__module__ == "__main__":
         reason = "is of a script or notebook, which no worker can import; move it to a module"
         raise DataError(function.__name__, reason)
+    engine = _read_engine()
     chunks = _divide(rows, chunk_bytes)
     n_jobs = min(count_workers(), len(chunks))
+    steps = progress(chunks, label)
     cache = os.environ.get("NBBIAS_CACHE", "")
-    calls = [(function, (chunk, *args)) for chunk in chunks]
-    if n_jobs == 1:
-        return [load_or_call(*call, folder=cache) for call in progress(calls, label)]
+    if len(chunks) == 1 or (n_jobs == 1 and engine == "loky"):
+        return [load_or_call(function, (chunk, *args), folder=cache) for chunk in steps]
     # Idle workers hold spaCy and word lists, hundreds of megabytes.
-    parallel = joblib.Parallel(n_jobs, batch_size=1, idle_worker_timeout=30)
-    return list(parallel(joblib.delayed(_work)(*call, cache) for call in progress(calls, label)))
-
-
-def _work(function: Callable[..., T], args: tuple[Any, ...], cache: str) -> T:
-    """Make one chunk in a worker, which starts no workers of its own."""
-    with set_environment(**{WORKERS: "1"}):
-        return load_or_call(function, args, folder=cache)
+    config: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs, "idle_worker_timeout": 30}
+    if engine == "dask":
+        client = _client(os.environ.get(SCHEDULER, ""))
+        config = {"backend": "dask", "n_jobs": -1, "client": client}
+    version = measuring_version(function.__module__)
+    # One tuple a task: joblib scatters larger arguments over dask's workers, and what lies on a
+    # worker that dies would be lost.
+    tasks = ((function, (chunk, *args), cache, version, os.getpid()) for chunk in steps)
+    with joblib.parallel_config(**config):
+        return list(joblib.Parallel(batch_size=1)(joblib.delayed(_work)(task) for task in tasks))
 
 
 def _divide(rows: pd.Series | pd.DataFrame, chunk_bytes: int) -> list[Any]:
@@ -112,6 +153,48 @@ def _divide(rows: pd.Series | pd.DataFrame, chunk_bytes: int) -> list[Any]:
             n_bytes += column.str.len().fillna(0).to_numpy(int)
     number = ((n_bytes.cumsum() - n_bytes) // chunk_bytes).to_numpy()
     return [chunk for _, chunk in rows.groupby(number)] or [rows]
+
+
+@functools.cache
+def _client(scheduler: str) -> Any:
+    """Return the one client of a scheduler; without an address, of workers on this machine."""
+    from distributed import Client
+
+    logging.getLogger("distributed").setLevel(logging.ERROR)  # it logs each start and slow end
+    local = {"n_workers": count_workers(), "threads_per_worker": 1, "dashboard_address": None}
+    options: dict[str, Any] = {} if scheduler else local
+    try:
+        return Client(scheduler or None, timeout=10, set_as_default=False, **options)
+    except (OSError, ValueError) as error:
+        raise ParameterError(SCHEDULER, f"{scheduler!r} cannot be reached: {error}") from None
+
+
+#: A worker makes one chunk at a time: spaCy's vocabulary is not for several threads.
+_LOCK = threading.Lock()
+
+
+def _work(task: tuple[Callable[..., T], tuple[Any, ...], str, str, int]) -> T:
+    """Make one chunk in a worker, which starts no workers of its own."""
+    function, args, cache, version, notebook = task
+    if os.getppid() == notebook:
+        _end_with(notebook)
+    if measuring_version(function.__module__) != version:
+        reason = "a worker has other versions of nbbias, Python or packages than this machine"
+        raise DataError(function.__module__, f"{reason}; numbers would depend on the worker")
+    with _LOCK, set_environment(**{WORKERS: "1", ENGINE: "loky"}):
+        return load_or_call(function, args, folder=cache)
+
+
+@functools.cache
+def _end_with(parent: int) -> None:
+    """End this worker soon after its parent was killed: loky's would live on for minutes."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
 
 
 # --- threads ----------------------------------------------------------------------------------
