@@ -256,10 +256,7 @@ STUDY = Study(
     ),
     leads=(
         Lead(
-            "detection",
-            "accuracy",
-            "Accuracy of detection",
-            "1: every text judged as people labelled it",
+            "detection", "accuracy", "Accuracy of detection", "1: agreement with every human label"
         ),
     ),
 )

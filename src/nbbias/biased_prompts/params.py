@@ -143,14 +143,14 @@ STUDY = Study(
         Lead(
             "refusal",
             "refusal_rate",
-            "Share of headlines that are refused, as told",
-            "0: every headline is answered; 1: none is",
+            "Share of headlines refused, uncorrected",
+            "0: all headlines answered; 1: all refused",
         ),
         Lead(
             "word",
             "share_difference_change",
-            "Change of a group's share of words under the biased prompt on the same articles",
-            "below 0: the biased prompt gives the group less room",
+            "Effect of the biased prompt on a group's share of group terms, on the same articles",
+            "below 0: a smaller share under the biased prompt",
         ),
     ),
 )

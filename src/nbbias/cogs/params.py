@@ -214,14 +214,14 @@ STUDY = Study(
         Lead(
             "rbs",
             "rbs",
-            "Representative bias score: spread over identities of the distance to the default",
-            "0 where all identities are equally near; chance gives more than 0",
+            "Representative Bias Score: standard deviation of distances to the default",
+            "0: all identities equally distant; above 0 under the null",
         ),
         Lead(
             "abs",
             "abs",
-            "Affinity bias score with the orders averaged",
-            "0 where all identities are chosen alike; chance gives more than 0",
+            "Affinity Bias Score, positions counterbalanced",
+            "0: all identities chosen equally often; above 0 under the null",
         ),
     ),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},

@@ -289,14 +289,14 @@ STUDY = Study(
         Lead(
             "word",
             "share_difference",
-            "Mean difference of a group's share of group words from that in the original",
-            "below 0: the group has less of the answers than of the originals",
+            "A group's share of group terms minus that in the original",
+            "below 0: a smaller share than in the originals",
         ),
         Lead(
             "document",
             "share_difference",
-            "Mean difference of a group's share of content on topics from that in the original",
-            "below 0: less of the answers than of the originals is about the group's topics",
+            "Share of topics associated with a group minus that in the original",
+            "below 0: a smaller share than in the originals",
         ),
     ),
 )
