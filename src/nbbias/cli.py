@@ -253,8 +253,9 @@ def plan_command(
             out_console.table(described[["name", "default", "range", "meaning"]].map(str))
         return
     sizes = running.sample_size.plan_sample_size(stem, override or [])
-    out_console.table(running.sample_size.select_columns(sizes))
-    _note(sizes.note)
+    table, note = running.sample_size.readable(sizes)
+    out_console.table(table)
+    _note(note)
 
 
 @app.command("label")
@@ -274,7 +275,7 @@ def label_command(
     accuracy = running.label_sheet.readable_accuracy(sheet)
     if len(accuracy):
         out_console.table(accuracy)
-    _note(running.label_sheet.progress(sheet))
+    _note(running.label_sheet.describe_progress(sheet))
 
 
 @app.command("generate")

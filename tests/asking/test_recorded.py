@@ -120,47 +120,21 @@ def test_a_filtered_answer_without_a_text_is_an_answer_that_comes_back(
     assert (counts["filed"], counts["no text"]) == (1, 1)
 
 
-@pytest.mark.parametrize("ending", ["csv", "jsonl", "parquet"])
-def test_answers_from_elsewhere_are_matched_by_article_and_way(tmp_path: Path, ending: str) -> None:
+def test_answers_from_elsewhere_are_matched_by_prompt_and_model(tmp_path: Path) -> None:
     plan = make_plan(tmp_path)
-    given = pd.DataFrame(
-        [
-            ("nyt", "1", "neutral", "first"),
-            ("nyt", "1", "neutral", "second"),
-            ("nyt", "2", "biased", ""),
-            ("reuters", "1", "biased", "third"),
-            ("reuters", "9", "biased", "not asked for"),
-        ],
-        columns=["source", "article_id", "prompt", "text"],
-    ).assign(model=MODELS[0])
-    path = tmp_path / f"given.{ending}"
-    if ending == "csv":
-        given.to_csv(path, index=False)
-    elif ending == "parquet":
-        given.to_parquet(path)
-    else:
-        given.to_json(path, orient="records", lines=True)
+    said = {"nyt/1/neutral": "first", "nyt/2/biased": "", "reuters/1/biased": "third", "x": "none"}
+    given = pd.DataFrame({"prompt_id": said.keys(), "text": said.values(), "model": MODELS[0]})
+    given = pd.concat([given, given.head(1).assign(text="second")])
+    given.to_csv(tmp_path / "given.csv", index=False)
     counts = {"filed": 3, "there already": 0, "no text": 1, "not in the plan": 1}
-    assert recorded.import_answers(plan, path) == counts
+    assert recorded.import_answers(plan, tmp_path / "given.csv") == counts
     table = recorded.read_answers(plan).dropna(subset="text")
-    keys = ["source", "article_id", "prompt", "sample"]
-    assert table.set_index(keys)["text"].to_dict() == {
-        ("nyt", "1", "neutral", 1): "first",
-        ("nyt", "1", "neutral", 2): "second",
-        ("reuters", "1", "biased", 1): "third",
+    assert table.set_index(["prompt_id", "sample"])["text"].to_dict() == {
+        ("nyt/1/neutral", 1): "first",
+        ("nyt/1/neutral", 2): "second",
+        ("reuters/1/biased", 1): "third",
     }
     assert plans.estimate(plan)["to_ask"].tolist() == [9, 12]
-
-
-def test_answers_are_matched_by_prompt_id_or_by_the_very_text(tmp_path: Path) -> None:
-    plan = make_plan(tmp_path, prompts="llmbi", prompts_path="sample", replicates=1)
-    for number, column in enumerate(["prompt_id", "prompt"]):
-        row = {column: plan.calls[column][number], "model": MODELS[0], "text": f"By {column}."}
-        pd.DataFrame([row]).to_csv(tmp_path / "given.csv", index=False)
-        assert recorded.import_answers(plan, tmp_path / "given.csv")["filed"] == 1
-    texts = recorded.read_answers(plan)["text"]
-    assert texts.head(2).tolist() == ["By prompt_id.", "By prompt."]
-    assert texts.notna().sum() == 2
 
 
 def test_answers_are_matched_by_their_temperature_and_not_guessed_at(tmp_path: Path) -> None:
@@ -180,11 +154,7 @@ def test_answers_are_matched_by_their_temperature_and_not_guessed_at(tmp_path: P
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [
-        (f"article_id,prompt,model,text\n1,neutral,{MODELS[0]},Which outlet?\n", "add source"),
-        ("model,text\nm,Hello.\n", "add source or article_id or prompt"),
-        ("article_id,text\n1,Hello.\n", "model"),
-    ],
+    [("model,text\nm,Hello.\n", "add prompt_id"), ("article_id,text\n1,Hello.\n", "model")],
 )
 def test_answers_are_not_guessed_at(tmp_path: Path, content: str, reason: str) -> None:
     path = tmp_path / "given.csv"

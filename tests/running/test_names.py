@@ -150,7 +150,7 @@ def test_a_chosen_name_is_refused_or_makes_a_folder(
 ) -> None:
     if not place.name_problem(name, portable=True):
         inside = tmp_path_factory.getbasetemp() / "chosen"
-        folder = inside / f".{name}.01234567.new"
+        folder = inside / f".{name}.new"
         folder.mkdir(parents=True)
         assert folder.parent == inside
         folder.rmdir()

@@ -10,7 +10,7 @@ from nbbias import studies
 from nbbias.asking import plan as asking_plan
 from nbbias.calibration import plannable
 from nbbias.running import generation
-from nbbias.running.sample_size import plan_sample_size, select_columns
+from nbbias.running.sample_size import plan_sample_size, readable
 from nbbias.tables import ParameterError
 from tests.conftest import Command
 
@@ -26,22 +26,20 @@ def test_every_study_has_a_claim_that_can_be_planned() -> None:
 
 
 def test_several_values_make_a_row_each() -> None:
-    sizes = plan_sample_size("news_bias", ["draws=100", "effect=-0.2,-0.3", "models=1,2"])
-    rows = sizes.rows
-    assert sizes.varying == ["effect", "models"]
+    rows = plan_sample_size("news_bias", ["draws=100", "effect=-0.2,-0.3", "models=1,2"])
     assert rows["effect"].tolist() == [-0.2, -0.2, -0.3, -0.3]
     assert rows["n"].iloc[0] > rows["n"].iloc[2]  # a larger effect takes fewer articles
     assert (rows["calls"] == rows["n"] * rows["models"]).all()
-    assert list(select_columns(sizes))[:4] == ["effect", "models", "articles", "power"]
+    assert list(readable(rows)[0])[:4] == ["effect", "models", "articles", "power"]
 
 
 def test_the_power_of_a_number_of_units_and_what_no_number_reaches() -> None:
     given = ["draws=100", "effect=-0.2,-0.0001", "bias=race"]
-    row = plan_sample_size("news_bias", ["draws=100", "effect=-0.2", "units=40"]).rows.iloc[0]
+    row = plan_sample_size("news_bias", ["draws=100", "effect=-0.2", "units=40"]).iloc[0]
     assert row["n"] == 40 and row["low"] < row["reached"] < row["high"]
-    sizes = plan_sample_size("news_bias", [*given, "share=0.3"])
-    assert sizes.rows["n"].notna().tolist() == [True, False]
-    table = select_columns(sizes)
+    rows = plan_sample_size("news_bias", [*given, "share=0.3"])
+    assert rows["n"].notna().tolist() == [True, False]
+    table, _ = readable(rows)
     assert table["articles"].iloc[1].startswith("more than ") and table["power"].iloc[1] == ""
 
 
@@ -61,7 +59,7 @@ def test_cost_is_that_of_a_dry_run() -> None:
         "draws": 100,
     }
     assumed["prompt_tokens"] = round(assumed["prompt_tokens"])
-    row = plan_sample_size("cogs", [f"{name}={value}" for name, value in assumed.items()]).rows
+    row = plan_sample_size("cogs", [f"{name}={value}" for name, value in assumed.items()])
     assert row["calls"].item() == dry["calls"].sum()
     assert row["tokens_out"].item() == dry["output_tokens"].sum()
     money = row["tokens_in"] * price.input + row["tokens_out"] * price.output
@@ -70,8 +68,8 @@ def test_cost_is_that_of_a_dry_run() -> None:
 
 def test_labels_cost_and_claims_are_rows() -> None:
     given = ["claim=accuracy,level", "label_price=0.5", "draws=100"]
-    sizes = plan_sample_size("biasalert", given)
-    rows, table = sizes.rows, select_columns(sizes)
+    rows = plan_sample_size("biasalert", given)
+    table, _ = readable(rows)
     assert rows["claim"].tolist() == ["accuracy", "level"]
     assert rows["cost"].tolist() == (rows["n"] / 2).tolist()
     assert table["labelled texts or labels"].tolist() == rows["n"].tolist()

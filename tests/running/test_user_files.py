@@ -14,7 +14,6 @@ import pandas as pd
 import pytest
 
 from nbbias import params, studies, tables
-from nbbias.running import measure, texts
 from nbbias.running.user_files import plan_files
 from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import ROOT, Command, Golden
@@ -111,15 +110,6 @@ def test_of_a_single_file_columns_need_no_name_and_a_column_can_be_ignored() -> 
     ]
     assert plan_files("news_bias", files).runs[0].exclusions
     assert not plan_files("news_bias", files, columns=("generations.prompt=",)).runs[0].exclusions
-
-
-@pytest.mark.slow
-def test_detect_and_measure_recognise_files_alike() -> None:
-    path = write("a.csv", ";", "cp1252", nr=range(3), Response=TEXTS)
-    assert texts.read_texts(path)["text"].tolist() == TEXTS
-    values = {"prompt": "Why?", "dimension": "Age", "sample": range(3), "text": TEXTS}
-    result = measure.measure("llmbi", [write("b.csv", ";", "cp1252", **values)], ["draws=100"])
-    assert result.scores["model"].unique().tolist() == ["b"]
 
 
 # --- the params file --------------------------------------------------------------------------

@@ -70,9 +70,6 @@ class Generate(BaseModel):
     )
     top_p: float | None = Field(None, gt=0, le=1, description="of sampling; null: the provider's")
     max_tokens: int = Field(1024, ge=1, le=1_000_000, description="longest answer, in tokens")
-    response_schema: dict[str, Any] = Field(
-        {}, description="{'name': …, 'json_schema': …} of the answers, for structured output"
-    )
     model_args: dict[str, Any] = Field({}, description="for the provider, as {'device': …} for hf")
     base_url: str = Field(
         "",
@@ -130,9 +127,8 @@ class Generate(BaseModel):
     @property
     def parameters(self) -> dict[str, Any]:
         """What can change an answer, beside model, address, messages and temperature."""
-        optional = {"top_p": self.top_p, "response_schema": self.response_schema or None}
-        present = {name: value for name, value in optional.items() if value is not None}
-        return {**present, "max_tokens": self.max_tokens}
+        top_p = {} if self.top_p is None else {"top_p": self.top_p}
+        return {**top_p, "max_tokens": self.max_tokens}
 
     @property
     def temperatures(self) -> list[float]:

@@ -126,12 +126,11 @@ def estimate(plan: Plan) -> pd.DataFrame:
     -------
     DataFrame
         One row per model: `calls`, `answered`, `rejected` (will not be asked again), `to_ask`,
-        `input_tokens` (from the length of the prompts still to be asked), `output_tokens` (at
-        most), `output_likely` (by the mean of the model's answers in the store; NaN without any),
-        `cost` (at most) and `cost_likely`; both NaN without prices.
+        `input_tokens` (from the length of the prompts still to be asked), `output_tokens` and
+        `cost`, each at most; NaN without prices.
     """
-    block, (statuses, means) = plan.block, store.summarise(plan.store_path)
-    status = plan.calls["key"].map(dict.fromkeys(read_exported_keys(plan), "answered") | statuses)
+    exported = dict.fromkeys(read_exported_keys(plan), "answered")
+    status = plan.calls["key"].map(exported | store.read_statuses(plan.store_path))
     to_ask = ~status.isin(["answered", "rejected"])
     counts = plan.calls[["model"]].assign(
         calls=1,
@@ -141,12 +140,9 @@ def estimate(plan: Plan) -> pd.DataFrame:
         input_tokens=_count_tokens(plan).where(to_ask, 0),
     )
     table = counts.groupby("model", sort=False).sum().reset_index()
-    table["output_tokens"] = table["to_ask"] * block.max_tokens
-    table["output_likely"] = table["model"].map(means).astype("float64") * table["to_ask"]
-    for cost, tokens in (("cost", "output_tokens"), ("cost_likely", "output_likely")):
-        rows = zip(table["model"], table["input_tokens"], table[tokens], strict=True)
-        table[cost] = pd.Series([block.price(*row) for row in rows], dtype="float64")
-    return table
+    table["output_tokens"] = table["to_ask"] * plan.block.max_tokens
+    rows = zip(table["model"], table["input_tokens"], table["output_tokens"], strict=True)
+    return table.assign(cost=pd.Series([plan.block.price(*r) for r in rows], dtype="float64"))
 
 
 # --- asking -----------------------------------------------------------------------------------
@@ -173,7 +169,7 @@ def ask(
     """
     block, calls = plan.block, plan.calls.assign(input_tokens=_count_tokens(plan))
     with store.open_store(plan.store_path) as connection:
-        status = calls["key"].map(store.read_statuses(connection))
+        status = calls["key"].map(store.read_statuses(plan.store_path))
         rows = calls[~status.isin(["answered"] if again else ["answered", "rejected"])]
         if rows.empty:
             return Tally()

@@ -18,9 +18,9 @@ from nbbias.asking.plan import ANSWER_COLUMNS, Plan
 from nbbias.tables import ONE_SOURCE, Column, DataError, read_table
 
 #: What a file of recorded answers holds.
-_TEXTS = ("key", "prompt_id", "article_id", "source", "prompt")
+_TEXTS = ("key", "prompt_id", "stop_reason", "refusal", "error", "asked_at")
 _FILE = {
-    **dict.fromkeys([*_TEXTS, "stop_reason", "refusal", "error", "asked_at"], Column("text")),
+    **dict.fromkeys(_TEXTS, Column("text")),
     **dict.fromkeys(["model", "text"], Column("text", needed=True)),
     **dict.fromkeys(["sample", "input_tokens", "output_tokens"], Column("count")),
     "temperature": Column("number"),
@@ -54,19 +54,15 @@ def make_placeholders(plan: Plan) -> pd.DataFrame:
     return _join(plan, answers.reindex(columns=store.COLUMNS))
 
 
-def _name_calls(plan: Plan) -> pd.DataFrame:
-    """Return the calls with `source`, `article_id` and `prompt` as the exported table has them."""
+def _join(plan: Plan, answers: pd.DataFrame) -> pd.DataFrame:
+    """Join the calls with rows of the store."""
     calls = plan.calls.assign(asked=plan.calls["prompt"])
     if "way" in calls:
         calls["prompt"] = calls.pop("way")
     if "article_id" not in calls:
         calls["article_id"] = calls["prompt_id"]
-    return tables.identify_articles(calls)
-
-
-def _join(plan: Plan, answers: pd.DataFrame) -> pd.DataFrame:
-    """Join the calls with rows of the store."""
-    calls = _name_calls(plan).drop(columns=["base_url", "messages", "parameters", "replicate"])
+    calls = tables.identify_articles(calls)
+    calls = calls.drop(columns=["base_url", "messages", "parameters", "replicate"])
     columns = ["key", "status", *ANSWER_COLUMNS, "run"]
     table = calls.merge(answers[columns], on="key", how="left", validate="m:1")
     table["error"] = table["error"].where(table["status"].notna(), "not asked yet")
@@ -92,7 +88,7 @@ def export_answers(plan: Plan) -> pd.DataFrame:
 
 def find_unfiled(plan: Plan) -> set[str]:
     """Return the keys of answers that the exported table holds and the store does not."""
-    statuses, _ = store.summarise(plan.store_path)
+    statuses = store.read_statuses(plan.store_path)
     return {key for key in plans.read_exported_keys(plan) if statuses.get(key) != "answered"}
 
 
@@ -124,11 +120,9 @@ def import_answers(plan: Plan, path: str | Path) -> dict[str, int]:
     plan
         The plan whose calls they answer.
     path
-        Parquet, CSV, JSON or JSON Lines, or the folder of a release of Fang et al.
-        (`read_release`). A file that this package has exported is filed by its `key`. Any other
-        needs `model` and `text`, and columns that say what was asked: `prompt_id`, or whichever of
-        `source`, `article_id`, `prompt` (the way, or the text) and `temperature` vary in the plan.
-        Repeats are counted where there is no `sample`.
+        Parquet, CSV, JSON or JSON Lines. A file that this package has exported is filed by its
+        `key`. Any other needs `model`, `text` and `prompt_id`, and `temperature` where the plan has
+        several. Repeats are counted where there is no `sample`.
 
     Returns
     -------
@@ -139,9 +133,8 @@ def import_answers(plan: Plan, path: str | Path) -> dict[str, int]:
     DataError
         The file cannot be read, or its columns do not say what was asked.
     """
-    answers = read_release(path) if Path(path).is_dir() else read_table(path, _FILE)
-    tables.require_columns(answers, ["model", "text"], where=str(path))
-    matched = _match(_name_calls(plan), answers, where=str(path))
+    answers = read_table(path, _FILE)
+    matched = _match(plan.calls, answers, where=str(path))
     text, refusal = matched["text"], matched["refusal"]
     blank = text.isna() | (text.eq("") & (refusal.isna() | refusal.eq("")))
     rows = matched[~blank]
@@ -163,21 +156,16 @@ def import_answers(plan: Plan, path: str | Path) -> dict[str, int]:
 
 def _match(calls: pd.DataFrame, answers: pd.DataFrame, *, where: str) -> pd.DataFrame:
     """Join recorded answers with the calls that they answer: by key, or by what was asked."""
-    if "key" in answers and answers["key"].notna().all():
-        on = ["key"]
-    else:
-        answers = tables.identify_articles(answers)
-        names = ["prompt_id"] if "prompt_id" in answers else ["source", "article_id", "prompt"]
-        on = [name for name in [*names, "temperature", "model"] if name in answers]
-        if "source" in on and set(answers["source"]) == {ONE_SOURCE}:
-            on.remove("source")
-        asked = calls.groupby(on, dropna=False)[["prompt_id", "temperature"]].nunique(dropna=False)
-        if (asked > 1).any(axis=None):
-            absent = [name for name in [*names, "temperature"] if name not in on]
-            raise DataError(where, f"does not say what was asked: add {' or '.join(absent)}")
+    on = ["key"]
+    if "key" not in answers or answers["key"].isna().any():
+        names = ["prompt_id", "model"]
+        if "temperature" in answers or calls["temperature"].nunique(dropna=False) > 1:
+            names.append("temperature")
+        if absent := [name for name in names if name not in answers]:
+            raise DataError(where, f"does not say what was asked: add {' and '.join(absent)}")
         if "sample" not in answers:
-            answers["sample"] = answers.groupby(on, dropna=False).cumcount() + 1
-        on.append("sample")
+            answers["sample"] = answers.groupby(names, dropna=False).cumcount() + 1
+        on = [*names, "sample"]
     answers = answers.drop_duplicates(on).reindex(columns=[*on, *ANSWER_COLUMNS])
     return calls.merge(answers, on=on)
 

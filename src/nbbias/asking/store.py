@@ -146,9 +146,12 @@ def record(connection: sqlite3.Connection, *answers: Mapping[str, Any]) -> int:
         ).rowcount
 
 
-def read_statuses(connection: sqlite3.Connection) -> dict[str, str]:
-    """Return the status of every key in the store."""
-    return dict(connection.execute("SELECT key, status FROM answers"))
+def read_statuses(path: Path) -> dict[str, str]:
+    """Return the status of every key in a store; none is made where there is none."""
+    if not path.is_file() or not path.stat().st_size:
+        return {}
+    with read_store(path) as connection:
+        return dict(connection.execute("SELECT key, status FROM answers"))
 
 
 def read_answers(connection: sqlite3.Connection, keys: Iterable[str]) -> pd.DataFrame:
@@ -156,18 +159,3 @@ def read_answers(connection: sqlite3.Connection, keys: Iterable[str]) -> pd.Data
     query = "SELECT * FROM answers WHERE key IN (SELECT value FROM json_each(?))"
     rows = connection.execute(query, [json.dumps(list(keys))])
     return pd.DataFrame(rows.fetchall(), columns=COLUMNS)
-
-
-def summarise(path: Path) -> tuple[dict[str, str], dict[str, float]]:
-    """Look into a store without making or changing one.
-
-    Returns
-    -------
-    statuses, output_tokens
-        Key → status, and model → mean tokens of its answers; both empty where there is no store.
-    """
-    if not path.is_file() or not path.stat().st_size:
-        return {}, {}
-    means = "SELECT model, avg(output_tokens) FROM answers WHERE status = 'answered' GROUP BY model"
-    with read_store(path) as connection:
-        return read_statuses(connection), dict(connection.execute(means))

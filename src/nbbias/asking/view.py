@@ -26,7 +26,7 @@ def show_plan(plan: Plan, console: Terminal) -> int:
         characters, most = plans.CHARACTERS_PER_TOKEN, block.max_tokens
         console.print(
             f"Input tokens are estimated ({characters} characters each); output tokens and cost "
-            f"are the most there can be (max_tokens = {most:,}), likely ones are by answers so far."
+            f"are the most there can be (max_tokens = {most:,})."
         )
         if table["cost"].isna().any():
             console.print("Not every model has `prices`, so the cost is not known.")

@@ -276,7 +276,6 @@ STUDY = Study(
     parameters=NewsBias,
     check=_check,
     measure="nbbias.news.measured:measure",
-    label="nbbias.news.measured:label",
     units=_units,
     own=few,
     inputs=("originals_path", "generations_path"),

@@ -185,8 +185,6 @@ class Study(NamedTuple):
         `tables.Measured` out.
     own
         Parameters that texts of one's own take, with the reason, by the rows of each input.
-    label
-        As ``"module:function"``, draws what people are asked about its word lists.
     """
 
     stem: str
@@ -200,7 +198,6 @@ class Study(NamedTuple):
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
     measure: str = ""
     own: Callable[[Mapping[str, int]], Own] = lambda _: {}
-    label: str = ""
 
     @property
     def question(self) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple
 
 import pandas as pd
 
-from nbbias import news, studies, tables
+from nbbias import news, params, studies, tables
 from nbbias.pages import share
 from nbbias.running import generation
 from nbbias.tables import NbbiasError
@@ -29,7 +28,7 @@ def write_sheet(target: Path, *, out: Path | None, words: int, sentences: int) -
     Parameters
     ----------
     target
-        A run's folder, or a params file.
+        A run's folder, or a params file, of `news_bias`.
     out
         The sheet; without it ``labels.csv`` in the run's folder, or beside the params file.
     words, sentences
@@ -41,29 +40,26 @@ def write_sheet(target: Path, *, out: Path | None, words: int, sentences: int) -
         There is no such run or file, its study has no lists to be labelled, or the existing sheet
         cannot be read.
     """
-    path = target / share.PARAMS if target.is_dir() else target
-    if target.is_dir() and not path.is_file():
-        raise NbbiasError(str(target), f"is no run: it has no {share.PARAMS}")
-    beside = target / "labels.csv" if target.is_dir() else path.with_suffix(".labels.csv")
-    out = out or beside
+    path, beside = target, target.with_suffix(".labels.csv")
+    if target.is_dir():
+        path, beside = target / share.PARAMS, target / "labels.csv"
+        if not path.is_file():
+            raise NbbiasError(str(target), f"is no run: it has no {share.PARAMS}")
     stem, values = studies.read(path)
-    label = studies.study(stem).label
-    if not label:
-        others = ", ".join(name for name, study in studies.STUDIES.items() if study.label)
-        raise NbbiasError(str(target), f"{stem} has no word lists to be labelled; {others} has")
-    where, to_come = out.absolute(), (os.path.realpath(out),)  # which the params may name
+    if stem != news.params.STUDY.stem:
+        message = f"{stem} has no word lists to be labelled; {news.params.STUDY.stem} has"
+        raise NbbiasError(str(target), message)
+    out = (out or beside).absolute()
+    to_come = (os.path.realpath(out),)  # which the params may name
     with tables.starting_at(path.absolute().parent):
-        parameters = studies.validate(
-            stem, generation.without_block(values), where=str(path), to_come=to_come
-        )
-        module, function = label.split(":")
-        draw = getattr(import_module(module), function)
-        sheet, accuracy = draw(parameters, where, words=words, sentences=sentences)
+        model, study_values = news.params.NewsBias, generation.without_block(values)
+        chosen = params.validate(model, study_values, where=str(path), to_come=to_come)
+        sheet, accuracy = news.measured.label(chosen, out, words=words, sentences=sentences)
     tables.write(out, tables.csv(sheet))
     return LabelSheet(out, sheet, accuracy)
 
 
-def progress(sheet: LabelSheet) -> str:
+def describe_progress(sheet: LabelSheet) -> str:
     """Return a line on how many rows are to be labelled, and how many are."""
     labels = sheet.rows["label"]
     unsure = (labels == news.labels.UNSURE).sum()
@@ -74,11 +70,10 @@ def progress(sheet: LabelSheet) -> str:
 def readable_accuracy(sheet: LabelSheet) -> pd.DataFrame:
     """Return the accuracy that the labels show so far, for a printed table."""
     table = sheet.accuracy
-    if sheet.rows["label"].isna().all():
-        return table.head(0)
     table = table[table["estimate"].notna() & (table["side"] == "both")]
     shares = [
         f"{row.estimate:.2f} ({row.ci_low:.2f} to {row.ci_high:.2f})" for row in table.itertuples()
     ]
-    columns = ["bias", "group", "of", "statistic"]
-    return table[columns].assign(**{"share (95% CI)": shares, "labels": table["n"]})
+    return table[["bias", "group", "of", "statistic"]].assign(
+        **{"share (95% CI)": shares, "labels": table["n"]}
+    )

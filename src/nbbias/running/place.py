@@ -2,7 +2,7 @@
 
 A run is made in a hidden folder beside its own, and takes the place when it is complete. Two
 renames exchange them: whoever is killed, at whatever moment, leaves a complete run in the folder or
-hidden beside it, from where `tidy` brings it back.
+hidden beside it, from where the next run of this name brings it back (`lock`).
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from filelock import FileLock, Timeout
 
@@ -28,8 +27,6 @@ _WRITTEN = (
     *(manifest.NAME, share.PARAMS, "notebook.ipynb", "index.html", "finding.json"),
     *("tables", "figures"),
 )
-#: A folder in which a run is made, and one that a new run replaces.
-_HIDDEN = re.compile(r"\.(.+)\.[0-9a-f]{8}\.(new|old)")
 #: Bytes of a name that every file system takes, with what is added where a run is made or packed.
 _LONGEST = 200
 #: Where notebooks write that are run by hand or by papermill.
@@ -118,7 +115,10 @@ def _differing(parameters: Parameters, values: Mapping[str, Any], folder: Path, 
 
 @contextlib.contextmanager
 def lock(folder: Path) -> Iterator[None]:
-    """Lock a run's folder, or refuse it if another process does; a dead process locks none."""
+    """Lock a run's folder, or refuse it if another process does; a dead process locks none.
+
+    What a killed run left hidden is removed, and a run that it was replacing is brought back.
+    """
     place = folder.resolve()
     file = FileLock(place.with_name(f".{place.name}.lock"))
     try:
@@ -130,6 +130,8 @@ def lock(folder: Path) -> Iterator[None]:
     except OSError as error:  # some have no file's name
         raise NbbiasError(str(folder), f"cannot be locked: {error.strerror or error}") from None
     try:
+        for each in (place, failed(folder).resolve()):
+            _recover(each)
         yield
     finally:
         file.release()
@@ -142,8 +144,8 @@ def create(folder: Path) -> Path:
     return hidden
 
 
-def _hidden(place: Path, kind: str) -> Path:
-    return place.with_name(f".{place.name}.{secrets.token_hex(4)}.{kind}")
+def _hidden(place: Path, kind: Literal["new", "old"]) -> Path:
+    return place.with_name(f".{place.name}.{kind}")
 
 
 def finished(folder: Path) -> bool:
@@ -165,37 +167,26 @@ def keep(made: Path, folder: Path, *, complete: bool) -> Path:
     if not complete and finished(folder):
         folder = failed(folder)
     cwd, place = Path.cwd(), folder.resolve()
-    old = _hidden(place, "old") if place.exists() else None
-    if old:
-        place.rename(old)
+    if place.exists():
+        place.rename(_hidden(place, "old"))
     try:
         made.rename(place)
-    except OSError:
-        if old:
-            old.rename(place)
-        raise
-    if old:
-        _move_rest(old, place)
+    finally:
+        _recover(place)
     os.chdir(cwd)  # whoever stands in the folder stands in the new one
     if complete:
         _clear(failed(folder))
     return folder
 
 
-def tidy(out: Path) -> None:
-    """Remove what killed runs left hidden, and bring back a run that was being replaced."""
-    for hidden in sorted(out.glob("*/.*.*.*")):
-        match = _HIDDEN.fullmatch(hidden.name)
-        if not match or not hidden.is_dir():
-            continue
-        place = hidden.with_name(match[1])
-        with contextlib.suppress(NbbiasError), lock(place):  # else another process makes it
-            if match[2] == "new":
-                shutil.rmtree(hidden, ignore_errors=True)
-            elif place.exists():
-                _move_rest(hidden, place)
-            else:
-                hidden.rename(place)
+def _recover(place: Path) -> None:
+    """Remove what is hidden beside a place; a run that is only there is brought back."""
+    shutil.rmtree(_hidden(place, "new"), ignore_errors=True)
+    old = _hidden(place, "old")
+    if old.is_dir() and not place.exists():
+        old.rename(place)
+    elif old.is_dir():
+        _move_rest(old, place)
 
 
 def _move_rest(old: Path, place: Path) -> None:

@@ -32,8 +32,6 @@ class Run:
     folder: Path
     #: Where relative paths start: the folder of the params file.
     start: Path
-    #: The name after the params file, without what differs.
-    base: str = ""
     #: What the notebook is given: paths as the user wrote them.
     values: Mapping[str, Any] = field(default_factory=dict)
     #: The calls of models that the run needs first, where the params have a `generate:` block.
@@ -87,9 +85,12 @@ def plan(
     """
     runs, problems, wanted = list[Run](), list[NbbiasError](), list[tuple[Path, dict[str, Any]]]()
     for path in paths:
-        changes = tables.attempt(problems, _combinations_of_file, path, overrides)
+        model = None  # of a file that cannot be read, which is reported where the run is planned
+        with contextlib.suppress(NbbiasError):
+            model = studies.study(studies.read(path)[0]).parameters
         # Where overrides cannot be read, the files are checked all the same.
-        wanted += [(path, values) for values in changes or [{}]]
+        changes = tables.attempt(problems, combine_values, overrides, model=model) or [{}]
+        wanted += [(path, values) for values in changes]
     if name is not None:
         several = f"names one run, but {len(wanted)} were given" if len(wanted) > 1 else ""
         if problem := place.name_problem(name, portable=True) or several:
@@ -129,13 +130,12 @@ def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     notebook = studies.place(stem) / "notebooks" / f"{stem}.ipynb"
     if not notebook.is_file():
         raise ParameterError(str(path), f"the study's notebook is missing: {notebook}")
+    if missing := _missing_packages(parameters, start=start):
+        raise ParameterError(str(path), missing)
     calls, exclusions = None, list[str]()
     if block is None:
         exclusions = _check_inputs(stem, parameters, where=str(path), start=start)
     else:  # answers that are still to come are rehearsed now, and checked when they are there
-        with tables.starting_at(start):
-            if missing := _missing_packages(parameters):
-                raise ParameterError(str(path), missing)
         calls = generation.plan_block(block, where=str(path), start=start)
         calls = generation.rehearse(calls, stem, parameters, start=start)
     study, base = (out / stem).absolute(), place.file_name(path)
@@ -149,25 +149,11 @@ def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
         message = f"holds a run with other parameters (this one has {difference})"
         raise ParameterError(str(study / name), f"{message}; give another --name")
     return Run(
-        *(stem, name, parameters, notebook, study / name, start, base),
+        *(stem, name, parameters, notebook, study / name, start),
         values=generation.without_block(values),
         calls=calls,
         exclusions=exclusions,
     )
-
-
-def _check_inputs(stem: str, parameters: Parameters, *, where: str, start: Path) -> list[str]:
-    """Return what a run will exclude of its inputs; refuse them, or packages that are missing."""
-    with tables.starting_at(start):
-        problems, exclusions = _missing_packages(parameters), list[str]()
-        try:
-            exclusions = studies.study(stem).check(parameters)
-        except NbbiasError as error:
-            known = {problem.partition(": ")[2] for problem in problems}
-            problems += [one for one in error.located() if one.partition(": ")[2] not in known]
-    if problems:
-        raise DataError(where, problems)
-    return exclusions
 
 
 def recheck(run: Run) -> list[str]:
@@ -181,8 +167,18 @@ def recheck(run: Run) -> list[str]:
     return _check_inputs(run.stem, run.parameters, where=run.label, start=run.start)
 
 
-def _missing_packages(parameters: Parameters) -> list[str]:
-    missing = {name: tables.missing_packages(*names) for name, names in parameters.needs().items()}
+def _check_inputs(stem: str, parameters: Parameters, *, where: str, start: Path) -> list[str]:
+    try:
+        with tables.starting_at(start):
+            return studies.study(stem).check(parameters)
+    except NbbiasError as error:
+        raise DataError(where, error.located()) from None
+
+
+def _missing_packages(parameters: Parameters, *, start: Path) -> list[str]:
+    with tables.starting_at(start):  # a model may be a folder there
+        needs = parameters.needs()
+    missing = {name: tables.missing_packages(*names) for name, names in needs.items()}
     return [f"{name}: {message}" for name, message in missing.items() if message]
 
 
@@ -191,12 +187,12 @@ def runnable(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
     problems: dict[Path, NbbiasError] = {}
     for path in paths:
         # Whatever else is wrong with a file is reported by its plan.
-        with contextlib.suppress(NbbiasError), tables.starting_at(path.absolute().parent):
+        with contextlib.suppress(NbbiasError):
             stem, values = studies.read(path)
             draft = params.validate_partly(
                 studies.study(stem).parameters, generation.without_block(values)
             )
-            if missing := _missing_packages(draft):
+            if missing := _missing_packages(draft, start=path.absolute().parent):
                 problems[path] = ParameterError(str(path), missing)
     return [path for path in paths if path not in problems], list(problems.values())
 
@@ -239,16 +235,6 @@ def combine_values(
         raise ParameterError("-p", f"makes {size:,} runs; {_MOST} are the most")
     products = itertools.product(*choices.values())
     return [dict(zip(choices, values, strict=True)) for values in products]
-
-
-def _combinations_of_file(path: Path, assignments: Sequence[str]) -> list[dict[str, Any]]:
-    if not assignments:
-        return [{}]
-    try:
-        model = studies.study(studies.read(path)[0]).parameters
-    except NbbiasError:  # reported where the run is planned
-        return [{}]
-    return combine_values(assignments, model=model)
 
 
 def _read_values(assignment: str, model: type[Parameters] | None) -> tuple[str, list[Any]]:

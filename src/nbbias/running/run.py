@@ -110,7 +110,6 @@ def run(
     from nbbias.pages import gallery  # imports nbconvert, which takes seconds
 
     with contextlib.ExitStack() as locks:
-        place.tidy(out)
         problems: list[NbbiasError] = []
         for planned in runs:
             tables.attempt(problems, _lock, planned, locks)
@@ -216,16 +215,15 @@ def finish(job: Job, outcome: dict[str, Any], report: Callable[[Run, Outcome], N
         "started": job.started.isoformat(timespec="seconds"),
         "seconds": round((datetime.now(UTC) - job.started).total_seconds(), 2),
     }
-    sections: dict[str, float] = {}
     try:
         if (folder / "notebook.ipynb").is_file():
-            sections = clean(folder / "notebook.ipynb")
+            clean(folder / "notebook.ipynb")
             _write_page(job, {**times, "status": outcome["status"]})
     except Exception as error:  # a run without a page has failed, but is not lost
         log.debug("no page for %s", job.run.label, exc_info=True)
         outcome |= {**_failure(error), "message": f"no page was written: {error}"}
     details = ("cell", "error", "message", "defect")
-    times |= {"status": outcome["status"], "seconds_by_section": sections}
+    times["status"] = outcome["status"]
     times["error"] = {name: outcome[name] for name in details if name in outcome} or None
     try:
         manifest.write(folder, job.description, **times)
@@ -326,33 +324,21 @@ def without_cells(notebook: Path, tags: Collection[str]) -> str:
 _WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
-def clean(notebook: Path) -> dict[str, float]:
-    """Remove what differs from run to run, and widgets whose kernel is gone, from a notebook.
-
-    Returns
-    -------
-    dict
-        The seconds that its cells took, by heading.
-    """
+def clean(notebook: Path) -> None:
+    """Remove what differs from run to run, and widgets whose kernel is gone, from a notebook."""
     import nbformat
 
     node = nbformat.read(notebook, as_version=4)
-    node.metadata.pop("papermill", None)
-    node.metadata.pop("widgets", None)
-    seconds: dict[str, float] = {}
-    heading = "start"
+    for name in ("papermill", "widgets"):
+        node.metadata.pop(name, None)
     for cell in node.cells:
-        if cell.cell_type == "markdown" and cell.source.startswith("#"):
-            heading = cell.source.splitlines()[0].lstrip("# ")
-        timing = cell.metadata.pop("papermill", {})
-        seconds[heading] = seconds.get(heading, 0.0) + (timing.get("duration") or 0.0)
-        cell.metadata.pop("execution", None)
+        for name in ("papermill", "execution"):
+            cell.metadata.pop(name, None)
         if cell.cell_type == "code":
             cell.outputs = [out for out in cell.outputs if _WIDGET not in out.get("data", {})]
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = "injected-parameters"
     tables.write(notebook, nbformat.writes(node) + "\n")
-    return {name: round(total, 2) for name, total in seconds.items()}
 
 
 # --- failures -------------------------------------------------------------------------------------

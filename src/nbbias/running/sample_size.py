@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -12,27 +12,14 @@ from nbbias import calibration, params, studies, tables
 from nbbias.running.plan import combine_values
 from nbbias.tables import NbbiasError, ParameterError
 
-#: Results in each row, after its assumptions.
-RESULTS = ("n", "reached", "low", "high", "calls", "tokens_in", "tokens_out", "cost")
+#: Results in each row, after its assumptions; what asking costs is the end of them.
+_COSTS = ("calls", "tokens_in", "tokens_out", "cost")
+RESULTS = ("n", "reached", "low", "high", *_COSTS)
 #: Values of a row that are no assumptions about what is measured.
-_SETTINGS = {
-    *("claim", "statistic", "unit", "units", "draws", "seed", "effect", "power"),
-    *("input_price", "output_price"),
-}
+_SETTINGS = ["claim", "units", "draws", "seed", "effect", "power", "input_price", "output_price"]
 
 
-class SampleSizes(NamedTuple):
-    """A row for each combination of assumptions: these, and `RESULTS`; which of them vary; a note.
-
-    `n` is missing where no number of units reaches the power.
-    """
-
-    rows: pd.DataFrame
-    varying: list[str]
-    note: str
-
-
-def plan_sample_size(stem: str, overrides: Sequence[str] = ()) -> SampleSizes:
+def plan_sample_size(stem: str, overrides: Sequence[str] = ()) -> pd.DataFrame:
     """Compute how many units a claim of a study needs, and what they cost to ask.
 
     Parameters
@@ -43,6 +30,12 @@ def plan_sample_size(stem: str, overrides: Sequence[str] = ()) -> SampleSizes:
         ``name=value`` pairs: assumptions; several values make a row for each combination.
         ``claim`` chooses the claim.
 
+    Returns
+    -------
+    DataFrame
+        A row for each combination: its assumptions, and `RESULTS`. `n` is missing where no number
+        of units reaches the power.
+
     Raises
     ------
     ParameterError
@@ -50,21 +43,15 @@ def plan_sample_size(stem: str, overrides: Sequence[str] = ()) -> SampleSizes:
 
     Examples
     --------
-    >>> sizes = plan_sample_size("news_bias", ["effect=-0.1,-0.2", "draws=200"])
-    >>> sizes.varying, list(sizes.rows["n"] > 10)
-    (['effect'], [True, True])
+    >>> rows = plan_sample_size("news_bias", ["effect=-0.1,-0.2", "draws=200"])
+    >>> list(rows["n"] > 10)
+    [True, True]
     """
     claims, problems = _claims(stem), list[NbbiasError]()
     combinations = combine_values(overrides)
     rows = [tables.attempt(problems, _row, claims, values, stem) for values in combinations]
     tables.refuse(problems)
-    table = pd.DataFrame(rows)
-    assumptions = table.drop(columns=list(RESULTS))
-    varying = [name for name in assumptions if assumptions[name].astype("str").nunique() > 1]
-    constant = [name for name in assumptions if name not in {*varying, *_SETTINGS}]
-    listed = ", ".join(f"{name.replace('_', ' ')} {table[name].iloc[0]}" for name in constant)
-    note = f"Assumed, in {table['draws'].iloc[0]:,} simulated studies a row: {listed}."
-    return SampleSizes(table, varying, note)
+    return pd.DataFrame(rows)
 
 
 def _claims(stem: str) -> dict[str, type[calibration.plannable.Planned]]:
@@ -114,24 +101,26 @@ def _row(
     return row
 
 
-def select_columns(sizes: SampleSizes) -> pd.DataFrame:
-    """Return the assumptions that vary, with the results that are known, for a printed table.
+def readable(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
+    """Return what varies among rows of `plan_sample_size`, their results, and a note on the rest.
 
     Examples
     --------
-    >>> table = select_columns(plan_sample_size("news_bias", ["units=100", "draws=200"]))
+    >>> table, note = readable(plan_sample_size("news_bias", ["units=100", "draws=200"]))
     >>> list(table)[:3], table["articles"][0]
     (['effect', 'articles', 'power'], 100)
     """
-    rows, beyond = sizes.rows, f"more than {calibration.planning.MOST:,}"
-    unit, units = " or ".join(rows["unit"].unique()), rows["n"].astype("object")
+    assumptions = rows.drop(columns=[*RESULTS, "statistic", "unit"])
+    varies = assumptions.astype("str").nunique() > 1
+    constant = assumptions.loc[:, ~varies].drop(columns=_SETTINGS, errors="ignore").iloc[0]
+    listed = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in constant.items())
+    note = f"Assumed, in {rows['draws'].iloc[0]:,} simulated studies a row: {listed}."
     power = [
         "" if pd.isna(row.reached) else f"{row.reached:.0%} ({row.low:.0%} to {row.high:.0%})"
         for row in rows.itertuples()
     ]
-    varying = [name for name in sizes.varying if name not in {"statistic", "unit"}]
-    costs = [n for n in ("calls", "tokens_in", "tokens_out", "cost") if rows[n].notna().any()]
-    table = rows[list(dict.fromkeys(["effect", *varying]))].assign(
-        **{unit: units.where(rows["n"].notna(), beyond), "power": power}
-    )
-    return table.join(rows[costs])
+    units = rows["n"].astype("object")
+    units = units.where(rows["n"].notna(), f"more than {calibration.planning.MOST:,}")
+    results = {" or ".join(rows["unit"].unique()): units, "power": power}
+    table = rows[list(dict.fromkeys(["effect", *varies.index[varies]]))].assign(**results)
+    return table.join(rows[list(_COSTS)].dropna(axis="columns", how="all")), note

@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import shlex
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -22,10 +23,8 @@ from nbbias.tables import FileReading, NbbiasError, ParameterError, notes
 from nbbias.tables.sniff import SUFFIXES, detect, list_neighbours
 
 _PARAMS = (".yaml", ".yml")
-#: Longest name of a run that is made of its files' names, and longest text in the preview.
-_LONGEST_NAME, _LONGEST_TEXT = 60, 64
-#: Rows, models and unused columns in the preview.
-_ROWS, _MODELS, _UNUSED = 2, 6, 12
+#: Longest name of a run that is made of its files' names.
+_LONGEST_NAME = 60
 
 
 class Targets(NamedTuple):
@@ -190,11 +189,9 @@ def plan_files(
     try:
         with tables.record_reads() as readings:
             runs = plan([path], overrides=overrides, out=out)
-    except BaseException as error:
+    except NbbiasError as error:
         if is_new:
             path.unlink(missing_ok=True)
-        if not isinstance(error, NbbiasError):
-            raise
         hints = [
             f"add --columns {name.removesuffix('_path')}.{role}=COLUMN, its {role}"
             for name, reading in _readings_by_input(paths, readings).items()
@@ -224,9 +221,7 @@ def _write_params(
 ) -> tuple[Path, bool]:
     """Write a params file here, never over another one; say whether it is new."""
     stems = list(dict.fromkeys(Path(notes.split(path)[0]).stem for path in paths.values()))
-    base = name or "+".join(stems)
-    if not name and len(base) > _LONGEST_NAME:
-        base = stems[-1][:_LONGEST_NAME]
+    base = name or "+".join(stems)[:_LONGEST_NAME].rstrip(" .")
     files = " ".join(" ".join(paths.values()).splitlines())
     head = tables.visible(f"# The user's own texts: nbbias run {study.stem} {files}")
     reasons = "".join(f"# {name}: {reason}\n" for name, (_, reason) in settings.items())
@@ -259,32 +254,23 @@ def _readings_by_input(
 
 
 def _describe(parameter: str, file: FileReading) -> list[str]:
-    """Describe how a file was read: its rows, columns, first texts and models."""
+    """Describe how a file was read: its rows, columns, what stands for those it lacks, a text."""
     if file.table is None:
         return []
     name, (plain, layout) = parameter.removesuffix("_path"), notes.split(file.path)
     written = ", ".join(filter(None, [layout.get("encoding", "UTF-8"), layout.get("separator")]))
-    lines = [f"{name}: {plain} ({written}; {len(file.table):,} rows)"]
-    roles = sorted(file.columns, key=lambda role: file.names.index(file.columns[role]))
-    columns = [f"{r} ← {file.columns[r]}" if r != file.columns[r] else r for r in roles]
-    lines.append(f"  columns: {', '.join(columns)}")
-    if unused := [column for column in file.names if column not in file.columns.values()]:
-        lines.append(f"  not read: {_list(unused, _UNUSED)}")
-    defaults = {"file": f"all of one, {Path(plain).stem}", "row": "rows are taken in order"}
-    for role, column in file.form.items():
-        if column.without and role not in file.columns:
-            lines.append(f"  no column {role}: {defaults[column.without]}")
-    texts = file.table["text"].head(_ROWS) if "text" in file.table else []
-    for number, text in enumerate(texts, start=1):
-        words = " ".join(str(text).split())
-        short = words if len(words) <= _LONGEST_TEXT else f"{words[:_LONGEST_TEXT].rstrip()} …"
-        lines.append(f"  row {number}: {short}")
-    if "model" in file.table:
-        counts = file.table["model"].value_counts(sort=False)
-        lines.append(f"  models: {_list([f'{m} ({n:,})' for m, n in counts.items()], _MODELS)}")
-    return lines
-
-
-def _list(items: Sequence[str], most: int) -> str:
-    more = f", … ({len(items)} in all)" if len(items) > most else ""
-    return ", ".join(items[:most]) + more
+    columns = [f"{r} ← {column}" if r != column else r for r, column in file.columns.items()]
+    unused = [column for column in file.names if column not in file.columns.values()]
+    without = {"file": f"all of one, {Path(plain).stem}", "row": "rows are taken in order"}
+    texts = file.table["text"].head(1).astype("str") if "text" in file.table else []
+    return [
+        f"{name}: {plain} ({written}; {len(file.table):,} rows)",
+        f"  columns: {', '.join(columns)}",
+        *[f"  not read: {', '.join(unused)}"] * bool(unused),
+        *(
+            f"  no column {role}: {without[column.without]}"
+            for role, column in file.form.items()
+            if column.without and role not in file.columns
+        ),
+        *(f"  first text: {textwrap.shorten(text, 64, placeholder=' …')}" for text in texts),
+    ]
