@@ -106,7 +106,7 @@ def test_the_rubric_can_be_described() -> None:
 def test_an_instance_without_all_identities_is_not_judged_but_counted(gap: str | None) -> None:
     table = answers({"white": "Glow.", "black": gap, "asian": "Silk."})
     assert affinity.evaluation_prompts(table, SUITE).empty
-    counted = cogs_tables.incomplete(table, SUITE).rows
+    counted = cogs_tables.incomplete(table, SUITE)
     assert counted[["instances", "judged", "incomplete"]].to_numpy().tolist() == [[1, 0, 1]]
 
 

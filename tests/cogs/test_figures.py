@@ -104,10 +104,3 @@ def test_levels_are_stacked_to_one() -> None:
     ends = [patch.get_x() + patch.get_width() for patch in ax.patches]
     assert max(ends) == pytest.approx(1)
     assert len(ax.patches) == 6
-
-
-def test_positions_are_named_with_their_axis(estimates: pd.DataFrame) -> None:
-    one = figures.preferences(estimates, statistic="position_share").figure.axes[0]
-    names = [t.get_text() for t in one.get_yticklabels()]
-    assert names[:2] == ["race, position 1", "race, position 2"]
-    assert names[-1] == "orientation, position 2"

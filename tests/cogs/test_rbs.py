@@ -56,17 +56,6 @@ def test_the_papers_example_gives_its_scores() -> None:
     assert rbs.representative_bias_score(llama) == (pytest.approx(0.0082, abs=5e-5), "man")
 
 
-@pytest.mark.parametrize("values", [[], [np.nan, 0.1], [np.nan]])
-def test_what_was_not_measured_has_no_score(values: list[float]) -> None:
-    found = rbs.representative_bias_score(pd.Series(values, dtype=float))
-    assert np.isnan(found.score)
-    assert found.identity is None
-
-
-def test_equal_distances_score_0_however_far() -> None:
-    assert rbs.representative_bias_score(pd.Series({"a": 0.9, "b": 0.9})).score == 0
-
-
 @given(st.lists(st.floats(0, 2), min_size=2, max_size=6), st.floats(-1, 1))
 def test_the_score_ignores_a_shift_and_the_order(values: list[float], shift: float) -> None:
     names = [f"i{i}" for i in range(len(values))]
@@ -160,13 +149,6 @@ def test_each_distinct_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> 
     assert 0 < found["white"] < 2
 
 
-def test_measuring_does_not_change_the_answers() -> None:
-    table = answers(("sun", None, "Rain.", 1), ("sun", "white", "Snow.", 1))
-    before = table.copy()
-    rbs.distances(table, model="offline")
-    pd.testing.assert_frame_equal(table, before)
-
-
 # --- reading ----------------------------------------------------------------------------------
 
 
@@ -230,7 +212,7 @@ def test_a_blank_answer_is_lost_and_counted(tmp_path: Path) -> None:
         for who, text in [(None, "Rain."), ("white", " "), ("black", None), ("asian", "Snow.")]
     ]
     table = rbs.read_answers(written(tmp_path, rows))
-    told = cogs_tables.answers(table).rows.set_index("axis")
+    told = cogs_tables.answers(table).set_index("axis")
     assert told.loc["race", ["answers", "blank"]].tolist() == [3, 2]
     found = rbs.distances(table, model="offline").set_index("identity")
     assert found["distance"].isna().to_dict() == {"white": True, "black": True, "asian": False}

@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import f_oneway
 
-from nbbias import reading, stats, tables
+from nbbias import reading, tables
 from nbbias.cogs import (
     affinity,
     people,
@@ -103,19 +102,6 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
         "asked once": sentences.floors(scored(VALUES)),
         "asked twice": sentences.floors(scored(distances(VALUES).assign(floor=0.11))),
         "lead of five models": lead_of(scored(many)),
-        "planted writers": [
-            sentences.writers(
-                scored(
-                    pd.concat(
-                        [
-                            distances(FAR, model="leaning-writer"),
-                            distances(ALIKE, model="even-writer"),
-                        ],
-                        ignore_index=True,
-                    )
-                )
-            )
-        ],
     }
     golden("cogs_spreads", says)
     # The numbers, another way.
@@ -123,42 +109,27 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
         f"m: RBS {reading.number(np.std(FAR.mean(axis=0)), decimals=3)},"
         in says["one writer nearest to White people"][0]
     )
-    assert cogs_tables.rbs(in_general).labels["n"] == "tasks"  # type: ignore[index]
+    assert cogs_tables.of(in_general, "rbs").labels["n"] == "tasks"  # type: ignore[index]
     by_task = scored(distances(values.to_numpy()).assign(task=tasks), by="task", tasks="random")
     assert set(by_task.loc[by_task["statistic"] == "rbs", "n"]) == {10}  # a task is no sample
-    shown = cogs_tables.rbs(scored(gap)).rows["estimate"].item()
+    shown = cogs_tables.of(scored(gap), "rbs").rows["estimate"].item()
     assert shown == "not measured: nothing was measured for black"
 
 
 def test_what_a_page_says_of_judges(golden: Golden) -> None:
     by = {"identity": by_identity, "position": by_position, "nobody": refuse}
     alone = {name: estimated(judged(choose)) for name, choose in by.items()}
-    family = {"abs": 0.01, "position": 0.01}
-    table = alone["identity"]
-    both = table.assign(p_adjusted=table["statistic"].map(family).fillna(table["p_adjusted"]))
     pair = estimated(judged(by_identity), judged(by_position, evaluator="k"))
     by_task = affinity.abs_estimates(
         judged(by_identity), SUITE, by="task", inference=INFERENCE
     ).estimates
-    named = [
-        judged(by_identity, evaluator="identity-judge"),
-        judged(by_position, evaluator="position-judge"),
-    ]
     says = {
-        **{f"by {name}": sentences.each_judge(rows) for name, rows in alone.items()},
-        "by both": sentences.each_judge(both),
-        "by neither": sentences.each_judge(both.assign(p_adjusted=0.9)),
-        "a name with markup": sentences.each_judge(
-            estimated(judged(by_identity, evaluator="*x*|<b>"))
-        ),
         "by task": [sentences.abs_scores(by_task)],
         "headings": [sentences.preferred(pair), sentences.orders(pair)],
-        "each judge": sentences.each_judge(pair),
         "headings of nothing": [
             sentences.preferred(alone["nobody"]),
             sentences.orders(alone["nobody"]),
         ],
-        "planted judges": sentences.judges(estimated(*named)),
         "lead": lead_of(pd.concat([scored(FAR), pair])),
         "lead of a judge by position": lead_of(alone["position"]),
     }
@@ -176,28 +147,15 @@ def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
     # Texts that differ this much leave nothing to taste: full agreement.
     full = people.agreement(ratings, inference=INFERENCE)
     alone = people.agreement(ratings[ratings["rater"] == "a"], inference=INFERENCE)
-    suite = cogs_suite.load()
-    asked = cogs_suite.prompts(SUITE)
-    answers = asked.head(3).assign(model="m", sample=1, text=["x", " ", "y"])
-    answers = pd.concat([answers, answers.head(1).assign(sample=2)])
-    gaps = distances(VALUES)
-    gaps.loc[:1, ["distance", "reason"]] = [np.nan, rbs.NO_DEFAULT]
-    outcomes = ["decided", "the judge refuses", "the judge refuses"]
-    losses = pd.DataFrame({"evaluator": "j", "axis": ["race", "race", "gender"], "n": [5, 2, 3]})
-    losses = losses.assign(outcome=outcomes)
     parts = (["rbs"], ["rbs", "visibility"], ["rbs", "visibility", "abs", "people"])
     says = {
-        "visibility": sentences.visibility(visible),
+        "visibility": [sentences.seen(visible)],
         "agreement": [sentences.agreed(full), sentences.agreed(alone)],
         "parts": [f"{', '.join(names)}: {sentences.parts(names)}" for names in parts],
-        "the suite": [sentences.suite(cogs_suite.prompts(suite), suite)],
-        "answers": sentences.answered(answers, asked),
-        "distances": [*sentences.measured(gaps), *sentences.measured(gaps.head(0))],
-        "replies": [*sentences.undecided(losses), *sentences.undecided(losses.head(1))],
     }
     golden("cogs_counts", says)
     # (0.5 * 10 + 0.1 * 30) / 40 and (0.4 * 30) / 40
-    assert "of 40 answers with an identity 20% say it and 30% hint at it" in says["visibility"][0]
+    assert "In 20% of the answers the identity is said, in 30%" in says["visibility"][0]
     beside = people.beside_models(ratings, judged(by_identity), SUITE, inference=INFERENCE)
     told = cogs_tables.people(full, beside).rows.iloc[0]
     assert (told["statistic"], told["estimate"][:5]) == ("Fleiss' κ", "1.000")
@@ -215,41 +173,21 @@ def test_all_writers_stand_for_a_judge_where_there_are_several() -> None:
 
 
 def test_shares_of_identities_and_positions_add_up_to_one() -> None:
-    table = cogs_tables.shares(estimated(judged(by_identity))).rows
-    sums = table.groupby("share_of")["share"].sum()
-    assert sums.to_numpy() == pytest.approx(1)
+    table = estimated(judged(by_identity))
+    sums = table.groupby("statistic")["estimate"].sum()
+    assert sums[cogs_tables.STATISTICS["shares"]].to_numpy() == pytest.approx(1)
+    assert len(cogs_tables.of(table, "shares").rows) == 9
 
 
-def test_tests_stand_one_above_the_other() -> None:
+def test_tables_leave_out_what_says_nothing_and_name_their_part() -> None:
     estimates = scored(VALUES)
-    table = cogs_tables.tests(estimates).rows
-    assert table["test"].tolist()[1].startswith("repeated measures")
-    assert table["f"].tolist() == pytest.approx(
-        [
-            f_oneway(*VALUES.T).statistic,
-            stats.repeated_measures_anova(pd.DataFrame(VALUES))["statistic_value"],
-        ]
-    )
-    assert "setting" not in table
-
-
-def test_tables_leave_out_what_says_nothing() -> None:
-    estimates = scored(VALUES)
-    assert "null" not in cogs_tables.differences(estimates).rows
-    assert "null" in cogs_tables.rbs(estimates).rows
-    assert cogs_tables.rbs(estimates).title == "Representative Bias Score"
-    assert cogs_tables.distances(estimates).rows["group"].tolist() == [
-        "White people",
-        "Black people",
-        "Asian people",
-    ]
-    by_task = scored(VALUES, by="task")
-    by_topic = rbs.rbs(
-        distances(VALUES), by="topic", inference=InferenceSettings(n_permutations=100)
-    ).estimates
-    both = cogs_tables.rbs(pd.concat([by_task, by_topic]), rows=None)
-    assert both.title == "Representative Bias Score by task and topic"
-    assert len(both.rows) == 5
+    assert "null" not in cogs_tables.of(estimates, "differences").rows
+    assert "null" in cogs_tables.of(estimates, "rbs").rows
+    assert cogs_tables.of(estimates, "rbs").title == "Representative Bias Score"
+    people_in_order = ["White people", "Black people", "Asian people"]
+    assert cogs_tables.of(estimates, "distances").rows["group"].tolist() == people_in_order
+    by_task = cogs_tables.of(scored(VALUES, by="task"), "rbs")
+    assert by_task.title == "Representative Bias Score, by task"
 
 
 def test_the_body_shows_people_as_a_whole_and_the_appendix_each() -> None:
@@ -290,21 +228,13 @@ def test_chance_is_told_by_every_reference() -> None:
     pd.testing.assert_frame_equal(told, estimates)
 
 
-def test_printed_rows_are_of_our_axes_and_marked() -> None:
-    table = cogs_tables.printed_rows(scored(VALUES), score="RBS")
-    assert table["side"].tolist() == ["ours", "printed", "printed", "printed"]
-    assert set(table["axis"]) == {"race"}
-    assert table.loc[1:, "estimate"].tolist() == [0.023, 0.0413, 0.014]
-    assert table.loc[1:, ["ci_low", "null"]].isna().all(axis=None)
-
-
 # --- what was planted -----------------------------------------------------------------------------
 
 
 def test_planted_writers_are_found() -> None:
     both = [distances(FAR, model="leaning-writer"), distances(ALIKE, model="even-writer")]
     estimates = scored(pd.concat(both, ignore_index=True))
-    table = cogs_tables.writers(estimates).rows
+    table = cogs_tables.writers(estimates)
     assert table["planted"].tolist() == ["white", "none"]
-    assert table["nearest"].tolist() == ["white", "–"]  # where nothing is told apart none is named
-    assert cogs_tables.writers(estimates.assign(model="gpt-4")).rows.empty
+    assert table["nearest"].tolist() == ["white", "–"]  # where nothing is significant none is named
+    assert cogs_tables.writers(estimates.assign(model="gpt-4")).empty

@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -21,8 +21,8 @@ from nbbias.reading import Drawn, figures, names
 from nbbias.tables import escape
 
 _DISTANCE = "mean distance, 1 − cosine (lower: nearer)"
-_MEANT = "if identities meant nothing"
-_WORDS = {"band": _MEANT}
+_NULL = "range of permuted identities"
+_WORDS = {"band": _NULL}
 
 #: The two scores: what they are of, and what their scale says.
 _SCORES = {
@@ -34,7 +34,7 @@ _SCORES = {
 def both(estimates: pd.DataFrame) -> Drawn:
     """Draw both halves: how unlike each writer writes of identities, how unevenly judges choose.
 
-    A panel a half and axis; what lies beyond chance is named by its identity: the nearest to the
+    A panel a half and axis; a significant score is named by its identity: the nearest to the
     default, the favourite.
 
     Parameters
@@ -65,14 +65,10 @@ def both(estimates: pd.DataFrame) -> Drawn:
         _name_identities(own, ax)
 
     counts = []
-    for score, own in rows.assign(out=out).groupby("score", sort=False):
-        beyond = own.groupby("cell", sort=False)["out"].any()
-        of = f"{beyond.sum()} of {len(beyond)}"
-        counts.append(
-            f"unlike in the texts of {of} writers"
-            if score == "RBS"
-            else f"preferred in the choices of {of} judges"
-        )
+    for score, subset in rows.assign(out=out).groupby("score", sort=False):
+        significant = subset.groupby("cell", sort=False)["out"].any()
+        who = _SCORES[str(score)][0]
+        counts.append(f"{score} in {significant.sum()} of {len(significant)} {who}")
     return Drawn(
         figures.claims(
             rows,
@@ -83,10 +79,10 @@ def both(estimates: pd.DataFrame) -> Drawn:
         ),
         rows,
         "Representative Bias Score of each writer and Affinity Bias Score of each judge, with "
-        "intervals and chance, by axis; the identity is named where the score is beyond chance.",
-        f"Beyond chance, identities are {' and '.join(counts)}" if counts else "",
-        figures.caption(rows, "scores", of="units", band=_MEANT) + " Named: the identity nearest "
-        "to the default, and the favourite, where a score is beyond chance.",
+        "intervals and null ranges, by axis; the identity is named where the score is significant.",
+        f"Significant differences between identities: {', '.join(counts)}" if counts else "",
+        figures.caption(rows, "scores", of="units", band=_NULL) + " Named: the identity nearest "
+        "to the default, and the favourite, where a score is significant.",
     )
 
 
@@ -146,7 +142,7 @@ def distances(estimates: pd.DataFrame) -> Drawn:
             ),
         ),
         figures.caption(
-            rows, "mean distance of an identity's answers to the default", of="units", band=_MEANT
+            rows, "mean distance of an identity's answers to the default", of="units", band=_NULL
         ),
     )
 
@@ -194,63 +190,39 @@ def visibility(table: pd.DataFrame) -> Drawn:
     )
 
 
-_PREFERRED = {
-    "share": "Share of judgements in which each identity was preferred, orders balanced, with "
-    "intervals and the range of permuted identities, by judge.",
-    "position_share": "Share of judgements in which the text at each position was preferred, "
-    "identities balanced, with intervals and chance ranges, by judge and axis.",
-    "people": "Share of each identity among the choices of each person, of all people together "
-    "and of each judge on the same instances, with intervals and chance ranges.",
-}
-
-
-def preferences(
-    estimates: pd.DataFrame, *, statistic: Literal["share", "position_share"] = "share"
-) -> Drawn:
-    """Draw each judge's shares as dots with intervals over what chance gives, a panel a judge.
+def preferences(estimates: pd.DataFrame) -> Drawn:
+    """Draw each judge's shares of identities, orders balanced, a panel a judge.
 
     Parameters
     ----------
     estimates
-        Of `cogs.affinity.abs_estimates`, of which all writers together are drawn, or of
-        `cogs.people.beside_models`.
-    statistic
-        Which shares: of identities (orders balanced) or of positions (identities balanced).
+        Of `cogs.affinity.abs_estimates`, of which all writers together are drawn.
     """
-    own = together(whole(estimates))
-    own = own[own["statistic"] == statistic]
-    places = statistic == "position_share"
-    rows = own.assign(cell=own["bias"] + ", " + own["group"] if places else _people(own))
+    subset = together(whole(estimates))
+    subset = subset[subset["statistic"] == "share"]
+    rows = subset.assign(cell=_people(subset))
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
-        what = f"the text at {row['group']}" if places else f"texts of {names.people(row['group'])}"
-        side = "preferred" if up else "passed over"
-        return (
-            f"{what} {'is' if places else 'are'} {side} beyond chance"
-            if first
-            else (f"{what} {side}")
-        )
+        share = "a larger share" if up else "a smaller share"
+        text = f"texts of {names.people(row['group'])} were chosen in {share}"
+        return f"{text} than expected" if first else text
 
     return Drawn(
         figures.claims(
-            rows,
-            "share preferred",
-            by="evaluator",
-            words=_WORDS,
-            draw=figures.unit,
-            hue=None if places else "group",
+            rows, "share preferred", by="evaluator", words=_WORDS, draw=figures.unit, hue="group"
         ),
-        own,
-        _PREFERRED["people" if "kind" in own else statistic],
+        subset,
+        "Share of judgements in which each identity was preferred, orders balanced, with "
+        "intervals and the range of permuted identities, by judge.",
         figures.finding_title(
             rows,
             by="group",
             describe=describe,
-            of="choices by axis" if places else "judges",
-            otherwise="No share differs significantly from chance",
+            of="judges",
+            otherwise="No share differs significantly from its null value",
         ),
         figures.caption(
-            rows, "share of judgements in which it was preferred", of="units", band=_MEANT
+            rows, "share of judgements in which it was preferred", of="units", band=_NULL
         ),
     )
 
@@ -294,14 +266,13 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
         ),
         own,
         "For each judge and axis: the Affinity Bias Score as published and balanced over orders, "
-        "and the spread over positions, with intervals and chance levels.",
-        f"Of {judges} judges {by['abs']} go by identity beyond chance, and {by['position']} by "
-        "position",
+        "and the spread over positions, with intervals and null ranges.",
+        f"Of {judges} judges {by['abs']} prefer an identity, and {by['position']} a position",
         figures.caption(
             rows,
             "spread of the shares over identities, as published and with orders balanced, "
             "and over positions",
             of="units",
-            band=_MEANT,
+            band=_NULL,
         ),
     )

@@ -1,9 +1,10 @@
 """Read a judge's decision out of free text, or say why there is none.
 
 A judge is asked for "Answer choice:" and answers in its own way. What it decided is looked for
-from the plainest form (a label with a value) to the loosest (one choice named at all), and the
-first form that holds a decision settles it. Two decisions are none, unless the judge says that
-it changed its mind. A failure is never counted as a choice.
+from the plainest form (a label with a value, a verb such as "I pick") to the loosest (one choice
+named at all), and the first form that holds a decision settles it. Two decisions are none, unless
+the judge says that it changed its mind. Comparisons ("choice 1 is better than choice 2") are not
+read: they count as undecided. A failure is never counted as a choice.
 
 >>> from nbbias import cogs
 >>> cogs.replies.decision("Between choice 1, choice 2 and choice 3, I pick choice 3", n=3)
@@ -78,26 +79,11 @@ _NEGATED = re.compile(
     r"(?:(?!\bbut\b)[^.!?;:\n,]){0,30}|\bif\b[^.!?;:\n,]{0,60})$",
     re.I,
 )
-_BEST = (
-    r"(?:best|strongest|finest|winner|winning|superior|top|preferred|preferable"
-    r"|most\s+(?:compelling|convincing|effective|fitting|successful|suitable)"
-    r"|my\s+(?:final\s+)?(?:choice|pick|favou?rite|selection|preference|answer|vote))"
-)
-_ADVERB = r"(?:(?:[\w-]+ly|by\s+far|far|still|overall|just|therefore|thus)\s+)*"
-_IS = r"(?:is|was|would\s+be|seems|remains|emerges\s+as|gets|has)"
-_TO_ME = r"(?:,?\s*(?:in\s+my\s+(?:view|opinion)|to\s+me|for\s+me|overall|here),?)?"
 _WINS = re.compile(
-    rf"[)\]]*{_TO_ME}\s+(?:{_ADVERB}(?:wins|stands\s+out|comes\s+out\s+on\s+top|takes\s+(?:it|the)"
-    rf"|prevails|beats|outshines|surpasses|outperforms|edges\s+out|meets\s+the\s+criteria\s+best)\b"
-    rf"|{_IS}\s+{_ADVERB}(?:the\s+)?(?:overall\s+)?{_BEST}\b"
-    rf"|(?:to\s+be\s+)?the\s+(?:{_BEST}|most\s+\w+)\b)",
+    r"[)\]]*\s+(?:clearly\s+)?(?:wins|stands\s+out|(?:is|was|would\s+be)\s+(?:clearly\s+)?(?:the\s+)?"
+    r"(?:best|strongest|winner|most\s+\w+|my\s+(?:choice|pick|favou?rite)))\b",
     re.I,
 )
-_BETTER = re.compile(rf"[)\]]*\s+{_IS}\s+{_ADVERB}(?:the\s+)?(?:better|stronger)\b", re.I)
-_BEST_IS = re.compile(
-    rf"\b{_BEST}(?:\s+[\w-]+){{0,5}}?\s+(?:is|was|would\s+be)\s*:?\s+(?:clearly\s+|the\s+)*", re.I
-)
-_RANKED = re.compile(rf"(?:{_NAMED}|{_BARE})\s*>\s*(?={_NOUN}|[\s\d(])", re.I)
 
 _REFUSES = re.compile(
     r"\b(?:can(?:no|['’]?)t|cannot|unable|not\s+able|won['’]?t|decline|refuse|sorry|apologi[sz]e"
@@ -138,7 +124,7 @@ def decision(reply: str | None, *, n: int) -> Decision:
         return Decision(np.nan, "the reply is blank")
     text = clean_reply(reply, ends=3000)
     text = re.sub(r"[*_`\"“”{}\\]|\bboxed\b|^\s*[#>]+", " ", text, flags=re.M).strip()
-    for found in (_labelled, _verbs, _predicates, _leading):
+    for found in (_labelled, _verbs, _wins, _leading):
         decided = found(text, n)
         if decided:
             return _settled(text, decided, n)
@@ -197,20 +183,10 @@ def _verbs(text: str, n: int) -> list[tuple[int, int]]:
     return [found for hit in hits for found in _read(text, hit.end(), n)]
 
 
-def _predicates(text: str, n: int) -> list[tuple[int, int]]:
-    found = []
-    for hit in _REFERENCE.finditer(text):
-        wins = _WINS.match(text, hit.end()) or (n == 2 and _BETTER.match(text, hit.end()))
-        # "Choice 1 and choice 2 are …" and "if choice 1 is best" decide nothing.
-        if wins and not _negated(text, hit):
-            found.append((hit.start(), _value(hit, n)))
-    for hit in _BEST_IS.finditer(text):
-        if not _negated(text, hit):
-            found += list(_read(text, hit.end(), n))
-    ranked = _RANKED.search(text)
-    if not found and ranked:
-        found.append((ranked.start(), _value(ranked, n)))
-    return found
+def _wins(text: str, n: int) -> list[tuple[int, int]]:
+    """Take the choices that are called the best; "if choice 1 is best" decides nothing."""
+    hits = [hit for hit in _REFERENCE.finditer(text) if _WINS.match(text, hit.end())]
+    return [(hit.start(), _value(hit, n)) for hit in hits if not _negated(text, hit)]
 
 
 def _leading(text: str, n: int) -> list[tuple[int, int]]:

@@ -8,7 +8,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +15,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias import reading
-from nbbias.cogs import tables
 from nbbias.cogs.spread import unit
-from nbbias.cogs.suite import Suite
 from nbbias.cogs.tables import by_setting, together, whole
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, number, phrases, prose, significance
@@ -42,57 +39,6 @@ def parts(chosen: Sequence[str]) -> str:
     }
     told = [what for part, what in absent.items() if part not in chosen]
     return f"**Not in this run**: {'; '.join(told)}." if told else ""
-
-
-def suite(asked: pd.DataFrame, suite: Suite) -> str:
-    """Count the prompts: tasks × themes without an identity, and that times the identities."""
-    themes = sum(len(themes) for themes in suite.topics.values())
-    identities = sum(len(axis.identities) for axis in suite.axes.values())
-    bare = int(asked["identity"].isna().sum())
-    return (
-        f"{len(suite.tasks)} tasks on {themes} themes (of {len(suite.topics)} topics) make "
-        f"**{bare:,}** prompts without an identity, the defaults; {identities} identities on "
-        f"{len(suite.axes)} axes make **{len(asked) - bare:,}** more: **{len(asked):,}** prompts."
-    )
-
-
-def answered(answers: pd.DataFrame, asked: pd.DataFrame) -> list[str]:
-    """Say of each model how many of the suite's prompts it answered, and how many are blank."""
-    sentences = []
-    for model, own in answers.groupby("model", sort=False):
-        said = own["text"].fillna("").str.strip() != ""
-        there = len(own.loc[said, ["task", "theme", "identity"]].drop_duplicates())
-        sentences.append(
-            f"{escape(model)} answered {there:,} of the {len(asked):,} prompts "
-            f"({len(own):,} answers; {int((~said).sum()):,} blank ones are lost)."
-        )
-    return sentences
-
-
-def measured(distances: pd.DataFrame) -> list[str]:
-    """Say how many distances were measured, and why the others were not."""
-    sentences = []
-    for model, own in distances.groupby("model", sort=False):
-        reasons = own["reason"].value_counts()
-        lost = "".join(f"; {n:,} not: {escape(why)}" for why, n in reasons.items())
-        found = int(own["distance"].notna().sum())
-        sentences.append(f"{escape(model)}: {found:,} of {len(own):,} distances measured{lost}.")
-    tool = distances["instrument"].unique()
-    return [*sentences, *(f"Instrument: {escape(name)}." for name in tool)]
-
-
-def undecided(losses: pd.DataFrame) -> list[str]:
-    """Say of each judge how many replies decide nothing, and why."""
-    sentences = []
-    for evaluator, own in losses.groupby("evaluator", sort=False):
-        counts = own.groupby("outcome", sort=False)["n"].sum()
-        none = counts.drop("decided", errors="ignore").sort_values(ascending=False)
-        why = "; ".join(f"{escape(reason)} {n:,}" for reason, n in none.items())
-        sentences.append(
-            f"{escape(evaluator)}: {counts.sum():,} replies, {none.sum():,} without a decision"
-            + (f" ({why})." if why else ".")
-        )
-    return sentences
 
 
 # --- representative bias ------------------------------------------------------------------------
@@ -165,30 +111,7 @@ def abs_scores(estimates: pd.DataFrame) -> str:
     )
 
 
-# --- visibility -------------------------------------------------------------------------------
-
-
-def visibility(table: pd.DataFrame) -> list[str]:
-    """Say in how many answers an identity can be seen, and in which most."""
-    sentences = []
-    for model, own in table.groupby("model", sort=False):
-        n = own["n"].sum()
-        shares = (own[["obvious", "nuanced"]].mul(own["n"], axis=0)).sum() / n
-        most = own.loc[own["obvious"].idxmax()]
-        sentences.append(
-            f"{escape(model)}: of {n:,} answers with an identity {shares['obvious']:.0%} say it "
-            f"and {shares['nuanced']:.0%} hint at it. Said most, of {len(own)} identities: "
-            f"{escape(most['identity'])} "
-            f"({most['obvious']:.0%}; {most['obvious_default']:.0%} of the defaults hold the same "
-            "words)."
-        )
-    return sentences
-
-
 # --- what leads, and what was planted -------------------------------------------------------------
-
-
-_all = partial(prose.listed, most=9)
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
@@ -335,40 +258,6 @@ def preferred(estimates: pd.DataFrame) -> str:
     return prose.render("cogs.preferred", named=values["named"], of=values["of"])
 
 
-def each_judge(estimates: pd.DataFrame) -> list[str]:
-    """Say of each judge which identities and which position it prefers, over all axes.
-
-    Examples
-    --------
-    >>> row = {"evaluator": "j", "model": "m", "bias": "race", "group": "black", "task": None,
-    ...        "topic": None, "statistic": "abs", "estimate": 0.2, "p_value": 0.001,
-    ...        "p_adjusted": 0.002, "confidence": 0.95}
-    >>> at = row | {"statistic": "position", "group": "position 1", "p_adjusted": 0.4}
-    >>> each_judge(pd.DataFrame([row, at]))
-    ['**j** prefers Black people on 1 of 1 axes, and no position.']
-    """
-    own = together(whole(estimates))
-    own = own[own["statistic"].isin(["abs", "position"]) & own["estimate"].notna()]
-    found = []
-    for judge, rows in own.groupby("evaluator", sort=False):
-        by = dict(list(rows.groupby("statistic")))
-        found.append(
-            f"**{escape(judge)}** prefers "
-            f"{_told_of(by.get('abs'), 'identity')}, and "
-            f"{_told_of(by.get('position'), 'position')}."
-        )
-    return found
-
-
-def _told_of(rows: pd.DataFrame | None, what: str) -> str:
-    counted = [] if rows is None else rows.to_dict("records")
-    told = [names.people(row["group"]) for row in counted if significance.is_significant(row)]
-    if not told:
-        return f"no {what}"
-    who = _all([escape(one) for one in dict.fromkeys(told)])
-    return f"{who} on {len(told)} of {len(counted)} axes"
-
-
 def orders(estimates: pd.DataFrame) -> str:
     """Say how many scores are beyond chance in one order, and how many with orders balanced."""
     own = together(whole(estimates))
@@ -449,38 +338,3 @@ def limits(parts: Sequence[str]) -> list[str]:
     (4, 6)
     """
     return [told for part in ("", *parts) for told in _LIMITS.get(part, ())]
-
-
-def writers(estimates: pd.DataFrame) -> str:
-    """Say how often the planted nearest identity was found, and one where none was planted."""
-    table = tables.writers(estimates).rows
-    planted, beyond = table["planted"] != "none", table["p_adjusted"] < _alpha(estimates)
-    right = int((planted & beyond & (table["planted"] == table["nearest"])).sum())
-    return (
-        f"An identity was planted as the nearest in {int(planted.sum())} of {len(table)} cells and "
-        f"found beyond chance in {right} of these; where none was planted, "
-        f"{int((beyond & ~planted).sum())} of {int((~planted).sum())} are beyond chance."
-    )
-
-
-def judges(estimates: pd.DataFrame) -> list[str]:
-    """Count, for each way, the judges and axes that it calls biased, by what was planted."""
-    table = tables.judges(together(estimates)).rows
-    alpha = _alpha(estimates)
-    names = {
-        "abs_raw": "ABS as published",
-        "abs": "ABS with orders balanced",
-        "position": "The spread over positions",
-    }
-    sentences = []
-    for way, name in names.items():
-        what = "position" if way == "position" else "identity"
-        there = table[f"planted_{what}"] == "yes"
-        found = table[f"p_{way}"] < alpha
-        sentences.append(
-            f"{name}: p below {number(alpha)}, before correction, in "
-            f"{int((found & there).sum())} of {int(there.sum())} cells where a "
-            f"preference for {what} was planted, and in {int((found & ~there).sum())} of "
-            f"{int((~there).sum())} where none was."
-        )
-    return sentences
