@@ -1,5 +1,4 @@
 from . import (
-    audit as audit,
     claims as claims,
     corpus as corpus,
     explore as explore,
@@ -8,18 +7,16 @@ from . import (
     inputs as inputs,
     labels as labels,
     measured as measured,
-    models as models,
     params as params,
     prejudice as prejudice,
     replicates as replicates,
-    robustness as robustness,
     sample as sample,
+    scoring as scoring,
     sentences as sentences,
+    shares as shares,
     tables as tables,
     tone as tone,
     topics as topics,
-    units as units,
-    word_odds as word_odds,
     words as words,
 )
 from .claims import Level as Level
@@ -31,4 +28,8 @@ from .corpus import (
     read as read,
     twins as twins,
 )
-from .measured import measure as measure
+from .measured import (
+    measure as measure,
+    measure_corpus as measure_corpus,
+    read_corpus as read_corpus,
+)

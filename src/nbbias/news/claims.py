@@ -18,6 +18,7 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.news.corpus import CELL
+from nbbias.tables import Estimated
 
 Row = dict[str, Any]
 
@@ -29,38 +30,41 @@ class Level(NamedTuple):
     """What one level found.
 
     `scores`: SCORES of every pair; `losses`: what was lost at each step; `estimates`: ESTIMATES,
-    each claim beside its leading chance level; `chance`: CHANCE, every reference of every claim.
+    each claim beside its leading reference; `chance`: CHANCE, every reference of every claim;
+    `units`: UNITS, the articles' values behind means, none of topics: a fit has its own.
 
     Examples
     --------
     >>> from nbbias import news
     >>> news.Level._fields
-    ('scores', 'losses', 'estimates', 'chance')
+    ('scores', 'losses', 'estimates', 'chance', 'units')
     """
 
     scores: pd.DataFrame
     losses: pd.DataFrame
     estimates: pd.DataFrame
     chance: pd.DataFrame
+    units: pd.DataFrame = pd.DataFrame()
 
 
 #: What a claim may stand beside, the leading reference first.
 REFERENCES = ("replicate", "permutation")
 
 
-def level(scores: pd.DataFrame, estimates: pd.DataFrame, references: pd.DataFrame) -> Level:
+def level(scores: pd.DataFrame, found: Estimated, references: pd.DataFrame) -> Level:
     """Put a level's tables together, each claim beside its leading reference.
 
     Parameters
     ----------
-    scores, estimates
-        SCORES of the pairs, and ESTIMATES with the nulls of prejudice, which were permuted.
+    scores, found
+        SCORES of the pairs; ESTIMATES with the nulls of prejudice, which were permuted, and UNITS.
     references
         CHANCE of the distances.
     """
-    chance = pd.concat([reference(estimates, "permutation"), references], ignore_index=True)
-    table = tables.with_chance(estimates, references, lead=REFERENCES)
-    return Level(scores, losses(scores), table, chance)
+    permuted = reference(found.estimates, "permutation")
+    chance = pd.concat([permuted, references], ignore_index=True)
+    table = tables.with_chance(found.estimates, references, lead=REFERENCES)
+    return Level(scores, losses(scores), table, chance, found.units)
 
 
 # --- repeated answers -------------------------------------------------------------------------
@@ -147,12 +151,10 @@ def cells(scores: pd.DataFrame, pooling: Pooling | None) -> Iterator[tuple[Row, 
 
 
 def values(own: pd.DataFrame, column: str) -> pd.DataFrame:
-    """Return a cell's values as units by fits of topics: one column where nothing is fitted."""
-    return (
-        own.pivot(index="article_id", columns="seed", values=column)
-        if "seed" in own
-        else (own[[column]])
-    )
+    """Return a cell's values as articles by fits of topics: one column where nothing is fitted."""
+    if "seed" in own:
+        return own.pivot(index="article_id", columns="seed", values=column)
+    return own.set_index("article_id")[[column]]
 
 
 def why_none(own: pd.DataFrame) -> str:
@@ -162,106 +164,11 @@ def why_none(own: pd.DataFrame) -> str:
     return "; ".join(f"{reason} ({n})" for reason, n in reasons.items()) or "no pairs"
 
 
-def differences(
-    own: pd.DataFrame,
-    groups: Sequence[str],
-    *,
-    why: str,
-    confidence: float,
-    statistic: str = "share_difference",
-) -> list[Row]:
-    """Estimate every group's mean signed difference, with a one-sample t-test against 0.
-
-    `own` holds the cell's units; `why` says why there are none, if there are none.
-    """
-    rows = []
-    for group in groups:
-        found = values(own, f"difference_{group}")
-        row = stats.pooled_mean(found, confidence=confidence, bounds=(-1, 1)).row()
-        row |= {"reason": why} if row["n"] == 0 else {}
-        rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
-    return rows
-
-
 def ratio(part: Any, whole: Any) -> Any:
     """Divide, giving NaN where there is nothing to divide by."""
     return np.divide(
         part, whole, out=np.full(np.shape(whole), np.nan), where=np.asarray(whole) > 0
     )[()]
-
-
-# --- common articles --------------------------------------------------------------------------
-
-
-def on_common_articles(
-    scores: pd.DataFrame,
-    pooling: Pooling,
-    groups: Sequence[str],
-    *,
-    confidence: float,
-    min_pairs: int,
-) -> list[Row]:
-    """Estimate the differences on the articles that all models have a counted pair for.
-
-    With fits of topics a pair must count in every fit; a fit that could score no pair at all does
-    not count.
-    """
-    by = [*CELL, "article_id"]
-    one_each = scores = per_article(scores, pooling)
-    if "seed" in scores:
-        any_counted = scores["reason"].isna().groupby(scores["seed"]).transform("any")
-        kept = scores[any_counted | ~any_counted.any()]
-        # A pair that any of these fits could not score has that fit's reason here.
-        worst = kept.sort_values("reason", kind="stable").drop_duplicates(by)
-        one_each = scores[by].drop_duplicates().merge(worst, on=by)
-    rows = []
-    for key, own, used, why in common_articles(one_each, min_pairs=min_pairs):
-        chosen = scores.merge(used[by], on=by) if "seed" in scores else used
-        found = differences(
-            chosen, groups, why=why, confidence=confidence, statistic="share_difference_common"
-        )
-        rows += [key | row | {"n_lost": len(own) - row["n"]} for row in found]
-    return rows
-
-
-def common_articles(
-    scores: pd.DataFrame, *, min_pairs: int
-) -> Iterator[tuple[Row, pd.DataFrame, pd.DataFrame, str]]:
-    """Find, for every model, its pairs on the articles that all models have a counted pair for.
-
-    A model with few counted pairs would leave the others next to none: it is left out.
-
-    Parameters
-    ----------
-    scores
-        SCORES of one bias, one row per article and cell.
-    min_pairs
-        Counted pairs that a model needs to be compared.
-
-    Yields
-    ------
-    key, own, used, why
-        By source, prompt and model: the key, all its rows, those on common articles (none
-        where the model is left out), and why there are none if there are none.
-    """
-    counted = scores[scores["reason"].isna()]
-    for (source, prompt), own in scores.groupby(["source", "prompt"], sort=False):
-        models = own["model"].unique()
-        here = counted[(counted["source"] == source) & (counted["prompt"] == prompt)]
-        sizes = here["model"].value_counts().reindex(models, fill_value=0)
-        enough = sizes.index[sizes >= min_pairs]
-        held = here[here["model"].isin(enough)].groupby("article_id")["model"].nunique()
-        shared = held.index[held == len(enough)] if len(enough) else held.index[:0]
-        for model in models:
-            of_model = own[own["model"] == model]
-            of_shared = here["article_id"].isin(shared) & (model in enough)
-            used = here[(here["model"] == model) & of_shared]
-            why = "no article is common to all models"
-            if model not in enough:
-                few = f"left out: {sizes[model]} counted pairs, fewer than {min_pairs}"
-                why = few if sizes[model] else why_none(of_model)
-            key = {"source": source, "prompt": prompt, "model": model}
-            yield key, of_model, used, why
 
 
 def unmirrored(rows: pd.DataFrame) -> pd.DataFrame:
@@ -296,6 +203,14 @@ def stacked(parts: Sequence[pd.DataFrame], *, families: Sequence[str] = ()) -> p
         where = {"statistic": statistic}
         table = stats.adjust(table, family=["measure"], where=where, mirror=mirror)
     return table
+
+
+def combine(parts: Sequence[Estimated], *, families: Sequence[str] = ()) -> Estimated:
+    """Put results below each other; the statistics of `families` are corrected as in `stacked`."""
+    table = stacked([part.estimates for part in parts], families=families)
+    none = tables.units([], study="")
+    units = [part.units for part in parts if len(part.units)]
+    return Estimated(table, pd.concat(units, ignore_index=True) if units else none)
 
 
 def together(levels: Sequence[Level]) -> tuple[pd.DataFrame, pd.DataFrame]:

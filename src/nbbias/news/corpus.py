@@ -49,8 +49,6 @@ _GENERATIONS = {
     "refused": Column("flag"),
 }
 
-_LONG_LINE = 2000
-
 #: Words that a text needs to be asked for its language, and the least share of function words.
 _ENOUGH_WORDS, _FUNCTION_WORDS = 20, 0.15
 
@@ -116,26 +114,25 @@ def read_generations(path: str | Path) -> pd.DataFrame:
 _PROBLEMS = {
     "wrong encoding (replacement or garbled characters)": "\ufffd|â€|Ã[\u0080-\u00bf]",
     "HTML tags or entities": r"</?[a-zA-Z][^<>]{0,200}>|&(?:amp|lt|gt|quot|nbsp|#\d+);",
-    "control characters": r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u200e\u200f\u202a-\u202e]",
-    "runs of one sign (=====, -----)": r"([=\-_*#~.])\1{9,}",
-    f"lines of over {_LONG_LINE:,} characters": rf"[^\n]{{{_LONG_LINE + 1},}}",
 }
 
 
-def health(texts: pd.DataFrame) -> pd.DataFrame:
-    """Count what is odd about a corpus' texts. Nothing is left out for it, blank texts apart.
-
-    Parameters
-    ----------
-    texts
-        ORIGINALS or GENERATIONS.
+def health(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
+    """Count problems of a corpus' texts. Only blank texts and repeated ids are excluded.
 
     Returns
     -------
     DataFrame
-        `problem`, `texts` (how many have it), `share` of all texts in [0, 1] (NaN without texts)
-        and `treatment`. One text may have several problems.
+        `side`, `problem`, `texts` (how many have it), `share` of all texts in [0, 1] (NaN without
+        texts) and `treatment`. One text may have several problems.
     """
+    sides = {"originals": originals, "generations": generations}
+    return pd.concat([_health(texts).assign(side=side) for side, texts in sides.items()])[
+        ["side", "problem", "texts", "share", "treatment"]
+    ].reset_index(drop=True)
+
+
+def _health(texts: pd.DataFrame) -> pd.DataFrame:
     keys = [key for key in (*CELL, "article_id", "sample") if key in texts]
     written = texts["text"].fillna("")
     blank = written.str.strip() == ""
@@ -144,21 +141,15 @@ def health(texts: pd.DataFrame) -> pd.DataFrame:
     again = texts.duplicated(keys, keep="first")
     kept = texts.assign(text=written)[~again & ~blank]
     twin = kept.duplicated([*within, "text"], keep=False).reindex(texts.index, fill_value=False)
-    found: list[tuple[str, pd.Series, str]] = [
+    english = written.map(_reads_as_english).astype(bool)
+    problems = [
         ("blank", blank, "lost: there is nothing to count"),
         ("the same id twice", again, "lost: the first is kept"),
         ("the same text under two ids", twin, "kept: each id counts"),
+        *((name, written.str.contains(p), "kept as it stands") for name, p in _PROBLEMS.items()),
+        ("does not read as English", ~english & ~blank, "kept: word lists are English"),
     ]
-    for problem, pattern in _PROBLEMS.items():
-        has = written.map(lambda one, search=re.compile(pattern).search: bool(search(one)))
-        found.append((problem, has.astype(bool), "kept as it stands"))
-    english = written.map(_reads_as_english).astype(bool)
-    found.append(("does not read as English", ~english & ~blank, "kept: word lists are English"))
-    total = len(texts)
-    rows = [
-        (problem, int(has.sum()), has.mean() if total else float("nan"), treatment)
-        for problem, has, treatment in found
-    ]
+    rows = [(name, int(has.sum()), has.mean(), treatment) for name, has, treatment in problems]
     return pd.DataFrame(rows, columns=["problem", "texts", "share", "treatment"])
 
 

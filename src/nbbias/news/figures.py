@@ -3,7 +3,7 @@
 >>> from nbbias import news, tables
 >>> row = {"source": "s", "model": "m", "measure": "word", "bias": "gender", "group": "female",
 ...        "statistic": "share_difference_common", "estimate": -0.1, "n": 9}
->>> drawn = news.figures.share_differences(tables.estimates([row], study="news_bias"))
+>>> drawn = news.figures.differences(tables.estimates([row], study="news_bias"), "word")
 >>> drawn.rows["panel"].tolist()
 ['women']
 """
@@ -19,8 +19,12 @@ from nbbias.news import claims, replicates, sentences
 from nbbias.news.corpus import CELL
 from nbbias.reading import Drawn, figures, forest, names, prose
 
-#: What a level's shares are of, as people say it.
-_SHARES_OF = {"word": "group words", "document": "topics"}
+#: By measure: the axis, what the dots are, what differs, the sides below and above 0.
+_WORDS = {
+    "word": ("difference of shares", "share of group words", ("smaller", "larger")),
+    "document": ("difference of shares", "share of content on topics", ("smaller", "larger")),
+    "sentiment": ("shift of sentiment", "tone relative to neutral sentences", ("lower", "higher")),
+}
 
 
 def finding(declared: pd.DataFrame) -> Drawn:
@@ -28,41 +32,57 @@ def finding(declared: pd.DataFrame) -> Drawn:
     return forest(sentences.leading(declared), reference="in the human articles")
 
 
-def share_differences(
-    estimates: pd.DataFrame, *, statistic: str = "share_difference_common"
-) -> Drawn:
-    """Draw how far each group's share is from that in the originals, a panel a group."""
-    rows = _panels(claims.unmirrored(estimates[estimates["statistic"] == statistic]))
-    rows = _measured(rows)
-    of = _SHARES_OF[rows["measure"].iloc[0]] if len(rows) else "words"
+def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
+    """Draw each group's difference from the originals by the first instrument, a panel a group.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES.
+    measure
+        ``"word"``, ``"document"`` or ``"sentiment"``.
+    """
+    axis, what, sides = _WORDS[measure]
+    rows = estimates[estimates["measure"] == measure]
+    rows = rows[rows["statistic"] == sentences.LEADS[measure]]
+    rows = rows[rows["instrument"].isin(rows["instrument"].head(1))]
+    mirrored = ""
+    if measure == "sentiment":
+        # A few articles would stretch the scale and say nothing; they stay in the table.
+        rows = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
+    else:
+        rows = claims.unmirrored(rows)
+        mirrored = _mirrored(rows)
+    shown = _measured(_panels(rows))
+    caption = f"mean difference of {what}, answers less originals"
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
-        side, whose = "larger" if up else "smaller", names.of_people(row["group"])
-        if not first:
-            return f"{whose} {side}"
-        return f"{whose} share of the {of} is {side} than in the originals"
+        subject = f"{names.of_people(row['group'])} {what}" if first else names.people(row["group"])
+        return f"{subject} {'is ' if first else ''}{sides[up]}"
 
-    caption = figures.caption(
-        rows, "mean difference of the group's share, answer less original", of="articles"
-    ).removesuffix(".")
-    common = " that all models answered" if statistic.endswith("common") else ""
     return Drawn(
-        figures.claims(rows, "difference of shares", draw=figures.zero, hue="group"),
-        rows,
-        f"Mean difference of each group's share of {of} between answer and original on common "
-        "articles, with intervals, by model and prompt; one panel a group.",
+        figures.claims(
+            shown,
+            axis,
+            draw=figures.zero,
+            hue="group",
+            words={"missing": "too few articles differ"} if measure == "sentiment" else None,
+        ),
+        shown,
+        f"Mean difference of each group's {what} between answers and originals, with intervals, by "
+        "model and prompt; one panel a group; 0: as in the originals.",
         figures.finding_title(
-            rows,
+            shown,
             by="panel",
             describe=describe,
             of=_kind(rows),
-            otherwise=f"No significant difference in any group's share of the {of}",
+            otherwise=f"No significant difference in {what}",
         ),
-        f"{caption}{common}; 0: as in the originals.{_mirror(rows)}",
+        figures.caption(shown, caption, of="articles") + mirrored,
     )
 
 
-def _mirror(rows: pd.DataFrame) -> str:
+def _mirrored(rows: pd.DataFrame) -> str:
     """Say whose share is not drawn, since it mirrors another's."""
     groups = rows.drop_duplicates(["bias", "group"])["bias"].value_counts(sort=False)
     parts = [f"the other group of {bias} mirrors it" for bias in groups.index[groups == 1]]
@@ -70,17 +90,15 @@ def _mirror(rows: pd.DataFrame) -> str:
 
 
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
-    """Draw the mean distance of each cell beside its leading reference, a panel a bias."""
-    rows = estimates[estimates["statistic"] == "bias"]
+    """Draw the words' mean distances with their leading reference, a panel a bias."""
+    rows = estimates[(estimates["statistic"] == "bias") & (estimates["measure"] == "word")]
     rows = tables.with_chance(rows, chance, lead=claims.REFERENCES)
     rows = rows.assign(cell=_cells(rows), panel=rows["bias"])
     test = rows.loc[rows["null_low"].notna(), "test"].dropna().str.split(", ").str[0]
     by = " or ".join(test.unique()) or replicates.NOTHING
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
-        if not first:
-            return f"by {row['bias']}"
-        return f"by {row['bias']}, answers are further from their originals than {by}"
+        return f"{'distances by ' if first else ''}{row['bias']} exceed the baseline"
 
     return Drawn(
         figures.claims(rows, "mean distance", words={"band": by}),
@@ -93,7 +111,7 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
             describe=describe,
             of=_kind(rows),
             sides=(True,),
-            otherwise=f"No answers are shown to be further from their originals than {by}",
+            otherwise="No mean distance exceeds the same-writer baseline",
         ),
         figures.caption(
             rows,
@@ -101,54 +119,6 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
             of="articles",
             band=by,
         ),
-    )
-
-
-def tone(estimates: pd.DataFrame) -> Drawn:
-    """Draw the shift of each group's tone beyond that of the sentences that name no group.
-
-    By the instrument that leads, the first.
-    """
-    wanted = estimates["statistic"] == "difference_beyond_neutral"
-    wanted &= estimates["instrument"] == estimates["instrument"].iloc[0]
-    rows = _panels(estimates[wanted])
-    # A few articles would stretch the scale and say nothing; they stay in the table.
-    tested = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
-    shown = _measured(tested)
-    few = tested.loc[~tested["panel"].isin(shown["panel"]), "panel"].unique()
-
-    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
-        side, whom = "warmer" if up else "colder", names.people(row["group"])
-        if not first:
-            return f"towards {whom} {side}"
-        return f"the tone towards {whom} turns {side} than in the originals"
-
-    caption = figures.caption(
-        shown,
-        "mean shift of the tone of sentences about the group, answer less original, beyond that of "
-        "sentences without a group",
-        of="articles",
-    )
-    return Drawn(
-        figures.claims(
-            shown,
-            "shift of sentiment",
-            draw=figures.zero,
-            hue="group",
-            words={"missing": "too few articles differ"},
-        ),
-        rows,
-        "Mean shift of each group's sentiment between answer and original beyond the shift of "
-        "sentences without a group, with intervals, by model and prompt; one panel a group.",
-        figures.finding_title(
-            shown,
-            by="panel",
-            describe=describe,
-            of=_kind(rows),
-            otherwise="No significant difference in tone relative to neutral sentences",
-        ),
-        caption
-        + (f" Not drawn, as too few articles differ: {', '.join(few)}." if len(few) else ""),
     )
 
 

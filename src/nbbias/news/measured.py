@@ -1,25 +1,101 @@
-"""The study without a notebook: articles in, tables out, by the functions that its cells call."""
+"""The study's pipeline: articles in, tables out."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params
-from nbbias.news import claims, corpus, fits, labels, tone, topics, words
+from nbbias import params, stats, tables, text
+from nbbias.news import claims, corpus, fits, labels, sample, scoring, tone, topics, words
 from nbbias.news.claims import Level
-from nbbias.news.corpus import Read
+from nbbias.news.corpus import CELL, Read
+from nbbias.news.explore import lexicon as explored, word_odds
 from nbbias.news.params import News, NewsBias
-from nbbias.params import Input
-from nbbias.stats import InferenceSettings
-from nbbias.tables import Measured
+from nbbias.params import NONE, Input
 
 
-def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Measured:
-    """Measure which groups generated news names, and in what tone: a run without a notebook.
+class Corpus(NamedTuple):
+    """What a run measures: texts, read, scored and fitted.
+
+    Attributes
+    ----------
+    originals, generations, pairs : DataFrame
+        ORIGINALS, GENERATIONS, and the PAIRS of both.
+    read, twins : Read
+        The pairs' texts, sentences and group words, and those of further human texts on the same
+        stories (`news.twins`).
+    scored, scored_twins : Scored, optional
+        The sentences' scores. None: the level is not in the run.
+    number, fitted : Number and Fitted, optional
+        How many topics, and the topics. No `fitted`: the texts are too few.
+    """
+
+    originals: pd.DataFrame
+    generations: pd.DataFrame
+    pairs: pd.DataFrame
+    read: Read
+    twins: Read
+    scored: scoring.Scored | None = None
+    scored_twins: scoring.Scored | None = None
+    number: fits.Number | None = None
+    fitted: fits.Fitted | None = None
+
+
+class Results(NamedTuple):
+    """What the study measured; a run saves the tables under these names. None: not in the run.
+
+    Attributes
+    ----------
+    estimates, units, chance : DataFrame
+        ESTIMATES, the articles' values behind means of words and tone, and CHANCE.
+    scores, scores_sentence, scores_document : DataFrame, optional
+        SCORES of the pairs, by words, tone and topics.
+    losses : DataFrame
+        Pairs excluded at each step, by `measure` and cell.
+    terms, coverage : DataFrame
+        How often each listed term occurs, and how far the word lists reach.
+    without_each_term : DataFrame, optional
+        Differences of shares without each term of the lists (`explore.lexicon`).
+    agreement, audit : DataFrame, optional
+        Rank correlation of the scorers, and their swap effects in the project's own sentences.
+    numbers_of_topics, topics, topic_tests : DataFrame, optional
+        Perplexity by number of topics, the topics, and tests of their association with groups.
+    models_mixed : DataFrame
+        Differences between models (`compare_models`).
+    word_odds : DataFrame
+        The words that distinguish answers from originals (`explore.word_odds`).
+    label_accuracy : DataFrame, optional
+        Precision and recall of the word lists by people's labels.
+    planted : DataFrame, optional
+        Simulated and estimated differences of the sample.
+    """
+
+    estimates: pd.DataFrame
+    units: pd.DataFrame
+    chance: pd.DataFrame
+    losses: pd.DataFrame
+    terms: pd.DataFrame
+    coverage: pd.DataFrame
+    models_mixed: pd.DataFrame
+    word_odds: pd.DataFrame
+    scores: pd.DataFrame | None = None
+    scores_sentence: pd.DataFrame | None = None
+    scores_document: pd.DataFrame | None = None
+    without_each_term: pd.DataFrame | None = None
+    agreement: pd.DataFrame | None = None
+    audit: pd.DataFrame | None = None
+    numbers_of_topics: pd.DataFrame | None = None
+    topics: pd.DataFrame | None = None
+    topic_tests: pd.DataFrame | None = None
+    label_accuracy: pd.DataFrame | None = None
+    planted: pd.DataFrame | None = None
+
+
+def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Results:
+    """Measure whom generated news names, and in what tone.
 
     Parameters
     ----------
@@ -27,12 +103,6 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
         Tables, or files, in place of the parameters `originals_path` and `generations_path`.
     **parameters
         As a params file of the study sets them (`nbbias params news_bias`).
-
-    Returns
-    -------
-    Measured
-        `estimates` and `chance` (equal to a run's); `scores` of pairs and `losses`, the levels one
-        below the other.
 
     Raises
     ------
@@ -42,62 +112,42 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
     Examples
     --------
     >>> from nbbias import news
-    >>> found = news.measure(levels=["word"], biases=["gender"], focus={"gender": "female"},
-    ...                      draws=100, claims=[])
-    >>> found.estimates["measure"].unique().tolist()
+    >>> results = news.measure(levels=["word"], biases=["gender"], focus={"gender": "female"},
+    ...                        draws=100, claims=[])
+    >>> results.estimates["measure"].unique().tolist()
     ['word']
     """
     inputs = {"originals_path": originals, "generations_path": generations}
     with params.validate_inputs(NewsBias, parameters, **inputs) as chosen:
-        people, models = corpus.read(chosen.originals_path, chosen.generations_path)
-        lexicon = corpus.lexicon(
-            chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
-        )
-    read = corpus.annotate(corpus.pair(people, models), lexicon=lexicon)
-    twins = corpus.annotate(corpus.twins(people), lexicon=lexicon)
-    return together(levels(read, chosen, min_pairs=chosen.min_pairs, twins=twins))
+        return measure_corpus(read_corpus(chosen), chosen)
 
 
-def levels(
-    read: Read,
-    chosen: News,
-    *,
-    study: str = "news_bias",
-    min_pairs: int = 1,
-    twins: Read | None = None,
-) -> list[Level]:
-    """Measure the levels that parameters ask for.
-
-    Parameters
-    ----------
-    read
-        What `news.annotate` returned.
-    chosen
-        The parameters.
-    study, min_pairs, twins
-        As in `news.words.level`.
-    """
-    found = []
-    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
-    common: dict[str, Any] = {"inference": inference, "study": study}
-    if "word" in chosen.levels:
-        found.append(words.level(read, **common, min_pairs=min_pairs, twins=twins))
+def read_corpus(chosen: News) -> Corpus:
+    """Read a run's texts, find their group words, score their sentences and fit their topics."""
+    originals, generations, pairs, read = _read(chosen)
+    twins = corpus.annotate(corpus.twins(originals), lexicon=read.lexicon)
+    whole = Corpus(originals, generations, pairs, read, twins)
     if "sentence" in chosen.levels:
-        scored = score(read, chosen)
-        human = None if twins is None else (twins, score(twins, chosen, audited=False))
-        counted = chosen.groups_counted
-        found.append(tone.level(read, scored, **common, groups_counted=counted, twins=human))
+        scored, scored_twins = score(read, chosen), score(twins, chosen, audited=False)
+        whole = whole._replace(scored=scored, scored_twins=scored_twins)
     if "document" in chosen.levels:
         number = fits.number(read, candidates=chosen.n_topics, seed=chosen.seed)
-        if number.n_topics:  # else the texts are too few for any of them
-            fitted = fit(read, number, chosen)
-            found.append(topics.level(read, fitted, **common, min_pairs=min_pairs, twins=twins))
-    return found
+        fitted = fit(read, number, chosen) if number.n_topics else None
+        whole = whole._replace(number=number, fitted=fitted)
+    return whole
 
 
-def score(read: Read, chosen: News, *, audited: bool = True) -> tone.Scored:
-    """Score the sentences by the instruments that parameters name: `tone.score`."""
-    return tone.score(
+def _read(chosen: News) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, Read]:
+    originals, generations = corpus.read(chosen.originals_path, chosen.generations_path)
+    pairs = corpus.pair(originals, generations)
+    lists, names = chosen.lexicon_paths, chosen.names_path
+    lexicon = corpus.lexicon(chosen.biases, paths=lists, names_path=names)
+    return originals, generations, pairs, corpus.annotate(pairs, lexicon=lexicon)
+
+
+def score(read: Read, chosen: News, *, audited: bool = True) -> scoring.Scored:
+    """Score the sentences by the scorers that parameters name: `scoring.score`."""
+    return scoring.score(
         read,
         scorers=chosen.sentiment_scorers,
         toxicity_scorer=chosen.toxicity_scorer,
@@ -118,12 +168,126 @@ def fit(read: Read, number: fits.Number, chosen: News) -> fits.Fitted:
     return fits.fit(read, number.tokens, how)
 
 
-def together(found: Sequence[Level]) -> Measured:
-    """Put the levels' tables one below the other."""
-    estimates, chance = claims.together(found)
-    scores = pd.concat([level.scores for level in found], ignore_index=True)
-    lost = [level.losses.reset_index() for level in found]
-    return Measured(estimates, chance, scores, pd.concat(lost, ignore_index=True))
+def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
+    """Measure a corpus that was read; see `measure`."""
+    read, fitted, scored = whole.read, whole.fitted, whole.scored
+    inference = stats.InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
+    levels = measure_levels(whole, chosen)
+    estimates, chance = claims.together(list(levels.values()))
+    scores = {name: level.scores for name, level in levels.items()}
+    losses = [level.losses.assign(measure=name) for name, level in levels.items()]
+    results = Results(
+        estimates,
+        pd.concat([level.units for level in levels.values()], ignore_index=True),
+        chance,
+        pd.concat(losses, ignore_index=True),
+        text.lexicons.term_counts(read.lexicon, read.matches),
+        corpus.coverage(read),
+        compare_models(scores, focus=chosen.focus, confidence=chosen.confidence),
+        word_odds.compare_words(read, top=3),
+        *(scores.get(name) for name in ("word", "sentence", "document")),
+    )
+    if "word" in scores:
+        changes = explored.without_each_term(scores["word"], read)
+        results = results._replace(without_each_term=changes)
+    if scored:
+        by = scoring.Scorers(chosen.sentiment_scorers, chosen.toxicity_scorer, chosen.device)
+        lists, names = chosen.lexicon_paths, chosen.names_path
+        listed = text.lexicons.load_all(chosen.biases, paths=lists, names_path=names)
+        results = results._replace(
+            agreement=scoring.agreement(scored, scorers=by.sentiment, confidence=chosen.confidence),
+            audit=scoring.score_templates(listed, by, confidence=chosen.confidence),
+        )
+    if whole.number:
+        results = results._replace(numbers_of_topics=whole.number.tried)
+    if fitted:
+        results = results._replace(
+            topics=fits.described(fitted, lexicon=read.lexicon),
+            topic_tests=fits.tests(read, fitted, inference=inference),
+        )
+    if chosen.labels_path != NONE:
+        sheet = labels.labelled(read, labels.read_sheet(chosen.labels_path))
+        accuracy = labels.accuracy(sheet, confidence=chosen.confidence)
+        results = results._replace(label_accuracy=accuracy)
+    if chosen.originals_path == tables.SAMPLE:
+        results = results._replace(planted=sample.beside_planted(estimates))
+    return results
+
+
+def measure_levels(
+    whole: Corpus, chosen: News, *, study: str = "news_bias", min_pairs: int | None = None
+) -> dict[str, Level]:
+    """Measure the levels that parameters ask for, by name; too few texts have no topics."""
+    inference = stats.InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
+    common: dict[str, Any] = {"inference": inference, "study": study}
+    least = common | {"min_pairs": min_pairs or getattr(chosen, "min_pairs", 1)}
+    levels = {}
+    if "word" in chosen.levels:
+        levels["word"] = words.level(whole.read, **least, twins=whole.twins)
+    if whole.scored and whole.scored_twins:
+        twins = (whole.twins, whole.scored_twins)
+        counted = chosen.groups_counted
+        levels["sentence"] = tone.level(
+            whole.read, whole.scored, **common, groups_counted=counted, twins=twins
+        )
+    if whole.fitted:
+        levels["document"] = topics.level(whole.read, whole.fitted, **least, twins=whole.twins)
+    return levels
+
+
+# --- models -----------------------------------------------------------------------------------
+
+_UNIT = [*CELL, "article_id", "measure", "bias", "instrument"]
+
+
+def compare_models(
+    scores: Mapping[str, pd.DataFrame], *, focus: Mapping[str, str], confidence: float
+) -> pd.DataFrame:
+    """Compare the models' signed differences by a mixed model: a random intercept per article.
+
+    Models wrote about the same articles; an analysis of variance would take these as unrelated.
+    The document level is left out: the model would take the topics of a fit as fixed.
+
+    Parameters
+    ----------
+    scores
+        SCORES by level; of several instruments of a measure the first counts.
+    focus
+        The group of a bias whose signed difference is compared; the first where none is named.
+    confidence
+        Level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Of `stats.mixed_model`.
+    """
+    parts = [pd.DataFrame(columns=[*_UNIT, "group", "difference"])]
+    for name, pooling in (("word", words.pooling), ("sentence", lambda _: tone.POOLING)):
+        table = scores.get(name)
+        if table is None:
+            continue
+        first = table.groupby(["measure", "bias"])["instrument"].transform("first")
+        for (_, bias), rows in table[table["instrument"] == first].groupby(
+            ["measure", "bias"], sort=False
+        ):
+            groups = _groups(rows)
+            if groups:
+                group = focus[bias] if focus.get(bias) in groups else groups[0]
+                pooled = claims.per_article(rows, pooling(groups))
+                difference = pooled[f"difference_{group}"].where(pooled["reason"].isna())
+                parts.append(pooled[_UNIT].assign(group=group, difference=difference))
+    units = pd.concat(parts[1:] or parts, ignore_index=True)
+    return stats.mixed_model(units, value="difference", confidence=confidence)
+
+
+def _groups(scores: pd.DataFrame) -> Sequence[str]:
+    """Name the groups of a bias that have a difference in any pair."""
+    differences = [name for name in scores if name.startswith("difference_")]
+    return [n.removeprefix("difference_") for n in differences if scores[n].notna().any()]
+
+
+# --- labels -----------------------------------------------------------------------------------
 
 
 def label(
@@ -147,11 +311,7 @@ def label(
         (`labels.accuracy`).
     """
     before = labels.read_sheet(path) if path.exists() else None
-    people, models = corpus.read(chosen.originals_path, chosen.generations_path)
-    lexicon = corpus.lexicon(
-        chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
-    )
-    read = corpus.annotate(corpus.pair(people, models), lexicon=lexicon)
+    *_, read = _read(chosen)
     drawn = labels.draw(labels.frame(read), words=words, sentences=sentences)
     sheet = labels.sheet(read, drawn, before=before)
     return sheet, labels.accuracy(labels.labelled(read, sheet), confidence=chosen.confidence)

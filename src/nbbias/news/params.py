@@ -28,7 +28,7 @@ from nbbias.params import (
     Units,
     require_distinct,
 )
-from nbbias.tables import SAMPLE, NbbiasError, ParameterError, closest_match
+from nbbias.tables import SAMPLE, NbbiasError, ParameterError, closest_match, saved_units
 from nbbias.text import lexicons, sentiment, toxicity
 
 Level = Literal["word", "sentence", "document"]
@@ -265,10 +265,16 @@ def _check(chosen: Any) -> list[str]:
     return inputs.check(chosen)
 
 
-def _units() -> Units:
-    from nbbias.news import units  # which takes a while to load
+#: Where a statistic is worse: a shift to either side of 0 is a bias.
+WORSE = {
+    **dict.fromkeys(("share_difference", "share_difference_common"), "apart"),
+    **dict.fromkeys(("mean_difference", "difference_beyond_neutral"), "apart"),
+    **dict.fromkeys(("bias", "prejudice_share"), "higher"),
+}
 
-    return Units(units.values, units.WORSE, "articles")
+
+def _units() -> Units:
+    return Units(saved_units, WORSE, "articles")
 
 
 STUDY = Study(

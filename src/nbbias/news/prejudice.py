@@ -63,7 +63,8 @@ def rows(
     list of dict
         Rows of ESTIMATES. ``prejudice_share``: of the units that count, the share that fares worse;
         Wilson interval. ``prejudice_extent``: mean change in just those. `n_lost` of both are the
-        units that do not count. The null is of `permute`.
+        units that do not count. The null is of `permute`. The share has its `values`, but for
+        fits of topics.
 
     Examples
     --------
@@ -84,6 +85,8 @@ def rows(
     table = [
         {"statistic": kind, **row, **lost} for kind, row in zip(KINDS, (share, extent), strict=True)
     ]
+    if change.columns.name != "seed":  # topics of a fit are no other fit's
+        table[0]["values"] = down.iloc[:, 0]
     if exchanged is None or not share["n"]:
         return table
     null = permute(change, exchanged, inference=inference, worse=worse)

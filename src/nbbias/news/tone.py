@@ -13,31 +13,25 @@ What the distance of two texts is without a difference between writers, `news.re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import combinations
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.news import audit, claims, prejudice, replicates
+from nbbias.news import claims, prejudice, replicates
 from nbbias.news.claims import Level, Row
-from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read, said
-from nbbias.tables import SCORES, check
-from nbbias.text import audit as swapping, lexicons, sentiment, toxicity
-
-#: Ends the name of the column in which descriptors were taken out before scoring.
-MASKED = "_masked"
-
-#: Ends the name of a shift from which the instrument's part is taken, and that of this part.
-CORRECTED, INSTRUMENT = "_corrected", "_instrument"
+from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read
+from nbbias.news.scoring import MASKED, Scored, score as score
+from nbbias.tables import SCORES, Estimated, check
+from nbbias.text import lexicons
 
 #: The shifts, and whether they are of sentences that name no group of another bias.
 _SHIFTS = {"mean_difference": False, "difference_beyond_neutral": True}
 
 #: Statistics whose tests are corrected, each a family of its own for either measure.
-FAMILIES = tuple(shift + of for of in ("", CORRECTED, INSTRUMENT) for shift in _SHIFTS)
+FAMILIES = tuple(shift + part for part in stats.PARTS for shift in _SHIFTS)
 
 #: Repeated answers to one article are averaged, the paper's distance too: it hangs on how much a
 #: text says, so that of all answers' sentences together would be another measure.
@@ -46,27 +40,9 @@ POOLING = claims.Pooling(
     lambda pooled: pooled,
 )
 
-#: Sentences that are held as Python's strings at a time.
-_BLOCK = 200_000
-
 #: Differences that are not 0 which a t interval needs: most sentences have the score 0, and with
 #: fewer its coverage falls to .63 (zeros in 95% of sentences, 6 pairs; .90 with 30).
 FEWEST = 5
-
-
-class Scored(NamedTuple):
-    """Sentences with their scores, and by what they were scored: what `score` returns.
-
-    `sentences`: one row per distinct sentence: `text_id`, `sentence_id`, `sentiment_<scorer>` in
-    [-1, 1] (below 0: negative), `sentiment_<first>_masked` where there are descriptors, and
-    `toxicity` in [0, 1] (higher is worse), NaN where the sentence has no group in any bias.
-    `measured`: `column`, `measure`, `instrument` and `worse`, the bad direction. `swaps`: what the
-    instruments add by themselves (`news.audit.swap_effects`), None where that was not asked.
-    """
-
-    sentences: pd.DataFrame
-    measured: pd.DataFrame
-    swaps: pd.DataFrame | None = None
 
 
 def level(
@@ -113,122 +89,26 @@ def level(
     True
     """
     scores = pair_scores(read, scored, groups_counted=groups_counted)
-    table = estimates(scores, read, scored, inference=inference, study=study)
+    found = estimates(scores, read, scored, inference=inference, study=study)
     both = [scored] if twins is None else [scored, _alike(twins[1], scored)]
     references = replicates.references(
-        table,
+        found.estimates,
         scores,
         read,
         distance(read, both),
         twins=None if twins is None else twins[0],
         inference=inference,
     )
-    return claims.level(scores, table, references)
-
-
-# --- sentences --------------------------------------------------------------------------------
-
-
-def score(
-    read: Read,
-    *,
-    scorers: Sequence[str],
-    toxicity_scorer: str,
-    device: str = "cpu",
-    audited: bool = True,
-) -> Scored:
-    """Score the sentences: sentiment of all, toxicity of those that some bias gives a group.
-
-    Parameters
-    ----------
-    read
-        What `news.annotate` returned.
-    scorers
-        The instruments of sentiment. Where descriptors ("black") stand in sentences, the first
-        instrument scores them once more without: lexicons give such words a tone of their own.
-    toxicity_scorer
-        The instrument of toxicity, as in `text.toxicity.score`: the costly one, so neutral
-        sentences are left out.
-    device
-        Where Detoxify runs.
-    audited
-        Whether the sentences that name a group are scored with each other group in its place, too
-        (`news.audit`).
-    """
-    chosen = toxicity.choose(toxicity_scorer)
-    versions = [tables.stamp(name) for name in [*scorers, chosen]]
-    descriptors = read.matches.loc[
-        read.matches["kind"] == "descriptor", [*SENTENCE, "start", "end", "group", "term", "kind"]
-    ]
-    table = _score(
-        said(read), read.sentences, descriptors, list(scorers), (chosen, device), versions
-    )
-    by = audit.By(list(dict.fromkeys(scorers)), chosen, device)
-    swaps = audit.swap_effects(read, by) if audited else None
-    return Scored(table, measures(table, toxicity_scorer=chosen), swaps)
-
-
-@tables.stage
-def _score(
-    words: pd.Series,
-    sentences: pd.DataFrame,
-    descriptors: pd.DataFrame,
-    scorers: list[str],
-    toxic: tuple[str, str],
-    versions: list[str],
-) -> pd.DataFrame:
-    table = sentences.drop_duplicates(SENTENCE)[[*SENTENCE, "start"]].reset_index(drop=True)
-    told = words.set_axis(table.index)
-    for scorer in dict.fromkeys(scorers):
-        table[f"sentiment_{scorer}"] = _polarity(told, scorer)
-    masked = _masked(table, told, descriptors)
-    if len(masked):
-        first = f"sentiment_{scorers[0]}"
-        table[first + MASKED] = table[first]
-        table.loc[masked.index, first + MASKED] = _polarity(masked, scorers[0])
-    grouped = sentences.loc[sentences["group"] != NEUTRAL, SENTENCE].drop_duplicates()
-    wanted = table[SENTENCE].merge(grouped, on=SENTENCE, how="left", indicator=True)["_merge"]
-    scorer, device = toxic
-    table["toxicity"] = toxicity.score(told[wanted == "both"], scorer=scorer, device=device)
-    return table.drop(columns="start")
-
-
-def _polarity(words: pd.Series, scorer: str) -> pd.Series:
-    """Score sentences, a block at a time: as Python's strings they take several times the room."""
-    starts = range(0, max(len(words), 1), _BLOCK)
-    parts = [sentiment.score(words.iloc[one : one + _BLOCK], scorer=scorer) for one in starts]
-    return pd.concat(parts)["polarity"]
-
-
-def _masked(table: pd.DataFrame, words: pd.Series, descriptors: pd.DataFrame) -> pd.Series:
-    """Return the sentences that hold descriptors, without them: "the black nurse", "the nurse"."""
-    keyed = table[[*SENTENCE, "start"]].reset_index(names="row")
-    places = descriptors.merge(keyed, on=SENTENCE, suffixes=("", "_of"))
-    # The same descriptor may stand in the lists of two biases.
-    places = places.drop_duplicates(["row", "start"])
-    for end in ("start", "end"):
-        places[end] = places[end] - places["start_of"]
-    return swapping.mask_descriptors(words, places)
-
-
-def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame:
-    """List what was measured: `measured` of `Scored`. A toxicity's scorer must be named."""
-    rows = []
-    for name in scored.columns:
-        if name.startswith("sentiment_"):
-            scorer = name.removeprefix("sentiment_").removesuffix(MASKED)
-            label = sentiment.instrument(scorer)
-            label += ", descriptors masked" if name.endswith(MASKED) else ""
-            rows.append((name, "sentiment", label, -1))
-    if "toxicity" in scored:
-        rows.append(("toxicity", "toxicity", toxicity.instrument(toxicity_scorer), 1))
-    return pd.DataFrame(rows, columns=["column", "measure", "instrument", "worse"])
+    return claims.level(scores, found, references)
 
 
 # --- pairs ------------------------------------------------------------------------------------
 
 #: Begins the name of a group whose sentences that name no group of another bias are meant.
 _ALONE = "alone_"
+
+#: Ends the name of a column of swap effects.
+_SWAP = " swap"
 
 
 def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> pd.DataFrame:
@@ -256,24 +136,28 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
         the first and to the latter two (where it was `audited`); `n`, the
         sentences with a group; `reason`, why a score is NaN.
     """
-    found = []
+    parts = []
+    columns = list(scored.measured["column"])
     described = set(read.lexicon.loc[read.lexicon["kind"] == "descriptor", "bias"])
     named = read.sentences.groupby(SENTENCE)["n"].transform("sum")
     others = named - read.sentences["n"]
     for bias in read.lexicon["bias"].unique():
         groups = lexicons.groups(read.lexicon, bias)
-        own = read.sentences.assign(others=others)[read.sentences["bias"] == bias]
-        means = _means(own, scored.sentences, list(scored.measured["column"]), groups)
-        moved = _moved(own, scored, groups, str(bias))
+        sentences = read.sentences.assign(others=others)[read.sentences["bias"] == bias]
+        scores, swapped = scored.sentences, []
+        if scored.swaps is not None:
+            swaps = scored.swaps[scored.swaps["bias"] == bias].drop(columns="bias")
+            swapped = [name for name in swaps if name not in SENTENCE]
+            scores = scores.merge(swaps, on=SENTENCE, how="left", suffixes=("", _SWAP))
+        every = [*columns, *(f"{name}{_SWAP}" for name in swapped)]
+        means = _means(sentences, scores, every, groups)
         for kind in scored.measured.to_dict("records"):
             if kind["column"].endswith(MASKED) and bias not in described:
                 continue  # the same numbers once more
-            one = _pair(read.pairs, means[kind["column"]], groups, groups_counted)
-            if kind["column"] in moved:
-                one = _with_swaps(one, read.pairs, moved[kind["column"]], groups)
-            one = one.assign(bias=bias, measure=kind["measure"], instrument=kind["instrument"])
-            found.append(one)
-    return check(pd.concat(found, ignore_index=True), SCORES)
+            table = _pair(read.pairs, means, kind["column"], groups, groups_counted)
+            keys = {"bias": bias, "measure": kind["measure"], "instrument": kind["instrument"]}
+            parts.append(table.assign(**keys))
+    return check(pd.concat(parts, ignore_index=True), SCORES)
 
 
 def _means(
@@ -297,17 +181,20 @@ def _means(
 
 
 def _pair(
-    pairs: pd.DataFrame, means: pd.DataFrame, groups: Sequence[str], groups_counted: str
+    pairs: pd.DataFrame,
+    means: pd.DataFrame,
+    column: str,
+    groups: Sequence[str],
+    groups_counted: str,
 ) -> pd.DataFrame:
-    sides = {side: means.reindex(pairs[column]) for side, column in SIDES.items()}
+    sides = {side: means[column].reindex(pairs[text]) for side, text in SIDES.items()}
     values: dict[str, Any] = {}
     for side, at in sides.items():
         for name in [*groups, NEUTRAL]:
             values[f"{side}_{name}"] = at["mean", name].to_numpy(dtype=float)
             values[f"n{side}_{name}"] = np.nan_to_num(at["count", name].to_numpy(float)).astype(int)
     table = pairs[["pair_id", *CELL, "article_id", "sample", "lost"]].assign(**values)
-    change = sides["h"]["mean"].to_numpy(dtype=float) - sides["o"]["mean"].to_numpy(dtype=float)
-    d, alone, neutral = np.split(change, [len(groups), 2 * len(groups)], axis=1)
+    d, alone, neutral = _shifts(sides, len(groups))
     there = ~np.isnan(d)
     reason = table.pop("lost")
     enough = there.all(axis=1) if groups_counted == "all" else there.any(axis=1)
@@ -320,46 +207,19 @@ def _pair(
         table[f"difference_{group}"] = d[:, i]
         table[f"{_ALONE}{group}"] = alone[:, i]
         table[f"beyond_neutral_{group}"] = alone[:, i] - neutral[:, 0]
+    if f"{column}{_SWAP}" in means:
+        swaps = {side: means[f"{column}{_SWAP}"].reindex(pairs[t]) for side, t in SIDES.items()}
+        d, alone, _ = _shifts(swaps, len(groups))
+        table[[f"swap_{group}" for group in groups]] = d
+        table[[f"swap_{_ALONE}{group}" for group in groups]] = alone
     sizes = [f"n{side}_{group}" for side in SIDES for group in groups]
     return table.assign(n=table[sizes].sum(axis=1), reason=reason)
 
 
-def _moved(own: pd.DataFrame, scored: Scored, groups: Sequence[str], bias: str) -> pd.DataFrame:
-    """Mean swap effect of every group's sentences, by text, in the form of `_means`."""
-    if scored.swaps is None:
-        return pd.DataFrame()
-    swaps = scored.swaps[scored.swaps["bias"] == bias].drop(columns="bias")
-    return _means(own, swaps, [name for name in swaps if name not in SENTENCE], groups)
-
-
-def _with_swaps(
-    table: pd.DataFrame, pairs: pd.DataFrame, moved: pd.DataFrame, groups: Sequence[str]
-) -> pd.DataFrame:
-    """Put what the instrument adds beside the shifts."""
-    sides = {side: moved["mean"].reindex(pairs[column]) for side, column in SIDES.items()}
-    change = sides["h"].to_numpy(dtype=float) - sides["o"].to_numpy(dtype=float)
-    d, alone, _ = np.split(change, [len(groups), 2 * len(groups)], axis=1)
-    found = {f"swap_{group}": d[:, i] for i, group in enumerate(groups)}
-    found |= {f"swap_{_ALONE}{group}": alone[:, i] for i, group in enumerate(groups)}
-    return table.assign(**found)
-
-
-def agreement(scored: Scored, *, scorers: Sequence[str], confidence: float) -> pd.DataFrame:
-    """Say how far the instruments of sentiment rank the sentences alike.
-
-    Returns
-    -------
-    DataFrame
-        For every two instruments: `first`, `second`, Spearman's `rho` over distinct sentences with
-        its interval and `n`. Sentences of one article are not independent, so the true interval
-        is wider.
-    """
-    rows = []
-    for first, second in combinations(dict.fromkeys(scorers), 2):
-        sides = (scored.sentences[f"sentiment_{name}"] for name in (first, second))
-        names = {"first": sentiment.instrument(first), "second": sentiment.instrument(second)}
-        rows.append(names | stats.rank_correlation(*sides, confidence=confidence))
-    return pd.DataFrame(rows, columns=["first", "second", "rho", "ci_low", "ci_high", "n"])
+def _shifts(sides: Mapping[str, pd.DataFrame], groups: int) -> list[np.ndarray]:
+    """Subtract means, answer less original: of groups, of groups alone, of neutral sentences."""
+    answer, original = (sides[side]["mean"].to_numpy(dtype=float) for side in SIDES)
+    return np.split(answer - original, [groups, 2 * groups], axis=1)
 
 
 # --- estimates --------------------------------------------------------------------------------
@@ -372,7 +232,7 @@ def estimates(
     *,
     inference: stats.InferenceSettings,
     study: str = "news_bias",
-) -> pd.DataFrame:
+) -> Estimated:
     """Estimate sentence-level bias, by source, model and prompt, bias and instrument.
 
     Parameters
@@ -388,9 +248,9 @@ def estimates(
 
     Returns
     -------
-    DataFrame
-        ESTIMATES with `measure` ``"sentiment"`` or ``"toxicity"``, by `statistic`; N counts
-        articles, with repeated answers averaged:
+    Estimated
+        UNITS, and ESTIMATES with `measure` ``"sentiment"`` or ``"toxicity"``, by `statistic`; N
+        counts articles, with repeated answers averaged:
 
         - ``bias``: mean over pairs of the largest absolute difference over groups (Eq. 5, 6);
           `level` adds the null.
@@ -401,7 +261,7 @@ def estimates(
         - ``difference_beyond_neutral``: the same minus the shift of the neutral sentences
           (sentiment only): a model more cheerful about everything shifts no group's tone by it.
         - ``mean_difference_instrument`` and ``difference_beyond_neutral_instrument``: what the
-          instrument alone adds to either, by whom the sentences name (`news.audit`);
+          instrument alone adds to either, by whom the sentences name (`news.scoring`);
           ``mean_difference_corrected`` and ``difference_beyond_neutral_corrected``: the rest.
         - ``prejudice_share``: share of pairs in which the tone towards a group is worse in the
           answer (more negative, more toxic); Wilson interval; ``prejudice_extent``: mean change
@@ -425,8 +285,8 @@ def estimates(
                 rows += [key | row for row in _cell(units, groups, kind, inference)]
             common = {name: kind[name] for name in ("measure", "instrument")}
             common |= {"study": study, "bias": bias, "confidence": inference.confidence}
-            parts.append(tables.estimates(rows, **common))
-    return claims.stacked(parts, families=FAMILIES)
+            parts.append(tables.estimates_and_units(rows, **common))
+    return claims.combine(parts, families=FAMILIES)
 
 
 def _cell(
@@ -436,6 +296,7 @@ def _cell(
     inference: stats.InferenceSettings,
 ) -> list[Row]:
     reach, confidence = _REACH[kind["measure"]], inference.confidence
+    units = units.set_index("article_id")
     counted = units.select_dtypes("number").where(units["reason"].isna())
     distance = stats.mean_interval(counted["score"], confidence=confidence, bounds=(0, reach)).row()
     if not distance["n"]:
@@ -443,7 +304,7 @@ def _cell(
     elif (counted["score"].abs() > prejudice.ROUNDING).sum() < FEWEST:
         distance |= dict.fromkeys(("ci_low", "ci_high"), np.nan)
         distance["reason"] = f"fewer than {FEWEST} articles differ in tone"
-    rows: list[Row] = [{"statistic": "bias", **distance}]
+    rows: list[Row] = [{"statistic": "bias", **distance, "values": counted["score"]}]
     signed = {"mean_difference": ("difference_", "difference_", reach)}
     if kind["measure"] == "sentiment":
         signed["difference_beyond_neutral"] = ("beyond_neutral_", _ALONE, 2 * reach)
@@ -451,26 +312,27 @@ def _cell(
         for statistic, (column, moved, end) in signed.items():
             values = counted[f"{column}{group}"].astype(float)
             own_change = counted[f"{moved}{group}"].where(values.notna())
-            parts = {"": (values, own_change)}
             swap = f"swap_{_ALONE if _SHIFTS[statistic] else ''}{group}"
+            parts = {"": (values, own_change)}
             if swap in counted and not kind["column"].endswith(MASKED):
-                added = counted[swap].astype(float).where(values.notna())
-                parts[CORRECTED] = values - added, own_change - added
-                parts[INSTRUMENT] = added, added
-            for of, (part, change) in parts.items():
+                both = (stats.decompose(part, counted[swap]) for part in (values, own_change))
+                shifts, changes = both
+                parts = {name: (shift, changes[name]) for name, shift in shifts.items()}
+            for name, (part, change) in parts.items():
                 result = stats.one_sample(part, confidence=confidence, bounds=(-end, end))
                 if result.n == 0:
                     reason = f"no article has sentences of the group {group} on both sides"
-                    if of and values.notna().any():
+                    if name and values.notna().any():
                         reason = f"words of the group {group} have no counterparts"
                     result = result.replace(reason=reason)
                 elif (change.abs() > prejudice.ROUNDING).sum() < FEWEST:
-                    why = " by the instrument alone" if of == INSTRUMENT else ""
+                    why = " by the instrument alone" if name == stats.SCORER_BIAS else ""
                     result = result.without_test(
                         f"fewer than {FEWEST} articles differ in tone{why}"
                     )
-                row = result.replace(null=0.0).row()
-                rows.append({"statistic": statistic + of, "group": group, **row})
+                row = {"statistic": statistic + name, "group": group, "null": 0.0}
+                row |= {} if name else {"values": values}
+                rows.append(result.row() | row)
         change = counted[[f"difference_{group}"]].astype(float)
         rows += prejudice.rows(
             change,

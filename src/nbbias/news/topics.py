@@ -15,14 +15,14 @@ import pandas as pd
 from scipy.stats import t
 
 from nbbias import stats, tables, text
-from nbbias.news import claims, prejudice, replicates
+from nbbias.news import claims, replicates, shares
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.news.fits import ALL, CORPUS, HUMAN, Fitted
+from nbbias.news.shares import fits_named as fits_named
 from nbbias.tables import SCORES, check
 from nbbias.text import lexicons
 
-NO_TOPIC = "the group has no topic"
 FEW_GROUPS = "fewer than two groups have a topic"
 NO_CONTENT = {
     (False, True): "no content on a group's topic in the answer",
@@ -32,8 +32,10 @@ NO_CONTENT = {
 
 UNFITTED = "too few different words for so many topics"
 
-#: Statistics whose tests are corrected, each a family of its own.
-FAMILIES = ("share_difference", "share_difference_common")
+#: Repeated answers are averaged; an article's distance is that of one answer, on average.
+POOLING = claims.Pooling(
+    dict.fromkeys(("h_", "content_h", "difference_", "score"), "mean"), lambda pooled: pooled
+)
 
 
 def level(
@@ -63,7 +65,7 @@ def level(
     Returns
     -------
     Level
-        The tables of `pair_scores`, `news.claims.losses`, `estimates`; the references are
+        The tables of `pair_scores`, `claims.losses`, `shares.estimate`; the references are
         ``"replicate"`` of distances (`replicated`) and ``"permutation"`` of prejudice.
 
     Examples
@@ -79,14 +81,19 @@ def level(
     ['permutation']
     """
     scores = pair_scores(read, fitted)
-    table = estimates(
-        scores, lexicon=read.lexicon, inference=inference, min_pairs=min_pairs, study=study
+    found = shares.estimate(
+        scores,
+        pooling=lambda _: POOLING,
+        lexicon=read.lexicon,
+        inference=inference,
+        min_pairs=min_pairs,
+        study=study,
     )
     further = None if twins is None else pair_scores(twins, _of_texts(fitted, twins))
     references = replicated(
-        table, scores, further, lexicon=read.lexicon, confidence=inference.confidence
+        found.estimates, scores, further, lexicon=read.lexicon, confidence=inference.confidence
     )
-    return claims.level(scores, table, references)
+    return claims.level(scores, found, references)
 
 
 def _of_texts(fitted: Fitted, read: Read) -> Fitted:
@@ -244,95 +251,6 @@ def _score_bias(
         instrument="topics",
         reason=lost,
     )
-
-
-# --- estimates --------------------------------------------------------------------------------
-
-
-def estimates(
-    scores: pd.DataFrame,
-    *,
-    lexicon: pd.DataFrame,
-    inference: stats.InferenceSettings,
-    min_pairs: int = 1,
-    study: str = "news_bias",
-) -> pd.DataFrame:
-    """Estimate document-level bias, by source, model and prompt, for every bias.
-
-    Parameters
-    ----------
-    scores
-        The table of `pair_scores`: one row per pair, bias and `seed`.
-    lexicon
-        The lists behind the scores.
-    inference
-        Level of the intervals and of the null's ranges; permutations and their start.
-    min_pairs
-        Scored pairs that a model needs to be compared on common articles.
-    study
-        Whose table this is.
-
-    Returns
-    -------
-    DataFrame
-        ESTIMATES, by `statistic`, over articles crossed with fits (`stats.pooled_mean`). With one
-        fit intervals and tests take the topics as given; what less than three quarters of the
-        fits could measure has neither. N counts pairs, the fewest of any fit (articles: the shares
-        of repeated answers to one are averaged first).
-
-        - ``bias``: mean distance (Eq. 9).
-        - ``share_difference``: mean signed difference of a group's share; one-sample t-test
-          against 0; `p_adjusted` is Holm's over all cells, biases and groups of the table.
-        - ``share_difference_common``: the same over the articles that every model of the
-          source and prompt has a scored pair for, in every fit.
-        - ``prejudice_share``: of all scored pairs, as the paper counts at this level, the share in
-          which the answer has less of the group; Wilson interval.
-        - ``prejudice_extent``: mean change in just those pairs, selected for falling. Null of both:
-          answers and originals exchanged (`news.prejudice`).
-    """
-    scores = scores if "seed" in scores else scores.assign(seed=0)
-    parts = []
-    for bias, of_bias in scores.groupby("bias", sort=False):
-        groups = lexicons.groups(lexicon, str(bias))
-        rows: list[Row] = []
-        for key, units in claims.cells(of_bias, POOLING):
-            rows += [key | row for row in _cell(units, groups, inference)]
-        rows += claims.on_common_articles(
-            of_bias, POOLING, groups, confidence=inference.confidence, min_pairs=min_pairs
-        )
-        instrument = of_bias["instrument"].iloc[0] + fits_named(of_bias["seed"].nunique())
-        common = {"study": study, "measure": "document", "bias": bias, "instrument": instrument}
-        common["confidence"] = inference.confidence
-        parts.append(tables.estimates(rows, **common))
-    return claims.stacked(parts, families=FAMILIES)
-
-
-def fits_named(fits: int) -> str:
-    """Return what the name of the instrument says of the fits."""
-    return f", {fits} fits" if fits > 1 else ", one fit"
-
-
-#: Repeated answers are averaged; an article's distance is that of one answer, on average.
-POOLING = claims.Pooling(
-    dict.fromkeys(("h_", "content_h", "difference_", "score"), "mean"), lambda pooled: pooled
-)
-
-
-def _cell(
-    units: pd.DataFrame, groups: Sequence[str], inference: stats.InferenceSettings
-) -> list[Row]:
-    confidence, nothing = inference.confidence, units["reason"].notna().all()
-    why = claims.why_none(units) if nothing else NO_TOPIC
-    distance = stats.pooled_mean(
-        claims.values(units, "score"), confidence=confidence, bounds=(0, 1), tested=False
-    )
-    rows = [{"statistic": "bias", **distance.row()}]
-    rows += claims.differences(units, groups, why=why, confidence=confidence)
-    for group in groups:
-        change = claims.values(units, f"difference_{group}").astype(float)
-        rows += prejudice.rows(change, group=group, exchanged=-change, inference=inference)
-    # Where nothing could be measured the reason is that of the pairs.
-    return [row | ({"reason": why} if row["n"] == 0 and nothing else {}) for row in rows]
 
 
 # --- what two texts differ by anyway ----------------------------------------------------------

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from nbbias import stats, tables
-from nbbias.news import claims, prejudice, replicates
-from nbbias.news.claims import Level, Row
+from nbbias import stats
+from nbbias.news import claims, replicates, shares
+from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.tables import SCORES, check
 from nbbias.text import annotate, lexicons
@@ -27,9 +27,6 @@ NO_WORDS = {
     (True, False): "no group words in the original",
     (False, False): "no group words in either",
 }
-
-#: Statistics whose tests are corrected, each a family of its own.
-FAMILIES = ("share_difference", "share_difference_common")
 
 
 def level(
@@ -58,7 +55,7 @@ def level(
     Returns
     -------
     Level
-        The tables of `pair_scores`, `news.claims.losses`, `estimates` and, for distances and
+        The tables of `pair_scores`, `claims.losses`, `shares.estimate` and, for distances and
         prejudice, the references ``"permutation"`` and ``"replicate"`` (`news.replicates`), which
         leads where it can be had.
 
@@ -75,13 +72,18 @@ def level(
     ['permutation']
     """
     scores = pair_scores(read)
-    table = estimates(
-        scores, lexicon=read.lexicon, inference=inference, min_pairs=min_pairs, study=study
+    found = shares.estimate(
+        scores,
+        pooling=pooling,
+        lexicon=read.lexicon,
+        inference=inference,
+        min_pairs=min_pairs,
+        study=study,
     )
     references = replicates.references(
-        table, scores, read, DISTANCE, twins=twins, inference=inference
+        found.estimates, scores, read, DISTANCE, twins=twins, inference=inference
     )
-    return claims.level(scores, table, references)
+    return claims.level(scores, found, references)
 
 
 # --- pairs ------------------------------------------------------------------------------------
@@ -160,88 +162,6 @@ def subtract_shares(h: np.ndarray, o: np.ndarray) -> np.ndarray:
 def sides(counted: pd.DataFrame, groups: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     h, o = (counted[[f"{side}_{g}" for g in groups]].to_numpy(dtype=int) for side in "ho")
     return h, o
-
-
-# --- estimates --------------------------------------------------------------------------------
-
-
-def estimates(
-    scores: pd.DataFrame,
-    *,
-    lexicon: pd.DataFrame,
-    inference: stats.InferenceSettings,
-    min_pairs: int = 1,
-    study: str = "news_bias",
-) -> pd.DataFrame:
-    """Estimate word-level bias, by source, model and prompt, for every bias.
-
-    Parameters
-    ----------
-    scores
-        The table of `pair_scores`.
-    lexicon
-        The lists behind the scores.
-    inference
-        Level of the intervals and of the null's ranges; permutations and their start.
-    min_pairs
-        Counted pairs that a model needs to be compared on common articles.
-    study
-        Whose table this is.
-
-    Returns
-    -------
-    DataFrame
-        ESTIMATES, by `statistic`; N counts pairs:
-
-        - ``bias``: mean distance (Eq. 4); `level` adds the null.
-        - ``share_difference``: mean signed difference of a group's share (Table 1); one-sample
-          t-test against 0; `p_adjusted` is Holm's over all cells, biases and groups.
-        - ``share_difference_common``: the same over the articles that every model of the source and
-          prompt has a counted pair for, so that models are compared on equal articles; models with
-          fewer than `min_pairs` counted pairs are left out.
-        - ``prejudice_share``: of the pairs whose original has words of the group, the share in
-          which the answer gives it a smaller share; Wilson interval. ``prejudice_extent``: mean
-          change in just those pairs. Null: answers and originals exchanged (`news.prejudice`).
-
-        `n_lost` counts the cell's pairs that could not enter: lost before, without group words,
-        or, for prejudice, with an original that does not name the group.
-    """
-    parts = []
-    for bias, of_bias in scores.groupby("bias", sort=False):
-        groups = lexicons.groups(lexicon, str(bias))
-        one_each = pooling(groups)
-        rows: list[Row] = []
-        for key, units in claims.cells(of_bias, one_each):
-            rows += [key | row for row in _cell(units, groups, inference)]
-        rows += claims.on_common_articles(
-            of_bias, one_each, groups, confidence=inference.confidence, min_pairs=min_pairs
-        )
-        common = {"study": study, "measure": "word", "bias": bias, "instrument": "word list"}
-        common["confidence"] = inference.confidence
-        parts.append(tables.estimates(rows, **common))
-    return claims.stacked(parts, families=FAMILIES)
-
-
-def _cell(
-    units: pd.DataFrame, groups: Sequence[str], inference: stats.InferenceSettings
-) -> list[Row]:
-    confidence, why = inference.confidence, claims.why_none(units)
-    distance = stats.pooled_mean(
-        units[["score"]], confidence=confidence, bounds=(0, 1), tested=False
-    )
-    rows: list[Row] = [{"statistic": "bias", **distance.row()}]
-    for group in groups:
-        change = units[[f"difference_{group}"]].astype(float)
-        original, answer = (units[[f"{side}_{group}"]].to_numpy() > 0 for side in "oh")
-        rows += prejudice.rows(
-            change.where(original),
-            group=group,
-            exchanged=-change.where(answer),
-            inference=inference,
-        )
-    if units["reason"].notna().all():
-        rows = [row | {"reason": why} for row in rows]
-    return rows + claims.differences(units, groups, why=why, confidence=confidence)
 
 
 # --- distances of texts by their sentences ----------------------------------------------------

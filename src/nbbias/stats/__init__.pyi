@@ -57,7 +57,11 @@ from .pooling import (
     pooled_share as pooled_share,
 )
 from .scorer_bias import (
+    CORRECTED as CORRECTED,
     MIN_MOVED as MIN_MOVED,
+    PARTS as PARTS,
+    SCORER_BIAS as SCORER_BIAS,
+    decompose as decompose,
     estimate_swap_effects as estimate_swap_effects,
     scorer_bias as scorer_bias,
 )

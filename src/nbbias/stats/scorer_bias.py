@@ -14,6 +14,12 @@ Row = dict[str, Any]
 #: Words that are named as those that move an instrument most.
 WORST = 3
 
+#: Ends the name of a statistic that is corrected for scorer bias, and that of the scorer bias.
+CORRECTED, SCORER_BIAS = "_corrected", "_instrument"
+
+#: The endings of raw, corrected and scorer bias.
+PARTS = ("", CORRECTED, SCORER_BIAS)
+
 #: Units that an instrument alone must move before that has an interval: most are not moved.
 MIN_MOVED = 5
 
@@ -64,6 +70,32 @@ def estimate_swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.Dat
         )
     columns = [*keys, "swap_effect", "ci_low", "ci_high", "n", "beside_nobody", "worst_words"]
     return pd.DataFrame(rows, columns=columns)
+
+
+def decompose(raw: pd.Series, swap: pd.Series) -> dict[str, pd.Series]:
+    """Decompose values: raw = corrected + scorer bias.
+
+    Parameters
+    ----------
+    raw
+        Each unit's value.
+    swap
+        Each unit's mean swap effect, by the same index; NaN where words have no counterparts.
+
+    Returns
+    -------
+    dict
+        By the ending of a statistic (`PARTS`): the values, those corrected for scorer bias, and the
+        scorer bias of the units that have a value.
+
+    Examples
+    --------
+    >>> parts = decompose(pd.Series([0.5, float("nan")]), pd.Series([0.1, 0.2]))
+    >>> {name: part.tolist() for name, part in parts.items()}
+    {'': [0.5, nan], '_corrected': [0.4, nan], '_instrument': [0.1, nan]}
+    """
+    added = swap.astype(float).where(raw.notna())
+    return dict(zip(PARTS, (raw, raw - added, added), strict=True))
 
 
 def scorer_bias(

@@ -1,25 +1,29 @@
-"""Look into a word list: its words by side, their contexts, and what the estimate owes to each.
+"""How far results depend on single words of a list: the words by side, in context, and left out.
+
+A list of group words is a choice, and a few frequent terms ("her") carry most of it. Here every
+term is left out in turn, and the differences are estimated again.
 
 >>> import pandas as pd
->>> from nbbias import news
->>> texts = pd.Series(["A nurse met her."])
->>> found = news.explore.lexicon.find_term(texts, "nurse", bias="gender", group="female")
->>> found[["term", "start", "end"]].to_numpy().tolist()
-[['nurse', 2, 7]]
+>>> from nbbias import news, text
+>>> article = {"source": "s", "article_id": "1"}
+>>> originals = pd.DataFrame([article | {"text": "She met a man."}])
+>>> answer = article | {"model": "m", "prompt": "p", "sample": 1, "text": "He met him and her."}
+>>> pairs = news.pair(originals, pd.DataFrame([answer]))
+>>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
+>>> changes = without_each_term(news.words.pair_scores(read), read)
+>>> sorted(changes["term"].unique())
+['he', 'her', 'him', 'man', 'she']
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
-import ipywidgets as widgets
+import numpy as np
 import pandas as pd
-from IPython.display import HTML, display
+from IPython.display import HTML
 from markupsafe import Markup
 
-from nbbias import reading, stats, tables
-from nbbias.news import robustness, words
-from nbbias.news.corpus import Read
+from nbbias.news import claims, words
+from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.reading import markup
 from nbbias.tables import escape
 from nbbias.text import annotate, lexicons
@@ -34,66 +38,24 @@ _ABOUT = (
     "word that means something else in context does not belong on the list."
 )
 _KEYS = ["bias", "group", "term"]
+_CLAIM = [*CELL, "bias", "group"]
 
 
-def lexicon(
-    scores: pd.DataFrame,
-    read: Read,
-    *,
-    inference: stats.InferenceSettings,
-    changes: pd.DataFrame | None = None,
-) -> HTML | widgets.VBox:
-    """Look into the word lists behind the word-level estimates.
+def lexicon(read: Read, changes: pd.DataFrame, *, seed: int = 0) -> HTML:
+    """Show the most frequent words of each group, with a context and what they change.
 
     Parameters
     ----------
-    scores, read
-        The table of `news.words.pair_scores`, and what it was made from.
-    inference
-        Level of the intervals of estimates that are made anew; start of the draw of contexts.
+    read
+        What `news.annotate` returned.
     changes
-        The table of `news.robustness.without_each_term`, where it is there already.
-
-    Returns
-    -------
-    HTML or VBox
-        A table a bias. In an open notebook words can be left out and added, and the estimates are
-        made again.
+        The table of `without_each_term`.
+    seed
+        Start of the draw of contexts.
     """
-    changes = robustness.without_each_term(scores, read) if changes is None else changes
     terms = list_terms(read, changes)
-    panels = {bias: _table(rows, read, inference.seed) for bias, rows in terms.groupby("bias")}
-    static = markup.framed(markup.tabs(panels, called="Bias"), title=_TITLE, about=_ABOUT)
-    if not tables.is_interactive():
-        return static
-    bias = reading.interactive.chooser(
-        "Bias", reading.interactive.options(read.lexicon["bias"].unique())
-    )
-    left_out = widgets.SelectMultiple(description="Leave out", rows=8)
-    added = widgets.Text(description="Add", placeholder="a word", continuous_update=False)
-    group = reading.interactive.chooser("to")
-
-    def offer(*_: object) -> None:
-        rows = terms[terms["bias"] == bias.value]
-        left_out.value = ()
-        left_out.options = reading.interactive.options(rows["term"])
-        groups = lexicons.groups(read.lexicon, bias.value)
-        reading.interactive.offer(group, reading.interactive.options(groups))
-
-    def show(bias: str, left_out: tuple[str, ...], added: str, group: str | None) -> None:
-        subset = select_bias(read, bias)
-        edited = edit_matches(subset, left_out=left_out, added=added, group=group)
-        table = compare_estimates(subset, edited, inference=inference)
-        title = "Estimates with the whole list and with the edited one"
-        display(markup.framed(markup.table(table), title=title))
-
-    bias.observe(offer, "value")
-    offer()
-    controls = {"bias": bias, "left_out": left_out, "added": added, "group": group}
-    return reading.interactive.Interactive(
-        [reading.interactive.row(*controls.values()), widgets.interactive_output(show, controls)],
-        static=lambda: static,
-    )
+    panels = {bias: _table(rows, read, seed) for bias, rows in terms.groupby("bias")}
+    return markup.framed(markup.tabs(panels, called="Bias"), title=_TITLE, about=_ABOUT)
 
 
 def list_terms(read: Read, changes: pd.DataFrame) -> pd.DataFrame:
@@ -104,7 +66,7 @@ def list_terms(read: Read, changes: pd.DataFrame) -> pd.DataFrame:
     read
         What `news.annotate` returned.
     changes
-        The table of `news.robustness.without_each_term`.
+        The table of `without_each_term`.
 
     Returns
     -------
@@ -153,58 +115,121 @@ def _table(terms: pd.DataFrame, read: Read, seed: int) -> str:
     return markup.table(table) + more
 
 
-# --- another list -----------------------------------------------------------------------------
+# --- left out ---------------------------------------------------------------------------------
 
 
-def select_bias(read: Read, bias: str) -> Read:
-    """Return what one bias needs to be estimated anew."""
-    parts = {name: getattr(read, name) for name in ("matches", "lexicon")}
-    return read._replace(**{name: part[part["bias"] == bias] for name, part in parts.items()})
+def without_each_term(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
+    """Estimate the differences of shares again and again, each time without one term of the list.
 
-
-def find_term(texts: pd.Series, term: str, *, bias: str, group: str) -> pd.DataFrame:
-    """Search the texts for one word or phrase, in any case: its matches."""
-    row = {"bias": bias, "group": group, "term": term.strip(), "kind": "word", "case": "any"}
-    return annotate.annotate(texts, pd.DataFrame([row]))[1]
-
-
-def edit_matches(
-    read: Read, *, left_out: Collection[str] = (), added: str = "", group: str | None = None
-) -> Read:
-    """Return one bias' corpus without some terms, and with another: it replaces what it overlaps.
-
-    A word that a left-out phrase hid does not come up.
-    """
-    matches = read.matches[~read.matches["term"].isin(list(left_out))]
-    if added.strip() and group:
-        bias = str(read.lexicon["bias"].iloc[0])
-        new = find_term(read.texts, added, bias=bias, group=group)
-        both = matches.reset_index().merge(new[["text_id", "start", "end"]], on="text_id")
-        overlaps = (both["start_x"] < both["end_y"]) & (both["start_y"] < both["end_x"])
-        matches = pd.concat([matches.drop(index=both.loc[overlaps, "index"]), new])
-    return read._replace(matches=matches)
-
-
-def compare_estimates(
-    whole: Read, edited: Read, *, inference: stats.InferenceSettings
-) -> pd.DataFrame:
-    """Put the differences by an edited list beside those by the whole one.
+    Parameters
+    ----------
+    scores
+        The table of `news.words.pair_scores`.
+    read
+        What the scores were made from. With a lexicon as `lexicons.load` gives it, a descriptor is
+        left out with all that it was written out to ("white" with "white teacher"); as
+        `text.lexicons.expand` gives it, every phrase is left out on its own.
 
     Returns
     -------
     DataFrame
-        By `model`, `prompt` and `group`: `whole list` and `edited list` with their intervals, and
-        `n` and `n edited` articles.
+        By cell, `bias`, `group` and `term`: `estimate` with the whole list over `n` articles,
+        `without` the term (NaN where no article is left), `change` (without minus with) and
+        `n_without`, the articles that still count: one that loses all its group words on a side
+        drops out. Rounded to 12 digits, so that noise turns no sign.
+
+    Notes
+    -----
+    Matches are left out, texts are not searched anew: where "black women" hid "women", the shorter
+    term does not come up in its place.
     """
-    keys = ["source", "model", "prompt", "group"]
-    sides = []
-    for read in (whole, edited):
-        scores = words.pair_scores(read)
-        table = words.estimates(scores, lexicon=read.lexicon, inference=inference)
-        sides.append(table[table["statistic"] == "share_difference"].set_index(keys))
-    table = pd.DataFrame(index=sides[0].index)
-    for name, side in zip(("whole list", "edited list"), sides, strict=True):
-        table[name] = side["estimate"]
-        table[f"{name}, from"], table[f"{name}, to"] = side["ci_low"], side["ci_high"]
-        table[f"{name}, N"] = side["n"]
-    return table.reset_index()
+    parts = []
+    for bias, rows in scores.groupby("bias", sort=False):
+        groups = lexicons.groups(read.lexicon, str(bias))
+        units = claims.per_article(rows, words.pooling(groups))
+        units = units[units["reason"].isna()].reset_index(drop=True)
+        if units.empty:
+            continue
+        terms = _count_terms(units, read, str(bias))
+        at = units.loc[terms["unit"]]
+        listed = terms["group"].to_numpy()[:, None] == np.array(groups)
+        sides = [
+            counts - listed * terms[[side]].to_numpy()
+            for side, counts in zip("ho", words.sides(at, groups), strict=True)
+        ]
+        differences = words.subtract_shares(*(side.T for side in sides)).T
+        names = [f"difference_{group}" for group in groups]
+        moved = pd.DataFrame(np.nan_to_num(differences) - at[names].to_numpy(float), columns=groups)
+        moved["lost"] = np.isnan(differences[:, 0]).astype(int)
+        keys = [*CELL, "term"]
+        moved[keys] = np.column_stack([at[CELL], terms["term"]])
+        moved = moved.groupby(keys, sort=False).sum()
+        for group, name in zip(groups, names, strict=True):
+            whole = units.groupby(CELL)[name].agg(total="sum", n="size")
+            table = moved[[group, "lost"]].join(whole, on=CELL).reset_index()
+            left = table["n"] - table.pop("lost")
+            table["estimate"] = (table["total"] / table["n"]).round(12)
+            total = table.pop("total") + table.pop(group)
+            table["without"] = (total / left.where(left > 0)).round(12)
+            table["change"] = table["without"] - table["estimate"]
+            parts.append(table.assign(bias=bias, group=group, n_without=left))
+    columns = [*_CLAIM, "term", "estimate", "n", "without", "change", "n_without"]
+    return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
+
+
+def leave_one_word_out(changes: pd.DataFrame) -> pd.DataFrame:
+    """Say between which values an estimate lies when one term of the list is left out.
+
+    Parameters
+    ----------
+    changes
+        The table of `without_each_term`.
+
+    Returns
+    -------
+    DataFrame
+        By cell, `bias` and `group`: `estimate` with the whole list, over `n` articles; `lowest` and
+        `highest`, with one term left out, which is `lowest_without` and `highest_without` (of equal
+        ones the first by name); `keeps_sign`: whether all of these have one sign, not 0 (``"yes"``,
+        ``"no"``); `terms`: those left out in turn.
+    """
+    rows = []
+    for key, table in changes.sort_values("term").groupby(_CLAIM, sort=False):
+        without = table.dropna(subset="without").set_index("term")["without"]
+        row = dict(zip(_CLAIM, key, strict=True)) | table.iloc[0][["estimate", "n"]].to_dict()
+        if len(without):
+            low, high = without.idxmin(), without.idxmax()
+            row |= {"lowest": without[low], "lowest_without": low}
+            row |= {"highest": without[high], "highest_without": high}
+            signs = np.sign([row["estimate"], row["lowest"], row["highest"]])
+            row["keeps_sign"] = "yes" if abs(signs.sum()) == 3 else "no"
+        rows.append(row | {"terms": len(table)})
+    columns = [*_CLAIM, "estimate", "lowest", "lowest_without", "highest", "highest_without"]
+    return pd.DataFrame(rows, columns=[*columns, "keeps_sign", "n", "terms"])
+
+
+def _count_terms(units: pd.DataFrame, read: Read, bias: str) -> pd.DataFrame:
+    """Count each term in the texts of each unit that has it: `unit`, `term`, `group`, `h`, `o`."""
+    matches = read.matches.loc[read.matches["bias"] == bias, ["text_id", "group", "term"]]
+    matches = matches.astype({"group": str, "term": str})
+    lexicon = read.lexicon[read.lexicon["bias"] == bias]
+    stems = sorted(lexicon.loc[lexicon["kind"] == "descriptor", "term"], key=len, reverse=True)
+    # A term that was written out from a descriptor is named by the list's entry.
+    entry = {
+        term: next((stem for stem in stems if term.startswith(f"{stem} ")), term)
+        for term in set(matches["term"]) - set(lexicon["term"])
+    }
+    matches["term"] = matches["term"].replace(entry)
+    usable = read.pairs[read.pairs["lost"].isna()]
+    article = [*CELL, "article_id"]
+    texts = usable.merge(units[article].reset_index(names="unit"), on=article)
+    counts = [
+        texts[["unit", column]]
+        .drop_duplicates()
+        .merge(matches, left_on=column, right_on="text_id")
+        .assign(side=side)
+        for side, column in SIDES.items()
+    ]
+    keys = ["unit", "term", "group", "side"]
+    table = pd.concat(counts).groupby(keys, sort=False).size().unstack(fill_value=0)
+    return table.reindex(columns=[*SIDES], fill_value=0).reset_index()

@@ -13,7 +13,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import ipywidgets as widgets
 import pandas as pd
@@ -27,8 +27,8 @@ from nbbias.reading import markup
 from nbbias.tables import escape
 from nbbias.text import lexicons
 
-#: Pairs of a model at each end, and characters of a text, that a page shows.
-_EACH, _CUT = 3, 1500
+#: Pairs of a model at each end that a page shows.
+_EACH = 3
 
 _TITLE = "Read the pairs behind the numbers"
 _ABOUT = (
@@ -50,7 +50,7 @@ class Corpus(NamedTuple):
 
 
 def pairs(corpus: Corpus, *, focus: Mapping[str, str] | None = None) -> HTML | widgets.VBox:
-    """Read the texts that raise and lower an estimate most.
+    """List the pairs that raise and lower an estimate most; in an open notebook, read any pair.
 
     Parameters
     ----------
@@ -62,14 +62,16 @@ def pairs(corpus: Corpus, *, focus: Mapping[str, str] | None = None) -> HTML | w
     Returns
     -------
     HTML or VBox
-        The first measure and bias, three pairs of a model at each end, texts cut; in an open
-        notebook every measure, every pair, whole texts.
+        A table of the first measure and bias, three pairs of a model at each end; in an open
+        notebook every measure, and both texts of every pair.
     """
     listed = list_claims(corpus.scores)
     if listed.empty:
         return markup.framed(markup.note("No pair counts."), title=_TITLE)
     first = leading(listed, focus or {})
-    static = _static(corpus, first)
+    table = outermost(of_claim(corpus.scores, first), each=_EACH)
+    table = table.sort_values([*CELL, "rank"]).drop(columns="pair_id")
+    static = markup.framed(markup.table(table), title=_TITLE, about=_ABOUT.format_map(first))
     if not tables.is_interactive():
         return static
     labels = listed[["measure", "bias", "group", "instrument"]].agg(", ".join, axis=1)
@@ -90,7 +92,13 @@ def pairs(corpus: Corpus, *, focus: Mapping[str, str] | None = None) -> HTML | w
         table = table[(table[CELL] == list(model)).all(axis=1)]
         body = markup.note(f"This model has {len(table)} pairs.")
         for row in table[table["rank"] == min(rank, len(table))].to_dict("records"):
-            body += f"<p>{_summary(row)}</p>{_both(corpus, claim, row, cut=None)}"
+            body += markup.table(pd.DataFrame([row]).drop(columns="pair_id"))
+            pair = corpus.read.pairs.set_index("pair_id").loc[row["pair_id"]]
+            texts = [
+                ("Human", int(pair["original_id"])),
+                (pair["model"], int(pair["generated_id"])),
+            ]
+            body += sides(corpus, claim, texts, cut=None)
         legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
         display(markup.framed(legend + body, title=_TITLE, about=_ABOUT.format_map(claim)))
 
@@ -98,19 +106,6 @@ def pairs(corpus: Corpus, *, focus: Mapping[str, str] | None = None) -> HTML | w
     output = widgets.interactive_output(show, controls)
     children = [reading.interactive.row(*controls.values()), output]
     return reading.interactive.Interactive(children, static=lambda: static)
-
-
-def _static(corpus: Corpus, claim: dict[str, str]) -> HTML:
-    table = of_claim(corpus.scores, claim)
-    panels: dict[str, str] = {}
-    several = [key for key in CELL if key == "model" or table[key].nunique() > 1]
-    for row in outermost(table, each=_EACH).to_dict("records"):
-        name = " · ".join(row[key] for key in several)
-        pair = markup.fold(_summary(row), _both(corpus, claim, row, cut=_CUT))
-        panels[name] = panels.get(name, "") + pair
-    legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
-    body = legend + markup.tabs(panels, called="Model")
-    return markup.framed(body, title=_TITLE, about=_ABOUT.format_map(claim))
 
 
 def leading(listed: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, str]:
@@ -192,23 +187,6 @@ def outermost(contributions: pd.DataFrame, *, each: int) -> pd.DataFrame:
 
 
 # --- two texts --------------------------------------------------------------------------------
-
-
-def _summary(row: Mapping[str, Any]) -> str:
-    value = row["contribution"]
-    return (
-        f"<strong>{'+' * (value > 0)}{reading.number(value, decimals=4)}</strong> article "
-        f"{escape.html(row['article_id'])} <small>· difference "
-        f"{reading.number(row['difference'], decimals=3)}</small>"
-    )
-
-
-def _both(
-    corpus: Corpus, claim: Mapping[str, str], row: Mapping[str, Any], *, cut: int | None
-) -> str:
-    pair = corpus.read.pairs.set_index("pair_id").loc[row["pair_id"]]
-    texts = [("Human", int(pair["original_id"])), (pair["model"], int(pair["generated_id"]))]
-    return sides(corpus, claim, texts, cut=cut)
 
 
 def sides(

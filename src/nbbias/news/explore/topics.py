@@ -1,4 +1,4 @@
-"""Look at topics: their words, whose they are, who writes about them, and in which sentences.
+"""Look at topics: their words, whose they are, and who writes about them.
 
 >>> from nbbias import news
 >>> news.explore.topics.frame("<p>&</p>", title="A page")[:43]
@@ -16,31 +16,28 @@ from IPython.display import HTML, display
 
 from nbbias import reading, tables, text
 from nbbias.news import fits
-from nbbias.news.corpus import NEUTRAL, SENTENCE, Read
+from nbbias.news.corpus import Read
 from nbbias.news.fits import Fit, Fitted
 from nbbias.reading import markup
 from nbbias.tables import escape
-from nbbias.text import lexicons
 
 _TITLE = "Look into a topic"
 _ABOUT = (
     "Words by relevance (Sievert and Shirley 2014): at λ = 1 the topic's frequent words lead, at 0 "
     "those that are rare elsewhere. Stop words are fitted, and hidden here. A topic is the group's "
     "of its largest standardised residual, if that is above the threshold. Shares: means over "
-    "texts. Sentences are drawn at random, one a text. Topics that no sentence has are left out."
+    "texts. Topics that no sentence has are left out."
 )
 _COUNTS = "LDAvis counts topics from 1: its topic 1 is topic 0 above."
 
 
-def topics(fitted: Fitted, read: Read, *, seed: int = 0) -> HTML | widgets.VBox:
+def topics(fitted: Fitted, read: Read) -> HTML | widgets.VBox:
     """Look into the topics of the first fit.
 
     Parameters
     ----------
     fitted, read
         What `news.fits.fit` returned, and what it was made from.
-    seed
-        Start of the draw of sentences.
 
     Returns
     -------
@@ -69,8 +66,7 @@ def topics(fitted: Fitted, read: Read, *, seed: int = 0) -> HTML | widgets.VBox:
     def show(topic: int, weight: float) -> None:
         words = fits.content_words(fit, relevance_lambda=weight, top=12)
         shown = table[table["topic"] == topic].assign(words=words[topic])
-        html = markup.table(shown) + _examples(read, fit, topic, seed)
-        display(markup.framed(html, title=f"Topic {topic}"))
+        display(markup.framed(markup.table(shown), title=f"Topic {topic}"))
 
     output = widgets.interactive_output(show, {"topic": topic, "weight": weight})
     controls = reading.interactive.row(topic, weight)
@@ -95,40 +91,6 @@ def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:
     texts |= {", ".join(key): rows["generated_id"] for key, rows in usable.groupby(fits.CORPUS)}
     shares = {name: fit.shares.reindex(of.unique()).mean() for name, of in texts.items()}
     return table.join(pd.DataFrame(shares).add_prefix("share, "), on="topic")
-
-
-def examples(read: Read, fit: Fit, topic: int, *, seed: int, each: int = 2) -> pd.DataFrame:
-    """Draw sentences of a topic for every bias: of the topic's group where it has one.
-
-    Returns
-    -------
-    DataFrame
-        Rows of `read.sentences`; where the topic is no group's, or the neutral sentences', of any
-        group. At most one sentence a text.
-    """
-    sentences = fits.with_topics(read.sentences, fit.topic)
-    sentences = sentences[(sentences["topic"] == topic) & (sentences["group"] != NEUTRAL)]
-    group = fits.of_originals(fit).query("topic == @topic").set_index("bias")["group"]
-    group = group[group.notna() & (group != NEUTRAL)]
-    wanted = sentences["bias"].astype(object).map(group)
-    sentences = sentences[wanted.isna() | (wanted == sentences["group"].astype(object))]
-    order = np.random.default_rng(seed).permutation(len(sentences))
-    drawn = sentences.iloc[order].drop_duplicates(["bias", "text_id"])
-    return drawn.groupby("bias", sort=False, observed=True).head(each)
-
-
-def _examples(read: Read, fit: Fit, topic: int, seed: int) -> str:
-    items = []
-    for row in examples(read, fit, topic, seed=seed).itertuples():
-        matches = read.matches[
-            (read.matches[SENTENCE] == [row.text_id, row.sentence_id]).all(axis=1)
-            & (read.matches["bias"] == row.bias)
-        ]
-        groups = lexicons.groups(read.lexicon, row.bias)
-        sentence = read.texts[row.text_id]
-        said = markup.marked(sentence, matches, groups, start=row.start, end=row.end)
-        items.append(f'<p dir="auto" class="x-text">{said}</p>')
-    return "".join(items) or markup.note("No sentence of a group has this topic.")
 
 
 # --- LDAvis -----------------------------------------------------------------------------------

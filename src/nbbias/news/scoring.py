@@ -1,0 +1,283 @@
+"""Sentences scored for sentiment and toxicity, and what the scorers add by whom a sentence names.
+
+A sentence's swap effect (`text.audit`) is the part of its score that depends on the group that it
+names. Averaged over a group's sentences like the score, answer less original, it is scorer bias;
+the rest of a shift is the corrected shift.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import combinations
+from typing import NamedTuple
+
+import pandas as pd
+
+from nbbias import stats, tables
+from nbbias.news.corpus import NEUTRAL, SENTENCE, Read, said
+from nbbias.text import audit, sentiment, toxicity
+
+#: Ends the name of the column in which descriptors were taken out before scoring.
+MASKED = "_masked"
+
+#: Sentences that are held as Python's strings at a time.
+_BLOCK = 200_000
+
+
+class Scorers(NamedTuple):
+    """The scorers of sentiment, that of toxicity (none where empty), and where it runs.
+
+    Examples
+    --------
+    >>> Scorers(["textblob"]).device
+    'cpu'
+    """
+
+    sentiment: Sequence[str]
+    toxicity: str = ""
+    device: str = "cpu"
+
+
+class Scored(NamedTuple):
+    """Sentences with their scores, and by what they were scored: what `score` returns.
+
+    Attributes
+    ----------
+    sentences
+        One row per distinct sentence: `text_id`, `sentence_id`, `sentiment_<scorer>` in [-1, 1]
+        (below 0: negative), `sentiment_<first>_masked` where there are descriptors, and `toxicity`
+        in [0, 1] (higher is worse), NaN where the sentence has no group in any bias.
+    measured
+        `column`, `measure`, `instrument` and `worse`, the bad direction.
+    swaps
+        Swap effects (`swap_effects`), None where they were not asked for.
+    """
+
+    sentences: pd.DataFrame
+    measured: pd.DataFrame
+    swaps: pd.DataFrame | None = None
+
+
+def score(
+    read: Read,
+    *,
+    scorers: Sequence[str],
+    toxicity_scorer: str,
+    device: str = "cpu",
+    audited: bool = True,
+) -> Scored:
+    """Score the sentences: sentiment of all, toxicity of those that some bias gives a group.
+
+    Parameters
+    ----------
+    read
+        What `news.annotate` returned.
+    scorers
+        The scorers of sentiment. Where descriptors ("black") stand in sentences, the first one
+        scores them once more without: lexicons give such words a valence of their own.
+    toxicity_scorer
+        The scorer of toxicity, as in `text.toxicity.score`: the costly one, so neutral sentences
+        are left out.
+    device
+        Where Detoxify runs.
+    audited
+        Whether the sentences that name a group are scored with each other group in its place, too.
+    """
+    by = Scorers(list(dict.fromkeys(scorers)), toxicity.choose(toxicity_scorer), device)
+    descriptors = read.matches.loc[
+        read.matches["kind"] == "descriptor", [*SENTENCE, "start", "end", "group", "term", "kind"]
+    ]
+    table = _score(said(read), read.sentences, descriptors, by, _versions(by))
+    swaps = swap_effects(read, by) if audited else None
+    return Scored(table, measures(table, toxicity_scorer=by.toxicity), swaps)
+
+
+@tables.stage
+def _score(
+    words: pd.Series,
+    sentences: pd.DataFrame,
+    descriptors: pd.DataFrame,
+    by: Scorers,
+    versions: list[str],
+) -> pd.DataFrame:
+    table = sentences.drop_duplicates(SENTENCE)[[*SENTENCE, "start"]].reset_index(drop=True)
+    texts = words.set_axis(table.index)
+    for scorer in by.sentiment:
+        table[f"sentiment_{scorer}"] = _polarity(texts, scorer)
+    places = _places(table, descriptors).drop_duplicates(["row", "start"])  # of two biases' lists
+    masked = audit.mask_descriptors(texts, places)
+    if len(masked):
+        first = f"sentiment_{by.sentiment[0]}"
+        table[first + MASKED] = table[first]
+        table.loc[masked.index, first + MASKED] = _polarity(masked, by.sentiment[0])
+    grouped = pd.MultiIndex.from_frame(sentences.loc[sentences["group"] != NEUTRAL, SENTENCE])
+    wanted = pd.MultiIndex.from_frame(table[SENTENCE]).isin(grouped)
+    table["toxicity"] = toxicity.score(texts[wanted], scorer=by.toxicity, device=by.device)
+    return table.drop(columns="start")
+
+
+def _polarity(words: pd.Series, scorer: str) -> pd.Series:
+    """Score sentences, a block at a time: as Python's strings they take several times the room."""
+    starts = range(0, max(len(words), 1), _BLOCK)
+    parts = [sentiment.score(words.iloc[one : one + _BLOCK], scorer=scorer) for one in starts]
+    return pd.concat(parts)["polarity"]
+
+
+def _places(sentences: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
+    """Return matches with the `row` of their sentence, and their places in it."""
+    keyed = sentences[[*SENTENCE, "start"]].reset_index(names="row")
+    places = matches.merge(keyed, on=SENTENCE, suffixes=("", "_of"))
+    return places.assign(**{end: places[end] - places["start_of"] for end in ("start", "end")})
+
+
+def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame:
+    """List what was measured: `measured` of `Scored`. A toxicity's scorer must be named."""
+    rows = []
+    for name in scored.columns:
+        if name.startswith("sentiment_"):
+            scorer = name.removeprefix("sentiment_").removesuffix(MASKED)
+            label = sentiment.instrument(scorer)
+            label += ", descriptors masked" if name.endswith(MASKED) else ""
+            rows.append((name, "sentiment", label, -1))
+    if "toxicity" in scored:
+        rows.append(("toxicity", "toxicity", toxicity.instrument(toxicity_scorer), 1))
+    return pd.DataFrame(rows, columns=["column", "measure", "instrument", "worse"])
+
+
+def agreement(scored: Scored, *, scorers: Sequence[str], confidence: float) -> pd.DataFrame:
+    """Correlate the ranks that every two scorers of sentiment give to the sentences.
+
+    Returns
+    -------
+    DataFrame
+        `first`, `second`, Spearman's `rho` over distinct sentences with its interval and `n`.
+        Sentences of one article are not independent, so the true interval is wider.
+    """
+    rows = []
+    for first, second in combinations(dict.fromkeys(scorers), 2):
+        sides = (scored.sentences[f"sentiment_{name}"] for name in (first, second))
+        names = {"first": sentiment.instrument(first), "second": sentiment.instrument(second)}
+        rows.append(names | stats.rank_correlation(*sides, confidence=confidence))
+    return pd.DataFrame(rows, columns=["first", "second", "rho", "ci_low", "ci_high", "n"])
+
+
+# --- scorer bias ------------------------------------------------------------------------------
+
+
+def _functions(by: Scorers) -> Mapping[str, Callable[[pd.Series], pd.Series]]:
+    """Return each scorer's function, by the column that holds its scores of sentences."""
+    functions: dict[str, Callable[[pd.Series], pd.Series]] = {
+        f"sentiment_{scorer}": partial(_polarity, scorer=scorer) for scorer in by.sentiment
+    }
+    if by.toxicity:
+        chosen = toxicity.choose(by.toxicity)
+        functions["toxicity"] = partial(toxicity.score, scorer=chosen, device=by.device)
+    return functions
+
+
+def _versions(by: Scorers) -> list[str]:
+    chosen = [toxicity.choose(by.toxicity)] if by.toxicity else []
+    return [tables.stamp(name) for name in [*by.sentiment, *chosen]]
+
+
+def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
+    """Score the sentences that name a group once more for each group that could stand there.
+
+    Parameters
+    ----------
+    read
+        What `news.annotate` returned.
+    by
+        The scorers.
+
+    Returns
+    -------
+    DataFrame
+        A row for each sentence and bias that gives it a group: `text_id`, `sentence_id`, `bias`,
+        and the swap effect by the column that holds a scorer's scores (`Scored`): NaN where a word
+        has no counterpart.
+
+    Examples
+    --------
+    >>> from nbbias import news, text
+    >>> pairs = news.pair(*news.sample.corpus({"even": {}}, seed=1))
+    >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
+    >>> bool(swap_effects(read, Scorers(["vader"]))["sentiment_vader"].eq(0).all())
+    True
+    """
+    about = read.sentences[read.sentences["group"] != NEUTRAL]
+    words = said(read._replace(sentences=about))
+    about = about[[*SENTENCE, "start", "bias", "group"]].astype({"bias": str, "group": str})
+    columns = [*SENTENCE, "start", "end", "bias", "group", "term", "kind"]
+    kinds = dict.fromkeys(("bias", "group", "term", "kind"), str)
+    matches = read.matches.merge(about[[*SENTENCE, "bias"]], on=[*SENTENCE, "bias"])
+    return _swap_effects(
+        words, about, matches[columns].astype(kinds), read.lexicon, by, _versions(by)
+    )
+
+
+@tables.stage
+def _swap_effects(
+    words: pd.Series,
+    about: pd.DataFrame,
+    matches: pd.DataFrame,
+    lexicon: pd.DataFrame,
+    by: Scorers,
+    versions: list[str],
+) -> pd.DataFrame:
+    parts = [pd.DataFrame(columns=[*SENTENCE, "bias", *_functions(by)])]
+    for bias, sentences in about.groupby("bias", sort=False):
+        sentences = sentences.reset_index(drop=True)
+        texts = words.loc[pd.MultiIndex.from_frame(sentences[SENTENCE])].set_axis(sentences.index)
+        places = _places(sentences, matches[matches["bias"] == bias])
+        listed = lexicon[lexicon["bias"] == bias]
+        swaps = audit.swap_groups(texts, sentences["group"], places, lexicon=listed)
+        effects = {
+            column: audit.swap_effects(texts, swaps, score=function)
+            for column, function in _functions(by).items()
+        }
+        parts.append(sentences[[*SENTENCE, "bias"]].assign(**effects))
+    return pd.concat(parts[1:], ignore_index=True) if parts[1:] else parts[0]
+
+
+def score_templates(listed: pd.DataFrame, by: Scorers, *, confidence: float) -> pd.DataFrame:
+    """Estimate swap effects in the project's own sentences, in which only the group changes.
+
+    Parameters
+    ----------
+    listed
+        The word lists, not written out (`text.lexicons.load_all`).
+    by
+        The scorers.
+    confidence
+        Level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        Of `stats.estimate_swap_effects`.
+
+    Examples
+    --------
+    TextBlob's list has a polarity for "black":
+
+    >>> from nbbias import text
+    >>> table = score_templates(text.lexicons.load("race"), Scorers(["textblob"]), confidence=0.95)
+    >>> table.set_index("group")["swap_effect"].round(3).to_dict()
+    {'Asian': 0.043, 'Black': -0.086, 'White': 0.043}
+    """
+    effects = _score_templates(listed, by, _versions(by))
+    return stats.estimate_swap_effects(effects, confidence=confidence)
+
+
+@tables.stage
+def _score_templates(listed: pd.DataFrame, by: Scorers, versions: list[str]) -> pd.DataFrame:
+    filled, functions = audit.fill_templates(listed), _functions(by)
+    named = measures(pd.DataFrame(columns=[*functions]), toxicity_scorer=by.toxicity)
+    instruments = named.set_index("column")["instrument"]
+    parts = [
+        audit.score_templates(filled, score=function).assign(instrument=instruments[column])
+        for column, function in functions.items()
+    ]
+    return pd.concat(parts, ignore_index=True)

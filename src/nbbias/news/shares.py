@@ -1,0 +1,212 @@
+"""Shares of the groups, answer against original: the estimates of words and of topics.
+
+Either level scores pairs by the distance of two texts' shares, and by each group's difference of
+shares; from there on they are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import pandas as pd
+
+from nbbias import stats, tables
+from nbbias.news import claims, prejudice
+from nbbias.news.claims import Pooling, Row
+from nbbias.news.corpus import CELL
+from nbbias.tables import Estimated
+from nbbias.text import lexicons
+
+#: Statistics whose tests are corrected, each a family of its own.
+FAMILIES = ("share_difference", "share_difference_common")
+
+#: Why a group that a text never speaks of has no difference, though pairs count.
+NO_TOPIC = "the group has no topic"
+
+
+def estimate(
+    scores: pd.DataFrame,
+    *,
+    pooling: Callable[[Sequence[str]], Pooling],
+    lexicon: pd.DataFrame,
+    inference: stats.InferenceSettings,
+    min_pairs: int = 1,
+    study: str = "news_bias",
+) -> Estimated:
+    """Estimate differences of shares by source, model and prompt, for every bias.
+
+    Parameters
+    ----------
+    scores
+        SCORES of one level; with several fits of topics (`seed`) a row per fit.
+    pooling
+        How the level pools repeated answers, by the groups of a bias.
+    lexicon
+        The lists behind the scores.
+    inference
+        Level of the intervals and of the null's ranges; permutations and their start.
+    min_pairs
+        Counted pairs that a model needs to be compared on common articles.
+    study
+        Whose table this is.
+
+    Returns
+    -------
+    Estimated
+        ESTIMATES by `statistic`, over articles, crossed with fits where there are any
+        (`stats.pooled_mean`), and the UNITS of words. With one fit, intervals and tests take its
+        topics as fixed; what less than three quarters of the fits could measure has neither. N
+        counts articles, the fewest of any fit.
+
+        - ``bias``: mean distance (Eq. 4, 9); `claims.level` adds the null.
+        - ``share_difference``: mean signed difference of a group's share (Table 1); one-sample
+          t-test against 0; `p_adjusted` is Holm's over all cells, biases and groups.
+        - ``share_difference_common``: the same over the articles that every model of the source and
+          prompt has a counted pair for (in every fit), so that models are compared on equal
+          articles; models with fewer than `min_pairs` counted pairs are left out.
+        - ``prejudice_share``: the share of pairs in which the answer gives the group a smaller
+          share, of words among pairs whose original names the group, of topics among all, as the
+          paper counts; Wilson interval. ``prejudice_extent``: mean change in just those pairs.
+          Null: answers and originals exchanged (`news.prejudice`).
+    """
+    parts = []
+    for bias, subset in scores.groupby("bias", sort=False):
+        groups = lexicons.groups(lexicon, str(bias))
+        one_each = pooling(groups)
+        rows: list[Row] = []
+        for key, units in claims.cells(subset, one_each):
+            rows += [key | row for row in _estimate_cell(units, groups, inference)]
+        rows += on_common_articles(
+            subset, one_each, groups, confidence=inference.confidence, min_pairs=min_pairs
+        )
+        instrument = subset["instrument"].iloc[0]
+        if "seed" in subset:
+            instrument += fits_named(subset["seed"].nunique())
+        common = {"measure": subset["measure"].iloc[0], "bias": bias, "instrument": instrument}
+        parts.append(
+            tables.estimates_and_units(rows, study=study, confidence=inference.confidence, **common)
+        )
+    return claims.combine(parts, families=FAMILIES)
+
+
+def fits_named(fits: int) -> str:
+    """Return what the name of the instrument says of the fits."""
+    return f", {fits} fits" if fits > 1 else ", one fit"
+
+
+def _estimate_cell(
+    units: pd.DataFrame, groups: Sequence[str], inference: stats.InferenceSettings
+) -> list[Row]:
+    confidence, nothing = inference.confidence, units["reason"].notna().all()
+    why = claims.why_none(units) if nothing else NO_TOPIC
+    scores = claims.values(units, "score")
+    distance = stats.pooled_mean(scores, confidence=confidence, bounds=(0, 1), tested=False)
+    rows: list[Row] = [{"statistic": "bias", **distance.row()}]
+    if "seed" not in units:
+        rows[0]["values"] = scores["score"]
+    rows += differences(units, groups, why=why, confidence=confidence)
+    for group in groups:
+        change = claims.values(units, f"difference_{group}").astype(float)
+        original = answer = change.notna()
+        if "seed" not in units:  # words: an original without the group has no less to give
+            original, answer = (claims.values(units, f"{s}_{group}").to_numpy() > 0 for s in "oh")
+        rows += prejudice.rows(
+            change.where(original),
+            group=group,
+            exchanged=-change.where(answer),
+            inference=inference,
+        )
+    return [row | ({"reason": why} if nothing else {}) for row in rows]
+
+
+def differences(
+    own: pd.DataFrame,
+    groups: Sequence[str],
+    *,
+    why: str,
+    confidence: float,
+    statistic: str = "share_difference",
+) -> list[Row]:
+    """Estimate every group's mean signed difference, with a one-sample t-test against 0.
+
+    `own` holds the cell's units; `why` says why there are none, if there are none.
+    """
+    rows = []
+    for group in groups:
+        found = claims.values(own, f"difference_{group}")
+        row = stats.pooled_mean(found, confidence=confidence, bounds=(-1, 1)).row()
+        row |= {"reason": why} if row["n"] == 0 else {}
+        row |= {} if "seed" in own else {"values": found.iloc[:, 0]}
+        rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
+    return rows
+
+
+def on_common_articles(
+    scores: pd.DataFrame,
+    pooling: Pooling,
+    groups: Sequence[str],
+    *,
+    confidence: float,
+    min_pairs: int,
+) -> list[Row]:
+    """Estimate the differences on the articles that all models have a counted pair for.
+
+    With fits of topics a pair must count in every fit; a fit that could score no pair at all does
+    not count.
+    """
+    by = [*CELL, "article_id"]
+    one_each = scores = claims.per_article(scores, pooling)
+    if "seed" in scores:
+        any_counted = scores["reason"].isna().groupby(scores["seed"]).transform("any")
+        kept = scores[any_counted | ~any_counted.any()]
+        # A pair that any of these fits could not score has that fit's reason here.
+        worst = kept.sort_values("reason", kind="stable").drop_duplicates(by)
+        one_each = scores[by].drop_duplicates().merge(worst, on=by)
+    rows = []
+    for key, own, used, why in common_articles(one_each, min_pairs=min_pairs):
+        chosen = scores.merge(used[by], on=by) if "seed" in scores else used
+        found = differences(
+            chosen, groups, why=why, confidence=confidence, statistic="share_difference_common"
+        )
+        rows += [key | row | {"n_lost": len(own) - row["n"]} for row in found]
+    return rows
+
+
+def common_articles(
+    scores: pd.DataFrame, *, min_pairs: int
+) -> Iterator[tuple[Row, pd.DataFrame, pd.DataFrame, str]]:
+    """Find, for every model, its pairs on the articles that all models have a counted pair for.
+
+    A model with few counted pairs would leave the others next to none: it is left out.
+
+    Parameters
+    ----------
+    scores
+        SCORES of one bias, one row per article and cell.
+    min_pairs
+        Counted pairs that a model needs to be compared.
+
+    Yields
+    ------
+    key, own, used, why
+        By source, prompt and model: the key, all its rows, those on common articles (none
+        where the model is left out), and why there are none if there are none.
+    """
+    counted = scores[scores["reason"].isna()]
+    for (source, prompt), own in scores.groupby(["source", "prompt"], sort=False):
+        models = own["model"].unique()
+        here = counted[(counted["source"] == source) & (counted["prompt"] == prompt)]
+        sizes = here["model"].value_counts().reindex(models, fill_value=0)
+        enough = sizes.index[sizes >= min_pairs]
+        held = here[here["model"].isin(enough)].groupby("article_id")["model"].nunique()
+        shared = held.index[held == len(enough)] if len(enough) else held.index[:0]
+        for model in models:
+            of_model = own[own["model"] == model]
+            of_shared = here["article_id"].isin(shared) & (model in enough)
+            used = here[(here["model"] == model) & of_shared]
+            why = "no article is common to all models"
+            if model not in enough:
+                few = f"left out: {sizes[model]} counted pairs, fewer than {min_pairs}"
+                why = few if sizes[model] else claims.why_none(of_model)
+            key = {"source": source, "prompt": prompt, "model": model}
+            yield key, of_model, used, why
