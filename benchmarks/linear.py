@@ -42,7 +42,7 @@ def steps(folder: Path) -> Iterator[tuple[str, Callable[[], Any]]]:
 
     def score() -> None:
         how: dict[str, Any] = {"scorers": ["textblob"], "toxicity_scorer": "offline"}
-        held["scored"] = news.tone.score(held["read"], **how)
+        held["scored"] = news.scoring.score(held["read"], **how)
 
     def fit() -> None:
         number = news.fits.number(held["read"], candidates=[TOPICS], seed=1)

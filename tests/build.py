@@ -15,7 +15,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import stats, text
-from nbbias.news import corpus, fits, sample, tone, words
+from nbbias.news import corpus, fits, sample, scoring, shares, tone, topics, words
 from nbbias.news.corpus import Read
 from nbbias.text import lexicons
 
@@ -90,7 +90,7 @@ class Study:
     """Every table on the way from texts to claims."""
 
     read: Read
-    scored: tone.Scored
+    scored: scoring.Scored
     groups_counted: str = "both"
 
     @cached_property
@@ -105,7 +105,8 @@ class Study:
         self, *, draws: int = 50, seed: int = 0, confidence: float = 0.95
     ) -> pd.DataFrame:
         inference = stats.InferenceSettings(confidence, draws, seed)
-        return tone.estimates(self.scores, self.read, self.scored, inference=inference)
+        found = tone.estimates(self.scores, self.read, self.scored, inference=inference)
+        return found.estimates
 
     def fits(self, *, n_topics: int, seeds: Sequence[int], **settings: Any) -> fits.Fitted:
         of_how = {name: settings.pop(name) for name in fits.Fitting._fields if name in settings}
@@ -125,12 +126,21 @@ class Study:
             "scored": self.scored,
             "tone": self.scores,
             "tokens": self.tokens,
-            "estimates": words.estimates(
+            "estimates": word_estimates(
                 self.words,
                 lexicon=self.read.lexicon,
                 inference=stats.InferenceSettings(n_permutations=100),
             ),
         }
+
+
+def word_estimates(scores: pd.DataFrame, **settings: Any) -> pd.DataFrame:
+    return shares.estimate(scores, pooling=words.pooling, **settings).estimates
+
+
+def topic_estimates(scores: pd.DataFrame, **settings: Any) -> pd.DataFrame:
+    scores = scores if "seed" in scores else scores.assign(seed=0)
+    return shares.estimate(scores, pooling=lambda _: topics.POOLING, **settings).estimates
 
 
 def study_of(
@@ -141,7 +151,9 @@ def study_of(
     scorers: Sequence[str] = ("textblob",),
 ) -> Study:
     read = corpus.annotate(pairs, lexicon=lexicon)
-    return Study(read, tone.score(read, scorers=scorers, toxicity_scorer="offline"), groups_counted)
+    return Study(
+        read, scoring.score(read, scorers=scorers, toxicity_scorer="offline"), groups_counted
+    )
 
 
 @cache

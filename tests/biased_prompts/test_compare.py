@@ -418,7 +418,7 @@ def test_scores_of_the_sentence_level_are_compared_as_they_come() -> None:
     models = {"m": {"neutral": {}, "biased": {"tone_female": -0.4}}}
     originals, generations = sample.corpus(models, seed=5)
     read = news.annotate(news.pair(originals, generations), lexicon=lexicons.load("gender"))
-    scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+    scored = news.scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
     scores = news.tone.pair_scores(read, scored)
     table = compare.compare([level_of(scores)], {"gender": ["female", "male"]}).estimates
     own = table[table["statistic"] == "mean_difference_change"].set_index(["measure", "group"])

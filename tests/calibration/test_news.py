@@ -12,8 +12,9 @@ from nbbias import reading, stats, tables
 from nbbias.calibration import news as trials, worlds
 from nbbias.calibration.trials import Design
 from nbbias.calibration.worlds import GROUPS, Corpora
-from nbbias.news import corpus, tone, topics, words
+from nbbias.news import corpus, scoring, tone, topics, words
 from nbbias.news.corpus import Read
+from tests.build import topic_estimates
 
 INFERENCE = stats.InferenceSettings(n_permutations=2, seed=3)
 REPEATS = 5
@@ -25,7 +26,7 @@ LEXICON = pd.DataFrame(
 
 def told(
     corpora: Corpora, answers: int, models: Sequence[str] = ("m", "m")
-) -> tuple[tuple[Read, tone.Scored], ...]:
+) -> tuple[tuple[Read, scoring.Scored], ...]:
     """The same corpora as the study reads them, each a source: pairs, and twins by people."""
     r, n, texts, _ = corpora.tone.shape
     number = np.arange(r * n * texts).reshape(r, n, texts)
@@ -68,7 +69,7 @@ def told(
         )
         scored = own.drop(columns=["start", "end"]).reset_index(drop=True)
         read = Read(pairs, pd.Series(dtype=str), grouped, some, LEXICON)
-        both.append((read, tone.Scored(scored, tone.measures(scored))))
+        both.append((read, scoring.Scored(scored, scoring.measures(scored))))
     return tuple(both)
 
 
@@ -169,7 +170,7 @@ def test_documents_are_those_of_the_study(world: str) -> None:
         trial = trial[trial["statistic"] == statistic].reset_index(drop=True)
         for number, corpus_shares in enumerate(shares):
             scores = scores_of(corpus_shares)
-            real = topics.estimates(scores, lexicon=lexicon, inference=INFERENCE).set_index(
+            real = topic_estimates(scores, lexicon=lexicon, inference=INFERENCE).set_index(
                 ["statistic", "group"]
             )
             group = "female" if biased else np.nan

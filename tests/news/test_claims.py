@@ -9,8 +9,9 @@ import pandas as pd
 import pytest
 
 from nbbias import stats, tables
-from nbbias.news import claims, corpus, models, robustness, sample, topics, words
-from tests.build import GENDER, row_of
+from nbbias.news import claims, corpus, measured, sample, shares, topics, words
+from nbbias.news.explore import lexicon
+from tests.build import GENDER, row_of, word_estimates
 
 CELL = {"source": "s", "model": "m", "prompt": "p", "bias": "b", "instrument": "list"}
 
@@ -50,7 +51,7 @@ def test_a_cell_is_made_of_articles_and_of_pairs_only_where_that_is_said() -> No
     pooling = claims.Pooling({"x_": "mean"}, lambda pooled: pooled)
     assert [len(own) for _, own in claims.cells(scores, pooling)] == [2]
     assert [len(own) for _, own in claims.cells(scores, None)] == [3]
-    (row,) = claims.on_common_articles(
+    (row,) = shares.on_common_articles(
         scores.assign(difference_a=scores["x_a"]),
         claims.Pooling({"diff": "mean"}, lambda p: p),
         ["a"],
@@ -81,30 +82,25 @@ def twice() -> corpus.Read:
     return corpus.annotate(corpus.pair(originals, both), lexicon=GENDER)
 
 
-def test_what_hangs_on_a_word_and_what_models_are_compared_by_are_the_estimates_own_units() -> None:
+def test_leaving_out_a_word_and_comparing_models_use_the_estimates_own_units() -> None:
     read = twice()
     scores = words.pair_scores(read)
-    found = words.estimates(
-        scores, lexicon=GENDER, inference=stats.InferenceSettings(n_permutations=1)
-    )
-    changes = robustness.without_each_term(scores, read)
-    units = models.units([scores], focus={"gender": "female"})
-    means = units.groupby("model")["difference"].mean()
-    for model in ("m", "n"):
-        row = row_of(found, "share_difference", model=model, group="female")
+    inference = stats.InferenceSettings(n_permutations=1)
+    found = word_estimates(scores, lexicon=GENDER, inference=inference)
+    changes = lexicon.without_each_term(scores, read)
+    compared = measured.compare_models({"word": scores}, focus={}, confidence=0.95)
+    she = read.matches[read.matches["term"] != "she"]
+    without = words.pair_scores(read._replace(matches=she))
+    expected = word_estimates(without, lexicon=GENDER, inference=inference)
+    key = {"statistic": "share_difference", "group": "female"}
+    chosen = changes[(changes["term"] == "she") & (changes["group"] == "female")]
+    for own in chosen.to_dict("records"):
+        row = row_of(found, model=own["model"], **key)
         assert row["n"] <= 72
-        chosen = (changes["term"] == "she") & (changes["group"] == "female")
-        (own,) = changes[chosen & (changes["model"] == model)].to_dict("records")
         assert own["estimate"] == pytest.approx(row["estimate"], abs=1e-9)
-        assert means[model] == pytest.approx(row["estimate"])
-        she = read.matches[read.matches["term"] != "she"]
-        without = words.pair_scores(read._replace(matches=she))
-        expected = words.estimates(
-            without, lexicon=GENDER, inference=stats.InferenceSettings(n_permutations=1)
-        )
-        assert own["without"] == pytest.approx(
-            row_of(expected, "share_difference", model=model, group="female")["estimate"]
-        )
+        again = row_of(expected, model=own["model"], **key)
+        assert own["without"] == pytest.approx(again["estimate"])
+    assert compared["articles"].max() <= 72 and set(compared["model"]) == {"m", "n"}
 
 
 def test_a_family_is_a_measure_and_statistic_over_all_biases_and_mirror_images_count_once() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pandas as pd
 import pytest
 from matplotlib.axes import Axes
@@ -32,10 +34,11 @@ def chance_of(table: pd.DataFrame) -> pd.DataFrame:
 
 
 TABLE = biases(gender=2, race=3)
+COMMON = "share_difference_common"
 
 
-def differences(table: pd.DataFrame, *, statistic: str = "share_difference") -> Figure:
-    return figures.share_differences(table, statistic=statistic).figure
+def differences(table: pd.DataFrame) -> Figure:
+    return figures.differences(table, "word").figure
 
 
 def distances(table: pd.DataFrame) -> Figure:
@@ -84,7 +87,7 @@ def assert_draws(ax: Axes, rows: pd.DataFrame, *, band: bool) -> None:
 def test_differences_of_three_groups_are_three_panels_of_their_rows() -> None:
     found = panels(differences(TABLE))
     for group in "abc":
-        rows = of(TABLE, "share_difference", "race", group)
+        rows = of(TABLE, COMMON, "race", group)
         # Both biases have a group of this name.
         assert_draws(found["race: a" if group == "a" else group], rows, band=False)
 
@@ -92,20 +95,14 @@ def test_differences_of_three_groups_are_three_panels_of_their_rows() -> None:
 def test_a_bias_of_two_groups_is_one_panel_since_the_other_is_its_mirror() -> None:
     found = panels(differences(TABLE))
     assert [title for title in found if title.startswith("gender")] == ["gender: a"]
-    rows = of(TABLE, "share_difference", "gender", "a")
+    rows = of(TABLE, COMMON, "gender", "a")
     assert_draws(found["gender: a"], rows, band=False)
-
-
-def test_differences_on_common_articles_are_drawn_when_asked_for() -> None:
-    name = "share_difference_common"
-    found = panels(differences(TABLE, statistic=name))
-    assert_draws(found["b"], of(TABLE, name, "race", "b"), band=False)
 
 
 def test_a_difference_that_was_not_measured_is_written_not_drawn() -> None:
     table = estimated(scored([[0, 0], [2, 1], [1, 3]], [[1, 1]] * 3, model=list("xyy")), 2)
     (ax,) = panels(differences(table)).values()
-    (row,) = of(table, "share_difference", "b", "a").query("model == 'y'").to_dict("records")
+    (row,) = of(table, COMMON, "b", "a").query("model == 'y'").to_dict("records")
     assert markers(ax) == [(row["estimate"], 0)]
     assert [note.get_text() for note in ax.texts] == ["not measured"]
     assert labels(ax) == ["x", "y"]
@@ -131,13 +128,11 @@ def test_distances_stand_beside_the_leading_reference_one_panel_a_bias() -> None
     assert permuted.rows["panel"].tolist() == ["gender", "gender", "race", "race"]
 
 
-def test_rows_are_named_by_what_tells_them_apart() -> None:
+def test_rows_are_named_by_what_varies() -> None:
     columns = {"model": ["x", "x", "y", "y"], "prompt": ["p", "q", "p", "q"]}
     table = estimated(scored([[2, 1]] * 4, [[1, 1]] * 4, **columns), 2)
     named = [f"{model} ({prompt} prompt)" for model in "xy" for prompt in "pq"]
     assert labels(panels(distances(table))["b"]) == named
-    one = estimated(scored([[2, 1]] * 4, [[1, 1]] * 4), 2)
-    assert labels(panels(distances(one))["b"]) == ["m"]
 
 
 def test_mathematics_in_a_models_name_is_text() -> None:
@@ -148,39 +143,24 @@ def test_mathematics_in_a_models_name_is_text() -> None:
 
 # --- many, and none ---------------------------------------------------------------------------
 
-MANY = biases(gender=2, race=3, religion=5, age=2, nation=5)
-DRAW = {"differences": differences, "distances": distances}
 SILENT = scored([[0, 0]] * 2 + [[2, 1], [1, 3]], [[1, 1]] * 4, model=list("xxyy"))
 
 
-@pytest.mark.parametrize(("name", "panels"), [("differences", 15), ("distances", 5)])
+@pytest.mark.parametrize("draw", [differences, distances])
 def test_many_biases_are_drawn_panel_by_panel_and_what_is_missing_is_said(
-    name: str, panels: int
+    draw: Callable[[pd.DataFrame], Figure],
 ) -> None:
     # A panel for either bias of two groups, three and five for the others.
-    figure = DRAW[name](MANY)
-    assert [len(markers(ax)) for ax in figure.axes if ax.axison] == [2] * panels
+    figure = draw(biases(gender=2, race=3, religion=5, age=2, nation=5))
+    count = 15 if draw is differences else 5
+    assert [len(markers(ax)) for ax in figure.axes if ax.axison] == [2] * count
     assert rendered(figure)
-    for ax in DRAW[name](estimated(SILENT, 2)).axes:
-        assert names(ax) == ["x", "y"]
-        assert "not measured" in [note.get_text() for note in ax.texts]
-    for ax in DRAW[name](estimated(SILENT[SILENT["model"] == "x"], 2)).axes:
+    for ax in draw(estimated(SILENT[SILENT["model"] == "x"], 2)).axes:
         assert markers(ax) == []
         assert [note.get_text() for note in ax.texts] == ["not measured"]
 
 
-def test_mirrored_rows_are_left_out_and_common_articles_are_the_default() -> None:
-    rows = figures.share_differences(TABLE).rows
-    assert set(rows["statistic"]) == {"share_difference_common"}
-    assert rows.groupby(["bias", "group"]).size().to_dict() == {
-        ("gender", "a"): 2,
-        ("race", "a"): 2,
-        ("race", "b"): 2,
-        ("race", "c"): 2,
-    }
-
-
-# --- beside the printed values ----------------------------------------------------------------
+# --- the published values -------------------------------------------------------------------
 
 
 def ours(measure: str, instrument: str = "an instrument") -> pd.DataFrame:
@@ -195,24 +175,24 @@ def ours(measure: str, instrument: str = "an instrument") -> pd.DataFrame:
     return tables.estimates(rows, study="news_bias", confidence=0.95)
 
 
-def test_ours_stand_beside_the_printed_values_of_the_same_statistic_and_group() -> None:
+def test_ours_are_compared_with_the_published_values_of_the_same_statistic_and_group() -> None:
     focus = {"gender": "female", "race": "Black"}
-    table = news_tables.printed(ours("word"), focus=focus).rows
+    table = news_tables.published(ours("word"), focus=focus)
     paper = tables.read_published("fang2024")
     paper = paper[(paper["prompt"] == "neutral") & (paper["measure"] == "word")]
     for row in table.to_dict("records"):
         same = paper[(paper["bias"] == row["bias"]) & (paper["statistic"] == row["statistic"])]
         same = same[same["group"].fillna("") == row["group"]]["value"]
         assert (row["ours, min"], row["ours, max"]) == (0.2, 0.3)
-        assert (row["printed, min"], row["printed, max"]) == (same.min(), same.max())
+        assert (row["published, min"], row["published, max"]) == (same.min(), same.max())
     shown = set(zip(table["bias"], table["statistic"], table["group"], strict=True))
     assert {("gender", "bias", ""), ("gender", "prejudice_share", "female")} <= shown
-    assert {("race", "share_difference", "White"), ("race", "share_difference", "Black")} <= shown
+    assert {("race", "share_difference", group) for group in ("White", "Black")} <= shown
     assert ("gender", "prejudice_share", "male") not in shown
 
 
-def test_a_fallback_of_toxicity_never_stands_beside_printed_values() -> None:
+def test_a_fallback_of_toxicity_is_not_compared_with_published_values() -> None:
     focus = {"gender": "female", "race": "Black"}
     fallback = ours("toxicity", "profanity (fallback, not Detoxify)")
-    assert news_tables.printed(fallback, focus=focus).rows.empty
-    assert len(news_tables.printed(ours("toxicity", "Detoxify 0.5.4 original"), focus=focus).rows)
+    assert news_tables.published(fallback, focus=focus).empty
+    assert len(news_tables.published(ours("toxicity", "Detoxify 0.5.4 original"), focus=focus))

@@ -11,7 +11,7 @@ import scipy.stats
 from hypothesis import given, settings, strategies as st
 
 from nbbias import stats
-from nbbias.news import corpus, prejudice, replicates, sample, tone, words
+from nbbias.news import corpus, prejudice, replicates, sample, scoring, tone, words
 from nbbias.news.replicates import ANSWERS, BOTH, KINDS, ORIGINALS, Article
 from tests.build import GENDER, row_of, study_of
 
@@ -134,8 +134,8 @@ def test_permuted_tone_is_the_mean_of_every_split_whatever_the_group() -> None:
         return max(means, default=np.nan)
 
     exact = every_split(h, o, largest)
-    measured = tone.measures(pd.DataFrame(columns=["sentiment_textblob"]))
-    scored = tone.Scored(pd.DataFrame(), measured)
+    measured = scoring.measures(pd.DataFrame(columns=["sentiment_textblob"]))
+    scored = scoring.Scored(pd.DataFrame(), measured)
     distance = tone.distance(None, [scored])
     drawn = replicates.permute([Article([h], [o])], distance, SETTINGS)
     assert np.nanmean(drawn) == pytest.approx(np.nanmean(exact), abs=0.01)
@@ -224,7 +224,7 @@ def test_writers_without_a_difference_are_not_called_beyond_chance(human: bool, 
     twins = corpus.annotate(corpus.twins(originals), lexicon=GENDER)
     inference = stats.InferenceSettings(n_permutations=100)
     by_words = words.level(study.read, inference=inference, twins=twins if human else None)
-    scored = tone.score(twins, scorers=["textblob"], toxicity_scorer="offline", audited=False)
+    scored = scoring.score(twins, scorers=["textblob"], toxicity_scorer="offline", audited=False)
     by_tone = tone.level(
         study.read, study.scored, inference=inference, twins=(twins, scored) if human else None
     )
@@ -255,4 +255,4 @@ def test_twins_are_the_further_texts_of_a_story_and_none_where_nothing_numbers_t
     assert len(corpus.twins(table)) == 0
     found = corpus.twins(table.assign(sample=[1, 2, 1]))
     assert found[["original_text", "generated_text"]].to_numpy().tolist() == [["a", "b"]]
-    assert corpus.health(table)["texts"].sum() == 1  # without numbers it is a fault
+    assert corpus.health(table, table[:0])["texts"].sum() == 1  # without numbers it is a fault

@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from nbbias import reading, tables as tables_of
-from nbbias.news import claims, fits, replicates, sample, sentences, tables
-from nbbias.news.claims import Level
+from nbbias.news import claims, fits, sample, sentences, tables
 from nbbias.params import Texts
 from tests.conftest import Golden
 from tests.news.test_words import FOUND, SOME, estimated, scored
@@ -29,19 +28,16 @@ def at(table: pd.DataFrame, confidence: float) -> pd.DataFrame:
 
 
 def differences(table: pd.DataFrame, confidence: float = 0.95) -> list[str]:
-    told = sentences.differences(at(table, confidence), statistic="share_difference")
-    return [plain(one) for one in told]
+    return [plain(one) for one in sentences.differences(at(table, confidence), "word")]
 
 
-def distances(table: pd.DataFrame, *more: pd.DataFrame, confidence: float = 0.95) -> list[str]:
-    permuted = {"null": 0.2, "null_low": 0.1, "null_high": 0.3, "test": replicates.PERMUTED}
-    known = table[table["estimate"].notna()].assign(**permuted)
-    chance = at(pd.concat([claims.reference(known, "permutation"), *more]), confidence)
-    return [plain(one) for one in sentences.distances(table, chance)]
+def distances(table: pd.DataFrame) -> list[str]:
+    heading, details = sentences.distances(table)
+    return [heading, *map(plain, details)]
 
 
 def family(bias: str) -> pd.DataFrame:
-    own = TABLE[(TABLE["statistic"] == "share_difference") & (TABLE["bias"] == bias)]
+    own = TABLE[(TABLE["statistic"] == "share_difference_common") & (TABLE["bias"] == bias)]
     return own[own["group"] == "a"] if bias == "gender" else own
 
 
@@ -73,20 +69,6 @@ def test_what_is_shown_is_told_with_interval_n_and_p_and_nothing_else_is(
     assert told.count("than in the human articles") == len(sides)
     left = len(rows) - significant.sum()
     assert ("No significant difference" in told) == bool(left)
-
-
-def replicated(rows: pd.DataFrame) -> pd.DataFrame:
-    levels = claims.reference(rows.assign(null=0.1, null_low=0.0, null_high=0.3), "replicate")
-    return levels.assign(test="one model asked twice, 12 articles")
-
-
-def counted(scores: pd.DataFrame) -> list[str]:
-    pairs = scores.drop_duplicates("pair_id")
-    return [plain(one) for one in sentences.counted([level_of(scores)], pairs)]
-
-
-def level_of(scores: pd.DataFrame) -> Level:
-    return Level(scores, claims.losses(scores), TABLE, TABLE)
 
 
 def row_of(model: str, estimate: float, p: float, **more: object) -> dict[str, object]:
@@ -146,17 +128,16 @@ def test_what_a_page_says_of_differences(golden: Golden) -> None:
     says = {
         "shares": differences(TABLE),
         "shares at 60%": differences(TABLE, 0.6),
-        "common articles": sentences.differences(shown),
+        "significant": sentences.differences(shown, "word"),
         "no group words": differences(estimated(silent, 2)),
         "an empty cell": differences(estimated(empty, 3)),
         "one pair": differences(estimated(scored(pair, pair), 2)),
         "copies": differences(estimated(scored(copies, copies), 2)),
-        "markup": sentences.differences(shown.replace(hostile).assign(bias="<b>")),
-        "tone": sentences.tone(rows_of(*shifts)),
+        "markup": sentences.differences(shown.replace(hostile).assign(bias="<b>"), "word"),
+        "tone": sentences.differences(rows_of(*shifts), "sentiment"),
         "nothing": [*differences(FOUND[3][:0]), *distances(FOUND[3][:0])],
     }
     golden("news_differences", says)
-    assert says["common articles"] != sentences.differences(shown, statistic="share_difference")
     assert "<" not in says["markup"][0].replace(r"\<", "")
 
 
@@ -166,20 +147,14 @@ def test_what_a_page_says_of_distances(golden: Golden) -> None:
     wide = own.assign(ci_low=0.1, ci_high=0.9, p_adjusted=[0.2, None])
     few = "not stable over fits: measured in 2 of 5"
     unstable = wide.assign(ci_low=[0.1, float("nan")], reason=[None, few])
-    untold, first = wide.assign(p_adjusted=float("nan")), wide.head(1)
-    silent = estimated(scored([[0, 0], [2, 1]], [[1, 1]] * 2, model=["x", "y"]), 2)
     says = {
-        "one beyond its floor": distances(tested, replicated(tested)),
-        "none beyond": distances(tested.assign(p_adjusted=0.2), replicated(tested)),
-        "one without a test": distances(wide, replicated(wide)),
-        "one not stable": distances(unstable, replicated(unstable.head(1))),
-        "one without a floor": distances(untold, replicated(first)),
-        "one without a distance": distances(silent),
-        "no distance": distances(estimated(scored([[0, 0]], [[1, 1]]), 2)),
+        "one above its baseline": distances(tested),
+        "none above": distances(tested.assign(p_adjusted=0.2)),
+        "one without a test": distances(wide),
+        "one not stable": distances(unstable),
+        "none tested": distances(wide.assign(p_adjusted=float("nan"))),
     }
     golden("news_distances", says)
-    low, high = own["estimate"].min(), own["estimate"].max()
-    assert f"Mean distances are {low:.3f} to {high:.3f}" in says["one beyond its floor"][0]
 
 
 def test_what_a_page_leads_with(golden: Golden) -> None:
@@ -209,7 +184,6 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
 def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     covered = pd.DataFrame({"covered": ["yes"] * 17 + ["no"] * 3})
     simulated = FOUND[2].assign(source=sample.SOURCE)
-    both = pd.concat([SOME[2], SOME[3].assign(bias="c")], ignore_index=True)
     few = row_of("a", 0.02, 0.9, n=12, df=11.0, ci_low=-0.23, ci_high=0.27)
     untested = rows_of(row_of("a", 0.02, 0.9) | {"p_adjusted": None, "reason": "few"})
     race = {"bias": "race", "group": "White"}
@@ -220,14 +194,10 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     compared = compared.assign(model=["a", "b", "c"], estimate=[0, -0.2, 0.01], n=72, reason=None)
     compared = compared.assign(ci_low=[None, -0.3, -0.1], ci_high=[None, -0.1, 0.1])
     compared = compared.assign(p_value=[None, 0.001, 0.9], p_adjusted=[None, 0.002, 0.9])
-    units = pd.DataFrame({"measure": ["word"], "bias": ["gender"], "group": ["female"]})
     says = {
         "planted, at 90%": sentences.planted(covered, at(FOUND[2], 0.9)),
         "not simulated": sentences.planted(pd.DataFrame(), FOUND[2]),
         "nothing planted": sentences.planted(pd.DataFrame(), simulated),
-        "counted pairs": counted(both),
-        "none counts": counted(scored([[0, 0]] * 2, [[0, 0]] * 2)),
-        "no pairs": counted(SOME[3].head(0)),
         "few articles": sentences.more(rows_of(few)),
         "untested": [sentences.result(untested, "word")],
         "headings": [
@@ -235,34 +205,15 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
             sentences.result(rows_of(result[1]), "word"),
         ],
         "what came back": sentences.came_back(planted.assign(planted=[-0.1, -0.2, 0.0])),
-        "models": sentences.models(compared, units, confidence=0.95),
-        "one model": [
-            *sentences.models(compared.head(1), units, confidence=0.95),
-            sentences.models_result(compared.head(1), confidence=0.95),
-        ],
+        "models": [sentences.models(compared), sentences.models(compared.head(1))],
     }
     golden("news_rest", says)
-    first, second = (SOME[n]["score"].notna().sum() for n in (2, 3))
-    (told,) = says["counted pairs"]
-    assert f"count {first} for b ({first / 60:.0%}) and {second} for c ({second / 60:.0%})." in told
-    silent = (both["reason"] == "no group words in the answer").sum()
-    assert silent > 0
     # A standard error of 0.1136 at 12 articles; four times as many halve it, and fewer do, as the
     # quantiles of t come nearer to the normal's.
     n = int(re.findall(r"half of that needs about (\d+)", says["few articles"][0])[0])
     assert 38 <= n <= 48
-    assert not sentences.tells(untested, "word")
-    assert sentences.tells(rows_of(row_of("a", 0, 1.0)), "word")
-
-
-# --- what is counted --------------------------------------------------------------------------
-
-
-def test_steps_that_do_not_add_up_are_refused() -> None:
-    losses = claims.losses(SOME[3])
-    losses.loc[0, "counted"] += 1
-    with pytest.raises(ValueError, match="add up to 61, not 60"):
-        sentences.counted([level_of(SOME[3])._replace(losses=losses)], SOME[3])
+    assert not sentences.is_tested(untested, "word")
+    assert sentences.is_tested(rows_of(row_of("a", 0, 1.0)), "word")
 
 
 def test_topics_of_few_texts_are_no_finding() -> None:
@@ -276,7 +227,7 @@ def test_topics_of_few_texts_are_no_finding() -> None:
 
 @pytest.mark.parametrize("name", ["common", "all pairs", "distance", "prejudice"])
 def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(name: str) -> None:
-    table = tables.of(TABLE, name)
+    table = tables.estimates(TABLE, name)
     statistics = {
         "common": ["share_difference_common"],
         "all pairs": ["share_difference"],
@@ -291,11 +242,11 @@ def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(na
     assert table.title and table.note
 
 
-def test_what_was_lost_at_all_levels_adds_up_to_the_pairs() -> None:
+def test_exclusions_at_all_levels_add_up_to_the_pairs() -> None:
     both = pd.concat([SOME[2], SOME[3].assign(bias="c")], ignore_index=True)
-    rows = tables.lost([level_of(both)]).rows
+    rows = tables.losses(claims.losses(both).assign(measure="word"))
     assert rows["bias"].tolist() == ["b", "c"]
-    assert (rows["counted"] + rows["lost"]).tolist() == rows["pairs"].tolist() == [60, 60]
+    assert (rows["counted"] + rows["excluded"]).tolist() == rows["pairs"].tolist() == [60, 60]
     for row, scores in zip(rows.to_dict("records"), (SOME[2], SOME[3]), strict=True):
         for reason, n in scores["reason"].value_counts().items():
             assert f"{reason} ({n})" in row["why"]

@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 
 from nbbias import stats
-from nbbias.news import corpus, tone as news_tone
+from nbbias.news import corpus, scoring, tone as news_tone
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL
 from nbbias.text import lexicons, sentiment
@@ -277,7 +277,7 @@ def replicated(answers: list[str], originals: list[str], twins: list[str]) -> Le
     sides = []
     for pairs in (corpus.pair(written, made), corpus.twins(written)):
         read = corpus.annotate(pairs, lexicon=GENDER)
-        scored = news_tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+        scored = scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
         sides.append((read, scored))
     (read, scored), twins_of = sides
     return news_tone.level(

@@ -16,7 +16,7 @@ from profanity_check import predict_prob
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias.news import corpus, tone
+from nbbias.news import corpus, scoring, tone
 from nbbias.news.corpus import Read
 from nbbias.text import annotate, lexicons, sentiment, toxicity
 
@@ -61,9 +61,9 @@ def groups_of(one: str, lexicon: pd.DataFrame = GENDER, bias: str = "gender") ->
 
 def scored_in(
     *texts: str, lexicon: pd.DataFrame = GENDER, scorers: Sequence[str] = ("textblob",)
-) -> tone.Scored:
+) -> scoring.Scored:
     read = annotated(*texts, lexicon=lexicon)
-    return tone.score(read, scorers=scorers, toxicity_scorer="offline")
+    return scoring.score(read, scorers=scorers, toxicity_scorer="offline")
 
 
 def scored_of(
@@ -191,7 +191,7 @@ def measured_pairs(
 ) -> pd.DataFrame:
     pairs = paired(originals, answers)
     read = corpus.annotate(pairs, lexicon=lexicon)
-    scored = tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+    scored = scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
     return tone.pair_scores(read, scored, groups_counted=groups_counted)
 
 
@@ -326,7 +326,7 @@ def test_a_pair_without_the_groups_says_so_and_lost_pairs_keep_their_reason(
 
 def test_agreement_is_spearmans_rho_of_every_two_instruments() -> None:
     scored = scored_in(*TONED, "He was fine.", scorers=("textblob", "vader"))
-    table = tone.agreement(scored, scorers=["textblob", "vader", "textblob"], confidence=0.95)
+    table = scoring.agreement(scored, scorers=["textblob", "vader", "textblob"], confidence=0.95)
     texts = corpus.said(annotated(*TONED, "He was fine."))
     blob = [TextBlob(said).polarity for said in texts]
     vader = SentimentIntensityAnalyzer()

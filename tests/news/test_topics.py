@@ -16,7 +16,7 @@ from nbbias import stats
 from nbbias.news import claims, corpus as news, fits, replicates, topics
 from nbbias.news.fits import Fitted, Fitting
 from nbbias.text import annotate, lexicons
-from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of, small_study
+from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of, small_study, topic_estimates
 
 NOTHING = pd.DataFrame()
 
@@ -65,7 +65,7 @@ def estimated(
     scores: pd.DataFrame, *, lexicon: pd.DataFrame, confidence: float = 0.95, **settings: Any
 ) -> pd.DataFrame:
     inference = stats.InferenceSettings(confidence)
-    return topics.estimates(scores, lexicon=lexicon, inference=inference, **settings)
+    return topic_estimates(scores, lexicon=lexicon, inference=inference, **settings)
 
 
 # --- the matrix and its residuals -------------------------------------------------------------

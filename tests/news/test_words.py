@@ -18,7 +18,16 @@ from statsmodels.stats.proportion import proportion_confint
 from nbbias import stats
 from nbbias.news import claims, corpus, words
 from nbbias.text import lexicons
-from tests.build import GROUPS, Counts, lexicon_of, matches_of, pairs_of, read_of, row_of
+from tests.build import (
+    GROUPS,
+    Counts,
+    lexicon_of,
+    matches_of,
+    pairs_of,
+    read_of,
+    row_of,
+    word_estimates,
+)
 
 CELL = ["source", "model", "prompt"]
 
@@ -34,7 +43,7 @@ def scored(h: Counts, o: Counts, **columns: Any) -> pd.DataFrame:
 def estimated(scores: pd.DataFrame, groups: int, **settings: Any) -> pd.DataFrame:
     least = settings.pop("min_pairs", 1)
     inference = stats.InferenceSettings(**({"n_permutations": 50, "seed": 3} | settings))
-    return words.estimates(scores, lexicon=lexicon_of(groups), inference=inference, min_pairs=least)
+    return word_estimates(scores, lexicon=lexicon_of(groups), inference=inference, min_pairs=least)
 
 
 def differences(scores: pd.DataFrame, groups: int) -> np.ndarray:
@@ -382,7 +391,7 @@ def test_llmfake_has_its_known_distances_and_losses(data_folder: Path) -> None:
     pairs = corpus.pair(originals, generations)
     lexicon = lexicons.load("gender")
     scores = words.pair_scores(corpus.annotate(pairs, lexicon=lexicon))
-    table = words.estimates(
+    table = word_estimates(
         scores, lexicon=lexicon, inference=stats.InferenceSettings(n_permutations=100)
     )
     for prompt, n, distance in (("open_ended", 221, 0.166), ("rewrite", 248, 0.078)):

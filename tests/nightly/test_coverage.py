@@ -16,7 +16,7 @@ from nbbias import stats, tables
 from nbbias.llmbi import neutral, scoring
 from nbbias.news import corpus, sample, topics, words
 from nbbias.text import lexicons
-from tests.build import GENDER, lexicon_of
+from tests.build import GENDER, lexicon_of, word_estimates
 from tests.llmbi.test_estimates import estimated, only
 from tests.news.test_topics import rejections
 from tests.stats.test_models import clustered
@@ -54,7 +54,7 @@ def test_intervals_hold_what_was_planted_as_often_as_they_say() -> None:
     # Both at once: a sentence about a person and one with a descriptor are drawn apart.
     planted = {"female": -0.15, "White": 0.2}
     read = corpus.annotate(many(200, {"m": planted}), lexicon=lexicon)
-    table = words.estimates(words.pair_scores(read), lexicon=lexicon, inference=ONE)
+    table = word_estimates(words.pair_scores(read), lexicon=lexicon, inference=ONE)
     for group, shift in planted.items():
         rows = table[(table["statistic"] == "share_difference") & (table["group"] == group)]
         assert len(rows) == 200

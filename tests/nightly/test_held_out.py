@@ -83,7 +83,7 @@ def test_writers_without_a_difference_stay_within_the_floor_and_signed_intervals
 
 def test_five_answers_to_an_article_are_one_article_of_tone() -> None:
     corpora = read(100, 30, 5, seed=6)
-    scored = news.tone.score(corpora, scorers=["textblob"], toxicity_scorer="offline")
+    scored = news.scoring.score(corpora, scorers=["textblob"], toxicity_scorer="offline")
     found = news.tone.level(
         corpora, scored, inference=stats.InferenceSettings(n_permutations=100)
     ).estimates

@@ -42,10 +42,10 @@ def tells(counts: np.ndarray) -> bool:
     table = pd.concat(parts, ignore_index=True)
     table["lost"] = pd.Series(pd.NA, table.index, dtype="str")
     scores = news.words.measure(table, GROUPS)
-    rows = news.claims.on_common_articles(
+    rows = news.shares.on_common_articles(
         scores, news.words.pooling(GROUPS), GROUPS, confidence=0.95, min_pairs=10
     )
-    table = tables.estimates(
+    (table, _) = tables.estimates_and_units(
         rows, study="news_bias", measure="word", bias="gender", confidence=0.95
     )
     found = claims.declared(table, [CLAIM], confidence=0.95)

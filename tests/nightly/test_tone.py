@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from nbbias import stats
-from nbbias.news import tone
+from nbbias.news import scoring, tone
 from nbbias.news.corpus import NEUTRAL, Read
 from tests.news.test_tone import of
 
@@ -74,7 +74,7 @@ def simulated(
     )
     read = Read(pairs, pd.Series(dtype=str), pd.concat(parts), pd.DataFrame(), LEXICON)
     scored = keys.assign(sentiment_textblob=scores.ravel())
-    scored = tone.Scored(scored, tone.measures(scored))
+    scored = scoring.Scored(scored, scoring.measures(scored))
     return tone.level(read, scored, inference=stats.InferenceSettings(n_permutations=20)).estimates
 
 

@@ -108,11 +108,12 @@ def test_the_levels_of_news_are_means_over_articles(tmp_path: Path, repeats: int
     pairs = news.pair(originals, generations)
     read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
     words = news.words.level(read, inference=INFERENCE, min_pairs=10)
-    scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+    scored = news.scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
     tone = news.tone.level(read, scored, inference=INFERENCE)
     found, _ = news.claims.together([words, tone])
-    run = saved(tmp_path, scores=words.scores, scores_sentence=tone.scores, estimates=found)
-    both = means_are_the_estimates(run, "news_bias", {"min_pairs": 10})
+    units = pd.concat([words.units, tone.units])
+    run = saved(tmp_path, units=units, estimates=found)
+    both = means_are_the_estimates(run, "news_bias", {})
     means = both[both["statistic"].isin(MEANS["news_bias"]) & both["estimate"].notna()]
     assert means["mean"].notna().all()
 

@@ -81,7 +81,7 @@ def compare(
         - ``share_difference_change`` (words, documents) or ``mean_difference_change`` (tone): the
           effect of the prompt, on all articles with a difference under both; paired t. The original
           cancels out. Below 0: less of the group, or colder. ``mean_difference_change_instrument``:
-          what the instrument alone adds to the latter by whom the sentences name (`news.audit`);
+          what the instrument alone adds to the latter by whom the sentences name (`news.scoring`);
           ``mean_difference_change_corrected``: the rest.
         - ``prejudice_share_if_none``, ``prejudice_share_if_all``: what the biased prompt's share
           would be had none, or all, of the refused articles been prejudiced; counted are refused

@@ -76,7 +76,8 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for (measure, bias), part in table.groupby(["measure", "bias"], sort=False):
-        part = part[part["instrument"].isna() | part["instrument"].isin(part["instrument"].head(1))]
+        if part.get("instrument", pd.Series(dtype=object)).notna().any():  # each counts the pairs
+            part = part[part["instrument"] == part["instrument"].iloc[0]]
         totals = part.select_dtypes("number").sum().astype(int)
         reasons = totals.drop(["pairs", "counted"])
         why = "; ".join(f"{reason} ({n:,})" for reason, n in reasons.items() if n)

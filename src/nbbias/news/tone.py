@@ -23,7 +23,7 @@ from nbbias import stats, tables
 from nbbias.news import claims, prejudice, replicates
 from nbbias.news.claims import Level, Row
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, SIDES, Read
-from nbbias.news.scoring import MASKED, Scored, score as score
+from nbbias.news.scoring import MASKED, Scored
 from nbbias.tables import SCORES, Estimated, check
 from nbbias.text import lexicons
 
@@ -82,7 +82,7 @@ def level(
     >>> from nbbias import news, stats, text
     >>> pairs = news.pair(*news.sample.corpus({"colder": {"tone_female": -0.4}}, seed=1))
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
-    >>> scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+    >>> scored = news.scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
     >>> tone = news.tone.level(read, scored, inference=stats.InferenceSettings(n_permutations=100))
     >>> of = tone.estimates.set_index(["measure", "statistic", "group"])["estimate"]
     >>> bool(of["sentiment", "mean_difference", "female"] < -0.1)

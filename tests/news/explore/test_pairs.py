@@ -9,10 +9,10 @@ import pandas as pd
 import pytest
 
 from nbbias import stats
-from nbbias.news import corpus, fits, sample, tone, topics, words
+from nbbias.news import corpus, fits, sample, scoring, tone, topics
 from nbbias.news.explore import pairs
 from nbbias.text import annotate, lexicons
-from tests.build import study_of
+from tests.build import study_of, topic_estimates, word_estimates
 
 CELL = ["source", "model", "prompt"]
 INFERENCE = stats.InferenceSettings(n_permutations=100)
@@ -40,11 +40,11 @@ def adds_up(table: pd.DataFrame, estimates: pd.DataFrame, statistic: str) -> Non
 
 def test_words_and_tone_add_up_with_repeated_answers_pooled(study: dict[str, Any]) -> None:
     read = study["read"]
-    estimates = words.estimates(study["scores"], lexicon=read.lexicon, inference=INFERENCE)
+    estimates = word_estimates(study["scores"], lexicon=read.lexicon, inference=INFERENCE)
     adds_up(pairs.contributions(study["scores"], group="female"), estimates, "share_difference")
-    scored = tone.score(read, scorers=["textblob", "vader"], toxicity_scorer="offline")
+    scored = scoring.score(read, scorers=["textblob", "vader"], toxicity_scorer="offline")
     scores = tone.pair_scores(read, scored)
-    estimates = tone.estimates(scores, read, scored, inference=INFERENCE)
+    estimates = tone.estimates(scores, read, scored, inference=INFERENCE).estimates
     claims = pairs.list_claims([scores])
     assert set(claims["instrument"]) == set(scored.measured["instrument"])
     for claim in claims[claims["group"] == "female"].to_dict("records"):
@@ -56,7 +56,7 @@ def test_topics_add_up_over_fits(study: dict[str, Any]) -> None:
     read = study["read"]
     how = fits.Fitting(4, [1, 2], threshold=0.5)
     scores = topics.pair_scores(read, fits.fit(read, annotate.lemmatize(read.texts), how))
-    estimates = topics.estimates(scores, lexicon=read.lexicon, inference=INFERENCE)
+    estimates = topic_estimates(scores, lexicon=read.lexicon, inference=INFERENCE)
     adds_up(pairs.contributions(scores, group="female"), estimates, "share_difference")
 
 
@@ -85,8 +85,8 @@ def test_a_sentence_carries_the_score_of_the_claims_own_instrument(study: dict[s
     distinct = study["read"].sentences.drop_duplicates(keys)[keys]
     values = {"sentiment_textblob": 0.1, "sentiment_vader": 0.2, "toxicity": 0.4}
     scored = distinct.assign(**values)
-    measured = tone.measures(scored, toxicity_scorer="offline")
-    seen = pairs.Corpus([], study["read"], tone.Scored(scored, measured))
+    measured = scoring.measures(scored, toxicity_scorer="offline")
+    seen = pairs.Corpus([], study["read"], scoring.Scored(scored, measured))
     labels = measured.set_index("column")["instrument"]
     text = [study["read"].texts.index[0]]
     for column, measure in (

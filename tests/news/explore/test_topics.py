@@ -35,22 +35,6 @@ def test_shares_are_means_over_each_text_once(study: dict) -> None:
     assert table["sentences"].is_monotonic_decreasing and (table["sentences"] > 0).all()
 
 
-def test_examples_are_sentences_of_the_topic_and_its_group(study: dict) -> None:
-    fit, read = study["fitted"].fits[0], study["read"]
-    held = fits.of_originals(fit).set_index(["bias", "topic"])["group"].dropna()
-    seen = 0
-    for topic in range(K):
-        drawn = topics.examples(read, fit, topic, seed=1, each=3)
-        assert not drawn.duplicated(["bias", "text_id"]).any()
-        for row in drawn.itertuples():
-            assert fit.topic[row.text_id, row.sentence_id] == topic
-            group = held.get((row.bias, topic))
-            assert row.group == group if group not in (None, "neutral") else row.group != "neutral"
-        seen += len(drawn)
-        assert topics.examples(read, fit, topic, seed=1, each=3).equals(drawn)
-    assert seen > K
-
-
 def test_ldavis_is_whole_without_stop_words_and_asks_no_network(study: dict) -> None:
     fit = study["fitted"].fits[0]
     page = topics.ldavis(fit, study["tokens"])

@@ -1,4 +1,4 @@
-"""What the instruments add by themselves, told apart from what texts say."""
+"""Scorer bias of tone by counterfactual substitution: raw = corrected + scorer bias."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from nbbias import biased_prompts, news, stats, tables, text
-from nbbias.news.audit import By
 from nbbias.news.corpus import NEUTRAL, SENTENCE, said
+from nbbias.news.scoring import Scorers
 
-BY = By(["textblob", "vader"], "offline")
+BY = Scorers(["textblob", "vader"], "offline")
 
 
 def corpus(original: str, answer: str, *, articles: int = 8, prompt: str = "p") -> pd.DataFrame:
@@ -27,7 +27,7 @@ def corpus(original: str, answer: str, *, articles: int = 8, prompt: str = "p") 
 
 def level(pairs: pd.DataFrame) -> news.Level:
     read = news.annotate(pairs, lexicon=text.lexicons.expand(text.lexicons.load("race")))
-    scored = news.tone.score(read, scorers=["textblob"], toxicity_scorer="offline")
+    scored = news.scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
     return news.tone.level(read, scored, inference=stats.InferenceSettings(n_permutations=100))
 
 
@@ -37,7 +37,7 @@ def value(found: news.Level, statistic: str, group: str) -> pd.Series:
     return rows[first & (rows["statistic"] == statistic) & (rows["group"] == group)].iloc[0]
 
 
-def test_a_tone_of_the_instrument_alone_is_told_and_taken_away() -> None:
+def test_scorer_bias_is_estimated_and_subtracted() -> None:
     """Answers say "black nurse" where the originals have a listed name: nobody is any colder."""
     pairs = corpus("Toni Morrison spoke.", "The black nurse spoke.")
     found = level(pairs)
@@ -52,11 +52,11 @@ def test_a_tone_of_the_instrument_alone_is_told_and_taken_away() -> None:
     assert raw["n"] == corrected["n"] == alone["n"] == 8
 
 
-def test_raw_is_corrected_plus_instrument_in_every_row() -> None:
+def test_raw_is_corrected_plus_scorer_bias_in_every_row() -> None:
     pairs = news.pair(*news.sample.corpus({"even": {}, "colder": {"tone_female": -0.4}}, seed=1))
     lexicon = news.lexicon(["gender", "race"], paths={}, names_path="sample")
     read = news.annotate(pairs, lexicon=lexicon)
-    scored = news.tone.score(read, scorers=BY.scorers, toxicity_scorer="offline")
+    scored = news.scoring.score(read, scorers=BY.sentiment, toxicity_scorer="offline")
     found = news.tone.level(
         read, scored, inference=stats.InferenceSettings(n_permutations=100)
     ).estimates
@@ -84,7 +84,7 @@ def test_swap_effects_of_a_studys_sentences_by_hand() -> None:
     pairs = corpus("She met a poor man. A white nurse came.", "He left. A black nurse came.")
     lexicon = news.lexicon(["gender", "race"], paths={}, names_path="sample")
     read = news.annotate(pairs, lexicon=lexicon)
-    found = news.audit.swap_effects(read, BY).set_index([*SENTENCE, "bias"])
+    found = news.scoring.swap_effects(read, BY).set_index([*SENTENCE, "bias"])
     words, about = said(read), read.sentences[read.sentences["group"] != NEUTRAL]
     assert len(found) == len(about)
     for row in about.drop_duplicates(["bias", "group"]).itertuples():
@@ -103,7 +103,7 @@ def test_swap_effects_of_a_studys_sentences_by_hand() -> None:
         assert effect == pytest.approx(own - scores.mean())
 
 
-def test_the_effect_of_a_prompt_is_parted_too() -> None:
+def test_the_effect_of_a_prompt_is_decomposed_too() -> None:
     pairs = pd.concat(
         [
             corpus("A black nurse spoke.", "Toni Morrison spoke.", prompt="neutral"),

@@ -8,8 +8,8 @@ import pytest
 from scipy.stats import norm
 from statsmodels.stats.multitest import multipletests
 
-from nbbias.news import word_odds
 from nbbias.news.corpus import Read, annotate
+from nbbias.news.explore import word_odds
 from nbbias.text import lexicons
 from tests.build import paired
 
@@ -52,16 +52,13 @@ def read_of(answers: list[str], originals: list[str]) -> Read:
     return annotate(pairs, lexicon=lexicons.load("gender"))
 
 
-def written(rng: np.random.Generator, texts: int, *, burst: float = 0) -> list[str]:
-    """Texts about women by one writer; the larger `burst`, the more each keeps to its words."""
+def written(rng: np.random.Generator, texts: int) -> list[str]:
+    """Texts about women by one writer."""
     vocabulary = np.array([f"{a}{b}" for a in "bcdfghjklm" for b in ("ax", "ex", "ix", "ox", "ux")])
     base = 1 / np.arange(1, 51)
     base /= base.sum()
-    found = []
-    for _ in range(texts):
-        share = rng.dirichlet(base * 50 / burst) if burst else base
-        found.append("She " + " ".join(rng.choice(vocabulary, rng.integers(10, 16), p=share)) + ".")
-    return found
+    lengths = rng.integers(10, 16, texts)
+    return [f"She {' '.join(rng.choice(vocabulary, n, p=base))}." for n in lengths]
 
 
 def planted() -> Read:
@@ -87,20 +84,6 @@ def test_p_values_are_corrected_over_every_word_that_was_tested() -> None:
     assert table["p_value"].tolist() == pytest.approx(p)
     assert table["p_adjusted"].tolist() == pytest.approx(multipletests(p, method="holm")[1])
     assert (table["n_answers"] + table["n_originals"]).min() >= 5
-
-
-@pytest.mark.parametrize("burst", [0, 3])
-def test_one_writers_words_stand_out_no_more_often_than_the_level_says(burst: float) -> None:
-    rng = np.random.default_rng(4)
-    tables = [
-        word_odds.compare_words(
-            read_of(written(rng, 60, burst=burst), written(rng, 60, burst=burst)), top=1000
-        )
-        for _ in range(3)
-    ]
-    z = pd.concat(tables)["z"]
-    assert (z.abs() > 1.96).mean() < 0.07
-    assert z.abs().max() > 1
 
 
 def test_only_pairs_with_the_group_on_both_sides_are_compared_and_originals_count_once() -> None:
