@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import logging
 import os
@@ -150,7 +149,7 @@ def _run(plan: list[running.plan.Run], *, out: Path, jobs: int) -> None:
             raise typer.Exit(status)
         exclusions = running.plan.recheck(run) if run.calls else run.exclusions
         _note(*(f"{run.label}: {exclusion}" for exclusion in exclusions))
-    _note(f"notebooks: {registry.home()}", *filter(None, [registry.passed_over()]))
+    _note(f"notebooks: {registry.home()}")
     _note(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
     statuses = running.run.run(plan, out=out, jobs=jobs, report=_report)
     _result((out / "index.html").absolute())
@@ -500,7 +499,6 @@ def main() -> None:
         Path.cwd()
         app()
     except NbbiasError as error:
-        tables.REJECTED_PLUGINS.pop(error.where, None)
         _refuse(str(error))
     except Exception as error:
         logging.getLogger("nbbias").debug("", exc_info=True)
@@ -511,9 +509,6 @@ def main() -> None:
         where = running.run.defect(type(error).__name__, details) or "outside of its own code"
         message = pages.manifest.DEFECT.format(where, "that `nbbias --verbose` prints")
         _refuse(f"{type(error).__name__}: {error}. {message}.")
-    finally:  # plugins that do not work are named, whatever happened
-        with contextlib.suppress(OSError):
-            _note(*(f"left out {name}: {why}" for name, why in tables.REJECTED_PLUGINS.items()))
 
 
 def _refuse(message: str) -> NoReturn:

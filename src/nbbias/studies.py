@@ -60,18 +60,6 @@ def _others_write(folder: Path) -> str:
     return next(filter(None, map(tables.others_write, places)), "")
 
 
-def passed_over() -> str:
-    """Say which folder's notebooks, here or one above, are not run, and why; else nothing."""
-    for folder in (Path.cwd(), Path.cwd().parent):
-        if folder == home():
-            break
-        if any((folder / "notebooks" / f"{stem}.ipynb").is_file() for stem in STUDIES):
-            why = f"it has no file {MARK}, which `nbbias new` writes (make one if all is yours)"
-            why = _others_write(folder) if (folder / MARK).is_file() else why
-            return f"notebooks in {folder} are not run: {why}"
-    return ""
-
-
 def place(stem: str) -> Path:
     """Return the folder in which a study's `notebooks/` and `params/` lie: `home`, or its package.
 
@@ -97,9 +85,7 @@ def samples() -> list[Path]:
 def study(stem: str, *, where: str = "parameters") -> Study:
     """Return the record of a study, or say which studies there are."""
     if stem not in STUDIES:
-        rejected = [f"; {name}: {why}" for name, why in tables.REJECTED_PLUGINS.items()]
-        named = "".join(reason for reason in rejected if stem in reason)
-        message = f"no study called {stem!r}; there is: {', '.join(STUDIES)}{named}"
+        message = f"no study called {stem!r}; there is: {', '.join(STUDIES)}"
         raise ParameterError(where, message)
     return STUDIES[stem]
 

@@ -7,7 +7,7 @@ from importlib.metadata import EntryPoint
 
 import pytest
 
-from nbbias.tables import REJECTED_PLUGINS, NbbiasError, PluginError, Registry, packages
+from nbbias.tables import NbbiasError, PluginError, Registry, packages
 
 GROUP = "nbbias.things"
 
@@ -21,7 +21,6 @@ def added(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
         return tuple(EntryPoint(name, value, group) for name, value in pairs)
 
     monkeypatch.setattr(packages, "entry_points", entry_points)
-    monkeypatch.setattr(packages, "REJECTED_PLUGINS", {})
     return pairs
 
 
@@ -40,43 +39,31 @@ def test_ours_come_first_and_others_are_loaded_when_they_are_read(
     assert known["version"] is sys.version_info
 
 
-def test_what_cannot_be_loaded_is_told_and_left_out(added: list[tuple[str, str]]) -> None:
-    added += [("absent", "no_such_package:thing"), ("text", "sys:platform"), ("fine", "sys:path")]
-    known = Registry(GROUP, {}, list)
-    assert [name for name, _ in known.items()] == ["fine"]
-    assert list(known) == ["fine"]
-    told = packages.REJECTED_PLUGINS
-    assert "ModuleNotFoundError" in told["things: 'absent' of the package no_such_package"]
-    assert "sys:platform is str in place of list" in told["things: 'text' of the package sys"]
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        ("no_such_package:thing", "cannot be loaded: ModuleNotFoundError"),
+        ("sys:platform", "sys:platform is str in place of list"),
+    ],
+)
+def test_reading_one_that_is_broken_is_a_mistake_in_words(
+    added: list[tuple[str, str]], value: str, reason: str
+) -> None:
+    added.append(("broken", value))
+    registry = Registry(GROUP, {"own": [1]}, list)
+    with pytest.raises(PluginError, match="'broken' of the package") as caught:
+        registry["broken"]
+    assert isinstance(caught.value, NbbiasError) and reason in str(caught.value)
+    assert registry["own"] == [1] and registry.get("broken") is None
+    assert list(registry.items()) == [("own", [1])]
 
 
-def test_reading_one_that_is_broken_is_a_mistake_in_words(added: list[tuple[str, str]]) -> None:
-    added.append(("absent", "no_such_package:thing"))
-    known = Registry(GROUP, {}, list)
-    with pytest.raises(PluginError, match="'absent' of the package no_such_package") as caught:
-        known["absent"]
-    assert isinstance(caught.value, NbbiasError) and isinstance(caught.value, KeyError)
-    assert "it is left out" in str(caught.value)
-    assert known.get("absent") is None
-
-
-def test_a_name_that_is_taken_is_refused(added: list[tuple[str, str]]) -> None:
-    added += [("own", "json:dumps"), ("new", "json:loads"), ("new", "csv:reader")]
-    known = Registry(GROUP, {"own": print}, type(print))
-    assert known["own"] is print
-    assert known["new"].__module__ == "_csv"  # packages stand in the order of their names
-    assert packages.REJECTED_PLUGINS == {
-        "things: 'own' of the package json": "the name is taken",
-        "things: 'new' of the package json": "the name is taken",
-    }
-
-
-def test_a_family_has_the_entry_points_whose_names_begin_with_it(
+def test_ours_stay_and_a_family_has_the_names_that_begin_with_it(
     added: list[tuple[str, str]],
 ) -> None:
-    added += [("tone.flags", "sys:flags"), ("taste.path", "sys:path")]
-    assert list(Registry(GROUP, {}, object, family="tone.")) == ["flags"]
-    assert not packages.REJECTED_PLUGINS
+    added += [("tone.own", "json:dumps"), ("tone.flags", "sys:flags"), ("taste.path", "sys:path")]
+    registry = Registry(GROUP, {"own": print}, object, family="tone.")
+    assert list(registry) == ["own", "flags"] and registry["own"] is print
 
 
 def test_a_test_may_put_one_in_and_take_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -85,7 +72,3 @@ def test_a_test_may_put_one_in_and_take_it_out(monkeypatch: pytest.MonkeyPatch) 
         patch.setitem(known, "b", 2)
         assert known["b"] == 2
     assert list(known) == ["a"]
-
-
-def test_nothing_is_left_out_here() -> None:
-    assert not REJECTED_PLUGINS

@@ -209,11 +209,6 @@ def test_names_of_columns_and_whole_characters_are_read(tmp_path: Path) -> None:
     assert table.to_dict("list") == {"\ufffdmodel": ["\U0001f600 \ufffd"]}
 
 
-def test_names_that_would_become_one_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text('{"\\ud800": "one", "\\ud801": "two"}')
-    assert "stands twice in one object" in refusal(tmp_path / "a.json")
-
-
 def test_a_column_type_of_pickled_code_is_read_as_what_it_is_stored_as(tmp_path: Path) -> None:
     """Arrow once made columns' types of pickles that stood in a file."""
     marker = tmp_path / "ran"

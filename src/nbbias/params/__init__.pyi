@@ -40,7 +40,6 @@ from .values import (
     relocate as relocate,
     shorten as shorten,
     validate as validate,
-    validate_partly as validate_partly,
     walk as walk,
     written_files as written_files,
 )

@@ -61,21 +61,6 @@ def validate(
         ) from None
 
 
-def validate_partly(model: type[Model], values: Mapping[str, Any]) -> Model:
-    """Return a model of what is right on its own in values that `validate` refuses.
-
-    What is wrong stands at its default, but for paths of files, which stay as they are, as do
-    names that do not go together: so that what is in the files can be looked at all the same.
-    """
-    try:
-        return model.model_validate(dict(values))
-    except ValidationError as error:
-        paths = {name.split(".")[0] for name, _, _ in list_paths(model, values)}
-        wrong = {sentence["loc"][0] for sentence in error.errors() if sentence["loc"]} - paths
-        valid = {name: value for name, value in values.items() if name not in wrong}
-        return model.model_construct(**valid)
-
-
 def written_files(parameters: BaseModel) -> dict[str, str]:
     """Return the data files that a parameter set names, by parameter, as they are written."""
     paths = list_paths(type(parameters), dict(parameters))

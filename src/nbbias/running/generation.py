@@ -114,7 +114,7 @@ def plan_file(path: Path, *, dry_run: bool = False) -> Plan:
     stem, values = studies.read(path)
     start = path.absolute().parent
     with tables.starting_at(start):
-        draft = params.validate_partly(studies.study(stem).parameters, without_block(values))
+        draft = studies.study(stem).parameters.model_construct(**without_block(values))
         absent = _real_paths(params.written_files(draft).values()) if dry_run else []
         parameters, block = check(stem, values, where=str(path), to_come=absent)
     if block is None:

@@ -189,10 +189,8 @@ def runnable(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
         # Whatever else is wrong with a file is reported by its plan.
         with contextlib.suppress(NbbiasError):
             stem, values = studies.read(path)
-            draft = params.validate_partly(
-                studies.study(stem).parameters, generation.without_block(values)
-            )
-            if missing := _missing_packages(draft, start=path.absolute().parent):
+            parameters = studies.validate(stem, generation.without_block(values))
+            if missing := _missing_packages(parameters, start=path.absolute().parent):
                 problems[path] = ParameterError(str(path), missing)
     return [path for path in paths if path not in problems], list(problems.values())
 

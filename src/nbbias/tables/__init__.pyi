@@ -71,7 +71,6 @@ from .files import (
     write_parquet as write_parquet,
 )
 from .packages import (
-    REJECTED_PLUGINS as REJECTED_PLUGINS,
     ExtraError as ExtraError,
     PluginError as PluginError,
     Registry as Registry,

@@ -176,7 +176,7 @@ def match_columns(
     """Return the column of a file for each name of a form that it has one for.
 
     A column that is `assigned` comes first, then one of the name itself, then one of the names that
-    files have too; each as it is written, then without regard to capitals, spaces and underscores.
+    files have too; each as it is written, else without regard to capitals, spaces and underscores.
     Of two columns that differ in these alone, neither is taken.
 
     Examples
@@ -185,23 +185,17 @@ def match_columns(
     {'text': 'Body '}
     """
     columns = list(dict.fromkeys(map(str, names)))
-    matches = {
-        name: column
-        for name, column in assigned.items()
-        if name in form and column and column in columns
-    }
     spellings = Counter(map(_fold, columns))
-    unique = {_fold(column): column for column in columns if spellings[_fold(column)] == 1}
-    exact = {column: column for column in columns}
-    for columns_by_name, fold in ((exact, str), (unique, _fold)):
-        for also in (False, True):
-            for name in [name for name in form if name not in {**matches, **assigned}]:
-                words = form[name].also if also else (name,)
-                spelled = [fold(word) for word in words if fold(word) in columns_by_name]
-                free = [columns_by_name[word] for word in spelled]
-                free = [column for column in free if column not in matches.values()]
-                matches |= {name: free[0]} if free else {}
-    return matches
+    named = {_fold(column): column for column in columns if spellings[_fold(column)] == 1}
+    named |= {column: column for column in columns}
+    matches = {name: column for name, column in assigned.items() if name in form}
+    for also in (False, True):
+        for name in [name for name in form if name not in matches]:
+            words = form[name].also if also else (name,)
+            candidates = [named.get(word) or named.get(_fold(word)) for word in words]
+            free = [column for column in candidates if column and column not in matches.values()]
+            matches |= {name: free[0]} if free else {}
+    return {name: column for name, column in matches.items() if column in columns}
 
 
 def _fold(name: str) -> str:

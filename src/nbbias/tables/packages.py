@@ -1,12 +1,12 @@
 """Other packages: optional ones, and those that add studies, judges and instruments.
 
 Plugins are entry points. Their names are read from metadata; a plugin is imported when it is first
-used. One that cannot be loaded, is of another type, or takes a name of ours is left out, and
-`REJECTED_PLUGINS` says why.
+used. One that takes a name of ours, or that cannot be loaded, is left out.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import UserDict
 from collections.abc import Callable, ItemsView, Mapping
 from importlib.metadata import EntryPoint, entry_points
@@ -27,9 +27,6 @@ EXTRAS = {
     **dict.fromkeys(("inspect_ai", "openai"), "llm"),
     "playwright": "browser",
 }
-
-#: Why a plugin was left out, by its name and package.
-REJECTED_PLUGINS: dict[str, str] = {}
 
 
 class ExtraError(NbbiasError):
@@ -95,51 +92,34 @@ class Registry(UserDict[str, T]):
         *,
         family: str = "",
     ) -> None:
+        points = {p.name: p for p in entry_points(group=group) if p.name.startswith(family)}
+        plugins = {name.removeprefix(family): point for name, point in points.items()}
+        plugins = {name: plugins[name] for name in sorted(plugins) if name not in entries}
         super().__init__()
-        self.data: dict[str, Any] = dict(entries)
-        self.kind, self.group = kind, group.rpartition(".")[2]
+        self.data: dict[str, Any] = {**entries, **plugins}
+        self.kind = kind
         #: The package of each plugin, by its name.
-        self.packages: dict[str, str] = {}
-        points = [point for point in entry_points(group=group) if point.name.startswith(family)]
-        for point in sorted(points, key=lambda point: (_package(point), point.name)):
-            name = point.name.removeprefix(family)
-            if name in self.data:
-                REJECTED_PLUGINS[self._label(name, _package(point))] = "the name is taken"
-            else:
-                self.data[name], self.packages[name] = point, _package(point)
-
-    def _label(self, name: str, package: str) -> str:
-        return f"{self.group}: {name!r} of the package {package}"
+        self.packages = {name: _package(point) for name, point in plugins.items()}
 
     def __getitem__(self, name: str) -> T:
         entry = self.data[name]
         if isinstance(entry, EntryPoint):
-            self.data[name] = entry = self._load(name, entry)
+            entry = _load(entry, self.kind)
         elif not isinstance(entry, self.kind):
-            self.data[name] = entry = entry()
+            entry = entry()
+        self.data[name] = entry
         value: T = entry
         return value
 
-    def _load(self, name: str, point: EntryPoint) -> T:
-        """Load a plugin, or say why it is left out."""
-        try:
-            value = point.load()
-        except Exception as error:  # whatever another's module raises
-            message = (str(error) or type(error).__name__).splitlines()[0]
-            reason = f"{point.value} cannot be loaded: {type(error).__name__}: {message}"
-        else:
-            if isinstance(value, self.kind):
-                return value
-            reason = f"{point.value} is {type(value).__name__} in place of {self.kind.__name__}"
-        label = self._label(name, self.packages[name])
-        REJECTED_PLUGINS[label] = reason
-        del self.data[name]
-        raise PluginError(label, f"{reason}; it is left out")
-
     def items(self) -> ItemsView[str, T]:
-        """Return names and entries, without those that cannot be loaded."""
-        entries = {name: self.get(name) for name in list(self.data)}
-        return {name: entry for name, entry in entries.items() if entry is not None}.items()
+        """Return names and entries, without those that cannot be loaded, which the log names."""
+        entries = {}
+        for name in self.data:
+            try:
+                entries[name] = self[name]
+            except PluginError as error:
+                logging.getLogger("nbbias").warning("left out %s", error)
+        return entries.items()
 
     def values(self) -> Any:
         """Return the entries, without those that cannot be loaded."""
@@ -149,6 +129,19 @@ class Registry(UserDict[str, T]):
         """Return a note on each of our entries, and the package of each plugin."""
         plugins = {name: f"of the package {package}" for name, package in self.packages.items()}
         return {name: plugins.get(name) or note(self[name]) for name in self}
+
+
+def _load(point: EntryPoint, kind: type[T]) -> T:
+    try:
+        value = point.load()
+    except Exception as error:  # whatever another's module raises
+        reason = f"cannot be loaded: {type(error).__name__}: {error}"
+    else:
+        if isinstance(value, kind):
+            return value
+        reason = f"is {type(value).__name__} in place of {kind.__name__}"
+    where = f"{point.group}: {point.name!r} of the package {_package(point)}"
+    raise PluginError(where, f"{point.value} {reason}")
 
 
 def _package(point: EntryPoint) -> str:

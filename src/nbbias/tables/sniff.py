@@ -112,8 +112,8 @@ def describe_binary(head: bytes) -> str:
 def detect_encoding(path: Path) -> str:
     """Return the encoding of a file, or refuse one that holds no text.
 
-    A byte order mark decides; without one it is UTF-8 if possible, then UTF-16 if every other byte
-    is 0, then cp1252, which Windows and Excel write.
+    A byte order mark decides; without one it is UTF-8 if possible, then cp1252, which Windows and
+    Excel write.
 
     Raises
     ------
@@ -134,17 +134,13 @@ def detect_encoding(path: Path) -> str:
     for mark, name in _MARKS.items():
         if head.startswith(mark):
             return name
-    candidates = ["utf-8", "cp1252"]
-    if b"\0" in head:
-        halves = {"utf-16-be": head[::2], "utf-16-le": head[1::2]}
-        candidates = [name for name, half in halves.items() if half.count(0) > len(half) / 2]
-    for name in candidates:
+    for name in () if b"\0" in head else ("utf-8", "cp1252"):
         try:  # the last character may be cut
             codecs.getincrementaldecoder(name)().decode(head, final=len(head) < _HEAD)
         except UnicodeDecodeError:
             continue
         return name
-    advice = describe_binary(head) or "is no text (neither UTF-8, UTF-16 nor cp1252)"
+    advice = describe_binary(head) or "is no text (neither UTF-8 nor cp1252)"
     raise DataError(str(path), advice)
 
 
