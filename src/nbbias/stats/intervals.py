@@ -230,9 +230,9 @@ def clustered_share(
     -------
     Estimate
         As `proportion_interval`, of as many independent units as the spread between clusters leaves
-        (Kish's design effect, never below 1), with the t of the clusters less one for the normal
-        quantile. Where all units are alike, clusters are counted. Plain Wilson where every unit is
-        a cluster of its own; no interval where one cluster holds units that differ.
+        (Kish's design effect, never below 1), with the variance and the t of Bell and McCaffrey for
+        the normal quantile. Where all units are alike, clusters are counted. Plain Wilson where
+        every unit is a cluster of its own; no interval where one cluster holds units that differ.
 
     References
     ----------
@@ -253,7 +253,11 @@ def clustered_share(
     weight = np.full(n, 1 / n) if weights is None else weights / weights.sum()
     share = float(weight @ hits)
     worth = effective_size(
-        weight * (hits - share), clusters, size=1 / float(weight @ weight), confidence=confidence
+        weight * (hits - share),
+        clusters,
+        size=1 / float(weight @ weight),
+        weights=weight,
+        confidence=confidence,
     )
     return wilson(share, worth, confidence=confidence).replace(n=n)
 
@@ -301,17 +305,56 @@ def clustered_mean(
     """
     n, mean = len(values), float(values.mean())
     codes = np.unique(clusters, return_inverse=True)[1]
-    sums, sizes = np.bincount(codes, weights=values - mean), np.bincount(codes)
-    if len(sizes) < 2:
+    if codes.max() == 0:
         return Estimate(mean, reason=ONE_CLUSTER)
-    rest = 1 - sizes / n
-    error = float(np.sqrt((sums**2 / rest).sum())) / n
+    covariance, df = clustered_covariance((values - mean)[:, None] / n, codes)
+    error = float(np.sqrt(covariance[0, 0]))
     if error <= _ROUNDING:
         return Estimate(mean, reason=NO_SPREAD)
-    between = sizes**2 / rest
-    apart = (between.sum() ** 2 - (between**2).sum()) / n**2
-    half = stats.t.ppf((1 + confidence) / 2, n**2 / ((sizes**2).sum() + apart)) * error
+    half = stats.t.ppf((1 + confidence) / 2, df) * error
     return Estimate(mean).with_interval(mean - half, mean + half, bounds=bounds)
+
+
+def clustered_covariance(
+    influence: np.ndarray, codes: np.ndarray, *, weights: np.ndarray | None = None
+) -> tuple[np.ndarray, float]:
+    """Return the covariance of estimates over units in clusters, and its degrees of freedom.
+
+    Parameters
+    ----------
+    influence
+        Units × estimates: what each unit adds to each estimate less its expectation.
+    codes
+        The cluster of each unit, numbered from 0; two clusters at least.
+    weights
+        Share of each unit in the estimates, summing to 1; equal by default.
+
+    Returns
+    -------
+    covariance, df
+        Sums over clusters, each enlarged by its share of all units, which drew the estimate
+        towards it. The fewer and the more unequal the clusters, the fewer degrees of freedom.
+
+    References
+    ----------
+    Bell and McCaffrey 2002, Survey Methodology 28(2), of means alone.
+
+    Examples
+    --------
+    Where every unit is a cluster of its own, the variance of a mean:
+
+    >>> values = np.array([[1.0], [2.0], [6.0]])
+    >>> covariance, df = clustered_covariance((values - 3) / 3, np.arange(3))
+    >>> round(float(covariance[0, 0]), 6) == round(float(values.var(ddof=1) / 3), 6), round(df, 6)
+    (True, 2.0)
+    """
+    share = np.bincount(codes, weights=weights)
+    share = share / share.sum()
+    sums = np.column_stack([np.bincount(codes, weights=column) for column in influence.T])
+    covariance = (sums.T / (1 - share)) @ sums
+    between = share**2 / (1 - share)
+    df = 1 / ((share**2).sum() + between.sum() ** 2 - (between**2).sum())
+    return covariance, float(df)
 
 
 def equal_weights(clusters: np.ndarray) -> np.ndarray:
@@ -327,7 +370,12 @@ def equal_weights(clusters: np.ndarray) -> np.ndarray:
 
 
 def effective_size(
-    influence: np.ndarray, clusters: np.ndarray, *, size: float, confidence: float
+    influence: np.ndarray,
+    clusters: np.ndarray,
+    *,
+    size: float,
+    weights: np.ndarray | None = None,
+    confidence: float,
 ) -> float:
     """Return how many independent units are worth as much as units in clusters.
 
@@ -339,6 +387,8 @@ def effective_size(
         The cluster of each unit.
     size
         Units, were they independent.
+    weights
+        As in `clustered_covariance`.
     confidence
         Level of the interval that is to hold, for the t of few clusters.
 
@@ -362,9 +412,10 @@ def effective_size(
         return min(size, count)
     if count == 1:
         return np.nan
+    covariance, df = clustered_covariance(influence[:, None], codes, weights=weights)
+    effect = max(1.0, float(covariance[0, 0]) / float(influence @ influence))
     level = (1 + confidence) / 2
-    quantiles = float(stats.norm.ppf(level) / stats.t.ppf(level, count - 1))
-    return size / design_effect(influence, codes) * quantiles**2
+    return size / effect * float(stats.norm.ppf(level) / stats.t.ppf(level, df)) ** 2
 
 
 def design_effect(influence: np.ndarray, codes: np.ndarray) -> float:

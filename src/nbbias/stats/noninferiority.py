@@ -1,8 +1,9 @@
 """Changes of a mean between two runs over the same units, and non-inferiority by a margin.
 
-The values of the two runs are paired by unit. Units may come in clusters: the sums over clusters
-vary, so the tests are paired *t* tests where every unit is a cluster of its own. Where both runs
-hold 0 and 1 alone, the score test of Tango (1998) replaces them: it holds where few units change.
+The values of the two runs are paired by unit. Units may come in clusters, with the variance and
+degrees of freedom of Bell and McCaffrey (2002): paired *t* tests where every unit is a cluster of
+its own. Where both runs hold 0 and 1 alone, the score test of Tango (1998) replaces them, which
+holds where few units change; in clusters, the variance is taken at the margin, too.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pandas as pd
 from scipy import stats
 
 from nbbias.stats.estimate import Estimate
-from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE
+from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE, clustered_covariance
 
 #: Direction in which a statistic gets worse: further from 0 on either side, upwards or downwards.
 Worse = Literal["apart", "higher", "lower"]
@@ -64,20 +65,23 @@ def paired_means(both: pd.DataFrame) -> PairedMeans:
     --------
     >>> means = paired_means(pd.DataFrame({"first": [0.0, 1.0], "second": [1.0, 2.0]}))
     >>> means.second - means.first, means.var_first, means.df
-    (1.0, 0.25, 1)
+    (1.0, 0.25, 1.0)
     """
     values = both[["first", "second"]].to_numpy(float)
     centre, n = values.mean(axis=0), len(values)
-    sums = values - centre
-    if "cluster" in both:
-        codes = pd.factorize(both["cluster"])[0]
-        sums = np.column_stack([np.bincount(codes, weights=column) for column in sums.T])
-    count = len(sums)
-    covariance = sums.T @ sums / n**2 * (count / (count - 1) if count > 1 else np.nan)
-    (var_first, cov), (_, var_second) = covariance.tolist()
+    codes = _clusters(both)
     spread = float(np.ptp(values)) or 1.0  # all alike: shares and rates could differ by 1
+    covariance, df = np.full((2, 2), np.nan), 0.0
+    if codes.max() > 0:
+        covariance, df = clustered_covariance((values - centre) / n, codes)
+    (var_first, cov), (_, var_second) = covariance.tolist()
     first, second = centre.tolist()
-    return PairedMeans(first, second, var_first, var_second, cov, count - 1, n, spread)
+    return PairedMeans(first, second, var_first, var_second, cov, df, n, spread)
+
+
+def _clusters(both: pd.DataFrame) -> np.ndarray:
+    """Number the clusters of units from 0; without a column `cluster` each is one of its own."""
+    return pd.factorize(both["cluster"])[0] if "cluster" in both else np.arange(len(both))
 
 
 def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
@@ -106,7 +110,8 @@ def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
     if both.empty:
         return Estimate.missing("no unit is in both runs", n=0, test="paired t")
     means = paired_means(both)
-    test = "paired t over clusters" if means.df + 1 < means.n else "paired t"
+    clustered = _clusters(both).max() + 1 < means.n
+    test = "paired t over clusters" if clustered else "paired t"
     change = means.second - means.first
     result = Estimate(change, n=means.n, test=test)
     if means.df < 1:
@@ -178,10 +183,23 @@ def noninferiority_test(both: pd.DataFrame, *, worse: Worse, margin: float) -> d
     if worse != "apart" and _is_binary(both):
         steps = sign * (both["second"] - both["first"])
         tango = tango_tests((steps > 0).sum(), (steps < 0).sum(), len(both), margin)
-        if means.df + 1 < means.n:  # with clusters the larger p: each alone may be too small
-            tango = tuple(np.maximum(tango, p_values))
+        if (codes := _clusters(both)).max() + 1 < means.n:
+            # With clusters the larger p: each alone may be too small.
+            tango = tuple(np.maximum(tango, _score_tests(steps.to_numpy(float), codes, margin)))
         p_values = [float(p) for p in tango]
     return row | dict(zip(("p_worse", "p_not_worse"), p_values, strict=True))
+
+
+def _score_tests(steps: np.ndarray, codes: np.ndarray, margin: float) -> tuple[float, float]:
+    """Return `p_worse` and `p_not_worse` of steps in clusters by their variance at the margin.
+
+    A mean of verdicts and its error vary together, so the error about the mean is too small where
+    the mean is small; about the margin it is that of the null hypothesis.
+    """
+    _, df = clustered_covariance(steps[:, None], codes)
+    error = float(np.sqrt((np.bincount(codes, weights=steps - margin) ** 2).sum())) / len(steps)
+    t = float(steps.mean() - margin) / error if error else 0.0
+    return float(stats.t.sf(t, df)), float(stats.t.cdf(t, df))
 
 
 def one_sided_tests(means: PairedMeans, worse: Worse, margin: float) -> tuple[Any, Any]:
