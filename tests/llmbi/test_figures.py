@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from nbbias import llmbi
-from nbbias.text import sentiment
 from tests.reading.test_figures import estimates, filled, labels, markers, rendered
 
 pytestmark = pytest.mark.usefixtures("style")
@@ -28,13 +27,6 @@ def test_the_figure_of_dimensions_draws_every_estimate_and_every_prompt(count: i
     for ax in filled(figure):
         assert markers(ax) == [(0.5, 2), (-0.2, 1), (0.9, 0), (0.1, 2), (0.2, 1), (0.3, 0)]
     assert rendered(figure)
-
-
-def test_the_figure_of_agreement_names_both_instruments() -> None:
-    table = pd.DataFrame({"polarity": [0.1], "polarity_second": [0.3], "model": ["m"]})
-    (ax,) = llmbi.figures.agreement(table, first="textblob", second="vader").figure.axes
-    assert sentiment.instrument("textblob") in ax.get_xlabel()
-    assert sentiment.instrument("vader") in ax.get_ylabel()
 
 
 def test_the_figure_of_swaps_draws_every_factor_between_0_and_1() -> None:

@@ -9,7 +9,6 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from nbbias.reading import Drawn, figures
-from nbbias.text import sentiment
 
 
 def dimensions(estimates: pd.DataFrame) -> Drawn:
@@ -56,28 +55,6 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
             band="range under the null (reference prose of the same length)",
         )
         + (" Rings: single prompts." if len(of_prompt) else ""),
-    )
-
-
-def agreement(scores: pd.DataFrame, *, first: str, second: str) -> Drawn:
-    """Draw the signed polarity of every answer by two scorers, a panel a model."""
-    x, y = "polarity", "polarity_second"
-    by_first, by_second = (f"by {sentiment.instrument(name)}" for name in (first, second))
-
-    def draw(subset: pd.DataFrame, ax: Axes) -> None:
-        ax.axhline(0, color=figures.BAND, lw=1, zorder=0)
-        ax.axvline(0, color=figures.BAND, lw=1, zorder=0)
-        ax.plot(subset[x], subset[y], "o", color=figures.INK, ms=4.5, alpha=0.7, mew=0)
-        ax.set(xlabel=f"polarity {by_first}", ylabel=f"polarity {by_second}", ylim=(-1.08, 1.08))
-
-    both = scores[["model", x, y]].dropna()
-    alike = int((np.sign(both[x]) == np.sign(both[y])).sum())
-    return Drawn(
-        figures.panels(scores, draw, by="model", height=3.2),
-        both,
-        "Signed polarity of every answer by the two scorers, one point an answer.",
-        f"The two scorers agree on the sign of {alike} of {len(both)} answers",
-        f"Dots: answers, by their signed polarity {by_first} and {by_second}.",
     )
 
 

@@ -16,7 +16,6 @@ from nbbias.reading import (
     Lead,
     count_significant,
     estimate_sentence,
-    interval,
     number,
     p_value,
     phrases,
@@ -49,33 +48,6 @@ def index(estimates: pd.DataFrame, *, subject: str = "The index of **{model}** i
         )
         for row in _rows(estimates, "index")
     ]
-
-
-def differences(estimates: pd.DataFrame) -> list[str]:
-    """Say every difference between two models on the same prompts, with its paired test.
-
-    Examples
-    --------
-    >>> row = {"statistic": "difference", "model": "a", "group": "b", "estimate": 0, "n": 18}
-    >>> differences(pd.DataFrame([row]))
-    ['a and b had equal scores on the same prompts (N = 18).']
-    """
-    return [_difference(row) for row in _rows(estimates, "difference")]
-
-
-def _difference(row: Row) -> str:
-    values: Row = {"model": row["model"], "other": row["group"], "reason": "", "p": ""}
-    values |= {"n": f"{row['n']:.0f}", "equal": row["estimate"] == 0}
-    if not np.isfinite(row["estimate"]):
-        values["reason"] = row["reason"]
-    elif row["estimate"] != 0:
-        values["direction"] = "higher" if row["estimate"] > 0 else "lower"
-        values |= {"value": Markup(number(row["estimate"])), "interval": Markup(interval(row))}
-        if np.isfinite(row["p_value"]):
-            values |= {"p": Markup(p_value(row)), "df": f"{row['df']:.0f}"}
-            values["t"] = Markup(number(row["statistic_value"]))
-            values["d"] = Markup(number(row["effect_size"]))
-    return prose.render("llmbi.paired", row=values)
 
 
 # --- what leads -------------------------------------------------------------------------------
@@ -196,7 +168,7 @@ def _beside_prose(indices: list[Row]) -> list[str]:
 
 
 def _technical(rows: pd.DataFrame, pairs: list[Row]) -> str:
-    if len(pairs) > 1:
+    if pairs:
         return count_significant(
             rows[rows["statistic"] == "difference"],
             what="differences between models",
@@ -204,7 +176,7 @@ def _technical(rows: pd.DataFrame, pairs: list[Row]) -> str:
             says="{model} − {group}: {estimate}",
         )
     measured = rows[rows["estimate"].notna()]
-    return " ".join([*differences(measured), *index(measured)][:1])
+    return " ".join(index(measured)[:1])
 
 
 def _numbers(indices: list[Row], pairs: list[Row]) -> pd.DataFrame:
@@ -303,39 +275,31 @@ def dimensions(estimates: pd.DataFrame) -> str:
     return prose.render("llmbi.dimensions", k=len(significant), n=len(tested))
 
 
-def beyond_prose(estimates: pd.DataFrame) -> list[str]:
-    """Count each model's dimensions that differ from reference prose; of many models, of all.
+def by_scorer(first: pd.DataFrame, second: pd.DataFrame) -> str:
+    """Say for how many models two scorers disagree whether the index differs from reference prose.
+
+    Parameters
+    ----------
+    first, second
+        The tables of `llmbi.estimates.estimates`, each by one scorer.
 
     Examples
     --------
-    >>> row = {"statistic": "dimension_mean", "model": "a", "p_value": 0.01, "p_adjusted": 0.02,
-    ...        "estimate": 0.9, "null": 0.4, "dimension": "Age", "confidence": 0.95}
-    >>> beyond_prose(pd.DataFrame([row, row | {"dimension": "Race", "p_adjusted": 0.3}]))
-    ['a: 1 of 2 dimensions differed significantly from reference prose (Age).']
+    >>> row = {"model": "a", "statistic": "index", "p_value": 0.4, "confidence": 0.95}
+    >>> by_scorer(pd.DataFrame([row]), pd.DataFrame([row | {"p_value": 0.01}]))
+    'The scorers lead to different conclusions for 1 of 1 models'
     """
-    rows = estimates[estimates["statistic"] == "dimension_mean"]
-    found = [significance.is_significant(row) for row in rows.to_dict("records")]
-    rows = rows.assign(found=np.array(found, dtype=bool))
-    if rows["model"].nunique() > _FEW:
-        rows = rows.assign(model=f"{rows['model'].nunique()} models")
-    sentences = []
-    for model, part in rows.groupby("model", sort=False):
-        k = int(part["found"].sum())
-        named = part.loc[part["found"], "dimension"].tolist() if k <= _FEW else []
-        values = {"model": model, "k": k, "n": len(part), "dimensions": named}
-        sentences.append(prose.render("llmbi.beyond_prose", **values))
-    return sentences
-
-
-def by_instrument(disagreements: list[str], models: int) -> str:
-    """Say for how many models two scorers lead to different conclusions (`instruments`).
-
-    Examples
-    --------
-    >>> by_instrument([], 2), by_instrument(["a: …"], 2)
-    ('Both scorers lead to the same conclusions', 'The scorers lead to different conclusions for...
-    """
-    return prose.render("llmbi.by_instrument", k=len(disagreements), n=models)
+    significant = [
+        {
+            row["model"]: significance.is_significant(row)
+            for row in _rows(stats.adjust(table, where={"statistic": "index"}), "index")
+            if np.isfinite(row["p_adjusted"])
+        }
+        for table in (first, second)
+    ]
+    both = significant[0].keys() & significant[1].keys()
+    differ = sum(significant[0][model] != significant[1][model] for model in both)
+    return prose.render("llmbi.by_scorer", k=differ, n=len(both))
 
 
 def ranking(swaps: pd.DataFrame) -> tuple[str, list[str]]:
@@ -367,110 +331,6 @@ def ranking(swaps: pd.DataFrame) -> tuple[str, list[str]]:
 def _percent(shares: pd.Series) -> str:
     ends = [f"{shares.min():.0%}", f"{shares.max():.0%}"] if len(shares) else []
     return " to ".join(dict.fromkeys(ends))
-
-
-def instruments(first: pd.DataFrame, second: pd.DataFrame, agreement: pd.DataFrame) -> list[str]:
-    """Say for which models two scorers disagree whether the index differs from reference prose.
-
-    Parameters
-    ----------
-    first, second
-        The tables of `llmbi.estimates.estimates`, each by one scorer.
-    agreement
-        Of `llmbi.estimates.agreement`, over prompts.
-
-    Examples
-    --------
-    >>> row = {"model": "a", "statistic": "index", "estimate": 0.5, "null": 0.4, "p_value": 0.4,
-    ...        "confidence": 0.95, "instrument": "one"}
-    >>> other = row | {"estimate": 1.5, "null": 1.0, "p_value": 0.01, "instrument": "two"}
-    >>> agreed = pd.DataFrame([{"model": "a", "first": "one", "second": "two", "rho": -0.2}])
-    >>> (sentence,) = instruments(pd.DataFrame([row]), pd.DataFrame([other]), agreed)
-    >>> sentence.split(". ")[0]
-    'a: the conclusion depends on the scorer'
-    """
-    by_model = [
-        {row["model"]: row for row in _rows(stats.adjust(table, where=_INDEX), "index")}
-        for table in (first, second)
-    ]
-    sentences = []
-    for model, row in by_model[0].items():
-        rows = [row, *(table[model] for table in by_model[1:] if model in table)]
-        rows = [row for row in rows if np.isfinite(row["p_adjusted"])]
-        if len({significance.is_significant(row) for row in rows}) < 2:
-            continue
-        values = [
-            {"instrument": row["instrument"], "significant": significance.is_significant(row)}
-            | {"value": Markup(number(row["estimate"])), "null": Markup(number(row["null"]))}
-            | {"p": Markup(p_value(row))}
-            for row in rows
-        ]
-        rho = agreement.loc[agreement["model"] == model, "rho"].dropna()
-        text = Markup(number(rho.iloc[0])) if len(rho) else ""
-        sentences.append(prose.render("llmbi.instruments", model=model, rows=values, rho=text))
-    return sentences
-
-
-_INDEX = {"statistic": "index"}
-
-
-def anova(estimates: pd.DataFrame) -> list[str]:
-    """Say for every model whether its dimensions differ, as APA does.
-
-    Examples
-    --------
-    >>> row = {"statistic": "anova", "model": "a", "statistic_value": 2.34, "df": 9,
-    ...        "p_value": 0.03, "effect_size": 0.1, "n": 18}
-    >>> anova(pd.DataFrame([row]))[0].split(", ω")[0]
-    'a: *F* = 2.34 with 9 degrees of freedom within dimensions, p = .030'
-    """
-    sentences = []
-    for row in _rows(estimates, "anova"):
-        values: Row = {"model": row["model"], "f": ""}
-        if np.isfinite(row["statistic_value"]):
-            written = {"f": number(row["statistic_value"]), "p": p_value(row, "p_value")}
-            written |= {"df": f"{row['df']:.0f}", "n": f"{row['n']:.0f}"}
-            written["omega"] = number(row["effect_size"])
-            values |= {key: Markup(text) for key, text in written.items()}
-        else:
-            values["reason"] = row["reason"]
-        sentences.append(prose.render("llmbi.anova", row=values))
-    return sentences
-
-
-def printed(
-    beside: pd.DataFrame, *, again: bool | None = None, paper: str = "Oketunji et al. 2023"
-) -> list[str]:
-    """Say how far our scores are from printed ones, and whether that is a replication.
-
-    Parameters
-    ----------
-    beside
-        The table of `llmbi.estimates.compare_with_published`.
-    again
-        Of the paper's own models alone, or of the others alone; None: of all.
-    paper
-        Who printed them.
-
-    Examples
-    --------
-    >>> row = {"model": "a", "ours": 1.0, "printed": 1.5, "difference": -0.5}
-    >>> printed(pd.DataFrame([row | {"printed_model": "a"}]))[0].split(": ")[1]
-    'over 1 prompts the largest difference from Oketunji et al. 2023 is 0.50000.'
-    >>> printed(pd.DataFrame([row | {"printed_model": "b"}]))[0].split(": ")[2]
-    'over 1 prompts the largest difference from Oketunji et al. 2023 is 0.50.'
-    """
-    sentences = []
-    for (model, writer), rows in beside.groupby(["model", "printed_model"], sort=False):
-        difference = rows["difference"].dropna().abs()
-        same = str(model) == writer
-        if again is not None and again != same:
-            continue
-        largest = number(difference.max(), decimals=5 if same else 2)
-        values = {"model": str(model), "writer": writer, "paper": Markup(paper)}
-        values |= {"n": len(difference), "largest": Markup(largest), "replication": same}
-        sentences.append(prose.render("llmbi.printed", **values))
-    return sentences
 
 
 def _rows(estimates: pd.DataFrame, statistic: str) -> list[Row]:

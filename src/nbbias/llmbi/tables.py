@@ -88,8 +88,8 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def dimensions(estimates: pd.DataFrame) -> Table:
-    """Show the score of each dimension beside reference prose.
+def of(estimates: pd.DataFrame, statistic: str) -> Table:
+    """Show the ``dimension_mean`` or the ``index`` of each model, with reference prose.
 
     Examples
     --------
@@ -97,20 +97,13 @@ def dimensions(estimates: pd.DataFrame) -> Table:
     >>> row = {"model": "m", "statistic": "dimension_mean", "dimension": "Age", "estimate": 0.9,
     ...        "ci_low": 0.6, "ci_high": 1.2, "n": 2, "null": 0.4, "p_adjusted": 0.01}
     >>> table = tables.estimates([row, row | {"dimension": "Race"}], study="llmbi", confidence=0.95)
-    >>> dimensions(table).rows["estimate"][0]
+    >>> of(table, "dimension_mean").rows["estimate"][0]
     '0.900 [0.600, 1.200]'
     """
-    return reading.readable(
-        estimates,
-        ["model", "dimension"],
-        statistics=["dimension_mean"],
-        rows=None,
-        title="Score by dimension, all, and every estimate",
-        labels={"estimate": "score", "n": "prompts", "null": "reference prose"},
-        note="Reference prose: its mean score at the same length, and the range in which a "
-        "dimension's mean does not differ significantly from it. p adjusted: Holm, over the "
-        "dimensions of a model; both the prompts and the texts of the prose are samples.",
-    )
+    words = reading.caption(estimates, study="llmbi", name=statistic)
+    settings = {"title": words.title, "note": words.note, "labels": words.labels}
+    keys = ["model", "dimension"]
+    return reading.readable(estimates, keys, statistics=[statistic], rows=None, **settings)
 
 
 def split(estimates: pd.DataFrame) -> pd.DataFrame:
