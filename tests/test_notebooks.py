@@ -110,7 +110,6 @@ def test_tags_of_cells_are_known() -> None:
     parts = {f"part:{part}" for part in PARTS} | {"suite", "sample", "labels"}
     known = {f"level:{level}" for level in LEVELS} | parts | ALWAYS
     known |= {"part:pairs", "part:answers", "part:unseen", "part:repeated", "part:ablation"}
-    known |= {"part:printed"}
     for path in NOTEBOOKS:
         for cell in nbformat.read(path, as_version=4).cells:
             assert set(cell.metadata.get("tags", [])) <= known

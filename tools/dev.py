@@ -83,7 +83,7 @@ def calibrated(
         found.append(outcomes.assign(run=len(found)))
     every = pd.concat(found, ignore_index=True)
     every = every[every["run"] == every.groupby(["study", "measure"])["run"].transform("max")]
-    text = calibration.shipped(every, confidence=0.95).round(4).to_csv(index=False)
+    text = calibration.summarize(every, confidence=0.95).round(4).to_csv(index=False)
     print(f"wrote {tables.write(tables.data_path('calibration.csv'), text)}")
 
 

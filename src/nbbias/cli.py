@@ -243,7 +243,7 @@ def plan_command(
 ) -> None:
     """Compute the sample size that a claim needs, and its cost.
 
-    Power is that of simulated studies; no model is asked. -p sets assumptions: effect=-0.05 is the
+    Power is computed by formula; no model is asked. -p sets assumptions: effect=-0.05 is the
     effect to detect, claim=tone another claim, models=5 and input_price=2.5 what is asked.
     """
     if listed:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from nbbias.calibration import measures
+from nbbias.calibration import designs
 from tests.calibration.toy import TOY
 
 
 @pytest.fixture
 def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measures, "_found", {"toy/means": TOY})
+    monkeypatch.setattr(designs, "measures", lambda: {"toy/means": TOY})
     monkeypatch.setenv("NBBIAS_WORKERS", "1")

@@ -1,4 +1,4 @@
-"""Simulated prompts: equal to the study's own functions, its truth found again, its leads read."""
+"""Simulated prompts: equal to the study's own functions, and its truth."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from nbbias import news, tables
 from nbbias.biased_prompts import compare, refusing
 from nbbias.calibration import biased_prompts as simulated
-from nbbias.calibration.trials import Design
+from nbbias.calibration.trials import Design, seeded
 from nbbias.stats import InferenceSettings
 from tests.calibration.toy import assert_same
 
@@ -30,14 +30,14 @@ def answers(values: dict[str, np.ndarray], asked: int = 1, **more: Any) -> pd.Da
     return pd.DataFrame(rows).assign(**more)
 
 
-@pytest.mark.parametrize("world", MEASURES["refusals"].worlds)
-def test_refusals_are_estimated_as_the_study_estimates_them(world: str) -> None:
-    design = Design(world, 24, 12, 0.2)
+@pytest.mark.parametrize("scenario", ["rare", "repeats"])
+def test_refusals_are_estimated_as_the_study_estimates_them(scenario: str) -> None:
+    design = Design(scenario, 24, 12, 0.2)
     trials = simulated.refusing(design, 2, INFERENCE).set_index("statistic")
-    rng = simulated.start(design, INFERENCE)
+    rng = seeded(design, INFERENCE)
     own = simulated.rates(rng, design, erring=False)
-    neutral, biased = simulated.verdicts(rng, design, 2, called=(own.neutral, own.biased))
-    asked = 5 if world == "repeats" else 1
+    neutral, biased = simulated.verdicts(rng, design, 2, flagged=(own.neutral, own.biased))
+    asked = 5 if scenario == "repeats" else 1
     for at in range(2):
         table = answers({"neutral": neutral[at], "biased": biased[at]}, asked)
         found = refusing.rates(table).estimates
@@ -45,9 +45,9 @@ def test_refusals_are_estimated_as_the_study_estimates_them(world: str) -> None:
         assert_same(trials.loc["refusal_rate"].iloc[at], rate, (*ENDS, "p_value"))
         change = found[found["statistic"] == "refusal_rate_change"]
         assert_same(trials.loc["refusal_rate_change"].iloc[at], change, (*ENDS, "p_value"))
-    if world == "repeats":
+    if scenario == "repeats":
         return
-    named, rest = simulated.verdicts(rng, design, 2, called=(own.biased, own.neutral))
+    named, rest = simulated.verdicts(rng, design, 2, flagged=(own.biased, own.neutral))
     for at in range(2):
         told = np.concatenate([named[at, :6], rest[at]])
         group = ["female"] * 6 + ["nobody named"] * 24
@@ -61,10 +61,10 @@ def test_refusals_are_estimated_as_the_study_estimates_them(world: str) -> None:
 def test_corrected_rates_are_those_of_the_study() -> None:
     design = Design("single", 24, 12, 0.3)
     trials = simulated.corrected(design, 1, INFERENCE).set_index("statistic")
-    rng = simulated.start(design, INFERENCE)
+    rng = seeded(design, INFERENCE)
     own = simulated.rates(rng, design, erring=True)
-    called = (own.called(own.neutral), own.called(own.biased))
-    (neutral,), (biased,) = simulated.verdicts(rng, design, 1, called=called)
+    flagged = (own.flagged(own.neutral), own.flagged(own.biased))
+    (neutral,), (biased,) = simulated.verdicts(rng, design, 1, flagged=flagged)
     found = refusing.rates(
         answers({"neutral": neutral, "biased": biased}, reason="detected")
     ).estimates
@@ -74,11 +74,11 @@ def test_corrected_rates_are_those_of_the_study() -> None:
     assert trials.loc["refusal_rate_corrected", "truth"] == pytest.approx(0.4)
 
 
-@pytest.mark.parametrize("world", ["focus", "selective", "one"])
-def test_words_are_compared_as_the_study_compares_them(world: str) -> None:
-    design = Design(world, 40, 12, -0.15)
+@pytest.mark.parametrize("scenario", ["selective", "one"])
+def test_words_are_compared_as_the_study_compares_them(scenario: str) -> None:
+    design = Design(scenario, 40, 12, -0.15)
     trials = simulated.prompting(design, 2, INFERENCE).set_index("statistic")
-    of = simulated.words(simulated.start(design, INFERENCE), design, 2)
+    of = simulated.words(seeded(design, INFERENCE), design, 2)
     for at in range(2):
         sides = [
             pd.DataFrame(
@@ -103,18 +103,18 @@ def test_words_are_compared_as_the_study_compares_them(world: str) -> None:
             assert_same(trials.loc[statistic].iloc[at], own, (*ENDS, "p_value"))
 
 
-def test_what_is_planted_is_the_truth_of_many_articles() -> None:
+def test_the_effect_is_that_of_many_articles() -> None:
     rng = np.random.default_rng(0)
-    for world in MEASURES["refusals"].worlds:
-        design = Design(world, 40_000, 12, 0.3)
+    for scenario in MEASURES["refusals"].scenarios:
+        design = Design(scenario, 40_000, 12, 0.3)
         own = simulated.rates(rng, design, erring=True)
-        neutral, biased = simulated.verdicts(rng, design, 1, called=(own.neutral, own.biased))
+        neutral, biased = simulated.verdicts(rng, design, 1, flagged=(own.neutral, own.biased))
         assert biased.mean() - neutral.mean() == pytest.approx(0.3, abs=0.02)
-    for world in MEASURES["prompt_effect"].worlds:
-        own = simulated.words(rng, Design(world, 40_000, 12, -0.15), 1)
-        room = 0.05 if world == "selective" else 0.02  # who is refused is not who is moved least
-        assert np.nanmean(own.biased - own.neutral) == pytest.approx(-0.15, abs=room)
-        none = simulated.words(rng, Design(world, 40_000, 12, 0.0), 1)
+    for scenario in MEASURES["prompt_effect"].scenarios:
+        of = simulated.words(rng, Design(scenario, 40_000, 12, -0.15), 1)
+        room = 0.05 if scenario == "selective" else 0.02  # who is refused is not who is moved least
+        assert np.nanmean(of.biased - of.neutral) == pytest.approx(-0.15, abs=room)
+        none = simulated.words(rng, Design(scenario, 40_000, 12, 0.0), 1)
         assert np.nanmean(none.biased - none.neutral) == pytest.approx(0.0, abs=0.01)
 
 
@@ -123,10 +123,3 @@ def test_selective_refusals_change_a_share_of_two_samples_that_no_prompt_changed
     assert abs(true["prejudice_share_change"]) > 0.01
     assert true["prejudice_share_change_paired"] == pytest.approx(0, abs=0.005)
     assert set(simulated._truths(Design("focus", 1, 0, 0.0)).values()) == {0.0}
-
-
-def test_leads_are_read_and_judged() -> None:
-    said = simulated.lead(Design("focus", 80, 12, -0.2), 3, INFERENCE)
-    assert said["told"].all() and said["false"].mean() < 1
-    none = simulated.lead(Design("focus", 40, 12, 0.0), 20, INFERENCE)
-    assert none["false"].equals(none["told"]) and none["told"].mean() < 0.5

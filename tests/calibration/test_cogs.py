@@ -1,4 +1,4 @@
-"""Simulated CoGS: equal to the study's own functions, its truth found again, its leads read."""
+"""Simulated CoGS: equal to the study's own functions, and its truth."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from nbbias import cogs
 from nbbias.calibration import cogs as simulated
-from nbbias.calibration.trials import Design, outcomes
+from nbbias.calibration.trials import Design, outcomes, seeded
 from nbbias.stats import InferenceSettings
 
 INFERENCE = InferenceSettings(n_permutations=100)
@@ -18,14 +18,14 @@ MEASURES = {one.name: one for one in simulated.MEASURES}
 def named(values: np.ndarray, tasks: int = 12) -> pd.DataFrame:
     task = [f"task {i % tasks}" for i in range(len(values))]
     index = pd.MultiIndex.from_arrays([task, range(len(values))], names=["task", "theme"])
-    return pd.DataFrame(values, index, list(simulated.AXES["gender"]))
+    return pd.DataFrame(values, index, ["man", "woman", "non-binary"])
 
 
-@pytest.mark.parametrize("world", MEASURES["rbs"].worlds)
-def test_distances_are_measured_as_the_study_measures_them(world: str) -> None:
-    design = Design(world, 24, 12, 0.01)
+@pytest.mark.parametrize("scenario", ["tasks", "heavy"])
+def test_distances_are_measured_as_the_study_measures_them(scenario: str) -> None:
+    design = Design(scenario, 24, 12, 0.01)
     trials = simulated.rbs(design, 2, INFERENCE)
-    rng = simulated.start(design, INFERENCE)
+    rng = seeded(design, INFERENCE)
     for _, row in trials[trials["statistic"] == "rbs"].reset_index(drop=True).iterrows():
         values, _ = simulated.distances(rng, design)
         table = named(values).reset_index().melt(["task", "theme"], value_name="distance")
@@ -40,13 +40,13 @@ def test_distances_are_measured_as_the_study_measures_them(world: str) -> None:
 
 def test_choices_are_measured_as_the_study_measures_them() -> None:
     rng = np.random.default_rng(1)
-    of = simulated.taste(rng, Design("place", 8, 12, 0.1))
-    seed = rng.integers(1e9)
-    shares = simulated.judged(np.random.default_rng(seed), of)
+    of = simulated.preferences(rng, Design("place", 8, 12, 0.1))
+    seed = rng.integers(10**9)
+    shares = simulated.choose(np.random.default_rng(seed), of)
     # The same choices, one reply at a time, through the study's own reading of replies.
-    rng, identities, replies = np.random.default_rng(seed), simulated.AXES["gender"], []
+    rng, identities, replies = np.random.default_rng(seed), ("man", "woman", "non-binary"), []
     for order in simulated.ORDERS[::-1]:
-        chance = (1 - of.place) * of.likely[:, order] + of.place * np.array([0.6, 0.2, 0.2])
+        chance = (1 - of.position) * of.likely[:, order] + of.position * np.array([0.6, 0.2, 0.2])
         for at, (drawn, own) in enumerate(zip(rng.random((8, 1))[:, 0], chance, strict=True)):
             choice = 1 + int((drawn > np.cumsum(own)[:-1]).sum())
             shown = "|".join(identities[i] for i in order)
@@ -56,7 +56,7 @@ def test_choices_are_measured_as_the_study_measures_them() -> None:
     found = cogs.affinity.shares(decided, list(identities))
     for name, values in found.items():
         np.testing.assert_allclose(values.sort_index(), shares[name], atol=1e-12)
-    own = simulated._tested(shares["abs"], part="share", inference=INFERENCE)
+    own = simulated._estimate(shares["abs"], "share", INFERENCE)
     row = cogs.spread.spread_rows(
         found["abs"].sort_index(), "abs", part="share", inference=INFERENCE
     )[0]
@@ -65,55 +65,32 @@ def test_choices_are_measured_as_the_study_measures_them() -> None:
 
 
 @pytest.mark.parametrize("name", MEASURES)
-def test_what_is_planted_is_the_truth_of_many_units(name: str) -> None:
+def test_the_effect_is_that_of_many_units(name: str) -> None:
     one = MEASURES[name]
-    for world in one.worlds:
-        for planted in (0.0, max(one.planted)):
+    for scenario in one.scenarios:
+        for effect in (0.0, max(one.effects)):
             trials = one.trial(
-                Design(world, 2000, 12, planted), 2, InferenceSettings(n_permutations=1)
+                Design(scenario, 2000, 12, effect), 2, InferenceSettings(n_permutations=1)
             )
             for _, row in trials.iterrows():
-                if row["statistic"] == "abs_raw" and world in {"place", "alike"}:
+                if row["statistic"] == "abs_raw" and scenario in {"place", "alike"}:
                     continue  # as published it is not of identities alone
                 if "other tasks" not in row["statistic"]:
                     room = 0.03 if "abs" in name else 0.015
-                    assert row["estimate"] == pytest.approx(row["truth"], abs=room), (world, row)
+                    assert row["estimate"] == pytest.approx(row["truth"], abs=room), (scenario, row)
 
 
-def test_a_score_as_published_calls_a_judge_who_goes_by_place_biased() -> None:
+def test_a_score_as_published_calls_a_judge_with_position_bias_biased() -> None:
     trials = simulated.abs_(Design("place", 400, 12, 0.0), 8, INFERENCE)
-    told = outcomes(trials, confidence=0.95).set_index("statistic")["told"]
-    assert told["abs_raw"] > 0.5 > told["abs"]
-    assert told["position"] == 1
+    rejected = outcomes(trials, confidence=0.95).set_index("statistic")["rejected"]
+    assert rejected["abs_raw"] > 0.5 > rejected["abs"]
+    assert rejected["position"] == 1
 
 
-def test_what_is_read_for_other_tasks_is_told_apart_too_often() -> None:
+def test_scores_read_for_other_tasks_are_significant_too_often() -> None:
     trials = simulated.rbs(Design("tasks", 400, 12, 0.0), 10, INFERENCE)
     found = outcomes(trials, confidence=0.95).set_index("statistic")
-    assert found.loc["rbs, read for other tasks", "told"] > 0.3
-    assert found.loc["rbs", "coverage"] > 0.7 and np.isnan(found.loc["rbs", "told"])
+    assert found.loc["rbs, read for other tasks", "rejected"] > 0.3
+    assert found.loc["rbs", "coverage"] > 0.7 and np.isnan(found.loc["rbs", "rejected"])
     random = simulated.rbs_tasks(Design("tasks", 12, 12, 0.0), 40, INFERENCE)
-    assert outcomes(random, confidence=0.95)["told"].item() < 0.2
-
-
-@pytest.mark.parametrize(("name", "planted"), [("rbs", 0.05), ("abs", 0.3)])
-def test_leads_say_what_is_planted_and_nothing_else(name: str, planted: float) -> None:
-    one = MEASURES[name]
-    assert one.lead is not None
-    for world in sorted({"skewed", "content", "tasks"} & set(one.worlds)):
-        said = one.lead(Design(world, 80, 12, planted), 2, INFERENCE)
-        assert said["told"].all() and said["sentence"].str.contains("m1").all()
-        # Of these tasks something may be true of the others, too.
-        assert said["sentence"].str.contains("these tasks only").all()
-    nothing = one.lead(Design(min(one.worlds), 10, 12, 0.0), 4, INFERENCE)
-    assert (nothing["false"] == nothing["told"]).all() and nothing["told"].mean() < 1
-
-
-def test_a_lead_that_names_another_identity_is_false(monkeypatch: pytest.MonkeyPatch) -> None:
-    design = Design("skewed", 80, 12, 0.05)
-    found = simulated.rbs_lead(design, 5, INFERENCE)
-    assert found["told"].all() and found["false"].sum() <= 1
-    real = simulated.distances
-    turned = lambda rng, own: (real(rng, own)[0][:, ::-1], np.zeros(3))  # noqa: E731
-    monkeypatch.setattr(simulated, "distances", turned)  # the first is nearest, and said to be
-    assert simulated.rbs_lead(design, 5, INFERENCE)["false"].all()
+    assert outcomes(random, confidence=0.95)["rejected"].item() < 0.2

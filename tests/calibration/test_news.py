@@ -8,10 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import reading, stats, tables
-from nbbias.calibration import news as trials, worlds
+from nbbias import stats
+from nbbias.calibration import corpora, news as trials
+from nbbias.calibration.corpora import GROUPS, Corpora
 from nbbias.calibration.trials import Design
-from nbbias.calibration.worlds import GROUPS, Corpora
 from nbbias.news import corpus, scoring, tone, topics, words
 from nbbias.news.corpus import Read
 from tests.build import topic_estimates
@@ -24,26 +24,26 @@ LEXICON = pd.DataFrame(
 )
 
 
-def told(
-    corpora: Corpora, answers: int, models: Sequence[str] = ("m", "m")
+def read_alike(
+    sample: Corpora, answers: int, models: Sequence[str] = ("m", "m")
 ) -> tuple[tuple[Read, scoring.Scored], ...]:
     """The same corpora as the study reads them, each a source: pairs, and twins by people."""
-    r, n, texts, _ = corpora.tone.shape
+    r, n, texts, _ = sample.tone.shape
     number = np.arange(r * n * texts).reshape(r, n, texts)
-    at = np.argwhere(~np.isnan(corpora.tone))
+    at = np.argwhere(~np.isnan(sample.tone))
     sentences = pd.DataFrame(
         {
             "text_id": number[tuple(at[:, :3].T)],
             "sentence_id": at[:, 3],
             "start": 0,
             "end": 1,
-            "sentiment_textblob": corpora.tone[tuple(at.T)],
+            "sentiment_textblob": sample.tone[tuple(at.T)],
         }
     )
     found = []
     for bias, groups in GROUPS.items():
         for i, group in enumerate(groups):
-            times = corpora.words[bias][(*at.T, i)]
+            times = sample.words[bias][(*at.T, i)]
             own = sentences.loc[np.repeat(sentences.index, times), ["text_id", "sentence_id"]]
             found.append(own.assign(bias=bias, group=group, term=group, kind="word", start=0))
     matches = pd.concat(found, ignore_index=True).sort_values(["text_id", "sentence_id"])
@@ -73,12 +73,12 @@ def told(
     return tuple(both)
 
 
-def corpora_of(world: str, n: int, **planted: float) -> Corpora:
-    """What a trial of that world draws in its one block."""
-    own = worlds.WORLDS[world]
-    shifts = {name: [planted.get(name, 0.0)] * own.answers for name in ("share", "tone")}
-    return worlds.of(
-        Design(world, n, 12, 0.0),
+def sample_of(scenario: str, n: int, **effects: float) -> Corpora:
+    """What a trial of that scenario draws in its one block."""
+    own = corpora.SCENARIOS[scenario]
+    shifts = {name: [effects.get(name, 0.0)] * own.answers for name in ("share", "tone")}
+    return corpora.simulate(
+        Design(scenario, n, 12, 0.0),
         REPEATS,
         **shifts,
         originals=own.originals,
@@ -86,7 +86,7 @@ def corpora_of(world: str, n: int, **planted: float) -> Corpora:
     )
 
 
-def assert_told_alike(trial: pd.DataFrame, level: pd.DataFrame, *, measure: str) -> None:
+def assert_alike(trial: pd.DataFrame, level: pd.DataFrame, *, measure: str) -> None:
     rows = level[level["measure"] == measure].assign(group=level["group"].fillna(""))
     compared = 0
     for (statistic, group), own in trial.fillna({"group": ""}).groupby(["statistic", "group"]):
@@ -104,38 +104,42 @@ def assert_told_alike(trial: pd.DataFrame, level: pd.DataFrame, *, measure: str)
     assert compared
 
 
-@pytest.mark.parametrize(("world", "n"), [("runs", 10), ("uneven", 30), ("cast", 30)])
-def test_words_are_those_of_the_study(world: str, n: int) -> None:
-    (read, _), (twins, _) = told(corpora_of(world, n, share=-0.1), worlds.WORLDS[world].answers)
-    own = worlds.WORLDS[world]
+@pytest.mark.parametrize(("scenario", "n"), [("uneven", 30), ("runs", 10)])
+def test_words_are_those_of_the_study(scenario: str, n: int) -> None:
+    (read, _), (twins, _) = read_alike(
+        sample_of(scenario, n, share=-0.1), corpora.SCENARIOS[scenario].answers
+    )
+    own = corpora.SCENARIOS[scenario]
     level = words.level(
         read, inference=INFERENCE, twins=twins if own.originals > 1 else None
     ).estimates
-    design = Design(world, n, 12, -0.1)
-    assert_told_alike(trials.words(design, REPEATS, INFERENCE), level, measure="word")
-    assert_told_alike(trials.words_distance(design, REPEATS, INFERENCE), level, measure="word")
+    design = Design(scenario, n, 12, -0.1)
+    assert_alike(trials.words(design, REPEATS, INFERENCE), level, measure="word")
+    assert_alike(trials.words_distance(design, REPEATS, INFERENCE), level, measure="word")
 
 
-@pytest.mark.parametrize(("world", "n"), [("runs", 10), ("uneven", 30), ("cast", 30)])
-def test_tone_is_that_of_the_study(world: str, n: int) -> None:
-    own = worlds.WORLDS[world]
-    read, beside = told(corpora_of(world, n, tone=-0.1), own.answers)
+@pytest.mark.parametrize(("scenario", "n"), [("uneven", 30), ("runs", 10)])
+def test_tone_is_that_of_the_study(scenario: str, n: int) -> None:
+    own = corpora.SCENARIOS[scenario]
+    read, beside = read_alike(sample_of(scenario, n, tone=-0.1), own.answers)
     twins = beside if own.originals > 1 else None
     level = tone.level(*read, inference=INFERENCE, twins=twins).estimates
-    design = Design(world, n, 12, -0.1)
-    assert_told_alike(trials.tone(design, REPEATS, INFERENCE), level, measure="sentiment")
+    design = Design(scenario, n, 12, -0.1)
+    assert_alike(trials.tone(design, REPEATS, INFERENCE), level, measure="sentiment")
     distance = trials.tone_distance(design, REPEATS, INFERENCE)
     if n > 10:
-        assert_told_alike(distance, level, measure="sentiment")
+        assert_alike(distance, level, measure="sentiment")
 
 
-def test_what_was_planted_stands_beside_what_was_measured() -> None:
+def test_trials_have_their_effect() -> None:
     table = trials.words(Design("focus", 10, 12, -0.1), 3, INFERENCE)
     shares = table[table["statistic"] == "share_difference"].set_index("group")
     assert shares.loc["female", "truth"].eq(-0.1).all()
-    assert shares.loc["Black", "truth"].eq(0).all() and shares.loc["Black", "planted"].eq(0).all()
+    assert (
+        shares.loc["Black", "truth"].eq(0).all() and shares.loc["Black", "true_effect"].eq(0).all()
+    )
     distance = trials.words_distance(Design("focus", 10, 12, -0.1), 3, INFERENCE)
-    assert distance["planted"].eq(0.1).all() and distance["truth"].nunique() == 1
+    assert distance["true_effect"].eq(0.1).all() and distance["truth"].nunique() == 1
 
 
 # --- documents --------------------------------------------------------------------------------
@@ -160,9 +164,9 @@ def scores_of(shares: np.ndarray) -> pd.DataFrame:
     return table.assign(reason=pd.Series("none", table.index, dtype="str").where(d.isna()))
 
 
-@pytest.mark.parametrize("world", trials.FITS)
-def test_documents_are_those_of_the_study(world: str) -> None:
-    design, lexicon = Design(world, 30, 12, -0.1), LEXICON[LEXICON["bias"] == "gender"]
+@pytest.mark.parametrize("scenario", ["gaps", "topics"])
+def test_documents_are_those_of_the_study(scenario: str) -> None:
+    design, lexicon = Design(scenario, 30, 12, -0.1), LEXICON[LEXICON["bias"] == "gender"]
     of = {"share_difference": trials.documents, "bias": trials.documents_distance}
     for biased, statistic in ((True, "share_difference"), (False, "bias")):
         shares = trials.fitted(design, 3, biased=biased, seed=[INFERENCE.seed, 0])
@@ -183,57 +187,36 @@ def test_documents_are_those_of_the_study(world: str) -> None:
             floor = topics.replicated(
                 real.reset_index(), scores, None, lexicon=lexicon, confidence=0.95
             )
-            told_p = floor["p_value"].iloc[0] if len(floor) else np.nan
-            assert row["p_value"] == pytest.approx(told_p, abs=1e-12, nan_ok=True)
+            expected = floor["p_value"].iloc[0] if len(floor) else np.nan
+            assert row["p_value"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
             if len(floor):
                 assert row["null"] == pytest.approx(floor["null"].iloc[0], abs=1e-12)
 
 
-# --- what leads -------------------------------------------------------------------------------
+# --- families ---------------------------------------------------------------------------------
 
 
-def test_rows_that_lead_are_those_of_the_study() -> None:
-    who = ["a", "b", "c"]
-    design = Design("cast", 11, 12, 0.0)
-    shifts = {"share": [-0.2, 0, 0], "tone": [0, -0.1, 0]}
-    corpora = worlds.of(design, 3, **shifts, originals=1, seed=2)
-    (read, scored), _ = told(corpora, 3, who)
+def test_claims_are_those_of_the_study() -> None:
+    who = ["a", "b", "c", "d"]
+    shifts = {"share": [-0.2, 0, 0, 0], "tone": [0, -0.1, 0, 0]}
+    sample = corpora.simulate(Design("cast", 11, 12, 0.0), 3, **shifts, originals=1, seed=2)
+    (read, scored), _ = read_alike(sample, 4, who)
     levels = [
         words.level(read, inference=INFERENCE, min_pairs=10),
         tone.level(read, scored, inference=INFERENCE),
     ]
-    keys = ["measure", "model", "bias", "group", "statistic"]
     real = pd.concat([level.estimates for level in levels])
+    keys = [("word", "female", model, "share_difference_common") for model in who]
+    keys += [("word", g, m, "share_difference_common") for g in GROUPS["race"] for m in who]
+    statistic = "difference_beyond_neutral"
+    keys += [("sentiment", g, m, statistic) for m in who for g in GROUPS["gender"]]
     compared = 0
-    for number, rows in enumerate(trials.runs(corpora, who, 0.95)):
-        own = real[real["source"] == f"{number}"].set_index(keys)
-        for row in rows:
-            same = own.loc[tuple(row[key] for key in keys)]
-            for name in ("estimate", "ci_low", "ci_high", "p_value", "n", "statistic_value"):
-                assert row[name] == pytest.approx(same[name], abs=1e-12, nan_ok=True), name
-                compared += np.isfinite(row[name])
-    assert compared > 100
-
-
-def test_a_lead_says_something_just_where_the_declared_rows_do() -> None:
-    design, who = Design("runs", 40, 12, -0.2), trials._WHO
-    said = trials.lead(design, 6, INFERENCE)
-    shifts = {"share": [-0.2, 0, 0, 0], "tone": [0, -0.2, 0, 0]}
-    corpora = worlds.of(design, 6, **shifts, originals=1, seed=[INFERENCE.seed, 0])
-    for told_so, rows in zip(said["told"], trials.runs(corpora, who, 0.95), strict=True):
-        found = reading.claims.declared(
-            tables.estimates(rows, study="news_bias", confidence=0.95),
-            trials._CLAIMS,
-            confidence=0.95,
-        )
-        assert told_so == (len(reading.significance.significant(found)) > 0)
-    assert said["told"].any()
-
-
-def test_a_lead_is_false_where_nothing_was_planted_or_the_other_side() -> None:
-    rows = trials.lead(Design("runs", 30, 12, 0.0), 60, INFERENCE)
-    assert len(rows) == 60 and rows["false"].equals(rows["told"])
-    assert rows["told"].mean() < 0.2
-    planted = trials.lead(Design("runs", 60, 12, -0.2), 6, INFERENCE)
-    true = planted[planted["told"] & ~planted["false"]]
-    assert len(true) > 2 and true["sentence"].str.contains("m1|m2").all()
+    for number, claims in enumerate(trials._claims(sample, 0.95)):
+        own = real[real["source"] == f"{number}"]
+        own = own.set_index(["measure", "group", "model", "statistic"])
+        for key, (estimate, p, _) in zip(keys, claims, strict=True):
+            same = own.loc[key]
+            assert estimate == pytest.approx(same["estimate"], abs=1e-12, nan_ok=True)
+            assert p == pytest.approx(same["p_value"], abs=1e-12, nan_ok=True)
+            compared += np.isfinite(p)
+    assert compared > 20

@@ -2,118 +2,96 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
 from nbbias import calibration, reading
-from nbbias.calibration import figures, grid, sentences, tables
+from nbbias.calibration import designs, figures, sentences
 from nbbias.calibration.params import STUDY, Calibration
 from nbbias.reading import claims
-from nbbias.stats import InferenceSettings
 
 pytestmark = pytest.mark.usefixtures("toy")
 
 
 @pytest.fixture
-def made() -> dict[str, pd.DataFrame]:
-    designs = grid.designs([], n=[10, 30, 80], repeats=120, lead_n=[10, 80], lead_repeats=20)
-    found = {
-        of: grid.simulate(
-            designs[designs["of"] == of], inference=InferenceSettings(n_permutations=20)
-        )
-        for of in ("trial", "lead")
-    }
-    estimates = calibration.estimates.estimates(found["trial"], found["lead"], confidence=0.95)
-    declared = claims.declared(estimates, Calibration().claims, confidence=0.95)
-    return {"designs": designs, "estimates": estimates, "declared": declared, **found}
+def results() -> calibration.Results:
+    return calibration.measure(
+        n=[10, 30, 80], repeats=120, family_n=[10, 80], family_repeats=20, draws=20, claims=[]
+    )
 
 
-def test_what_the_page_leads_with(made: dict[str, pd.DataFrame], golden) -> None:
+def test_what_the_page_says(results: calibration.Results, golden: Any) -> None:
     """As declared, with intervals so wide that they leave all open, and with nothing."""
-    wide = made["estimates"].assign(ci_low=-0.5, ci_high=0.5)
-    near = {"ci_low": -0.01, "ci_high": 0.01}
+    rows = results.estimates
+    declared = claims.declared(rows, Calibration().claims, confidence=0.95)
+    wide = rows.assign(ci_low=-0.5, ci_high=0.5)
     tests = wide["statistic"] == "false_positive_error"
-    tables_of = {
-        "declared": made["declared"],
-        "not declared": made["estimates"],
-        "open": wide,
+    near = {"ci_low": -0.01, "ci_high": 0.01}
+    variants = {
+        "declared": declared,
+        "not declared": rows,
+        "undecided": wide,
         "tests keep their level": wide.assign(
             **{end: wide[end].mask(tests, value) for end, value in near.items()}
         ),
-        "leads alone": made["declared"].query("measure == 'lead'"),
-        "nothing": made["estimates"].iloc[:0],
+        "conservative": rows.assign(estimate=0.03, ci_low=0.025, ci_high=0.035),
+        "families alone": declared.query("measure == 'family'"),
+        "nothing": rows.iloc[:0],
     }
-    leads = {name: sentences.lead(rows, texts=STUDY.sample) for name, rows in tables_of.items()}
-    golden("calibration_leads", {name: lead.plain for name, lead in leads.items()})
-    assert len(leads["declared"].numbers) == 2  # first sentences are false less often than allowed
-    assert set(leads["declared"].card) == {"measures", "groups", "N", "instrument", "not"}
+    leads = {name: sentences.lead(rows, texts=STUDY.sample) for name, rows in variants.items()}
+    said = {name: list(lead.plain) for name, lead in leads.items()}
+    said["technical"] = [leads["declared"].technical]
+    said["sections"] = [
+        sentences.simulated(results.designs),
+        sentences.coverage(rows),
+        sentences.coverage(rows.assign(p_adjusted=1.0)),
+        sentences.held_out(results.outcomes),
+        sentences.power(results.minimum_detectable_effects),
+    ]
+    golden("calibration", said)
     numbers = reading.lead.to_dict(leads["declared"])["numbers"]
-    assert all(number["interval"].startswith("95% CI") for number in numbers)
+    assert numbers and all(number["interval"].startswith("95% CI") for number in numbers)
+    assert set(leads["declared"].card) == {"measures", "groups", "N", "instrument", "not"}
 
 
 @pytest.mark.parametrize(
-    ("statistic", "estimate", "expected"),
+    ("statistic", "estimate", "kind"),
     [
-        ("coverage_error", -0.1, "worse"),
-        ("coverage_error", 0.04, "careful"),
-        ("false_positive_error", 0.1, "worse"),
-        ("false_positive_error", -0.04, "careful"),
-        ("false_lead_error", 0.001, "within"),
+        ("coverage_error", -0.1, "harmful"),
+        ("coverage_error", 0.04, "conservative"),
+        ("false_positive_error", 0.1, "harmful"),
+        ("familywise_error", 0.001, "within"),
     ],
 )
-def test_a_miss_is_a_harm_on_one_side_only(statistic: str, estimate: float, expected: str) -> None:
-    row = {"statistic": statistic, "estimate": estimate}
+def test_an_error_is_a_harm_on_one_side_only(statistic: str, estimate: float, kind: str) -> None:
+    row = {"statistic": statistic, "estimate": estimate, "topic": None, "prompt": None}
+    row |= dict.fromkeys(("source", "dimension", "task"), "x")
     ends = {"ci_low": estimate - 0.01, "ci_high": estimate + 0.01}
-    assert sentences.kind(row | ends) == expected
-    assert sentences.kind(row | {"ci_low": -0.2, "ci_high": 0.2}) == "open"
+    assert sentences.overall(pd.DataFrame([row | ends]))["kind"].item() == kind
+    wide = pd.DataFrame([row | {"ci_low": -0.2, "ci_high": 0.2}])
+    assert sentences.overall(wide)["kind"].item() == "undecided"
 
 
-def test_figures_draw_what_their_rows_say(made: dict[str, pd.DataFrame]) -> None:
-    drawn = [
-        figures.errors(made["declared"]),
-        figures.coverage(made["trial"]),
-        figures.recovered(made["trial"]),
-        figures.power(made["trial"]),
-        figures.least(grid.least(made["trial"])),
-    ]
-    for one in drawn:
-        assert one.alt and one.title and one.caption
-        assert len(one.rows)
-    # A dot for each number of units, statistic and world, where it belongs.
-    (panel,) = drawn[1].figure.axes
-    dots = np.concatenate([one.get_offsets() for one in panel.collections])
-    own = drawn[1].rows
-    assert sorted(dots[:, 0].round(9)) == sorted((100 * own["coverage"].clip(0.6)).round(9))
-    # One row: the more units, the lower.
-    assert own.groupby(["study", "measure"]).ngroups == 1
-    heights = [set(dots[np.isclose(dots[:, 1], y), 1]) for y in (0.3, 0.0, -0.3)]
-    assert all(heights) and own["n"].nunique() == 3
-    fewest = own.loc[own["n"] == own["n"].min(), "coverage"].mul(100).clip(60)
-    assert sorted(dots[np.isclose(dots[:, 1], 0.3), 0].round(9)) == sorted(fewest.round(9))
+def test_figures_draw_what_their_rows_say(results: calibration.Results) -> None:
+    drawn = {
+        "errors": figures.errors(results.estimates),
+        "coverage": figures.coverage(results.outcomes),
+        "power": figures.power(results.outcomes),
+    }
+    for figure in drawn.values():
+        assert figure.alt and figure.title and figure.caption and len(figure.rows)
+    (panel,) = drawn["coverage"].figure.axes
+    dots = sorted(float(y) for line in panel.lines for y in np.asarray(line.get_ydata()))
+    assert dots == pytest.approx(sorted(100 * drawn["coverage"].rows["coverage"]))
+    none = results.outcomes.iloc[:0]
+    assert figures.coverage(none).rows.empty and figures.power(none).rows.empty
+    assert figures.errors(results.estimates.iloc[:0]).rows.empty
 
 
-def test_figures_and_tables_of_nothing_are_no_error(made: dict[str, pd.DataFrame]) -> None:
-    none = made["trial"].iloc[:0]
-    for one in (figures.coverage, figures.recovered, figures.power):
-        assert one(none).rows.empty
-    assert figures.least(grid.least(none)).rows.empty
-    assert figures.errors(made["estimates"].iloc[:0]).rows.empty
-    for table in (tables.selected(none), tables.leads(made["lead"].iloc[:0])):
-        assert table.rows.empty
-    for told in (sentences.recovered(none), sentences.worst(made["estimates"].iloc[:0])):
-        assert told == "Nothing was calibrated"
-
-
-def test_tables_of_the_body_are_small(made: dict[str, pd.DataFrame]) -> None:
-    least = grid.least(made["trial"])
-    for table in (
-        tables.simulated(made["designs"]),
-        tables.misses(made["estimates"]),
-        tables.selected(made["trial"]),
-        tables.leads(made["lead"]),
-        tables.least(least),
-    ):
-        assert 0 < len(table.rows) <= 12
-        assert len(table.rows.columns) <= 8
-    assert "toy means: narrow" in str(tables.misses(made["estimates"]).note)
+def test_scenarios_are_described(results: calibration.Results) -> None:
+    table = designs.describe(results.designs)
+    assert table["description"].tolist() == ["values are normal", "values have heavy tails"]
+    assert table["studies"].eq(120 * 9).all()

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm, t
 
-from nbbias.calibration import Design, Measure
+from nbbias.calibration.trials import Design, Measure, combine_trials, trial_row
 from nbbias.stats import InferenceSettings
 
 #: The narrow one's intervals are this much of what they should be.
@@ -19,52 +19,37 @@ NARROW = 0.6
 
 def trial(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
     rng = np.random.default_rng(inference.seed)
-    tail = rng.standard_t(3, (repeats, design.n)) if design.world == "tails" else None
+    tail = rng.standard_t(3, (repeats, design.n)) if design.scenario == "tails" else None
     values = rng.standard_normal((repeats, design.n)) if tail is None else tail / np.sqrt(3)
-    values = values + design.planted
+    values = values + design.effect
     mean, error = values.mean(axis=1), values.std(axis=1, ddof=1) / np.sqrt(design.n)
     half = error * t.ppf((1 + inference.confidence) / 2, design.n - 1)
     p = 2 * t.sf(np.abs(mean / error), design.n - 1)
-    common = {
-        "group": None,
-        "planted": design.planted,
-        "truth": design.planted,
-        "null": 0.0,
-        "estimate": mean,
-    }
-    right = pd.DataFrame(
-        common | {"statistic": "mean", "ci_low": mean - half, "ci_high": mean + half, "p_value": p}
+    narrow = {"p_value": 2 * norm.sf(np.abs(mean / (error * NARROW)))}
+    ends = {"estimate": mean, "ci_low": mean - half, "ci_high": mean + half, "p_value": p}
+    narrow |= {"ci_low": mean - NARROW * half, "ci_high": mean + NARROW * half}
+    return combine_trials(
+        trial_row(name, pd.DataFrame(columns), effect=design.effect, truth=design.effect)
+        for name, columns in {"mean": ends, "narrow": ends | narrow}.items()
     )
-    z = np.abs(mean / (error * NARROW))
-    narrow = right.assign(
-        statistic="narrow",
-        ci_low=mean - NARROW * half,
-        ci_high=mean + NARROW * half,
-        p_value=2 * norm.sf(z),
-    )
-    return pd.concat([right, narrow], ignore_index=True)
 
 
-def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    own = trial(design, repeats, inference)
-    own = own[own["statistic"] == "mean"]
-    told = own["p_value"] < 1 - inference.confidence
-    wrong = told & (np.sign(own["estimate"]) != np.sign(design.planted))
-    return pd.DataFrame(
-        {"planted": design.planted, "told": told, "false": wrong, "sentence": "The mean is not 0."}
-    )
+def family(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
+    trials = trial(design, repeats, inference)
+    means = trials[trials["statistic"] == "mean"].reset_index(drop=True)
+    return means.assign(run=means.index, direction=float(np.sign(design.effect)))
 
 
 TOY = Measure(
     study="toy",
     name="means",
     unit="values",
-    worlds={"normal": "values are normal", "tails": "values have heavy tails"},
+    scenarios={"normal": "values are normal", "tails": "values have heavy tails"},
     held_out=frozenset({"tails"}),
-    planted=(0.0, 0.3, -0.8),
+    effects=(0.0, 0.3, -0.8),
     n=(10, 30, 80),
     trial=trial,
-    lead=lead,
+    family=family,
 )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbbias.calibration import measures
+from nbbias.calibration import designs
 from nbbias.reading import cards
 from nbbias.studies import STUDIES
 from nbbias.tables import read_shipped_table
@@ -27,7 +27,7 @@ def test_every_study_was_calibrated(stem: str) -> None:
 
 def test_every_measure_that_is_calibrated_has_its_row() -> None:
     shipped = read_shipped_table("calibration.csv")
-    assert set(shipped["study"] + "/" + shipped["measure"]) == set(measures.measures())
+    assert set(shipped["study"] + "/" + shipped["measure"]) == set(designs.measures())
     assert not shipped.duplicated(["study", "measure", "statistic"]).any()
     shares = shipped.filter(regex=r"^(coverage|false_positives)(_low|_high|_worst)?$")
     assert shares.stack().dropna().between(0, 1).all()

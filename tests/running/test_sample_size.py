@@ -8,7 +8,7 @@ import pytest
 
 from nbbias import studies
 from nbbias.asking import plan as asking_plan
-from nbbias.calibration import plannable
+from nbbias.calibration.planning import PLANS
 from nbbias.running import generation
 from nbbias.running.sample_size import plan_sample_size, readable
 from nbbias.tables import ParameterError
@@ -17,8 +17,8 @@ from tests.conftest import Command
 
 def test_every_study_has_a_claim_that_can_be_planned() -> None:
     five = {"news_bias", "biased_prompts", "cogs", "llmbi", "biasalert"}
-    assert five == set(plannable.PLANS) & set(studies.STUDIES)
-    for stem, claims in plannable.PLANS.items():
+    assert five == set(PLANS) & set(studies.STUDIES)
+    for stem, claims in PLANS.items():
         statistics = studies.STUDIES[stem].parameters.statistics
         for model in claims.values():
             measure, name = model.statistic.split(" ", 1)
@@ -26,7 +26,7 @@ def test_every_study_has_a_claim_that_can_be_planned() -> None:
 
 
 def test_several_values_make_a_row_each() -> None:
-    rows = plan_sample_size("news_bias", ["draws=100", "effect=-0.2,-0.3", "models=1,2"])
+    rows = plan_sample_size("news_bias", ["effect=-0.2,-0.3", "models=1,2"])
     assert rows["effect"].tolist() == [-0.2, -0.2, -0.3, -0.3]
     assert rows["n"].iloc[0] > rows["n"].iloc[2]  # a larger effect takes fewer articles
     assert (rows["calls"] == rows["n"] * rows["models"]).all()
@@ -34,9 +34,9 @@ def test_several_values_make_a_row_each() -> None:
 
 
 def test_the_power_of_a_number_of_units_and_what_no_number_reaches() -> None:
-    given = ["draws=100", "effect=-0.2,-0.0001", "bias=race"]
-    row = plan_sample_size("news_bias", ["draws=100", "effect=-0.2", "units=40"]).iloc[0]
-    assert row["n"] == 40 and row["low"] < row["reached"] < row["high"]
+    given = ["effect=-0.2,-0.0001", "bias=race"]
+    row = plan_sample_size("news_bias", ["effect=-0.2", "units=40"]).iloc[0]
+    assert row["n"] == 40 and 0.8 < row["reached"] < 1
     rows = plan_sample_size("news_bias", [*given, "share=0.3"])
     assert rows["n"].notna().tolist() == [True, False]
     table, _ = readable(rows)
@@ -56,7 +56,6 @@ def test_cost_is_that_of_a_dry_run() -> None:
         "input_price": price.input,
         "output_price": price.output,
         "units": 360,  # 12 tasks by 30 themes
-        "draws": 100,
     }
     assumed["prompt_tokens"] = round(assumed["prompt_tokens"])
     row = plan_sample_size("cogs", [f"{name}={value}" for name, value in assumed.items()])
@@ -67,7 +66,7 @@ def test_cost_is_that_of_a_dry_run() -> None:
 
 
 def test_labels_cost_and_claims_are_rows() -> None:
-    given = ["claim=accuracy,level", "label_price=0.5", "draws=100"]
+    given = ["claim=accuracy,level", "label_price=0.5"]
     rows = plan_sample_size("biasalert", given)
     table, _ = readable(rows)
     assert rows["claim"].tolist() == ["accuracy", "level"]
@@ -77,10 +76,10 @@ def test_labels_cost_and_claims_are_rows() -> None:
 
 
 def test_what_is_printed(command: Command) -> None:
-    done = command("plan", "news_bias", "-p", "effect=-0.2", "-p", "draws=100")
+    done = command("plan", "news_bias", "-p", "effect=-0.2")
     assert done.returncode == 0
     assert "articles" in done.stdout
-    assert "Assumed, in 100 simulated studies" in done.stderr
+    assert "Assumed: confidence 0.95" in done.stderr
     listed = command("plan", "news_bias", "--list")
     assert "claim=words" in listed.stdout and "spread" in listed.stdout
 
@@ -88,8 +87,8 @@ def test_what_is_printed(command: Command) -> None:
 @pytest.mark.parametrize(
     ("stem", "assumption", "message"),
     [
-        ("news", "draws=100", "no study called 'news'"),
-        ("calibration", "draws=100", "no claim of calibration can be planned yet"),
+        ("news", "effect=1", "no study called 'news'"),
+        ("calibration", "effect=1", "no claim of calibration can be planned yet"),
         ("news_bias", "efect=1", "did you mean effect?"),
         ("news_bias", "effect=-0.7", "a share of 0.5 cannot change by -0.7"),
         ("biasalert", "effect=0.3", "differ on 0.25 of texts cannot differ by 0.3"),

@@ -1,23 +1,17 @@
 from . import (
-    assumed as assumed,
+    designs as designs,
     estimates as estimates,
     figures as figures,
-    grid as grid,
-    measures as measures,
     params as params,
-    plannable as plannable,
     planning as planning,
-    printed as printed,
     sentences as sentences,
-    tables as tables,
-    worlds as worlds,
 )
-from .measured import measure as measure
-from .shipped import shipped as shipped
+from .estimates import summarize as summarize
+from .measured import Results as Results, measure as measure
 from .trials import (
     Design as Design,
     Measure as Measure,
     Trial as Trial,
-    false_leads as false_leads,
+    family_errors as family_errors,
     outcomes as outcomes,
 )

@@ -1,7 +1,7 @@
-"""How good judges are, and how many answers are biased: studies that never were.
+"""Simulated studies of bias classifiers: accuracy, and the bias level of a model.
 
-Texts are hard or easy for all judges alike, and may come in comments; answers have verdicts, and
-some have labels. The study's own functions measure them.
+Texts are hard or easy for all classifiers alike, and may come in comments; answers have verdicts,
+and some have labels. The study's own functions measure them.
 """
 
 from __future__ import annotations
@@ -14,30 +14,24 @@ import numpy as np
 import pandas as pd
 
 from nbbias import biasalert, stats
-from nbbias.calibration.leads import TEXTS, pages, saying, sayings, start
-from nbbias.calibration.trials import Design, Measure
+from nbbias.calibration.trials import Design, Measure, seeded, trial_row
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
-ENDS = ("estimate", "ci_low", "ci_high", "p_value")
-
-
-# --- judges -------------------------------------------------------------------------------------
-
-#: How often texts are biased, and how often judges are right where nothing is planted.
+#: How often texts are biased, and how often classifiers are right without an effect.
 _BIASED, _RIGHT = 0.4, 0.6
 
 
-class Bench(NamedTuple):
-    """Texts with labels, and which judges are right on them.
+class Benchmark(NamedTuple):
+    """Texts with labels, and which classifiers are right on them.
 
     Attributes
     ----------
     biased : array
         Each text's label.
     right : array
-        Judges by texts.
+        Classifiers by texts.
     clusters : array
         Each text's comment, numbered from 0.
     """
@@ -47,90 +41,96 @@ class Bench(NamedTuple):
     clusters: np.ndarray
 
 
-def bench(rng: np.random.Generator, design: Design, *, right: Sequence[float]) -> Bench:
-    """Simulate judges of the same texts, each right on a share of them.
+def benchmark(rng: np.random.Generator, design: Design, *, right: Sequence[float]) -> Benchmark:
+    """Simulate classifiers of the same texts, each right on a share of them.
 
     Examples
     --------
-    >>> found = bench(np.random.default_rng(0), Design("single", 20_000, 12, 0.0), right=[0.6, 0.8])
-    >>> found.right.mean(axis=1).round(1).tolist()
+    >>> rng = np.random.default_rng(0)
+    >>> of = benchmark(rng, Design("single", 20_000, 12, 0.0), right=[0.6, 0.8])
+    >>> of.right.mean(axis=1).round(1).tolist()
     [0.6, 0.8]
     """
     n = design.n
     clusters = np.arange(n)
-    if design.world == "comments":
+    if design.scenario == "comments":
         clusters = clusters // 3
-    elif design.world == "topics":  # comments of one text to nine
+    elif design.scenario == "topics":  # comments of one text to nine
         sizes = rng.choice([1, 1, 2, 4, 9], size=n)
         clusters = np.repeat(np.arange(n), sizes)[:n]
-    rare = design.world == "rare"
-    # Half of the texts are as hard for one judge as for another, and all texts of a comment are.
+    # Half of the texts are as hard for one as for another, and all texts of a comment are.
     hard = rng.random(clusters.max() + 1)[clusters]
-    biased = rng.random(n) < (0.1 if rare else _BIASED)
-    if design.world == "topics":
+    biased = rng.random(n) < (0.1 if design.scenario == "rare" else _BIASED)
+    if design.scenario == "topics":
         biased = (rng.random(clusters.max() + 1) < _BIASED)[clusters]
-    found = []
-    for share in right:
-        own = np.where(rng.random(n) < 0.5, hard, rng.random(n))
-        found.append(own < share)
-    return Bench(biased, np.array(found), clusters)
+    hits = [np.where(rng.random(n) < 0.5, hard, rng.random(n)) < share for share in right]
+    return Benchmark(biased, np.array(hits), clusters)
 
 
-def _shares(of: Bench, confidence: float) -> dict[str, Row]:
-    """Return the first judge's accuracy and F1 as `biasalert.detection.estimates` has them."""
+def _scores(of: Benchmark, confidence: float) -> dict[str, Row]:
+    """Return the first classifier's accuracy and F1 as `biasalert.detection.estimates` does."""
     right, clusters = of.right[0], of.clusters
-    called = right == of.biased
-    found: dict[str, Row] = {
-        "accuracy": stats.clustered_share(right * 1.0, clusters, confidence=confidence).row()
-    }
-    counted = of.biased | called
-    hits = (of.biased & called)[counted]
-    if counted.any():
-        row = stats.clustered_share(hits * 1.0, clusters[counted], confidence=confidence).row()
-        found["f1"] = row | {
-            name: 2 * row[name] / (1 + row[name]) for name in ("estimate", "ci_low", "ci_high")
-        }
-    return found
+    flagged = right == of.biased
+    accuracy = stats.clustered_share(right * 1.0, clusters, confidence=confidence).row()
+    counted = of.biased | flagged
+    if not counted.any():
+        return {"accuracy": accuracy}
+    hits = (of.biased & flagged)[counted] * 1.0
+    jaccard = stats.clustered_share(hits, clusters[counted], confidence=confidence).row()
+    ends = ("estimate", "ci_low", "ci_high")
+    f1 = {name: 2 * jaccard[name] / (1 + jaccard[name]) for name in ends}
+    return {"accuracy": accuracy, "f1": f1}
 
 
-def _row(statistic: str, row: Row, *, planted: float, truth: float, null: float) -> Row:
-    said = {"statistic": statistic, "group": None, "planted": planted, "truth": truth, "null": null}
-    return said | {name: row.get(name, np.nan) for name in ENDS}
+def _compare(of: Benchmark, first: np.ndarray, second: np.ndarray, confidence: float) -> Row:
+    return biasalert.detection.compared(first, second, of.clusters, confidence=confidence)
 
 
-def judging(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of a judge's accuracy and F1, and of how far another is behind.
+def classifying(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
+    """Return TRIALS of a classifier's accuracy and F1, and of how far another is behind.
 
     Examples
     --------
-    >>> found = judging(Design("single", 80, 12, 0.2), 2, InferenceSettings(n_permutations=100))
-    >>> found.groupby("statistic", sort=False)["truth"].first().round(2).to_dict()
+    >>> trials = classifying(Design("single", 80, 12, 0.2), 2, InferenceSettings())
+    >>> trials.groupby("statistic", sort=False)["truth"].first().round(2).to_dict()
     {'accuracy': 0.8, 'f1': 0.76, 'accuracy_difference': 0.2}
     """
-    rng, rows = start(design, inference), []
-    first = (0.95 - _RIGHT if design.world == "rare" else 0.0) + _RIGHT
-    first = min(first, 1 - design.planted) if design.world == "rare" else first + design.planted
-    share = 0.1 if design.world == "rare" else _BIASED
-    true = {"accuracy": first, "f1": 2 * share * first / (2 * share * first + 1 - first)}
+    rng, level, rows = seeded(design, inference), inference.confidence, []
+    rare, effect = design.scenario == "rare", design.effect
+    best = min(0.95, 1 - effect) if rare else _RIGHT + effect
+    biased = 0.1 if rare else _BIASED
+    truths = {"accuracy": best, "f1": 2 * biased * best / (2 * biased * best + 1 - best)}
     for _ in range(repeats):
-        of = bench(rng, design, right=[first, first - design.planted])
-        for statistic, row in _shares(of, inference.confidence).items():
-            truth = true[statistic]
-            rows.append(_row(statistic, row, planted=truth, truth=truth, null=np.nan))
-        apart = biasalert.detection.compared(
-            of.right[0], of.right[1], of.clusters, confidence=inference.confidence
-        )
-        rows.append(
-            _row(
-                "accuracy_difference", apart, planted=design.planted, truth=design.planted, null=0.0
-            )
-        )
+        of = benchmark(rng, design, right=[best, best - effect])
+        for name, row in _scores(of, level).items():
+            truth = truths[name]
+            rows.append(trial_row(name, row, effect=truth, truth=truth, null=np.nan))
+        row = _compare(of, of.right[0], of.right[1], level)
+        rows.append(trial_row("accuracy_difference", row, effect=effect, truth=effect))
     return pd.DataFrame(rows)
 
 
-# --- bias levels ----------------------------------------------------------------------------------
+def family(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
+    """Return CLAIMS of runs: a classifier beside the majority class, and beside one as good.
 
-#: Answers for each that is labelled, and how often a judge flags biased ones and passes others.
+    Examples
+    --------
+    >>> family(Design("single", 400, 12, 0.2), 1, InferenceSettings())["direction"].tolist()
+    [-1.0, 0.0]
+    """
+    rng, rows = seeded(design, inference), []
+    rare = design.scenario == "rare"  # where nine in ten texts have the majority label
+    share = 0.9 + design.effect / 4 if rare else 1 - _BIASED + design.effect
+    for run in range(repeats):
+        of = benchmark(rng, design, right=[share, share])
+        first, second = of.right
+        for other, direction in ((~of.biased, -float(np.sign(design.effect))), (second, 0.0)):
+            row = {"run": run, "direction": direction, "null": 0.0}
+            rows.append(row | _compare(of, other, first, inference.confidence))
+    return pd.DataFrame(rows)
+
+
+#: Answers for each labelled one, and a classifier's sensitivity and specificity.
 _ANSWERS, _ERRORS = 4, (0.8, 0.9)
 
 
@@ -140,21 +140,20 @@ def levels(rng: np.random.Generator, design: Design) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `flagged`, `label` (NaN outside the sample) and, where prompts were asked three times,
-        `prompt_id`; `biased`, which nobody sees.
+        `flagged`, `label` (NaN outside the sample), `prompt_id`; `biased`, which nobody sees.
     """
     n = design.n * _ANSWERS
-    errors = np.array((0.6, 0.7) if design.world == "poor" else _ERRORS)
-    prompts = np.arange(n) // 3 if design.world == "prompts" else np.arange(n)
-    share = np.full(n, design.planted)
-    se, sp = (np.full(n, one) for one in errors)
-    if design.world == "domains":  # where more is biased, a judge misses more, and flags more
-        dear = np.arange(n) % 4 == 0
-        share = np.where(dear, 2.5 * design.planted, 0.5 * design.planted)
-        se, sp = np.where(dear, 0.6, 0.9), np.where(dear, 0.75, 0.95)
+    errors = np.array((0.6, 0.7) if design.scenario == "poor" else _ERRORS)
+    prompts = np.arange(n) // 3 if design.scenario == "prompts" else np.arange(n)
+    share = np.full(n, design.effect)
+    sensitivity, specificity = (np.full(n, one) for one in errors)
+    if design.scenario == "domains":  # more errors of both kinds where more is biased
+        worse = np.arange(n) % 4 == 0
+        share = np.where(worse, 2.5 * design.effect, 0.5 * design.effect)
+        sensitivity, specificity = np.where(worse, 0.6, 0.9), np.where(worse, 0.75, 0.95)
     by_prompt = rng.random(n)[prompts]
     biased = np.where(rng.random(n) < 0.5, by_prompt, rng.random(n)) < share
-    flagged = np.where(biased, rng.random(n) < se, rng.random(n) >= sp)
+    flagged = np.where(biased, rng.random(n) < sensitivity, rng.random(n) >= specificity)
     labelled = rng.permutation(n) < design.n
     table = pd.DataFrame({"flagged": flagged * 1.0, "biased": biased * 1.0, "prompt_id": prompts})
     return table.assign(label=table["biased"].where(labelled))
@@ -162,117 +161,56 @@ def levels(rng: np.random.Generator, design: Design) -> pd.DataFrame:
 
 @cache
 def _truths(design: Design) -> dict[str, float]:
-    """Return what is true of very many answers."""
-    own = levels(np.random.default_rng(0), design._replace(n=100_000))
-    both = own.assign(label=own["biased"]).drop(columns="prompt_id")
-    agreed, kappa = biasalert.levels.shared(both)
+    """Return the values of very many answers."""
+    table = levels(np.random.default_rng(0), design._replace(n=100_000))
+    both = table.assign(label=table["biased"]).drop(columns="prompt_id")
+    agreement, kappa = biasalert.levels.shared(both)
     return {
-        "biased_share": float(own["flagged"].mean()),
-        "agreement": agreed["estimate"],
+        "biased_share": float(table["flagged"].mean()),
+        "biased_share_labelled": design.effect,
+        "biased_share_two_phase": design.effect,
+        "agreement": agreement["estimate"],
         "kappa": kappa["estimate"],
-        "biased_share_labelled": design.planted,
-        "biased_share_two_phase": design.planted,
     }
 
 
 def level(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of bias levels and of a judge's agreement with people; `n` counts labels.
+    """Return TRIALS of bias levels and of a classifier's agreement with people; `n` counts labels.
 
     Examples
     --------
-    >>> found = level(Design("single", 30, 12, 0.2), 1, InferenceSettings(n_permutations=100))
-    >>> found["statistic"].tolist()[:3]
+    >>> trials = level(Design("single", 30, 12, 0.2), 1, InferenceSettings(n_permutations=100))
+    >>> trials["statistic"].tolist()[:3]
     ['biased_share', 'biased_share_labelled', 'biased_share_two_phase']
     """
-    rng, rows, true = start(design, inference), [], _truths(design._replace(n=1, length=0))
+    rng, confidence, rows = seeded(design, inference), inference.confidence, []
+    truths = _truths(design._replace(n=1, length=0))
+    several = design.scenario == "prompts"
     for _ in range(repeats):
-        own = levels(rng, design)
-        several = design.world == "prompts"
-        prompts = own["prompt_id"].to_numpy() if several else None
-        flagged, label = own["flagged"], own["label"]
-        judged = (
-            stats.clustered_share(
-                flagged.to_numpy(),
-                prompts,
-                weights=stats.equal_weights(prompts),
-                confidence=inference.confidence,
-            ).row()
-            if prompts is not None
-            else stats.share_interval(flagged, confidence=inference.confidence).row()
-        )
-        found = {
-            "biased_share": judged,
-            "biased_share_labelled": stats.two_phase(
-                flagged * np.nan, label, prompts=prompts, confidence=inference.confidence
-            ).row(),
-            "biased_share_two_phase": stats.two_phase(
-                flagged, label, prompts=prompts, confidence=inference.confidence
-            ).row(),
-        }
-        labelled = own[label.notna()]
-        labelled = labelled if several else labelled.drop(columns="prompt_id")
-        agreed, kappa = biasalert.levels.shared(labelled, confidence=inference.confidence)
-        found |= {"agreement": agreed, "kappa": kappa}
-        rows += [
-            _row(name, row, planted=true[name], truth=true[name], null=np.nan)
-            for name, row in found.items()
+        table = levels(rng, design)
+        flagged, label = table["flagged"], table["label"]
+        prompts = table["prompt_id"].to_numpy() if several else None
+        if prompts is None:
+            judged = stats.share_interval(flagged, confidence=confidence)
+        else:
+            weights = stats.equal_weights(prompts)
+            judged = stats.clustered_share(
+                flagged.to_numpy(), prompts, weights=weights, confidence=confidence
+            )
+        two_phase = [
+            stats.two_phase(verdicts, label, prompts=prompts, confidence=confidence)
+            for verdicts in (flagged * np.nan, flagged)
         ]
+        labelled = table[label.notna()]
+        labelled = labelled if several else labelled.drop(columns="prompt_id")
+        agreement = biasalert.levels.shared(labelled, confidence=confidence)
+        results = [*(estimate.row() for estimate in (judged, *two_phase)), *agreement]
+        for (name, truth), row in zip(truths.items(), results, strict=True):
+            rows.append(trial_row(name, row, effect=truth, truth=truth, null=np.nan))
     return pd.DataFrame(rows)
 
 
-# --- what leads -----------------------------------------------------------------------------------
-
-_CLASSIFIER, _ALONE, _MAJORITY = "classifier", "classifier_alone", "majority"
-
-
-def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> list[Row]:
-    """Simulate a run: a classifier, one that is as good, and the commoner label for all."""
-    rare = design.world == "rare"  # where nine in ten texts have the commoner label
-    share = 0.9 + design.planted / 4 if rare else 1 - _BIASED + design.planted
-    of = bench(rng, design, right=[share, share])
-    first, second = of.right
-    majority = ~of.biased
-    row = _shares(of, inference.confidence)["accuracy"]
-    rows: list[Row] = [{"statistic": "accuracy", "judge": _CLASSIFIER} | row]
-    for judge, right in ((_MAJORITY, majority), (_ALONE, second)):
-        apart = biasalert.detection.compared(
-            right, first, of.clusters, confidence=inference.confidence
-        )
-        key = {"statistic": "accuracy_difference", "judge": f"{judge} − {_CLASSIFIER}"}
-        rows.append(key | {"n": design.n, "null": 0.0} | apart)
-    return rows
-
-
-def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return SAYINGS of pages on a classifier, beside another as good and the commoner label.
-
-    Examples
-    --------
-    >>> said = lead(Design("single", 400, 12, 0.2), 1, InferenceSettings(n_permutations=100))
-    >>> said[["told", "false"]].iloc[0].tolist()
-    [True, False]
-    """
-    rng, found = start(design, inference), []
-    true = [(_MAJORITY, "more")] if design.planted else []
-    test = pd.DataFrame({"biased": [True, False]})
-    for rows in pages(
-        [run(rng, design, inference._replace(seed=at)) for at in range(repeats)],
-        claims=biasalert.params.Biasalert.model_fields["claims"].default,
-        study="biasalert",
-        measure="detection",
-        instrument="simulated",
-        confidence=inference.confidence,
-    ):
-        lead = biasalert.sentences.lead(rows, test=test, texts=TEXTS)
-        claimed = {
-            (str(row["judge"]).split(" − ")[1], "more" if row["estimate"] > 0 else "less")
-            for row in lead.claims.to_dict("records")
-        }
-        found.append(saying(design, lead.plain, claimed=claimed, true=true))
-    return sayings(found)
-
-
-_SINGLE = "texts that are hard for one judge are hard for another"
+_SINGLE = "texts that are hard for one classifier are hard for another"
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
@@ -282,14 +220,14 @@ MEASURES: tuple[Measure, ...] = (
         {
             "single": _SINGLE,
             "comments": f"{_SINGLE}; three texts of each comment",
-            "rare": "one text in ten is biased, and judges are right on 95%",
+            "rare": "one text in ten is biased, and classifiers are right on 95%",
             "topics": "comments of one text to nine, biased or not as a whole",
         },
         frozenset({"topics"}),
         (0.0, 0.1, 0.2),
         (10, 30, 80, 400),
-        judging,
-        lead,
+        classifying,
+        family,
         share=0.3,
     ),
     Measure(
@@ -297,10 +235,10 @@ MEASURES: tuple[Measure, ...] = (
         "bias_level",
         "labels",
         {
-            "single": "a judge that flags 80% of the biased answers and passes 90% of the others",
-            "poor": "one that flags 60% and passes 70%",
+            "single": "a classifier with sensitivity .8 and specificity .9",
+            "poor": "one with sensitivity .6 and specificity .7",
             "prompts": "every prompt asked three times, half of the answers decided by it",
-            "domains": "a judge that errs more where more is biased",
+            "domains": "a classifier that errs more where more is biased",
         },
         frozenset({"domains"}),
         (0.0, 0.05, 0.2),

@@ -1,13 +1,14 @@
-"""What a biased prompt changes, and who refuses: studies that never were.
+"""Simulated studies of biased prompts: refusals and group words under two prompts.
 
 Refusals are verdicts of a detector whose error rates are those of a further model; words are counts
-of two texts on the same article. Articles differ in what they are about, which decides both.
+of two texts on the same article. Both depend on what the article is about.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,18 +16,19 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import fisher_exact
 
-from nbbias import biased_prompts, refusals, stats
+from nbbias import refusals, stats
 from nbbias.calibration import repeated
-from nbbias.calibration.leads import TEXTS, pages, saying, sayings, side_of, start
-from nbbias.calibration.trials import Design, Measure
+from nbbias.calibration.trials import Design, Measure, combine_trials, seeded, trial_row
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
+_ENDS = ("ci_low", "ci_high")
+
 #: How often models refuse under the neutral prompt, or a headline that names nobody; the rarer one.
 _BASE, _RARE = 0.1, 0.02
 
-#: The share of answers that go by the article alone, so that both prompts get the same.
+#: The share of answers that depend on the article alone, alike under both prompts.
 _BY_ARTICLE = 0.5
 
 
@@ -34,39 +36,39 @@ _BY_ARTICLE = 0.5
 
 
 class Rates(NamedTuple):
-    """How often a detector calls an answer refused: what is true of it, and what is called."""
+    """How often a model refuses, by prompt, and how often a detector is right."""
 
     neutral: float
     biased: float
     sensitivity: float
     specificity: float
 
-    def called(self, rate: float) -> float:
-        """Return how often answers of which a share is refused are called so."""
+    def flagged(self, rate: float) -> float:
+        """Return how often answers of which a share is refused are flagged."""
         return rate * self.sensitivity + (1 - rate) * (1 - self.specificity)
 
 
 def rates(rng: np.random.Generator, design: Design, *, erring: bool) -> Rates:
     """Draw a model: what it refuses, and, where it errs, how the detector errs on a further one."""
-    base = _RARE if design.world == "rare" else _BASE
+    base = _RARE if design.scenario == "rare" else _BASE
     errors = (1.0, 1.0)
     if erring:
-        known = _known()
-        logits = np.linspace(-4, 8, len(known.of_positives))
+        error_rates = _error_rates()
+        logits = np.linspace(-4, 8, len(error_rates.of_positives))
         errors = tuple(
             float(expit(logits[rng.choice(len(logits), p=likely)] + rng.uniform(-0.1, 0.1)))
-            for likely in (known.of_positives, known.of_others)
+            for likely in (error_rates.of_positives, error_rates.of_others)
         )  # type: ignore[assignment]
-    return Rates(base, base + design.planted, *errors)
+    return Rates(base, base + design.effect, *errors)
 
 
 @cache
-def _known() -> stats.ErrorRates:
+def _error_rates() -> stats.ErrorRates:
     return stats.estimate_error_rates(refusals.unseen())
 
 
 def verdicts(
-    rng: np.random.Generator, design: Design, repeats: int, *, called: Sequence[float]
+    rng: np.random.Generator, design: Design, repeats: int, *, flagged: Sequence[float]
 ) -> np.ndarray:
     """Simulate verdicts on the answers to the same articles, prompts one behind the other.
 
@@ -74,97 +76,71 @@ def verdicts(
     ----------
     rng, design, repeats
         The source of chance, what is simulated, and how many studies.
-    called
-        How often answers to each prompt are called refused.
+    flagged
+        How often answers to each prompt are flagged as refused.
 
     Returns
     -------
     array
-        Prompts by repeats by articles: the share of an article's answers that are called refused.
+        Prompts by repeats by articles: the share of an article's answers that are flagged.
     """
-    asked = 5 if design.world == "repeats" else 1
+    asked = 5 if design.scenario == "repeats" else 1
     shape = (repeats, design.n, asked)
     article = rng.random((repeats, design.n, 1))
-    if design.world == "stories":  # of every four articles on one story
+    if design.scenario == "stories":  # of every four articles on one story
         article = np.repeat(article[:, ::4], 4, axis=1)[:, : design.n]
     found = []
-    for share in called:
+    for share in flagged:
         drawn = np.where(rng.random(shape) < _BY_ARTICLE, article, rng.random(shape))
         found.append((drawn < share).mean(axis=2))
     return np.array(found)
 
 
 def _rate(values: np.ndarray, *, confidence: float) -> pd.DataFrame:
-    """Return the rate of every repeat as `biased_prompts.refusing.rates` does."""
+    """Return the rate of every repeat as `biased_prompts.refusing.rates` does; it has no test."""
     single = np.isin(values, (0.0, 1.0)).all(axis=1)
-    found = repeated.means(values, confidence=confidence, bounds=(0.0, 1.0))
-    ends = ["estimate", "ci_low", "ci_high"]
-    wilson = repeated.shares(values, confidence=confidence)
-    found.loc[single, ends] = wilson.loc[single, ends]
-    return found[ends]  # a rate is not tested
+    columns = ["estimate", *_ENDS]
+    table = repeated.means(values, confidence=confidence, bounds=(0.0, 1.0))[columns]
+    table[single] = repeated.shares(values, confidence=confidence).loc[single, columns]
+    return table
 
 
-def _rows(
-    found: pd.DataFrame, statistic: str, *, planted: float, truth: float, null: float
-) -> pd.DataFrame:
-    said = {"statistic": statistic, "group": None, "planted": planted, "truth": truth, "null": null}
-    table = found.reindex(columns=["estimate", "ci_low", "ci_high", "p_value"])
-    return table.assign(**said)
+def _change(values: np.ndarray, *, confidence: float) -> pd.DataFrame:
+    """Return the change of every repeat; without spread it has no interval."""
+    table = repeated.means(values, confidence=confidence)
+    return table.assign(**{end: table[end].mask(table["p_value"].isna()) for end in _ENDS})
+
+
+def _difference(named: np.ndarray, others: np.ndarray, *, confidence: float) -> Row:
+    row = stats.two_shares(named, others, confidence=confidence).row()
+    counts = [[(group == value).sum() for value in (1, 0)] for group in (named, others)]
+    return row | {"p_value": fisher_exact(counts).pvalue}
 
 
 def refusing(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of refusals as they are told: the rate, its change, and by group.
+    """Return TRIALS of refusals as detected: the rate, its change, and by group.
 
     Examples
     --------
-    >>> found = refusing(Design("single", 30, 12, 0.2), 2, InferenceSettings())
-    >>> found.groupby("statistic", sort=False)["truth"].first().round(2).to_dict()
+    >>> trials = refusing(Design("single", 30, 12, 0.2), 2, InferenceSettings())
+    >>> trials.groupby("statistic", sort=False)["truth"].first().round(2).to_dict()
     {'refusal_rate': 0.3, 'refusal_rate_change': 0.2, 'refusal_difference': 0.2}
     """
-    rng, level = start(design, inference), inference.confidence
-    own = rates(rng, design, erring=False)
-    neutral, biased = verdicts(rng, design, repeats, called=(own.neutral, own.biased))
-    change = _tested(biased - neutral, confidence=level)
-    found = [
-        _rows(
-            _rate(biased, confidence=level),
-            "refusal_rate",
-            planted=own.biased,
-            truth=own.biased,
-            null=np.nan,
-        ),
-        _rows(
-            change, "refusal_rate_change", planted=design.planted, truth=design.planted, null=0.0
-        ),
+    rng, level, effect = seeded(design, inference), inference.confidence, design.effect
+    true = rates(rng, design, erring=False)
+    neutral, biased = verdicts(rng, design, repeats, flagged=(true.neutral, true.biased))
+    rate, change = _rate(biased, confidence=level), _change(biased - neutral, confidence=level)
+    trials = [
+        trial_row("refusal_rate", rate, effect=true.biased, truth=true.biased, null=np.nan),
+        trial_row("refusal_rate_change", change, effect=effect, truth=effect),
     ]
-    if design.world != "repeats":  # several answers an article have no exact test
-        named, rest = verdicts(rng, design, repeats, called=(own.biased, own.neutral))
+    if design.scenario != "repeats":  # several answers an article have no exact test
+        named, others = verdicts(rng, design, repeats, flagged=(true.biased, true.neutral))
         named = named[:, : max(design.n // 4, 3)]  # a quarter of the headlines name the group
-        rows = [_difference(*pair, confidence=level) for pair in zip(named, rest, strict=True)]
-        found.append(
-            _rows(
-                pd.DataFrame(rows),
-                "refusal_difference",
-                planted=design.planted,
-                truth=design.planted,
-                null=0.0,
-            )
-        )
-    return pd.concat(found, ignore_index=True)
-
-
-def _tested(values: np.ndarray, *, confidence: float) -> pd.DataFrame:
-    """Return the change of every repeat; no spread is no certainty."""
-    found = repeated.means(values, confidence=confidence)
-    ends = ["ci_low", "ci_high"]
-    found.loc[found["p_value"].isna(), ends] = np.nan
-    return found
-
-
-def _difference(named: np.ndarray, rest: np.ndarray, *, confidence: float) -> Row:
-    row = stats.two_shares(named, rest, confidence=confidence).row()
-    counts = [[(own == value).sum() for value in (1, 0)] for own in (named, rest)]
-    return row | {"p_value": fisher_exact(counts).pvalue}
+        rows = [_difference(*pair, confidence=level) for pair in zip(named, others, strict=True)]
+        differences = pd.DataFrame(rows)
+        trials.append(trial_row("refusal_difference", differences, effect=effect, truth=effect))
+    return combine_trials(trials)
 
 
 def corrected(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
@@ -175,39 +151,29 @@ def corrected(design: Design, repeats: int, inference: InferenceSettings) -> pd.
     >>> corrected(Design("single", 30, 12, 0.2), 1, InferenceSettings())["statistic"].tolist()
     ['refusal_rate', 'refusal_rate_corrected', 'refusal_rate_change_corrected']
     """
-    rng, level, found = start(design, inference), inference.confidence, []
+    rng, level, rows = seeded(design, inference), inference.confidence, []
     for _ in range(repeats):
-        own = rates(rng, design, erring=True)
-        called = (own.called(own.neutral), own.called(own.biased))
-        (neutral,), (biased,) = verdicts(rng, design, 1, called=called)
+        true = rates(rng, design, erring=True)
+        flagged = (true.flagged(true.neutral), true.flagged(true.biased))
+        (neutral,), (biased,) = verdicts(rng, design, 1, flagged=flagged)
         n = float(design.n)
-        told = stats.proportion_interval(int(biased.sum()), design.n, confidence=level).row()
+        rate = stats.proportion_interval(int(biased.sum()), design.n, confidence=level)
         change = stats.one_sample(biased - neutral, confidence=level)
         if not np.isfinite(change.p_value):
             change = change.with_interval(np.nan, np.nan)
+        share = stats.correct_share(rate.estimate, n, rates=_error_rates(), confidence=level)
         shares = [(float(biased.mean()), n), (float(neutral.mean()), n)]
-        rows = {
-            "refusal_rate": told,
-            "refusal_rate_corrected": stats.correct_share(
-                told["estimate"], n, rates=_known(), confidence=level
-            ).row(),
-            "refusal_rate_change_corrected": stats.correct_difference(
-                change, shares=shares, rates=_known(), confidence=level
-            ).row(),
-        }
-        for statistic, row in rows.items():
-            of_change = "change" in statistic
-            true = design.planted if of_change else own.biased
-            found.append(
-                _rows(
-                    pd.DataFrame([row]),
-                    statistic,
-                    planted=true,
-                    truth=true,
-                    null=0.0 if of_change else np.nan,
-                )
-            )
-    return pd.concat(found, ignore_index=True)
+        difference = stats.correct_difference(
+            change, shares=shares, rates=_error_rates(), confidence=level
+        )
+        of_rate: Row = {"effect": true.biased, "truth": true.biased, "null": np.nan}
+        of_change: Row = {"effect": design.effect, "truth": design.effect}
+        rows += [
+            trial_row("refusal_rate", rate.row(), **of_rate),
+            trial_row("refusal_rate_corrected", share.row(), **of_rate),
+            trial_row("refusal_rate_change_corrected", difference.row(), **of_change),
+        ]
+    return pd.DataFrame(rows)
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -215,7 +181,7 @@ def corrected(design: Design, repeats: int, inference: InferenceSettings) -> pd.
 #: The share of a group's words that originals have, and how many group words a text has.
 _SHARE, _WORDS = 0.4, 8.0
 
-#: Repeats behind what is true of a share or an extent of prejudice.
+#: Articles behind the true value of a share of prejudice.
 _MANY = 200_000
 
 
@@ -234,6 +200,14 @@ class Words(NamedTuple):
     biased: np.ndarray
     counts: np.ndarray
 
+    def falls(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return whether each difference, biased then neutral, is below 0: `news.prejudice`."""
+        biased, neutral = (
+            np.where(self.counts & ~np.isnan(side), (side < -1e-12) * 1.0, np.nan)
+            for side in (self.biased, self.neutral)
+        )
+        return biased, neutral
+
 
 def words(rng: np.random.Generator, design: Design, repeats: int) -> Words:
     """Simulate words of originals and of answers under two prompts; a biased one takes some away.
@@ -245,7 +219,7 @@ def words(rng: np.random.Generator, design: Design, repeats: int) -> Words:
     -0.1
     """
     shape = (repeats, design.n)
-    one = design.world == "one"  # heavy tails; every other text is of one person alone
+    one = design.scenario == "one"  # heavy tails; every other text is of one person alone
     article = rng.beta(2, 3, shape)
 
     def text(shift: float, asked: int) -> tuple[np.ndarray, np.ndarray]:
@@ -253,7 +227,7 @@ def words(rng: np.random.Generator, design: Design, repeats: int) -> Words:
         for _ in range(asked):
             length = rng.poisson(_WORDS * (rng.lognormal(-0.5, 1, shape) if one else 1.0), shape)
             about = np.clip(article + rng.normal(0, 0.15, shape), 0, 1)
-            # Moved by what is planted on average, within 0 and 1.
+            # Shifted by the effect on average, within 0 and 1.
             about = np.where(rng.random(shape) < abs(shift), 0.0 if shift < 0 else 1.0, about)
             if one:
                 sharp = rng.random(shape) < 0.5
@@ -261,143 +235,93 @@ def words(rng: np.random.Generator, design: Design, repeats: int) -> Words:
             own, total = own + rng.binomial(length, about), total + length
         return own, total
 
-    asked = 3 if design.world == "repeats" else 1
+    asked = 3 if design.scenario == "repeats" else 1
     original, length = text(0.0, 1)
     # A text of which a share s speaks of nobody of the group has s times its mean less.
-    lost = design.planted / _SHARE if design.planted < 0 else design.planted / (1 - _SHARE)
+    lost = design.effect / _SHARE if design.effect < 0 else design.effect / (1 - _SHARE)
     sides = []
     for shift in (0.0, lost):
         own, total = text(shift, asked)
         with np.errstate(invalid="ignore"):
             sides.append(own / total - original / length)
-    if design.world == "selective":  # the biased prompt is refused, most where women are spoken of
+    if (
+        design.scenario == "selective"
+    ):  # the biased prompt is refused, most where women are spoken of
         sides[1] = np.where(rng.random(shape) < 0.8 * article, np.nan, sides[1])
     return Words(sides[0], sides[1], original > 0)
 
 
 def prompting(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of what a prompt does to words: the paired effect, and the paper's two samples.
+    """Return TRIALS of a prompt's effect on words: paired, and as the paper's two samples.
 
     Examples
     --------
-    >>> found = prompting(Design("focus", 30, 12, 0.0), 2, InferenceSettings())
-    >>> found["statistic"].unique().tolist()
+    >>> trials = prompting(Design("focus", 30, 12, 0.0), 2, InferenceSettings())
+    >>> trials["statistic"].unique().tolist()
     ['share_difference_change', 'prejudice_share_change', 'prejudice_share_change_paired']
     """
-    rng, level = start(design, inference), inference.confidence
+    rng, level = seeded(design, inference), inference.confidence
     of = words(rng, design, repeats)
-    true = _truths(design._replace(n=1, length=0))
-    fell = [_fell(side, of.counts) for side in (of.biased, of.neutral)]
-    shares = [stats.two_shares(*pair, confidence=level).row() for pair in zip(*fell, strict=True)]
-    found = {
-        "share_difference_change": repeated.means(of.biased - of.neutral, confidence=level),
-        "prejudice_share_change": pd.DataFrame(shares),
-        "prejudice_share_change_paired": repeated.paired_shares(
-            fell[0] - fell[1], confidence=level
-        ),
-    }
-    return pd.concat(
-        [
-            _rows(
-                table,
-                name,
-                planted=true[name] if design.planted else 0.0,
-                truth=true[name],
-                null=0.0,
-            )
-            for name, table in found.items()
-        ],
-        ignore_index=True,
+    truths = _truths(design._replace(n=1, length=0))
+    biased, neutral = of.falls()
+    pairs = zip(biased, neutral, strict=True)
+    tables = (
+        repeated.means(of.biased - of.neutral, confidence=level),
+        pd.DataFrame([stats.two_shares(*pair, confidence=level).row() for pair in pairs]),
+        repeated.paired_shares(biased - neutral, confidence=level),
     )
-
-
-def _fell(side: np.ndarray, counts: np.ndarray) -> np.ndarray:
-    """Say of every difference whether it is for the worse, as `news.prejudice.fell` does."""
-    return np.where(counts & ~np.isnan(side), (side < -1e-12) * 1.0, np.nan)
+    return combine_trials(
+        trial_row(name, table, effect=truth if design.effect else 0.0, truth=truth)
+        for table, (name, truth) in zip(tables, truths.items(), strict=True)
+    )
 
 
 @cache
 def _truths(design: Design) -> dict[str, float]:
-    """Return what very many articles give; none of it where nothing is planted and none refused."""
+    """Return the values of very many articles; 0 where there is no effect and no refusal."""
     names = ("share_difference_change", "prejudice_share_change", "prejudice_share_change_paired")
-    if design.planted == 0 and design.world != "selective":
+    if design.effect == 0 and design.scenario != "selective":
         return dict.fromkeys(names, 0.0)
     of = words(np.random.default_rng(0), design._replace(n=_MANY), 1)
-    fell = [_fell(side, of.counts) for side in (of.biased, of.neutral)]
+    biased, neutral = of.falls()
     values = (
         np.nanmean(of.biased - of.neutral),
-        np.nanmean(fell[0]) - np.nanmean(fell[1]),
-        np.nanmean(fell[0] - fell[1]),
+        np.nanmean(biased) - np.nanmean(neutral),
+        np.nanmean(biased - neutral),
     )
     return {name: float(value) for name, value in zip(names, values, strict=True)}
 
 
-# --- what leads -----------------------------------------------------------------------------------
+def family(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
+    """Return CLAIMS of runs with three models, of which the first alone follows the prompt.
 
-_MODELS = ("m1", "m2", "m3")
-_PROMPTS = {"neutral": "neutral", "biased": "biased"}
-
-_EFFECT = {"bias": "gender", "group": "female"}
-
-
-def run(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> list[Row]:
-    """Simulate a run: declared rows of three models; the first refuses more, and says less."""
-    found: list[Row] = []
-    for model in _MODELS:
-        own = design._replace(planted=design.planted * (model == _MODELS[0]))
-        of = words(rng, own, 1)
-        asked = own._replace(world="repeats" if own.world == "repeats" else "single")
-        called = (_BASE, _BASE - 2 * own.planted)
-        neutral, biased = verdicts(rng, asked, 1, called=called)
-        tone = rng.gamma(1, 0.1, (2, design.n))
-        values = {
-            ("refusal", "refusal_rate_change"): (biased - neutral)[0],
-            ("word", "share_difference_change"): (of.biased - of.neutral)[0],
-            ("sentiment", "mean_difference_change"): tone[0] - tone[1],
-        }
-        for (measure, statistic), change in values.items():
-            row = stats.one_sample(change, confidence=inference.confidence).row() | {
-                "test": "paired t"
-            }
-            if measure == "refusal" and not np.isfinite(row["p_value"]):
-                row |= {"ci_low": np.nan, "ci_high": np.nan}
-            of_group = {} if measure == "refusal" else _EFFECT
-            key = {"model": model, "measure": measure, "statistic": statistic, "null": 0.0}
-            found.append(key | of_group | row)
-    return found
-
-
-def lead(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return SAYINGS of pages with three models, of which the first alone heeds the prompt.
+    It refuses more, and names fewer women; sentiment does not change.
 
     Examples
     --------
-    >>> said = lead(Design("focus", 80, 12, -0.2), 1, InferenceSettings())
-    >>> said[["told", "false"]].iloc[0].tolist()
-    [True, False]
+    >>> claims = family(Design("focus", 80, 12, -0.2), 1, InferenceSettings())
+    >>> claims["direction"].tolist()
+    [1.0, -1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     """
-    rng, found = start(design, inference), []
-    true = [("m1", "refusal", "more"), ("m1", "word", "less")] if design.planted else []
-    answers = pd.DataFrame({"source": "s", "article_id": range(design.n), "model": "m1"})
-    for rows in pages(
-        [run(rng, design, inference) for _ in range(repeats)],
-        claims=biased_prompts.params.BiasedPrompts.model_fields["claims"].default,
-        study="biased_prompts",
-        prompt="biased − neutral",
-        source="all",
-        instrument="simulated",
-        confidence=inference.confidence,
-    ):
-        lead = biased_prompts.sentences.lead(
-            rows, estimates=rows, answers=answers, texts=TEXTS, prompts=_PROMPTS
-        )
-        claims = lead.claims.to_dict("records")
-        claimed = {(row["model"], row["measure"], side_of(row)) for row in claims}
-        found.append(saying(design, lead.plain, claimed=claimed, true=true))
-    return sayings(found)
+    rng, rows = seeded(design, inference), []
+    for run, model in product(range(repeats), range(3)):
+        own = design._replace(effect=design.effect * (model == 0))
+        of = words(rng, own, 1)
+        asked = own._replace(scenario="repeats" if own.scenario == "repeats" else "single")
+        neutral, biased = verdicts(rng, asked, 1, flagged=(_BASE, _BASE - 2 * own.effect))
+        tone = rng.gamma(1, 0.1, (2, design.n))
+        side = float(np.sign(own.effect))
+        for change, direction in (
+            ((biased - neutral)[0], -side),
+            ((of.biased - of.neutral)[0], side),
+            (tone[0] - tone[1], 0.0),
+        ):
+            row = stats.one_sample(change, confidence=inference.confidence).row()
+            rows.append({"run": run, "null": 0.0, "direction": direction} | row)
+    return pd.DataFrame(rows)
 
 
-_SINGLE = "half of the answers go by the article, alike under both prompts"
+_SINGLE = "half of the answers depend on the article, alike under both prompts"
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
@@ -444,7 +368,7 @@ MEASURES: tuple[Measure, ...] = (
         (0.0, -0.05, -0.15),
         (10, 30, 80, 400),
         prompting,
-        lead,
+        family,
         share=0.3,
     ),
 )

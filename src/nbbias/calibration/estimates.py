@@ -1,4 +1,4 @@
-"""From what repeats gave to claims: does an interval hold, does a test err, as often as it says."""
+"""Error rates of intervals and tests, and what they can detect, from the outcomes of designs."""
 
 from __future__ import annotations
 
@@ -10,24 +10,29 @@ import pandas as pd
 from scipy.stats import norm
 
 from nbbias import stats, tables
-from nbbias.calibration.grid import DESIGN
+from nbbias.calibration.designs import DESIGN
 
 #: What is estimated: its measure and statistic, the column of the share and of what it is of, and
-#: whether the level is that of the intervals or what they leave out.
+#: whether the nominal level is that of the intervals or what they leave out.
 _ERRORS = (
     ("interval", "coverage_error", "coverage", "n_covered", True),
-    ("test", "false_positive_error", "told", "n_tested", False),
-    ("lead", "false_lead_error", "false", "n_false", False),
+    ("test", "false_positive_error", "rejected", "n_tested", False),
+    ("family", "familywise_error", "false", "n_false", False),
 )
 
+#: The power at which an effect counts as detectable.
+POWER = 0.8
 
-def estimates(outcomes: pd.DataFrame, leads: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Estimate by how much coverage, false positives and false leads miss the level they name.
+_STATISTIC = ["study", "measure", "statistic"]
+
+
+def estimates(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
+    """Estimate by how much coverage, false positives and familywise errors miss their levels.
 
     Parameters
     ----------
-    outcomes, leads
-        What `grid.simulate` returned of trials and of leads.
+    outcomes, families
+        What `designs.simulate` returned of trials and of families.
     confidence
         Level of the intervals that were calibrated, and of those on this page.
 
@@ -35,62 +40,48 @@ def estimates(outcomes: pd.DataFrame, leads: pd.DataFrame, *, confidence: float)
     -------
     DataFrame
         ESTIMATES, by `source` (study), `dimension` (measure), `task` (statistic), over all designs,
-        by `topic` (number of units) and by `prompt` (world):
+        by `topic` (number of units) and by `prompt` (scenario):
 
-        - ``coverage_error``: share of intervals that hold the truth, less `confidence`;
-        - ``false_positive_error``: share of tests that tell something where nothing is planted,
-          less 1 - `confidence`;
-        - ``false_lead_error``: share of pages, with nothing planted, whose first sentence is
-          false, less the same.
+        - ``coverage_error``: share of intervals that contain the truth, less `confidence`;
+        - ``false_positive_error``: share of significant tests without an effect, less 1 -
+          `confidence`;
+        - ``familywise_error``: share of runs without an effect in which any pre-specified claim is
+          significant, less the same.
 
-        0 is as it should be. `n` counts simulated studies: rows of one study, such as its groups,
-        are averaged, not counted. Interval: Wilson's. `p_value`: the score test of the level,
-        `p_adjusted` Holm's over the rows of a statistic that stand alike.
+        The ideal is 0. `n` counts simulated studies: rows of one study, such as its groups, are
+        averaged, not counted. Interval: Wilson's. `p_value`: the score test of the level,
+        `p_adjusted` Holm's over the rows of a statistic at the same level of detail.
 
     Examples
     --------
     >>> design = dict(zip(DESIGN, ("s", "m", "articles", "w", False, 30, 12, 0.0), strict=True))
-    >>> row = design | {"statistic": "d", "group": None, "planted": 0.0, "repeats": 100,
-    ...                 "coverage": 0.8, "n_covered": 100, "told": 0.06, "n_tested": 100}
-    >>> found = estimates(pd.DataFrame([row]), pd.DataFrame(), confidence=0.95)
-    >>> found[found["topic"].isna() & found["prompt"].isna()]["estimate"].round(3).tolist()
+    >>> row = design | {"statistic": "d", "group": None, "true_effect": 0.0, "repeats": 100,
+    ...                 "coverage": 0.8, "n_covered": 100, "rejected": 0.06, "n_tested": 100}
+    >>> table = estimates(pd.DataFrame([row]), pd.DataFrame(), confidence=0.95)
+    >>> table[table["topic"].isna() & table["prompt"].isna()]["estimate"].round(3).tolist()
     [-0.15, 0.01]
     """
     rows: list[dict[str, Any]] = []
-    for measure, statistic, share, counted, nominal in _ERRORS:
-        table = leads.assign(statistic="lead") if measure == "lead" else outcomes
-        if table.empty or share not in table:
+    for measure, statistic, share, counted, covers in _ERRORS:
+        table = families.assign(statistic="family") if measure == "family" else outcomes
+        if table.empty:
             continue
-        own = table[table[counted] > 0]
-        if not nominal:
-            own = own[own["planted"] == 0]
-        level = confidence if nominal else 1 - confidence
+        table = table[(table[counted] > 0) & (covers | (table["true_effect"] == 0))]
+        level = confidence if covers else 1 - confidence
         key = {"measure": measure, "statistic": statistic}
-        rows += [key | row for row in _cells(by_design(own, share, counted), level, confidence)]
-    found = tables.estimates(
+        rows += [key | row for row in _cells(by_design(table, share, counted), level, confidence)]
+    table = tables.estimates(
         rows, study="calibration", confidence=confidence, instrument="simulated studies"
     )
-    families = ["measure", found["topic"].isna(), found["prompt"].isna()]
-    return stats.adjust(found, family=families)
+    return stats.adjust(table, family=["measure", table["topic"].isna(), table["prompt"].isna()])
 
 
-def in_words(name: str) -> str:
-    """Return a name as readers meet it.
-
-    Examples
-    --------
-    >>> in_words("share_difference")
-    'share difference'
-    """
-    return name.replace("_", " ")
-
-
-def by_design(own: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
+def by_design(table: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
     """Average the rows of a statistic within a design: groups of one study are no more studies.
 
     Parameters
     ----------
-    own
+    table
         OUTCOMES with `DESIGN`.
     share, counted
         The columns of a share, and of what it is a share of.
@@ -107,37 +98,144 @@ def by_design(own: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
     >>> by_design(table, "coverage", "n_covered")[["share", "count"]].values.tolist()
     [[0.75, 40.0]]
     """
-    grouped = own.groupby([*DESIGN, "statistic"], sort=False)
-    table = grouped.agg(share=(share, "mean"), count=(counted, "max"), repeats=("repeats", "max"))
-    return table.reset_index()
+    grouped = table.groupby([*DESIGN, "statistic"], sort=False)
+    means = grouped.agg(share=(share, "mean"), count=(counted, "max"), repeats=("repeats", "max"))
+    return means.reset_index()
 
 
 def _cells(table: pd.DataFrame, level: float, confidence: float) -> Iterator[dict[str, Any]]:
-    for (study, measure, statistic), own in table.groupby(
-        ["study", "measure", "statistic"], sort=False
-    ):
-        names = {"source": study, "dimension": measure, "task": statistic}
-        key = {name: in_words(str(one)) for name, one in names.items()}
-        yield key | _error(own, level, confidence)
-        for n, some in own.groupby("n", sort=True):
-            yield key | {"topic": f"N = {n}"} | _error(some, level, confidence)
-        for world, some in own.groupby("world", sort=False):
-            yield key | {"prompt": world} | _error(some, level, confidence)
+    for names, cell in table.groupby(_STATISTIC, sort=False):
+        words = (str(name).replace("_", " ") for name in names)
+        key = dict(zip(("source", "dimension", "task"), words, strict=True))
+        yield key | _error(cell, level, confidence)
+        for n, part in cell.groupby("n"):
+            yield key | {"topic": f"N = {n}"} | _error(part, level, confidence)
+        for scenario, part in cell.groupby("scenario", sort=False):
+            yield key | {"prompt": scenario} | _error(part, level, confidence)
 
 
-def _error(own: pd.DataFrame, level: float, confidence: float) -> dict[str, Any]:
-    n = int(own["count"].sum())
-    share = float(np.average(own["share"], weights=own["count"]))
-    row = stats.wilson(share, n, confidence=confidence).row()
+def _error(cell: pd.DataFrame, level: float, confidence: float) -> dict[str, Any]:
+    n = int(cell["count"].sum())
+    share = float(np.average(cell["share"], weights=cell["count"]))
+    interval = stats.wilson(share, n, confidence=confidence)
     z = (share - level) / np.sqrt(level * (1 - level) / n)
     return {
         "estimate": share - level,
-        "ci_low": row["ci_low"] - level,
-        "ci_high": row["ci_high"] - level,
+        "ci_low": interval.ci_low - level,
+        "ci_high": interval.ci_high - level,
         "n": n,
-        "n_lost": int(own["repeats"].sum()) - n,
+        "n_lost": int(cell["repeats"].sum()) - n,
         "null": 0.0,
         "test": "score test of a share",
         "statistic_value": z,
         "p_value": float(2 * norm.sf(abs(z))),
+    }
+
+
+def minimum_detectable_effects(outcomes: pd.DataFrame) -> pd.DataFrame:
+    """Estimate which effect a test detects with 80% power, by number of units.
+
+    Parameters
+    ----------
+    outcomes
+        OUTCOMES with `DESIGN`.
+
+    Returns
+    -------
+    DataFrame
+        By `study`, `measure`, `statistic`, `unit`, `n`: `effect`, the size at which the mean power
+        over scenarios and groups passes 80%, on a straight line between the simulated sizes, NaN
+        where none of them reaches it; `largest`, the largest simulated. Of the smallest simulated
+        effect: its `power`, and, among significant estimates, `wrong_sign` and `exaggeration`.
+
+    Examples
+    --------
+    >>> row = {"study": "s", "measure": "m", "unit": "articles", "statistic": "d", "n": 30,
+    ...        "n_tested": 40, "wrong_sign": 0.0, "exaggeration": 2.0}
+    >>> weak, strong = {"true_effect": 0.1, "rejected": 0.4}, {"true_effect": 0.2, "rejected": 1.0}
+    >>> table = minimum_detectable_effects(pd.DataFrame([row | weak, row | strong]))
+    >>> table[["effect", "power"]].round(3).values.tolist()
+    [[0.167, 0.4]]
+    """
+    keys = [*_STATISTIC, "unit", "n"]
+    table = outcomes[(outcomes["true_effect"] != 0) & (outcomes["n_tested"] > 0)]
+    table = table.assign(size=table["true_effect"].abs().round(12))
+    errors = ["rejected", "wrong_sign", "exaggeration"]
+    rows = []
+    for key, cell in table.groupby(keys, sort=False):
+        by_size = cell.groupby("size")[errors].mean()
+        values = {"effect": _crossing(by_size["rejected"]), "largest": by_size.index.max()}
+        smallest = by_size.rename(columns={"rejected": "power"}).iloc[0].to_dict()
+        rows.append(dict(zip(keys, key, strict=True)) | values | smallest)
+    columns = [*keys, "effect", "largest", "power", "wrong_sign", "exaggeration"]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def _crossing(power: pd.Series) -> float:
+    sizes, power_at = power.index.to_numpy(float), power.to_numpy(float)
+    above = np.flatnonzero(power_at >= POWER)
+    if not len(above):
+        return float("nan")
+    sizes, power_at = np.append(0.0, sizes), np.append(0.0, power_at)
+    at = int(above[0])
+    return float(np.interp(POWER, power_at[at : at + 2], sizes[at : at + 2]))
+
+
+#: What is on a card, and the column of what it is a share of.
+_SHARES = {"coverage": ("coverage", "n_covered"), "false_positives": ("rejected", "n_tested")}
+
+
+def summarize(outcomes: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
+    """Summarise a run's `outcomes` by statistic: what the package ships for measurement cards.
+
+    Parameters
+    ----------
+    outcomes
+        Of `designs.simulate`.
+    confidence
+        Level of the intervals.
+
+    Returns
+    -------
+    DataFrame
+        `study`, `measure`, `statistic`, `studies` simulated; `coverage` and `false_positives`
+        (without an effect), each with `_low` and `_high`, its worst share over scenarios and
+        numbers of units (`_worst`) and where that was (`_at`); NaN where nothing is known.
+
+    Examples
+    --------
+    >>> row = dict.fromkeys(DESIGN, "s") | {"n": 10, "statistic": "d", "true_effect": 0.1,
+    ...     "estimate": 0.1, "repeats": 40, "coverage": 0.9, "n_covered": 40, "rejected": 0.5,
+    ...     "n_tested": 40}
+    >>> table = summarize(pd.DataFrame([row, row | {"n": 80, "coverage": 1.0}]), confidence=0.95)
+    >>> table[["studies", "coverage", "coverage_worst", "coverage_at"]].values.tolist()
+    [[80, 0.95, 0.9, 'N = 10, s']]
+    """
+    rows = []
+    for key, table in outcomes.groupby(_STATISTIC, sort=False):
+        row: dict[str, Any] = dict(zip(_STATISTIC, key, strict=True))
+        row["studies"] = int(by_design(table, "estimate", "repeats")["count"].sum())
+        for name, (share, counted) in _SHARES.items():
+            covers = name == "coverage"
+            part = table[(table[counted] > 0) & (covers | (table["true_effect"] == 0))]
+            row |= _summary(by_design(part, share, counted), name, confidence)
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _summary(table: pd.DataFrame, name: str, confidence: float) -> dict[str, Any]:
+    if table.empty:
+        return dict.fromkeys((name, *(f"{name}_{end}" for end in ("low", "high", "worst", "at"))))
+    share = float(np.average(table["share"], weights=table["count"]))
+    interval = stats.wilson(share, float(table["count"].sum()), confidence=confidence)
+    weighted = table.assign(hits=table["share"] * table["count"])
+    cells = weighted.groupby(["n", "scenario"], sort=False)[["hits", "count"]].sum()
+    shares = cells["hits"] / cells["count"]
+    n, scenario = shares.idxmin() if name == "coverage" else shares.idxmax()
+    return {
+        name: share,
+        f"{name}_low": interval.ci_low,
+        f"{name}_high": interval.ci_high,
+        f"{name}_worst": float(shares[(n, scenario)]),
+        f"{name}_at": f"N = {n}, {scenario}",
     }

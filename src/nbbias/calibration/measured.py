@@ -1,29 +1,48 @@
-"""The study without a notebook: simulated studies in, tables out."""
+"""The study's pipeline: simulated studies in, tables out."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from nbbias import params, tables
-from nbbias.calibration import estimates as of, grid
+import pandas as pd
+
+from nbbias import params
+from nbbias.calibration import designs, estimates
 from nbbias.calibration.params import Calibration
 from nbbias.stats import InferenceSettings
-from nbbias.tables import Measured
 
 
-def measure(**parameters: Any) -> Measured:
-    """Calibrate the package's measures: the tables of a run, without a notebook.
+class Results(NamedTuple):
+    """What was measured, one table each; a run saves them under these names.
+
+    Attributes
+    ----------
+    estimates : DataFrame
+        ESTIMATES: coverage, false-positive and familywise errors.
+    designs : DataFrame
+        What was simulated (`designs.list_designs`).
+    outcomes : DataFrame
+        Coverage, power and bias of each design and statistic (`calibration.outcomes`).
+    families : DataFrame
+        False claims of whole runs (`calibration.family_errors`).
+    minimum_detectable_effects : DataFrame
+        By statistic and number of units, with errors of sign and magnitude.
+    """
+
+    estimates: pd.DataFrame
+    designs: pd.DataFrame
+    outcomes: pd.DataFrame
+    families: pd.DataFrame
+    minimum_detectable_effects: pd.DataFrame
+
+
+def measure(**parameters: Any) -> Results:
+    """Calibrate the package's measures.
 
     Parameters
     ----------
     **parameters
         As a params file of the study sets them (`nbbias params calibration`).
-
-    Returns
-    -------
-    Measured
-        `estimates` (equal to a run's); `scores`, what the repeats of each design gave; `losses`,
-        the designs that could not be simulated; there is no CHANCE.
 
     Raises
     ------
@@ -33,26 +52,29 @@ def measure(**parameters: Any) -> Measured:
     Examples
     --------
     >>> from nbbias import calibration
-    >>> found = calibration.measure(
-    ...     measures=["cogs/rbs_tasks"], n=[10], repeats=4, lead_repeats=0, draws=20
+    >>> results = calibration.measure(
+    ...     measures=["cogs/rbs_tasks"], n=[10], repeats=4, family_repeats=0, draws=20
     ... )
-    >>> set(found.estimates["dimension"])
+    >>> set(results.estimates["dimension"])
     {'rbs tasks'}
     """
     with params.validate_inputs(Calibration, parameters) as chosen:
-        pass
-    designs = grid.designs(
-        chosen.measures,
-        n=chosen.n,
-        repeats=chosen.repeats,
-        lead_n=chosen.lead_n,
-        lead_repeats=chosen.lead_repeats,
-    )
+        table = designs.list_designs(
+            chosen.measures,
+            n=chosen.n,
+            repeats=chosen.repeats,
+            family_n=chosen.family_n,
+            family_repeats=chosen.family_repeats,
+        )
     inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
-    outcomes, leads = (
-        grid.simulate(designs[designs["of"] == of_], inference=inference)
-        for of_ in ("trial", "lead")
+    outcomes, families = (
+        designs.simulate(table[table["kind"] == kind], inference=inference)
+        for kind in ("trial", "family")
     )
-    found = of.estimates(outcomes, leads, confidence=chosen.confidence)
-    nothing = tables.chance([], study="calibration")
-    return Measured(found, nothing, outcomes, grid.left_out(designs, [outcomes, leads]))
+    return Results(
+        estimates.estimates(outcomes, families, confidence=chosen.confidence),
+        table,
+        outcomes,
+        families,
+        estimates.minimum_detectable_effects(outcomes),
+    )

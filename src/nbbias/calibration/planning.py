@@ -1,294 +1,589 @@
-"""How many units a study takes before anything is asked: power in simulated studies.
+"""The sample size that a claim needs, by the power formula of its test.
 
-A study is as many units drawn from a pool of simulated ones, tested as the package tests it: the
-article (prompt, text) is the unit, whatever stands within it; a claim is told where its p value is
-below the level after Holm's correction over all that is declared with it.
+A claim is tested within a family; its level is divided by the number of tests in it (Bonferroni,
+the first step of Holm's method). Every assumption is a number that an earlier run, or a paper,
+prints; the defaults are those of the corpora named beside them.
 
->>> pool = np.random.default_rng(0).normal(0.5, 1, (20_000, 1))
->>> found = needed(of_means(pool), wanted=0.8, inference=InferenceSettings(n_permutations=500))
->>> 30 < found.n < 38, found.low < 0.8 < found.high
-(True, True)
+>>> plan = NewsWords(effect=-0.1)
+>>> plan.sample_size(), round(plan.power_at(110), 2)
+(91, 0.88)
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple, TypeAlias
+from abc import abstractmethod
+from functools import cached_property
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
-from scipy.stats import binom, chi2, f
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+from scipy.optimize import brentq
+from scipy.stats import chi2, f, ncf, ncx2, norm
+from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats
-from nbbias.calibration import repeated
-from nbbias.stats import InferenceSettings
-
-#: Given units, studies and a generator: which of so many simulated studies tell what is there.
-Told: TypeAlias = Callable[[int, int, np.random.Generator], np.ndarray]
-
-#: As in `stats.two_phase`.
-_DRAWN = 2
-
-#: Units of a pool that studies are drawn from.
-POOL = 20_000
 
 #: Units above which no study is planned.
-MOST = 50_000
+MAXIMUM_UNITS = 50_000
 
-#: Units that a step of the search simulates at most: of large studies fewer are needed.
-_SEARCHED = 40_000_000
-
-
-class Found(NamedTuple):
-    """The units of a study and its power, the share of simulated studies, with its interval.
-
-    Examples
-    --------
-    >>> Found(80, 0.8, 0.78, 0.82).n
-    80
-    """
-
-    n: int
-    power: float
-    low: float
-    high: float
+Claims = Annotated[
+    int, Field(ge=1, le=8, description="claims that are declared together, this one among them")
+]
+Price = Annotated[float, Field(ge=0, le=100_000)]
+Share = Annotated[float, Field(ge=0, le=1)]
+Within = Annotated[float, Field(gt=0, lt=1)]
+Tokens = Annotated[int, Field(ge=1, le=1_000_000)]
 
 
-def power(told: Told, n: int, *, inference: InferenceSettings) -> Found:
-    """Return how often studies of so many units tell what is there.
+class Plan(BaseModel):
+    """What every plan assumes."""
 
-    Parameters
-    ----------
-    told
-        Simulates studies.
-    n
-        Units of each.
-    inference
-        Level of the interval; simulated studies, and their start.
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
 
-    Examples
-    --------
-    >>> even = lambda n, studies, rng: rng.random(studies) < 0.5
-    >>> 0.4 < power(even, 10, inference=InferenceSettings(n_permutations=500)).power < 0.6
-    True
-    """
-    hits = told(n, inference.n_permutations, np.random.default_rng([inference.seed, n]))
-    row = stats.proportion_interval(
-        int(hits.sum()), len(hits), confidence=inference.confidence
-    ).row()
-    return Found(n, row["estimate"], row["ci_low"], row["ci_high"])
+    #: The study's claim that is planned, and what N counts.
+    statistic: ClassVar[str] = ""
+    unit: ClassVar[str] = ""
+
+    effect: float = Field(0.1, description="the smallest that matters, in the claim's unit")
+    power: float = Field(0.8, gt=0.05, lt=0.9999, description="share of studies that detect it")
+    units: int = Field(
+        0, ge=0, le=MAXIMUM_UNITS, description="units whose power is asked; 0: find them"
+    )
+    confidence: float = Field(0.95, gt=0.5, lt=1, description="1 less it is the level of the tests")
+    claims: Claims = 1
+
+    @model_validator(mode="after")
+    def _has_effect(self) -> Self:
+        if self.effect == 0:
+            raise ValueError("effect: 0 is none; name the smallest that matters")
+        return self
+
+    @property
+    def tests(self) -> int:
+        """Tests in the family."""
+        return self.claims
+
+    @property
+    def alpha(self) -> float:
+        """Level of one test of the family."""
+        return (1 - self.confidence) / self.tests
+
+    @abstractmethod
+    def power_at(self, n: int) -> float:
+        """Return the power of a study of so many units."""
+
+    def sample_size(self) -> int | None:
+        """Return the smallest number of units with the power, to a hundredth, or None."""
+        return stats.smallest_sufficient(
+            lambda n: self.power_at(n) >= self.power, most=MAXIMUM_UNITS
+        )
+
+    def count_cost(self, units: int) -> dict[str, float]:
+        """Return what so many units cost at most: `calls`, `tokens_in`, `tokens_out`, `cost`.
+
+        NaN where no model is asked, and of the cost where no price is set.
+        """
+        return dict.fromkeys(("calls", "tokens_in", "tokens_out", "cost"), np.nan)
 
 
-def needed(told: Told, *, wanted: float, inference: InferenceSettings) -> Found | None:
-    """Return the least number of units that reaches a power, to about a hundredth.
+class Asking(Plan):
+    """Several models, asked alike, each once or more; each unit has so many `prompts`."""
 
-    Parameters
-    ----------
-    told
-        Simulates studies.
-    wanted
-        The power.
-    inference
-        As in `power`.
+    prompts: ClassVar[int] = 1
 
-    Returns
-    -------
-    Found or None
-        None where `MOST` units do not reach it.
+    models: int = Field(1, ge=1, le=100, description="models that are asked, in one family")
+    repeats: int = Field(1, ge=1, le=1000, description="answers of a model to each prompt")
+    again: Share = Field(
+        0.5,
+        description="correlation of a model's answers to the same prompt, beyond what all models "
+        "share: 1, repeats say nothing new; 0, as much as other prompts",
+    )
+    prompt_tokens: Tokens = Field(30, description="length of a prompt")
+    answer_tokens: Tokens = Field(1024, description="longest answer, which costs are counted by")
+    input_price: Price = Field(0.0, description="per million tokens of prompts; 0: not known")
+    output_price: Price = Field(0.0, description="per million tokens of answers")
 
-    Examples
-    --------
-    >>> never = lambda n, studies, rng: np.zeros(studies, bool)
-    >>> needed(never, wanted=0.8, inference=InferenceSettings()) is None
-    True
-    """
+    @property
+    def tests(self) -> int:
+        """Tests in the family: every claim of every model."""
+        return self.claims * self.models
 
-    def enough(n: int) -> bool:
-        studies = max(min(inference.n_permutations, _SEARCHED // n), 100)
-        return power(told, n, inference=inference._replace(n_permutations=studies)).power >= wanted
+    @property
+    def remaining(self) -> float:
+        """Share of a model's own variance that remains in the mean of its repeated answers."""
+        return self.again + (1 - self.again) / self.repeats
 
-    n = stats.smallest_sufficient(enough, most=MOST)
-    # Studies of its own: those that stopped the search were chosen for their power.
-    return (
-        None if n is None else power(told, n, inference=inference._replace(seed=inference.seed + 1))
+    def count_cost(self, units: int) -> dict[str, float]:
+        """Return what so many units cost at most."""
+        calls = units * self.models * self.repeats * self.prompts
+        tokens = {"in": calls * self.prompt_tokens, "out": calls * self.answer_tokens}
+        cost = tokens["in"] * self.input_price + tokens["out"] * self.output_price
+        return {
+            "calls": calls,
+            "tokens_in": tokens["in"],
+            "tokens_out": tokens["out"],
+            "cost": cost / 1e6 if self.input_price or self.output_price else np.nan,
+        }
+
+
+class Mean(Asking):
+    """A mean over units, tested against 0 by a t test."""
+
+    @property
+    @abstractmethod
+    def deviation(self) -> float:
+        """Standard deviation over units of a model's value."""
+
+    @property
+    @abstractmethod
+    def measured(self) -> float:
+        """Share of the units that have a value."""
+
+    def power_at(self, n: int) -> float:
+        """Return the power of the t test over the units that have a value."""
+        if n * self.measured < 2:
+            return 0.0
+        size = abs(self.effect) / self.deviation
+        return float(TTestPower().power(size, n * self.measured, self.alpha))
+
+
+class Answers(Mean):
+    """A mean over units of the difference between a model's answers and their reference."""
+
+    spread: float = Field(
+        0.2, gt=0, le=1000, description="standard deviation over units of one answer's value"
+    )
+    alike: Share = Field(
+        0.4, description="correlation of two models' values of a unit: their common reference"
+    )
+    excluded: float = Field(0.0, ge=0, lt=1, description="units without a value")
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the mean of a model's answers to a unit."""
+        return self.spread * float(np.sqrt(self.alike + (1 - self.alike) * self.remaining))
+
+    @property
+    def measured(self) -> float:
+        """Share of the units that have a value."""
+        return 1 - self.excluded
+
+
+# --- news -------------------------------------------------------------------------------------
+
+#: Of LLMFake's 3,091 pairs, four models: women, Black people.
+_NEWS = {
+    "gender": {"share": 0.5, "spread": 0.22, "story": 0.84, "excluded": 0.27},
+    "race": {"share": 0.2, "spread": 0.13, "story": 0.93, "excluded": 0.72},
+}
+
+
+class NewsWords(Mean):
+    """Articles for a difference in a group's share of group words from the originals."""
+
+    statistic: ClassVar[str] = "word share_difference_common"
+    unit: ClassVar[str] = "articles"
+
+    effect: float = Field(
+        -0.1, gt=-1, lt=1, description="difference of the group's share of group words"
+    )
+    claims: Claims = 3
+    bias: Literal["gender", "race"] = Field(
+        "gender", description="of whose texts the next four are, where they are not set"
+    )
+    share: Within = Field(0.5, description="the group's share in the originals (race, Black: 0.2)")
+    spread: float = Field(
+        0.22,
+        gt=0,
+        le=1,
+        description="standard deviation over articles of one answer's difference from the "
+        "original, where nothing differs (race: 0.13)",
+    )
+    story: float = Field(
+        0.84,
+        ge=0,
+        lt=1,
+        description="correlation over articles of an answer's share with the original's "
+        "(race: 0.93)",
+    )
+    excluded: float = Field(
+        0.27, gt=0, lt=1, description="pairs without group words on either side (race: 0.72)"
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_bias(cls, values: Any) -> Any:
+        bias = values.get("bias") if isinstance(values, dict) else None
+        return {**_NEWS.get(bias, {}), **values} if isinstance(bias, str) else values
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        if not 0 < self.share + self.effect < 1:
+            raise ValueError(
+                f"effect: a share of {self.share:g} cannot change by {self.effect:g}; "
+                "set share, too"
+            )
+        most = np.sqrt(2 * (1 - self.story) * self.share * (1 - self.share))
+        if self.spread >= most:
+            raise ValueError(
+                f"spread: at a share of {self.share:g} and a correlation of {self.story:g} (story) "
+                f"it is below {most:.2f}"
+            )
+        return self
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation under the effect: every story's share changes by the same ratio.
+
+        A story has a share, a text a focus within it. With S the story's share and m(S) what the
+        effect makes of it, Var = Var(m(S) − S) + ρ E[S (1 − S)] + ρ' E[m (1 − m)], where ρ is the
+        correlation of two words of one text beyond its story, and ρ' that of the answers' mean.
+        """
+        within = self.spread**2 / 2
+        between = within * self.story / (1 - self.story)
+        mixed = self.share * (1 - self.share) - between  # E[S (1 − S)]
+        focus = within / mixed
+        # A share that falls is scaled towards 0, one that rises is scaled towards 1.
+        end = self.share if self.effect < 0 else 1 - self.share
+        ratio = 1 - abs(self.effect) / end
+        moved = ratio * end - ratio**2 * (end**2 + between)  # E[m (1 − m)]
+        variance = (1 - ratio) ** 2 * between + focus * (mixed + self.remaining * moved)
+        return float(np.sqrt(variance))
+
+    @cached_property
+    def measured(self) -> float:
+        """Share of articles with group words in the original and in an answer of every model.
+
+        Texts on a story have lengths in common: exponential over stories, gamma within.
+        """
+        stories = -np.log(1 - (np.arange(2000) + 0.5) / 2000)
+
+        def share(size: float, models: int, repeats: int) -> float:
+            empty = (1 + np.exp(size) * stories / 2) ** -2.0
+            return float(((1 - empty) * (1 - empty**repeats) ** models).mean())
+
+        size = brentq(lambda size: share(size, 1, 1) - (1 - self.excluded), -12, 25)
+        return share(size, self.models, self.repeats)
+
+
+class NewsTone(Answers):
+    """Articles for a shift in sentiment about a group, relative to neutral sentences."""
+
+    statistic: ClassVar[str] = "sentiment difference_beyond_neutral"
+    unit: ClassVar[str] = "articles"
+
+    effect: float = Field(-0.1, ge=-2, le=2, description="difference of polarity, in [-1, 1]")
+    claims: Claims = 3
+    spread: float = Field(
+        0.21,
+        gt=0,
+        le=2,
+        description="standard deviation over articles of one answer's shift (LLMFake, women: "
+        "TextBlob 0.21, VADER 0.38; Black people: 0.15, 0.28)",
+    )
+    excluded: float = Field(
+        0.55,
+        ge=0,
+        lt=1,
+        description="pairs without such sentences on either side (women; Black people: 0.96)",
     )
 
 
-def of_means(
-    pool: np.ndarray,
-    *,
-    confidence: float = 0.95,
-    others: int = 0,
-    fewest: int = 2,
-    common: bool = True,
-) -> Told:
-    """Simulate studies that test means against 0, and tell of the first model what is there.
-
-    Parameters
-    ----------
-    pool
-        Units by models; NaN where a unit is lost.
-    confidence
-        1 less it is the level of the tests.
-    others
-        Further tests in the family, of which nothing is true.
-    fewest
-        Units that must be left for a test.
-    common
-        Whether a unit that one model loses is lost to all: they are compared on common units.
-
-    Examples
-    --------
-    >>> told = of_means(np.random.default_rng(0).normal(1, 1, (500, 3)))
-    >>> told(100, 20, np.random.default_rng(1)).all()
-    np.True_
-    """
-    whole = np.isfinite(pool).all(axis=1, keepdims=True)
-    values = np.where(whole | (not common), pool, np.nan)
-
-    def told(n: int, studies: int, rng: np.random.Generator) -> np.ndarray:
-        found = []
-        for size in stats.split_batches(studies, size_each=n * pool.shape[1]):
-            drawn = values[rng.integers(len(pool), size=(size, n))]
-            rows = [repeated.means(own, confidence=confidence) for own in np.moveaxis(drawn, 2, 0)]
-            p = [row["p_value"].where(row["n"] >= fewest).fillna(1.0) for row in rows]
-            found.append(first_of_family(np.column_stack(p), others, confidence, rng))
-        return np.concatenate(found)
-
-    return told
+# --- biased prompts ---------------------------------------------------------------------------
 
 
-def first_of_family(
-    p: np.ndarray, others: int, confidence: float, rng: np.random.Generator
-) -> np.ndarray:
-    """Tell where the first of several tests is below the level after Holm's correction.
+class PromptWords(Answers):
+    """Articles for a change in a group's share of group words, biased less neutral prompt."""
 
-    Parameters
-    ----------
-    p
-        Studies by tests.
-    others
-        Further tests of each family, independent, of which nothing is true.
-    confidence
-        1 less it is the level.
-    rng
-        Draws the others.
+    statistic: ClassVar[str] = "word share_difference_change"
+    unit: ClassVar[str] = "articles"
+    prompts: ClassVar[int] = 2
 
-    Examples
-    --------
-    >>> p = np.array([[0.01, 0.2], [0.03, 0.2], [0.03, 0.02]])
-    >>> first_of_family(p, 0, 0.95, np.random.default_rng(0)).tolist()
-    [True, False, True]
-    """
-    family = np.hstack([p, rng.random((len(p), others))])
-    ordered = np.sort(family, axis=1)
-    passed = ordered * np.arange(family.shape[1], 0, -1) < 1 - confidence
-    told = np.logical_and.accumulate(passed, axis=1).sum(axis=1)
-    last = np.take_along_axis(ordered, np.maximum(told - 1, 0)[:, None], axis=1)[:, 0]
-    return (told > 0) & (p[:, 0] <= last)
+    effect: float = Field(-0.1, ge=-1, le=1, description="change of the share, biased less neutral")
+    claims: Claims = 3
+    spread: float = Field(
+        0.26,
+        gt=0,
+        le=2,
+        description="standard deviation over articles of the change in one answer to each prompt "
+        "(LLMFake, women, two ways of asking: 0.23 to 0.30)",
+    )
+    excluded: float = Field(
+        0.3, ge=0, lt=1, description="articles without group words under either prompt"
+    )
 
 
-# --- the tests of many studies at once --------------------------------------------------------
+class PromptRefusals(Mean):
+    """Articles for a change in how often a model refuses, biased less neutral prompt."""
+
+    statistic: ClassVar[str] = "refusal refusal_rate_change"
+    unit: ClassVar[str] = "articles"
+    prompts: ClassVar[int] = 2
+
+    effect: float = Field(0.05, gt=-1, lt=1, description="change of the refusal rate")
+    claims: Claims = 3
+    rate: Share = Field(0.02, description="refusal rate of the neutral prompt")
+    alike: Share = Field(
+        0.3, description="share of answers that depend on the article alone, under both prompts"
+    )
+
+    @model_validator(mode="after")
+    def _is_rate(self) -> Self:
+        if not 0 <= self.rate + self.effect <= 1:
+            raise ValueError(
+                f"effect: a rate of {self.rate:g} cannot change by {self.effect:g}; set rate, too"
+            )
+        return self
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation over articles of the difference of two rates."""
+        rates = np.array([self.rate, self.rate + self.effect])
+        common = self.alike**2
+        repeated = common + (1 - self.alike) ** 2 * self.again**2
+        of_mean = repeated + (1 - repeated) / self.repeats
+        variance = of_mean * (rates * (1 - rates)).sum()
+        return float(np.sqrt(variance - 2 * common * (rates.min() - rates.prod())))
+
+    @property
+    def measured(self) -> float:
+        """Every article has both rates."""
+        return 1.0
 
 
-def within_units(values: np.ndarray) -> np.ndarray:
-    """Return the p values of `stats.repeated_measures_anova`: studies by units by conditions.
-
-    Examples
-    --------
-    >>> table = [[8.0, 7, 1], [9, 5, 2], [6, 2, 3], [5, 3, 1], [8, 4, 5]]
-    >>> within_units(np.array([table])).round(4).tolist()
-    [0.0171]
-    """
-    _, n, k = values.shape
-    if n < 3:
-        return np.ones(len(values))
-    means = values.mean(axis=1)
-    grand = means.mean(axis=1)
-    rest = values - means[:, None] - values.mean(axis=2)[:, :, None] + grand[:, None, None]
-    between = n * ((means - grand[:, None]) ** 2).sum(axis=1) / (k - 1)
-    within = (rest**2).sum(axis=(1, 2)) / ((k - 1) * (n - 1))
-    # What is left is centred both ways: its covariances are those of Greenhouse and Geisser.
-    spread = np.einsum("sni,snj->sij", rest, rest)
-    trace = np.trace(spread, axis1=1, axis2=2)
-    even = trace**2 / ((k - 1) * (spread**2).sum(axis=(1, 2)))
-    return f.sf(between / within, even * (k - 1), even * (k - 1) * (n - 1))
+# --- CoGS -------------------------------------------------------------------------------------
 
 
-def permuted_within(values: np.ndarray) -> np.ndarray:
-    """Return p values of column means by permutation within rows, in their limit of many rows.
+class Spread(Asking):
+    """A standard deviation over identities, of several axes."""
 
-    Under permutation the sum of squares of the means is a chi-squared on the scale of the rows'
-    own variances. Where no row varies nothing is told: 1.
+    identities: int = Field(3, ge=2, le=50, description="identities of the axis")
+    axes: int = Field(3, ge=1, le=50, description="axes, in one family with the models")
+    claims: Claims = 2
 
-    Parameters
-    ----------
-    values
-        Studies by units by conditions.
+    @property
+    def tests(self) -> int:
+        """Tests in the family: every claim of every model on every axis."""
+        return self.claims * self.axes * self.models
 
-    Examples
-    --------
-    >>> permuted_within(np.array([[[1.0, 0], [1, 0], [1, 0], [0, 1]]])).round(3).tolist()
-    [0.317]
-    """
-    _, n, k = values.shape
-    means = values.mean(axis=1)
-    between = n**2 * ((means - means.mean(axis=1, keepdims=True)) ** 2).sum(axis=1)
-    rows = values.var(axis=2, ddof=1).sum(axis=1)
-    ratio = np.divide(between, rows, out=np.zeros(len(values)), where=rows > 0)
-    return chi2.sf(ratio, k - 1)
+    @property
+    @abstractmethod
+    def calls(self) -> int:
+        """Calls of one model for a unit and repeat."""
+
+    def count_cost(self, units: int) -> dict[str, float]:
+        """Return what so many units cost: of each, answers to all its prompts, on all axes."""
+        return super().count_cost(units * self.calls)
 
 
-def mcnemar(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Return McNemar's p of texts on which just the first, or just the second, judge is right.
+class Rbs(Spread):
+    """Tasks × themes, or tasks, for unequal distances of identities from the default."""
 
-    Exact below 25 of them, else with the continuity correction, as `biasalert` tests.
+    statistic: ClassVar[str] = "rbs rbs"
+    unit: ClassVar[str] = "tasks × themes (or tasks)"
 
-    Examples
-    --------
-    >>> mcnemar(np.array([6, 40]), np.array([0, 20])).round(4).tolist()
-    [0.0312, 0.0142]
-    """
-    both, more = first + second, np.maximum(first, second)
-    exact = np.minimum(2 * binom.sf(more - 1, both, 0.5), 1.0)
-    gap = np.abs(first - second) - 1
-    square = np.divide(gap**2, both, out=np.zeros(len(both)), where=both > 0)
-    return np.where(both < 25, exact, chi2.sf(square, 1))
+    effect: float = Field(
+        0.02, gt=0, le=1, description="the score (printed for three models: 0.014 to 0.041)"
+    )
+    spread: float = Field(
+        0.1,
+        gt=0,
+        le=2,
+        description="standard deviation of an identity's distance over tasks × themes, less what "
+        "is common to all identities (the simulated sample: 0.07 to 0.11)",
+    )
+    in_all: int = Field(8, ge=2, le=1000, description="identities of all axes, who are all asked")
+    tasks: Literal["fixed", "random"] = Field(
+        "fixed", description="random: the unit is the task, with so many themes"
+    )
+    themes: int = Field(30, ge=1, le=10_000, description="themes of a task")
+    by_task: float = Field(
+        0.03,
+        ge=0,
+        le=2,
+        description="tasks random: standard deviation of an identity's distance between tasks",
+    )
+    answer_tokens: Tokens = Field(600, description="longest answer")
+    prompt_tokens: Tokens = Field(35, description="length of a prompt")
+
+    @property
+    def calls(self) -> int:
+        """Calls of one model for a unit and repeat: default and identities, of all its themes."""
+        return (1 + self.in_all) * (self.themes if self.tasks == "random" else 1)
+
+    def power_at(self, n: int) -> float:
+        """Return the power of the repeated-measures analysis of variance, by the noncentral F."""
+        k = self.identities
+        if n < 3:
+            return 0.0
+        variance = self.spread**2 * self.remaining * k / (k - 1)
+        if self.tasks == "random":
+            variance = variance / self.themes + self.by_task**2
+        df = k - 1, (k - 1) * (n - 1)
+        return float(ncf.sf(f.isf(self.alpha, *df), *df, n * k * self.effect**2 / variance))
 
 
-def two_phase(
-    kinds: np.ndarray, labelled: np.ndarray, *, confidence: float
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of `stats.two_phase`, of a judge that judged every answer.
+class Abs(Spread):
+    """Tasks × themes for a judge's preference for the texts of some identities."""
 
-    Parameters
-    ----------
-    kinds
-        Studies by four counts of answers: biased and flagged, biased and passed, unbiased and
-        flagged, unbiased and passed.
-    labelled
-        The same of the answers that people labelled, at least one a study.
-    confidence
-        Level of the interval.
+    statistic: ClassVar[str] = "abs abs"
+    unit: ClassVar[str] = "tasks × themes"
 
-    Examples
-    --------
-    >>> ends = two_phase(np.array([[30, 0, 0, 70]]), np.array([[6, 0, 0, 14]]), confidence=0.95)
-    >>> [float(end[0].round(2)) for end in ends]
-    [0.18, 0.45]
-    """
-    answers = kinds.sum(axis=1)[:, None]
-    size = (kinds[:, :2] + kinds[:, 2:]) / answers
-    held = labelled[:, :2] + labelled[:, 2:]
-    labels = held.sum(axis=1)[:, None]
-    overall = labelled[:, :2].sum(axis=1)[:, None] / labels
-    rate = np.where(held > 0, labelled[:, :2] / np.maximum(held, 1), overall)
-    middle = (overall * labels + 0.5) / (labels + 1)
-    drawn = (held * rate + _DRAWN * middle) / (held + _DRAWN)
-    about = (size * drawn).sum(axis=1)
-    within = (size * drawn * (1 - drawn)).sum(axis=1)
-    between = (size * (drawn - about[:, None]) ** 2).sum(axis=1)
-    labels, answers = labels[:, 0], answers[:, 0]
-    worth = np.clip(about * (1 - about) / (within / labels + between / answers), labels, answers)
-    share = (size * rate).sum(axis=1).clip(0, 1)
-    return proportion_confint(share * worth, worth, alpha=1 - confidence, method="wilson")
+    effect: float = Field(0.1, gt=0, le=0.5, description="the score: the spread of shares chosen")
+    orders: int = Field(6, ge=1, le=1000, description="orders in which a judge sees the texts")
+    again: Share = Field(
+        0.3,
+        description="correlation of a judge's choices on one set of texts, in any order: the "
+        "better text is chosen; 1, always the same",
+    )
+    prompt_tokens: Tokens = Field(1500, description="rubric and texts")
+    answer_tokens: Tokens = Field(300, description="longest reply")
+
+    @model_validator(mode="after")
+    def _is_spread(self) -> Self:
+        if self.effect > (most := np.sqrt(self.identities - 1) / self.identities):
+            raise ValueError(f"effect: of {self.identities} identities it is at most {most:.2f}")
+        return self
+
+    @property
+    def calls(self) -> int:
+        """Calls of one judge for a unit and repeat."""
+        return self.axes * self.orders
+
+    def power_at(self, n: int) -> float:
+        """Return the power of the permutation test within units, by its limit, a chi-squared.
+
+        One identity is the favourite. The permuted variance includes the effect, the true one not.
+        """
+        k, choices = self.identities, self.orders * self.repeats
+        total = k * self.effect**2
+        repeated = self.again + (1 - self.again) / choices
+        variance = (1 - 1 / k - total) * repeated / (k - 1)
+        if variance <= 0:
+            return 1.0
+        permuted = variance + total / (k - 1)
+        critical = chi2.isf(self.alpha, k - 1) * permuted / variance
+        return float(ncx2.sf(critical, k - 1, n * total / variance))
+
+
+# --- LLMBI ------------------------------------------------------------------------------------
+
+
+class LlmbiDifference(Answers):
+    """Prompts for a difference in the indices of two models."""
+
+    statistic: ClassVar[str] = "llmbi difference"
+    unit: ClassVar[str] = "prompts"
+
+    effect: float = Field(0.2, ge=-100, le=100, description="difference of the index")
+    models: int = Field(2, ge=2, le=100, description="models; all pairs are one family")
+    claims: Claims = 2
+    spread: float = Field(
+        0.22,
+        gt=0,
+        le=100,
+        description="standard deviation over prompts of the difference of two models' answers (the "
+        "sample's two registers: 0.22)",
+    )
+    alike: Share = Field(0.0, description="share of its variance that repeats do not reduce")
+    prompt_tokens: Tokens = Field(14, description="length of a prompt")
+
+    @property
+    def tests(self) -> int:
+        """Tests in the family: pairs of models, and the models' indices."""
+        return self.models * (self.models - 1) // 2 + (self.claims - 1) * self.models
+
+
+# --- BiasAlert --------------------------------------------------------------------------------
+
+
+class Labels(Plan):
+    """Texts that people label."""
+
+    label_price: Price = Field(0.0, description="what one label costs; 0: not known")
+
+    def count_cost(self, units: int) -> dict[str, float]:
+        """Return what so many labels cost; no model is asked."""
+        return super().count_cost(units) | {"cost": units * self.label_price or np.nan}
+
+
+class Accuracy(Labels):
+    """Labelled texts for a difference in the accuracies of two classifiers."""
+
+    statistic: ClassVar[str] = "detection accuracy_difference"
+    unit: ClassVar[str] = "labelled texts"
+
+    effect: float = Field(0.1, gt=-1, lt=1, description="difference of the accuracies")
+    discordant: Within = Field(
+        0.25, description="texts on which just one of the two is right: at least the effect"
+    )
+    test_share: Within = Field(
+        0.3, description="texts that are held out of training, on which classifiers are compared"
+    )
+    claims: Claims = 3
+
+    @model_validator(mode="after")
+    def _is_possible(self) -> Self:
+        if self.discordant < abs(self.effect):
+            raise ValueError(
+                f"discordant: classifiers that differ on {self.discordant:g} of texts cannot "
+                f"differ by {abs(self.effect):g} in accuracy"
+            )
+        return self
+
+    def power_at(self, n: int) -> float:
+        """Return the power of McNemar's test with continuity correction on the held-out texts."""
+        texts = int(n * self.test_share)
+        differ = texts * self.discordant
+        critical = norm.isf(self.alpha / 2) * np.sqrt(differ) + 1
+        deviation = np.sqrt(max(differ - texts * self.effect**2, 1e-12))
+        return float(norm.sf((critical - texts * abs(self.effect)) / deviation))
+
+
+class Level(Labels):
+    """Labels, of a random sample of a model's answers, for a narrow interval of its bias level."""
+
+    statistic: ClassVar[str] = "bias_level biased_share_two_phase"
+    unit: ClassVar[str] = "labels"
+
+    effect: float = Field(
+        0.15, gt=0, lt=1, description="width of the interval, from end to end, that is still of use"
+    )
+    answers: int = Field(
+        1000, ge=1, le=10_000_000, description="answers that the classifier has labelled"
+    )
+    level: Within = Field(0.15, description="share of the answers that people would call biased")
+    recall: Share = Field(0.7, description="share of those that the classifier flags")
+    alarms: Share = Field(0.1, description="share of the others that the classifier flags")
+
+    def power_at(self, n: int) -> float:
+        """Return the share of studies whose two-phase interval is no wider than wanted.
+
+        The width is Wilson's at the effective number of labels (`stats.two_phase`); it varies with
+        the estimate, which is taken as normal.
+        """
+        labels = min(n, self.answers)
+        level = np.array([self.level, 1 - self.level])
+        flagged = level * [self.recall, self.alarms]
+        sizes = np.array([flagged.sum(), 1 - flagged.sum()])
+        rates = np.array([flagged[0], self.level - flagged[0]]) / np.maximum(sizes, 1e-12)
+        variance = (sizes * rates * (1 - rates)).sum() / labels
+        variance += (sizes * (rates - self.level) ** 2).sum() / self.answers
+        effective = np.clip(level.prod() / variance, labels, self.answers)
+        quantiles = norm.ppf((np.arange(1000) + 0.5) / 1000)
+        estimates = np.clip(self.level + quantiles * np.sqrt(variance), 0, 1)
+        low, high = proportion_confint(
+            estimates * effective, effective, alpha=1 - self.confidence, method="wilson"
+        )
+        return float((high - low <= self.effect).mean())
+
+
+#: What can be planned, by study and claim; the first claim of a study leads.
+PLANS: dict[str, dict[str, type[Plan]]] = {
+    "news_bias": {"words": NewsWords, "tone": NewsTone},
+    "biased_prompts": {"refusals": PromptRefusals, "words": PromptWords},
+    "cogs": {"rbs": Rbs, "abs": Abs},
+    "llmbi": {"difference": LlmbiDifference},
+    "biasalert": {"accuracy": Accuracy, "level": Level},
+}

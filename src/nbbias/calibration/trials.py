@@ -1,16 +1,17 @@
-"""From repeated studies with a known truth to how often a measure is wrong, and what it sees.
+"""From simulated studies with a known truth to error rates, power, and sign and magnitude errors.
 
-A trial is a study that never was: a generator plants an effect, the study's own estimator measures
-it. Many of them say how far an estimate lies from the truth on average, how often its interval
-holds it, how often a test tells something where nothing is planted (false positives) and where
-something is (power); and, of what was told, how often it has the wrong sign, and how much too large
-it is (Gelman and Carlin 2014, Perspectives on Psychological Science 9(6), errors of type S and M).
+A trial is a simulated study: a generator puts an effect into the data, and the study's own
+estimator measures it. Over many trials: bias, coverage of the interval, false positives (where
+there is no effect) and power (where there is one); and, among significant estimates, how many have
+the wrong sign and how much too large they are (Gelman and Carlin 2014, Perspectives on
+Psychological Science 9(6), type S and type M errors).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import NamedTuple, TypeAlias
+import zlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -22,64 +23,105 @@ from nbbias.stats import InferenceSettings
 class Design(NamedTuple):
     """What is simulated.
 
-    `world` names the generator; `n` counts the independent units (articles, prompts, texts);
-    `length` is that of a text, in sentences, where texts have one; `planted` is the size of the
-    effect, 0 for none.
+    `scenario` names the generator; `n` counts the independent units (articles, prompts, texts);
+    `length` is that of a text, in sentences, where texts have one; `effect` is the true effect, 0
+    for none.
 
     Examples
     --------
-    >>> Design("runs", 30, 12, 0.0)._replace(planted=-0.15).planted
+    >>> Design("runs", 30, 12, 0.0)._replace(effect=-0.15).effect
     -0.15
     """
 
-    world: str
+    scenario: str
     n: int
     length: int
-    planted: float
+    effect: float
 
 
-#: Simulates repeats of a design: the design, how many, how sure; out TRIALS (`outcomes`) or, for
-#: what a page would say, SAYINGS (`false_leads`).
+#: Simulates a design so many times: TRIALS (`outcomes`), or CLAIMS of whole runs (`family_errors`).
 Trial: TypeAlias = Callable[[Design, int, InferenceSettings], pd.DataFrame]
 
 
 class Measure(NamedTuple):
     """What is calibrated, and over which designs.
 
-    `worlds` says of each generator in words what it does that a null model does not; those in
-    `held_out` were never used while a method was made. `n` are the numbers of units as pages print
-    them, `unit` what they are; `trial` gives TRIALS, `lead` SAYINGS. `share` of a run's repeats is
-    what a slow measure gets.
+    `scenarios` describes each generator; those in `held_out` were never used while a method was
+    made. `n` are the numbers of units, `unit` what they are. `trial` gives TRIALS; `family` gives
+    CLAIMS of whole runs, whose pre-specified claims are corrected together. `share` of a run's
+    repeats is what a slow measure gets.
     """
 
     study: str
     name: str
     unit: str
-    worlds: Mapping[str, str]
+    scenarios: Mapping[str, str]
     held_out: frozenset[str]
-    planted: tuple[float, ...]
+    effects: tuple[float, ...]
     n: tuple[int, ...]
     trial: Trial
-    lead: Trial | None = None
-    lengths: tuple[int, ...] = (12,)
+    family: Trial | None = None
     share: float = 1.0
 
 
-#: What makes one row of OUTCOMES.
-KEYS = ("statistic", "group", "planted")
+def seeded(design: Design, inference: InferenceSettings) -> np.random.Generator:
+    """Return the random generator of a design: the same for the same design and seed.
+
+    Examples
+    --------
+    >>> design = Design("runs", 30, 12, 0.0)
+    >>> one, same, other = (
+    ...     seeded(design._replace(n=n), InferenceSettings()).random() for n in (30, 30, 9)
+    ... )
+    >>> one == same, one == other
+    (True, False)
+    """
+    return np.random.default_rng([inference.seed, zlib.crc32(repr(tuple(design)).encode())])
+
+
+#: What makes one row of OUTCOMES, and the numbers of a trial.
+KEYS = ("statistic", "group", "true_effect")
+_VALUES = ("estimate", "ci_low", "ci_high", "p_value")
+_NUMBERS = ("true_effect", "truth", "null", *_VALUES)
+
+
+def trial_row(
+    statistic: str,
+    result: Mapping[str, Any] | pd.DataFrame,
+    *,
+    effect: float,
+    truth: float,
+    null: Any = 0.0,
+    group: str | None = None,
+) -> dict[str, Any]:
+    """Return a row of TRIALS, or the columns of one statistic where `result` is a table of repeats.
+
+    Examples
+    --------
+    >>> row = trial_row("mean", {"estimate": 0.5}, effect=0.4, truth=0.4)
+    >>> row["estimate"], row["p_value"]
+    (0.5, nan)
+    """
+    key = {"statistic": statistic, "group": group, "true_effect": effect, "truth": truth}
+    return key | {"null": null} | {name: result.get(name, np.nan) for name in _VALUES}
+
+
+def combine_trials(columns: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Return TRIALS of the columns of several statistics (`trial_row`)."""
+    return pd.concat([pd.DataFrame(one) for one in columns], ignore_index=True)
 
 
 def outcomes(trials: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Say of each statistic what its repeats gave.
+    """Summarise the trials of each statistic.
 
     Parameters
     ----------
     trials
         TRIALS, a row for each repeat, statistic and group: `statistic`; `group`, missing where a
-        statistic is of all; `planted`, the effect on just this row (0: none, whatever else was
-        planted); `truth`, what the interval should hold, NaN where it is not known; `null`, the
-        value without an effect; `estimate`, `ci_low`, `ci_high`, `p_value`, NaN where not measured
-        or not tested.
+        statistic is of all; `true_effect` on just this row (0: none, whatever else is simulated);
+        `truth`, what the interval should contain, NaN where it is not known; `null`, the value
+        without an effect; `estimate`, `ci_low`, `ci_high`, `p_value`, NaN where not measured or not
+        tested.
     confidence
         Level of the intervals; 1 less it is that of the tests.
 
@@ -88,114 +130,108 @@ def outcomes(trials: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     DataFrame
         OUTCOMES, a row for each of `KEYS`: `repeats`; `n_measured`; `truth`, its mean; `estimate`,
         the mean; `bias`, the mean of estimate less truth, with `bias_low` and `bias_high` (t over
-        repeats); `coverage` of `n_covered` intervals with its Wilson interval; `told`, the share of
-        `n_tested` p values below 1 - confidence (false positives where nothing is planted, power
-        where something is), with its; `wrong_sign` of what was told, and `exaggeration`, its mean
-        absolute estimate over the truth's, both from `null`. All NaN where nothing can be said.
+        repeats); `coverage` of `n_covered` intervals with its Wilson interval; `rejected`, the
+        share of `n_tested` p values below 1 - confidence (false positives without an effect, power
+        with one), with its; of the significant estimates `wrong_sign`, and `exaggeration`, their
+        mean absolute size over the truth's, both from `null`. All NaN where nothing can be said.
 
     Examples
     --------
-    Of two repeats one interval holds the truth, and one test tells what is there:
+    Of two repeats one interval contains the truth, and one test is significant:
 
-    >>> trials = pd.DataFrame({"statistic": "difference", "group": None, "planted": 0.5,
+    >>> trials = pd.DataFrame({"statistic": "difference", "group": None, "true_effect": 0.5,
     ...     "truth": 0.5, "null": 0.0, "estimate": [0.4, 1.0], "ci_low": [-0.2, 0.6],
     ...     "ci_high": [1.0, 1.4], "p_value": [0.2, 0.001]})
-    >>> found = outcomes(trials, confidence=0.95).iloc[0]
-    >>> [float(found[name].round(3)) for name in ("coverage", "told", "wrong_sign", "exaggeration")]
+    >>> row = outcomes(trials, confidence=0.95).iloc[0]
+    >>> [float(row[name]) for name in ("coverage", "rejected", "wrong_sign", "exaggeration")]
     [0.5, 0.5, 0.0, 2.0]
     """
-    if trials.empty:  # a world that cannot be had
-        return pd.DataFrame()
     columns = {name: trials[name].to_numpy(float) for name in _NUMBERS}
     rows = []
     for key, at in trials.groupby(list(KEYS), dropna=False, sort=False).indices.items():
-        own = {name: values[at] for name, values in columns.items()}
-        rows.append(dict(zip(KEYS, key, strict=True)) | _outcome(own, confidence))
+        values = {name: column[at] for name, column in columns.items()}
+        rows.append(dict(zip(KEYS, key, strict=True)) | _outcome(values, confidence))
     return pd.DataFrame(rows)
 
 
-#: What is known of a trial.
-_NUMBERS = ("planted", "truth", "null", "estimate", "ci_low", "ci_high", "p_value")
-
-
-def _outcome(own: Mapping[str, np.ndarray], confidence: float) -> dict[str, float]:
-    truth, estimate, p = own["truth"], own["estimate"], own["p_value"]
-    bias = stats.mean_interval(estimate - truth, confidence=confidence).row()
-    ends = ~(np.isnan(own["ci_low"]) | np.isnan(own["ci_high"]) | np.isnan(truth))
-    # A truth at the very end is held, whatever rounding does to the end.
-    held = (own["ci_low"] - 1e-12 <= truth) & (truth <= own["ci_high"] + 1e-12)
-    told = p < 1 - confidence
-    found: dict[str, float] = {
+def _outcome(values: Mapping[str, np.ndarray], confidence: float) -> dict[str, float]:
+    truth, estimate, p = values["truth"], values["estimate"], values["p_value"]
+    bias = stats.mean_interval(estimate - truth, confidence=confidence)
+    complete = ~(np.isnan(values["ci_low"]) | np.isnan(values["ci_high"]) | np.isnan(truth))
+    # A truth at the very end is contained, whatever rounding does to the end.
+    covered = (values["ci_low"] - 1e-12 <= truth) & (truth <= values["ci_high"] + 1e-12)
+    significant = p < 1 - confidence
+    row: dict[str, float] = {
         "repeats": len(truth),
         "n_measured": int((~np.isnan(estimate)).sum()),
         "truth": _mean(truth),
         "estimate": _mean(estimate),
-        "bias": bias["estimate"],
-        "bias_low": bias["ci_low"],
-        "bias_high": bias["ci_high"],
+        "bias": bias.estimate,
+        "bias_low": bias.ci_low,
+        "bias_high": bias.ci_high,
     }
-    found |= _share("coverage", held[ends], "n_covered", confidence)
-    found |= _share("told", told[~np.isnan(p)], "n_tested", confidence)
-    return found | _selected({name: values[told] for name, values in own.items()})
+    row |= _share("coverage", covered[complete], "n_covered", confidence)
+    row |= _share("rejected", significant[~np.isnan(p)], "n_tested", confidence)
+    return row | _selection_errors({name: one[significant] for name, one in values.items()})
 
 
 def _mean(values: np.ndarray) -> float:
-    known = values[~np.isnan(values)]
-    return float(known.mean()) if len(known) else np.nan
+    observed = values[~np.isnan(values)]
+    return float(observed.mean()) if len(observed) else np.nan
 
 
 def _share(
     name: str, hits: np.ndarray | pd.Series, counted: str, confidence: float
 ) -> dict[str, float]:
-    row = stats.proportion_interval(int(hits.sum()), len(hits), confidence=confidence).row()
-    ends = {f"{name}_low": row["ci_low"], f"{name}_high": row["ci_high"]}
-    return {name: row["estimate"], **ends, counted: len(hits)}
+    row = stats.proportion_interval(int(hits.sum()), len(hits), confidence=confidence)
+    ends = {f"{name}_low": row.ci_low, f"{name}_high": row.ci_high}
+    return {name: row.estimate, **ends, counted: len(hits)}
 
 
-def _selected(told: Mapping[str, np.ndarray]) -> dict[str, float]:
-    """Say what is wrong with what was told: its sign, and its size."""
-    planted, null = told["planted"], told["null"]
-    if not planted.any():
+def _selection_errors(significant: Mapping[str, np.ndarray]) -> dict[str, float]:
+    effect, null = significant["true_effect"], significant["null"]
+    if not effect.any():
         return {"wrong_sign": np.nan, "exaggeration": np.nan}
-    beyond, size = told["estimate"] - null, told["truth"] - null
-    wrong = float((np.sign(beyond) != np.sign(planted)).mean())
-    known = size.all() and not np.isnan(size).any()
-    grown = float((np.abs(beyond) / np.abs(size)).mean()) if known else np.nan
-    return {"wrong_sign": wrong, "exaggeration": grown}
+    estimate, truth = significant["estimate"] - null, significant["truth"] - null
+    exaggeration = np.nan
+    if truth.all() and not np.isnan(truth).any():
+        exaggeration = float((np.abs(estimate) / np.abs(truth)).mean())
+    wrong = float((np.sign(estimate) != np.sign(effect)).mean())
+    return {"wrong_sign": wrong, "exaggeration": exaggeration}
 
 
-def false_leads(sayings: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Say how often the sentence that a page leads with is false.
+def family_errors(claims: pd.DataFrame, *, effect: float, confidence: float) -> pd.DataFrame:
+    """Estimate how often any pre-specified claim of a run is false, after Holm's correction.
 
     Parameters
     ----------
-    sayings
-        SAYINGS, a row for each repeat: `planted`; `told`, whether the sentence says that anything
-        is so, rather than that nothing could be shown; `false`, whether anything that it says is
-        not so (nothing, or the other side, was planted there); `sentence`.
+    claims
+        CLAIMS, a row for each claim of each simulated run: `run`; `estimate`, `null`, `p_value`;
+        `direction` of the true effect on this row, 1, -1, or 0 for none.
+    effect
+        The true effect of the design.
     confidence
-        Level of the intervals.
+        Level of the intervals; 1 less it is that of the tests.
 
     Returns
     -------
     DataFrame
-        By `planted`: `repeats`; `told`, the share of pages whose lead says something; `false`, the
-        share of all pages whose lead is false; with Wilson intervals; `false_of_told`.
+        One row: `true_effect`; `repeats`, the runs; `significant`, the share of runs with a
+        significant claim; `false`, the share with a significant claim that is not true (there is no
+        effect, or one in the other direction); with Wilson intervals.
 
     Examples
     --------
-    >>> said = pd.DataFrame({"planted": 0.0, "told": [True, False, False, False],
-    ...                      "false": [True, False, False, False], "sentence": ""})
-    >>> false_leads(said, confidence=0.95)[["told", "false", "false_of_told"]].iloc[0].tolist()
-    [0.25, 0.25, 1.0]
+    >>> claims = pd.DataFrame({"run": [0, 0, 1], "estimate": [0.5, -0.3, 0.1], "null": 0.0,
+    ...                        "p_value": [0.01, 0.02, 0.3], "direction": [1, 0, 1]})
+    >>> family_errors(claims, effect=0.5, confidence=0.95)[["significant", "false"]].values
+    array([[0.5, 0.5]])
     """
-    if sayings.empty:
-        return pd.DataFrame()
-    rows = []
-    for planted, own in sayings.groupby("planted", sort=False):
-        row = {"planted": planted, "repeats": len(own)}
-        for name in ("told", "false"):
-            row |= _share(name, own[name], f"n_{name}", confidence)
-        told = int(own["told"].sum())
-        rows.append(row | {"false_of_told": own["false"].sum() / told if told else np.nan})
-    return pd.DataFrame(rows)
+    p = stats.adjust(claims, family=["run"])["p_adjusted"]
+    side = np.sign(claims["estimate"] - claims["null"])
+    significant = p < 1 - confidence
+    false = significant & (side != claims["direction"])
+    row: dict[str, float] = {"true_effect": effect, "repeats": claims["run"].nunique()}
+    for name, hits in {"significant": significant, "false": false}.items():
+        row |= _share(name, hits.groupby(claims["run"]).any(), f"n_{name}", confidence)
+    return pd.DataFrame([row])

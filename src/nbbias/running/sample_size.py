@@ -1,4 +1,4 @@
-"""The sample size that a claim of a study needs, by simulated studies, and what asking costs."""
+"""The sample size that a claim of a study needs, by power formulas, and what asking costs."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from nbbias.tables import NbbiasError, ParameterError
 
 #: Results in each row, after its assumptions; what asking costs is the end of them.
 _COSTS = ("calls", "tokens_in", "tokens_out", "cost")
-RESULTS = ("n", "reached", "low", "high", *_COSTS)
+RESULTS = ("n", "reached", *_COSTS)
 #: Values of a row that are no assumptions about what is measured.
-_SETTINGS = ["claim", "units", "draws", "seed", "effect", "power", "input_price", "output_price"]
+_SETTINGS = ["claim", "units", "effect", "power", "input_price", "output_price"]
 
 
 def plan_sample_size(stem: str, overrides: Sequence[str] = ()) -> pd.DataFrame:
@@ -43,7 +43,7 @@ def plan_sample_size(stem: str, overrides: Sequence[str] = ()) -> pd.DataFrame:
 
     Examples
     --------
-    >>> rows = plan_sample_size("news_bias", ["effect=-0.1,-0.2", "draws=200"])
+    >>> rows = plan_sample_size("news_bias", ["effect=-0.1,-0.2"])
     >>> list(rows["n"] > 10)
     [True, True]
     """
@@ -54,10 +54,10 @@ def plan_sample_size(stem: str, overrides: Sequence[str] = ()) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _claims(stem: str) -> dict[str, type[calibration.plannable.Planned]]:
+def _claims(stem: str) -> dict[str, type[calibration.planning.Plan]]:
     """Return the claims of a study that can be planned, by name."""
     where = f"nbbias plan {stem}"
-    claims = calibration.plannable.PLANS.get(studies.study(stem, where=where).stem, {})
+    claims = calibration.planning.PLANS.get(studies.study(stem, where=where).stem, {})
     if not claims:
         raise ParameterError(where, f"no claim of {stem} can be planned yet")
     return claims
@@ -78,7 +78,7 @@ def describe_assumptions(stem: str) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _row(
-    claims: Mapping[str, type[calibration.plannable.Planned]], values: Mapping[str, Any], stem: str
+    claims: Mapping[str, type[calibration.planning.Plan]], values: Mapping[str, Any], stem: str
 ) -> dict[str, Any]:
     """Return a combination of assumptions with its results."""
     where, claim = f"nbbias plan {stem}", values.get("claim", next(iter(claims)))
@@ -86,18 +86,12 @@ def _row(
         hint = tables.closest_match(str(claim), claims)
         raise ParameterError(where, f"claim: no {params.shorten(claim)}; {hint}")
     assumed = {name: value for name, value in values.items() if name != "claim"}
-    planned = params.validate(claims[claim], assumed, where=where)
-    simulate, inference = planned.told(), planned.inference
-    size = (
-        calibration.planning.power(simulate, planned.units, inference=inference)
-        if planned.units
-        else calibration.planning.needed(simulate, wanted=planned.power, inference=inference)
-    )
-    row: dict[str, Any] = {"claim": claim, "statistic": planned.statistic, "unit": planned.unit}
-    row |= planned.model_dump() | dict.fromkeys(RESULTS, math.nan)
+    plan = params.validate(claims[claim], assumed, where=where)
+    size = plan.units or plan.sample_size()
+    row: dict[str, Any] = {"claim": claim, "statistic": plan.statistic, "unit": plan.unit}
+    row |= plan.model_dump() | dict.fromkeys(RESULTS, math.nan)
     if size is not None:
-        row |= {"n": size.n, "reached": size.power, "low": size.low, "high": size.high}
-        row |= planned.asked(size.n)
+        row |= {"n": size, "reached": plan.power_at(size)} | plan.count_cost(size)
     return row
 
 
@@ -106,7 +100,7 @@ def readable(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
 
     Examples
     --------
-    >>> table, note = readable(plan_sample_size("news_bias", ["units=100", "draws=200"]))
+    >>> table, note = readable(plan_sample_size("news_bias", ["units=100"]))
     >>> list(table)[:3], table["articles"][0]
     (['effect', 'articles', 'power'], 100)
     """
@@ -114,13 +108,10 @@ def readable(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     varies = assumptions.astype("str").nunique() > 1
     constant = assumptions.loc[:, ~varies].drop(columns=_SETTINGS, errors="ignore").iloc[0]
     listed = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in constant.items())
-    note = f"Assumed, in {rows['draws'].iloc[0]:,} simulated studies a row: {listed}."
-    power = [
-        "" if pd.isna(row.reached) else f"{row.reached:.0%} ({row.low:.0%} to {row.high:.0%})"
-        for row in rows.itertuples()
-    ]
+    note = f"Assumed: {listed}."
+    power = ["" if pd.isna(power) else f"{power:.0%}" for power in rows["reached"]]
     units = rows["n"].astype("object")
-    units = units.where(rows["n"].notna(), f"more than {calibration.planning.MOST:,}")
+    units = units.where(rows["n"].notna(), f"more than {calibration.planning.MAXIMUM_UNITS:,}")
     results = {" or ".join(rows["unit"].unique()): units, "power": power}
     table = rows[list(dict.fromkeys(["effect", *varies.index[varies]]))].assign(**results)
     return table.join(rows[list(_COSTS)].dropna(axis="columns", how="all")), note

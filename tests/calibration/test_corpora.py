@@ -1,15 +1,14 @@
-"""The worlds hold what was planted, and cluster as they say."""
+"""Simulated corpora have their effects, and cluster as they say."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from nbbias.calibration import news, worlds
+from nbbias.calibration import corpora
 from nbbias.calibration.trials import Design
-from nbbias.stats import InferenceSettings
 
-MADE = [name for name in worlds.WORLDS if name != "halves"]
+MADE = list(corpora.SCENARIOS)
 
 
 def shares(words: np.ndarray) -> np.ndarray:
@@ -22,21 +21,21 @@ def error(values: np.ndarray) -> float:
     return float(np.nanstd(values) / np.sqrt(np.isfinite(values).sum()))
 
 
-@pytest.mark.parametrize("world", MADE)
-def test_women_have_the_share_and_the_tone_that_was_planted(world: str) -> None:
-    design = Design(world, 3000, 12, 0.0)
-    found = worlds.of(design, 1, share=[-0.2, 0.1], tone=[-0.1, 0.05], originals=1, seed=1)
+@pytest.mark.parametrize("scenario", MADE)
+def test_women_have_the_share_and_the_tone_of_their_effect(scenario: str) -> None:
+    design = Design(scenario, 3000, 12, 0.0)
+    found = corpora.simulate(design, 1, share=[-0.2, 0.1], tone=[-0.1, 0.05], originals=1, seed=1)
     women = shares(found.words["gender"])[..., 0]
-    for answer, planted in enumerate([-0.2, 0.1]):
+    for answer, effect in enumerate([-0.2, 0.1]):
         shift = women[..., answer] - women[..., 2]
-        assert np.nanmean(shift) == pytest.approx(planted, abs=4 * error(shift))
-    assert np.nanmean(women[..., 2]) == pytest.approx(worlds.WOMEN, abs=4 * error(women[..., 2]))
+        assert np.nanmean(shift) == pytest.approx(effect, abs=4 * error(shift))
+    assert np.nanmean(women[..., 2]) == pytest.approx(corpora.WOMEN, abs=4 * error(women[..., 2]))
     gender = found.words["gender"]
     female = np.where(gender[..., 0] > 0, found.tone, np.nan)
-    for answer, planted in enumerate([-0.1, 0.05]):
+    for answer, effect in enumerate([-0.1, 0.05]):
         means = [female[:, :, text] for text in (answer, 2)]
         shift = np.nanmean(means[0]) - np.nanmean(means[1])
-        assert shift == pytest.approx(planted, abs=8 * max(map(error, means)))
+        assert shift == pytest.approx(effect, abs=8 * max(map(error, means)))
     others = np.where(gender.sum(axis=-1) == 0, found.tone, np.nan)
     shift = np.nanmean(others[:, :, 0]) - np.nanmean(others[:, :, 2])
     assert shift == pytest.approx(0, abs=8 * error(others[:, :, 0]))
@@ -44,44 +43,43 @@ def test_women_have_the_share_and_the_tone_that_was_planted(world: str) -> None:
     assert np.nanmean(races[:, :, 0] - races[:, :, 2], axis=(0, 1)) == pytest.approx(0, abs=0.05)
 
 
-@pytest.mark.parametrize("world", MADE)
-def test_sentences_of_a_text_are_more_alike_than_chance(world: str) -> None:
+@pytest.mark.parametrize("scenario", MADE)
+def test_sentences_of_a_text_are_more_alike_than_chance(scenario: str) -> None:
     """A text's sentences share more of their gender than those of two texts on its story."""
-    found = worlds.of(Design(world, 2000, 12, 0), 1, share=[0], tone=[0], originals=1, seed=2)
+    found = corpora.simulate(
+        Design(scenario, 2000, 12, 0), 1, share=[0], tone=[0], originals=1, seed=2
+    )
     women = shares(found.words["gender"])[0, :, :, 0]
     n = found.words["gender"][0].sum(axis=(2, 3))
-    story = np.nanmean((women[:, 0] - worlds.WOMEN) * (women[:, 1] - worlds.WOMEN))
-    inner = worlds.WOMEN * (1 - worlds.WOMEN) - story
+    story = np.nanmean((women[:, 0] - corpora.WOMEN) * (women[:, 1] - corpora.WOMEN))
+    inner = corpora.WOMEN * (1 - corpora.WOMEN) - story
     by_words = inner * np.nanmean(1 / n[:, 0][n[:, 0] > 0])
     assert np.nanvar(women[:, 0]) - story > 1.5 * by_words
 
 
-def test_a_longer_text_has_more_sentences_and_one_world_is_short_on_one_side() -> None:
-    def length(world: str, size: int) -> np.ndarray:
-        found = worlds.of(Design(world, 500, size, 0), 1, share=[0], tone=[0], originals=1, seed=3)
+def test_a_longer_text_has_more_sentences_and_one_scenario_is_short_on_one_side() -> None:
+    def length(scenario: str, size: int) -> np.ndarray:
+        found = corpora.simulate(
+            Design(scenario, 500, size, 0), 1, share=[0], tone=[0], originals=1, seed=3
+        )
         return np.asarray((~np.isnan(found.tone)).sum(axis=3).mean(axis=(0, 1)))
 
-    for world in MADE:
-        short, long = length(world, 12), length(world, 24)
+    for scenario in MADE:
+        short, long = length(scenario, 12), length(scenario, 24)
         assert long == pytest.approx(2 * short, rel=0.1)
-        expected = worlds.WORLDS[world].shorter
+        expected = corpora.SCENARIOS[scenario].shorter
         assert short[0] / short[1] == pytest.approx(expected, rel=0.1)
 
 
 def test_equal_seeds_give_equal_corpora_and_too_much_is_refused() -> None:
     design = Design("cast", 5, 12, 0.0)
     first, again, other = (
-        worlds.of(design, 2, share=[0], tone=[0], originals=2, seed=seed) for seed in (1, 1, 2)
+        corpora.simulate(design, 2, share=[0], tone=[0], originals=2, seed=seed)
+        for seed in (1, 1, 2)
     )
     assert np.array_equal(first.tone, again.tone, equal_nan=True)
     assert not np.array_equal(first.words["gender"], other.words["gender"])
     with pytest.raises(ValueError, match="share"):
-        worlds.of(design, 1, share=[-0.5], tone=[0], originals=1, seed=1)
+        corpora.simulate(design, 1, share=[-0.5], tone=[0], originals=1, seed=1)
     with pytest.raises(ValueError, match="tone"):
-        worlds.of(design, 1, share=[0], tone=[-0.9], originals=1, seed=1)
-
-
-def test_real_articles_are_left_out_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NBBIAS_DATA", raising=False)
-    assert "NBBIAS_DATA" in str(worlds.without())
-    assert news.words(Design("halves", 10, 12, 0.0), 2, InferenceSettings()).empty
+        corpora.simulate(design, 1, share=[0], tone=[-0.9], originals=1, seed=1)

@@ -1,0 +1,231 @@
+"""Simulated news corpora with a known truth: no text, only whom each sentence is about, and how.
+
+A story has a share of women of its own, and whoever writes about it draws from there. In no
+scenario are sentences or texts drawn as a null model of the studies would draw them: a sentence
+continues with the person of the one before, a text has a focus and a tone of its own, and texts of
+the two sides differ in length. One scenario is held out: it is generated in another way than all
+others, from persons with a mood, and no method was tuned on it.
+
+The true effect is the same in each: the share of words for people that are women's, or the tone of
+sentences about women, shifted on average over stories.
+
+>>> design = Design("focus", 30, 12, 0.0)
+>>> corpora = simulate(design, 5, share=[-0.2], tone=[0], originals=1, seed=1)
+>>> corpora.words["gender"].shape[:3], corpora.tone.shape[:3]
+((5, 30, 2), (5, 30, 2))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from nbbias.calibration.trials import Design
+
+#: The groups that are counted, by bias.
+GROUPS = {"gender": ("female", "male"), "race": ("White", "Black", "Asian")}
+
+#: The share of women in a story, before a writer's shift: a Beta distribution.
+_WOMEN = (4.0, 6.0)
+WOMEN = _WOMEN[0] / sum(_WOMEN)
+
+#: Shares of the descriptors, and of the sentences that hold one.
+_RACES, _DESCRIBED = (0.5, 0.3, 0.2), 0.25
+
+#: TextBlob's polarity of "good", "excellent", "happy", "wonderful", "pleasant", and of "bad",
+#: "terrible", "sad", "awful", "unpleasant".
+_SCORES = np.array([[0.7, 1, 0.8, 1, 0.733], [-0.7, -1, -0.5, -1, -0.65]])
+_GAP = float(np.subtract(*_SCORES.mean(axis=1)))
+
+
+class Corpora(NamedTuple):
+    """Repeats of a corpus: arrays of repeats by stories by texts by sentences.
+
+    `words`: by bias, the counts of group words, with the groups of `GROUPS` last; `tone`: the
+    score of each sentence, NaN beyond the end of a text. A story's answers come first.
+    """
+
+    words: Mapping[str, np.ndarray]
+    tone: np.ndarray
+
+
+class Scenario(NamedTuple):
+    """How texts are generated, and how many there are of a story.
+
+    `description`: what it has that a null model lacks; `runs`: the probability that a sentence
+    continues with the person of the one before; `focus`: the correlation that a text's own share of
+    women gives two of its sentences; `shorter`: the length of answers over that of originals;
+    `toned`: the share of sentences about women, and of all others, that have a tone; `answers`,
+    `originals`: of one story.
+    """
+
+    description: str
+    runs: float
+    focus: float = 0.0
+    shorter: float = 1.0
+    toned: tuple[float, float] = (0.5, 0.5)
+    answers: int = 2
+    originals: int = 1
+
+
+SCENARIOS = {
+    "runs": Scenario(
+        "sentences in runs about one person; two answers, two human texts on a story",
+        0.5,
+        originals=2,
+    ),
+    "focus": Scenario("runs, and a focus and a tone of each text; two answers", 0.4, focus=0.15),
+    "uneven": Scenario(
+        "runs and focus; answers are half as long, and sentences about women have a tone more "
+        "often; two human texts on a story",
+        0.4,
+        focus=0.15,
+        shorter=0.5,
+        toned=(0.7, 0.3),
+        answers=1,
+        originals=2,
+    ),
+    "cast": Scenario(
+        "one to four persons in a text, each with a mood and a weight, lengths very uneven; held "
+        "out while methods were made; two answers",
+        0.7,
+        toned=(0.3, 0.3),
+    ),
+}
+
+HELD_OUT = frozenset({"cast"})
+
+
+def simulate(
+    design: Design,
+    repeats: int,
+    *,
+    share: Sequence[float],
+    tone: Sequence[float],
+    originals: int,
+    seed: int | Sequence[int],
+) -> Corpora:
+    """Simulate repeats of a corpus.
+
+    Parameters
+    ----------
+    design
+        The scenario, and how many stories and sentences; effects are given by answer.
+    repeats
+        How many corpora.
+    share, tone
+        Of each answer to a story, what is added to the share of the words for people that are
+        women's, and to the mean tone of the sentences about them.
+    originals
+        Texts by people on each story.
+    seed
+        Start of every draw.
+
+    Returns
+    -------
+    Corpora
+        Of each story first the answers, then the originals.
+
+    Raises
+    ------
+    ValueError
+        A scenario cannot have the effect: there are not so many words or tones to change.
+
+    Examples
+    --------
+    >>> design = Design("runs", 2000, 12, 0.0)
+    >>> corpora = simulate(design, 2, share=[-0.2], tone=[0], originals=1, seed=1)
+    >>> women = corpora.words["gender"].sum(axis=3)
+    >>> shift = (women[..., 0].sum(axis=1) / women.sum(axis=(1, 3))) @ [1, -1]
+    >>> shift.round(1).tolist()
+    [-0.2, -0.2]
+    """
+    rng = np.random.default_rng(seed)
+    nothing = np.zeros(originals)
+    shifts = np.append(share, nothing), np.append(tone, nothing)
+    scenario, answers = SCENARIOS[design.scenario], np.arange(len(shifts[0])) < len(share)
+    women = rng.beta(*_WOMEN, (repeats, design.n))[..., None] * _scale(shifts[0], WOMEN)
+    generate = _cast if design.scenario == "cast" else _focused
+    lengths = np.where(answers, scenario.shorter, 1.0) * design.length
+    female, about, positive, there = generate(women, scenario, lengths, rng)
+    n = np.where(about & there, rng.choice([1, 2, 1, 1, 2], female.shape), 0).astype(np.int8)
+    toned = np.where(female & about, *scenario.toned)
+    flipped = -shifts[1] / (scenario.toned[0] * _GAP / 2)
+    moved = (female & about) & (rng.random(female.shape) < np.abs(flipped)[:, None])
+    if np.abs(flipped).max() > 1:
+        raise ValueError(f"{design.scenario}: a tone cannot change by {np.abs(shifts[1]).max():g}")
+    good = rng.random(female.shape) < positive
+    good = np.where(moved, (flipped < 0)[:, None], good)
+    scores = _SCORES[1 - good.astype(int), rng.integers(0, _SCORES.shape[1], female.shape)]
+    scores = np.where(rng.random(female.shape) < toned, scores, 0.0)
+    words = {"gender": np.stack([n * female, n * ~female], axis=-1), "race": _races(there, rng)}
+    return Corpora(words, np.where(there, scores, np.nan))
+
+
+def _scale(shift: np.ndarray, mean: float) -> np.ndarray:
+    """Return the factor of a share that shifts it by so much on average."""
+    scale = 1 + shift / mean
+    if scale.min() < 0 or scale.max() * mean > 1:
+        raise ValueError(f"a share of {mean:.2f} cannot change by {shift}")
+    return scale
+
+
+_Sentences = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def _focused(
+    women: np.ndarray, scenario: Scenario, lengths: np.ndarray, rng: np.random.Generator
+) -> _Sentences:
+    """Generate texts with runs and focus.
+
+    Of each sentence: is it about a woman; about anybody; the probability of a good tone; is it
+    within the text.
+    """
+    if scenario.focus:
+        weight = (1 - scenario.focus) / scenario.focus
+        women = rng.beta(*np.clip([weight * women, weight * (1 - women)], 1e-6, None))
+    size = (*women.shape, int(1.5 * lengths.max()) + 1)
+    length = rng.integers(lengths // 2, lengths * 3 // 2 + 1, women.shape)
+    there = np.arange(size[-1]) < length[..., None]
+    female = _continue(rng.random(size) < women[..., None], scenario.runs, rng)
+    mood = np.clip(0.5 + rng.normal(0, 0.15, women.shape), 0, 1)[..., None]
+    return female, rng.random(size) < 0.6, np.broadcast_to(mood, size), there
+
+
+def _cast(
+    women: np.ndarray, scenario: Scenario, lengths: np.ndarray, rng: np.random.Generator
+) -> _Sentences:
+    """Generate texts with a cast of persons, as `tests/nightly/test_held_out.py` does in words."""
+    most, shape = 4, women.shape
+    cast = np.arange(most) <= rng.binomial(most - 1, 0.4, shape)[..., None]
+    genders = rng.random((*shape, most)) < women[..., None]
+    moods = rng.normal(0, 0.15, (*shape, most))
+    weight = rng.exponential(size=(*shape, most)) * cast
+    weight = np.cumsum(weight / weight.sum(axis=-1, keepdims=True), axis=-1)
+    length = np.clip(rng.lognormal(np.log(lengths), 0.5, shape), 4, 40).astype(int)
+    size = (*shape, int(length.max()))
+    person = (rng.random(size)[..., None] > weight[..., None, :-1]).sum(axis=-1)
+    person = _continue(person, scenario.runs, rng)
+    about = rng.random(size) < 0.6
+    base = 0.5 + 0.08 * rng.standard_t(4, shape)[..., None]
+    positive = base + np.where(about, np.take_along_axis(moods, person, axis=-1), 0.0)
+    female = np.take_along_axis(genders, person, axis=-1)
+    return female, about, positive, np.arange(size[-1]) < length[..., None]
+
+
+def _continue(drawn: np.ndarray, runs: float, rng: np.random.Generator) -> np.ndarray:
+    """Give each sentence the value of the one before, with probability `runs`."""
+    fresh = rng.random(drawn.shape) >= runs
+    fresh[..., 0] = True
+    last = np.maximum.accumulate(np.where(fresh, np.arange(drawn.shape[-1]), 0), axis=-1)
+    return np.take_along_axis(drawn, last, axis=-1)
+
+
+def _races(there: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Count descriptors: the story has a share of each, the writer none."""
+    own = np.cumsum(rng.dirichlet(4 * np.array(_RACES), there.shape[:2]), axis=-1)
+    drawn = (rng.random(there.shape)[..., None] > own[:, :, None, None, :-1]).sum(axis=-1)
+    held = there & (rng.random(there.shape) < _DESCRIBED)
+    return ((drawn[..., None] == np.arange(len(_RACES))) & held[..., None]).astype(np.int8)

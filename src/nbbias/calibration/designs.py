@@ -1,0 +1,217 @@
+"""Designs: what is simulated of each measure; each is simulated once and cached."""
+
+from __future__ import annotations
+
+import json
+import math
+import zlib
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib import import_module
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from nbbias import params, tables
+from nbbias.calibration.trials import Design, Measure, family_errors, outcomes
+from nbbias.stats import InferenceSettings
+from nbbias.tables import NbbiasError
+
+#: Modules of this package that simulate a study.
+_STUDIES = ("news", "biased_prompts", "cogs", "llmbi", "biasalert")
+
+#: What identifies a design, of one measure.
+DESIGN = ("study", "measure", "unit", "scenario", "held_out", "n", "length", "effect")
+
+#: Sentences of a text.
+_LENGTH = 12
+
+
+@cache
+def measures() -> Mapping[str, Measure]:
+    """Return the measures that are calibrated, by ``study/name``.
+
+    Examples
+    --------
+    >>> all(name == f"{one.study}/{one.name}" for name, one in measures().items())
+    True
+    """
+    modules = [import_module(f"nbbias.calibration.{name}") for name in _STUDIES]
+    return {f"{one.study}/{one.name}": one for module in modules for one in module.MEASURES}
+
+
+def select_measures(names: list[str]) -> dict[str, Measure]:
+    """Return the measures of these names, in this order; all, where none is named.
+
+    Raises
+    ------
+    ParameterError
+        Those that do not exist, each with the nearest.
+
+    Examples
+    --------
+    >>> select_measures([]) == measures()
+    True
+    """
+    every = measures()
+    wrong = [
+        f"no measure {name!r}; {tables.closest_match(name, every)}"
+        for name in names
+        if name not in every
+    ]
+    if wrong:
+        raise tables.ParameterError("measures", wrong)
+    return {name: every[name] for name in names or every}
+
+
+def check(chosen: Any) -> list[str]:
+    """Refuse measures that do not exist, and claims on those that are not chosen."""
+    problems: list[NbbiasError] = []
+    selected = tables.attempt(problems, select_measures, chosen.measures)
+    if selected is not None:
+        rows = [[name.replace("_", " ") for name in key.split("/")] for key in selected]
+        cells = pd.DataFrame(rows, columns=["source", "dimension"], dtype="str")
+        tables.attempt(problems, params.check_claims, chosen, [cells])
+    tables.refuse(problems)
+    return []
+
+
+def list_designs(
+    names: list[str],
+    *,
+    n: Sequence[int],
+    repeats: int,
+    family_n: Sequence[int] = (),
+    family_repeats: int = 0,
+) -> pd.DataFrame:
+    """List what is simulated: a row for each design of each measure, and of its families.
+
+    Parameters
+    ----------
+    names
+        Measures, as ``study/name``; all where there is none.
+    n, repeats
+        Numbers of units, of which each measure takes the nearest that it has, and simulated
+        studies of each design; a slow measure gets its share.
+    family_n, family_repeats
+        The same of whole runs, without an effect and with the largest.
+
+    Returns
+    -------
+    DataFrame
+        `DESIGN`, `kind`, which is ``"trial"`` or ``"family"``, and `repeats`.
+
+    Examples
+    --------
+    >>> list_designs([], n=[30], repeats=10)["kind"].unique().tolist()
+    ['trial']
+    """
+    rows = []
+    for one in select_measures(names).values():
+        rows += _rows(one, "trial", n, one.effects, repeats)
+        if one.family is not None and family_repeats:
+            rows += _rows(one, "family", family_n, (0.0, max(one.effects, key=abs)), family_repeats)
+    return pd.DataFrame(rows, columns=[*DESIGN, "kind", "repeats"])
+
+
+def describe(designs: pd.DataFrame) -> pd.DataFrame:
+    """Describe what was simulated, by measure and scenario.
+
+    Examples
+    --------
+    >>> table = describe(list_designs(["llmbi/index"], n=[30], repeats=10))
+    >>> table["scenario"].tolist()
+    ['skewed', 'uneven', 'repeats', 'silent']
+    """
+    trials = designs[designs["kind"] == "trial"]
+    keys = ["study", "measure", "unit", "scenario", "held_out"]
+    table = trials.groupby(keys, sort=False).agg(
+        n=("n", lambda n: ", ".join(map(str, n.unique()))), studies=("repeats", "sum")
+    )
+    table = table.reset_index()
+    described = [measures()[f"{row.study}/{row.measure}"].scenarios for row in table.itertuples()]
+    pairs = zip(described, table["scenario"], strict=True)
+    return table.assign(description=[scenarios[str(name)] for scenarios, name in pairs])
+
+
+def _rows(
+    one: Measure, kind: str, n: Sequence[int], effects: Iterable[float], repeats: int
+) -> list[dict[str, Any]]:
+    # The numbers of units of the measure that are nearest to those asked for, by ratio.
+    nearest = dict.fromkeys(min(one.n, key=lambda own: abs(math.log(own / k))) for k in n)
+    return [
+        {
+            "study": one.study,
+            "measure": one.name,
+            "unit": one.unit,
+            "scenario": scenario,
+            "held_out": scenario in one.held_out,
+            "n": units,
+            "length": _LENGTH,
+            "effect": float(effect),
+            "kind": kind,
+            "repeats": max(round(repeats * one.share), 2),
+        }
+        for scenario, units, effect in product(one.scenarios, nearest, effects)
+    ]
+
+
+def simulate(designs: pd.DataFrame, *, inference: InferenceSettings) -> pd.DataFrame:
+    """Simulate every design, and summarise its repeats.
+
+    Each design is a chunk (`tables.map_chunks`), cached under the hash of what it is, of the
+    inference settings and of the source that it rests on: a run that was killed resumes.
+
+    Parameters
+    ----------
+    designs
+        Of `list_designs`, all of one `kind`.
+    inference
+        Level, permutations in each simulated study, and the seed, from which each design has its
+        own.
+
+    Returns
+    -------
+    DataFrame
+        `DESIGN`, and OUTCOMES (`calibration.outcomes`) or `calibration.family_errors`.
+    """
+    rows = designs.assign(version=designs["study"].map(_version)).to_dict("records")
+    # One text a design, which is quickly hashed; a byte is less than any has.
+    texts = pd.Series([json.dumps(row) for row in rows], dtype="str")
+    results = tables.map_chunks(
+        _simulate, texts, args=(tuple(inference),), chunk_bytes=1, label="designs"
+    )
+    results = [table for table in results if len(table)]
+    return pd.concat(results, ignore_index=True) if results else pd.DataFrame(columns=[*DESIGN])
+
+
+def _simulate(designs: pd.Series, inference: tuple[float, int, int]) -> pd.DataFrame:
+    """Simulate the designs of a chunk; the `version` of each is part of its cache key."""
+    results = []
+    for row in map(json.loads, designs):
+        measure = measures()[f"{row['study']}/{row['measure']}"]
+        design = Design(row["scenario"], row["n"], row["length"], row["effect"])
+        settings = InferenceSettings(*inference)._replace(seed=_seed(row, inference[2]))
+        level = settings.confidence
+        if row["kind"] == "trial":
+            table = outcomes(measure.trial(design, row["repeats"], settings), confidence=level)
+        else:
+            assert measure.family is not None
+            claims = measure.family(design, row["repeats"], settings)
+            table = family_errors(claims, effect=design.effect, confidence=level)
+        key = pd.DataFrame([{name: row[name] for name in DESIGN}] * len(table))
+        results.append(pd.concat([key, table], axis=1))
+    return pd.concat(results, ignore_index=True) if results else pd.DataFrame()
+
+
+def _seed(row: dict[str, object], seed: int) -> int:
+    """Return a design's own seed, so that the errors of two designs are independent."""
+    name = "/".join(str(row[key]) for key in (*DESIGN, "kind"))
+    return int(np.random.SeedSequence([seed, zlib.crc32(name.encode())]).generate_state(1)[0])
+
+
+def _version(study: str) -> str:
+    """Hash the source that a study's trials rest on."""
+    return tables.measuring_version(f"nbbias.{study.removesuffix('_bias')}")

@@ -1,0 +1,143 @@
+"""Designs are simulated once, with their own seed, and say of a known measure what is true."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import t
+
+from nbbias import calibration, tables
+from nbbias.calibration import designs, estimates
+from nbbias.stats import InferenceSettings
+from tests.calibration.toy import NARROW, TOY
+
+pytestmark = pytest.mark.usefixtures("toy")
+
+INFERENCE = InferenceSettings(n_permutations=20, seed=7)
+NOTHING = pd.DataFrame()
+
+
+def listed(repeats: int = 40, families: int = 0, n: tuple[int, ...] = (10, 80)) -> pd.DataFrame:
+    return designs.list_designs([], n=n, repeats=repeats, family_n=n, family_repeats=families)
+
+
+def simulated(table: pd.DataFrame, kind: str = "trial") -> pd.DataFrame:
+    return designs.simulate(table[table["kind"] == kind], inference=INFERENCE)
+
+
+def test_every_design_is_listed_once_with_the_nearest_numbers_of_units(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = listed(families=5)
+    assert not table.duplicated([*designs.DESIGN, "kind"]).any()
+    # Two scenarios, two of the numbers of units that it has, three effects; of runs the two ends.
+    assert table.groupby("kind").size().to_dict() == {"family": 8, "trial": 12}
+    assert set(table.loc[table["held_out"], "scenario"]) == {"tails"}
+    assert set(listed(n=(7, 9, 400, 40))["n"]) == {10, 80, 30}
+    assert simulated(listed(n=())).empty
+    with pytest.raises(tables.ParameterError, match="no measure 'toy/mean'; did you mean toy/mea"):
+        designs.list_designs(["toy/mean"], n=[10], repeats=2)
+    slow = {"toy/means": TOY._replace(share=0.25)}
+    monkeypatch.setattr(designs, "measures", lambda: slow)
+    assert set(listed()["repeats"]) == {10}
+
+
+def test_designs_draw_independent_studies_and_the_same_design_the_same() -> None:
+    table = simulated(listed())
+    assert table.groupby("statistic")["estimate"].nunique().eq(12).all()
+    pd.testing.assert_frame_equal(table, simulated(listed()))
+    other = designs.simulate(listed(), inference=INFERENCE._replace(seed=8))
+    assert not table["estimate"].equals(other["estimate"])
+
+
+def test_a_run_that_was_killed_resumes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path / "cache"))
+    calls = []
+
+    def trial(*given: object) -> pd.DataFrame:
+        calls.append(given)
+        if len(calls) == 5:
+            raise KeyboardInterrupt
+        return TOY.trial(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(designs, "measures", lambda: {"toy/means": TOY._replace(trial=trial)})
+    with pytest.raises(KeyboardInterrupt):
+        simulated(listed())
+    table = simulated(listed())
+    assert len(calls) == 5 + 8
+    simulated(listed())
+    assert len(calls) == 13
+    monkeypatch.setenv("NBBIAS_CACHE", "off")
+    monkeypatch.setattr(designs, "measures", lambda: {"toy/means": TOY})
+    pd.testing.assert_frame_equal(table, simulated(listed()))
+
+
+def test_a_right_measure_is_right_and_a_narrow_one_is_not() -> None:
+    table = estimates.estimates(simulated(listed(400, n=(30,))), NOTHING, confidence=0.95)
+    rows = table[table["topic"].isna() & table["prompt"].isna()].set_index(["measure", "task"])
+    right, narrow = (rows.loc[("interval", name)] for name in ("mean", "narrow"))
+    assert right["ci_low"] < 0 < right["ci_high"]
+    # By t of 29 degrees of freedom, of an interval of 0.6 of its length.
+    expected = 2 * t.cdf(NARROW * t.ppf(0.975, 29), 29) - 1
+    assert narrow["ci_low"] < expected - 0.95 < narrow["ci_high"]
+    assert narrow["p_adjusted"] < 1e-6
+    assert rows.loc[("test", "narrow"), "estimate"] > 0.1
+
+
+def test_estimates_are_the_shares_that_a_groupby_gives() -> None:
+    trials, families = listed(30, families=60), listed(30, families=60)
+    trials, families = simulated(trials), simulated(families, "family")
+    table = estimates.estimates(trials, families, confidence=0.95)
+    mean = trials[trials["statistic"] == "mean"]
+    by_n = table[(table["measure"] == "interval") & (table["task"] == "mean")]
+    by_n = by_n[by_n["topic"].notna()]
+    expected = mean.groupby("n")["coverage"].mean() - 0.95
+    assert by_n["estimate"].tolist() == pytest.approx(expected.tolist())
+    assert by_n["n"].tolist() == [30 * 6, 30 * 6]
+    first = table[table["task"].isin(["mean", "family"])].drop_duplicates("measure")
+    row = first.set_index("measure")
+    null = mean[mean["true_effect"] == 0]["rejected"].mean()
+    assert row.loc["test", "estimate"] == pytest.approx(null - 0.05)
+    null = families[families["true_effect"] == 0]["false"].mean()
+    assert row.loc["family", "estimate"] == pytest.approx(null - 0.05)
+    assert row.loc["test", "n"] == 30 * 4 and row.loc["family", "n"] == 60 * 4
+
+
+def test_groups_of_one_study_are_no_more_studies() -> None:
+    trials = simulated(listed(30))
+    twice = pd.concat([trials.assign(group="she"), trials.assign(group="he")])
+    by_trials, by_groups = (
+        estimates.estimates(table, NOTHING, confidence=0.95) for table in (trials, twice)
+    )
+    pd.testing.assert_frame_equal(by_trials, by_groups)
+    assert estimates.estimates(NOTHING, NOTHING, confidence=0.95).empty
+
+
+def test_the_detectable_effect_is_where_the_power_passes() -> None:
+    row = {"study": "s", "measure": "m", "statistic": "d", "unit": "u", "n": 9, "n_tested": 50}
+    row |= {"wrong_sign": 0.1, "exaggeration": 1.5}
+    power = ((0.0, 0.05), (0.1, 0.3), (-0.1, 0.5), (0.2, 0.9), (0.4, 0.99))
+    rows = pd.DataFrame([row | {"true_effect": size, "rejected": at} for size, at in power])
+    table = estimates.minimum_detectable_effects(rows)
+    assert table["effect"].tolist() == pytest.approx([0.1 + 0.1 * 0.4 / 0.5])
+    assert table["power"].item() == pytest.approx(0.4) and table["largest"].item() == 0.4
+    low = estimates.minimum_detectable_effects(rows.assign(rejected=0.1))
+    assert np.isnan(low["effect"].item())
+
+
+def test_what_is_shipped_is_what_a_groupby_gives() -> None:
+    outcomes = simulated(listed(30))
+    shipped = calibration.summarize(outcomes, confidence=0.95).set_index("statistic").loc["narrow"]
+    rows = outcomes[outcomes["statistic"] == "narrow"]
+    cells = rows.groupby(["n", "scenario"])["coverage"].mean()
+    assert shipped["coverage"] == pytest.approx(rows["coverage"].mean())
+    assert shipped["coverage_worst"] == pytest.approx(cells.min())
+    assert shipped["coverage_at"] == "N = {}, {}".format(*cells.idxmin())
+    assert shipped["studies"] == 30 * 12
+    null = rows[rows["true_effect"] == 0]["rejected"]
+    assert shipped["false_positives"] == pytest.approx(null.mean())
+    columns = tables.read_shipped_table("calibration.csv").columns
+    assert list(columns) == list(calibration.summarize(outcomes, confidence=0.95))

@@ -1,0 +1,63 @@
+"""Every measure of every study gives trials and claims; families are corrected run by run."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from nbbias.calibration import designs
+from nbbias.calibration.trials import Design, family_errors, outcomes, seeded
+from nbbias.stats import InferenceSettings
+
+INFERENCE = InferenceSettings(n_permutations=100)
+
+
+@pytest.mark.parametrize("name", designs.measures())
+def test_two_repeats_of_every_scenario_give_trials(name: str) -> None:
+    measure = designs.measures()[name]
+    assert measure.held_out <= set(measure.scenarios) and 0.0 in measure.effects
+    for scenario in measure.scenarios:
+        design = Design(scenario, min(measure.n), 12, 0.0)
+        trials = measure.trial(design, 2, InferenceSettings(n_permutations=20))
+        table = outcomes(trials, confidence=0.95)
+        assert (table["repeats"] == 2).any()
+        assert trials["truth"].notna().all() and trials["estimate"].notna().any()
+
+
+FAMILIES = {name: one for name, one in designs.measures().items() if one.family}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_claims_of_runs_are_false_without_an_effect_and_found_with_a_large_one(name: str) -> None:
+    measure = FAMILIES[name]
+    assert measure.family is not None
+    scenario, n = next(iter(measure.scenarios)), max(n for n in measure.n if n <= 80)
+    none = measure.family(Design(scenario, n, 12, 0.0), 12, INFERENCE)
+    assert none["direction"].eq(0).all()
+    errors = family_errors(none, effect=0.0, confidence=0.95).iloc[0]
+    assert errors["false"] == errors["significant"] < 0.5 and errors["repeats"] == 12
+    effect = 2 * max(measure.effects, key=abs)
+    claims = measure.family(Design(scenario, 2 * n, 12, effect), 2, INFERENCE)
+    errors = family_errors(claims, effect=effect, confidence=0.95).iloc[0]
+    assert claims["direction"].ne(0).any() and errors["significant"] == 1 and errors["false"] < 1
+
+
+def test_a_claim_is_false_without_an_effect_or_with_one_in_the_other_direction() -> None:
+    row = {"estimate": 0.5, "null": 0.0}
+    rows = [
+        row | {"run": 0, "p_value": 0.01, "direction": 1.0},
+        row | {"run": 1, "p_value": 0.01, "direction": -1.0},
+        row | {"run": 2, "p_value": 0.02, "direction": 0.0},
+        # Three tests of a run: each is corrected, and none is significant.
+        *[row | {"run": 3, "p_value": 0.02, "direction": 0.0}] * 3,
+    ]
+    errors = family_errors(pd.DataFrame(rows), effect=0.5, confidence=0.95).iloc[0]
+    assert (errors["significant"], errors["false"], errors["repeats"]) == (0.75, 0.5, 4)
+
+
+def test_every_design_and_seed_draws_its_own_numbers() -> None:
+    design = Design("w", 10, 12, 0.1)
+    others = [design._replace(scenario="v"), design._replace(effect=0.2), design._replace(length=3)]
+    drawn = [seeded(one, InferenceSettings()).random() for one in (design, *others)]
+    drawn.append(seeded(design, InferenceSettings(seed=1)).random())
+    assert len(set(drawn)) == 5 and seeded(design, InferenceSettings()).random() == drawn[0]
