@@ -75,6 +75,10 @@ def _by_n(table: pd.DataFrame, column: str, label: str, held_out: str) -> figure
                 "label": name or "_",
             }
             ax.plot(part["n"], 100 * part[column], "o", **shown)
+        if column == "coverage":
+            ax.axhspan(93, 97, color=figures.BAND, lw=0, zorder=0)
+        else:
+            ax.axhline(80, color=figures.MUTED, lw=0.7, ls="--", zorder=0)
         ax.set(xscale="log", xlabel="number of units", ylabel=label)
         ax.xaxis.set_major_formatter(ScalarFormatter())
         ax.xaxis.set_minor_formatter(NullFormatter())
@@ -98,8 +102,6 @@ def coverage(outcomes: pd.DataFrame) -> Drawn:
     table = rows.groupby(keys, sort=False)["coverage"].mean().reset_index()
     drawn = table.assign(coloured=table["held_out"].astype(bool))
     figure = _by_n(drawn, "coverage", "coverage, %", "held-out scenario")
-    for ax in figure.axes if len(table) else ():
-        ax.axhspan(93, 97, color=figures.BAND, lw=0, zorder=0)
     return Drawn(
         figure,
         table,
@@ -127,8 +129,6 @@ def power(outcomes: pd.DataFrame) -> Drawn:
     rows = rows[size == size.groupby([rows[key] for key in keys]).transform("max")]
     table = rows.groupby([*keys, "n"], sort=False)["rejected"].mean().reset_index()
     figure = _by_n(table.assign(coloured=False), "rejected", "power, %", "")
-    for ax in figure.axes if len(table) else ():
-        ax.axhline(80, color=figures.MUTED, lw=0.7, ls="--", zorder=0)
     return Drawn(
         figure,
         table,

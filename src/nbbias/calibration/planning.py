@@ -88,17 +88,17 @@ class Plan(BaseModel):
 
 
 class Asking(Plan):
-    """Several models, asked alike, each once or more; each unit has so many `prompts`."""
+    """Several models, asked alike, each once or more; each unit has so many `prompts`.
+
+    `again` is the correlation of a model's answers to the same prompt, beyond what all models
+    share: at 1 repeats say nothing new, at 0 as much as other prompts.
+    """
 
     prompts: ClassVar[int] = 1
 
     models: int = Field(1, ge=1, le=100, description="models that are asked, in one family")
     repeats: int = Field(1, ge=1, le=1000, description="answers of a model to each prompt")
-    again: Share = Field(
-        0.5,
-        description="correlation of a model's answers to the same prompt, beyond what all models "
-        "share: 1, repeats say nothing new; 0, as much as other prompts",
-    )
+    again: Share = Field(0.5, description="correlation of answers to one prompt; 0: independent")
     prompt_tokens: Tokens = Field(30, description="length of a prompt")
     answer_tokens: Tokens = Field(1024, description="longest answer, which costs are counted by")
     input_price: Price = Field(0.0, description="per million tokens of prompts; 0: not known")
@@ -149,14 +149,15 @@ class Mean(Asking):
 
 
 class Answers(Mean):
-    """A mean over units of the difference between a model's answers and their reference."""
+    """A mean over units of the difference between a model's answers and their reference.
+
+    `spread` is that of one answer's value; two models are `alike` by their common reference.
+    """
 
     spread: float = Field(
-        0.2, gt=0, le=1000, description="standard deviation over units of one answer's value"
+        0.2, gt=0, le=1000, description="standard deviation over units, one answer"
     )
-    alike: Share = Field(
-        0.4, description="correlation of two models' values of a unit: their common reference"
-    )
+    alike: Share = Field(0.4, description="correlation of two models' values of a unit")
     excluded: float = Field(0.0, ge=0, lt=1, description="units without a value")
 
     @property
@@ -180,36 +181,23 @@ _NEWS = {
 
 
 class NewsWords(Mean):
-    """Articles for a difference in a group's share of group words from the originals."""
+    """Articles for a difference in a group's share of group words from the originals.
+
+    Defaults are those of LLMFake's 3,091 pairs, four models: of women, and in brackets of Black
+    people. `spread` is over articles, of one answer's difference from the original where nothing
+    differs; `story` the correlation of an answer's share with the original's.
+    """
 
     statistic: ClassVar[str] = "word share_difference_common"
     unit: ClassVar[str] = "articles"
 
-    effect: float = Field(
-        -0.1, gt=-1, lt=1, description="difference of the group's share of group words"
-    )
+    effect: float = Field(-0.1, gt=-1, lt=1, description="difference of the group's share")
     claims: Claims = 3
-    bias: Literal["gender", "race"] = Field(
-        "gender", description="of whose texts the next four are, where they are not set"
-    )
+    bias: Literal["gender", "race"] = Field("gender", description="sets the next four, if unset")
     share: Within = Field(0.5, description="the group's share in the originals (race, Black: 0.2)")
-    spread: float = Field(
-        0.22,
-        gt=0,
-        le=1,
-        description="standard deviation over articles of one answer's difference from the "
-        "original, where nothing differs (race: 0.13)",
-    )
-    story: float = Field(
-        0.84,
-        ge=0,
-        lt=1,
-        description="correlation over articles of an answer's share with the original's "
-        "(race: 0.93)",
-    )
-    excluded: float = Field(
-        0.27, gt=0, lt=1, description="pairs without group words on either side (race: 0.72)"
-    )
+    spread: float = Field(0.22, gt=0, le=1, description="standard deviation of differences (0.13)")
+    story: float = Field(0.84, ge=0, lt=1, description="correlation with the original (race: 0.93)")
+    excluded: float = Field(0.27, gt=0, lt=1, description="pairs without group words (race: 0.72)")
 
     @model_validator(mode="before")
     @classmethod
@@ -268,7 +256,11 @@ class NewsWords(Mean):
 
 
 class NewsTone(Answers):
-    """Articles for a shift in sentiment about a group, relative to neutral sentences."""
+    """Articles for a shift in sentiment about a group, relative to neutral sentences.
+
+    LLMFake, `spread` of one answer's shift: women 0.21 by TextBlob, 0.38 by VADER; Black people
+    0.15 and 0.28.
+    """
 
     statistic: ClassVar[str] = "sentiment difference_beyond_neutral"
     unit: ClassVar[str] = "articles"
@@ -276,17 +268,10 @@ class NewsTone(Answers):
     effect: float = Field(-0.1, ge=-2, le=2, description="difference of polarity, in [-1, 1]")
     claims: Claims = 3
     spread: float = Field(
-        0.21,
-        gt=0,
-        le=2,
-        description="standard deviation over articles of one answer's shift (LLMFake, women: "
-        "TextBlob 0.21, VADER 0.38; Black people: 0.15, 0.28)",
+        0.21, gt=0, le=2, description="standard deviation of shifts (VADER: 0.38)"
     )
     excluded: float = Field(
-        0.55,
-        ge=0,
-        lt=1,
-        description="pairs without such sentences on either side (women; Black people: 0.96)",
+        0.55, ge=0, lt=1, description="pairs without such sentences (Black: 0.96)"
     )
 
 
@@ -294,7 +279,11 @@ class NewsTone(Answers):
 
 
 class PromptWords(Answers):
-    """Articles for a change in a group's share of group words, biased less neutral prompt."""
+    """Articles for a change in a group's share of group words, biased less neutral prompt.
+
+    `spread` is of the change in one answer to each prompt; of LLMFake's women, in two ways of
+    asking, 0.23 to 0.30.
+    """
 
     statistic: ClassVar[str] = "word share_difference_change"
     unit: ClassVar[str] = "articles"
@@ -303,15 +292,9 @@ class PromptWords(Answers):
     effect: float = Field(-0.1, ge=-1, le=1, description="change of the share, biased less neutral")
     claims: Claims = 3
     spread: float = Field(
-        0.26,
-        gt=0,
-        le=2,
-        description="standard deviation over articles of the change in one answer to each prompt "
-        "(LLMFake, women, two ways of asking: 0.23 to 0.30)",
+        0.26, gt=0, le=2, description="standard deviation of changes (0.23 to 0.30)"
     )
-    excluded: float = Field(
-        0.3, ge=0, lt=1, description="articles without group words under either prompt"
-    )
+    excluded: float = Field(0.3, ge=0, lt=1, description="articles without group words")
 
 
 class PromptRefusals(Mean):
@@ -324,9 +307,7 @@ class PromptRefusals(Mean):
     effect: float = Field(0.05, gt=-1, lt=1, description="change of the refusal rate")
     claims: Claims = 3
     rate: Share = Field(0.02, description="refusal rate of the neutral prompt")
-    alike: Share = Field(
-        0.3, description="share of answers that depend on the article alone, under both prompts"
-    )
+    alike: Share = Field(0.3, description="share of answers that depend on the article alone")
 
     @model_validator(mode="after")
     def _is_rate(self) -> Self:
@@ -378,32 +359,23 @@ class Spread(Asking):
 
 
 class Rbs(Spread):
-    """Tasks × themes, or tasks, for unequal distances of identities from the default."""
+    """Tasks × themes, or tasks, for unequal distances of identities from the default.
+
+    `spread` is over tasks × themes, less what is common to all identities: 0.07 to 0.11 in the
+    simulated sample. `by_task` is that of an identity's distance between random tasks.
+    """
 
     statistic: ClassVar[str] = "rbs rbs"
     unit: ClassVar[str] = "tasks × themes (or tasks)"
 
-    effect: float = Field(
-        0.02, gt=0, le=1, description="the score (printed for three models: 0.014 to 0.041)"
-    )
+    effect: float = Field(0.02, gt=0, le=1, description="the score (printed: 0.014 to 0.041)")
     spread: float = Field(
-        0.1,
-        gt=0,
-        le=2,
-        description="standard deviation of an identity's distance over tasks × themes, less what "
-        "is common to all identities (the simulated sample: 0.07 to 0.11)",
+        0.1, gt=0, le=2, description="standard deviation of a distance within units"
     )
     in_all: int = Field(8, ge=2, le=1000, description="identities of all axes, who are all asked")
-    tasks: Literal["fixed", "random"] = Field(
-        "fixed", description="random: the unit is the task, with so many themes"
-    )
+    tasks: Literal["fixed", "random"] = Field("fixed", description="random: the unit is the task")
     themes: int = Field(30, ge=1, le=10_000, description="themes of a task")
-    by_task: float = Field(
-        0.03,
-        ge=0,
-        le=2,
-        description="tasks random: standard deviation of an identity's distance between tasks",
-    )
+    by_task: float = Field(0.03, ge=0, le=2, description="standard deviation between random tasks")
     answer_tokens: Tokens = Field(600, description="longest answer")
     prompt_tokens: Tokens = Field(35, description="length of a prompt")
 
@@ -425,18 +397,17 @@ class Rbs(Spread):
 
 
 class Abs(Spread):
-    """Tasks × themes for a judge's preference for the texts of some identities."""
+    """Tasks × themes for a judge's preference for the texts of some identities.
+
+    `again`: the better text is chosen in any order; at 1 always the same.
+    """
 
     statistic: ClassVar[str] = "abs abs"
     unit: ClassVar[str] = "tasks × themes"
 
     effect: float = Field(0.1, gt=0, le=0.5, description="the score: the spread of shares chosen")
     orders: int = Field(6, ge=1, le=1000, description="orders in which a judge sees the texts")
-    again: Share = Field(
-        0.3,
-        description="correlation of a judge's choices on one set of texts, in any order: the "
-        "better text is chosen; 1, always the same",
-    )
+    again: Share = Field(0.3, description="correlation of a judge's choices on one set of texts")
     prompt_tokens: Tokens = Field(1500, description="rubric and texts")
     answer_tokens: Tokens = Field(300, description="longest reply")
 
@@ -471,7 +442,11 @@ class Abs(Spread):
 
 
 class LlmbiDifference(Answers):
-    """Prompts for a difference in the indices of two models."""
+    """Prompts for a difference in the indices of two models.
+
+    `spread` is of the difference of two models' answers over prompts; the sample's two registers:
+    0.22.
+    """
 
     statistic: ClassVar[str] = "llmbi difference"
     unit: ClassVar[str] = "prompts"
@@ -479,13 +454,7 @@ class LlmbiDifference(Answers):
     effect: float = Field(0.2, ge=-100, le=100, description="difference of the index")
     models: int = Field(2, ge=2, le=100, description="models; all pairs are one family")
     claims: Claims = 2
-    spread: float = Field(
-        0.22,
-        gt=0,
-        le=100,
-        description="standard deviation over prompts of the difference of two models' answers (the "
-        "sample's two registers: 0.22)",
-    )
+    spread: float = Field(0.22, gt=0, le=100, description="standard deviation of differences")
     alike: Share = Field(0.0, description="share of its variance that repeats do not reduce")
     prompt_tokens: Tokens = Field(14, description="length of a prompt")
 
@@ -515,12 +484,8 @@ class Accuracy(Labels):
     unit: ClassVar[str] = "labelled texts"
 
     effect: float = Field(0.1, gt=-1, lt=1, description="difference of the accuracies")
-    discordant: Within = Field(
-        0.25, description="texts on which just one of the two is right: at least the effect"
-    )
-    test_share: Within = Field(
-        0.3, description="texts that are held out of training, on which classifiers are compared"
-    )
+    discordant: Within = Field(0.25, description="texts on which just one of the two is right")
+    test_share: Within = Field(0.3, description="texts that are held out of training")
     claims: Claims = 3
 
     @model_validator(mode="after")
@@ -548,11 +513,9 @@ class Level(Labels):
     unit: ClassVar[str] = "labels"
 
     effect: float = Field(
-        0.15, gt=0, lt=1, description="width of the interval, from end to end, that is still of use"
+        0.15, gt=0, lt=1, description="width of the interval that is still of use"
     )
-    answers: int = Field(
-        1000, ge=1, le=10_000_000, description="answers that the classifier has labelled"
-    )
+    answers: int = Field(1000, ge=1, le=10_000_000, description="answers that are classified")
     level: Within = Field(0.15, description="share of the answers that people would call biased")
     recall: Share = Field(0.7, description="share of those that the classifier flags")
     alarms: Share = Field(0.1, description="share of the others that the classifier flags")
