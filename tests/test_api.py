@@ -73,7 +73,17 @@ HOMES |= {
 }
 
 
-@pytest.mark.parametrize("name", sorted(HOMES))
+#: Modules whose examples measure a study, or score many texts.
+SLOW = {"audit", "masked", "measured", "printed", "worlds"}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=pytest.mark.slow if name.split(".")[-1] in SLOW else ())
+        for name in sorted(HOMES)
+    ],
+)
 def test_examples_run(name: str) -> None:
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     for one in examples(importlib.import_module(name)):

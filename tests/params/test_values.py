@@ -11,7 +11,6 @@ import papermill
 import pytest
 
 from nbbias import params, studies as registry, tables
-from nbbias.cogs.params import Cogs
 from nbbias.llmbi.params import Llmbi
 from nbbias.pages import share
 from nbbias.studies import STUDIES
@@ -80,11 +79,7 @@ def test_a_message_lists_what_is_known_and_shows_what_was_given() -> None:
         ("confidence", 0.5),
         ("confidence", 1.0),
         ("seed", -1),
-        ("seed", 2**32),
-        ("diversity_penalty", -0.1),
-        ("lambda_factor", 100.1),
         ("draws", 99),
-        ("draws", 100_001),
         ("weights", {"Age": 100.1}),
         ("lambda_factor", float("nan")),
         ("weights", {"Age": float("inf")}),
@@ -96,19 +91,9 @@ def test_a_value_out_of_range_is_refused(name: str, value: object) -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("seed", 0), ("seed", 2**32 - 1), ("draws", 100), ("lambda_factor", 0.0), ("draws", 100_000)],
-)
-def test_the_edge_of_a_range_is_allowed(name: str, value: float) -> None:
-    assert getattr(registry.validate("llmbi", {name: value}), name) == value
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
     [
         ("lambda_factor", True),
         ("draws", 200.0),
-        ("draws", "200"),
-        ("aggregation", True),
         ("answers_path", 5),
         ("weights", [1.0]),
         ("weights", {"Age": "2"}),
@@ -155,12 +140,6 @@ def test_a_path_stays_as_written_and_its_file_is_found(
     found = registry.validate("llmbi", {"answers_path": "${PARAMS_HOME}/a.csv"})
     assert found.answers_path == "${PARAMS_HOME}/a.csv"
     assert params.input_files(found) == {"answers_path": tmp_path / "a.csv"}
-
-
-def test_files_in_a_list_are_numbered(tmp_path: Path) -> None:
-    path = tmp_path / "axes.yaml"
-    path.write_text("axes: {class: {identities: {poor: poor, rich: rich}}}")
-    assert params.input_files(Cogs(suite_paths=[str(path)])) == {"suite_paths.1": path}
 
 
 # --- the notebook's namespace -----------------------------------------------------------------
@@ -244,13 +223,6 @@ def test_papermill_infers_every_parameter_from_the_cell(stem: str, tmp_path: Pat
     assert all(text.startswith(meaning) for text, meaning in helps)
 
 
-def test_a_focus_that_is_the_default_fits_any_biases_wherever_it_is_written() -> None:
-    found = registry.validate("news_bias", {"biases": ["age"]})
-    assert registry.validate("news_bias", found.model_dump()) == found
-    with pytest.raises(ParameterError, match="focus: gender is not among the biases"):
-        registry.validate("news_bias", {"biases": ["age"], "focus": {"gender": "male"}})
-
-
 @pytest.mark.parametrize("stem", ["cogs", "llmbi", "news_bias"])
 def test_all_parameters_written_to_a_file_are_the_same_parameters(
     stem: str, tmp_path: Path
@@ -261,10 +233,3 @@ def test_all_parameters_written_to_a_file_are_the_same_parameters(
     assert read == stem
     assert set(values) == set(STUDIES[stem].parameters.model_fields)
     assert registry.validate(stem, values) == found
-
-
-@pytest.mark.parametrize("device", ["moon", "cuda:"])
-def test_a_device_that_is_none_is_refused_before_a_kernel(device: str) -> None:
-    with pytest.raises(ParameterError, match="device: string should match pattern"):
-        registry.validate("news_bias", {"device": device})
-    registry.validate("news_bias", {"device": "cuda:1"})

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import event, given, settings, strategies as st
 
 from nbbias import tables
 from nbbias.tables import ContractError, NbbiasError
@@ -91,58 +90,6 @@ ALL = Contract(
     unique=["note", "count"],
     name="ALL",
 )
-VALUES: dict[str, tuple[st.SearchStrategy[Any], list[str]]] = {
-    "name": (st.sampled_from([*"abcdefghijkl", " ", None]), ["str", "object"]),
-    "note": (st.sampled_from([*"abcdefghijkl", None]), ["str", "object"]),
-    "count": (st.integers(-1, 30), ["int64", "float64", "Int64", "str"]),
-    "share": (st.sampled_from([0.0, 0.5, 1.0, 1.5, np.nan, np.inf]), ["float64", "object"]),
-    "sure": (st.sampled_from([True] * 5 + [False]), ["bool", "object", "boolean"]),
-    "told": (st.sampled_from([True, False, None]), ["boolean", "object"]),
-}
-
-
-@st.composite
-def of_all(draw: st.DrawFn) -> pd.DataFrame:
-    n = draw(st.integers(0, 3))
-    columns = {}
-    for name, (values, kinds) in VALUES.items():
-        if draw(st.integers(0, 30)):  # else the column is missing
-            cells = draw(st.lists(values, min_size=n, max_size=n))
-            kind = draw(st.sampled_from([*kinds[:1] * 15, *kinds]))
-            columns[name] = pd.Series(cells, dtype=object).astype(kind)
-    return pd.DataFrame(columns)
-
-
-def keeps_all(row: dict[str, Any]) -> bool:
-    """Whether a row keeps ALL by itself."""
-    return (
-        isinstance(row["name"], str)
-        and bool(row["name"].strip())
-        and float(row["count"]) >= 0
-        and (pd.isna(row["share"]) or row["share"] <= 1)
-        and (row["sure"] or pd.isna(row["note"]))
-    )
-
-
-@settings(max_examples=100, deadline=None)
-@given(of_all())
-def test_a_table_passes_where_each_of_its_rows_does(table: pd.DataFrame) -> None:
-    rows = table.to_dict("records")
-    valid = set(table) | {"told"} == set(VALUES) and all(map(keeps_all, rows))
-    pairs = {(str(row["note"]), float(row["count"])) for row in rows} if valid else set()
-    event(str(valid := valid and len(pairs) == len(rows)))
-    if not valid:
-        with pytest.raises(ContractError):
-            tables.check(table, ALL)
-        return
-    checked = tables.check(table, ALL)
-    assert {name: str(checked[name].dtype) for name in checked} == {
-        name: ALL.columns[name].kind for name in table
-    }
-    for name in table:
-        for before, after in zip(table[name], checked[name], strict=True):
-            number = float(before) if name == "count" else before
-            assert pd.isna(after) if pd.isna(before) else after == number
 
 
 @pytest.mark.parametrize(

@@ -68,11 +68,6 @@ def test_a_missing_text_stays_missing(kind: str, tmp_path: Path) -> None:
     assert read(path)["text"].isna().tolist() == [False, True, False]
 
 
-def test_the_ending_may_be_in_capitals(tmp_path: Path) -> None:
-    TABLE.to_csv(tmp_path / "TABLE.CSV", index=False)
-    assert len(read(tmp_path / "TABLE.CSV")) == 3
-
-
 def test_a_byte_order_mark_is_no_part_of_a_file(tmp_path: Path) -> None:
     path = tmp_path / "excel.csv"
     path.write_text("\ufefftext,n\nx,1\n", encoding="utf-8")
@@ -168,12 +163,6 @@ def test_a_file_of_another_format_than_its_ending_is_refused(
 # --- paths ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["${CORPUS_HOME}/a.csv", "$CORPUS_HOME/a.csv"])
-def test_a_variable_in_a_path_is_expanded(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("CORPUS_HOME", "/somewhere")
-    assert tables.resolve(path) == Path("/somewhere/a.csv")
-
-
 def test_every_unset_variable_is_named_once(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CORPUS_ONE", "CORPUS_TWO"):
         monkeypatch.delenv(name, raising=False)
@@ -200,13 +189,6 @@ def test_half_a_character_is_read_as_a_sign_that_can_be_written(
     assert table["text"].to_list() == ["a\ufffdb"]
     tables.save_table(table, "texts", out=tmp_path)
     assert tables.saved_table(tmp_path, "texts")["text"].to_list() == ["a\ufffdb"]
-
-
-def test_names_of_columns_and_whole_characters_are_read(tmp_path: Path) -> None:
-    (tmp_path / "a.json").write_text('[{"\\udc00model": "\\ud83d\\ude00 \\ude00"}]')
-    form = {"\ufffdmodel": Column("text")}
-    table = tables.read_table(tmp_path / "a.json", form)
-    assert table.to_dict("list") == {"\ufffdmodel": ["\U0001f600 \ufffd"]}
 
 
 def test_a_column_type_of_pickled_code_is_read_as_what_it_is_stored_as(tmp_path: Path) -> None:
@@ -275,9 +257,3 @@ def test_csv_that_is_none_is_called_what_it_is(tmp_path: Path, data: bytes, word
     path.write_bytes(data)
     with pytest.raises(DataError, match=words):
         tables.read_table(path, {"text": Column("text", needed=True)})
-
-
-def test_ends_of_lines_are_not_columns(tmp_path: Path) -> None:
-    path = tmp_path / "mine.csv"
-    path.write_bytes(b"text,n\r" + b"x,1\r" * 6000)
-    assert len(tables.read_table(path, {"text": Column("text", needed=True)})) == 6000

@@ -96,13 +96,10 @@ def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list
         return []  # told with the other keys
     if measure is not None and measure not in statistics:
         return [f"no measure {measure!r}; {closest_match(measure, statistics)}"]
-    # Of all measures where none is named, each once.
-    measures = [measure] if measure is not None else list(statistics)
-    names = list(dict.fromkeys(name for key in measures for name in statistics[key]))
-    if statistic in names:
-        return []
-    of = f" of {measure}" if measure is not None else ""
-    return [f"no statistic {statistic!r}{of}; {closest_match(statistic, names)}"]
+    names = [name for key in statistics if measure in {None, key} for name in statistics[key]]
+    of = f" of {measure}" if measure else ""
+    hint = closest_match(statistic, names)
+    return [] if statistic in names else [f"no statistic {statistic!r}{of}; {hint}"]
 
 
 def check_claims(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -68,9 +66,10 @@ def validate_inputs(
             yield validate(model, {**values, **paths})
         except NbbiasError as error:
             # A message calls a table by its name, where it has the file that it stands in.
-            in_folder = re.compile(re.escape(folder + os.sep) + r"(.*?)\.parquet")
-            error.where = in_folder.sub(r"\1", error.where)
-            error.breaches = [in_folder.sub(r"\1", breach) for breach in error.breaches]
+            for path in paths.values():
+                name = Path(path).stem if path.startswith(folder) else path
+                error.where = error.where.replace(path, name)
+                error.breaches = [breach.replace(path, name) for breach in error.breaches]
             raise
 
 

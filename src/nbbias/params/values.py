@@ -54,17 +54,22 @@ def validate(
         return model.model_validate(dict(values), context=context)
     except ValidationError as error:
         errors = error.errors(include_url=False)[:_NAMED]
-        sentences = [sentence for e in errors for sentence in _in_words(e, model, listed)][:_NAMED]
-        more = error.error_count() - len(errors)
-        raise ParameterError(
-            where, [*sentences, *[f"and {more:,} more mistakes"] * bool(more)]
-        ) from None
+        breaches = [breach for e in errors for breach in _in_words(e, model, listed)]
+        more = [f"and {n:,} more mistakes"] if (n := error.error_count() - len(errors)) else []
+        raise ParameterError(where, [*breaches[:_NAMED], *more]) from None
 
 
 def written_files(parameters: BaseModel) -> dict[str, str]:
     """Return the data files that a parameter set names, by parameter, as they are written."""
-    paths = list_paths(type(parameters), dict(parameters))
-    return {name: path for name, path, kind in paths if kind in {"file", "file or none"}}
+    files = dict[str, str]()
+
+    def note(name: str, path: str, kind: str) -> str:
+        if kind in _FILES:
+            files[name] = path
+        return path
+
+    map_paths(type(parameters), dict(parameters), note)
+    return files
 
 
 def input_files(parameters: BaseModel) -> dict[str, Path]:
@@ -122,18 +127,6 @@ def walk(
     return change(name, value, schema)
 
 
-def list_paths(model: type[BaseModel], values: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return name, path and kind (as `map_paths` has them) of each path among values."""
-    paths = list[tuple[str, str, str]]()
-
-    def note(*path: str) -> str:
-        paths.append((path[0], path[1], path[2]))
-        return path[1]
-
-    map_paths(model, values, note)
-    return paths
-
-
 def map_paths(
     model: type[BaseModel], values: Mapping[str, Any], change: Callable[[str, str, str], str]
 ) -> dict[str, Any]:
@@ -145,14 +138,11 @@ def map_paths(
 
     def change_path(name: str, value: Any, schema: Mapping[str, Any]) -> Any:
         kind = schema.get("format", "")
-        is_path = isinstance(value, str) and value not in {SAMPLE, NONE} and kind in _PATHS
+        is_path = isinstance(value, str) and value not in {SAMPLE, NONE} and kind
         return change(name, value, kind) if is_path else value
 
     changed: dict[str, Any] = walk(values, change_path, schema=model.model_json_schema())
     return changed
-
-
-_PATHS = ("file", "file or none", "new file", "name or folder")
 
 
 def _in_words(error: ErrorDetails, model: type[BaseModel], listed: str) -> list[str]:

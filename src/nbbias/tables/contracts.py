@@ -197,16 +197,18 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
       - column prompt: is blank (row 2)
     """
     where = where or contract.name
-    columns = contract.columns
+    columns, names = contract.columns, list(table.columns)
     missing = [name for name, column in columns.items() if column.required and name not in table]
-    breaches = [describe_missing(missing, list(table.columns), expected=columns)] if missing else []
-    twice = [name for name in columns if list(table.columns).count(name) > 1]
-    breaches += [f"the column {name} stands twice; keep one" for name in twice]
+    breaches = [describe_missing(missing, names, expected=columns)] if missing else []
+    twice = [name for name in columns if names.count(name) > 1]
     if twice:
-        raise ContractError(where, breaches)
+        stands = [f"the column {name} stands twice; keep one" for name in twice]
+        raise ContractError(where, [*breaches, *stands])
     table = table.copy()
-    for name in [name for name in columns if name in table]:
-        column, present = columns[name], table[name].notna()
+    for name, column in columns.items():
+        if name not in table:
+            continue
+        present = table[name].notna()
         values, wrong = _convert(table[name], column.kind)
         faults = _faults(
             (wrong, f"values are of another kind than {column.kind}"),
