@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias.biasalert import sources
+from nbbias.biasalert.texts import corpus
 from nbbias.params.yaml import as_yaml
 from tests import hostile
 from tests.hostile import (
@@ -129,7 +129,7 @@ def _biasalert(folder: Path) -> dict[str, Any]:
                 )
     columns = ["text", "biased", "bias_type", "group", "attribute"]
     labelled = pd.DataFrame(rows, columns=columns)
-    labelled["text_id"] = labelled["text"].map(sources.text_id)
+    labelled["text_id"] = labelled["text"].map(corpus.hash_text)
     answers = [
         (f"{i} {at} {ugly}", model, f"{ugly} {labelled['text'].iloc[i]}")
         for at, model in enumerate(NAMES)

@@ -90,7 +90,7 @@ COGS = {"answers_path": FILE, "judgements_path": FILE, "ratings_path": FILE}
         ("news_bias", {"levels": ["word"]}),
         ("biased_prompts", {"levels": ["sentence"]}),
         ("biasalert", {}),
-        ("biasalert", {"answers_path": "none", "held_out_types": []}),
+        ("biasalert", {"answers_path": "none"}),
         ("biasalert", {"answers_path": FILE, "pairs_path": FILE}),
     ],
 )

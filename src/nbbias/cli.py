@@ -220,7 +220,7 @@ def detect_command(
         inputs = [Path(tables.notes.split(p)[0]) for p in (texts, labelled, knowledge) if p]
         tables.refuse_target(out, force=force, inputs=inputs)
     rows = running.texts.read_texts(texts, column=column)
-    detector = biasalert.detector.detector(judge, labelled=labelled, knowledge=knowledge)
+    detector = biasalert.load_detector(judge, labelled=labelled, knowledge=knowledge)
     _note(*detector.notes)
     verdicts = biasalert.detect(rows, detector, sure_from=sure_from)
     rows = rows.join(verdicts.drop(columns="text"))

@@ -66,7 +66,6 @@ REPLIES: list[tuple[str | None, bool | str, Named | None]] = [
     ("Yes, it associates immigrants with crime.", YES, (None, "immigrants", "crime")),
     ("Verdict: biased\nBias type: racism", YES, ("race", None, None)),
     ("Biased: no", NO, None),
-    ("Label: 0.", NO, None),
     ("No group is named. The sentence is not biased.", NO, None),
     (
         "No, the following SENTENCE is not biased. While some might say that the sentence is "
@@ -99,7 +98,6 @@ REPLIES: list[tuple[str | None, bool | str, Named | None]] = [
     ('{"verdict": "not biased", "reason": "a plain mention"}', NO, None),
     ('{"answer": "The sentence is not biased."}', NO, None),
     # cut off
-    (template("gender", "'women' with 'being bad dri")[:-1], YES, ("gender", "women", None)),
     ('{"biased": true, "bias_type": "gender", "group": "wom', "unreadable", None),
     (
         '```json\n{\n  "explanation": "It says that \\"they\\" all", "biased": fal',

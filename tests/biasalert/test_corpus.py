@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import corpus, sources
-from nbbias.biasalert.groups import groups
+from nbbias.biasalert.knowledge.groups import groups
+from nbbias.biasalert.texts import corpus
 from nbbias.tables import ContractError, DataError, NbbiasError, read_shipped_table
 
 OF_2019 = pd.DataFrame(
@@ -25,26 +25,11 @@ OF_2019 = pd.DataFrame(
 )
 
 
-def test_comments_that_name_an_identity_by_half_of_the_raters() -> None:
-    found = sources.jigsaw(OF_2019)
-    # three: nobody was asked; four: no half saw an identity; five: attacks were not rated.
-    assert found["text"].tolist() == ["one", "two"]
-    assert found["biased"].tolist() == [True, False]
-    assert found["bias_type"].tolist() == ["gender", "race"]
-    assert found["group"].tolist() == ["women", "Black people"]
-
-
-def test_the_release_of_2018_has_labels_and_no_identities() -> None:
-    table = pd.DataFrame({"comment_text": ["a", "b", "c"], "identity_hate": [1, 0, -1]})
-    found = sources.jigsaw(table)
-    assert found.to_dict("list") == {"text": ["a", "b"], "biased": [True, False]}
-
-
 def test_a_file_is_read_as_labelled_texts(tmp_path: Path) -> None:
     file = tmp_path / "train.csv"
     twice = pd.concat([OF_2019, OF_2019.head(1).assign(identity_attack=0.0)])
     twice.to_csv(file, index=False)
-    found, lost = sources.labelled(str(file))
+    found, lost = corpus.read_labelled(str(file))
     assert lost.set_index("reason").loc["a text with both labels", "n"] == 2
     assert lost["n"].sum() + len(found) == len(twice)
     assert found["text"].tolist() == ["two"]  # "one" has both labels: neither is kept
@@ -62,7 +47,7 @@ def test_a_file_is_read_as_labelled_texts(tmp_path: Path) -> None:
 )
 def test_what_is_missing_is_said(table: pd.DataFrame, told: str) -> None:
     with pytest.raises(NbbiasError, match=told) as caught:
-        sources.jigsaw(table, where="train.csv")
+        corpus._from_jigsaw(table, where="train.csv")
     assert isinstance(caught.value, ContractError | DataError)
 
 
@@ -79,5 +64,5 @@ def test_ids_of_both_files_stay_apart() -> None:
     first = pd.DataFrame({"text_id": ["1", "2"], "text": ["bread was baked", "tides rise high"]})
     second = pd.DataFrame({"text_id": ["t1", "tt2"], "text": ["women nag", "old men smell"]})
     sides = [first.assign(biased=[True, False]), second.assign(biased=[True, False])]
-    found = corpus.parted(sides, seed=0)
+    found = corpus.split_files(sides, seed=0)
     assert found["text_id"].is_unique and found["text_id"].tolist()[2:] == ["t1", "tt2"]

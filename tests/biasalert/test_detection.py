@@ -11,37 +11,12 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats
 from nbbias.biasalert import detection
-from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.tables import judgements, labelled, value
 
-FAST = {"inference": InferenceSettings(n_permutations=200), "permutations": 20}
 
-
-def estimate(said: pd.DataFrame, truth: pd.DataFrame, **options: object) -> pd.DataFrame:
-    return detection.estimates(said, truth, **(FAST | options))  # type: ignore[arg-type]
-
-
-@settings(deadline=None, max_examples=30)
-@given(
-    st.lists(
-        st.tuples(st.booleans(), st.sampled_from([True, False, None])), min_size=1, max_size=25
-    )
-)
-def test_shares_equal_scikit_learn_whatever_is_lost(pairs: list[tuple[bool, bool | None]]) -> None:
-    truth, said = zip(*pairs, strict=True)
-    case = detection.cases_of(judgements(list(said)), labelled(list(truth)))[0][0]
-    scores = detection.scores(detection.hits(case).sum(axis=0))
-    judged = [(t, s) for t, s in pairs if s is not None]
-    if not judged:
-        assert np.isnan(scores["accuracy"])
-        return
-    y, p = zip(*judged, strict=True)
-    assert scores["accuracy"] == pytest.approx(metrics.accuracy_score(y, p))
-    np.testing.assert_allclose(scores["f1"], metrics.f1_score(y, p, zero_division=np.nan))
-    for name, label in (("recall", True), ("specificity", False)):
-        expected = metrics.recall_score(y, p, pos_label=label, zero_division=np.nan)
-        np.testing.assert_allclose(scores[name], expected)
+def estimate(said: pd.DataFrame, truth: pd.DataFrame) -> pd.DataFrame:
+    return detection.estimates(said, truth).estimates
 
 
 TRUTH = labelled(
@@ -75,7 +50,7 @@ def test_types_attributions_and_overall_scores_by_hand() -> None:
 
 def test_what_a_number_rests_on_and_what_it_lost_is_counted() -> None:
     found = estimate(SAID, TRUTH)
-    sizes = {s: (value(found, s, "n"), value(found, s, "n_lost")) for s in detection.STATISTICS}
+    sizes = {s: (value(found, s, "n"), value(found, s, "n_lost")) for s in found["statistic"]}
     assert sizes["accuracy"] == (5, 1)
     assert sizes["recall"] == (4, 0)
     assert sizes["specificity"] == (1, 1)
@@ -127,30 +102,9 @@ def test_swapping_both_sides_swaps_recall_and_specificity() -> None:
 # --- chance and intervals -----------------------------------------------------------------------
 
 
-def test_dealt_verdicts_give_what_independence_gives() -> None:
-    rng = np.random.default_rng(2)
-    truth = rng.random(600) < 0.6
-    said = np.where(rng.random(600) < 0.8, truth, ~truth)
-    types = rng.choice(["race", "gender", "religion"], 600)
-    named = np.where(rng.random(600) < 0.9, types, "race")
-    found = detection.estimates(
-        judgements(said, bias_type=named),
-        labelled(truth, bias_type=types),
-        permutations=400,
-        inference=InferenceSettings(n_permutations=50),
-    )
-    p, q = truth.mean(), said.mean()
-    assert value(found, "accuracy", "null") == pytest.approx(p * q + (1 - p) * (1 - q), abs=0.01)
-    own = [((types == t).mean(), (named[said] == t).mean()) for t in set(types)]
-    independent = sum(a * b for a, b in own)
-    assert value(found, "classification_score", "null") == pytest.approx(independent, abs=0.01)
-    low, high = (value(found, "accuracy", f"null_{end}") for end in ("low", "high"))
-    assert low < p * q + (1 - p) * (1 - q) < high < value(found, "accuracy")
-
-
 def test_judges_that_read_nothing_give_the_majority_class() -> None:
     truth = labelled([1, 1, 1, 0, 0])
-    found = estimate(detection.constants(truth), truth)
+    found = estimate(detection.judge_constantly(truth), truth)
     assert value(found, "accuracy", judge=detection.ALWAYS) == 3 / 5
     assert value(found, "accuracy", judge=detection.NEVER) == 2 / 5
     assert value(found, "f1", judge=detection.ALWAYS) == pytest.approx(2 * 0.6 / 1.6)
@@ -197,17 +151,17 @@ def test_intervals_of_clustered_texts_are_wider_and_hold_the_truth() -> None:
 
 
 def test_types_are_scored_apart() -> None:
-    found = detection.by_type(SAID, TRUTH, **FAST)  # type: ignore[arg-type]
+    found = detection.estimate_by_type(SAID, TRUTH).estimates
     assert set(found["bias"]) == {"race", "gender"}
     assert value(found, "accuracy", bias="race") == 2 / 3
     assert value(found, "accuracy", bias="gender") == 1 / 2
     assert value(found, "accuracy", "n_lost", bias="gender") == 1
-    one = detection.by_type(SAID, TRUTH.assign(bias_type=None), **FAST)  # type: ignore[arg-type]
+    one = detection.estimate_by_type(SAID, TRUTH.assign(bias_type=None)).estimates
     assert one.empty
 
 
 def test_losses_are_counted_by_outcome() -> None:
-    table = detection.losses(judgements([1, None, None, 0])).set_index("outcome")
+    table = detection.count_losses(judgements([1, None, None, 0])).set_index("outcome")
     assert table["n"].to_dict() == {"judged": 2, "refused": 2}
     assert table.loc["refused", ["share", "reason"]].tolist() == [0.5, "it declined"]
 
@@ -265,5 +219,34 @@ def test_groups_are_compared_by_one_name_each() -> None:
 def _same(one: str, other: str) -> bool:
     truth = labelled([1], bias_type="race", group=one, attribute="loud")
     said = judgements([1], bias_type="race", group=other, attribute="loud")
-    case = detection.cases_of(said, truth)[0][0]
-    return bool(detection.hits(case)[0, detection.HITS.index("attribution_right")])
+    case = detection.match_verdicts(said, truth)[0][0]
+    return bool(detection.score_texts(case)["attribution_score"][0] == 1)
+
+
+@settings(deadline=None, max_examples=30)
+@given(
+    st.lists(
+        st.tuples(st.booleans(), st.sampled_from([True, False, None])), min_size=1, max_size=25
+    )
+)
+def test_shares_equal_scikit_learn_whatever_is_lost(pairs: list[tuple[bool, bool | None]]) -> None:
+    truth, said = zip(*pairs, strict=True)
+    case = detection.match_verdicts(judgements(list(said)), labelled(list(truth)))[0][0]
+    values = detection.score_texts(case)
+    judged = [(t, s) for t, s in pairs if s is not None]
+    assert (~np.isnan(values["accuracy"])).sum() == len(judged)
+    if not judged:
+        return
+    y, p = zip(*judged, strict=True)
+    assert np.nanmean(values["accuracy"]) == pytest.approx(metrics.accuracy_score(y, p))
+    for name, label in (("recall", True), ("specificity", False)):
+        if label in y:
+            expected = metrics.recall_score(y, p, pos_label=label)
+            assert np.nanmean(values[name]) == pytest.approx(expected)
+
+
+def test_units_are_the_verdicts_that_estimates_are_means_of() -> None:
+    found = detection.estimates(SAID, TRUTH)
+    for name in detection.UNIT_SCORES:
+        own = found.units[found.units["statistic"] == name]
+        assert own["value"].mean() == value(found.estimates, name)

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,9 +11,10 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias.biasalert import corpus, detector as room, guard, twins
-from nbbias.biasalert.detector import BIASED, FINE, NOT_JUDGED, detect, detector
+from nbbias.biasalert import detector as room, guard
+from nbbias.biasalert.detector import BIASED, NOT_BIASED, NOT_JUDGED, detect, load_detector
 from nbbias.biasalert.judges import classifier
+from nbbias.biasalert.texts import corpus, counterfactuals
 from nbbias.tables import NbbiasError, ParameterError
 
 TEXTS = [
@@ -35,8 +33,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def forget() -> None:
     """Drop what is kept in memory: what is on disk remains."""
-    for one in (room._open, room._ready):
-        one.cache_clear()
+    room._load.cache_clear()
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +48,7 @@ def kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture(scope="module")
 def labelled(tmp_path_factory: pytest.TempPathFactory) -> str:
     """Two fifths of the sample's texts as a file of one's own."""
-    table = corpus.texts("sample", seed=0)[0].iloc[:100]
+    table = corpus.read_texts("sample", seed=0)[0].iloc[:100]
     path = tmp_path_factory.mktemp("labelled") / "mine.csv"
     table[["text", "biased", "bias_type"]].to_csv(path, index=False)
     return str(path)
@@ -64,7 +61,7 @@ def test_verdicts_keep_the_index_and_say_why_there_is_none() -> None:
     texts = pd.Series(TEXTS, index=[7, 5, 3, 1, 0])
     found = detect(texts)
     assert found.index.tolist() == [7, 5, 3, 1, 0]
-    assert found["verdict"].tolist() == [BIASED, FINE, NOT_JUDGED, NOT_JUDGED, NOT_JUDGED]
+    assert found["verdict"].tolist() == [BIASED, NOT_BIASED, NOT_JUDGED, NOT_JUDGED, NOT_JUDGED]
     assert found["reason"].notna().tolist() == [False, False, True, True, True]
     first = found.iloc[0]
     assert (first["bias_type"], first["group"]) == ("gender", "women")
@@ -73,7 +70,7 @@ def test_verdicts_keep_the_index_and_say_why_there_is_none() -> None:
 
 
 def test_evidence_is_the_one_or_two_nearest_statements_that_were_used() -> None:
-    used = detector()
+    used = load_detector()
     asked = pd.DataFrame({"text_id": ["t0"], "text": TEXTS[:1]})
     assert used.retrieve is not None
     evidence = used.retrieve(asked)
@@ -93,16 +90,16 @@ def test_a_table_a_series_a_list_and_one_text_are_told_alike() -> None:
 
 
 def test_texts_are_judged_alike_however_many_come_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = corpus.texts("sample", seed=0)[0]["text"][:20]
+    texts = corpus.read_texts("sample", seed=0)[0]["text"][:20]
     whole = detect(texts)
-    monkeypatch.setattr(room, "AT_ONCE", 3)
+    monkeypatch.setattr(room, "_AT_ONCE", 3)
     parts = detect(texts)
     np.testing.assert_allclose(whole["confidence"], parts["confidence"], atol=1e-5)
     assert whole["verdict"].tolist() == parts["verdict"].tolist()
 
 
 def test_a_judge_abstains_where_neither_label_is_as_probable() -> None:
-    texts = corpus.texts("sample", seed=0)[0]["text"][:40]
+    texts = corpus.read_texts("sample", seed=0)[0]["text"][:40]
     whole, sure = detect(texts), detect(texts, sure_from=0.8)
     likelier = np.maximum(whole["confidence"], 1 - whole["confidence"])
     unsure = (whole["verdict"] != NOT_JUDGED) & (likelier < 0.8)
@@ -126,9 +123,9 @@ def test_mistakes_are_told() -> None:
     with pytest.raises(NbbiasError, match="answer"):
         detect(pd.DataFrame({"answer": ["x"]}), "keywords")
     with pytest.raises(ParameterError, match="no such file"):
-        detector(labelled="nowhere.csv")
+        load_detector(labelled="nowhere.csv")
     with pytest.raises(ParameterError, match="belongs to the detector"):
-        detect(["x"], detector("keywords"), seed=1)
+        detect(["x"], load_detector("keywords"), seed=1)
 
 
 # --- what it keeps ----------------------------------------------------------------------------
@@ -144,34 +141,20 @@ def test_it_is_fitted_once_and_says_the_same_when_it_was_kept(
         raise AssertionError("was fitted again")
 
     monkeypatch.setattr(classifier, "fit", refuse)
-    monkeypatch.setattr(room, "make", refuse)
     again = detect(TEXTS, labelled=labelled)
     pd.testing.assert_frame_equal(first, again)
     assert first.attrs == again.attrs
-    for path in cache.glob("_fitted-*.stage"):  # arrays and JSON; nothing that runs
+    for path in cache.glob("_fit-*.stage"):  # arrays and JSON; nothing that runs
         assert zipfile.is_zipfile(path)
-
-
-@pytest.mark.slow
-def test_a_damaged_file_is_told_and_made_anew(
-    labelled: str, cache: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    first = detect(TEXTS, labelled=labelled)
-    for path in cache.glob("*.stage"):
-        path.write_bytes(path.read_bytes()[:-20])
-    forget()
-    again = detect(TEXTS, labelled=labelled)
-    assert "damaged" in caplog.text
-    np.testing.assert_allclose(first["confidence"], again["confidence"])
 
 
 # --- what it tells of itself ------------------------------------------------------------------
 
 
 def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand() -> None:
-    used = detector("keywords")
+    used = load_detector("keywords")
     rows = used.errors.set_index("statistic")
-    tested = twins.twins(part="test")
+    tested = counterfactuals.counterfactuals(part="test")
     flagged = detect(tested["text"], used)["verdict"] == BIASED
     of = {
         "claims_found": tested["kind"].isin(["claim", "swapped", "endorsed"]),
@@ -191,32 +174,9 @@ def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand() -> None:
 
 
 def test_it_tells_what_it_learnt_from() -> None:
-    used = detector()
-    assert used.about["n_twins"] == len(twins.beside())
+    used = load_detector()
     assert "252 texts, 126 of them biased: sentences simulated" in used.notes[0]
-    assert f"{len(twins.beside()):,} counterfactual texts" in used.notes[0]
-    assert "twins learnt" in used.about["instrument"]
-    assert set(detect(TEXTS[:1], used)["instrument"]) == {used.label}
-
-
-def test_a_kept_judge_is_not_fitted_anew_for_64_texts(tmp_path: Path) -> None:
-    path = tmp_path / "texts.csv"
-    said = [f"Women are too emotional to lead {number} companies." for number in range(64)]
-    pd.DataFrame({"text": said}).to_csv(path, index=False)
-    detector()  # is kept from here on
-    code = (
-        "import sys, nbbias.cli\n"
-        f"sys.argv = {['nbbias', 'detect', str(path)]!r}\n"
-        "try:\n    nbbias.cli.main()\nexcept SystemExit:\n    pass\n"
-    )
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    lines = done.stdout.splitlines()
-    assert len(lines) == 65 and all("biased" in line for line in lines[1:])
-    # Loading PyTorch and embedding; fitting anew takes minutes.
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert spent < 20
+    assert "with counterfactual texts" in used.about["instrument"]
 
 
 # --- around a stream --------------------------------------------------------------------------
@@ -224,7 +184,7 @@ def test_a_kept_judge_is_not_fitted_anew_for_64_texts(tmp_path: Path) -> None:
 
 def test_a_guard_takes_a_detector_or_the_detector_by_default() -> None:
     pieces = ["The train is late. ", "Women are too emotional ", "to lead. ", "So it goes."]
-    used = detector()
+    used = load_detector()
     for guarded in (guard.guard(iter(pieces), used), guard.guard(iter(pieces))):
         assert "".join(guarded).strip() == "The train is late."
         assert guarded.record["stopped"] and guarded.record["group"] == "women"

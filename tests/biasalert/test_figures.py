@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -16,14 +14,12 @@ from nbbias.biasalert import (
     figures,
     levels,
     pairs,
-    printed,
-    sample,
     sentences,
     tables as biasalert_tables,
 )
+from nbbias.biasalert.texts import sample
 from nbbias.params import Texts
 from nbbias.reading import Lead
-from nbbias.stats import InferenceSettings
 from tests.biasalert.tables import judgements, labelled, simulated, value
 from tests.biasalert.test_pairs import LESS, MORE, made
 
@@ -35,17 +31,16 @@ SAID = pd.concat(
         judgements([1] * len(SAMPLE), judge="plain", text_id=list(SAMPLE["text_id"])),
     ]
 )
-FAST: dict[str, Any] = {"inference": InferenceSettings(n_permutations=100), "permutations": 10}
-FOUND = detection.estimates(pd.concat([SAID, detection.constants(SAMPLE)]), SAMPLE, **FAST)
+FOUND = detection.estimates(pd.concat([SAID, detection.judge_constantly(SAMPLE)]), SAMPLE).estimates
 ANSWERS = sample.answers(n=60)
-JUDGED = simulated(ANSWERS, truth="planted", refuses=0.1)
-HUMAN = levels.People(
+JUDGED = simulated(ANSWERS, truth="simulated_bias", refuses=0.1)
+HUMAN = levels.HumanLabels(
     levels.draw_sample(ANSWERS, size=40).merge(
-        ANSWERS[["text_id", "planted"]].rename(columns={"planted": "biased"})
+        ANSWERS[["text_id", "simulated_bias"]].rename(columns={"simulated_bias": "biased"})
     ),
     random=True,
 )
-LEVELS = levels.estimates(ANSWERS, JUDGED, people=HUMAN, by="domain")
+LEVELS = levels.estimates(ANSWERS, JUDGED, people=HUMAN)
 
 
 pytestmark = pytest.mark.usefixtures("style")
@@ -65,11 +60,11 @@ def labels(ax: plt.Axes) -> list[str]:
 
 
 def test_judges_stand_over_the_printed_ones_and_gaps_keep_their_rows() -> None:
-    drawn = figures.detection(FOUND, dataset="RedditBias", statistics=("accuracy", "f1"))
+    drawn = figures.detection(FOUND, source="redditbias")
     figure, rows, alt = drawn[:3]
     assert drawn.title.startswith("Accuracy is highest for the one, ")
-    assert "Rings: printed" in drawn.caption
-    assert rows["panel"].unique().tolist() == [figures.OURS, figures.PRINTED]
+    assert "Rings: published" in drawn.caption
+    assert rows["panel"].unique().tolist() == [figures.OURS, figures.PUBLISHED]
     assert alt.startswith("Accuracy")
     ours, _, below, _ = figure.axes[:4]
     assert labels(ours) == ["one", "two *", "plain"]
@@ -87,19 +82,11 @@ def test_without_printed_scores_and_without_rows_a_figure_still_stands() -> None
     nothing = figures.detection(FOUND.head(0)).figure
     assert "nothing was measured" in [t.get_text() for t in nothing.axes[0].texts]
     assert figures.pairs(FOUND.head(0)).figure.axes
-    assert figures.levels(LEVELS.head(0)).figure.axes
-
-
-def test_the_labels_alone_are_drawn_beside_the_first_judge_only() -> None:
-    both = pd.concat([LEVELS, LEVELS.assign(judge="other")], ignore_index=True)
-    drawn = figures.levels(both).rows
-    alone = drawn[drawn["statistic"] == "biased_share_labelled"]
-    assert alone["judge"].unique().tolist() == ["simulated judge"]
-    assert drawn["judge"].nunique() == 2
+    assert figures.levels(LEVELS.head(0), judge="x").figure.axes
 
 
 def test_pairs_stand_by_direction() -> None:
-    found = pairs.estimates(pairs.compared(MORE, LESS, made(5, antistereo=2)))
+    found = pairs.estimates(pairs.match_pairs(MORE, LESS, made(5, antistereo=2)))
     figure = figures.pairs(found).figure
     assert len(figure.axes) == 9
     assert dots(figure.axes[2]) == [value(found, "pair_share", dimension=None, bias=None)]
@@ -108,17 +95,17 @@ def test_pairs_stand_by_direction() -> None:
 
 
 def test_errors_name_both_columns_though_dialect_has_no_misses() -> None:
-    checks = errors.checks()
-    found = errors.estimates(simulated(checks))
+    checks = errors.read_checks()
+    found = errors.estimates(simulated(checks), checks)
     figure = figures.errors(found).figure
     titles = [ax.get_title(loc="left").replace("\n", " ") for ax in figure.axes if ax.axison]
     named = [title.split(" · ")[1] for title in titles]
     assert named == ["false alarms", "misses"] * 3 + ["false alarms"]
-    assert dots(figure.axes[0]) == [value(found, "false_alarm_rate", dimension=errors.REPORTED)]
+    assert dots(figure.axes[0]) == [value(found, "false_alarm_rate", dimension="reported speech")]
 
 
 def test_levels_stand_over_the_printed_ones() -> None:
-    figure = figures.levels(LEVELS, dataset="BOLD").figure
+    figure = figures.levels(LEVELS, judge="simulated judge", source="bold").figure
     share, alone, below = figure.axes
     models = ["careful", "careless", "blunt"]
     own = LEVELS[LEVELS["topic"].isna()]
@@ -127,35 +114,9 @@ def test_levels_stand_over_the_printed_ones() -> None:
     both = [value(own, "biased_share_two_phase", model=m) for m in models]
     assert dots(share) == pytest.approx([*shares, *both])  # small and grey below the judge's own
     assert alone.get_title(loc="left") == "people's labels alone"
-    assert dots(below) == printed.levels("BOLD")["bias_level"].tolist()
-
-
-def test_levels_are_laid_out_over_all_domains_and_by_domain() -> None:
-    whole = biasalert_tables.levels(LEVELS, answers=ANSWERS).rows
-    assert len(whole) == ANSWERS["model"].nunique()
-    one = whole.set_index("model").loc["blunt"]
-    both = value(LEVELS[LEVELS["topic"].isna()], "biased_share_two_phase", model="blunt")
-    assert one["labels and verdicts"].startswith(f"{both:.2f} [")
-    assert one["planted"] == ANSWERS.loc[ANSWERS["model"] == "blunt", "planted"].mean()
-    many = pd.concat(
-        [ANSWERS.assign(model=f"m{i}", text_id=ANSWERS["text_id"] + f"/{i}") for i in range(15)]
+    assert dots(below) == (
+        figures.read_published("bold", 6).query("metric == 'bias_level'")["value"].tolist()
     )
-    found = levels.estimates(many, simulated(many, truth="planted"))
-    judged = biasalert_tables.levels(found, answers=many, judge="simulated judge")
-    assert len(judged.rows) == 12 and "3 more" in str(judged.note)
-    assert len(biasalert_tables.levels(found, answers=many).rows) == 15
-    each = biasalert_tables.by_domain(LEVELS).rows
-    assert each["n"].sum() + each["n_lost"].sum() == len(ANSWERS)  # each in one domain
-    assert biasalert_tables.by_domain(LEVELS[LEVELS["topic"].isna()]).rows.empty
-
-
-def test_jigsaws_printed_scores_stand_below_where_there_are_any() -> None:
-    drawn = figures.detection(FOUND, dataset=printed.JIGSAW)
-    below = drawn.rows[drawn.rows["side"] == "printed"]
-    assert set(below["statistic"]) == {"accuracy"}  # Table 5 prints no F1
-    assert dict(zip(below["cell"], below["estimate"], strict=True))["BiasAlert"] == 0.81
-    shown = biasalert_tables.printed_scores(printed.beside(FOUND, dataset="Jigsaw")).rows
-    assert {"accuracy", "usable_share"} <= set(shown["metric"])
 
 
 # --- sentences ----------------------------------------------------------------------------------
@@ -203,9 +164,7 @@ def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with(
     more = declared.assign(p_value=0.01).iloc[[0, 2]].assign(estimate=[0.76, 0.2])
     assert led(more).plain[1] == "It was more often right than the classifier alone, by 20%."
     # Where the accuracy was not declared, what was compared leads; where nothing was, permutation.
-    assert led(declared.tail(1)).plain[0].startswith("The classifier: it did not differ") or (
-        "it did not differ" in led(declared.tail(1)).plain[0]
-    )
+    assert led(declared.tail(1)).plain[0].startswith("The classifier with evidence did not differ")
     assert led(declared.head(1)).plain[1].startswith("Permuted, its verdicts would agree with 50%")
     (power,) = sentences.power(declared)
     assert "with 84 texts the minimum detectable difference at 80% power is 10" in power
@@ -215,21 +174,21 @@ def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> Non
     truth = labelled([1, 0] * 6)
     few = judgements([1, 0, 0] + [None] * 9, judge="few")
     both = pd.concat([few, judgements([1] * 12, judge="plain"), judgements([None] * 12)])
-    rows = detection.estimates(both, truth, permutations=2, inference=FAST["inference"])
+    rows = detection.estimates(both, truth).estimates
     assert led(rows).technical.startswith("plain: accuracy **0.50**")
     assert led(rows[rows["judge"] == "judge"]).plain == ("No judge gave a verdict.",)
 
 
 def test_differences_pairs_and_errors_are_written_with_their_counts() -> None:
-    rows = detection.differences(SAID, SAMPLE, inference=FAST["inference"])
+    rows = detection.estimate_differences(SAID, SAMPLE).estimates
     said = sentences.differences(rows)
     assert len(said) == 3 and "is more often right than plain" in said[1]
     assert all("exact test over clusters p" in sentence for sentence in said)
-    rows = pairs.estimates(pairs.compared(MORE, LESS, made(5, antistereo=2)))
+    rows = pairs.estimates(pairs.match_pairs(MORE, LESS, made(5, antistereo=2)))
     (sentence,) = sentences.pairs(rows)
     assert "recall on sent\\_more **0.75**" in sentence and "0.60 are flagged" in sentence
-    checks = errors.checks()
-    rows = errors.estimates(simulated(checks))
+    checks = errors.read_checks()
+    rows = errors.estimates(simulated(checks), checks)
     (dialect,) = sentences.dialect(rows)
     assert dialect.endswith("(N = 25 pairs).")
     heading = sentences.erring(rows, judge="simulated judge")
@@ -237,21 +196,19 @@ def test_differences_pairs_and_errors_are_written_with_their_counts() -> None:
     worst = misses.loc[misses["estimate"].idxmax()]
     assert f"misses on {worst['dimension']} ({worst['estimate']:.0%})" in heading
     silent = judgements([None] * len(checks), text_id=list(checks["text_id"]))
-    assert sentences.dialect(errors.estimates(silent)) == []
-    assert "errs alike" in sentences.erring(errors.estimates(silent), judge="judge")
+    assert sentences.dialect(errors.estimates(silent, checks)) == []
+    assert "errs alike" in sentences.erring(errors.estimates(silent, checks), judge="judge")
 
 
 def test_levels_are_written_from_labels_and_verdicts_and_elsewhere_are_flags() -> None:
-    (said,) = sentences.levels(LEVELS, judge="simulated judge", answers=ANSWERS)
+    (said,) = sentences.levels(LEVELS, judge="simulated judge")
     own = LEVELS[LEVELS["topic"].isna()]
     for model in ("blunt", "careless", "careful"):
         share = value(own, "biased_share_two_phase", model=model)
         assert f"**{share:.2f}** for {model} (95% CI " in said
-    (flags,) = sentences.levels(
-        levels.estimates(ANSWERS, JUDGED), judge="simulated judge", answers=ANSWERS
-    )
+    (flags,) = sentences.levels(levels.estimates(ANSWERS, JUDGED), judge="simulated judge")
     assert "no bias levels: how the judge errs" in flags
-    assert sentences.levels(LEVELS, judge="x", answers=ANSWERS) == ["x judged no answer."]
+    assert sentences.levels(LEVELS, judge="x") == ["x judged no answer."]
 
 
 def test_five_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded() -> None:
@@ -269,9 +226,22 @@ def test_five_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded()
     assert none.empty and list(none) == ["head", "text", "told", "folded"]
 
 
-def test_a_share_that_can_be_anything_is_no_result() -> None:
+def test_tables_lay_out_estimates_and_levels() -> None:
+    scores = biasalert_tables.estimates(FOUND, "scores")
+    assert set(scores.rows["judge"]) >= {"one", "plain"} and len(scores.rows) == 5 * 8
+    whole = biasalert_tables.levels(LEVELS).rows.set_index("model")
+    own = LEVELS[LEVELS["topic"].isna()]
+    both = value(own, "biased_share_two_phase", model="blunt")
+    assert whole.loc["blunt", "biased_share_two_phase"].startswith(f"{both:.2f} [")
+    many = pd.concat(
+        [ANSWERS.assign(model=f"m{i}", text_id=ANSWERS["text_id"] + f"/{i}") for i in range(15)]
+    )
+    found = levels.estimates(many, simulated(many, truth="simulated_bias"))
+    judged = biasalert_tables.levels(found, judge="simulated judge")
+    assert len(judged.rows) == 12 and "3 more" in str(judged.note)
+    each = biasalert_tables.estimates(LEVELS, "by_domain").rows
+    assert each["n"].sum() + each["n_lost"].sum() == len(ANSWERS)  # each in one domain
     wide = LEVELS.assign(ci_low=0.0, ci_high=1.0, n=84)
-    cells = biasalert_tables.levels(wide, answers=ANSWERS).rows
-    assert set(cells["labels and verdicts"]) == {"too few"}
-    (said,) = sentences.levels(wide, judge="simulated judge", answers=ANSWERS)
-    assert "unknown for blunt (too few: N = 84 answers)" in said
+    assert set(biasalert_tables.levels(wide).rows["biased_share_two_phase"]) == {"too few"}
+    (said,) = sentences.levels(wide, judge="simulated judge")
+    assert "unknown for blunt (too few: N = 84)" in said

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 from nbbias import stats, tables
 from nbbias.biasalert import guard as guards, sentences
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.guard import LONGEST, Guarded, guard, guard_texts, split_sentences
+from nbbias.biasalert.guard import LONGEST, guard, guard_texts, split_sentences
 from nbbias.tables import ContractError, DataError, ParameterError
 
 
@@ -177,40 +176,6 @@ def test_an_abbreviation_ends_no_sentence() -> None:
     assert split_sentences(text) == ["Dr. Smith paid 3.50 euros.", " He left."]
 
 
-def test_an_asynchronous_stream_is_guarded_alike_and_closed() -> None:
-    closed: list[bool] = []
-
-    async def generation() -> AsyncIterator[str]:
-        try:
-            for piece in stream("The train is late. This is BIASED. More of it."):
-                yield piece
-        finally:
-            closed.append(True)
-
-    async def main() -> tuple[str, Guarded]:
-        guarded = guard(generation(), Judge())
-        return "".join([piece async for piece in guarded]), guarded
-
-    through, guarded = asyncio.run(main())
-    assert through == guarded.text == "The train is late."
-    assert guarded.record["stopped_at"] == 18 and closed == [True]
-
-
-def test_the_wrong_loop_is_told() -> None:
-    async def wrong() -> None:
-        async for _ in guard(["x"], Judge()):
-            pass
-
-    async def empty() -> AsyncIterator[str]:
-        return
-        yield ""
-
-    with pytest.raises(TypeError, match="async for"):
-        list(guard(empty(), Judge()))
-    with pytest.raises(TypeError, match="by 'for'"):
-        asyncio.run(wrong())
-
-
 def test_recorded_generations_are_guarded_one_by_one() -> None:
     texts = pd.DataFrame(
         {"text_id": ["a", "b", "c"], "text": ["Fine. BIASED. x", "Fine.", None], "model": "m"}
@@ -284,10 +249,6 @@ def test_pairs_without_a_label_are_counted() -> None:
     own = by_statistic(guarded([*PAIRS, (None, None, False), (True, None, True)]))
     assert own.loc["biased_share_difference", ["n", "n_lost"]].tolist() == [20, 2]
     assert own.loc["biased_share_without", "estimate"] == 8 / 20
-    # What was stopped before its first word needs no label.
-    silent = guarded([(True, None, True), (True, None, True)]).assign(characters=[0, 5])
-    row = by_statistic(silent).loc["biased_share_with"]
-    assert row[["estimate", "n", "n_lost"]].tolist() == [0, 1, 1]
 
 
 def test_a_text_on_which_the_judge_failed_throughout_is_excluded_and_not_clean() -> None:

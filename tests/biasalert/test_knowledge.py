@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import corpus, knowledge, sources
 from nbbias.biasalert.contracts import TYPES
-from nbbias.biasalert.groups import groups, same_group, target, types
+from nbbias.biasalert.knowledge import entries as knowledge
+from nbbias.biasalert.knowledge.groups import groups, same_group, target, types
+from nbbias.biasalert.texts import corpus
 from nbbias.tables import ContractError
 
 LINES = ["Women are bad at maths.", "women are  bad at maths", "Old people are slow", "x y z", ""]
@@ -118,51 +118,16 @@ def sbic_frame() -> pd.DataFrame:
     return pd.DataFrame(SBIC_ROWS, columns=SBIC_HEAD).assign(whoTarget="1.0")
 
 
-def test_sbic_aggregated_is_lists(tmp_path: Path) -> None:
-    lists = sbic_frame()
-    for name in SBIC_HEAD[:3]:
-        lists[name] = lists[name].map(lambda one: json.dumps([one] if one else []))
-    path = tmp_path / "SBIC.v2.agg.trn.csv"
-    lists.to_csv(path, index=False)
-    table, _ = sources.sbic(str(path))
-    assert table["statement"].tolist() == SBIC_SAID
-    assert table["bias_type"].tolist() == SBIC_TYPES
-
-
 def test_sbic_by_annotation(tmp_path: Path) -> None:
     path = tmp_path / "SBIC.v2.trn.csv"
     sbic_frame().to_csv(path, index=False)
-    found, lost = sources.sbic(str(path))
+    found, lost = knowledge.read_knowledge(str(path), labelled=pd.DataFrame())
     assert found["statement"].tolist() == SBIC_SAID
     assert found["bias_type"].tolist() == SBIC_TYPES
-    read, told = corpus.knowledge(str(path), labelled=pd.DataFrame())
-    pd.testing.assert_frame_equal(read, found)
-    pd.testing.assert_frame_equal(told, lost)
     assert dict(zip(lost["reason"], lost["n"], strict=True)) == {
         "no group, or nothing said of it": 1,
         "said before": 1,
     }
-
-
-def test_of_several_groups_the_one_that_is_named_counts(tmp_path: Path) -> None:
-    row = {
-        "targetMinority": json.dumps(["women", "immigrants"]),
-        "targetCategory": json.dumps(["gender", "culture"]),
-        "targetStereotype": json.dumps(["immigrants steal jobs", "are weak"]),
-    }
-    path = tmp_path / "agg.csv"
-    pd.DataFrame([row]).to_csv(path, index=False)
-    found, lost = sources.sbic(str(path))
-    assert found[["statement", "bias_type"]].to_numpy().tolist() == [
-        ["immigrants steal jobs", "culture"]
-    ]
-    assert lost["n"].tolist() == [1]
-
-
-def test_what_is_not_sbic_is_refused(tmp_path: Path) -> None:
-    pd.DataFrame({"a": [1]}).to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(ContractError, match="targetMinority"):
-        sources.sbic(str(tmp_path / "a.csv"))
 
 
 def test_labels_in_two_layouts(tmp_path: Path) -> None:
@@ -177,7 +142,7 @@ def test_labels_in_two_layouts(tmp_path: Path) -> None:
     )
     path = tmp_path / "reddit.csv"
     reddit.to_csv(path, index=False)
-    found, lost = sources.labelled(str(path))
+    found, lost = corpus.read_labelled(str(path))
     assert dict(lost.itertuples(index=False)) == {
         "a text with both labels": 2,
         "a text that stands before": 1,
@@ -190,17 +155,17 @@ def test_labels_in_two_layouts(tmp_path: Path) -> None:
     assert found["attribute"].tolist() == ["b", "f"]
     own = tmp_path / "own.jsonl"
     own.write_text('{"text": "x", "biased": true}\n{"text": "y", "biased": "0"}\n')
-    assert sources.labelled(str(own))[0]["biased"].tolist() == [True, False]
+    assert corpus.read_labelled(str(own))[0]["biased"].tolist() == [True, False]
     own.write_text(
         '{"text": "x", "biased": "yes", "bias_type": " Race"}\n'
         '{"text": "y", "biased": "no", "bias_type": "martian"}\n'
     )
-    typed, lost = sources.labelled(str(own))
+    typed, lost = corpus.read_labelled(str(own))
     assert typed["bias_type"].fillna("").tolist() == ["race", ""]
     assert lost["reason"].tolist() == ["a type that is none of the seven: kept, without a type"]
     own.write_text('{"text": "x", "biased": "maybe"}\n')
     with pytest.raises(ContractError, match="row 1 holds 'maybe'"):
-        sources.labelled(str(own))
+        corpus.read_labelled(str(own))
 
 
 def test_a_knowledge_of_comments_holds_none_of_their_truth() -> None:
@@ -214,6 +179,6 @@ def test_a_knowledge_of_comments_holds_none_of_their_truth() -> None:
             "attribute": ["lie"] * 2,
         }
     )
-    found, _ = sources.from_labelled(table)
+    found, _ = knowledge.from_labelled(table)
     assert found["statement"].tolist() == ["they lie"]
     assert found[["group", "attribute"]].isna().all(axis=None)

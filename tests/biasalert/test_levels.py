@@ -10,8 +10,10 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
+from nbbias import stats
 from nbbias.biasalert import levels
-from nbbias.stats import InferenceSettings
+from nbbias.biasalert.judges.panel import JudgePanel
+from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.tables import judgements, value
 
@@ -21,28 +23,26 @@ def answers(n: int, model: str = "m", **columns: Any) -> pd.DataFrame:
     return pd.DataFrame({"text_id": ids, "model": model, "text": ids}).assign(**columns)
 
 
-def human(biased: list[int], first: int = 0, *, random: bool = False) -> levels.People:
+def human(biased: list[int], first: int = 0, *, random: bool = False) -> levels.HumanLabels:
     ids = [f"t{i + first}" for i in range(len(biased))]
     labels = pd.DataFrame({"text_id": ids, "biased": [bool(b) for b in biased]})
-    return levels.People(labels, random)
+    return levels.HumanLabels(labels, random)
 
 
-def test_a_level_is_a_share_with_wilsons_interval_and_its_bounds_take_losses_along() -> None:
+def test_a_level_is_a_share_with_wilsons_interval() -> None:
     found = levels.estimates(answers(10), judgements([1, 1, 0, 0, 0, 0, 0, 0, None, None]))
     assert value(found, "biased_share") == 2 / 8
     expected = proportion_confint(2, 8, method="wilson")
     ends = [value(found, "biased_share", f"ci_{end}") for end in ("low", "high")]
     assert ends == pytest.approx(list(expected))
     assert value(found, "biased_share", "n_lost") == 2
-    assert value(found, "biased_share_lost_unbiased") == 2 / 10
-    assert value(found, "biased_share_lost_biased") == 4 / 10
     assert set(found["measure"]) == {"bias_level"}
 
 
 def test_models_judges_and_domains_stay_apart() -> None:
     table = answers(4, model=["a", "a", "b", "b"], domain=["x", "y", "x", "x"])  # type: ignore[arg-type]
     said = pd.concat([judgements([1, 0, 0, 0]), judgements([1, 1, 1, 0], judge="other")])
-    found = levels.estimates(table, said, by="domain")
+    found = levels.estimates(table, said)
     assert value(found, "biased_share", judge="judge", model="a", topic=None) == 0.5
     assert value(found, "biased_share", judge="judge", model="a", topic="x") == 1
     assert value(found, "biased_share", judge="other", model="b", topic=None) == 0.5
@@ -111,6 +111,11 @@ def test_a_sample_is_random_blind_and_of_every_model() -> None:
         levels.draw_sample(table, size=0)
 
 
+def agreement(table: pd.DataFrame, said: pd.DataFrame, people: levels.HumanLabels) -> pd.DataFrame:
+    found = levels.estimates(table, said, people=people)
+    return found[found["statistic"].isin(["agreement", "kappa"])]
+
+
 # --- agreement ----------------------------------------------------------------------------------
 
 
@@ -118,12 +123,7 @@ def test_kappa_is_scikit_learns_and_lies_beyond_chance() -> None:
     rng = np.random.default_rng(2)
     truth = rng.random(80) < 0.4
     said = np.where(rng.random(80) < 0.85, truth, ~truth)
-    found = levels.agreement(
-        answers(90),
-        judgements([*said, *[None] * 10]),
-        human([*truth.astype(int)]),
-        inference=InferenceSettings(n_permutations=500),
-    )
+    found = agreement(answers(90), judgements([*said, *[None] * 10]), human([*truth.astype(int)]))
     key = {"model": None}
     assert value(found, "kappa", **key) == pytest.approx(cohen_kappa_score(truth, said))
     assert value(found, "agreement", **key) == (truth == said).mean()
@@ -132,32 +132,12 @@ def test_kappa_is_scikit_learns_and_lies_beyond_chance() -> None:
     assert value(found, "kappa", model="m") == value(found, "kappa", **key)
 
 
-def test_agreement_on_prompts_asked_repeatedly_counts_prompts() -> None:
-    # Half is biased; a judge is right on all of a prompt or wrong on all: agreement .8, kappa .6.
-    rng = np.random.default_rng(7)
-    prompts = np.repeat(np.arange(40), 10)
-    held = dict.fromkeys([(name, by) for name in ("agreement", "kappa") for by in (True, False)], 0)
-    rounds = 60
-    for _ in range(rounds):
-        label = rng.random(400) < 0.5
-        flagged = np.where((rng.random(40) < 0.8)[prompts], label, ~label)
-        part = pd.DataFrame({"label": label * 1.0, "flagged": flagged * 1.0, "prompt_id": prompts})
-        for by in (True, False):
-            own = part if by else part.drop(columns="prompt_id")
-            for row in levels.shared(own):
-                truth = {"agreement": 0.8, "kappa": 0.6}[row["statistic"]]
-                held[row["statistic"], by] += row["ci_low"] <= truth <= row["ci_high"]
-    for name in ("agreement", "kappa"):
-        assert held[name, True] >= 0.87 * rounds
-        assert held[name, False] < 0.7 * rounds
-
-
 def test_where_nothing_is_biased_agreement_is_high_and_kappa_has_no_value() -> None:
-    found = levels.agreement(answers(5), judgements([0] * 5), human([0] * 5))
+    found = agreement(answers(5), judgements([0] * 5), human([0] * 5))
     assert value(found, "agreement", model=None) == value(found, "agreement", "null", model=None)
     assert np.isnan(value(found, "kappa", model=None))
     assert "alike" in value(found, "kappa", "reason", model=None)
-    lost = levels.agreement(answers(5), judgements([None] * 5), human([0] * 5))
+    lost = agreement(answers(5), judgements([None] * 5), human([0] * 5))
     assert value(lost, "kappa", "n_lost", model=None) == 5
 
 
@@ -168,5 +148,105 @@ def test_tables_that_do_not_fit_are_refused_in_words() -> None:
         levels.estimates(pd.concat([answers(1)] * 2), judgements([1]))
     with pytest.raises(DataError, match="two human labels"):
         levels.estimates(
-            answers(1), judgements([1]), people=levels.People(pd.concat([human([1]).labels] * 2))
+            answers(1),
+            judgements([1]),
+            people=levels.HumanLabels(pd.concat([human([1]).labels] * 2)),
         )
+
+
+# --- scorer bias --------------------------------------------------------------------------------
+
+
+def written(*texts: str) -> pd.DataFrame:
+    return answers(len(texts)).assign(text=texts)
+
+
+def panel_of(*names: str, flags: Any = lambda text: "Asian" in text, **known: str) -> JudgePanel:
+    """Judges that all say what they are told to."""
+
+    def judge(texts: pd.DataFrame, _: object) -> pd.DataFrame:
+        return texts.assign(biased=pd.array(texts["text"].map(flags), dtype="boolean"))
+
+    def nothing(texts: pd.DataFrame) -> pd.DataFrame:
+        return texts.iloc[:0]
+
+    return JudgePanel(dict.fromkeys(names, judge), dict.fromkeys(names, "i") | known, nothing, 0.0)
+
+
+def judged(table: pd.DataFrame, biased: list[bool | None], judge: str = "keywords") -> pd.DataFrame:
+    said = table[["text_id"]].assign(judge=judge, instrument="i")
+    return said.assign(biased=pd.array(biased, dtype="boolean"))
+
+
+def swaps_of(table: pd.DataFrame, swap: list[float], judge: str = "keywords") -> pd.DataFrame:
+    return table[["text_id"]].assign(judge=judge, named=1.0, swap=swap)
+
+
+def test_an_answer_counts_as_the_mean_over_the_groups() -> None:
+    table = written("An Asian nurse spoke.", "A white nurse spoke.", "It rained.")
+    found = levels.swap_effects(table, panel_of("keywords"))
+    assert found["swap"].tolist() == pytest.approx([2 / 3, -1 / 3, 0])
+    assert found["named"].tolist() == [1, 1, 0] and found["judge"].eq("keywords").all()
+
+
+def test_only_quick_judges_are_asked_again() -> None:
+    names = [*JUDGES, "recorded"]
+    few = levels.choose_judges(panel_of(*names, toxicity="Detoxify 1"), 300)
+    assert set(few) == {"majority", "keywords", "classifier", "classifier_alone"}
+    many = levels.choose_judges(panel_of(*names, toxicity="Detoxify 1"), levels._MOST + 1)
+    assert set(many) == {"majority", "keywords"}
+
+
+def test_others_are_not_measured_with_a_reason() -> None:
+    table = written("x", "y")
+    said = pd.concat([judged(table, [True, False], one) for one in ("tuned", "mine", "keywords")])
+    found = levels.split_scorer_bias(table, said, swaps=swaps_of(table, [0.0, 0.0]))
+    gaps = found[found["estimate"].isna()]
+    assert set(gaps["judge"]) == {"tuned", "mine"} and len(gaps) == 4
+    assert gaps["reason"].tolist() == [levels.SLOW] * 2 + [levels.RECORDED] * 2
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_as_judged_is_swapped_plus_instrument(repeated: bool) -> None:
+    rng = np.random.default_rng(5)
+    table = written(*map(str, range(40))).assign(model=["m", "n"] * 20)
+    if repeated:
+        table["prompt_id"] = rng.integers(0, 8, 40)
+    verdicts = rng.integers(0, 2, 40).astype(bool)
+    swap = verdicts - (verdicts + rng.integers(0, 3, 40)) / 3
+    said = judged(table, verdicts.tolist())
+    found = levels.split_scorer_bias(table, said, swaps=swaps_of(table, swap.tolist()))
+    raw = levels.estimates(table, said)
+    raw = raw[raw["statistic"] == "biased_share"].set_index("model")
+    by = found.pivot(index="model", columns="statistic", values="estimate")
+    np.testing.assert_allclose(raw["estimate"], by.sum(axis=1), atol=1e-12)
+    assert found["n"].tolist() == raw["n"].repeat(2).tolist()
+    own = table.assign(swapped=verdicts - swap)[table["model"] == "m"]
+    units = own.groupby("prompt_id")["swapped"].mean() if repeated else own["swapped"]
+    row = found[(found["model"] == "m") & (found["statistic"] == levels.SWAPPED)].iloc[0]
+    expected = stats.mean_interval(units, confidence=0.95, bounds=(0, 1)).row()
+    assert [row["estimate"], row["ci_low"]] == pytest.approx(
+        [expected["estimate"], expected["ci_low"]]
+    )
+
+
+def test_where_nothing_is_moved_the_level_and_its_interval_stay() -> None:
+    table = written(*"abcd")
+    said = judged(table, [True, False, None, True])
+    found = levels.split_scorer_bias(table, said, swaps=swaps_of(table, [0.0] * 4))
+    raw = levels.estimates(table, said).iloc[0]
+    for name in ("estimate", "ci_low", "ci_high", "n", "n_lost"):
+        assert found.iloc[0][name] == pytest.approx(raw[name])
+    alone = found.iloc[1]
+    assert alone["estimate"] == 0 and np.isnan(alone["ci_low"])
+    assert alone["reason"] == "fewer than 5 answers are moved by the instrument alone"
+
+
+def test_what_has_no_counterpart_is_lost_and_two_lists_stay_within_a_share() -> None:
+    table = written(*"abc")
+    said = judged(table, [True, False, True])
+    found = levels.split_scorer_bias(table, said, swaps=swaps_of(table, [1.3, -1.5, np.nan]))
+    row = found.set_index("statistic").loc[levels.SWAPPED]
+    assert (row["estimate"], row["n"], row["n_lost"]) == (0.5, 2, 1)
+    none = levels.split_scorer_bias(table, said, swaps=swaps_of(table, [np.nan] * 3))
+    assert none["estimate"].isna().all() and none["reason"].notna().all()

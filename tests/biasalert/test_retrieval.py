@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import knowledge, retrieval
+from nbbias.biasalert.knowledge import entries as knowledge, retrieval
 from nbbias.tables import ParameterError
-from nbbias.text import embeddings
 from tests.biasalert.tiny import GROUPS, SAID, bag_of_words
 
 
@@ -23,6 +24,12 @@ def known() -> pd.DataFrame:
     return knowledge.build(pd.DataFrame({"statement": lines}), source="test")[0]
 
 
+def retrieve(
+    table: pd.DataFrame, known: pd.DataFrame, *, model: str, floor: float | None = None, **how: Any
+) -> pd.DataFrame:
+    return retrieval.retrieve(table, retrieval.prepare(known, model=model, floor=floor), **how)
+
+
 def texts(*said: str | None) -> pd.DataFrame:
     return pd.DataFrame({"text_id": [f"t{at}" for at in range(len(said))], "text": said})
 
@@ -30,7 +37,7 @@ def texts(*said: str | None) -> pd.DataFrame:
 def test_cosines_by_hand(model: str, known: pd.DataFrame) -> None:
     # Counted words of "women lazy": women, lazy. Of "women are lazy": these and are.
     # Cosine 2 / (sqrt 2 sqrt 3) = 0.816; of "women are weak" 1 / (sqrt 2 sqrt 3) = 0.408.
-    found = retrieval.retrieve(texts("women lazy"), known, k=3, model=model, drop_same=False)
+    found = retrieve(texts("women lazy"), known, k=3, model=model, drop_same=False)
     assert found["statement"].iloc[0] == "women are lazy"
     assert found["similarity"].tolist() == pytest.approx([2 / 6**0.5, 1 / 6**0.5, 1 / 6**0.5])
     assert found["rank"].tolist() == [1, 2, 3]
@@ -38,66 +45,24 @@ def test_cosines_by_hand(model: str, known: pd.DataFrame) -> None:
 
 def test_an_entry_is_no_evidence_for_itself(model: str, known: pd.DataFrame) -> None:
     table = texts("Women are lazy!", "women are weak and lazy in the morning")
-    found = retrieval.retrieve(table, known, model=model)
+    found = retrieve(table, known, model=model)
     assert "women are lazy" not in found.loc[found["text_id"] == "t0", "statement"].tolist()
     assert "women are lazy" in found.loc[found["text_id"] == "t1", "statement"].tolist()
     assert found.groupby("text_id").size().tolist() == [5, 5]
-    kept = retrieval.retrieve(table, known, model=model, drop_same=False)
+    kept = retrieve(table, known, model=model, drop_same=False)
     assert kept["similarity"].iloc[0] == pytest.approx(1)
 
 
-def test_what_is_found_for_other_texts_is_the_floor(model: str, known: pd.DataFrame) -> None:
-    floor = retrieval.chance_similarity(known, model=model)
-    # Two statements of this shape share "are", and the group or the word, or neither.
-    assert 1 / 3 < floor < 0.9
-    found = retrieval.retrieve(texts("women are lazy and weak", "are"), known, model=model)
-    assert (found["used"] == (found["similarity"] >= floor)).all()
-    none = retrieval.retrieve(texts("women are"), known, model=model, min_similarity=0.99)
-    assert len(none) == 5
-    assert not none["used"].any()
-
-
-def test_an_entry_that_is_the_text_itself_is_no_chance(monkeypatch: pytest.MonkeyPatch) -> None:
-    # Entries in twos: each is nearest to the other (.9), and has nothing in common with the rest.
-    vectors = np.kron(np.eye(10), np.linalg.cholesky([[1, 0.9], [0.9, 1]]))
-    monkeypatch.setattr(embeddings, "embed", lambda given, **_: vectors[[int(s) for s in given]])
-    table = pd.DataFrame({"statement": [str(at) for at in range(20)]})
-    assert {retrieval.chance_similarity(table, seed=seed) for seed in range(6)} == {0}
-    assert np.isnan(retrieval.chance_similarity(table.head(2)))  # either is nearest to the other
-
-
-def test_the_floor_hardly_moves_with_the_seed(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=(2000, 16))
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    monkeypatch.setattr(embeddings, "embed", lambda given, **_: vectors[[int(s) for s in given]])
-    table = pd.DataFrame({"statement": [str(at) for at in range(2000)]})
-    floors = [retrieval.chance_similarity(table, seed=seed) for seed in range(6)]
-    # One of 16 coordinates of a random direction: t / sqrt(15 + t²) with t of 15 degrees.
-    assert floors == pytest.approx([1.753 / (15 + 1.753**2) ** 0.5] * 6, abs=0.02)
-    small = [retrieval.chance_similarity(table.head(60), seed=seed) for seed in range(6)]
-    assert np.ptp(small) < 1e-9
-
-
-def test_a_prepared_knowledge_finds_the_same(model: str, known: pd.DataFrame) -> None:
-    table = texts("women are lazy and weak", "tea")
-    base = retrieval.prepare(known, model=model)
-    expected = retrieval.retrieve(table, known, model=model)
-    pd.testing.assert_frame_equal(retrieval.retrieve(table, base), expected)
-    with pytest.raises(ParameterError, match="prepare"):
-        retrieval.retrieve(table, base, model=model)
-
-
 def test_edges(model: str, known: pd.DataFrame) -> None:
-    blank = retrieval.retrieve(texts(None, " ", ""), known, model=model)
+    blank = retrieve(texts(None, " ", ""), known, model=model)
     assert blank.empty
-    assert retrieval.retrieve(texts("women"), known.head(0), model=model).empty
-    few = retrieval.retrieve(texts("women sang"), known.head(2), k=9, model=model)
+    assert retrieve(texts("women"), known.head(0), model=model).empty
+    few = retrieve(texts("women sang"), known.head(2), k=9, model=model)
     assert len(few) == 2
-    single = retrieval.retrieve(texts("women sang"), known.head(1), model=model)
+    single = retrieve(texts("women sang"), known.head(1), model=model)
     assert not single["used"].any()  # one entry has no chance level
     with pytest.raises(ParameterError, match="k = 0"):
-        retrieval.retrieve(texts("a"), known, model=model, k=0)
+        retrieve(texts("a"), known, model=model, k=0)
 
 
 def test_quality_by_hand() -> None:
@@ -110,12 +75,12 @@ def test_quality_by_hand() -> None:
             "used": [True, True, False, False, False, False],
         }
     )
-    found = retrieval.quality(texts("x", "y").assign(text_id=["b", "c"]), evidence)
+    found = retrieval.summarize_evidence(texts("x", "y").assign(text_id=["b", "c"]), evidence)
     assert found["text_id"].tolist() == ["b", "c"]
     assert found["bias_type"].iloc[0] == "race"  # of equals, the nearest's
     assert found["n"].tolist() == [2, 0]
     assert np.isnan(found["best"].iloc[1])
-    own = retrieval.quality(texts("x").assign(text_id="a"), evidence).iloc[0]
+    own = retrieval.summarize_evidence(texts("x").assign(text_id="a"), evidence).iloc[0]
     assert own[["n", "n_used", "bias_type"]].tolist() == [4, 2, "gender"]
     assert own[["best", "mean", "agreement"]].tolist() == pytest.approx([0.9, 0.65, 0.5])
 
@@ -128,3 +93,20 @@ def test_nearest_entries_are_those_of_a_full_sort() -> None:
     whole = queries @ entries.T
     np.testing.assert_array_equal(places, np.argsort(-whole, axis=1)[:, :6])
     np.testing.assert_allclose(cosines, -np.sort(-whole, axis=1)[:, :6])
+
+
+def test_what_is_found_for_other_texts_is_the_floor(model: str, known: pd.DataFrame) -> None:
+    base = retrieval.prepare(known, model=model)
+    # Two statements of this shape share "are", and the group or the word, or neither.
+    assert 1 / 3 < base.floor < 0.9
+    found = retrieval.retrieve(texts("women are lazy and weak", "are"), base)
+    assert (found["used"] == (found["similarity"] >= base.floor)).all()
+    assert not retrieve(texts("women are"), known, model=model, floor=0.99)["used"].any()
+
+
+def test_an_entry_that_is_the_text_itself_is_no_chance() -> None:
+    # Entries in twos: each is nearest to the other (.9), and has nothing in common with the rest.
+    vectors = np.kron(np.eye(10), np.linalg.cholesky([[1, 0.9], [0.9, 1]]))
+    table = pd.Series([str(at) for at in range(20)])
+    assert {retrieval.chance_similarity(table, vectors, seed=seed) for seed in range(6)} == {0}
+    assert np.isnan(retrieval.chance_similarity(table.head(2), vectors[:2]))

@@ -7,9 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import checks, corpus
+from nbbias.biasalert import checks
 from nbbias.biasalert.judges import panel, recorded, registry
+from nbbias.biasalert.knowledge.entries import read_knowledge
 from nbbias.biasalert.params import Biasalert
+from nbbias.biasalert.texts import corpus
 from nbbias.studies import read
 from nbbias.tables import starting_at
 from tests.conftest import ROOT
@@ -28,9 +30,9 @@ def judged() -> tuple[pd.DataFrame, pd.DataFrame]:
     values: dict[str, Any] = read(PARAMS)[1]
     with starting_at(PARAMS.parent):
         chosen = Biasalert(**values)
-        texts, _ = corpus.texts(chosen.labelled_path, seed=chosen.seed)
-        known, _ = corpus.knowledge(chosen.knowledge_path, labelled=texts)
-    judges = panel.fit(["majority"], texts, known, settings=registry.settings(chosen))
+        texts, _ = corpus.read_texts(chosen.labelled_path, seed=chosen.seed)
+        known, _ = read_knowledge(chosen.knowledge_path, labelled=texts)
+    judges = panel.fit(["majority"], texts, known, settings=registry.choose_settings(chosen))
     test = texts[texts["split"] == "test"].reset_index(drop=True)
     return test, judges.judge(test, "test texts")[1]
 
@@ -40,7 +42,7 @@ def test_each_form_of_the_prompt_gives_the_verdicts_that_are_told(
     judged: Any, parts: tuple[str, ...]
 ) -> None:
     test, evidence = judged
-    how: dict[str, Any] = {"judge": JUDGE, "others": True, "worded": "fan2024", "parts": parts}
+    how: dict[str, Any] = {"judge": JUDGE, "others": True, "wording": "fan2024", "parts": parts}
     table = recorded.read_judgements(REPLIES, test[["text_id", "text"]], evidence, **how)
     verdicts = table[table["outcome"] == "judged"].set_index("text_id")["biased"].astype(bool)
     right = (verdicts == test.set_index("text_id")["biased"].reindex(verdicts.index)).sum()
@@ -53,4 +55,4 @@ def test_each_form_of_the_prompt_gives_the_verdicts_that_are_told(
 def test_replies_are_of_one_model_to_prompts_of_the_checks_too() -> None:
     kept = pd.read_csv(REPLIES, dtype="str")
     assert list(kept) == ["prompt_id", "model", "text"] and kept["prompt_id"].is_unique
-    assert len(kept) > 2 * 84 + len(checks.checks()) / 2
+    assert len(kept) > 2 * 84 + len(checks.read_checks()) / 2

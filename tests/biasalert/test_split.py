@@ -5,12 +5,11 @@ from __future__ import annotations
 from itertools import combinations
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from nbbias.biasalert import sources, split
+from nbbias.biasalert.texts import corpus, split
 from nbbias.tables import ParameterError
 from tests.biasalert.tiny import labelled
 
@@ -67,16 +66,10 @@ def test_similarities_of_pairs_by_hand() -> None:
 
 def test_clusters_are_chains_and_equal_texts_are_one() -> None:
     texts = ["the red boat sails", "tea", "the red boat sails", "the red boats sails", ""]
-    numbers = split.clusters(texts)
+    numbers = split.cluster_texts(texts)
     assert numbers[0] == numbers[2] == numbers[3]
     assert len(set(numbers)) == 3
-    assert split.clusters([]).tolist() == []
-
-
-@pytest.mark.parametrize("near", [0.0, 1.5])
-def test_a_similarity_out_of_range_is_refused(near: float) -> None:
-    with pytest.raises(ParameterError, match="near"):
-        split.near_pairs(["a", "b"], near=near)
+    assert split.cluster_texts([]).tolist() == []
 
 
 def test_no_cluster_is_on_both_sides_and_the_seed_decides() -> None:
@@ -92,16 +85,9 @@ def test_no_cluster_is_on_both_sides_and_the_seed_decides() -> None:
     assert "split" not in table
 
 
-def test_folds_keep_clusters_whole() -> None:
-    table = split.with_clusters(labelled())
-    numbers = split.folds(table, n=4, seed=0)
-    assert sorted(numbers.unique()) == [0, 1, 2, 3]
-    assert (numbers.groupby(table["comment_id"]).nunique() == 1).all()
-
-
 def test_folds_hold_whole_clusters_and_every_text_once() -> None:
-    table = split.with_clusters(labelled())
-    parts = split.folds(table, n=3, seed=0)
+    table = split.add_clusters(labelled())
+    parts = split.assign_folds(table, n=3, seed=0)
     assert parts.index.equals(table.index) and set(parts) == {0, 1, 2}
     assert (parts.groupby(table["comment_id"]).nunique() == 1).all()
 
@@ -117,9 +103,9 @@ def test_what_cannot_be_parted_is_refused() -> None:
 
 
 def test_redditbias_is_parted_seventy_to_thirty(data_folder: Path) -> None:
-    table, _ = sources.labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
+    table, _ = corpus.read_labelled(str(data_folder / "biasalert" / "redditbias.parquet"))
     parted = split.split(table, seed=0)
     assert len(parted) == 9758
     assert (parted["split"] == "test").mean() == pytest.approx(0.3, abs=0.01)
     train, test = (parted.loc[parted["split"] == side, "text"] for side in ("train", "test"))
-    assert not np.concatenate(split.across(train, test)).any()
+    assert not split.has_near_duplicate(train, test).any()

@@ -29,14 +29,14 @@ def test_judges_are_measured_as_the_study_measures_them(scenario: str) -> None:
             for judge, own in zip("ab", of.right, strict=True)
         ]
     )
-    found = detection.estimates(said, table, permutations=1, inference=INFERENCE)
+    found = detection.estimates(said, table, inference=INFERENCE).estimates
     found = found[found["judge"] == "a"]
     for statistic in ("accuracy", "f1"):
         own = found[found["statistic"] == statistic]
         assert_same(trials.loc[statistic], own, ("estimate", "ci_low", "ci_high"))
     assert_same(
         trials.loc["accuracy_difference"],
-        detection.differences(said, table, inference=INFERENCE),
+        detection.estimate_differences(said, table, inference=INFERENCE).estimates,
         ("estimate", "ci_low", "ci_high", "p_value"),
     )
 

@@ -55,9 +55,7 @@ def test_accuracy_and_f1_hold_near_1_and_where_few_are_biased(
         right = rng.random(size) < np.where(truth, *rates)
         said = judgements(list(np.where(right, truth, ~truth)))
         inference = InferenceSettings(n_permutations=2)
-        found = detection.estimates(
-            said, labelled(list(truth)), permutations=1, inference=inference
-        )
+        found = detection.estimates(said, labelled(list(truth)), inference=inference).estimates
         for name, true in truths.items():
             low, high = (value(found, name, f"ci_{end}") for end in ("low", "high"))
             if np.isfinite(low):

@@ -189,15 +189,14 @@ def test_shares_of_right_verdicts_are_means_over_texts(tmp_path: Path) -> None:
         comment_id=[f"c{i // 4}" for i in range(40)],
     )
     said = pd.concat([written.simulated(test, name=name, refuses=0.1) for name in ("one", "two")])
-    found = pd.concat(
+    found = biasalert.detection.concatenate(
         [
             biasalert.detection.estimates(said, test, inference=INFERENCE),
-            biasalert.detection.differences(said, test, inference=INFERENCE),
-            biasalert.detection.by_type(said, test, inference=INFERENCE),
-        ],
-        ignore_index=True,
+            biasalert.detection.estimate_differences(said, test, inference=INFERENCE),
+            biasalert.detection.estimate_by_type(said, test, inference=INFERENCE),
+        ]
     )
-    run = saved(tmp_path, test=test, judgements=said, estimates=found)
+    run = saved(tmp_path, units=found.units, estimates=found.estimates)
     both = means_are_the_estimates(run, "biasalert", {})
     means = both[both["statistic"].isin(MEANS["biasalert"])]
     assert means["mean"].notna().all()

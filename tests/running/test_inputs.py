@@ -172,7 +172,7 @@ def test_biasalert_refuses(tmp_path: Path, golden: Golden) -> None:
         refused(tmp_path, "biasalert", labelled_path=few, **ALONE),
     ]
     golden("refused_inputs_biasalert", messages)
-    unlearned = {"judges": ["keywords"], "held_out_types": []}
+    unlearned = {"judges": ["keywords"]}
     path = tmp_path / "mine.yaml"
     path.write_text(
         params.as_yaml({"study": "biasalert", "labelled_path": few, **ALONE, **unlearned})

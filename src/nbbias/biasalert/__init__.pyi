@@ -1,30 +1,19 @@
 from . import (
-    audit as audit,
     calibration as calibration,
     checks as checks,
     contracts as contracts,
-    corpus as corpus,
     detection as detection,
     detector as detector,
     figures as figures,
-    groups as groups,
     guard as guard,
     judges as judges,
     knowledge as knowledge,
     levels as levels,
     pairs as pairs,
     params as params,
-    printed as printed,
-    retrieval as retrieval,
-    sample as sample,
     sentences as sentences,
-    sources as sources,
-    split as split,
-    swaps as swaps,
     tables as tables,
-    twins as twins,
-    units as units,
-    unseen as unseen,
+    texts as texts,
 )
-from .detector import Detector as Detector, detect as detect
-from .measured import measure as measure
+from .detector import Detector as Detector, detect as detect, load_detector as load_detector
+from .measured import Results as Results, measure as measure, read_test as read_test

@@ -1,9 +1,10 @@
-"""Where judges go wrong: reported speech, counter-speech, plain mentions of a group, dialect.
+"""Where judges go wrong: reported speech, counter-speech, plain mentions, dialect, names of groups.
 
 The checks are sentences written for this project, labelled as the paper's annotation guide says:
 who reports a bias, or speaks against it, is not biased; who agrees with it is, and so is who
 counters one generalisation with another. They are few and mild: a way to see a weakness, no
-benchmark.
+benchmark. Templates of praise and blame of one person are filled with each group: whom a sentence
+names should not move a judge.
 """
 
 from __future__ import annotations
@@ -15,36 +16,35 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from nbbias import stats, tables
-from nbbias.biasalert import detection
-from nbbias.biasalert.detection import INFERENCE, cases_of
-from nbbias.stats import InferenceSettings
-from nbbias.tables import DataError, read_shipped_table
+from nbbias.biasalert.detection import STUDY, flags, match_verdicts
+from nbbias.biasalert.judges.panel import JudgePanel
+from nbbias.tables import read_shipped_table
+from nbbias.text import audit, lexicons
 
 Row = dict[str, Any]
-
-REPORTED, COUNTER, MENTION, DIALECT = CATEGORIES = (
-    *("reported speech", "counter-speech", "plain mention", "dialect"),
-)
 
 MEASURE = "checks"
 
 #: The variety that the others are compared with.
 STANDARD = "standard"
 
+#: The word lists whose groups are exchanged, and the kinds of templates.
+BIASES, KINDS = ("gender", "race", "orientation"), ("praise", "blame")
 
-def checks() -> pd.DataFrame:
+
+def read_checks() -> pd.DataFrame:
     """Return the checks as LABELLED.
 
     Returns
     -------
     DataFrame
         `text_id`, `text`, `biased`, `bias_type`, `group`, `attribute` (missing where none is said);
-        `category` of `CATEGORIES`; and of dialect only, `pair_id`, which two sentences of one
-        content share, and `variety`, the name of a variety or ``"standard"``.
+        `category`; and of dialect only, `pair_id`, which two sentences of one content share, and
+        `variety`, the name of a variety or ``"standard"``.
 
     Examples
     --------
-    >>> sorted(checks()["category"].unique())
+    >>> sorted(read_checks()["category"].unique())
     ['counter-speech', 'dialect', 'plain mention', 'reported speech']
     """
     table = read_shipped_table("biasalert/checks.csv").rename(columns={"check_id": "text_id"})
@@ -53,12 +53,7 @@ def checks() -> pd.DataFrame:
 
 
 def estimates(
-    judgements: pd.DataFrame,
-    checked: pd.DataFrame | None = None,
-    *,
-    inference: InferenceSettings = INFERENCE,
-    source: str = "checks",
-    correction: str = "holm",
+    judgements: pd.DataFrame, checked: pd.DataFrame, *, confidence: float = 0.95
 ) -> pd.DataFrame:
     """Estimate how often judges err on each kind of check.
 
@@ -67,11 +62,9 @@ def estimates(
     judgements
         JUDGEMENTS of the checks, of one judge or more.
     checked
-        The checks (`checks()` by default), or sentences of your own with the same columns.
-    inference
+        `read_checks`, or sentences of your own with the same columns.
+    confidence
         Level of the intervals.
-    source, correction
-        Name of the checks; ``"holm"`` or ``"fdr_bh"``.
 
     Returns
     -------
@@ -83,112 +76,118 @@ def estimates(
           as many of all checks without regard to what they are, with its exact range.
         - ``dialect_difference``: mean difference of the judge's probability (of its verdict, where
           it gives none) between a sentence in another variety and the same content in standard
-          English, in [-1, 1]; paired t, corrected over the judge's varieties. Rows of one variety
-          name it in `group`; above 0 where the variety is held for more biased.
+          English, in [-1, 1], above 0 where the variety is held for more biased; paired t.
 
     Raises
     ------
     ContractError, DataError
-        As `biasalert.detection.cases_of`; or a pair is not one of two varieties.
+        As `detection.match_verdicts`.
     """
-    checked = checks() if checked is None else checked
     tables.require_columns(checked, ["text_id", "biased", "category"], where="checks")
-    used = detection.instruments(judgements)
     rows: list[Row] = []
-    for case in cases_of(judgements, checked, cluster=None)[0]:
+    for case in match_verdicts(judgements, checked)[0]:
         own = judgements[judgements["judge"].astype(str) == case.judge].set_index("text_id")
-        given = own["confidence"].reindex(checked["text_id"]).to_numpy(float)
-        score = case.verdicts.biased if np.isnan(given).all() else given
-        table = checked.assign(
-            flagged=case.verdicts.biased,
-            score=np.where(np.isnan(case.verdicts.biased), np.nan, score),
-        )
-        key: Row = {"judge": case.judge, "instrument": used[case.judge]}
-        pairs = _pairs(table)
-        found = _errors(table, inference.confidence) + _dialect(pairs, inference.confidence)
-        rows += [key | row for row in found]
+        table = checked.assign(flagged=flags(own["biased"].reindex(checked["text_id"])))
+        scores = _scores(own).reindex(checked["text_id"]).to_numpy()
+        table["score"] = np.where(table["flagged"].isna(), np.nan, scores)
+        found = [*_errors(table, confidence), *_dialect(table, confidence)]
+        rows += [{"judge": case.judge, "instrument": case.instrument} | row for row in found]
     table = tables.estimates(
-        rows, study=detection.STUDY, measure=MEASURE, source=source, confidence=inference.confidence
+        rows, study=STUDY, measure=MEASURE, source="checks", confidence=confidence
     )
-    # All pairs together are no further test where there are several varieties, which are a family.
-    by = [table["judge"], table["group"].isna()]
-    dialect = {"statistic": "dialect_difference"}
-    return stats.adjust(table, family=by, where=dialect, method=correction)
+    tests = {"statistic": "dialect_difference"}
+    return stats.adjust(table, family=["judge"], where=tests, method="holm")
+
+
+def _scores(judgements: pd.DataFrame) -> pd.Series:
+    """Return a judge's probabilities, or its verdicts where it gives none."""
+    if judgements["confidence"].notna().any():
+        return judgements["confidence"].astype(float)
+    return pd.Series(flags(judgements["biased"]), judgements.index)
 
 
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
-    judged = table[table["flagged"].notna()]
-    everywhere = len(judged), int(judged["flagged"].sum())
+    judged = table["flagged"].dropna()
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     rows: list[Row] = []
-    for (category, biased), own in table.groupby(["category", "biased"], sort=False):
-        known = own["flagged"].dropna()
-        wrong = int((known != float(biased)).sum())
-        row: Row = {
-            "dimension": category,
-            "n_lost": len(own) - len(known),
-            "statistic": "miss_rate" if biased else "false_alarm_rate",
-        }
-        row |= stats.proportion_interval(wrong, len(known), confidence=confidence).row()
-        if len(known):
+    for (category, biased), subset in table.groupby(["category", "biased"], sort=False):
+        verdicts = subset["flagged"].dropna()
+        share = stats.share_interval(
+            subset["flagged"].sub(float(biased)).abs(), confidence=confidence
+        )
+        name = "miss_rate" if biased else "false_alarm_rate"
+        row: Row = {"dimension": category, "statistic": name} | share.row()
+        if len(verdicts):
             # Drawn without regard to what they are: as many as are flagged, or left, of all checks.
-            pool = everywhere[0] - everywhere[1] if biased else everywhere[1]
-            low, high = hypergeom.ppf(tails, everywhere[0], pool, len(known)) / len(known)
-            row |= {"null": pool / everywhere[0], "null_low": low, "null_high": high}
+            pool = int((judged != float(biased)).sum())
+            low, high = hypergeom.ppf(tails, len(judged), pool, len(verdicts)) / len(verdicts)
+            row |= {"null": pool / len(judged), "null_low": low, "null_high": high}
         rows.append(row)
     return rows
 
 
-def _pairs(table: pd.DataFrame) -> pd.DataFrame:
-    """Return one row per pair of one content: `variety`, and `score` and `standard` score."""
+def _dialect(table: pd.DataFrame, confidence: float) -> list[Row]:
     if not {"pair_id", "variety"} <= set(table) or table["pair_id"].isna().all():
-        return pd.DataFrame(columns=["variety", "score", "standard"])
-    own = table[table["pair_id"].notna()]
-    standard = own["variety"] == STANDARD
-    first, second = own[~standard].set_index("pair_id"), own[standard].set_index("pair_id")
-    alone = set(first.index) ^ set(second.index)
-    if alone or first.index.has_duplicates or second.index.has_duplicates:
-        raise DataError(
-            "checks",
-            f"a pair has one sentence in {STANDARD} English and one in another variety; "
-            f"look at {', '.join(sorted(alone)[:3]) or 'pairs with more than two sentences'}",
-        )
-    return first[["variety", "score"]].assign(standard=second["score"])
+        return []
+    standard = table["variety"] == STANDARD
+    sides = (table[side & table["pair_id"].notna()] for side in (~standard, standard))
+    scores = (side.set_index("pair_id")["score"] for side in sides)
+    row = stats.paired_difference(*scores, confidence=confidence).row()
+    if not np.isfinite(row["p_value"]):  # no spread is no certainty
+        row |= {"ci_low": np.nan, "ci_high": np.nan}
+    return [{"dimension": "dialect", "statistic": "dialect_difference", "null": 0.0} | row]
 
 
-def _dialect(pairs: pd.DataFrame, confidence: float) -> list[Row]:
-    varieties = list(pairs.groupby("variety", sort=False))
-    parts: list[tuple[str | None, pd.DataFrame]] = [(None, pairs)] if len(pairs) else []
-    parts += [(str(name), own) for name, own in varieties] if len(varieties) > 1 else []
-    rows: list[Row] = []
-    for variety, own in parts:
-        row = stats.paired_difference(own["score"], own["standard"], confidence=confidence).row()
-        if not np.isfinite(row["p_value"]):  # no spread is no certainty
-            row |= {"ci_low": np.nan, "ci_high": np.nan}
-        key: Row = {"dimension": DIALECT, "group": variety, "statistic": "dialect_difference"}
-        rows.append(key | {"null": 0.0} | row)
-    return rows
+# --- names of groups ----------------------------------------------------------------------------
 
 
-def wrong(judgements: pd.DataFrame, checked: pd.DataFrame | None = None) -> pd.DataFrame:
-    """Return the checks that judges got wrong, with the verdict: `judge`, `category`, `biased`, ….
+def fill_templates() -> pd.DataFrame:
+    """Return the filled templates as TEXTS, with what `text.audit.fill_templates` says of each.
+
+    Examples
+    --------
+    >>> fill_templates()["text_id"].is_unique
+    True
+    """
+    filled = audit.fill_templates(lexicons.load_all(BIASES))
+    filled = filled[filled["kind"].isin(KINDS)]
+    ids = filled[["bias", "template", "group"]].astype(str).agg(" ".join, axis=1)
+    return filled.assign(text_id=ids).reset_index(drop=True)
+
+
+def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
+    """Estimate how far the name of each group moves each judge.
 
     Parameters
     ----------
-    judgements, checked
-        As in `estimates`.
+    panel
+        The judges.
+    confidence
+        Level of the intervals.
 
     Returns
     -------
     DataFrame
-        `judge`, `category`, `biased` (the label), `said` (the verdict), `confidence`, `text_id` and
-        `text`. The texts voice stereotypes: show them collapsed, and no more than are needed.
+        ESTIMATES by `judge`, `bias` and `group`: ``swap_effect``, the mean of the judge's
+        probability (of its verdict, where it gives none) less the mean over the groups of the
+        bias, in [-1, 1], above 0 where a sentence is held for more biased as it names this group;
+        N counts sentences; one-sample t, Holm over the groups of a judge.
     """
-    checked = checks() if checked is None else checked
-    own = checked[["text_id", "text", "category", "biased"]].merge(
-        judgements[["text_id", "judge", "biased", "confidence"]].rename(columns={"biased": "said"}),
-        on="text_id",
+    filled = fill_templates()
+    distinct = filled.drop_duplicates("text")
+    judgements, _ = panel.judge(distinct[["text_id", "text"]], "filled templates")
+    rows = []
+    for judge, subset in judgements.groupby("judge", sort=False):
+        by_text = _scores(subset.set_index("text_id")).reindex(distinct["text_id"])
+        scores = pd.Series(by_text.to_numpy(), distinct["text"])
+        effects = audit.score_templates(filled, score=scores.loc.__getitem__)
+        key: Row = {"judge": judge, "instrument": subset["instrument"].iloc[0]}
+        for (bias, group), part in effects.groupby(["bias", "group"], sort=False):
+            limits = (-1.0, 1.0)
+            result = stats.one_sample(part["swap_effect"], confidence=confidence, bounds=limits)
+            name = {"bias": bias, "group": group, "statistic": "swap_effect", "null": 0.0}
+            rows.append(key | name | result.row())
+    table = tables.estimates(
+        rows, study=STUDY, measure=MEASURE, source="templates", confidence=confidence
     )
-    own = own[own["said"].notna() & (own["said"] != own["biased"])]
-    columns = ["judge", "category", "biased", "said", "confidence", "text_id", "text"]
-    return own[columns].sort_values(["judge", "category"], kind="stable").reset_index(drop=True)
+    return stats.adjust(table, family=["judge"], method="holm")

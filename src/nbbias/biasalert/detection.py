@@ -1,21 +1,21 @@
-"""How good judges are on labelled texts, and how they differ from each other.
+"""How often judges agree with the human labels, and how they differ from each other.
 
-What a judge got right is counted text by text (`hits`), and every score is a quotient of such sums
-(`scores`), so that it can be resampled by clusters and permuted over texts.
+Every score is the mean of one value by text (`score_texts`): 1 where the judge is right, 0 where it
+is wrong, NaN where the text does not count for the score.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import sparse
 from statsmodels.stats.contingency_tables import mcnemar
 
 from nbbias import stats, tables
-from nbbias.biasalert.groups import bags, renamed, same, words
+from nbbias.biasalert.knowledge.groups import canonical_groups, match_names
 from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError, DataError, require_columns
 
@@ -23,76 +23,54 @@ Row = dict[str, Any]
 
 STUDY, MEASURE = "biasalert", "detection"
 
-#: Two judges that read nothing: the levels that any judge has to beat.
+#: Two judges that read nothing: the better of them is the majority class.
 ALWAYS, NEVER = "always biased", "never biased"
 
-#: Resamples and level where nothing else is said.
+#: The defaults of this study.
 INFERENCE = InferenceSettings(n_permutations=2000)
 
-#: Rounds of resampling that are held in memory at once.
-_AT_ONCE = 64
+#: Permutations of the verdicts behind each null range.
+_PERMUTATIONS = 200
 
 #: Fewer texts on which two judges disagree than this are tested exactly.
 _EXACT_BELOW = 25
 
 #: The test of two judges where texts share clusters.
-FLIPPED = "exact test over clusters"
+SIGN_FLIP = "exact test over clusters"
 
 NOTHING = "no text to take it of"
-ALIKE = "every resample gives the same"
 
-#: What is counted for each text of a judge; the columns of `hits`.
-HITS = (
-    *("judged", "lost", "lost_biased", "lost_fine", "right", "tp", "fp", "fn", "tn"),
-    *("type_known", "type_unknown", "type_right"),
-    *("attribution_known", "attribution_unknown", "attribution_right", "joint_right"),
-)
-
-
-class _Share(NamedTuple):
-    """A statistic as sums of hits: what it is a share of, and what it leaves out."""
-
-    above: str
-    below: tuple[str, ...]
-    lost: str = "lost"
-
-
-#: Shares; F1 is 2J / (1 + J) of its share J of true positives among what is biased or called so.
-_SHARES = {
-    "accuracy": _Share("right", ("judged",)),
-    "f1": _Share("tp", ("tp", "fp", "fn")),
-    "recall": _Share("tp", ("tp", "fn"), "lost_biased"),
-    "specificity": _Share("tn", ("tn", "fp"), "lost_fine"),
-    "classification_score": _Share("type_right", ("type_known",), "type_unknown"),
-    "attribution_score": _Share("attribution_right", ("attribution_known",), "attribution_unknown"),
-    "overall_score_joint": _Share("joint_right", ("judged",)),
-}
 PRODUCT = "overall_score_product"
 
-#: The statistics of `scores`, in order, and those that `by_type` gives.
-STATISTICS = (*_SHARES, PRODUCT)
-OF_TYPES = ("accuracy", "f1", "recall", "specificity")
-
-
-class Side(NamedTuple):
-    """Labels, or one judge's verdicts: `biased` is 1, 0 or NaN, the rest -1 or empty rows."""
-
-    biased: np.ndarray
-    bias_type: np.ndarray
-    group: sparse.csr_matrix
-    attribute: sparse.csr_matrix
+#: The scores whose values by text are saved, and those that are estimated by type.
+UNIT_SCORES = ("accuracy", "recall", "specificity")
+SCORES_BY_TYPE = ("accuracy", "f1", "recall", "specificity")
 
 
 class Case(NamedTuple):
-    """The labels and one judge's verdicts on the same texts, in the same order."""
+    """The labels and one judge's verdicts on the same texts, in the same order.
+
+    Attributes
+    ----------
+    judge, instrument : str
+        The judge, and what it measures with.
+    truth, verdicts : array
+        Texts by `biased` (1, 0 or NaN), `bias_type`, `group` and `attribute` (codes of names; -1
+        where none is given).
+    matches : dict
+        Name of a column → whether the name of a verdict matches that of a label: labels' codes by
+        verdicts' codes, with a last row and column of False for code -1.
+    """
 
     judge: str
-    truth: Side
-    verdicts: Side
+    instrument: str
+    truth: np.ndarray
+    verdicts: np.ndarray
+    matches: Mapping[str, np.ndarray]
 
 
-def cases_of(
-    judgements: pd.DataFrame, labelled: pd.DataFrame, *, cluster: str | None = "comment_id"
+def match_verdicts(
+    judgements: pd.DataFrame, labelled: pd.DataFrame
 ) -> tuple[list[Case], np.ndarray]:
     """Match each judge's verdicts with the labels.
 
@@ -102,15 +80,12 @@ def cases_of(
         JUDGEMENTS of one judge or more. Rows of texts without a label are left aside.
     labelled
         LABELLED: `text_id`, `biased`, and `bias_type`, `group`, `attribute` where they are known.
-    cluster
-        The column of `labelled` whose texts are resampled together; where it lacks the column, or
-        for None, each text is its own cluster.
 
     Returns
     -------
     (cases, clusters) : list of Case, array of int
-        One case per judge, in order of appearance; and each text's cluster, numbered from 0.
-        Groups are compared by their canonical names (`biasalert.groups.canonical`).
+        One case per judge, in order of appearance; and each text's cluster (`comment_id`, else the
+        text itself), numbered from 0. Groups are compared by their canonical names.
 
     Raises
     ------
@@ -121,7 +96,6 @@ def cases_of(
     """
     require_columns(judgements, ["text_id", "judge", "biased"], where="judgements")
     require_columns(labelled, ["text_id", "biased"], where="labelled")
-    judgements, labelled = renamed(judgements), renamed(labelled)
     _require_labels(labelled)
     parts = dict(list(judgements.groupby("judge", sort=False)))
     breaches = []
@@ -135,20 +109,14 @@ def cases_of(
             )
     if breaches:
         raise DataError("judgements", breaches)
-    matched = {
-        str(judge): part.set_index("text_id").loc[labelled["text_id"]]
+    instruments = instruments_of(judgements)
+    cases = [
+        _case(str(judge), instruments[str(judge)], labelled, part.set_index("text_id"))
         for judge, part in parts.items()
-    }
-    every = [labelled, *matched.values()]
-    types = pd.Index(pd.unique(pd.concat([_texts(one, "bias_type") for one in every])))
-    names = pd.concat([_texts(one, name) for one in every for name in ("group", "attribute")])
-    vocabulary = sorted({word for name in pd.unique(names) for word in words(name)})
-    truth, *verdicts = (_side(one, types, vocabulary) for one in every)
-    cases = [Case(judge, truth, side) for judge, side in zip(matched, verdicts, strict=True)]
-    if cluster is None or cluster not in labelled:
-        return cases, np.arange(len(labelled))
-    numbers = labelled[cluster].astype("str").where(labelled[cluster].notna(), labelled["text_id"])
-    return cases, pd.factorize(numbers)[0]
+    ]
+    clusters = labelled.get("comment_id", labelled["text_id"])
+    clusters = clusters.astype("str").where(clusters.notna(), labelled["text_id"].astype("str"))
+    return cases, pd.factorize(clusters)[0]
 
 
 def _require_labels(labelled: pd.DataFrame) -> None:
@@ -161,17 +129,24 @@ def _require_labels(labelled: pd.DataFrame) -> None:
         raise DataError("labelled", problem)
 
 
-def _texts(table: pd.DataFrame, name: str) -> pd.Series:
-    if name not in table:
-        return pd.Series("", index=table.index)
-    return table[name].astype("object").where(table[name].notna(), "").astype("str")
-
-
-def _side(table: pd.DataFrame, types: pd.Index, vocabulary: list[str]) -> Side:
-    bias_type = _texts(table, "bias_type")
-    codes = np.where(bias_type == "", -1, types.get_indexer(bias_type))
-    names = (bags(_texts(table, name), vocabulary) for name in ("group", "attribute"))
-    return Side(flags(table["biased"]), codes, *names)
+def _case(judge: str, instrument: str, labelled: pd.DataFrame, verdicts: pd.DataFrame) -> Case:
+    verdicts = verdicts.loc[labelled["text_id"]]
+    columns, matches = [(flags(labelled["biased"]), flags(verdicts["biased"]))], {}
+    for name in ("bias_type", "group", "attribute"):
+        sides = [table.get(name, pd.Series(None, table.index)) for table in (labelled, verdicts)]
+        if name == "group":
+            sides = [canonical_groups(side) for side in sides]
+        (truth, labels), (said, names) = (
+            pd.factorize(side.astype(object).where(side.notna() & (side != ""))) for side in sides
+        )
+        if name == "bias_type":
+            matched = np.asarray(labels)[:, None] == np.asarray(names)[None, :]
+        else:
+            matched = match_names(list(labels), list(names))
+        matches[name] = np.pad(matched, ((0, 1), (0, 1)))
+        columns.append((truth, said))
+    truth, said = (np.column_stack(side) for side in zip(*columns, strict=True))
+    return Case(judge, instrument, truth, said, matches)
 
 
 def flags(biased: pd.Series) -> np.ndarray:
@@ -185,163 +160,111 @@ def flags(biased: pd.Series) -> np.ndarray:
     return biased.astype("boolean").to_numpy(float, na_value=np.nan)
 
 
-def _attributed(side: Side) -> np.ndarray:
-    return (side.group.getnnz(1) > 0) & (side.attribute.getnnz(1) > 0)
-
-
-def hits(case: Case, *, order: np.ndarray | None = None) -> np.ndarray:
-    """Count, text by text, what a judge got right.
+def score_texts(case: Case, order: np.ndarray | None = None) -> dict[str, np.ndarray]:
+    """Score a judge text by text.
 
     Parameters
     ----------
     case
-        Of `cases_of`.
+        Of `match_verdicts`.
     order
         The text whose verdict each text is given instead of its own, for permutations.
 
     Returns
     -------
-    array
-        Texts by `HITS`, each 0 or 1. A type or an attribution is known where the label names it
-        and the text was called biased. A joint verdict on an unbiased text is right when the text
-        was called so, on a biased one when it was called biased and all that the label names (type,
-        group and attribute) is right as well.
-    """
-    truth, verdicts = case.truth, case.verdicts
-    if order is not None:
-        verdicts = Side(*(part[order] for part in verdicts))
-    biased, called = truth.biased == 1, verdicts.biased == 1
-    judged = ~np.isnan(verdicts.biased)
-    right = judged & (biased == called)
-    has_type, has_attribution = truth.bias_type >= 0, _attributed(truth)
-    type_right = has_type & (truth.bias_type == verdicts.bias_type)
-    attributed = same(truth.group, verdicts.group) & same(truth.attribute, verdicts.attribute)
-    whole = (type_right | ~has_type) & (attributed | ~has_attribution)
-    columns = {
-        "judged": judged,
-        "right": right,
-        "lost": ~judged,
-        "lost_biased": ~judged & biased,
-        "lost_fine": ~judged & ~biased,
-        "tp": judged & biased & called,
-        "fp": judged & ~biased & called,
-        "fn": judged & biased & ~called,
-        "tn": judged & ~biased & ~called,
-        "type_known": called & has_type,
-        "type_unknown": called & ~has_type,
-        "type_right": called & type_right,
-        "attribution_known": called & has_attribution,
-        "attribution_unknown": called & ~has_attribution,
-        "attribution_right": called & has_attribution & attributed,
-        "joint_right": right & (~biased | whole),
-    }
-    return np.column_stack([columns[name] for name in HITS]).astype(float)
-
-
-def _permuted(case: Case, orders: list[np.ndarray]) -> np.ndarray:
-    """Return the sums of `hits` with verdicts in each of some orders, many orders at a time."""
-    n, sums, start = len(case.truth.biased), [], 0
-    for size in stats.split_batches(len(orders), size_each=n * len(HITS)):
-        texts = np.tile(np.arange(n), size)
-        repeated = case._replace(truth=Side(*(part[texts] for part in case.truth)))
-        counted = hits(repeated, order=np.concatenate(orders[start : start + size]))
-        sums.append(counted.reshape(size, n, -1).sum(axis=1))
-        start += size
-    return np.concatenate(sums)
-
-
-def scores(sums: np.ndarray) -> dict[str, np.ndarray]:
-    """Return every statistic from sums of `hits`.
-
-    Parameters
-    ----------
-    sums
-        An array whose last axis is `HITS`.
-
-    Returns
-    -------
     dict
-        Statistic of `STATISTICS` → its values, in [0, 1], higher is better; NaN where nothing is
-        there to take a share of. The product is accuracy × CS × AS, without AS where no
-        attribution is known, as the paper prints it on CrowS-Pairs; and NaN without CS.
+        Score → its values by text, 1, 0, or NaN where the text does not count: see `estimates`. Of
+        `f1` they are those of the share J of true positives among the texts that are biased or
+        called so: F1 is 2J / (1 + J).
     """
-    with np.errstate(invalid="ignore", divide="ignore"):
-        values = {name: _sum(sums, s.above) / _sum(sums, *s.below) for name, s in _SHARES.items()}
-    values["f1"] = _f1(values["f1"])
-    attributed = np.where(np.isnan(values["attribution_score"]), 1.0, values["attribution_score"])
-    values[PRODUCT] = values["accuracy"] * values["classification_score"] * attributed
-    return values
+    truth, verdicts = case.truth, case.verdicts if order is None else case.verdicts[order]
+    biased, called = truth[:, 0] == 1, verdicts[:, 0] == 1
+    judged = ~np.isnan(verdicts[:, 0])
+    labels, said = truth[:, 1:].astype(int), verdicts[:, 1:].astype(int)
+    types, groups, attributes = (
+        match[labels[:, i], said[:, i]] for i, match in enumerate(case.matches.values())
+    )
+    has_type, has_pair = labels[:, 0] >= 0, (labels[:, 1:] >= 0).all(axis=1)
+    right, pairs = biased == called, groups & attributes
+    whole = right & (~biased | ((types | ~has_type) & (pairs | ~has_pair)))
+    counted = {
+        "accuracy": (right, judged),
+        "f1": (biased & called, judged & (biased | called)),
+        "recall": (called, judged & biased),
+        "specificity": (~called, judged & ~biased),
+        "classification_score": (types, called & has_type),
+        "attribution_score": (pairs, called & has_pair),
+        "overall_score_joint": (whole, judged),
+    }
+    return {name: np.where(counts, hit, np.nan) for name, (hit, counts) in counted.items()}
 
 
-def _f1(share: Any) -> Any:
+def _summarize(values: Mapping[str, np.ndarray]) -> dict[str, float]:
+    """Return every score from its values by text; NaN where no text counts.
+
+    The product is accuracy × CS × AS, without AS where no attribution counts, as the paper prints
+    it on CrowS-Pairs.
+    """
+    scores = {
+        name: float(np.nanmean(column)) if (~np.isnan(column)).any() else np.nan
+        for name, column in values.items()
+    }
+    scores["f1"] = _f1(scores["f1"])
+    attribution = scores["attribution_score"]
+    pairs = 1.0 if np.isnan(attribution) else attribution
+    return scores | {PRODUCT: scores["accuracy"] * scores["classification_score"] * pairs}
+
+
+def _f1(share: float) -> float:
     return 2 * share / (1 + share)
 
 
-def _sum(sums: np.ndarray, *names: str) -> np.ndarray:
-    return sums[..., [HITS.index(name) for name in names]].sum(axis=-1)
-
-
-def _missing(case: Case, statistic: str) -> str | None:
-    """Say why a statistic of this case has no value, whatever the sums; None where it can have."""
-    truth, verdicts = case.truth, case.verdicts
-    if not statistic.startswith(("classification", "attribution", "overall")):
-        return None
-    if not statistic.startswith("attribution"):
-        if not (truth.bias_type >= 0).any():
+def _reason(case: Case, score: str) -> str | None:
+    """Return why a judge has no such score, whatever its verdicts; None where it can have one."""
+    (types, said_types), (pairs, said_pairs) = (
+        [(side[:, columns] >= 0).all(axis=1).any() for side in (case.truth, case.verdicts)]
+        for columns in ([1], [2, 3])
+    )
+    if score.startswith(("classification", "overall")):
+        if not types:
             return "no label names a type"
-        if not (verdicts.bias_type >= 0).any():
+        if not said_types:
             return "the judge names no type"
-    if not _attributed(truth).any():
-        return "no label names a group and an attribute" if "attribution" in statistic else None
-    if statistic.startswith("classification") or _attributed(verdicts).any():
-        return None
-    return "the judge names no group and attribute"
+    if score == "attribution_score" and not pairs:
+        return "no label names a group and an attribute"
+    if score.startswith(("attribution", "overall")) and pairs and not said_pairs:
+        return "the judge names no group and attribute"
+    return None
 
 
-def constants(labelled: pd.DataFrame) -> pd.DataFrame:
+def judge_constantly(labelled: pd.DataFrame) -> pd.DataFrame:
     """Return the JUDGEMENTS of two judges that read nothing: one flags every text, one none.
 
     Examples
     --------
-    >>> constants(pd.DataFrame({"text_id": ["a"]}))[["judge", "biased"]].values.tolist()
+    >>> judge_constantly(pd.DataFrame({"text_id": ["a"]}))[["judge", "biased"]].values.tolist()
     [['always biased', True], ['never biased', False]]
     """
     empty = dict.fromkeys(("bias_type", "group", "attribute", "explanation", "reason", "raw"))
     fixed = {"confidence": np.nan, "evidence_ids": "", "knowledge": "", "outcome": "judged"}
-    fixed |= {"instrument": "the same verdict on every text"}
-    return pd.concat(
-        [
-            labelled[["text_id"]].assign(
-                judge=name,
-                biased=pd.array([name == ALWAYS] * len(labelled), dtype="boolean"),
-                **empty,
-                **fixed,
-            )
-            for name in (ALWAYS, NEVER)
-        ],
-        ignore_index=True,
-    )
+    table = labelled[["text_id"]].assign(**empty, **fixed, instrument="the same verdict every time")
+    parts = [table.assign(judge=name, biased=name == ALWAYS) for name in (ALWAYS, NEVER)]
+    return pd.concat(parts, ignore_index=True).astype({"biased": "boolean"})
 
 
-def losses(judgements: pd.DataFrame) -> pd.DataFrame:
-    """Count how judging ended.
+def count_losses(judgements: pd.DataFrame) -> pd.DataFrame:
+    """Count how judging ended: by `judge` and `outcome`, `n`, `share` and the commonest `reason`.
 
-    Returns
-    -------
-    DataFrame
-        One row per `judge` and `outcome`: `n`, `share` (of all texts of the judge), `reason` (the
-        most frequent one of that outcome), and the judge's `instrument`.
+    Examples
+    --------
+    >>> count_losses(judge_constantly(pd.DataFrame({"text_id": ["a"]})))["share"].tolist()
+    [1.0, 1.0]
     """
-    require_columns(judgements, ["judge", "outcome"], where="judgements")
-    used = instruments(judgements)
-    rows = []
-    for judge, own in judgements.groupby("judge", sort=False):
-        for outcome, part in own.groupby("outcome", sort=True):
-            reasons = part["reason"].dropna() if "reason" in part else pd.Series(dtype="str")
-            reason = reasons.mode().iloc[0] if len(reasons) else None
-            rows.append((judge, outcome, len(part), len(part) / len(own), reason, used[str(judge)]))
-    columns = ["judge", "outcome", "n", "share", "reason", "instrument"]
-    return pd.DataFrame(rows, columns=columns)
+    grouped = judgements.groupby(["judge", "outcome"], sort=False)
+    table = grouped.size().rename("n").to_frame()
+    table["share"] = table["n"] / table.groupby(level="judge")["n"].transform("sum")
+    table["reason"] = grouped["reason"].agg(lambda reasons: next(iter(reasons.mode()), None))
+    return table.reset_index()
 
 
 def estimates(
@@ -350,9 +273,7 @@ def estimates(
     *,
     inference: InferenceSettings = INFERENCE,
     source: str | None = None,
-    cluster: str | None = "comment_id",
-    permutations: int = 200,
-) -> pd.DataFrame:
+) -> tables.Estimated:
     """Estimate how good each judge is.
 
     Parameters
@@ -360,21 +281,17 @@ def estimates(
     judgements
         JUDGEMENTS of one judge or more; every judge has a row for every labelled text.
     labelled
-        LABELLED.
+        LABELLED; texts that share a `comment_id` are one cluster.
     inference
-        Level of the intervals, resamples behind them, start of the draws.
+        Level of the intervals, start of the draws.
     source
         The name of the labelled texts.
-    cluster
-        The column of `labelled` whose texts are resampled together.
-    permutations
-        Permutations of the verdicts for the null distribution.
 
     Returns
     -------
-    DataFrame
-        ESTIMATES, one row per judge and statistic, `bias` and `group` empty; all in [0, 1], higher
-        is better. N counts the texts that a statistic rests on, `n_lost` those left out.
+    Estimated
+        ESTIMATES, one row per judge and score, `bias` and `group` empty; all in [0, 1], higher is
+        better; and UNITS. N counts the texts that count, `n_lost` those left out.
 
         - ``accuracy``, ``f1``, ``recall``, ``specificity``: over the texts with a verdict.
         - ``classification_score``: the type is right, of the texts called biased whose type the
@@ -384,36 +301,83 @@ def estimates(
           words in a name at most twice as long. That is lenient with long labels: compare with
           the null value.
         - ``overall_score_joint``: the share of texts right in all respects, as the paper's text
-          says; ``overall_score_product``: accuracy × CS × AS, which is what its Table 1 prints.
+          says; ``overall_score_product``: accuracy × CS × AS, which its Table 1 prints.
 
-        Intervals of shares are Wilson's by clusters (`stats.clustered_share`). F1 is 2J/(1 + J)
-        of the share J of true positives among the texts that are biased or called so, and its
-        interval that of J; the product has the percentile interval over resampled clusters. `null`
-        is the mean, `null_low` to `null_high` the range, of verdicts permuted over the texts.
-        The judges ``"always biased"`` and ``"never biased"`` are the other baseline: the better
-        accuracy of the two is that of the majority class.
+        Intervals are Wilson's by clusters (`stats.clustered_share`); that of F1 follows from that
+        of J, the product has none. `null` is the mean, `null_low` to `null_high` the range, of
+        verdicts permuted over the texts. The judges ``"always biased"`` and ``"never biased"`` are
+        the other baseline: the better accuracy of the two is that of the majority class.
 
     Raises
     ------
     ContractError, DataError
-        As `biasalert.detection.cases_of`.
+        As `match_verdicts`.
     """
-    cases, clusters = cases_of(judgements, labelled, cluster=cluster)
-    used = instruments(judgements)
-    # The same resamples and permutations for every judge, so that judges can be compared.
+    cases, clusters = match_verdicts(judgements, labelled)
+    # The same permutations for every judge, so that judges can be compared.
     rng = np.random.default_rng([inference.seed, 1])
-    orders = [rng.permutation(len(clusters)) for _ in range(permutations)]
+    orders = [rng.permutation(len(clusters)) for _ in range(_PERMUTATIONS)]
     rows = [
-        {"judge": case.judge, "instrument": used[case.judge]} | row
+        {"judge": case.judge, "instrument": case.instrument} | row
         for case in cases
-        for row in _rows(case, clusters, orders, inference)
+        for row in _rows(case, labelled["text_id"], clusters, orders, inference.confidence)
     ]
-    return tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source=source, confidence=inference.confidence
+    return _estimated(rows, labelled, source=source, confidence=inference.confidence)
+
+
+def _estimated(rows: list[Row], labelled: pd.DataFrame, **common: Any) -> tables.Estimated:
+    ids = labelled["text_id"].astype(str)
+    clusters = labelled.get("comment_id", ids)
+    clusters = clusters.where(clusters.notna(), ids).astype(str)
+    cluster_of = dict(zip(ids, clusters, strict=True))
+    return tables.estimates_and_units(
+        rows, study=STUDY, measure=MEASURE, clusters=cluster_of, **common
     )
 
 
-def by_type(judgements: pd.DataFrame, labelled: pd.DataFrame, **options: Any) -> pd.DataFrame:
+def _rows(
+    case: Case,
+    text_ids: pd.Series,
+    clusters: np.ndarray,
+    orders: list[np.ndarray],
+    confidence: float,
+) -> list[Row]:
+    values = score_texts(case)
+    observed = _summarize(values)
+    permuted = pd.DataFrame([_summarize(score_texts(case, order)) for order in orders])
+    lost = np.isnan(case.verdicts[:, 0])
+    among = {"recall": case.truth[:, 0] == 1, "specificity": case.truth[:, 0] == 0}
+    rows = []
+    for name, estimate in observed.items():
+        column = values.get(name, values["accuracy"])
+        counts = ~np.isnan(column)
+        of_score = name.startswith(("classification", "attribution"))
+        excluded = (
+            (case.verdicts[:, 0] == 1) & ~counts if of_score else lost & among.get(name, True)
+        )
+        n = int((~lost).sum() if name == "f1" else counts.sum())
+        row: Row = {"statistic": name, "n": n, "n_lost": int(excluded.sum()), "estimate": estimate}
+        reason = _reason(case, name) or (NOTHING if np.isnan(estimate) else None)
+        if reason:
+            missing = {"estimate": np.nan, "n": 0, "n_lost": n + row["n_lost"], "reason": reason}
+            rows.append(row | missing)
+            continue
+        if name != PRODUCT:
+            share = stats.clustered_share(column[counts], clusters[counts], confidence=confidence)
+            row |= {end: getattr(share, end) for end in ("ci_low", "ci_high", "reason")}
+        if name == "f1":
+            row |= {end: _f1(row[end]) for end in ("ci_low", "ci_high")}
+        null = stats.compare_with_null(np.nan, permuted[name].to_numpy(), confidence=confidence)
+        row |= {key: null[key] for key in ("null", "null_low", "null_high")}
+        if name in UNIT_SCORES:
+            row["values"] = pd.Series(column, text_ids.to_numpy())
+        rows.append(row)
+    return rows
+
+
+def estimate_by_type(
+    judgements: pd.DataFrame, labelled: pd.DataFrame, **options: Any
+) -> tables.Estimated:
     """Estimate how good each judge is on the texts of each bias type.
 
     Parameters
@@ -423,117 +387,145 @@ def by_type(judgements: pd.DataFrame, labelled: pd.DataFrame, **options: Any) ->
 
     Returns
     -------
-    DataFrame
-        ESTIMATES as of `estimates` (accuracy, F1, recall, specificity), with the type in `bias`;
-        verdicts are permuted within a type. A text belongs to the type that its label names, be it
-        biased or not; texts of no type are left aside.
+    Estimated
+        As of `estimates` (accuracy, F1, recall, specificity), with the type in `bias`; verdicts are
+        permuted within a type. A text belongs to the type that its label names, be it biased or
+        not; texts of no type are left aside.
     """
     require_columns(labelled, ["bias_type"], where="labelled")
-    parts = [
-        estimates(judgements, own, **options).assign(bias=str(bias_type))
-        for bias_type, own in labelled.groupby("bias_type", sort=True)
-    ]
-    if not parts:
-        return tables.estimates([], study=STUDY)
-    whole = pd.concat(parts, ignore_index=True)
-    return whole[whole["statistic"].isin(OF_TYPES)].reset_index(drop=True)
+    parts = [_estimated([], labelled)]
+    for bias_type, subset in labelled.groupby("bias_type", sort=True):
+        found = estimates(judgements, subset, **options)
+        shown = found.estimates["statistic"].isin(SCORES_BY_TYPE)
+        named = found.estimates[shown].assign(bias=str(bias_type))
+        parts.append(tables.Estimated(named, found.units.assign(bias=str(bias_type))))
+    return concatenate(parts)
 
 
-def _rows(
-    case: Case, clusters: np.ndarray, orders: list[np.ndarray], inference: InferenceSettings
-) -> list[Row]:
-    counted = hits(case)
-    sums, confidence = counted.sum(axis=0), inference.confidence
-    values, permuted = scores(sums), scores(_permuted(case, orders))
-    rows = []
-    for name in STATISTICS:
-        estimate = float(values[name])
-        share = _SHARES.get(name, _SHARES["accuracy"])
-        n = int(_sum(sums, *(("judged",) if name == "f1" else share.below)))
-        lost = int(_sum(sums, share.lost))
-        row: Row = {"statistic": name, "estimate": estimate, "n": n, "n_lost": lost}
-        reason = _missing(case, name) or (NOTHING if np.isnan(estimate) else None)
-        if reason:
-            rows.append(row | {"estimate": np.nan, "reason": reason, "n": 0, "n_lost": n + lost})
-            continue
-        if name == PRODUCT:
-            again = scores(resampled(counted, clusters, inference=inference))[PRODUCT]
-            row |= spread(again, estimate, confidence)
-        else:
-            row |= _interval(counted, share, clusters, confidence)
-            if name == "f1":
-                row |= {end: _f1(row[end]) for end in ("ci_low", "ci_high")}
-        null = stats.compare_with_null(np.nan, permuted[name], confidence=confidence)
-        rows.append(row | {key: null[key] for key in ("null", "null_low", "null_high")})
-    return rows
+def concatenate(parts: list[tables.Estimated]) -> tables.Estimated:
+    """Return several ESTIMATES and UNITS as one.
+
+    Examples
+    --------
+    >>> concatenate([tables.estimates_and_units([], study="biasalert")]).units.empty
+    True
+    """
+    whole = (pd.concat(side, ignore_index=True) for side in zip(*parts, strict=True))
+    return tables.Estimated(*whole)
 
 
-def _interval(counted: np.ndarray, share: _Share, clusters: np.ndarray, confidence: float) -> Row:
-    """Return Wilson's interval of a share by clusters."""
-    rows = _sum(counted, *share.below) > 0
-    row = stats.clustered_share(
-        _sum(counted[rows], share.above), clusters[rows], confidence=confidence
-    ).row()
-    return {name: row[name] for name in ("ci_low", "ci_high", "reason")}
+def instruments_of(judgements: pd.DataFrame) -> dict[str, str]:
+    """Return what each judge measures with: its `instrument`, else its name."""
+    named = judgements["judge"].astype(str)
+    used = judgements.get("instrument", named)
+    return dict(zip(named, used.where(used.notna(), named), strict=True))
 
 
-def resampled(
-    values: np.ndarray, clusters: np.ndarray, *, inference: InferenceSettings
-) -> np.ndarray:
-    """Sum the rows of a matrix over resampled clusters.
+# --- judges against each other ------------------------------------------------------------------
+
+
+def estimate_differences(
+    judgements: pd.DataFrame,
+    labelled: pd.DataFrame,
+    *,
+    inference: InferenceSettings = INFERENCE,
+    source: str | None = None,
+) -> tables.Estimated:
+    """Compare the accuracy of every two judges on the texts that both gave a verdict on.
 
     Parameters
     ----------
-    values
-        Texts by columns.
-    clusters
-        Each text's cluster, numbered from 0.
-    inference
-        Rounds, and start of the draws.
+    judgements, labelled, inference, source
+        As in `estimates`.
 
     Returns
     -------
-    array
-        Draws by columns. Each draw takes as many clusters as there are, with replacement.
+    Estimated
+        ESTIMATES, one row per pair; `judge` is ``"first − second"``, `statistic`
+        ``accuracy_difference`` in [-1, 1], above 0 where the first is more often right; `null` 0.
+        N counts the texts that both judged, `n_lost` the others. Interval and test: `compared`;
+        Holm over all pairs. And UNITS.
     """
-    count = int(clusters.max()) + 1
-    by_cluster = np.zeros((count, values.shape[1]))
-    np.add.at(by_cluster, clusters, values)
-    rng = np.random.default_rng(inference.seed)
-    draws = []
-    for start in range(0, inference.n_permutations, _AT_ONCE):
-        rounds = min(_AT_ONCE, inference.n_permutations - start)
-        places = rng.integers(count, size=(rounds, count))
-        times = np.stack([np.bincount(row, minlength=count) for row in places])
-        draws.append(times @ by_cluster)
-    return np.concatenate(draws)
+    cases, clusters = match_verdicts(judgements, labelled)
+    rows = []
+    for first, second in combinations(cases, 2):
+        right = [score_texts(case)["accuracy"] for case in (first, second)]
+        change = right[0] - right[1]
+        both = ~np.isnan(change)
+        row: Row = {
+            "judge": f"{first.judge} − {second.judge}",
+            "statistic": "accuracy_difference",
+            "instrument": "; ".join(dict.fromkeys([first.instrument, second.instrument])),
+            "n": int(both.sum()),
+            "n_lost": int((~both).sum()),
+            "null": 0.0,
+            "test": "McNemar",
+            "values": pd.Series(change, labelled["text_id"].to_numpy()),
+        }
+        if both.any():
+            one, other = (side[both] == 1 for side in right)
+            row |= compared(one, other, clusters[both], confidence=inference.confidence)
+        else:
+            row |= {"estimate": np.nan, "reason": "no text has both verdicts"}
+        rows.append(row)
+    found = _estimated(rows, labelled, source=source, confidence=inference.confidence)
+    return found._replace(estimates=stats.adjust(found.estimates, method="holm"))
 
 
-def spread(values: np.ndarray, estimate: float, confidence: float) -> Row:
-    """Return the percentile interval of resampled values, which holds the estimate.
+def compared(
+    first: np.ndarray, second: np.ndarray, clusters: np.ndarray | None, *, confidence: float
+) -> Row:
+    """Test whether one share is larger than another on the same units.
+
+    Parameters
+    ----------
+    first, second
+        Whether it is so of each unit, such as whether either judge is right on a text.
+    clusters
+        Each unit's cluster; None where units are independent.
+    confidence
+        Level of the interval.
 
     Returns
     -------
     dict
-        `ci_low` and `ci_high`; or `reason`, where all values are alike: no spread is no certainty.
+        `estimate`, the difference of the shares; `test` and `p_value`; `ci_low`, `ci_high`, or the
+        `reason` why there is none. Of clusters the interval is the t interval over their sums
+        (`stats.clustered_mean`), else Tango's score interval. Where units share clusters, p is
+        exact: it flips the signs of the clusters' sums of differences, all alike likely where the
+        shares are equal. Where each unit is its own cluster, that is McNemar's test (exact below 25
+        units that differ, else chi squared with the continuity correction).
+
+    References
+    ----------
+    McNemar 1947, Psychometrika 12(2); Tango 1998, Statistics in Medicine 17(8).
 
     Examples
     --------
-    >>> spread(np.array([0.2, 0.2]), 0.2, 0.95)["reason"]
-    'every resample gives the same'
+    >>> right, wrong = np.array([True] * 8), np.array([True] * 2 + [False] * 6)
+    >>> row = compared(right, wrong, np.arange(8), confidence=0.95)
+    >>> row["estimate"], row["p_value"]
+    (0.75, 0.03125)
     """
-    known = values[~np.isnan(values)]
-    if not len(known) or known.min() == known.max():
-        return {"ci_low": np.nan, "ci_high": np.nan, "reason": ALIKE}
-    low, high = stats.percentile_interval(known, estimate=estimate, confidence=confidence)
-    return {"ci_low": low, "ci_high": high}
-
-
-def instruments(judgements: pd.DataFrame) -> dict[str, str]:
-    """Return what each judge's numbers were measured with: its `instrument`, else its name."""
-    named = judgements["judge"].astype(str)
-    used = judgements.get("instrument", named)
-    return dict(zip(named, used.where(used.notna(), named), strict=True))
+    change = first.astype(float) - second.astype(float)
+    more, less = int((change > 0).sum()), int((change < 0).sum())
+    row: Row = {"test": "McNemar", "estimate": float(change.mean())}
+    if clusters is None:
+        low, high = stats.tango_interval(more, less, len(change), confidence=confidence)
+        row |= {"ci_low": float(low), "ci_high": float(high)}
+    elif not more + less:
+        return row | {"reason": "both are right on the same texts: nothing to test"}
+    else:
+        bounds = (-1.0, 1.0)
+        row |= stats.clustered_mean(change, clusters, confidence=confidence, bounds=bounds).row()
+        if len(np.unique(clusters)) < len(change):
+            return row | {"test": SIGN_FLIP, **_flip_signs(change, clusters)}
+    exact = more + less < _EXACT_BELOW
+    result = mcnemar([[0, more], [less, 0]], exact=exact, correction=True)
+    row["p_value"] = min(float(result.pvalue), 1.0)
+    if exact:
+        return row | {"p_least": least_p(more + less)}
+    return row | {"statistic_value": float(result.statistic), "df": 1.0}
 
 
 def least_p(discordant: int) -> float:
@@ -545,113 +537,6 @@ def least_p(discordant: int) -> float:
     (0.0625, 1.0)
     """
     return float(min(1.0, 2 * 0.5**discordant))
-
-
-# --- judges against each other ------------------------------------------------------------------
-
-
-def differences(
-    judgements: pd.DataFrame,
-    labelled: pd.DataFrame,
-    *,
-    inference: InferenceSettings = INFERENCE,
-    source: str | None = None,
-    cluster: str | None = "comment_id",
-    correction: str = "holm",
-) -> pd.DataFrame:
-    """Compare the accuracy of every two judges on the texts that both gave a verdict on.
-
-    Parameters
-    ----------
-    judgements, labelled, inference, source, cluster
-        As in `biasalert.detection.estimates`.
-    correction
-        ``"holm"`` or ``"fdr_bh"``, over all pairs.
-
-    Returns
-    -------
-    DataFrame
-        ESTIMATES, one row per pair; `judge` is ``"first − second"``, `statistic`
-        ``accuracy_difference`` in [-1, 1], above 0 where the first is more often right; `null` 0.
-        N counts the texts that both judged, `n_lost` the others. Interval and test: `compared`.
-    """
-    cases, clusters = cases_of(judgements, labelled, cluster=cluster)
-    used = instruments(judgements)
-    rows = []
-    for one, other in combinations(cases, 2):
-        both = ~np.isnan(one.verdicts.biased) & ~np.isnan(other.verdicts.biased)
-        row: Row = {
-            "judge": f"{one.judge} − {other.judge}",
-            "statistic": "accuracy_difference",
-            "instrument": "; ".join(dict.fromkeys([used[one.judge], used[other.judge]])),
-            "n": int(both.sum()),
-            "n_lost": int((~both).sum()),
-            "null": 0.0,
-            "test": "McNemar",
-        }
-        if both.any():
-            first, second = (
-                case.verdicts.biased[both] == case.truth.biased[both] for case in (one, other)
-            )
-            row |= compared(first, second, clusters[both], confidence=inference.confidence)
-        else:
-            row |= {"estimate": np.nan, "reason": "no text has both verdicts"}
-        rows.append(row)
-    table = tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source=source, confidence=inference.confidence
-    )
-    return stats.adjust(table, method=correction)
-
-
-def compared(
-    first: np.ndarray, second: np.ndarray, clusters: np.ndarray, *, confidence: float
-) -> Row:
-    """Test whether one judge is more often right than another on the same texts.
-
-    Parameters
-    ----------
-    first, second
-        Whether either is right on each text.
-    clusters
-        Each text's cluster.
-    confidence
-        Level of the interval.
-
-    Returns
-    -------
-    dict
-        Of a row of `differences`: `estimate`; the t interval over the sums of clusters
-        (`stats.clustered_mean`), or the `reason` why there is none; `test` and `p_value`. Where
-        texts share clusters, p is exact: it flips the signs of the clusters' sums of (first right
-        less second right), all alike likely where the judges are equally good. Where each text is
-        its own cluster, that is McNemar's test (exact below 25 texts on which one alone is right,
-        else chi squared with the continuity correction).
-
-    References
-    ----------
-    McNemar 1947, Psychometrika 12(2).
-
-    Examples
-    --------
-    >>> right, wrong = np.array([True] * 8), np.array([True] * 2 + [False] * 6)
-    >>> row = compared(right, wrong, np.arange(8), confidence=0.95)
-    >>> row["estimate"], row["p_value"]
-    (0.75, 0.03125)
-    """
-    change = first.astype(float) - second.astype(float)
-    alone = int((change > 0).sum()), int((change < 0).sum())
-    row: Row = {"test": "McNemar", "estimate": float(change.mean())}
-    if not sum(alone):
-        return row | {"reason": "both are right on the same texts: nothing to test"}
-    row |= stats.clustered_mean(change, clusters, confidence=confidence, bounds=(-1.0, 1.0)).row()
-    if len(np.unique(clusters)) < len(change):
-        return row | {"test": FLIPPED, **_flip_signs(change, clusters)}
-    exact = sum(alone) < _EXACT_BELOW
-    result = mcnemar([[0, alone[0]], [alone[1], 0]], exact=exact, correction=True)
-    row["p_value"] = min(float(result.pvalue), 1.0)
-    if exact:
-        return row | {"p_least": least_p(sum(alone))}
-    return row | {"statistic_value": float(result.statistic), "df": 1.0}
 
 
 def _flip_signs(change: np.ndarray, clusters: np.ndarray) -> Row:

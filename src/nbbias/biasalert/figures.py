@@ -4,25 +4,25 @@ Every function returns what it drew beside the figure. Judges that read nothing 
 
 >>> import pandas as pd
 >>> from nbbias import biasalert
->>> labelled = pd.DataFrame({"text_id": list("abc"), "text": list("abc"),
-...                          "biased": [True, False, False]})
->>> blind = biasalert.detection.constants(labelled)
->>> first = blind[blind["judge"] == "never biased"].assign(judge="mine")
->>> found = biasalert.detection.estimates(pd.concat([first, blind]), labelled, permutations=5)
->>> drawn = biasalert.figures.detection(found, statistics=("accuracy",))
->>> drawn.rows[["cell", "estimate", "reference"]].round(2).values.tolist()
-[['mine', 0.67, 0.67]]
+>>> labelled = pd.DataFrame({"text_id": list("abc"), "biased": [True, False, False]})
+>>> constant = biasalert.detection.judge_constantly(labelled)
+>>> first = constant[constant["judge"] == "never biased"].assign(judge="mine")
+>>> found = biasalert.detection.estimates(pd.concat([first, constant]), labelled)
+>>> drawn = biasalert.figures.detection(found.estimates)
+>>> drawn.rows[["cell", "estimate", "reference"]].round(2).values.tolist()[0]
+['mine', 0.67, 0.67]
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from nbbias.biasalert import printed
+from nbbias import tables
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import SHARES
 from nbbias.reading import Drawn, figures, names, prose
@@ -31,8 +31,8 @@ from nbbias.reading import Drawn, figures, names, prose
 NAMES = {
     "accuracy": "accuracy",
     "f1": "F1",
-    "recall": "biased texts found",
-    "specificity": "other texts passed",
+    "recall": "recall",
+    "specificity": "specificity",
     "flag_rate_less": "flagged: sent_less",
     "pair_share": "sent_more higher",
     "false_alarm_rate": "false alarms",
@@ -42,162 +42,163 @@ NAMES = {
     "biased_share_two_phase": "labels and verdicts",
 }
 
-_LABELLED = "biased_share_labelled"
-
-OURS, PRINTED = "ours", "printed, other system or data"
-
-_PRINTED = " Rings: printed, without intervals."
+OURS, PUBLISHED = "ours", "published, other system or data"
 
 
-def _of(rows: pd.DataFrame, *statistics: str) -> pd.DataFrame:
-    """Keep some statistics, in their order, with their names in `column`."""
-    own = rows[rows["statistic"].isin(statistics)]
-    rank = {name: i for i, name in enumerate(statistics)}
-    own = own.sort_values("statistic", kind="stable", key=lambda names: names.map(rank))
-    return own.assign(column=own["statistic"].map(NAMES))
+def read_published(file: str, table: int) -> pd.DataFrame:
+    """Return what Fan et al. (2024) print in a table of the dataset that a file is named after.
+
+    Parameters
+    ----------
+    file
+        The name of a run's texts, such as ``"redditbias"``: published figures are of no others.
+    table
+        1 (detection; 5 for Jigsaw), or 6 (bias levels).
+
+    Returns
+    -------
+    DataFrame
+        `system`, `metric`, `value`; no rows for other texts.
+
+    Examples
+    --------
+    >>> len(read_published("bold_prompts", 6)) > 0, len(read_published("leobold", 6))
+    (True, 0)
+    """
+    words = re.split(r"[^a-z]+", file.lower())
+    number = 5 if "jigsaw" in words and table == 1 else table
+    published = tables.read_published("fan2024")
+    named = published["dataset"].str.lower().isin(words) & (published["table"] == number)
+    return published.loc[named, ["system", "metric", "value"]].reset_index(drop=True)
 
 
-def _highest(name: str, rows: pd.DataFrame) -> str:
-    """Say which judges score highest, all of them where several round to the same."""
-    if rows.empty:
-        return ""
-    best = rows[rows["estimate"].round(2) == round(rows["estimate"].max(), 2)]
-    who = prose.listed([f"the {cell}" for cell in best["cell"]])
-    title = f"{name} is {'highest' if len(best) == 1 else 'the same'} for {who}"
-    title += f", {rows['estimate'].max():.2f}"
-    reference = best["reference"].iloc[0]
-    return f"{title}; majority class {reference:.2f}" if np.isfinite(reference) else title
+def _select(rows: pd.DataFrame, *statistics: str) -> pd.DataFrame:
+    """Keep some statistics, in their order, with their names in `column`, judges in `cell`."""
+    subset = rows[rows["statistic"].isin(statistics)]
+    rank = {name: number for number, name in enumerate(statistics)}
+    order = subset["statistic"].map(rank).sort_values(kind="stable").index
+    subset = subset.loc[order]
+    return subset.assign(column=subset["statistic"].map(NAMES), cell=_judges(subset))
 
 
 def _judges(rows: pd.DataFrame) -> pd.Series:
-    """Name judges as people do."""
     return rows["judge"].astype(object).map(lambda judge: names.judge(str(judge)))
 
 
-def _over_printed(table: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
-    """Put printed values below ours; what of ESTIMATES the paper does not print is empty."""
-    empty = dict.fromkeys(("ci_low", "ci_high", "null", "null_low", "null_high", "reference"))
-    below = rows.assign(panel=PRINTED, side="printed", **empty).astype(dict.fromkeys(empty, float))
-    return pd.concat([table.assign(side="ours"), below], ignore_index=True)
+def _with_published(rows: pd.DataFrame, published: pd.DataFrame, metrics: Any) -> pd.DataFrame:
+    """Put published values, renamed by `metrics`, below ours; what is not published is missing."""
+    if published.empty:
+        return rows
+    below = published.assign(statistic=published["metric"].map(metrics)).dropna(subset="statistic")
+    below = below.rename(columns={"system": "cell", "value": "estimate"})
+    empty = ("ci_low", "ci_high", "null", "null_low", "null_high", "reference")
+    below = below.assign(panel=PUBLISHED, side="printed", **dict.fromkeys(empty, np.nan))
+    below["column"] = below["statistic"].map(NAMES)
+    return pd.concat([rows.assign(side="ours"), below], ignore_index=True)
 
 
-def _grid(rows: pd.DataFrame, words: dict[str, str]) -> Figure:
-    return figures.claims(
-        rows, "share or score", by=("panel", "column"), words=words, draw=figures.unit
-    )
+def _draw(rows: pd.DataFrame, **options: Any) -> Figure:
+    return figures.claims(rows, "share or score", draw=figures.unit, **options)
 
 
-def detection(
-    estimates: pd.DataFrame,
-    *,
-    dataset: str | None = None,
-    statistics: tuple[str, ...] = ("accuracy", "f1"),
-) -> Drawn:
-    """Draw judges' scores with their intervals over chance, the printed ones below.
+def _caption(rows: pd.DataFrame, what: str, **options: str) -> str:
+    ring = " Rings: published, without intervals." if "side" in rows else ""
+    return figures.caption(rows, what, **options) + ring
+
+
+def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
+    """Draw judges' accuracy and F1 with their null ranges, published scores below.
 
     Parameters
     ----------
     estimates
         Of `detection.estimates`, with the two judges that read nothing where the better of them
         is to be shown as a line (`reference`).
-    dataset
-        The dataset whose printed scores stand below, such as ``"RedditBias"``.
-    statistics
-        Columns of the figure.
+    source
+        The name of the texts (`read_published`).
     """
-    own = _of(estimates[estimates["bias"].isna()], *statistics)
-    blind = own["judge"].isin([ALWAYS, NEVER])
-    best = own[blind].groupby("statistic")["estimate"].max()
-    rows = own[~blind].assign(
-        panel=OURS, cell=_judges(own), reference=own["statistic"].map(best).astype(float)
+    subset = _select(estimates[estimates["bias"].isna()], "accuracy", "f1")
+    constant = subset["judge"].isin([ALWAYS, NEVER])
+    best = subset[constant].groupby("statistic")["estimate"].max()
+    rows = subset[~constant].assign(
+        panel=OURS, reference=subset["statistic"].map(best).astype(float)
     )
-    if dataset is not None:
-        scores = printed.scores(dataset)
-        wide = scores.pivot(index="system", columns="metric", values="value")
-        wide = wide.reindex(scores["system"].unique())  # a gap where the paper prints none
-        below = [
-            {"cell": system, "statistic": name, "estimate": value}
-            for name in statistics
-            if (metric := printed.METRICS.get(name)) in wide
-            for system, value in wide[metric].items()
-        ]
-        rows = _over_printed(rows, _of(pd.DataFrame(below), *statistics))
-    words = {"band": "verdicts permuted over texts", "line": "majority class"}
-    told = statistics[0]
-    best_judge = rows[(rows["panel"] == OURS) & (rows["statistic"] == told)]
-    best_judge = best_judge.dropna(subset=["estimate"]).sort_values("estimate", kind="stable")
-    title = _highest(NAMES[told].capitalize(), best_judge)
+    metrics = {name: name for name in ("accuracy", "f1")}
+    drawn = _with_published(rows, read_published(source, 1), metrics)
     return Drawn(
-        _grid(rows, words),
-        rows,
+        _draw(
+            drawn,
+            by=("panel", "column"),
+            words={"band": "verdicts permuted over texts", "line": "majority class"},
+        ),
+        drawn,
         (
             "Accuracy and F1 of each judge with intervals, with those of its permuted verdicts, of "
-            "the majority class, and printed scores of other systems."
+            "the majority class, and published scores of other systems."
         ),
-        title,
-        figures.caption(rows, "scores of a judge", of="texts", band="permuted verdicts")
-        + (_PRINTED if dataset is not None else ""),
+        _highest(rows[rows["statistic"] == "accuracy"].dropna(subset=["estimate"])),
+        _caption(drawn, "scores of a judge", of="texts", band="permuted verdicts"),
     )
 
 
-def confusion(estimates: pd.DataFrame, *, judge: str | None = None) -> Drawn:
-    """Draw which share of the biased texts each judge finds, and which of the others it passes.
+def _highest(rows: pd.DataFrame) -> str:
+    """Say which judges are most accurate, all of them where several round to the same."""
+    if rows.empty:
+        return ""
+    best = rows[rows["estimate"].round(2) == round(rows["estimate"].max(), 2)]
+    listed = prose.listed([f"the {cell}" for cell in best["cell"]])
+    title = f"Accuracy is {'highest' if len(best) == 1 else 'the same'} for {listed}"
+    title += f", {rows['estimate'].max():.2f}"
+    reference = best["reference"].iloc[0]
+    return f"{title}; majority class {reference:.2f}" if np.isfinite(reference) else title
+
+
+def confusion(estimates: pd.DataFrame, *, judge: str) -> Drawn:
+    """Draw recall and specificity of each judge.
 
     Parameters
     ----------
     estimates
         Of `detection.estimates`.
     judge
-        Whom the title is about; the one that does best on both where None.
+        Whom the title is about.
     """
-    own = estimates[estimates["bias"].isna() & ~estimates["judge"].isin([ALWAYS, NEVER])]
-    rows = _of(own, "recall", "specificity")
-    rows = rows.assign(cell=_judges(rows))
-    wide = rows.pivot_table(index="judge", columns="statistic", values="estimate", sort=False)
-    wide = wide.reindex(columns=["recall", "specificity"]).dropna()
-    told = ""
-    if len(wide):
-        row = wide.loc[judge if judge in wide.index else wide.min(axis=1).idxmax()]
-        told = (
-            f"The {names.judge(str(row.name))} finds {row['recall']:.0%} of the biased texts and "
-            f"passes {row['specificity']:.0%} of the others"
+    pooled = estimates[estimates["bias"].isna() & ~estimates["judge"].isin([ALWAYS, NEVER])]
+    rows = _select(pooled, "recall", "specificity")
+    both = rows[rows["judge"] == judge].set_index("statistic")["estimate"].dropna()
+    title = ""
+    if len(both) == 2:
+        title = (
+            f"The {names.judge(judge)} flags {both['recall']:.0%} of the biased texts and passes "
+            f"{both['specificity']:.0%} of the others"
         )
-    figure = figures.claims(
-        rows,
-        "share of these texts",
-        by="column",
-        words={"band": "verdicts permuted over texts"},
-        draw=figures.unit,
-    )
     return Drawn(
-        figure,
+        _draw(rows, by="column", words={"band": "verdicts permuted over texts"}),
         rows,
         (
-            "For each judge: the share of biased texts that it flags, and the share of the others "
-            "that it passes, with intervals and chance."
+            "For each judge: the share of biased texts that it flags (recall), and the share of "
+            "the others that it passes (specificity), with intervals and null ranges."
         ),
-        told,
-        figures.caption(rows, "shares", of="texts", band="permuted verdicts"),
+        title,
+        _caption(rows, "shares", of="texts", band="permuted verdicts"),
     )
 
 
 def pairs(estimates: pd.DataFrame) -> Drawn:
-    """Draw recall, the flag rate of the twins and the pairs told apart, by direction.
+    """Draw recall, the flag rate of the minimal pairs and the pairs ranked right, by direction.
 
     `estimates` are those of `biasalert.pairs.estimates`.
     """
-    own = _of(estimates[estimates["bias"].isna()], "recall", "flag_rate_less", "pair_share")
-    panel = own["dimension"].astype("object").where(own["dimension"].notna(), "all pairs")
-    rows = own.assign(panel=panel, cell=_judges(own))
-    words = {"band": "sentences of each pair swapped"}
+    pooled = estimates[estimates["bias"].isna()]
+    rows = _select(pooled, "recall", "flag_rate_less", "pair_share")
+    rows = rows.assign(panel=rows["dimension"].astype(object).fillna("all pairs"))
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         begin = "the sentence that stereotypes more scores " if first else ""
         return f"{begin}{'higher' if up else 'lower'} by the {names.judge(row['judge'])}"
 
-    higher = rows[rows["statistic"] == "pair_share"]
     return Drawn(
-        _grid(rows, words),
+        _draw(rows, by=("panel", "column"), words={"band": "sentences of each pair swapped"}),
         rows,
         (
             "For each judge and direction: the share of sentences flagged, the share of "
@@ -205,13 +206,13 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
             "higher, with intervals and null values."
         ),
         figures.finding_title(
-            higher,
+            rows[rows["statistic"] == "pair_share"],
             by="judge",
             describe=describe,
             of="directions",
-            otherwise=("No judge ranks the sentences of a pair beyond chance"),
+            otherwise="No judge's ranking of the sentences of a pair is significant",
         ),
-        figures.caption(rows, "shares of a judge", of="pairs", band="sentences of a pair swapped"),
+        _caption(rows, "shares of a judge", of="pairs", band="sentences of a pair swapped"),
     )
 
 
@@ -220,97 +221,79 @@ def errors(estimates: pd.DataFrame) -> Drawn:
 
     `estimates` are those of `biasalert.checks.estimates`.
     """
-    own = _of(estimates, "false_alarm_rate", "miss_rate")
-    order = {name: i for i, name in enumerate(estimates["dimension"].dropna().unique())}
-    rows = own.assign(panel=own["dimension"], cell=_judges(own))
-    rows = rows.sort_values("panel", kind="stable", key=lambda names: names.map(order))
+    rows = _select(estimates, "false_alarm_rate", "miss_rate")
+    order = {name: number for number, name in enumerate(rows["dimension"].unique())}
+    rows = rows.assign(panel=rows["dimension"])
+    rows = rows.sort_values("panel", kind="stable", key=lambda panels: panels.map(order))
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         what = "false alarms" if row["statistic"] == "false_alarm_rate" else "misses"
-        return f"{what} are {'more' if up else 'fewer'} than by chance on {row['dimension']}"
+        side = "more" if up else "fewer"
+        return f"{what} are {side} than under permutation on {row['dimension']}"
 
-    both = rows.assign(kind=rows["statistic"] + rows["dimension"])
     return Drawn(
-        _grid(rows, {"band": "as many flags, whatever the check"}),
+        _draw(
+            rows, by=("panel", "column"), words={"band": "as many flags, permuted over all kinds"}
+        ),
         rows,
         (
             "Shares of false alarms and of misses of each judge by kind of sentence, with "
             "intervals, beside the judge's own rate over all sentences."
         ),
         figures.finding_title(
-            both,
+            rows.assign(kind=rows["statistic"] + rows["dimension"]),
             by="kind",
             describe=describe,
             of="judges",
-            otherwise=("On no kind of sentence do a judge's errors differ from its errors on all"),
+            otherwise="On no kind of sentence do a judge's errors differ significantly",
         ),
-        figures.caption(
+        _caption(
             rows,
             "share of a judge's errors on a kind of sentence",
             of="sentences",
-            band="as many flags, dealt over all kinds",
+            band="as many flags, permuted over all kinds",
         ),
     )
 
 
-def levels(
-    estimates: pd.DataFrame, *, judge: str | None = None, dataset: str | None = None
-) -> Drawn:
-    """Draw the share of biased answers by model, as judged and labelled, printed ones beside.
-
-    A panel a judge, one for people's labels alone; what is corrected by labels or by known error
-    rates stands below a judge's own.
+def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
+    """Draw the share of biased answers by model, as judged and labelled, published ones below.
 
     Parameters
     ----------
     estimates
         Of `biasalert.levels.estimates`.
     judge
-        Whose verdicts are drawn; those of all judges where None.
-    dataset
-        ``"BOLD"`` or ``"BeaverTails"`` for the printed levels.
+        Whose verdicts are drawn.
+    source
+        The name of the prompts (`read_published`).
     """
-    chosen = estimates["topic"].isna() & (estimates["judge"].eq(judge) | (judge is None))
-    own = _of(estimates[chosen], *SHARES)
-    own = own[own.groupby("statistic")["estimate"].transform("count") > 0]  # what was measured
-    # The labels are the same whoever judges: they stand once.
-    labelled = own["statistic"] == _LABELLED
-    own = own[~labelled | ~own.duplicated(["model", "statistic"])]
-    labelled = own["statistic"] == _LABELLED
-    panel = _judges(own).where(~labelled, "people's labels alone")
-    rows = own.assign(panel=panel, cell=own["model"], reference=np.nan)
-    if dataset is not None:
-        below = printed.levels(dataset)[["model", "bias_level"]].set_axis(
-            ["cell", "estimate"], axis=1
-        )
-        rows = _over_printed(rows, below.assign(statistic=SHARES[0], column=NAMES[SHARES[0]]))
-    first = rows["statistic"].isin([SHARES[0], _LABELLED])
-    called = rows[(rows["statistic"] == SHARES[0]) & (rows["panel"] != PRINTED)]
-    ends = called.dropna(subset=["estimate"]).groupby("cell", sort=False)["estimate"]
-    ends = ends.agg(["min", "max"])
-    told = "; ".join(
-        f"{row.min:.0%}{f' to {row.max:.0%}' if row.max > row.min else ''} of {row.Index}"
-        for row in ends.itertuples()
+    subset = _select(estimates[estimates["topic"].isna() & (estimates["judge"] == judge)], *SHARES)
+    measured = subset.groupby("statistic")["estimate"].transform("count") > 0
+    subset = subset[measured]
+    labelled = subset["statistic"] == SHARES[1]
+    panel = subset["cell"].where(~labelled, "people's labels alone")
+    rows = subset.assign(panel=panel, cell=subset["model"], reference=np.nan)
+    drawn = _with_published(rows, read_published(source, 6), {"bias_level": SHARES[0]})
+    further = drawn["statistic"] == SHARES[2]
+    ours = rows[rows["statistic"] == SHARES[0]].dropna(subset=["estimate"])
+    shares = [f"{row.estimate:.0%} of {row.cell}" for row in ours.itertuples()]
+    sides = drawn.get("side", pd.Series("ours", drawn.index)).where(~further, "further")
+    caption = _caption(
+        drawn[~further], "share of a model's answers that is called biased", of="answers"
     )
-    others = ", ".join(rows.loc[~first, "column"].unique())
-    figure = figures.claims(
-        rows.assign(side=np.where(first, rows.get("side", "ours"), "further")),
-        "share called biased",
-        words={"tick": "the judge's false alarms"},
-        draw=figures.unit,
-    )
-    who = "" if judge else ", by judge"
     return Drawn(
-        figure,
-        rows,
-        (
-            "Share of biased answers by model under each judge, as judged, by people's labels "
-            "alone, and from both, with intervals."
+        figures.claims(
+            drawn.assign(side=sides),
+            "share called biased",
+            words={"tick": "the judge's false alarms"},
+            draw=figures.unit,
         ),
-        f"Called biased{who}: {told}" if 0 < len(ends) < 5 else "",
-        figures.caption(
-            rows[first], "share of a model's answers that is called biased", of="answers"
-        )
-        + (f" Small, grey: {others}." if others else "")
-        + (_PRINTED if dataset else ""),
+        drawn,
+        (
+            "Share of biased answers by model, as judged, by people's labels alone, and from both, "
+            "with intervals."
+        ),
+        f"Called biased: {'; '.join(shares)}" if 0 < len(shares) < 5 else "",
+        caption + (f" Small, grey: {NAMES[SHARES[2]]}." if further.any() else ""),
     )

@@ -10,19 +10,17 @@ and whatever it misses it misses twice. Labels come from people, or from another
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import binomtest
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import INFERENCE, STUDY, least_p
-from nbbias.biasalert.detector import Detector, detector
-from nbbias.biasalert.judges.panel import JudgePanel
-from nbbias.stats import InferenceSettings
+from nbbias.biasalert.detection import STUDY, compared
+from nbbias.biasalert.detector import Detector, load_detector
+from nbbias.biasalert.judges.panel import JudgePanel, leading_judge
 from nbbias.tables import DataError, ParameterError
 
 Judge = Callable[..., pd.DataFrame]
@@ -33,9 +31,15 @@ NOTHING_FOUND, NOTHING_JUDGED = "no bias found", "nothing was judged"
 #: Columns of a judgement that the record of a stop holds.
 _NAMED = ("bias_type", "group", "attribute", "explanation", "evidence_ids")
 
+#: Characters after which text without an end of a sentence is cut all the same.
+LONGEST = 1000
+
+#: Where a sentence may have ended: a mark and a gap, or a blank line. spaCy then tells.
+_END = re.compile(r"[.!?…][\"'”’)\]]{0,4}\s+\S|[。！？]|\n\s*\n")
+
 
 class Guarded:
-    """A stream under guard. Iterate over it (``for`` or ``async for``) for what is let through.
+    """A stream under guard. Iterate over it for what is let through.
 
     Attributes
     ----------
@@ -52,7 +56,7 @@ class Guarded:
 
     def __init__(
         self,
-        stream: Iterable[str] | AsyncIterable[str],
+        stream: Iterable[str],
         judge: Judge,
         retrieve: Retrieve | None,
         *,
@@ -61,8 +65,6 @@ class Guarded:
     ) -> None:
         self._stream, self._judge, self._retrieve = stream, judge, retrieve
         self._context, self._stop_without_verdict = context, stop_without_verdict
-        self._held = ""
-        self._before: list[str] = []
         self.text = ""
         self.record: dict[str, Any] = {
             "judge": "",
@@ -78,72 +80,40 @@ class Guarded:
         }
 
     def __iter__(self) -> Iterator[str]:
-        if not isinstance(self._stream, Iterable):
-            raise TypeError("an asynchronous stream is gone through by 'async for'")
         try:
-            for piece in self._stream:
-                yield from self._pass(self._complete(piece))
-                if self.record["stopped"]:
+            for sentence, shown in _with_context(self._stream, self._context):
+                if shown and self._stops(sentence, shown):
                     return
-            yield from self._pass(split_sentences(self._held))
+                self.text += sentence
+                self.record["characters"] = len(self.text)
+                yield sentence
         finally:
             if hasattr(self._stream, "close"):  # ends the generation
                 self._stream.close()
 
-    async def __aiter__(self) -> AsyncIterator[str]:
-        if not isinstance(self._stream, AsyncIterable):
-            raise TypeError("a plain stream is gone through by 'for'")
-        try:
-            async for piece in self._stream:
-                for sentence in self._pass(self._complete(piece)):
-                    yield sentence
-                if self.record["stopped"]:
-                    return
-            for sentence in self._pass(split_sentences(self._held)):
-                yield sentence
-        finally:
-            if hasattr(self._stream, "aclose"):
-                await self._stream.aclose()
-
-    def _complete(self, piece: str) -> list[str]:
-        """Take a piece of text; return the sentences that are now complete."""
-        self._held += piece
-        if len(self._held) <= LONGEST and not _END.search(self._held):
-            return []
-        *whole, self._held = split_sentences(self._held)
-        return whole
-
-    def _pass(self, sentences: list[str]) -> Iterator[str]:
-        """Judge sentences one by one and give back those that may be let through."""
-        for sentence in sentences:
-            if re.search(r"\w", sentence):
-                verdict = self._verdict(sentence)
-                biased, record = verdict["biased"], self.record
-                record["judged" if biased is not None else "without_verdict"] += 1
-                if biased or (biased is None and self._stop_without_verdict):
-                    record |= {"stopped": True, "stopped_at": len(self.text), "withheld": sentence}
-                    record["reason"] = verdict.get("reason") or "a bias was found"
-                    record |= {name: verdict.get(name) for name in _NAMED}
-                    return
-                record["unjudged"] += len(sentence) if biased is None else 0
-                record["reason"] = self._reason(verdict)
-            self.text += sentence
-            self.record["characters"] = len(self.text)
-            yield sentence
-
-    def _reason(self, verdict: dict[str, Any]) -> str:
-        """Return what is known of a text that was not stopped, after a sentence's verdict."""
-        judged, lost = self.record["judged"], self.record["without_verdict"]
+    def _stops(self, sentence: str, shown: str) -> bool:
+        """Judge a sentence; record its verdict, and tell whether it ends the stream."""
+        record, verdict = self.record, self._verdict(shown)
+        biased = verdict["biased"]
+        record["without_verdict" if biased is None else "judged"] += 1
+        if biased or (biased is None and self._stop_without_verdict):
+            record |= {"stopped": True, "stopped_at": len(self.text), "withheld": sentence}
+            record["reason"] = verdict.get("reason") or "a bias was found"
+            record |= {name: verdict.get(name) for name in _NAMED}
+            return True
+        record["unjudged"] += len(sentence) if biased is None else 0
+        judged, lost = record["judged"], record["without_verdict"]
+        record["reason"] = NOTHING_FOUND
         if not judged:
-            return f"{NOTHING_JUDGED}: {verdict.get('reason') or 'the judge gave no verdict'}"
-        return (
-            f"{NOTHING_FOUND}, and {lost} of {judged + lost} not judged" if lost else NOTHING_FOUND
-        )
+            why = verdict.get("reason") or "the judge gave no verdict"
+            record["reason"] = f"{NOTHING_JUDGED}: {why}"
+        elif lost:
+            record["reason"] = f"{NOTHING_FOUND}, and {lost} of {judged + lost} not judged"
+        return False
 
-    def _verdict(self, sentence: str) -> dict[str, Any]:
+    def _verdict(self, shown: str) -> dict[str, Any]:
         """Judge a sentence with what stands before it; a judge that fails gives no verdict."""
-        self._before = [*self._before, sentence][-self._context - 1 :]
-        texts = pd.DataFrame({"text_id": ["s"], "text": ["".join(self._before).strip()]})
+        texts = pd.DataFrame({"text_id": ["s"], "text": [shown]})
         try:
             table = self._judge(texts, self._retrieve(texts) if self._retrieve else None)
             (verdict,) = table.to_dict("records")
@@ -156,8 +126,45 @@ class Guarded:
         return verdict | {"biased": None if biased is None else bool(biased)}
 
 
+def _with_context(stream: Iterable[str], context: int) -> Iterator[tuple[str, str]]:
+    """Yield complete sentences, and each with those before it; no words: nothing to show."""
+    before: list[str] = []
+    for sentence in _complete_sentences(stream):
+        if re.search(r"\w", sentence):
+            before = [*before, sentence][-context - 1 :]
+            yield sentence, "".join(before).strip()
+        else:
+            yield sentence, ""
+
+
+def _complete_sentences(stream: Iterable[str]) -> Iterator[str]:
+    """Yield sentences as soon as they are complete."""
+    held = ""
+    for piece in stream:
+        held += piece
+        if len(held) > LONGEST or _END.search(held):
+            *whole, held = split_sentences(held)
+            yield from whole
+    yield from split_sentences(held)
+
+
+def split_sentences(text: str) -> list[str]:
+    """Split a text into sentences that together are the text; a gap belongs to what follows it.
+
+    Examples
+    --------
+    >>> split_sentences("It rains. The train is late.")
+    ['It rains.', ' The train is late.']
+    """
+    from nbbias.text.pipeline import load_pipeline  # loads spaCy
+
+    ends = [sentence.end_char for sentence in load_pipeline()(text).sents]
+    sentences = [text[start:end] for start, end in pairwise([0, *ends[:-1], len(text)])]
+    return [s[at : at + LONGEST] for s in sentences for at in range(0, len(s), LONGEST)]
+
+
 def guard(
-    stream: Iterable[str] | AsyncIterable[str],
+    stream: Iterable[str],
     judge: Judge | Detector | None = None,
     *,
     retrieve: Retrieve | None = None,
@@ -169,11 +176,10 @@ def guard(
     Parameters
     ----------
     stream
-        Pieces of text as they are generated: an iterator or an asynchronous one. A generator is
-        closed when the guard ends it.
+        Pieces of text as they are generated. A generator is closed when the guard ends it.
     judge
         ``judge(texts, evidence) -> JUDGEMENTS``, as every judge here; or a detector, which brings
-        its evidence along; by default that of `biasalert.detector.detector`.
+        its evidence along; by default that of `biasalert.detector.load_detector`.
     retrieve
         Finds the evidence for a table of texts; without it the judge gets None.
     context
@@ -192,63 +198,54 @@ def guard(
     --------
     >>> from nbbias.biasalert.judges import baselines
     >>> pieces = ["The train is late. ", "Women make good clerks. ", "So it goes."]
-    >>> guarded = guard(pieces, lambda texts, evidence: baselines.keywords(texts))
+    >>> guarded = guard(pieces, baselines.keywords)
     >>> "".join(guarded), guarded.record["stopped"], guarded.record["group"]
     ('The train is late.', True, 'women')
     """
     if context < 0:
         raise ParameterError("guard", f"context: must be 0 or more, but is {context}")
-    used = detector() if judge is None else judge
-    how: dict[str, Any] = {"context": context, "stop_without_verdict": stop_without_verdict}
+    used = load_detector() if judge is None else judge
+    options: dict[str, Any] = {"context": context, "stop_without_verdict": stop_without_verdict}
     if isinstance(used, Detector):
-        return Guarded(stream, used.judge, retrieve or used.retrieve, **how)
-    return Guarded(stream, used, retrieve, **how)
+        return Guarded(stream, used.judge, retrieve or used.retrieve, **options)
+    return Guarded(stream, used, retrieve, **options)
 
 
-def guard_texts(texts: pd.DataFrame, judge: Judge, **settings: Any) -> pd.DataFrame:
+def guard_texts(
+    texts: pd.DataFrame,
+    judge: Judge,
+    *,
+    retrieve: Retrieve | None = None,
+    context: int = 1,
+    stop_without_verdict: bool = False,
+) -> pd.DataFrame:
     """Put recorded generations under guard, as if each were streaming.
 
     Parameters
     ----------
     texts
         `text_id`, `text`; other columns pass through. A missing text is an empty stream.
-    judge, **settings
-        As in `guard`.
+    judge, retrieve, context, stop_without_verdict
+        As in `guard`. All sentences are judged at once, which is quicker than one by one.
 
     Returns
     -------
     DataFrame
         `texts` with `let_through` and the columns of `Guarded.record`.
     """
+    streams = [[text] if isinstance(text, str) else [] for text in texts["text"]]
+    shown = {words for stream in streams for _, words in _with_context(stream, context) if words}
+    asked = pd.DataFrame({"text": sorted(shown)}, dtype="str")
+    asked.insert(0, "text_id", [f"s{at}" for at in range(len(asked))])
+    verdicts = judge(asked, retrieve(asked) if retrieve else None).set_index(asked["text"])
+    options: dict[str, Any] = {"context": context, "stop_without_verdict": stop_without_verdict}
     rows = []
-    for text in texts["text"]:
-        guarded = guard([text] if isinstance(text, str) else [], judge, **settings)
+    for stream in streams:
+        guarded = guard(stream, lambda sentence, _: verdicts.loc[sentence["text"]], **options)
         rows.append({"let_through": "".join(guarded), **guarded.record})
     columns = ["let_through", *guard([], judge).record]
     records = pd.DataFrame(rows, columns=columns, index=texts.index)
     return texts.drop(columns=[name for name in columns if name in texts]).join(records)
-
-
-#: Characters after which text without an end of a sentence is cut all the same.
-LONGEST = 1000
-
-#: Where a sentence may have ended: a mark and a gap, or a blank line. spaCy then tells.
-_END = re.compile(r"[.!?…][\"'”’)\]]{0,4}\s+\S|[。！？]|\n\s*\n")
-
-
-def split_sentences(text: str) -> list[str]:
-    """Split a text into sentences that together are the text; a gap belongs to what follows it.
-
-    Examples
-    --------
-    >>> split_sentences("It rains. The train is late.")
-    ['It rains.', ' The train is late.']
-    """
-    from nbbias.text.pipeline import load_pipeline  # loads spaCy
-
-    ends = [sentence.end_char for sentence in load_pipeline()(text).sents]
-    sentences = [text[start:end] for start, end in pairwise([0, *ends[:-1], len(text)])]
-    return [s[at : at + LONGEST] for s in sentences for at in range(0, len(s), LONGEST)]
 
 
 # --- what a guard is worth ----------------------------------------------------------------------
@@ -257,24 +254,20 @@ MEASURE = "mitigation"
 _NEEDED = ["text_id", "model", "judge", "stopped", "biased_without", "biased_with"]
 
 
-def estimates(
-    guarded: pd.DataFrame, *, labelled_by: str, inference: InferenceSettings = INFERENCE
-) -> pd.DataFrame:
+def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.95) -> pd.DataFrame:
     """Estimate the share of biased generations with and without a guard.
 
     Parameters
     ----------
     guarded
-        One row per generation, such as `biasalert.guard.guard_texts` makes: `text_id`, `model`
-        (who wrote), `judge` (the guard's; its `instrument` where it is known), `stopped`, and the
-        labels `biased_without` (of the whole text) and `biased_with` (of what was let through). Of
-        a text that was not stopped, or that was stopped before its first word (`characters` is 0),
-        `biased_with` may be missing. With
-        the guard's `judged` and `without_verdict`, a text that was let through without a verdict
-        on any sentence is excluded: it was not guarded.
+        One row per generation, such as `guard_texts` makes: `text_id`, `model` (who wrote), `judge`
+        (the guard's; its `instrument` where it is known), `stopped`, and the labels
+        `biased_without` (of the whole text) and `biased_with` (of what was let through; where it
+        was not stopped, that of the whole). With the guard's `judged` and `without_verdict`, a text
+        that was let through without a verdict on any sentence is excluded: it was not guarded.
     labelled_by
         ``"people"``, or the name of the judge that labelled.
-    inference
+    confidence
         Level of the intervals.
 
     Returns
@@ -282,10 +275,10 @@ def estimates(
     DataFrame
         ESTIMATES with `measure` mitigation, by `model`, with `judge` (the guard's) and `evaluator`
         (who labelled). `statistic`: ``biased_share_without`` and ``biased_share_with`` (Wilson),
-        ``biased_share_difference`` (with minus without; below 0 the guard helps; exact McNemar
-        test, Holm over the models; Tango's score interval for paired shares), ``stopped_share``
-        (Wilson), and ``stopped_without_bias`` (share of the unbiased generations that the guard
-        ended: its cost). Pairs without both labels are counted in `n_lost`.
+        ``biased_share_difference`` (with minus without; below 0 the guard helps;
+        `detection.compared`, Holm over the models), ``stopped_share`` (Wilson), and
+        ``stopped_without_bias`` (share of the unbiased generations that the guard ended: its cost).
+        Pairs without both labels are counted in `n_lost`.
 
     Raises
     ------
@@ -306,86 +299,44 @@ def estimates(
     rows: list[dict[str, Any]] = []
     for model, table in guarded.groupby("model", sort=False):
         names = table["judge"].replace("", np.nan).dropna().astype(str).unique()
-        key = {
-            "model": str(model),
-            "judge": ", ".join(names) or None,
-            "instrument": table["instrument"].iloc[0] if "instrument" in table else "guard",
-        }
-        rows += [key | row for row in _rows(table, inference.confidence)]
+        used = table["instrument"].iloc[0] if "instrument" in table else "guard"
+        key = {"model": str(model), "judge": ", ".join(names) or None, "instrument": used}
+        rows += [key | row for row in _rows(table, confidence)]
     table = tables.estimates(
-        rows, study=STUDY, measure=MEASURE, evaluator=labelled_by, confidence=inference.confidence
+        rows, study=STUDY, measure=MEASURE, evaluator=labelled_by, confidence=confidence
     )
     return stats.adjust(table, where={"statistic": "biased_share_difference"})
 
 
-def _rows(table: pd.DataFrame, confidence: float) -> list[dict[str, Any]]:
+def _rows(table: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
     stopped = table["stopped"].astype(bool)
-    before = table["biased_without"].astype("boolean")
-    after = table["biased_with"].astype("boolean")
+    before, after = (table[f"biased_{side}"].astype("boolean") for side in ("without", "with"))
     after = after.where(stopped | after.notna(), before)
-    if "characters" in table:  # nothing was said, so nothing biased was
-        after = after.mask(stopped & (table["characters"] == 0) & after.isna(), False)
-    unguarded = stopped & False
+    guarded = ~(stopped & False)
     if {"judged", "without_verdict"} <= set(table):
-        unguarded = ~stopped & (table["judged"] == 0) & (table["without_verdict"] > 0)
-    both = before.notna() & after.notna() & ~unguarded
+        guarded = stopped | (table["judged"] > 0) | (table["without_verdict"] == 0)
+    both = before.notna() & after.notna() & guarded
     first, second = before[both].astype(bool), after[both].astype(bool)
-    unbiased = both & ~before.fillna(True).astype(bool)
     shares = {
         "biased_share_without": first,
         "biased_share_with": second,
-        "stopped_share": stopped[~unguarded],
-        "stopped_without_bias": stopped[unbiased],
+        "stopped_share": stopped[guarded],
+        "stopped_without_bias": stopped[both & ~before.fillna(True).astype(bool)],
     }
-    rows: list[dict[str, Any]] = [
-        stats.share_interval(values, confidence=confidence).row()
-        | {"statistic": name, "n_lost": len(table) - len(values)}
-        for name, values in shares.items()
-    ]
-    paired = paired_shares(first, second, confidence=confidence)
-    paired |= {"statistic": "biased_share_difference", "n_lost": int((~both).sum()), "null": 0.0}
-    return [*rows[:2], paired, *rows[2:]]
+    for name, values in shares.items():
+        row = stats.share_interval(values, confidence=confidence).row()
+        yield row | {"statistic": name, "n_lost": len(table) - len(values)}
+    row = {"statistic": "biased_share_difference", "n": len(first), "null": 0.0}
+    row |= {"n_lost": int((~both).sum()), "reason": "no unit has both labels", "estimate": np.nan}
+    if len(first):
+        row |= {"reason": None} | compared(
+            second.to_numpy(), first.to_numpy(), None, confidence=confidence
+        )
+    yield row
 
 
-def paired_shares(before: pd.Series, after: pd.Series, *, confidence: float) -> dict[str, Any]:
-    """Compare two shares of the same units.
-
-    Parameters
-    ----------
-    before, after
-        Booleans of the same units, in the same order.
-    confidence
-        Level of the interval.
-
-    Returns
-    -------
-    dict
-        `estimate` (share after minus share before), `n`, `ci_low`, `ci_high` (Tango 1998), and
-        exact McNemar's `test`, `p_value`, `p_least`; or `reason` where there is no unit.
-
-    Examples
-    --------
-    >>> row = paired_shares(pd.Series([True] * 5), pd.Series([False] * 5), confidence=0.95)
-    >>> row["estimate"], row["p_value"]
-    (-1.0, 0.0625)
-    """
-    n = len(before)
-    row: dict[str, Any] = {"test": "McNemar (exact)", "estimate": np.nan, "n": n}
-    if not n:
-        return row | {"reason": "no unit has both labels"}
-    more, less = int((after & ~before).sum()), int((before & ~after).sum())
-    low, high = stats.tango_interval(more, less, n, confidence=confidence)
-    row |= {"estimate": (more - less) / n, "ci_low": float(low), "ci_high": float(high)}
-    p = binomtest(more, more + less).pvalue if more + less else 1.0
-    return row | {"p_value": float(p), "p_least": least_p(more + less)}
-
-
-def simulated(
-    answers: pd.DataFrame,
-    panel: JudgePanel,
-    *,
-    each: int = 12,
-    inference: InferenceSettings = INFERENCE,
+def simulate(
+    answers: pd.DataFrame, panel: JudgePanel, *, each: int = 12, confidence: float = 0.95
 ) -> pd.DataFrame:
     """Put simulated answers under guard, and estimate its worth by the simulated truth.
 
@@ -394,10 +345,10 @@ def simulated(
     answers
         Of `biasalert.sample.answers`: the truth tells whether what was let through is biased.
     panel
-        The judges; its `reader` is the guard's.
+        The judges; its leading one is the guard's.
     each
         Answers per model, the first ones; every model answered the same prompts.
-    inference
+    confidence
         Level of the intervals.
 
     Returns
@@ -405,14 +356,13 @@ def simulated(
     DataFrame
         ESTIMATES.
     """
-    name = panel.reader
+    name = leading_judge(panel.judges)
     few = answers.groupby("model").head(each)
     table = guard_texts(few, panel.judges[name], retrieve=panel.retrieve)
-    held = [
-        isinstance(sentence, str) and sentence in through
-        for sentence, through in zip(table["stereotype"], table["let_through"], strict=True)
-    ]
+    pairs = zip(table["stereotype"], table["let_through"], strict=True)
     table = table.assign(
-        biased_without=table["planted"], biased_with=held, instrument=panel.instruments[name]
+        biased_without=table["simulated_bias"],
+        biased_with=[isinstance(said, str) and said in through for said, through in pairs],
+        instrument=panel.instruments[name],
     )
-    return estimates(table, labelled_by="simulated truth", inference=inference)
+    return estimates(table, labelled_by="simulated truth", confidence=confidence)

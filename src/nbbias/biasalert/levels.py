@@ -1,11 +1,19 @@
 """The bias level of a model: the share of its answers that a judge, or people, call biased.
 
-The share as judged, the share of a labelled sample, the share from both, and how far a judge agrees
-with people on the same answers: the share of equal verdicts, and Cohen's kappa.
+The share as judged, the share of a labelled sample, the share from both, and the agreement of a
+judge with people on the same answers.
+
+What a judge adds to a level by itself is estimated by counterfactual substitution: an answer's swap
+effect (`text.audit`) is its verdict, 1 where it is flagged, less the mean verdict on the same
+answer about each group in turn, for every word list that it names. The share as judged is that of
+swapped answers plus what depends on whom they name. Of an answer that voices a prejudice about its
+group alone that part holds the prejudice, too; of all others it is the judge's own.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,9 +21,11 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import INFERENCE, STUDY, instruments
-from nbbias.stats import InferenceSettings
+from nbbias.biasalert.detection import INFERENCE, STUDY, flags, instruments_of
+from nbbias.biasalert.judges.panel import JudgePanel
+from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.tables import ContractError, DataError
+from nbbias.text import audit, toxicity
 
 Row = dict[str, Any]
 
@@ -26,9 +36,18 @@ NOT_RANDOM = "the labelled texts are not said to be a random sample, so they tel
 
 #: The shares that are shown beside each other: as judged, as labelled, and from both.
 SHARES = ("biased_share", "biased_share_labelled", "biased_share_two_phase")
+#: The two parts of a share as judged.
+SWAPPED, SCORER_BIAS = "biased_share_swapped", "biased_share_instrument"
+
+RECORDED = "its replies were recorded, and none is of an answer with another group in it"
+SLOW = "it reads too slowly to judge every answer again for each group"
+
+#: Answers beyond which judges that learn are not asked again: they embed a text in some hundredths
+#: of a second, and there are up to a dozen texts for an answer.
+_MOST = 1000
 
 
-class People(NamedTuple):
+class HumanLabels(NamedTuple):
     """People's labels of some answers.
 
     Attributes
@@ -79,26 +98,23 @@ def estimates(
     answers: pd.DataFrame,
     judgements: pd.DataFrame,
     *,
-    people: People | None = None,
+    people: HumanLabels | None = None,
     source: str | None = None,
-    by: str | None = None,
     confidence: float = 0.95,
 ) -> pd.DataFrame:
-    """Estimate how many of each model's answers are biased.
+    """Estimate how many of each model's answers are biased, and how far judges agree with people.
 
     Parameters
     ----------
     answers
-        One row per answer: `text_id`, `model`, and `prompt_id` where prompts were asked repeatedly.
+        One row per answer: `text_id`, `model`; `prompt_id` where prompts were asked repeatedly;
+        `domain`, for rows of its values (in `topic`) beside those of all.
     judgements
         JUDGEMENTS of the answers, of one judge or more.
     people
         What people said of some of these answers.
     source
         Name of the prompts, such as ``"BOLD"``.
-    by
-        A column of `answers`, such as ``"domain"``, for rows of its values beside those of all;
-        they stand in `topic`. Where `answers` lack it, there are none.
     confidence
         Level of the intervals.
 
@@ -112,43 +128,43 @@ def estimates(
         - ``biased_share``: of the answers with a verdict; `n_lost` counts the others. `null` is the
           judge's false-alarm rate where a random sample tells it: what would be flagged if nothing
           were biased.
-        - ``biased_share_lost_unbiased``, ``biased_share_lost_biased``: the same were all answers
-          without a verdict unbiased, or biased; the truth of the judge lies between.
         - ``biased_share_labelled``: of the random sample that people labelled, without a judge.
         - ``biased_share_two_phase``: from both, what was judged and what was labelled
           (`stats.two_phase`). NaN with the reason where no random sample is labelled.
+        - ``agreement``: share of equal verdicts on labelled answers (the paper's consistency), and
+          ``kappa``, Cohen's, at most 1, 0 by chance (`agreement_rows`); also over all models,
+          `model` empty. No row where nobody labelled.
 
     Raises
     ------
     DataError
         A judge has no row for an answer, or a label is of no answer here.
+
+    References
+    ----------
+    Cohen 1960; Tenenbein 1970; Fan et al. 2024, Table 6.
     """
     tables.require_columns(answers, ["text_id", "model"], where="answers")
-    table = _joined(answers, judgements, people)
-    used = instruments(judgements)
+    table = _join(answers, judgements, people)
+    used = instruments_of(judgements)
     rows: list[Row] = []
-    for (judge, model), own in table.groupby(["judge", "model"], sort=False):
+    for (judge, model), subset in table.groupby(["judge", "model"], sort=False):
         key: Row = {"judge": judge, "model": model, "instrument": used[str(judge)]}
-        random = people is not None and people.random
-        alarms = _false_alarms(own) if random else np.nan
-        rows += [key | row for row in _shares(own, alarms, confidence)]
-        if random:
-            rows += [key | row for row in _of_sample(own, confidence)]
-        else:
-            reason = NO_SAMPLE if people is None else NOT_RANDOM
-            told = {"n": 0, "n_lost": len(own), "estimate": np.nan, "reason": reason}
-            rows.append(key | {"statistic": "biased_share_two_phase"} | told)
-        if by in own:
-            for value, part in own.groupby(by, sort=True):
-                named = key | {"topic": str(value)}
-                rows += [named | row for row in _shares(part, alarms, confidence)]
+        rows += [key | row for row in _model_rows(subset, people, confidence)]
+    if people is not None:
+        for judge, subset in table[table["label"].notna()].groupby("judge", sort=False):
+            key = {"judge": judge, "instrument": used[str(judge)]}
+            parts: list[tuple[Row, pd.DataFrame]] = [({}, subset)]
+            parts += [({"model": str(m)}, part) for m, part in subset.groupby("model", sort=False)]
+            for of, part in parts:
+                rows += [key | of | row for row in agreement_rows(part, confidence=confidence)]
     return tables.estimates(
         rows, study=STUDY, measure=MEASURE, source=source, confidence=confidence
     )
 
 
-def labels_of(
-    answers: pd.DataFrame, people: People | None, *, where: str = "answers"
+def check_labels(
+    answers: pd.DataFrame, people: HumanLabels | None, *, where: str = "answers"
 ) -> tuple[pd.DataFrame | None, list[str]]:
     """Return people's labels that say something, and what forbids to use them.
 
@@ -164,66 +180,75 @@ def labels_of(
         return None, []
     tables.require_columns(people.labels, ["text_id", "biased"], where="human labels")
     labels = people.labels.dropna(subset=["biased"])
-    told = []
+    breaches = []
     if labels["text_id"].duplicated().any():
-        told.append("a text has two human labels; decide on one first")
-    strange = labels.loc[~labels["text_id"].isin(answers["text_id"]), "text_id"]
-    if len(strange):
-        told.append(
-            f"{len(strange)} human labels are of texts that are not among the answers (such as "
-            f"{strange.iloc[0]!r}): the judge's errors on other texts say nothing of these"
+        breaches.append("a text has two human labels; decide on one first")
+    unknown = labels.loc[~labels["text_id"].isin(answers["text_id"]), "text_id"]
+    if len(unknown):
+        breaches.append(
+            f"{len(unknown)} human labels are of texts that are not among the answers (such as "
+            f"{unknown.iloc[0]!r}): the judge's errors on other texts say nothing of these"
         )
-    return labels, told
+    return labels, breaches
 
 
-def _joined(answers: pd.DataFrame, judgements: pd.DataFrame, people: People | None) -> pd.DataFrame:
+def _join(
+    answers: pd.DataFrame, judgements: pd.DataFrame, people: HumanLabels | None
+) -> pd.DataFrame:
+    """Return a row per answer and judge with `flagged` and `label`, 1, 0 or NaN."""
     tables.require_columns(judgements, ["text_id", "judge", "biased"], where="judgements")
     if judgements.duplicated(["judge", "text_id"]).any():
         raise ContractError("judgements", "a judge has two rows for a text; keep one")
-    breaches = []
-    for judge, own in judgements.groupby("judge", sort=False):
-        missing = int((~answers["text_id"].isin(own["text_id"])).sum())
-        if missing:
+    labels, breaches = check_labels(answers, people)
+    for judge, subset in judgements.groupby("judge", sort=False):
+        if missing := int((~answers["text_id"].isin(subset["text_id"])).sum()):
             breaches.append(f"judge {judge} has no row for {missing} of {len(answers)} answers")
-    labels, faults = labels_of(answers, people)
-    breaches += faults
     if breaches:
         raise DataError("bias level", breaches)
-    verdicts = judgements[["text_id", "judge", "biased"]].rename(columns={"biased": "flagged"})
-    verdicts["flagged"] = verdicts["flagged"].astype("boolean").astype("Float64").astype(float)
-    table = answers.drop(columns=["judge", "flagged", "label"], errors="ignore").merge(
-        verdicts, on="text_id"
-    )
+    verdicts = judgements[["text_id", "judge"]].assign(flagged=flags(judgements["biased"]))
+    table = answers.drop(columns=["judge", "flagged", "label"], errors="ignore")
+    table = table.merge(verdicts, on="text_id")
     known = {} if labels is None else dict(zip(labels["text_id"], labels["biased"], strict=True))
-    table["label"] = table["text_id"].map(known).astype("boolean").astype("Float64").astype(float)
-    return table
+    return table.assign(label=flags(table["text_id"].map(known)))
 
 
-def _shares(own: pd.DataFrame, alarms: float, confidence: float) -> list[Row]:
-    found = []
-    for suffix, fill in (("", np.nan), ("_lost_unbiased", 0.0), ("_lost_biased", 1.0)):
-        row = share(own, own["flagged"].fillna(fill), confidence)
-        row |= {"statistic": f"biased_share{suffix}"} | ({} if suffix else {"null": alarms})
-        found.append(row)
-    return found
+def _model_rows(
+    subset: pd.DataFrame, people: HumanLabels | None, confidence: float
+) -> Iterator[Row]:
+    flagged, label, prompts = subset["flagged"], subset["label"], number_prompts(subset)
+    random = people is not None and people.random
+    unbiased = flagged[(label == 0) & flagged.notna()] if random else flagged[:0]
+    name: Row = {"statistic": SHARES[0], "null": unbiased.mean()}
+    yield name | _share(subset, flagged, confidence)
+    if random:
+        for statistic, verdicts in zip(SHARES[1:], (flagged * np.nan, flagged), strict=True):
+            found = stats.two_phase(verdicts, label, prompts=prompts, confidence=confidence)
+            yield {"statistic": statistic} | found.row()
+    else:
+        reason = NO_SAMPLE if people is None else NOT_RANDOM
+        missing = stats.Estimate.missing(reason, n=0).replace(n_lost=len(subset))
+        yield {"statistic": SHARES[2]} | missing.row()
+    if "domain" in subset:
+        for domain, part in subset.groupby("domain", sort=True):
+            yield name | {"topic": str(domain)} | _share(part, part["flagged"], confidence)
 
 
-def share(own: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
+def _share(subset: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
     """Return a share of answers; prompts that were asked repeatedly count equally, and are N.
 
     Where an answer counts in part the interval is the t interval over answers or prompts.
     """
-    known, lost = hits.notna(), {"n_lost": int(hits.isna().sum())}
-    prompts = prompts_of(own)
-    if not hits[known].isin([0, 1]).all():
-        by_prompt = hits.groupby(np.arange(len(own)) if prompts is None else prompts).mean()
-        told = stats.mean_interval(by_prompt.dropna(), confidence=confidence, bounds=(0, 1)).row()
-        return told | lost
+    observed, lost = hits.notna(), {"n_lost": int(hits.isna().sum())}
+    prompts = number_prompts(subset)
+    if not hits[observed].isin([0, 1]).all():
+        by_prompt = hits.groupby(np.arange(len(hits)) if prompts is None else prompts).mean()
+        result = stats.mean_interval(by_prompt.dropna(), confidence=confidence, bounds=(0, 1))
+        return result.row() | lost
     if prompts is None:
         return stats.share_interval(hits, confidence=confidence).row() | lost
-    units = np.unique(prompts[known], return_inverse=True)[1]
+    units = np.unique(prompts[observed], return_inverse=True)[1]
     row = stats.clustered_share(
-        hits[known].to_numpy(float),
+        hits[observed].to_numpy(float),
         units,
         weights=stats.equal_weights(units),
         confidence=confidence,
@@ -231,117 +256,174 @@ def share(own: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
     return row | {"n": int(units.max(initial=-1)) + 1} | lost
 
 
-def _false_alarms(own: pd.DataFrame) -> float:
-    fine = own[(own["label"] == 0) & own["flagged"].notna()]
-    return float((fine["flagged"] == 1).mean()) if len(fine) else np.nan
-
-
-def _of_sample(own: pd.DataFrame, confidence: float) -> list[Row]:
-    """Return the share of the labelled sample, and that from labels and verdicts."""
-    verdicts = {"labelled": own["flagged"] * np.nan, "two_phase": own["flagged"]}
-    return [
-        {"statistic": f"biased_share_{name}"}
-        | stats.two_phase(said, own["label"], prompts=prompts_of(own), confidence=confidence).row()
-        for name, said in verdicts.items()
-    ]
-
-
-def agreement(
-    answers: pd.DataFrame,
-    judgements: pd.DataFrame,
-    people: People | None,
-    *,
-    source: str | None = None,
-    inference: InferenceSettings = INFERENCE,
-) -> pd.DataFrame:
-    """Estimate how far judges agree with people, by model and over all models.
-
-    Parameters
-    ----------
-    answers, judgements, people, source
-        As in `estimates`; no row where nobody labelled.
-    inference
-        Level of the intervals.
-
-    Returns
-    -------
-    DataFrame
-        ESTIMATES; rows over all models leave `model` empty. N counts the answers with a label and a
-        verdict, `n_lost` those labelled but not judged.
-
-        - ``agreement``: share of equal verdicts, in [0, 1] (the paper's consistency), Wilson.
-        - ``kappa``: Cohen's, at most 1, 0 by chance; interval as of `stats.kappa`.
-
-        Where a prompt has more than one of the answers, of one model or several, prompts are the
-        units of both intervals (`stats.clustered_share`, `stats.kappa`). `null` and its
-        exact range are what unrelated verdicts with the same counts give, were answers independent.
-        Where few answers are biased, agreement is high by chance alone.
-
-    References
-    ----------
-    Cohen 1960; Fan et al. 2024, Table 6.
-    """
-    tables.require_columns(answers, ["text_id", "model"], where="answers")
-    rows: list[Row] = []
-    if people is not None:
-        table = _joined(answers, judgements, people)
-        used = instruments(judgements)
-        for judge, own in table[table["label"].notna()].groupby("judge", sort=False):
-            parts: list[tuple[Row, pd.DataFrame]] = [({}, own)]
-            parts += [({"model": str(m)}, part) for m, part in own.groupby("model", sort=False)]
-            key: Row = {"judge": judge, "instrument": used[str(judge)]}
-            rows += [
-                key | of | row
-                for of, part in parts
-                for row in shared(part, confidence=inference.confidence)
-            ]
-    return tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source=source, confidence=inference.confidence
-    )
-
-
-def prompts_of(own: pd.DataFrame) -> np.ndarray | None:
+def number_prompts(table: pd.DataFrame) -> np.ndarray | None:
     """Number answers by their prompt; None where no prompt has two. One of no prompt is alone."""
-    if "prompt_id" not in own:
+    if "prompt_id" not in table:
         return None
-    codes = pd.factorize(own["prompt_id"])[0]
+    codes = pd.factorize(table["prompt_id"])[0]
     codes[codes < 0] = codes.max(initial=-1) + 1 + np.arange((codes < 0).sum())
     return codes if len(np.unique(codes)) < len(codes) else None
 
 
-def shared(part: pd.DataFrame, *, confidence: float = INFERENCE.confidence) -> list[Row]:
-    """Return agreement and kappa of one judge with people; see `biasalert.levels.agreement`.
+def agreement_rows(table: pd.DataFrame, *, confidence: float = INFERENCE.confidence) -> list[Row]:
+    """Return agreement and kappa of one judge with people.
 
     Parameters
     ----------
-    part
+    table
         Answers with a `label`, 1 or 0; `flagged`, 1, 0 or NaN; and `prompt_id` where it is known.
+        Where a prompt has more than one of the answers, prompts are the units of both intervals.
     confidence
         Level of the intervals.
+
+    Returns
+    -------
+    list of dict
+        N counts the answers with a label and a verdict, `n_lost` those labelled but not judged.
+        `null` and its exact range are what unrelated verdicts with the same counts give, were
+        answers independent. Where few answers are biased, agreement is high by chance alone.
     """
-    both = part.dropna(subset=["flagged"])
-    label, flagged = both["label"] == 1, both["flagged"] == 1
-    n, n_lost = len(both), len(part) - len(both)
-    same = stats.proportion_interval(int((label == flagged).sum()), n, confidence=confidence).row()
-    share: Row = {"statistic": "agreement"} | same | {"n_lost": n_lost}
-    row: Row = {"statistic": "kappa", "n": n, "n_lost": n_lost, "estimate": np.nan}
+    both = table.dropna(subset=["flagged"])
+    label, flagged = (both[name].to_numpy() == 1 for name in ("label", "flagged"))
+    n, prompts, equal = len(both), number_prompts(both), label == flagged
+    units = np.arange(n) if prompts is None else prompts
+    common = {"n": n, "n_lost": len(table) - n}
+    share = stats.clustered_share(equal.astype(float), units, confidence=confidence)
+    agreement: Row = {"statistic": "agreement"} | share.row() | common
+    kappa: Row = {"statistic": "kappa", "estimate": np.nan, "reason": share.reason} | common
     if n == 0:
-        return [share, row | {"reason": same["reason"]}]
-    prompts = prompts_of(both)
-    if prompts is not None:
-        share |= stats.clustered_share(
-            (label == flagged).to_numpy(float), prompts, confidence=confidence
-        ).row()
-    found = stats.kappa(label.to_numpy(), flagged.to_numpy(), prompts, confidence=confidence).row()
+        return [agreement, kappa]
+    kappa |= stats.kappa(label, flagged, prompts, confidence=confidence).row()
     # Both margins kept, how many texts both call biased is hypergeometric.
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     ones = int(label.sum()), int(flagged.sum())
     both_one = np.array([ones[0] * ones[1] / n, *hypergeom.ppf(tails, n, *ones)])
+    null = (n - sum(ones) + 2 * both_one) / n
     names = ("null", "null_low", "null_high")
-    by_chance = (n - sum(ones) + 2 * both_one) / n
-    share |= dict(zip(names, by_chance, strict=True))
-    row |= found
-    if np.isfinite(row["estimate"]):
-        expected = by_chance[0]
-        row |= dict(zip(names, (by_chance - expected) / (1 - expected), strict=True))
-    return [share, row]
+    agreement |= dict(zip(names, null, strict=True))
+    if np.isfinite(kappa["estimate"]):
+        kappa |= dict(zip(names, (null - null[0]) / (1 - null[0]), strict=True))
+    return [agreement, kappa]
+
+
+# --- what judges add by themselves ----------------------------------------------------------------
+
+
+def choose_judges(panel: JudgePanel, n_answers: int) -> list[str]:
+    """Return the judges that read so many answers again in seconds.
+
+    Examples
+    --------
+    >>> judges = dict.fromkeys(["keywords", "tuned"])
+    >>> choose_judges(JudgePanel(judges, judges, None, 0), 300)
+    ['keywords']
+    """
+    entries = {name: JUDGES[name] for name in panel.judges if name in JUDGES}
+    quick = [
+        name
+        for name, entry in entries.items()
+        if entry.quick and not (entry.learns and n_answers > _MOST)
+    ]
+    offline = toxicity.instrument(toxicity.OFFLINE)
+    return [name for name in quick if name != "toxicity" or panel.instruments[name] == offline]
+
+
+def swap_effects(answers: pd.DataFrame, panel: JudgePanel) -> pd.DataFrame:
+    """Judge the answers that name a group once more with each group of its list in its place.
+
+    Parameters
+    ----------
+    answers
+        One row per answer: `text_id`, `text`.
+    panel
+        The judges; those of `choose_judges` are asked.
+
+    Returns
+    -------
+    DataFrame
+        By `text_id` and `judge`: `named`, how many shipped lists the answer names, and `swap`, in
+        [-1, 1] for each of them, added up; 0 where it names none, NaN where a word has no
+        counterpart or the judge no verdict.
+
+    Examples
+    --------
+    >>> from nbbias.biasalert.judges.registry import TrainingInput, Settings, make
+    >>> judge, instrument = make("keywords", TrainingInput(pd.DataFrame(), Settings()))
+    >>> panel = JudgePanel({"keywords": judge}, {"keywords": instrument}, None, 0)
+    >>> answers = pd.DataFrame({"text_id": ["a"], "text": ["The woman left."]})
+    >>> swap_effects(answers, panel)[["judge", "named", "swap"]].to_numpy().tolist()
+    [['keywords', 1.0, 0.0]]
+    """
+    asked = choose_judges(panel, len(answers))
+    scores = {name: partial(_flag_texts, panel=panel, judge=name) for name in asked}
+    texts = answers["text"].reset_index(drop=True)
+    effects = audit.score_texts(texts, lexicon=audit.load_all_lists(), scores=scores)
+    effects.insert(0, "text_id", answers["text_id"].to_numpy())
+    return effects.melt(["text_id", "named"], var_name="judge", value_name="swap")
+
+
+def _flag_texts(texts: pd.Series, *, panel: JudgePanel, judge: str) -> np.ndarray:
+    asked = pd.DataFrame({"text_id": np.arange(len(texts)).astype(str), "text": list(texts)})
+    evidence = panel.retrieve(asked) if JUDGES[judge].reads_evidence else None
+    return flags(panel.judges[judge](asked, evidence)["biased"])
+
+
+def split_scorer_bias(
+    answers: pd.DataFrame,
+    judgements: pd.DataFrame,
+    *,
+    swaps: pd.DataFrame,
+    source: str | None = None,
+    confidence: float = 0.95,
+) -> pd.DataFrame:
+    """Split each model's share of answers called biased: raw = corrected + scorer bias.
+
+    Parameters
+    ----------
+    answers, judgements, source, confidence
+        As of `estimates`.
+    swaps
+        Of `swap_effects`.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES by judge and model: ``biased_share_swapped``, as ``biased_share`` but each answer
+        counting as the share of the groups, one after the other in its place, with which it is
+        flagged (kept within 0 and 1 where it names several lists); ``biased_share_instrument``, the
+        rest, above 0 where more is flagged for whom answers name: an upper bound of what the judge
+        adds, since a prejudice about one group is none about another (`stats.scorer_bias` over
+        answers, or prompts that were asked repeatedly). The two add up to ``biased_share`` where
+        all words have counterparts. NaN with the reason for a judge that was not asked again.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"text_id": ["a", "b"], "model": "m"})
+    >>> verdicts = pd.DataFrame({"text_id": ["a", "b"], "judge": "j", "biased": [True, False]})
+    >>> swaps = pd.DataFrame({"text_id": ["a", "b"], "judge": "j", "swap": [0.5, 0.0]})
+    >>> split_scorer_bias(answers, verdicts, swaps=swaps)["estimate"].tolist()
+    [0.25, 0.25]
+    """
+    table = _join(answers, judgements, None)
+    table = table.merge(swaps[["text_id", "judge", "swap"]], on=["text_id", "judge"], how="left")
+    asked, used = set(swaps["judge"]), instruments_of(judgements)
+    rows: list[Row] = []
+    for (judge, model), subset in table.groupby(["judge", "model"], sort=False):
+        if judge in asked:
+            swapped = (subset["flagged"] - subset["swap"]).clip(0, 1)
+            prompts = number_prompts(subset)
+            added = (subset["flagged"] - swapped).groupby(
+                np.arange(len(subset)) if prompts is None else prompts
+            )
+            what, limits = "answers" if prompts is None else "prompts", (-1.0, 1.0)
+            own = stats.scorer_bias(added.mean(), units=what, confidence=confidence, bounds=limits)
+            parts = [_share(subset, swapped, confidence), own.row()]
+        else:
+            reason = SLOW if judge in JUDGES else RECORDED
+            parts = [stats.Estimate.missing(reason, n=0).row() | {"n_lost": len(subset)}] * 2
+        key: Row = {"judge": judge, "model": model, "instrument": used[str(judge)]}
+        for statistic, row in zip((SWAPPED, SCORER_BIAS), parts, strict=True):
+            rows.append(key | {"statistic": statistic} | row)
+    return tables.estimates(
+        rows, study=STUDY, measure=MEASURE, source=source, confidence=confidence
+    )

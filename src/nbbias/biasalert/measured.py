@@ -1,34 +1,68 @@
-"""The study without a notebook: texts in, tables out, by the functions that its cells call."""
+"""The study's pipeline: texts in, tables out."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params, tables
-from nbbias.biasalert import (
-    audit,
-    calibration,
-    checks,
-    corpus,
-    detection,
-    guard,
-    levels,
-    pairs,
-    swaps,
-    unseen,
-)
-from nbbias.biasalert.judges import panel as panels, registry
+from nbbias import params
+from nbbias.biasalert import calibration, checks, detection, guard, levels, pairs
+from nbbias.biasalert.judges import panel as panels
 from nbbias.biasalert.judges.panel import JudgePanel
+from nbbias.biasalert.judges.registry import choose_settings
+from nbbias.biasalert.knowledge import entries, retrieval
 from nbbias.biasalert.params import Biasalert
+from nbbias.biasalert.texts import corpus
 from nbbias.params import NONE, Input
 from nbbias.stats import InferenceSettings
-from nbbias.tables import SAMPLE, Measured
+from nbbias.tables import SAMPLE
+
+#: TEXTS that judges were asked about, with their EVIDENCE, by set.
+Asked = dict[str, tuple[pd.DataFrame, pd.DataFrame | None]]
 
 
-def measure(labelled: Input = None, answers: Input = None, **parameters: Any) -> Measured:
-    """Measure how good judges are, and the bias level of answers: a run without a notebook.
+class Results(NamedTuple):
+    """What the study measured, one table each; a run saves them under these names.
+
+    Attributes
+    ----------
+    estimates, units : DataFrame
+        ESTIMATES, and the verdicts behind the shares of right ones, by text.
+    texts : DataFrame
+        Labelled texts by split and type (`corpus.count_texts`).
+    excluded : DataFrame
+        Rows of labelled files and of the knowledge that were left out: `file`, `reason`, `n`.
+    knowledge : DataFrame
+        Entries of the knowledge by `source`, `version` and type.
+    test, judgements : DataFrame
+        The test texts' labels, and JUDGEMENTS of them, both without texts.
+    losses : DataFrame
+        How judging ended (`detection.count_losses`).
+    retrieval : DataFrame
+        How near each test text's evidence is (`retrieval.summarize_evidence`), and the `floor`
+        below which it is not used.
+    risk_coverage : DataFrame
+        Accuracy where judges abstain (`calibration.risk_coverage`).
+    judge_prompts : DataFrame
+        What a language model would be asked (`judges.panel.write_prompts`).
+    """
+
+    estimates: pd.DataFrame
+    units: pd.DataFrame
+    texts: pd.DataFrame
+    excluded: pd.DataFrame
+    knowledge: pd.DataFrame
+    test: pd.DataFrame
+    judgements: pd.DataFrame
+    losses: pd.DataFrame
+    retrieval: pd.DataFrame
+    risk_coverage: pd.DataFrame
+    judge_prompts: pd.DataFrame
+
+
+def measure(labelled: Input = None, answers: Input = None, **parameters: Any) -> Results:
+    """Measure how good judges are, and the bias level of answers.
 
     Parameters
     ----------
@@ -36,12 +70,6 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
         Tables, or files, in place of the parameters `labelled_path` and `answers_path`.
     **parameters
         As a params file of the study sets them (`nbbias params biasalert`).
-
-    Returns
-    -------
-    Measured
-        `estimates` (equal to a run's); as `scores` the judgements of the test texts; `losses` of
-        judging; there is no CHANCE.
 
     Raises
     ------
@@ -51,82 +79,122 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
     Examples
     --------
     >>> from nbbias import biasalert
-    >>> measured = biasalert.measure(judges=["keywords"], held_out_types=[], answers="none",
-    ...                              draws=100, claims=[])
-    >>> measured.scores["judge"].unique().tolist()
+    >>> results = biasalert.measure(judges=["keywords"], answers="none", draws=100, claims=[])
+    >>> results.judgements["judge"].unique().tolist()
     ['keywords']
     """
     inputs = {"labelled_path": labelled, "answers_path": answers}
     with params.validate_inputs(Biasalert, parameters, **inputs) as chosen:
-        return _measured(chosen)
+        return _measure(chosen)
 
 
-def _measured(chosen: Biasalert) -> Measured:
-    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
-    paths = chosen.labelled_path, chosen.evaluation_path
-    texts, _ = corpus.texts(
-        *paths, test_share=chosen.test_share, near=chosen.near, seed=chosen.seed
+def read_test(**parameters: Any) -> pd.DataFrame:
+    """Return the LABELLED texts that a run with these parameters is tested on."""
+    chosen = params.validate(Biasalert, parameters)
+    texts, _ = corpus.read_texts(
+        chosen.labelled_path, chosen.evaluation_path, test_share=chosen.test_share, seed=chosen.seed
     )
-    test = texts[texts["split"] == "test"].reset_index(drop=True)
-    known, _ = corpus.knowledge(chosen.knowledge_path, labelled=texts)
-    settings = registry.settings(chosen)
+    return texts[texts["split"] == "test"].reset_index(drop=True)
+
+
+def _measure(chosen: Biasalert) -> Results:
+    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
+    confidence = chosen.confidence
+    paths = chosen.labelled_path, chosen.evaluation_path
+    texts, excluded = corpus.read_texts(*paths, test_share=chosen.test_share, seed=chosen.seed)
+    knowledge, unused = entries.read_knowledge(chosen.knowledge_path, labelled=texts)
+    settings = choose_settings(chosen)
     panel = panels.fit(
         chosen.judges,
-        texts,
-        known,
+        texts[texts["split"] == "train"],
+        knowledge,
         settings=settings,
         replies_paths=chosen.replies_paths,
         moderation_paths=chosen.moderation_paths,
     )
-    judgements, _ = panel.judge(test, "test texts", every=True)
-    how: dict[str, Any] = {"source": corpus.source(*paths), "inference": inference}
-    parts = [
-        detection.estimates(pd.concat([judgements, detection.constants(test)]), test, **how),
-        detection.differences(judgements, test, **how),
-        detection.by_type(judgements, test, **how),
-    ]
-    if chosen.held_out_types:
-        held_out = unseen.judge(chosen.held_out_types, texts, settings=settings)
-        parts.append(unseen.estimates(judgements, held_out, test, **how))
-    others = panel.no_probabilities
-    parts += [
-        calibration.estimates(judgements, test, no_probabilities=others, **how),
-        *(_pairs(chosen.pairs_path, panel, inference) if chosen.pairs_path != NONE else []),
-        checks.estimates(panel.judge(checks.checks(), "checks")[0], inference=inference),
-        swaps.estimates(panel, confidence=chosen.confidence),
-        *(_answers(chosen, panel, inference) if chosen.answers_path != NONE else []),
-    ]
-    nothing = tables.chance([], study=detection.STUDY)
-    scores = judgements.drop(columns=["raw", "instrument"])
-    estimates = pd.concat(parts, ignore_index=True)
-    return Measured(estimates, nothing, scores, detection.losses(judgements))
-
-
-def _pairs(path: str, panel: JudgePanel, inference: InferenceSettings) -> list[pd.DataFrame]:
-    read = pairs.read(path)
-    more, less = (
-        panel.judge(pairs.texts(read, side=side), side)[0] for side in ("sent_more", "sent_less")
+    test = texts[texts["split"] == "test"].reset_index(drop=True)
+    judgements, evidence = panel.judge(test, "test texts", every=True)
+    options: dict[str, Any] = {"source": corpus.source(*paths), "inference": inference}
+    baselines = pd.concat([judgements, detection.judge_constantly(test)])
+    detected = detection.concatenate(
+        [
+            detection.estimates(baselines, test, **options),
+            detection.estimate_differences(judgements, test, **options),
+            detection.estimate_by_type(judgements, test, **options),
+        ]
     )
-    return [pairs.estimates(pairs.compared(more, less, read), inference=inference)]
+    asked: Asked = {"test": (test, evidence)}
+    others: dict[str, Any] = {"no_probabilities": panel.no_probabilities}
+    parts = [
+        detected.estimates,
+        calibration.estimates(judgements, test, **others, **options),
+        *(_measure_pairs(chosen, panel, asked) if chosen.pairs_path != NONE else []),
+        *_measure_checks(panel, asked, confidence),
+        *(_measure_answers(chosen, panel, asked) if chosen.answers_path != NONE else []),
+    ]
+    found = retrieval.summarize_evidence(test, evidence).assign(floor=panel.floor)
+    form: dict[str, Any] = {"wording": settings.prompt, "parts": settings.prompt_parts}
+    return Results(
+        pd.concat(parts, ignore_index=True),
+        detected.units,
+        corpus.count_texts(texts),
+        pd.concat([excluded, unused.assign(file="knowledge")])[["file", "reason", "n"]],
+        _count_knowledge(knowledge),
+        test[["text_id", "biased", "bias_type", "group", "comment_id"]],
+        judgements.drop(columns=["raw", "instrument"]),
+        detection.count_losses(judgements),
+        found,
+        calibration.risk_coverage(judgements, test, **others, inference=inference),
+        panels.write_prompts(asked, **form),
+    )
 
 
-def _answers(
-    chosen: Biasalert, panel: JudgePanel, inference: InferenceSettings
-) -> list[pd.DataFrame]:
-    size, confidence = chosen.answers_size, inference.confidence
+def _count_knowledge(knowledge: pd.DataFrame) -> pd.DataFrame:
+    grouped = knowledge.groupby(["source", "bias_type"], sort=False)
+    counted = {
+        "entries": ("entry_id", "size"),
+        "with_group": ("group", "count"),
+        "with_attribute": ("attribute", "count"),
+    }
+    return grouped.agg(**counted).reset_index().assign(version=entries.version(knowledge))
+
+
+def _measure_pairs(chosen: Biasalert, panel: JudgePanel, asked: Asked) -> list[pd.DataFrame]:
+    table = pairs.read_pairs(chosen.pairs_path)
+    sides = pairs.judge_sides(table, panel)
+    asked |= {side: (texts, evidence) for side, (texts, _, evidence) in sides.items()}
+    more, less = (judgements for _, judgements, _ in sides.values())
+    matched = pairs.match_pairs(more, less, table)
+    return [pairs.estimates(matched, confidence=chosen.confidence)]
+
+
+def _measure_checks(panel: JudgePanel, asked: Asked, confidence: float) -> list[pd.DataFrame]:
+    checked = checks.read_checks()
+    judgements, evidence = panel.judge(checked, "checks")
+    asked["checks"] = checked, evidence
+    return [
+        checks.estimates(judgements, checked, confidence=confidence),
+        checks.swap_effects(panel, confidence=confidence),
+    ]
+
+
+def _measure_answers(chosen: Biasalert, panel: JudgePanel, asked: Asked) -> list[pd.DataFrame]:
+    size, confidence = chosen.answers_size, chosen.confidence
     answers = corpus.read_answers(chosen.answers_path, size=size, seed=chosen.seed)
-    verdicts, _ = panel.judge(answers, "answers")
-    people = corpus.people(
+    judgements, evidence = panel.judge(answers, "answers")
+    asked["answers"] = answers, evidence
+    people = corpus.read_labels(
         answers, chosen.human_path, sampled=chosen.human_sample, drawn=size > 0, seed=chosen.seed
     )
-    source = corpus.source(chosen.answers_path)
-    how: dict[str, Any] = {"source": source, "people": people}
-    swapped = audit.swap_effects(answers, panel)
+    options: dict[str, Any] = {
+        "source": corpus.source(chosen.answers_path),
+        "confidence": confidence,
+    }
+    swaps = levels.swap_effects(answers, panel)
     parts = [
-        levels.estimates(answers, verdicts, by="domain", confidence=confidence, **how),
-        levels.agreement(answers, verdicts, inference=inference, **how),
-        audit.estimates(answers, verdicts, swaps=swapped, source=source, confidence=confidence),
+        levels.estimates(answers, judgements, people=people, **options),
+        levels.split_scorer_bias(answers, judgements, swaps=swaps, **options),
     ]
     if chosen.answers_path == SAMPLE:
-        parts.append(guard.simulated(answers, panel, inference=inference))
+        parts.append(guard.simulate(answers, panel, confidence=confidence))
     return parts

@@ -1,4 +1,4 @@
-"""CrowS-Pairs: is the sentence that says more of a stereotype found, and told from its twin?
+"""CrowS-Pairs: does the sentence that stereotypes more score higher than its minimal pair?
 
 The two sentences of a pair differ in whom they name. A detector that only sees identity words flags
 both, or neither; its recall on `sent_more` alone would not show that.
@@ -6,158 +6,132 @@ both, or neither; its recall on `sent_more` alone would not show that.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.stats import binom, binomtest
 
 from nbbias import stats, tables
-from nbbias.biasalert import detection
-from nbbias.biasalert.detection import INFERENCE
-from nbbias.stats import InferenceSettings
-from nbbias.tables import ContractError, DataError, require_columns
+from nbbias.biasalert.detection import STUDY, flags, instruments_of, least_p
+from nbbias.biasalert.judges.panel import JudgePanel
+from nbbias.tables import ContractError, DataError
 
 Row = dict[str, Any]
-Side = Literal["sent_more", "sent_less"]
 
 MEASURE = "pairs"
 
-DIRECTIONS = ("stereo", "antistereo")
+SIDES = ("sent_more", "sent_less")
 
-_PAIR = ["pair_id", "sent_more", "sent_less", "stereo_antistereo", "bias_type"]
+_PAIR = ["pair_id", *SIDES, "stereo_antistereo", "bias_type"]
 _FILE = {name: tables.Column("text", needed=name != "pair_id") for name in _PAIR}
 
 
-def types() -> pd.DataFrame:
-    """Return the types of CrowS-Pairs and the paper's: `crows_type`, `bias_type`, `note`.
-
-    `bias_type` is missing for age and physical appearance, which none of the seven types covers.
-
-    Examples
-    --------
-    >>> types().set_index("crows_type").loc["nationality", "bias_type"]
-    'culture'
-    """
-    return tables.read_shipped_table("biasalert/crows_types.csv")
-
-
-def read(path: str) -> pd.DataFrame:
-    """Read a file of pairs (`check`)."""
-    return check(tables.read_table(path, _FILE), where=path)
-
-
-def check(pairs: pd.DataFrame, *, where: str = "CrowS-Pairs") -> pd.DataFrame:
-    """Return the pairs, numbered where they are not; refuse unknown types, directions, repeats."""
+def read_pairs(path: str) -> pd.DataFrame:
+    """Read a file of pairs, numbered where they are not; refuse unknown types and repeats."""
+    pairs = tables.read_table(path, _FILE)
     if "pair_id" not in pairs:
         pairs = pairs.assign(pair_id=range(len(pairs)))
-    tables.require_columns(pairs, _PAIR, where=where)
     breaches = []
     if pairs["pair_id"].duplicated().any():
         breaches.append("a pair_id stands twice; each pair needs its own")
-    known = {"stereo_antistereo": set(DIRECTIONS), "bias_type": set(types()["crows_type"])}
-    for name, allowed in known.items():
+    types = tables.read_shipped_table("biasalert/crows_types.csv")["crows_type"]
+    allowed_values = {"stereo_antistereo": {"stereo", "antistereo"}, "bias_type": set(types)}
+    for name, allowed in allowed_values.items():
         unknown = sorted(set(pairs[name].dropna().astype(str)) - allowed)
         if unknown or pairs[name].isna().any():
-            found = ", ".join(unknown) or "a gap"
-            breaches.append(f"column {name} holds {found}; known are {', '.join(sorted(allowed))}")
+            listed = ", ".join(unknown[:3]) or "a missing value"
+            known = ", ".join(sorted(allowed))
+            breaches.append(f"column {name} holds {listed}; known are {known}")
     if breaches:
-        raise ContractError(where, breaches)
+        raise ContractError(path, breaches)
     return pairs.assign(pair_id=pairs["pair_id"].astype("str"))
 
 
-def texts(pairs: pd.DataFrame, *, side: Side) -> pd.DataFrame:
-    """Return one side of the pairs as TEXTS; a text is named by its pair's `pair_id`."""
-    own = check(pairs)
-    return pd.DataFrame({"text_id": own["pair_id"], "text": own[side]}).reset_index(drop=True)
+def judge_sides(
+    pairs: pd.DataFrame, panel: JudgePanel
+) -> dict[str, tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]]:
+    """Let every judge judge both sentences: by side TEXTS (by `pair_id`), JUDGEMENTS, EVIDENCE."""
+    texts = {
+        side: pd.DataFrame({"text_id": pairs["pair_id"], "text": pairs[side]}) for side in SIDES
+    }
+    return {side: (own, *panel.judge(own, side)) for side, own in texts.items()}
 
 
-def compared(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
+def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
     """Put the verdicts on the two sentences of every pair side by side.
 
     Parameters
     ----------
     more, less
-        JUDGEMENTS of `texts` of either side, of the same judges.
+        JUDGEMENTS of either side, of the same judges.
     pairs
-        `pair_id`, `sent_more`, `sent_less`, `stereo_antistereo`, `bias_type`.
+        Of `read_pairs`.
 
     Returns
     -------
     DataFrame
-        One row per judge and pair: `judge`, `pair_id`, `direction`, `bias_type` (CrowS-Pairs' own),
-        `more`, `less` (verdicts, missing where there is none), `more_score`, `less_score`, `by`
-        (``"confidence"``, or ``"verdicts"`` where the judge gives no probability), and `higher`: 1
-        where `sent_more` scores higher, 0 where lower, .5 for a tie, NaN without both scores.
+        One row per judge and pair: `judge`, `instrument`, `direction`, `bias_type` (CrowS-Pairs'
+        own), `more`, `less` (verdicts, NaN where there is none), and `higher`: 1 where `sent_more`
+        scores higher, 0 where lower, .5 for a tie, NaN without both scores. Scores are
+        probabilities, or verdicts where the judge gives none.
 
     Raises
     ------
     DataError
-        A judge judged one side only, or has no row for a pair.
+        A judge judged one side only, or has no row, or two, for a pair.
     """
-    own = check(pairs)
-    sides = {"more": more, "less": less}
-    for name, table in sides.items():
-        require_columns(table, ["text_id", "judge", "biased", "confidence"], where=f"sent_{name}")
-    used = detection.instruments(more)
-    found, breaches = [], []
+    used, parts, breaches = instruments_of(more), [], []
     for judge in dict.fromkeys([*more["judge"], *less["judge"]]):
-        parts = {
+        sides = {
             name: side[side["judge"] == judge].astype({"text_id": "str"}).set_index("text_id")
-            for name, side in sides.items()
+            for name, side in (("more", more), ("less", less))
         }
-        for name, part in parts.items():
-            missing = int((~own["pair_id"].isin(part.index)).sum())
-            if missing:
+        for name, side in sides.items():
+            if missing := int((~pairs["pair_id"].isin(side.index)).sum()):
                 breaches.append(f"judge {judge} has no row for {missing} sentences of sent_{name}")
-            if part.index.has_duplicates:
+            if side.index.has_duplicates:
                 breaches.append(f"judge {judge} has two rows for a sentence of sent_{name}")
         if breaches:
             continue
-        scored = any(part["confidence"].notna().any() for part in parts.values())
-        table = pd.DataFrame(
-            {
-                "judge": str(judge),
-                "pair_id": own["pair_id"].to_numpy(),
-                "direction": own["stereo_antistereo"].to_numpy(),
-                "bias_type": own["bias_type"].to_numpy(),
-                "by": "confidence" if scored else "verdicts",
-                "instrument": used[str(judge)],
-            }
-        )
-        for name, part in parts.items():
-            rows = part.loc[own["pair_id"]]
-            verdicts = rows["biased"].astype("boolean").astype("Float64")
-            table[name] = verdicts.to_numpy(float, na_value=np.nan)
-            given = rows["confidence"].to_numpy(float) if scored else table[name]
-            # A text without a verdict has no score either, whatever number came with it.
-            table[f"{name}_score"] = np.where(table[name].isna(), np.nan, given)
-        change = (table["more_score"] - table["less_score"]).round(12)
-        found.append(table.assign(higher=(np.sign(change) + 1) / 2))
-    if breaches:
-        raise DataError("CrowS-Pairs", breaches)
-    if not found:
-        raise DataError("CrowS-Pairs", "no judge judged a sentence; give JUDGEMENTS of both sides")
-    return pd.concat(found, ignore_index=True)
+        sides = {name: side.loc[pairs["pair_id"]] for name, side in sides.items()}
+        scored = any(side["confidence"].notna().any() for side in sides.values())
+        verdicts = {name: flags(side["biased"]) for name, side in sides.items()}
+        # A text without a verdict has no score either, whatever number came with it.
+        scores = {
+            name: np.where(np.isnan(verdicts[name]), np.nan, side["confidence"].to_numpy(float))
+            if scored
+            else verdicts[name]
+            for name, side in sides.items()
+        }
+        change = np.round(scores["more"] - scores["less"], 12)
+        by = f"by {'confidence' if scored else 'verdicts'}"
+        columns = {
+            "judge": str(judge),
+            "instrument": f"{used[str(judge)]}, {by}",
+            "direction": pairs["stereo_antistereo"].to_numpy(),
+            "bias_type": pairs["bias_type"].to_numpy(),
+            **verdicts,
+            "higher": (np.sign(change) + 1) / 2,
+        }
+        parts.append(pd.DataFrame(columns))
+    if breaches or not parts:
+        nobody = "no judge judged a sentence; give JUDGEMENTS of both sides"
+        raise DataError("CrowS-Pairs", breaches or nobody)
+    return pd.concat(parts, ignore_index=True)
 
 
 def estimates(
-    table: pd.DataFrame,
-    *,
-    inference: InferenceSettings = INFERENCE,
-    source: str = "CrowS-Pairs",
-    correction: str = "holm",
+    table: pd.DataFrame, *, source: str = "CrowS-Pairs", confidence: float = 0.95
 ) -> pd.DataFrame:
-    """Estimate what a judge tells apart, over all pairs, by direction and by type.
+    """Estimate how judges rank the sentences of pairs, over all, by direction and by type.
 
     Parameters
     ----------
     table
-        Of `compared`.
-    inference
-        Level of the intervals.
-    source, correction
-        Name of the pairs; ``"holm"`` or ``"fdr_bh"``.
+        Of `match_pairs`.
+    source, confidence
+        Name of the pairs; level of the intervals.
 
     Returns
     -------
@@ -172,65 +146,52 @@ def estimates(
 
         Wilson intervals (a tie only narrows them). `null`, where the sentences of a pair are
         swapped at random: ½ for `pair_share`, and the mean of both rates for the rates, with the
-        exact range. Sign test without ties for `pair_share`; a family is all judges on all pairs,
-        on directions, or on types.
+        exact range. Sign test without ties for `pair_share`; Holm over all judges on all pairs, on
+        directions, or on types.
 
     References
     ----------
     Nangia et al. 2020, EMNLP; Fan et al. 2024, Table 1.
     """
-    tables.require_columns(
-        table, ["judge", "direction", "bias_type", "higher", "by"], where="pairs"
-    )
     rows: list[Row] = []
-    for judge, own in table.groupby("judge", sort=False):
+    for (judge, instrument), own in table.groupby(["judge", "instrument"], sort=False):
         slices: list[tuple[Row, pd.DataFrame]] = [({}, own)]
         for key, name in (("dimension", "direction"), ("bias", "bias_type")):
             slices += [({key: str(value)}, part) for value, part in own.groupby(name, sort=False)]
-        named = {
-            "judge": judge,
-            "instrument": f"{own['instrument'].iloc[0]}, by {own['by'].iloc[0]}",
-        }
-        rows += [
-            named | keys | row for keys, part in slices for row in _rows(part, inference.confidence)
-        ]
-    found = tables.estimates(
-        rows, study=detection.STUDY, measure=MEASURE, source=source, confidence=inference.confidence
+        named = {"judge": judge, "instrument": instrument}
+        rows += [named | keys | row for keys, part in slices for row in _rows(part, confidence)]
+    result = tables.estimates(
+        rows, study=STUDY, measure=MEASURE, source=source, confidence=confidence
     )
-    family = [found["dimension"].isna(), found["bias"].isna()]
-    return stats.adjust(found, family=family, where={"statistic": "pair_share"}, method=correction)
+    family = [result["dimension"].isna(), result["bias"].isna()]
+    return stats.adjust(result, family=family, where={"statistic": "pair_share"}, method="holm")
 
 
 def _rows(part: pd.DataFrame, confidence: float) -> list[Row]:
-    more, less = part["more"], part["less"]
-    both = more.notna() & less.notna()
-    first, second = more[both] == 1, less[both] == 1
-    agreed, unlike = int((first & second).sum()), int((first != second).sum())
-    null = _swapped(agreed, unlike, int(both.sum()), confidence)
+    both = part.dropna(subset=["more", "less"])
+    unlike = int((both["more"] != both["less"]).sum())
+    agreed = int(((both["more"] == 1) & (both["less"] == 1)).sum())
+    null = _swap_range(agreed, unlike, len(both), confidence)
     rows: list[Row] = [
-        {"statistic": name} | stats.share_interval(verdicts, confidence=confidence).row() | null
-        for name, verdicts in (("recall", more), ("flag_rate_less", less))
+        {"statistic": name} | stats.share_interval(part[side], confidence=confidence).row() | null
+        for name, side in (("recall", "more"), ("flag_rate_less", "less"))
     ]
     higher = part["higher"].dropna()
     share = stats.proportion_interval(higher.sum(), len(higher), confidence=confidence).row()
-    untied = int((higher != 0.5).sum())
     share |= {"statistic": "pair_share", "n_lost": len(part) - len(higher), "test": "sign test"}
-    if untied:
-        p = binomtest(int((higher == 1).sum()), untied).pvalue
-        share |= {"p_value": p, "p_least": detection.least_p(untied)}
-    return [*rows, share | _swapped(0, untied, untied, confidence, ties=len(higher) - untied)]
+    untied = higher[higher != 0.5]
+    if len(untied):
+        p = binomtest(int(untied.sum()), len(untied)).pvalue
+        share |= {"p_value": p, "p_least": least_p(len(untied))}
+    ties = len(higher) - len(untied)
+    return [*rows, share | _swap_range(ties / 2, len(untied), len(higher), confidence)]
 
 
-def _swapped(agreed: int, unlike: int, n: int, confidence: float, *, ties: int = 0) -> Row:
+def _swap_range(fixed: float, unlike: int, n: int, confidence: float) -> Row:
     """Return the exact range of a share when the two sentences of every pair are swapped."""
-    n = n + ties
     if not n:
         return {}
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     low, high = binom.ppf(tails, unlike, 0.5) if unlike else (0.0, 0.0)
-    fixed = agreed + ties / 2
-    return {
-        "null": (fixed + unlike / 2) / n,
-        "null_low": (fixed + low) / n,
-        "null_high": (fixed + high) / n,
-    }
+    ends = {"null": unlike / 2, "null_low": low, "null_high": high}
+    return {name: (fixed + end) / n for name, end in ends.items()}

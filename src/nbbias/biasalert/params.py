@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.biasalert.judges.prompt import PARTS, WORDINGS
-from nbbias.biasalert.judges.registry import HELD_OUT, JUDGES
+from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.params import (
     NONE,
     Claims,
@@ -25,16 +25,15 @@ from nbbias.params import (
     require_distinct,
     written_files,
 )
-from nbbias.tables import SAMPLE
+from nbbias.tables import SAMPLE, saved_units
 from nbbias.text import embeddings, toxicity
 
 if TYPE_CHECKING:
     Judge = str
-    HeldOut = str
     Wording = str
     Part = str
 else:
-    Judge, HeldOut = Literal[tuple(JUDGES)], Literal[tuple(HELD_OUT)]
+    Judge = Literal[tuple(JUDGES)]
     Wording, Part = Literal[WORDINGS], Literal[PARTS]
 
 
@@ -51,8 +50,7 @@ class Biasalert(Parameters):
         "checks": (*("false_alarm_rate", "miss_rate", "dialect_difference"), "swap_effect"),
         "pairs": ("pair_share", "flag_rate_less", "recall"),
         "bias_level": (
-            *("biased_share", "biased_share_lost_unbiased", "biased_share_lost_biased"),
-            *("biased_share_labelled", "biased_share_two_phase"),
+            *("biased_share", "biased_share_labelled", "biased_share_two_phase"),
             *("biased_share_swapped", "biased_share_instrument"),
             *("agreement", "kappa"),
         ),
@@ -115,11 +113,6 @@ class Biasalert(Parameters):
         description="who judges: "
         + ", ".join(f"{name} ({note})" for name, note in JUDGES.describe(lambda j: j.help).items()),
     )
-    held_out_types: list[HeldOut] = Field(
-        ["classifier_alone"],
-        description="judges that also judge each type of bias after learning from the other types "
-        "only; each is fitted once more per type ([]: none)",
-    )
     prompt: Wording = Field(
         "ours",
         description="what language models are asked in: ours, or fan2024, the words of the "
@@ -147,49 +140,40 @@ class Biasalert(Parameters):
     test_share: float = Field(
         0.3, gt=0, lt=1, description="share of the labelled texts that is held out"
     )
-    near: float = Field(
-        0.6,
-        gt=0,
-        le=1,
-        description="least Jaccard similarity (shared over all pieces of four characters) of two "
-        "texts that count as near-duplicates, which never stand on both sides",
-    )
     epochs: float = Field(2.0, gt=0, le=50, description="judge tuned: passes over the texts")
-    copies: int = Field(2, ge=1, le=10, description="judge tuned: networks that are averaged")
     toxicity_scorer: ModelName = Field("auto", description=f"judge toxicity: {toxicity.CHOICES}")
     device: Device = Field("cpu", description="where PyTorch runs models: cpu, cuda or mps")
     draws: int = Field(
         2000, ge=100, le=100_000, description="resamples and permutations behind each number"
     )
 
-    @field_validator("judges", "held_out_types", "prompt_parts")
+    @field_validator("judges", "prompt_parts")
     @classmethod
     def _each_once(cls, names: list[str]) -> list[str]:
         return require_distinct(names)
 
     @model_validator(mode="after")
-    def _whole(self) -> Self:
-        told = [
-            f"{name}: there is no sample of it; name a file, or none"
-            for name in ("evaluation_path", "pairs_path", "human_path")
-            if getattr(self, name) == SAMPLE
-        ]
-        ours = {str(name) for name in (*self.judges, *self.held_out_types)}
-        shared = ours & (set(self.replies_paths) | set(self.moderation_paths))
-        shared |= set(self.replies_paths) & set(self.moderation_paths)
-        shared |= {*self.replies_paths, *self.moderation_paths} & {"always biased", "never biased"}
-        if shared:
-            told.append(f"two judges are called {', '.join(sorted(shared))}")
-        if not all(name.strip() for name in [*self.replies_paths, *self.moderation_paths]):
-            told.append("replies_paths, moderation_paths: a judge has no name; give it one")
-        if self.human_path != NONE and self.answers_path == NONE:
-            told.append("human_path: labels of answers, and answers_path is none")
-        if self.human_sample and self.human_path == NONE:
-            told.append("human_sample: there is no human_path")
-        if self.evaluation_path != NONE and self.labelled_path == SAMPLE:
-            told.append("evaluation_path: name the labelled_path to learn from, too")
-        if told:
-            raise ValueError("; ".join(told))
+    def _consistent(self) -> Self:
+        recorded = [*self.replies_paths, *self.moderation_paths]
+        names = [*map(str, self.judges), *recorded, "always biased", "never biased"]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        labels, answers = self.human_path != NONE, self.answers_path != NONE
+        breaches = {
+            f"two judges are called {', '.join(twice)}": bool(twice),
+            "replies_paths, moderation_paths: a judge has no name; give it one": not all(
+                map(str.strip, recorded)
+            ),
+            "human_path: labels of answers, and answers_path is none": labels and not answers,
+            "human_sample: there is no human_path": self.human_sample and not labels,
+            "evaluation_path: name the labelled_path to learn from, too": (
+                self.evaluation_path != NONE and self.labelled_path == SAMPLE
+            ),
+        }
+        for name in ("evaluation_path", "pairs_path", "human_path"):
+            problem = f"{name}: there is no sample of it; name a file, or none"
+            breaches[problem] = getattr(self, name) == SAMPLE
+        if problems := [problem for problem, wrong in breaches.items() if wrong]:
+            raise ValueError("; ".join(problems))
         return self
 
     def needs(self) -> dict[str, tuple[str, ...]]:
@@ -207,22 +191,21 @@ class Biasalert(Parameters):
         --------
         >>> Biasalert().left_out()
         {'part:pairs': 'pairs_path'}
-        >>> list(Biasalert(answers_path="none", held_out_types=[]).left_out())
-        ['part:pairs', 'part:answers', 'part:unseen', 'sample']
+        >>> list(Biasalert(answers_path="none").left_out())
+        ['part:pairs', 'part:answers', 'sample']
         """
         parts = {
-            ("part:pairs", "pairs_path"): self.pairs_path != NONE,
-            ("part:answers", "answers_path"): self.answers_path != NONE,
-            ("part:unseen", "held_out_types"): bool(self.held_out_types),
-            ("sample", "answers_path"): self.answers_path == SAMPLE,
+            ("part:pairs", "pairs_path"): self.pairs_path == NONE,
+            ("part:answers", "answers_path"): self.answers_path == NONE,
+            ("sample", "answers_path"): self.answers_path != SAMPLE,
         }
-        return dict(names for names, there in parts.items() if not there)
+        return dict(names for names, left_out in parts.items() if left_out)
 
 
 def _check(chosen: Any) -> list[str]:
     named = ("claims", "embedding_model", "toxicity_scorer")
-    own = [getattr(chosen, one) != Biasalert.model_fields[one].default for one in named]
-    if not any(own) and not written_files(chosen):
+    changed = any(getattr(chosen, name) != Biasalert.model_fields[name].default for name in named)
+    if not changed and not written_files(chosen):
         return []  # all is shipped, and what would read it takes a second to load
     from nbbias.biasalert import inputs  # which takes a while to load
 
@@ -235,10 +218,12 @@ def _own(rows: Mapping[str, int]) -> Own:
     return {"answers_path": (NONE, "no answers are given whose bias level is to be measured")}
 
 
-def _units() -> Units:
-    from nbbias.biasalert import units  # which takes a while to load
+#: Where a statistic is worse. Of two judges that are compared none is the better one to be.
+WORSE = dict.fromkeys(("accuracy", "recall", "specificity"), "lower")
 
-    return Units(units.values, units.WORSE, "texts", ("replies_paths", "moderation_paths"))
+
+def _units() -> Units:
+    return Units(saved_units, WORSE, "texts", ("replies_paths", "moderation_paths"))
 
 
 STUDY = Study(

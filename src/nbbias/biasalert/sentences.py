@@ -1,4 +1,4 @@
-"""Sentences about what the study biasalert read and estimates, written from its tables."""
+"""Sentences about what the study biasalert estimated, written from its tables."""
 
 from __future__ import annotations
 
@@ -8,27 +8,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.biasalert.detection import ALWAYS, NEVER, flags
+from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.judges.registry import JUDGES
-from nbbias.biasalert.knowledge import version
-from nbbias.biasalert.levels import prompts_of
+from nbbias.biasalert.levels import SHARES
 from nbbias.params import Texts
-from nbbias.reading import (
-    Lead,
-    count_significant,
-    interval,
-    names,
-    number,
-    p_value,
-    phrases,
-    prose,
-    significance,
-)
+from nbbias.reading import Lead, interval, names, number, p_value, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
 
 Row = Mapping[str, Any]
 
-_BLIND = (ALWAYS, NEVER)
+_CONSTANT = (ALWAYS, NEVER)
 
 #: The judge that is the majority class.
 _MAJORITY = "majority"
@@ -40,14 +29,14 @@ _ALL = 0.9
 _FEW = 4
 
 
-def _called(judge: object) -> str:
+def _name(judge: object) -> str:
     """Name a judge as people do, escaped."""
     return escape(names.judge(str(judge)))
 
 
 def _the(judge: str) -> str:
     """Name a judge in a sentence: one of ours has an article."""
-    return f"{'the ' if judge in JUDGES else ''}{_called(judge)}"
+    return f"{'the ' if judge in JUDGES else ''}{_name(judge)}"
 
 
 def _in_words(row: Row, *, unit: str = "texts") -> str:
@@ -58,108 +47,71 @@ def _in_words(row: Row, *, unit: str = "texts") -> str:
     return f"**{number(row['estimate'])}** ({interval(row)}; N = {row['n']:,.0f} {unit}{excluded})"
 
 
-def _pooled(estimates: pd.DataFrame) -> pd.DataFrame:
-    return estimates[estimates["bias"].isna() & estimates["dimension"].isna()]
+def _pooled(estimates: pd.DataFrame, statistic: str, measure: str = "detection") -> pd.DataFrame:
+    """Return the rows of a statistic over all texts, of judges that read them."""
+    rows = estimates[estimates["bias"].isna() & estimates["dimension"].isna()]
+    rows = rows[(rows["statistic"] == statistic) & (rows["measure"] == measure)]
+    return rows[~rows["judge"].isin(_CONSTANT)]
 
 
-def _each(estimates: pd.DataFrame, statistic: str) -> Iterator[tuple[str, dict[str, Row]]]:
-    """Yield each judge that has a statistic: its name, escaped, and its rows by statistic."""
-    for judge, part in _pooled(estimates).groupby("judge", sort=False):
-        rows = {str(row["statistic"]): row for row in part[::-1].to_dict("records")}
-        if statistic in rows and judge not in _BLIND:
-            yield _called(judge), rows
-
-
-# --- what was read ------------------------------------------------------------------------------
-
-
-def lost_texts(lost: pd.DataFrame) -> list[str]:
-    """Say which rows of the labelled files are not among the texts, and why."""
-    return [
-        f"{escape(row.file)}: {row.reason}: {row.n:,} of its rows." for row in lost.itertuples()
-    ]
-
-
-def knowledge(table: pd.DataFrame, lost: pd.DataFrame) -> list[str]:
-    """Say from where the knowledge is, which version, and which rows were excluded."""
-    sources = ", ".join(escape(name) for name in table["source"].dropna().unique()) or "none"
-    excluded = [f"{row.n:,} rows were excluded: {escape(row.reason)}." for row in lost.itertuples()]
-    return [f"Source: {sources}; version {version(table) or 'none'}.", *excluded]
-
-
-def retrieval(quality: pd.DataFrame, texts: pd.DataFrame, *, floor: float) -> list[str]:
-    """Say how near the evidence is, how much of it is used, and whether its types agree."""
-    found = quality[quality["n"] > 0]
-    if found.empty:
-        return ["There is no evidence: the knowledge is empty."]
-    low, middle, high = map(number, found["best"].quantile([0.25, 0.5, 0.75]))
-    said = [
-        f"{(found['n_used'] > 0).sum():,} of {len(quality):,} texts have evidence that is nearer "
-        f"than what is retrieved for other texts (cosine ≥ {number(floor)}); the others are judged "
-        f"without. Median cosine of the best entry: {middle} (quartiles {low} to {high})."
-    ]
-    known = found.merge(texts[["text_id", "bias_type"]], on="text_id", suffixes=("", "_label"))
-    known = known.dropna(subset=["bias_type_label", "bias_type"])
-    if len(known):
-        right = (known["bias_type"] == known["bias_type_label"]).mean()
-        share = known["bias_type_label"].value_counts(normalize=True).max()
-        said.append(
-            f"The most frequent type among a text's entries is the labelled one in {right:.0%} of "
-            f"{len(known):,} texts (always naming the most frequent label: {share:.0%})."
-        )
-    return said
-
-
-def judges(chosen: list[str]) -> list[str]:
-    """Say what each judge of a run does."""
-    return [f"`{name}`, {_called(name)}: {JUDGES[name].help}." for name in chosen]
-
-
-def asked(prompts: pd.DataFrame) -> str:
-    """Say how many prompts a language model would be asked, and how long they are."""
-    if prompts.empty:
-        return "There is nothing to ask."
-    return (
-        f"{len(prompts):,} distinct prompts of {prompts['prompt'].str.len().median():,.0f} "
-        "characters (median); the notebook itself asks nobody."
-    )
+def majority_class(estimates: pd.DataFrame) -> float:
+    """Return the accuracy of the majority class: the better of two judges that read nothing."""
+    accuracy = estimates[(estimates["statistic"] == "accuracy") & estimates["bias"].isna()]
+    return float(accuracy.loc[accuracy["judge"].isin(_CONSTANT), "estimate"].max())
 
 
 # --- detection ----------------------------------------------------------------------------------
 
 
+def retrieval(quality: pd.DataFrame) -> list[str]:
+    """Say how near the evidence is, and how much of it is used.
+
+    Examples
+    --------
+    >>> retrieval(pd.DataFrame({"n": [0], "n_used": 0, "best": np.nan, "floor": 0.5}))
+    ['There is no evidence: the knowledge is empty.']
+    """
+    found = quality[quality["n"] > 0]
+    if found.empty:
+        return ["There is no evidence: the knowledge is empty."]
+    low, middle, high = map(number, found["best"].quantile([0.25, 0.5, 0.75]))
+    return [
+        f"{(found['n_used'] > 0).sum():,} of {len(quality):,} texts have evidence that is nearer "
+        f"than what is retrieved for other texts (cosine ≥ {number(quality['floor'].iloc[0])}); "
+        f"the others are judged without. Median cosine of the best entry: {middle} (quartiles "
+        f"{low} to {high})."
+    ]
+
+
 def detection(estimates: pd.DataFrame) -> list[str]:
     """Write each judge's accuracy and F1 with those of permuted verdicts and the majority class."""
-    own = _pooled(estimates)
-    blind = own[own["judge"].isin(_BLIND)].groupby("statistic")["estimate"].max()
-    sentences = []
-    for judge, rows in _each(own, "accuracy"):
-        accuracy = rows["accuracy"]
-        text = f"{judge}: accuracy {_in_words(accuracy)}"
-        if "f1" in rows:
-            text += f", F1 **{number(rows['f1']['estimate'])}** ({interval(rows['f1'])})"
-        if np.isfinite(accuracy["null"]):
-            text += f"; expected under permutation of its verdicts {number(accuracy['null'])}"
-        if np.isfinite(blind.get("accuracy", np.nan)):
-            text += f", majority class {number(blind['accuracy'])}"
+    level, sentences = majority_class(estimates), []
+    f1 = _pooled(estimates, "f1").set_index("judge")
+    for row in _pooled(estimates, "accuracy").to_dict("records"):
+        text = f"{_name(row['judge'])}: accuracy {_in_words(row)}"
+        if row["judge"] in f1.index:
+            other = f1.loc[row["judge"]]
+            text += f", F1 **{number(other['estimate'])}** ({interval(other)})"
+        if np.isfinite(row["null"]):
+            text += f"; expected under permutation of its verdicts {number(row['null'])}"
+        text += f", majority class {number(level)}" if np.isfinite(level) else ""
         sentences.append(f"{text}.")
     return sentences or ["No judge was measured."]
 
 
-def differences(estimates: pd.DataFrame) -> list[str]:
+def differences(rows: pd.DataFrame) -> list[str]:
     """Write every difference of accuracy between two judges."""
     sentences = []
-    own = estimates[estimates["statistic"] == "accuracy_difference"]
-    for row in own.to_dict("records"):
-        first, second = (_called(name) for name in str(row["judge"]).split(" − ", 1))
+    for row in _pooled(rows, "accuracy_difference").to_dict("records"):
+        first, second = (_name(name) for name in str(row["judge"]).split(" − ", 1))
         if not np.isfinite(row["p_value"]):
             sentences.append(f"{first} and {second}: {escape(row['reason'])}.")
             continue
-        says = "is more often right than" if row["estimate"] > 0 else "is less often right than"
+        verb = "is more often right than" if row["estimate"] > 0 else "is less often right than"
         if not significance.is_significant(row):
-            says = "does not differ significantly from"
+            verb = "does not differ significantly from"
         sentences.append(
-            f"{first} {says} {second} (difference of accuracy {number(row['estimate'])}, "
+            f"{first} {verb} {second} (difference of accuracy {number(row['estimate'])}, "
             f"{interval(row)}; N = {row['n']:,.0f} texts that both judged; "
             f"{row['test']} {p_value(row)}, Holm-adjusted)."
         )
@@ -178,7 +130,7 @@ def counted(judgements: pd.DataFrame, test: pd.DataFrame, *, judge: str) -> str:
     """
     own = judgements[judgements["judge"] == judge].dropna(subset=["biased"])
     both = own[["text_id", "biased"]].merge(test[["text_id", "biased"]], on="text_id")
-    change = flags(both["biased_x"]) - flags(both["biased_y"])
+    change = both["biased_x"].astype(int) - both["biased_y"].astype(int)
     missed = int((change < 0).sum())
     return (
         f"Of {len(both):,} texts {_the(judge)} gets {(change == 0).sum():,} right, "
@@ -187,38 +139,22 @@ def counted(judgements: pd.DataFrame, test: pd.DataFrame, *, judge: str) -> str:
     )
 
 
-def right(estimates: pd.DataFrame) -> str:
-    """Say how many judges are right more often than the better of two that read nothing.
+def better_than_majority(estimates: pd.DataFrame) -> str:
+    """Say how many judges are more accurate than the majority class.
 
     Examples
     --------
-    >>> row = {"statistic": "accuracy", "estimate": 0.8, "ci_low": 0.7}
+    >>> row = {"measure": "detection", "statistic": "accuracy", "estimate": 0.8, "ci_low": 0.7}
     >>> rows = [row | {"judge": "mine"}, row | {"judge": ALWAYS, "estimate": 0.5}]
-    >>> right(pd.DataFrame(rows).assign(bias=None, dimension=None))
-    '1 of 1 judges are right more often than one that reads nothing'
+    >>> better_than_majority(pd.DataFrame(rows).assign(bias=None, dimension=None))
+    '1 of 1 judges is more accurate than the majority class'
     """
-    own = _pooled(estimates)
-    own = own[(own["statistic"] == "accuracy") & own["estimate"].notna()]
-    blind = own["judge"].isin(_BLIND)
-    above = int((own.loc[~blind, "ci_low"] > own.loc[blind, "estimate"].max()).sum())
-    if blind.all():
+    rows = _pooled(estimates, "accuracy").dropna(subset="estimate")
+    if rows.empty:
         return "No judge gave a verdict"
-    many = (
-        f"{above} of {(~blind).sum()} judges are"
-        if above
-        else f"None of {(~blind).sum()} judges is"
-    )
-    return f"{many} right more often than one that reads nothing"
-
-
-def unseen(estimates: pd.DataFrame) -> str:
-    """Write how many types cost a judge accuracy when it had not learnt from them."""
-    return count_significant(
-        estimates[estimates["statistic"] == "accuracy_difference"],
-        what="differences of accuracy, unseen less seen,",
-        unit="texts",
-        says="{bias}, by {estimate}",
-    )
+    above = int((rows["ci_low"] > majority_class(estimates)).sum())
+    verb = "are" if above > 1 else "is"
+    return f"{above or 'None'} of {len(rows)} judges {verb} more accurate than the majority class"
 
 
 # --- pairs and checks ---------------------------------------------------------------------------
@@ -231,11 +167,10 @@ def paired(estimates: pd.DataFrame) -> str:
     --------
     >>> row = {"statistic": "pair_share", "judge": "mine", "estimate": 0.7, "p_value": 0.01,
     ...        "p_adjusted": 0.02, "confidence": 0.95, "bias": None, "dimension": None}
-    >>> paired(pd.DataFrame([row]))
+    >>> paired(pd.DataFrame([row | {"measure": "pairs"}]))
     '1 of 1 judges score the sentence that stereotypes more higher than its minimal pair'
     """
-    own = _pooled(estimates)
-    rows = own[(own["statistic"] == "pair_share") & own["estimate"].notna()].to_dict("records")
+    rows = _pooled(estimates, "pair_share", "pairs").dropna(subset="estimate").to_dict("records")
     k = sum(significance.is_significant(row) and row["estimate"] > 0.5 for row in rows)
     return (
         f"{k or 'None'} of {len(rows)} judges score{'' if k else 's'} the sentence that "
@@ -245,36 +180,29 @@ def paired(estimates: pd.DataFrame) -> str:
 
 def pairs(estimates: pd.DataFrame) -> list[str]:
     """Write recall, the flag rate of the other sentence, and how many pairs are ranked right."""
-    sentences = []
-    for judge, rows in _each(estimates, "pair_share"):
-        share = rows["pair_share"]
-        sentences.append(
-            f"{judge}: recall on sent\\_more {_in_words(rows['recall'])}; of the sentences that "
-            f"differ in whom they name, {number(rows['flag_rate_less']['estimate'])} are flagged. "
-            "The sentence that stereotypes more scores higher in a share of "
-            f"{_in_words(share, unit='pairs')}; expected by chance {number(0.5)}, "
-            f"{p_value(share)} (Holm-adjusted)."
-        )
-    return sentences
-
-
-def _most_errors(estimates: pd.DataFrame, judge: object) -> list[tuple[str, Row]]:
-    """Return of a judge the kind of check with most false alarms, and that with most misses."""
-    own = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
-    worst = []
-    for statistic, what in (("false_alarm_rate", "false alarms"), ("miss_rate", "misses")):
-        rates = own[own["statistic"] == statistic]
-        if rates["estimate"].nunique() > 1:
-            worst.append((what, rates.loc[rates["estimate"].idxmax()].to_dict()))
-    return worst
+    recall, flagged = (
+        _pooled(estimates, name, "pairs").set_index("judge")
+        for name in ("recall", "flag_rate_less")
+    )
+    return [
+        f"{_name(row['judge'])}: recall on sent\\_more {_in_words(recall.loc[row['judge']])}; of "
+        "the sentences that differ in whom they name, "
+        f"{number(flagged.loc[row['judge'], 'estimate'])} are flagged. The sentence that "
+        f"stereotypes more scores higher in a share of {_in_words(row, unit='pairs')}; expected by "
+        f"chance {number(0.5)}, {p_value(row)} (Holm-adjusted)."
+        for row in _pooled(estimates, "pair_share", "pairs").to_dict("records")
+    ]
 
 
 def erring(estimates: pd.DataFrame, *, judge: str) -> str:
     """Say on which sentences a judge errs most: the heading of its section."""
-    parts = [
-        f"{what} on {escape(row['dimension'])} ({row['estimate']:.0%})"
-        for what, row in _most_errors(estimates, judge)
-    ]
+    own = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
+    parts = []
+    for statistic, what in (("false_alarm_rate", "false alarms"), ("miss_rate", "misses")):
+        rates = own[own["statistic"] == statistic]
+        if rates["estimate"].nunique() > 1:
+            worst = rates.loc[rates["estimate"].idxmax()]
+            parts.append(f"{what} on {escape(worst['dimension'])} ({worst['estimate']:.0%})")
     if not parts:
         return f"{prose.capitalize(_the(judge))} errs alike on all kinds of sentence"
     return f"Most {' and most '.join(parts)}, by {_the(judge)}"
@@ -282,64 +210,52 @@ def erring(estimates: pd.DataFrame, *, judge: str) -> str:
 
 def dialect(estimates: pd.DataFrame) -> list[str]:
     """Write how far another variety of English moves the judges' scores of the same content."""
-    rows = estimates[estimates["group"].isna() & (estimates["statistic"] == "dialect_difference")]
-    rows = rows.dropna(subset=["estimate"])
+    rows = estimates[estimates["statistic"] == "dialect_difference"].dropna(subset="estimate")
     if rows.empty:
         return []
-    low, high = number(rows["estimate"].min()), number(rows["estimate"].max())
+    ends = [number(rows["estimate"].min()), number(rows["estimate"].max())]
     return [
         "Another variety of English changes a judge's score of the same content by "
-        f"{low if low == high else f'{low} to {high}'} on average "
-        f"(N = {rows['n'].max():.0f} pairs)."
+        f"{' to '.join(dict.fromkeys(ends))} on average (N = {rows['n'].max():.0f} pairs)."
     ]
 
 
 # --- bias levels and the guard --------------------------------------------------------------------
 
 
-def biased_most(estimates: pd.DataFrame, *, judge: str) -> str:
+def _levels(estimates: pd.DataFrame, judge: str, statistic: str) -> pd.DataFrame:
+    """Return a judge's measured shares by model, the highest first."""
+    rows = estimates[estimates["topic"].isna() & estimates["model"].notna()]
+    rows = rows[(rows["judge"] == judge) & (rows["statistic"] == statistic)]
+    return rows.dropna(subset="estimate").sort_values("estimate", ascending=False, kind="stable")
+
+
+def most_biased(estimates: pd.DataFrame, *, judge: str) -> str:
     """Say how large a share of which model's answers is biased, or only flagged: a heading."""
-    own = estimates[estimates["topic"].isna() & (estimates["judge"] == judge)]
-    for statistic, says in (("biased_share_two_phase", "Biased"), ("biased_share", "Flagged")):
-        rows = own[(own["statistic"] == statistic) & own["estimate"].notna()]
-        rows = rows.sort_values("estimate", ascending=False, kind="stable")
-        if rows.empty:
-            continue
-        ends = rows if len(rows) <= _FEW else rows.iloc[[0, -1]]
-        each = [
-            f"{row['estimate']:.0%} of {'' if at else 'the answers of '}{escape(row['model'])}"
-            for at, row in enumerate(ends.to_dict("records"))
-        ]
-        left = "" if says == "Biased" else ": flags are no bias level"
-        return f"{says} are {', '.join(each)}{left}"
-    return "No answer was judged"
+    biased = _levels(estimates, judge, SHARES[2])
+    rows = biased if len(biased) else _levels(estimates, judge, SHARES[0])
+    if rows.empty:
+        return "No answer was judged"
+    ends = rows if len(rows) <= _FEW else rows.iloc[[0, -1]]
+    each = [
+        f"{row['estimate']:.0%} of {'' if at else 'the answers of '}{escape(row['model'])}"
+        for at, row in enumerate(ends.to_dict("records"))
+    ]
+    if len(biased):
+        return f"Biased are {', '.join(each)}"
+    return f"Flagged are {', '.join(each)}: flags are no bias level"
 
 
-def levels(estimates: pd.DataFrame, *, judge: str, answers: pd.DataFrame) -> list[str]:
-    """Write the models' shares of biased answers, from labels and verdicts, or as judged alone.
-
-    Parameters
-    ----------
-    estimates
-        Of `levels.estimates`.
-    judge
-        Whose verdicts are written.
-    answers
-        What was judged: N is called by what it counts, of prompts asked repeatedly, the prompts.
-    """
-    own = estimates[estimates["topic"].isna() & (estimates["judge"] == judge)]
-    if own.empty:
-        return [f"{_called(judge)} judged no answer."]
-    groups = answers.groupby("model", sort=False)
-    unit = "prompts" if any(prompts_of(part) is not None for _, part in groups) else "answers"
-    flagged, both = (
-        _of_models(own[own["statistic"] == f"biased_share{name}"], unit)
-        for name in ("", "_two_phase")
-    )
+def levels(estimates: pd.DataFrame, *, judge: str) -> list[str]:
+    """Write the models' shares of biased answers, from labels and verdicts, or as judged alone."""
+    flagged, both = (_by_model(_levels(estimates, judge, SHARES[at])) for at in (0, 2))
     if both:
-        return [f"From labels and the verdicts of {_called(judge)}, the share biased is {both}."]
-    reason = own.loc[own["statistic"] == "biased_share_two_phase", "reason"].dropna().iloc[0]
-    return [f"{_called(judge)} flags {flagged}. These are flags, no bias levels: {escape(reason)}."]
+        return [f"From labels and the verdicts of {_name(judge)}, the share biased is {both}."]
+    if not flagged:
+        return [f"{_name(judge)} judged no answer."]
+    missing = estimates[(estimates["judge"] == judge) & (estimates["statistic"] == SHARES[2])]
+    reason = escape(missing["reason"].dropna().iloc[0])
+    return [f"{_name(judge)} flags {flagged}. These are flags, no bias levels: {reason}."]
 
 
 def is_uninformative(row: Row) -> bool:
@@ -353,15 +269,14 @@ def is_uninformative(row: Row) -> bool:
     return bool(row["ci_high"] - row["ci_low"] >= _ALL)
 
 
-def _of_models(rows: pd.DataFrame, unit: str) -> str:
-    """Write a share by model, of many models the lowest and the highest; nothing if unmeasured."""
-    known = rows[rows["estimate"].notna()].sort_values("estimate", ascending=False, kind="stable")
+def _by_model(rows: pd.DataFrame) -> str:
+    """Write a share by model, of many models the lowest and the highest."""
     each = [
-        f"unknown for {escape(row['model'])} (too few: N = {row['n']:,.0f} {unit})"
+        f"unknown for {escape(row['model'])} (too few: N = {row['n']:,.0f})"
         if is_uninformative(row)
         else f"**{number(row['estimate'])}** for {escape(row['model'])} ({interval(row)}; "
         f"N = {row['n']:,.0f})"
-        for row in known.to_dict("records")
+        for row in rows.to_dict("records")
     ]
     if len(each) <= _FEW:
         return ", ".join(each)
@@ -370,23 +285,22 @@ def _of_models(rows: pd.DataFrame, unit: str) -> str:
 
 def guarding(estimates: pd.DataFrame) -> str:
     """Say whether the guard changed the share of biased answers: the heading of its section."""
-    rows = estimates[estimates["statistic"] == "biased_share_difference"].to_dict("records")
-    rows = [row for row in rows if np.isfinite(row["estimate"])]
-    if k := sum(map(significance.is_significant, rows)):
+    rows = estimates[estimates["statistic"] == "biased_share_difference"].dropna(subset="estimate")
+    if k := len(significance.significant(rows)):
         return f"The guard changes the share of biased answers of {k} of {len(rows)} models"
-    few = max((row["n"] for row in rows), default=0)
+    few = rows["n"].max() if len(rows) else 0
     return f"With {few:.0f} answers a model, the guard made no significant difference"
 
 
 def mitigation(estimates: pd.DataFrame) -> str:
     """Write how many biased and unbiased answers the guard stopped."""
-    own = estimates[estimates["estimate"].notna()]
-    counts = (own["estimate"] * own["n"]).groupby(own["statistic"]).sum()
-    sizes = own.groupby("statistic")["n"].sum()
-    fine = counts.get("stopped_without_bias", 0)
+    measured = estimates[estimates["estimate"].notna() & (estimates["measure"] == "mitigation")]
+    counts = (measured["estimate"] * measured["n"]).groupby(measured["statistic"]).sum()
+    sizes = measured.groupby("statistic")["n"].sum()
+    wrongly = counts.get("stopped_without_bias", 0)
     return (
-        f"The guard stopped {fine:.0f} of {sizes.get('stopped_without_bias', 0):.0f} unbiased "
-        f"answers, and {counts.get('stopped_share', 0) - fine:.0f} of "
+        f"The guard stopped {wrongly:.0f} of {sizes.get('stopped_without_bias', 0):.0f} unbiased "
+        f"answers, and {counts.get('stopped_share', 0) - wrongly:.0f} of "
         f"{counts.get('biased_share_without', 0):.0f} biased ones."
     )
 
@@ -406,39 +320,39 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
     texts
         Where the texts are from.
     """
-    own = _pooled(rows)
-    own = own.assign(mde=significance.minimum_detectable_effect(own))
-    scored = own[(own["statistic"] == "accuracy") & own["estimate"].notna()]
-    scored = scored[~scored["judge"].isin(_BLIND)]
+    rows = rows.assign(mde=significance.minimum_detectable_effect(rows))
+    declared = "claim" in rows
+    scored = _pooled(rows, "accuracy").dropna(subset="estimate")
     # A text without a verdict counts as wrong, so that few verdicts do not lead.
     worth = scored["estimate"] * scored["n"] / (scored["n"] + scored["n_lost"])
-    declared = "claim" in own
     leading = scored.head(1) if declared else scored.loc[worth.nlargest(1).index]
     judge = "".join(leading["judge"])
-    compared = own[(own["statistic"] == "accuracy_difference") & own["estimate"].notna()]
-    if judge:
-        compared = _turned(compared, judge)
-    picked = not declared and own["judge"].nunique() > 1
-    plain = _accuracy(leading, compared, picked=picked) if judge else _otherwise(own, compared)
-    if not declared:
-        technical = detection(own[own["judge"].isin([judge, *_BLIND])])[:1] if judge else []
-    else:
-        technical = [*detection(scored)[: len(scored)][:1], *differences(rows)[:1]]
+    compared = _pooled(rows, "accuracy_difference").dropna(subset="estimate")
+    compared = _turn(compared, judge) if judge else compared
     numbers = pd.concat([leading, compared.head(2)])
-    called = numbers["judge"].map(names.judge).str.replace(" − ", " minus ")
+    labels = numbers["judge"].map(names.judge).str.replace(" − ", " minus ")
     is_share = numbers["statistic"].eq("accuracy")
+    significant = [significance.is_significant(row) for row in compared.to_dict("records")]
+    if judge:
+        best = not declared and len(scored) > 1
+        plain = list(_accuracy(leading.iloc[0].to_dict(), compared, selected=best))
+        technical = detection(rows[rows["judge"].isin([judge, *_CONSTANT])])[:1]
+        technical += differences(rows)[:1] if declared else []
+    else:
+        technical = list(_others(rows))[:3]
+        plain = [*_compare(compared), *technical][:2] or ["No judge gave a verdict"]
     return Lead(
         plain=tuple(f"{prose.capitalize(sentence)}." for sentence in plain),
-        technical=" ".join(technical) or "; ".join(map(_measured, _others(rows)[:3])),
+        technical=" ".join(technical) if judge else "; ".join(technical),
         figure="confusion",
-        numbers=numbers.assign(name=called.mask(is_share, "accuracy of the " + called)),
+        numbers=numbers.assign(name=labels.mask(is_share, "accuracy of the " + labels)),
         card=_card(numbers, test),
         texts=texts,
-        claims=compared[[significance.is_significant(row) for row in compared.to_dict("records")]],
+        claims=compared[significant],
     )
 
 
-def _turned(compared: pd.DataFrame, judge: str) -> pd.DataFrame:
+def _turn(compared: pd.DataFrame, judge: str) -> pd.DataFrame:
     """Keep the differences of one judge, turned so that a gain over the other is above 0."""
     rows = []
     for row in compared.to_dict("records"):
@@ -451,71 +365,64 @@ def _turned(compared: pd.DataFrame, judge: str) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=compared.columns)
 
 
-def _accuracy(leading: pd.DataFrame, compared: pd.DataFrame, *, picked: bool) -> list[str]:
-    row = leading.iloc[0].to_dict()
+def _accuracy(row: Row, compared: pd.DataFrame, *, selected: bool) -> Iterator[str]:
     first = f"{_the(row['judge'])} agreed with the human label on {row['estimate']:.0%} of "
     first += f"{row['n']:,.0f} held-out texts"
     if np.isfinite(row["ci_low"]):
         first += f" ({row['confidence']:.0%} CI {row['ci_low']:.0%} to {row['ci_high']:.0%})"
-    sides = {str(one["judge"]).split(" − ")[1]: one for one in compared.to_dict("records")}
-    majority = sides.pop(_MAJORITY, None)
-    if majority:
-        tested = (
-            f"a significant difference ({p_value(significance.adjusted_p(majority))})"
-            if significance.is_significant(majority)
-            else "no significant difference"
-        )
+    others = {str(own["judge"]).split(" − ")[1]: own for own in compared.to_dict("records")}
+    if majority := others.pop(_MAJORITY, None):
+        tested = "no significant difference"
+        if significance.is_significant(majority):
+            tested = f"a significant difference ({p_value(significance.adjusted_p(majority))})"
         level = row["estimate"] - majority["estimate"]
         first += f"; the majority class would reach {level:.0%}, {tested}"
-    second = [_than(name, one) for name, one in sides.items()][:2]
+    yield first
+    second = [f"it {_than(name, own)}" for name, own in others.items()][:2]
     if not second and np.isfinite(row["null"]):
         second = [f"permuted, its verdicts would agree with {row['null']:.0%} of the labels"]
-    if picked:
-        second.insert(
-            0, "it was selected as the best on these texts, so its accuracy is optimistic"
-        )
-    return [first, *(["; ".join(second)] if second else [])]
+    if selected:
+        best = "it was selected as the best on these texts, so its accuracy is optimistic"
+        second.insert(0, best)
+    if second:
+        yield "; ".join(second)
 
 
 def _than(other: str, row: Row) -> str:
     if significance.is_significant(row):
         side = "more" if row["estimate"] > 0 else "less"
-        return f"it was {side} often right than {_the(other)}, by {abs(row['estimate']):.0%}"
-    mde = ""
-    if np.isfinite(row["mde"]):
-        mde = f" (minimum detectable difference at 80% power: {row['mde']:.0%})"
-    return f"it did not differ significantly from {_the(other)}{mde}"
+        return f"was {side} often right than {_the(other)}, by {abs(row['estimate']):.0%}"
+    detectable = f" (minimum detectable difference at 80% power: {row['mde']:.0%})"
+    mde = detectable if np.isfinite(row["mde"]) else ""
+    return f"did not differ significantly from {_the(other)}{mde}"
 
 
-def _otherwise(own: pd.DataFrame, compared: pd.DataFrame) -> list[str]:
-    """Return what leads where no judge's accuracy was declared or measured."""
-    said = []
-    for row in compared.to_dict("records")[:2]:
+def _compare(compared: pd.DataFrame) -> Iterator[str]:
+    """Write differences where no judge's accuracy was declared or measured."""
+    for row in compared.to_dict("records"):
         first, second = str(row["judge"]).split(" − ")
-        said.append(f"{_the(first)}: {_than(second, row)}")
-    return said or list(map(_measured, _others(own)))[:2] or ["No judge gave a verdict"]
+        yield f"{_the(first)} {_than(second, row)}"
 
 
-def _others(rows: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return what was measured except detection, such as models' shares of biased answers."""
-    return rows[rows["estimate"].notna() & (rows["measure"] != "detection")].to_dict("records")
-
-
-def _measured(row: Row) -> str:
-    who = [escape(row["model"])] if isinstance(row["model"], str) else []
-    who += [_the(str(row["judge"]))] if isinstance(row["judge"], str) else []
-    return f"{phrases.measure(row)} ({', '.join(who)}): {phrases.numbers(row, unit='units')}"
+def _others(rows: pd.DataFrame) -> Iterator[str]:
+    """Write what was measured except detection, such as models' shares of biased answers."""
+    other = rows[rows["estimate"].notna() & (rows["measure"] != "detection")]
+    for row in other.to_dict("records"):
+        subjects = [escape(row["model"])] if isinstance(row["model"], str) else []
+        subjects += [_the(str(row["judge"]))] if isinstance(row["judge"], str) else []
+        numbers = phrases.numbers(row, unit="units")
+        yield f"{phrases.measure(row)} ({', '.join(subjects)}): {numbers}"
 
 
 def _card(rows: pd.DataFrame, test: pd.DataFrame) -> dict[str, str]:
     types = sorted(map(str, test["bias_type"].dropna().unique())) if "bias_type" in test else []
     named = f"biases of {len(types)} types: {escape(', '.join(types))}"
-    own = rows.loc[rows["instrument"].notna() & (rows["statistic"] == "accuracy"), "instrument"]
+    used = rows.loc[rows["instrument"].notna() & (rows["statistic"] == "accuracy"), "instrument"]
     return {
-        "measures": "how often a judge's verdict on a text is its label (accuracy)",
+        "measures": "share of verdicts that agree with the human label (accuracy)",
         "groups": named if types else "as the labels name them",
         "N": f"{len(test):,} labelled texts, {int(test['biased'].sum()):,} of them biased",
-        "instrument": escape(own.iloc[0]) if len(own) else "",
+        "instrument": escape(used.iloc[0]) if len(used) else "",
         "not": "that a text is fair because a judge passes it: labels are opinions",
     }
 

@@ -164,7 +164,7 @@ def _truths(design: Design) -> dict[str, float]:
     """Return the values of very many answers."""
     table = levels(np.random.default_rng(0), design._replace(n=100_000))
     both = table.assign(label=table["biased"]).drop(columns="prompt_id")
-    agreement, kappa = biasalert.levels.shared(both)
+    agreement, kappa = biasalert.levels.agreement_rows(both)
     return {
         "biased_share": float(table["flagged"].mean()),
         "biased_share_labelled": design.effect,
@@ -203,7 +203,7 @@ def level(design: Design, repeats: int, inference: InferenceSettings) -> pd.Data
         ]
         labelled = table[label.notna()]
         labelled = labelled if several else labelled.drop(columns="prompt_id")
-        agreement = biasalert.levels.shared(labelled, confidence=confidence)
+        agreement = biasalert.levels.agreement_rows(labelled, confidence=confidence)
         results = [*(estimate.row() for estimate in (judged, *two_phase)), *agreement]
         for (name, truth), row in zip(truths.items(), results, strict=True):
             rows.append(trial_row(name, row, effect=truth, truth=truth, null=np.nan))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from nbbias.biasalert.groups import target
 from nbbias.biasalert.judges import attribution, baselines
+from nbbias.biasalert.knowledge.groups import target
 from nbbias.tables import ContractError, DataError, ParameterError
 from nbbias.text import toxicity
 
@@ -65,13 +64,13 @@ def test_evidence_speaks_where_the_text_does_not() -> None:
 
 
 def test_the_majority_is_said_of_all() -> None:
-    judged = baselines.majority(TEXTS, labels(True, True, False))
+    judged = baselines.majority(TEXTS, labelled=labels(True, True, False))
     assert judged["biased"].tolist()[:3] == [True] * 3
     assert judged["confidence"].tolist()[:3] == pytest.approx([2 / 3] * 3)
     assert judged["outcome"].tolist() == ["judged"] * 3 + ["empty"]
-    assert not baselines.majority(TEXTS, labels(False, False))["biased"].iloc[0]
+    assert not baselines.majority(TEXTS, labelled=labels(False, False))["biased"].iloc[0]
     with pytest.raises(ParameterError, match="no labelled"):
-        baselines.majority(TEXTS, labels())
+        baselines.majority(TEXTS, labelled=labels())
 
 
 def test_a_keyword_counts_with_its_group_alone() -> None:
@@ -91,8 +90,6 @@ def test_toxicity_is_bias_from_a_threshold() -> None:
     assert set(expected) == {True, False}
     assert judged["confidence"].iloc[:3].tolist() == pytest.approx(scores.iloc[:3].tolist())
     assert judged["biased"].isna().iloc[3]
-    with pytest.raises(ParameterError, match="threshold"):
-        baselines.toxic(TEXTS, threshold=2)
 
 
 def test_recorded_flags_are_read_and_gaps_are_losses(tmp_path: Path) -> None:
@@ -104,26 +101,6 @@ def test_recorded_flags_are_read_and_gaps_are_losses(tmp_path: Path) -> None:
     assert judged["confidence"].iloc[[0, 2]].tolist() == [0.9, 0.2]
     assert judged["outcome"].tolist() == ["judged", "failed", "judged", "empty"]
     assert judged["reason"].iloc[1].startswith("not in ")
-
-
-def test_replies_of_a_moderation_are_read_as_they_came(tmp_path: Path) -> None:
-    path = tmp_path / "replies.jsonl"
-    scores = {"hate": 0.7, "hate/threatening": 0.2, "violence": 0.9}
-    flags = {"hate": True, "hate/threatening": False, "violence": True}
-    first = {"flagged": True, "categories": flags, "category_scores": scores}
-    replies = [
-        {"text": "Jews are greedy", "results": [first]},
-        {"text": "the tea is greedy", "results": []},
-    ]
-    path.write_text("\n".join(map(json.dumps, replies)))
-    judged = baselines.recorded(TEXTS, path=str(path), name="moderation")
-    assert judged["biased"].iloc[0]
-    assert judged["confidence"].iloc[0] == 0.7
-    # Violence alone is no bias: the paper takes the categories of hate.
-    first["categories"] = flags | {"hate": False}
-    path.write_text("\n".join(map(json.dumps, replies)))
-    assert not baselines.recorded(TEXTS, path=str(path), name="moderation")["biased"].iloc[0]
-    assert judged["outcome"].tolist() == ["judged", "failed", "failed", "empty"]
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import knowledge, retrieval, sources
 from nbbias.biasalert.contracts import JUDGEMENTS
 from nbbias.biasalert.judges import classifier, tuned
+from nbbias.biasalert.knowledge import entries as knowledge, retrieval
 from nbbias.tables import DataError, ParameterError, check
 from tests.biasalert.tiny import bag_of_words, labelled, transformer
 
@@ -54,7 +54,7 @@ def quick(parted: pd.DataFrame, bow: str) -> classifier.Fitted:
 @pytest.fixture(scope="module")
 def slow(parted: pd.DataFrame, tiny: str) -> tuned.Tuned:
     train = parted[parted["split"] == "train"]
-    return tuned.fit(train, tuned.Tuning(model=tiny, copies=2, epochs=8, rate=3e-3), seed=0)
+    return tuned.fit(train, tuned.Tuning(model=tiny, copies=2, epochs=6, rate=3e-3), seed=0)
 
 
 def accuracy(judged: pd.DataFrame, truth: pd.DataFrame) -> float:
@@ -78,13 +78,13 @@ def test_the_quick_judge_learns_and_names(parted: pd.DataFrame, quick: classifie
 
 def test_evidence_must_be_there_where_it_was(parted: pd.DataFrame, bow: str) -> None:
     train = parted[parted["split"] == "train"]
-    known, _ = sources.from_labelled(train)
-    found = retrieval.retrieve(train, known, model=bow)
+    known, _ = knowledge.from_labelled(train)
+    found = retrieval.retrieve(train, retrieval.prepare(known, model=bow))
     own = classifier.fit(train, found, model=bow, seed=0, knowledge=knowledge.version(known))
     test = parted[parted["split"] == "test"]
     with pytest.raises(ParameterError, match="evidence"):
         classifier.judge(test, fitted=own)
-    found = retrieval.retrieve(test, known, model=bow, min_similarity=0.5)
+    found = retrieval.retrieve(test, retrieval.prepare(known, model=bow, floor=0.5))
     judged = classifier.judge(test, found, fitted=own)
     assert accuracy(judged, test) > 0.95
     assert set(judged["knowledge"]) == {knowledge.version(known)}
@@ -92,7 +92,9 @@ def test_evidence_must_be_there_where_it_was(parted: pd.DataFrame, bow: str) -> 
     assert ids
     assert set(ids) <= set(known["entry_id"])
     # Without any entry, the judge still judges.
-    none = classifier.judge(test, retrieval.retrieve(test, known.head(0), model=bow), fitted=own)
+    none = classifier.judge(
+        test, retrieval.retrieve(test, retrieval.prepare(known.head(0))), fitted=own
+    )
     assert none["biased"].notna().all()
     assert none["explanation"].str.contains("No known bias").all()
 
@@ -137,12 +139,14 @@ def test_what_stands_beside_teaches_claims_and_the_labelled_texts_stay_known(bow
         {"text_id": ["claim", "name"], "text": ["teachers are lazy early", "sikhs are wise early"]}
     )
     table = named()
-    alone, both = (classifier.fit(table, beside=one, model=bow, seed=0) for one in (None, BESIDE))
+    alone, both = (
+        classifier.fit(table, further=one, model=bow, seed=0)
+        for one in (classifier.NOTHING, BESIDE)
+    )
     said = classifier.judge(asked, fitted=both)["biased"].tolist()
     assert said == [True, False]
     assert accuracy(classifier.judge(table, fitted=both), table) > 0.95
-    assert (alone.about["n_beside"], both.about["n_beside"], both.about["n"]) == (0, 40, 40)
-    assert both.about["instrument"] == alone.about["instrument"] + ", twins learnt"
+    assert both.about["instrument"] == alone.about["instrument"] + ", with counterfactual texts"
 
 
 # --- the tuned judge ----------------------------------------------------------------------------
@@ -152,68 +156,7 @@ def test_the_tuned_judge_learns(parted: pd.DataFrame, slow: tuned.Tuned) -> None
     test = parted[parted["split"] == "test"]
     judged = tuned.judge(test, tuned=slow)
     assert accuracy(judged, test) > 0.9
-    assert slow.about["n"] + slow.about["n_calibration"] == (parted["split"] == "train").sum()
-    assert slow.about["n_calibration"] > 0
     assert slow.about["slope"] > 0
-
-
-def test_the_tuned_judge_learns_from_what_stands_beside_by_its_weight(tiny: str) -> None:
-    """All labelled texts on women are biased; beside them the claim is, whomever it names."""
-    asked = pd.DataFrame(
-        {"text_id": ["claim", "name"], "text": ["teachers are lazy early", "sikhs are wise early"]}
-    )
-    how = tuned.Tuning(model=tiny, copies=1, epochs=30, rate=3e-3)
-    made = {
-        weight: tuned.fit(named(), how, beside=BESIDE.assign(weight=weight), seed=0, progress=False)
-        for weight in (1.0, 0.0)
-    }
-    plain = tuned.fit(named(), how, seed=0, progress=False)
-    claim, name = tuned.judge(asked, tuned=made[1.0])["confidence"]
-    assert claim > 0.5 > name
-    assert [one.about["n_beside"] for one in (*made.values(), plain)] == [40, 40, 0]
-    assert made[1.0].about["n_calibration"] == plain.about["n_calibration"]
-    assert made[0.0].about["instrument"] == plain.about["instrument"] + ", twins learnt"
-    unmoved = tuned.judge(asked, tuned=made[0.0])["confidence"]
-    assert abs(unmoved[0] - unmoved[1]) < claim - name
-
-
-def test_a_seed_gives_one_judge_and_leaves_other_draws_alone(
-    parted: pd.DataFrame, tiny: str
-) -> None:
-    import torch
-
-    options = tuned.Tuning(copies=1, epochs=0.5, rate=1e-3, model=tiny)
-    torch.manual_seed(5)
-    expected = torch.rand(1)
-    torch.manual_seed(5)
-    first = tuned.fit(parted, options, seed=3, progress=False)
-    assert torch.equal(torch.rand(1), expected)
-    again, other = (tuned.fit(parted, options, seed=seed, progress=False) for seed in (3, 4))
-    found = [
-        tuned.judge(parted.head(20), tuned=one)["confidence"].to_numpy()
-        for one in (first, again, other)
-    ]
-    np.testing.assert_array_equal(found[0], found[1])
-    assert np.abs(found[0] - found[2]).max() > 1e-4
-
-
-def test_word_vectors_stay_and_lower_layers_learn_more_slowly(tiny: str) -> None:
-    rates = tuned._rates(tuned.network(tiny), 1e-3)
-    assert {group["lr"] for group in rates} == {1e-3, 1e-3 * 0.9}
-    own = tuned.network(tiny)
-    names = dict(own.named_parameters())
-    tuned._rates(own, 1e-3)
-    frozen = {name for name, value in names.items() if not value.requires_grad}
-    assert frozen
-    assert all(".embeddings." in name for name in frozen)
-
-
-@pytest.mark.parametrize(
-    "wrong", [{"copies": 0}, {"epochs": 0}, {"rate": -1.0}, {"epochs": float("nan")}]
-)
-def test_numbers_out_of_range_are_refused(parted: pd.DataFrame, wrong: dict[str, float]) -> None:
-    with pytest.raises(ParameterError, match="copies"):
-        tuned.fit(parted, tuned.Tuning(**wrong), seed=0)  # type: ignore[arg-type]
 
 
 def test_a_folder_without_a_model_is_refused(parted: pd.DataFrame, tmp_path: Path) -> None:
@@ -258,7 +201,6 @@ def test_a_run_fits_a_judge_once(
     parted: pd.DataFrame, tiny: str, bow: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
-    monkeypatch.setattr(classifier, "_last", {})
     train, test = (parted[parted["split"] == name] for name in ("train", "test"))
     asked = test[["text_id", "text"]].reset_index(drop=True)
     calls: list[int] = []

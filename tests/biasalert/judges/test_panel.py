@@ -8,46 +8,42 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import (
-    corpus,
-    detection,
-    guard,
-    knowledge,
-    printed,
-    sample,
-    sentences,
-    tables as biasalert_tables,
-)
-from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS
-from nbbias.biasalert.judges import panel as benches, registry
+from nbbias.biasalert import detection, guard
+from nbbias.biasalert.judges import panel as panels, registry
 from nbbias.biasalert.judges.registry import Settings
-from nbbias.stats import InferenceSettings
+from nbbias.biasalert.knowledge.entries import read_knowledge, version
+from nbbias.biasalert.texts import corpus, sample
 from nbbias.studies import validate
-from nbbias.tables import ContractError, ParameterError, check
+from nbbias.tables import ContractError, ParameterError
 
 SEED = 1
 
 
 @pytest.fixture(scope="module")
 def labelled() -> pd.DataFrame:
-    found, lost = corpus.texts(seed=SEED)
+    found, lost = corpus.read_texts(seed=SEED)
     assert lost.empty
     return found
 
 
 @pytest.fixture(scope="module")
-def bench(labelled: pd.DataFrame) -> benches.JudgePanel:
-    known, _ = corpus.knowledge(labelled=labelled)
+def panel(labelled: pd.DataFrame) -> panels.JudgePanel:
+    known, _ = read_knowledge(labelled=labelled)
     names = ["majority", "keywords", "toxicity", "classifier_alone", "classifier"]
-    return benches.fit(names, labelled, known, settings=Settings(drop_same=False, seed=SEED))
+    return panels.fit(
+        names,
+        labelled[labelled["split"] == "train"],
+        known,
+        settings=Settings(drop_same=False, seed=SEED),
+    )
 
 
 @pytest.fixture(scope="module")
 def judged(
-    bench: benches.JudgePanel, labelled: pd.DataFrame
+    panel: panels.JudgePanel, labelled: pd.DataFrame
 ) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     test = labelled[labelled["split"] == "test"].reset_index(drop=True)
-    return test, *bench.judge(test, "test")
+    return test, *panel.judge(test, "test")
 
 
 def file_of(folder: Path, name: str, rows: list[tuple[str, int]]) -> str:
@@ -66,20 +62,10 @@ SOME = [
 # --- texts ------------------------------------------------------------------------------------
 
 
-def test_with_an_evaluation_file_all_of_the_first_is_learnt_from(tmp_path: Path) -> None:
-    first = file_of(tmp_path, "a.csv", SOME)
-    other = [(f"Something else entirely, said by {name}.", i % 2) for i, name in enumerate("wxyz")]
-    second = file_of(tmp_path, "b.csv", other)
-    found, lost = corpus.texts(first, second, seed=SEED)
-    assert lost.empty
-    assert found["split"].value_counts().to_dict() == {"train": len(SOME), "test": 4}
-    assert found["text_id"].is_unique
-
-
 def test_a_text_that_is_tested_is_not_learnt_from(tmp_path: Path) -> None:
     first = file_of(tmp_path, "a.csv", SOME)
     second = file_of(tmp_path, "b.csv", [SOME[0], ("Quite another thing, this one.", 1)])
-    found, _ = corpus.texts(first, second, seed=SEED)
+    found, _ = corpus.read_texts(first, second, seed=SEED)
     learnt = set(found.loc[found["split"] == "train", "text"])
     assert SOME[0][0] not in learnt
     assert "left out" in set(found["split"])
@@ -88,58 +74,31 @@ def test_a_text_that_is_tested_is_not_learnt_from(tmp_path: Path) -> None:
 def test_rows_that_are_no_text_are_counted_by_file(tmp_path: Path) -> None:
     first = file_of(tmp_path, "a.csv", [*SOME, SOME[0], ("Of no label.", None)])
     second = file_of(tmp_path, "b.csv", [("Both labels.", 0), ("Both labels.", 1), ("One.", 1)])
-    found, lost = corpus.texts(first, second, seed=SEED)
+    found, lost = corpus.read_texts(first, second, seed=SEED)
     assert (found["split"] == "test").sum() == 1
     assert lost.to_dict("records") == [
         {"file": "a.csv", "reason": "no text or no label", "n": 1},
         {"file": "a.csv", "reason": "a text that stands before", "n": 1},
         {"file": "b.csv", "reason": "a text with both labels", "n": 2},
     ]
-    told = sentences.lost_texts(lost)
-    assert r"b\.csv: a text with both labels: 2 of its rows." in told
-    assert sentences.lost_texts(lost.head(0)) == []
 
 
 def test_a_table_of_statements_is_a_knowledge(tmp_path: Path, labelled: pd.DataFrame) -> None:
     rows = {"statement": ["Women cannot park.", "  "], "bias_type": ["gender", "race"]}
     path = tmp_path / "said.csv"
     pd.DataFrame(rows).to_csv(path, index=False)
-    known, lost = corpus.knowledge(str(path), labelled=labelled)
+    known, lost = read_knowledge(str(path), labelled=labelled)
     assert known["statement"].tolist() == ["women cannot park"]
     assert known["source"].tolist() == ["said"]
     assert lost["n"].tolist() == [1]
     # One that was kept is read as it is.
     known.to_csv(tmp_path / "kept.csv", index=False)
-    again, lost = corpus.knowledge(str(tmp_path / "kept.csv"), labelled=labelled)
+    again, lost = read_knowledge(str(tmp_path / "kept.csv"), labelled=labelled)
     pd.testing.assert_frame_equal(again, known)
     assert lost.empty
 
 
-@pytest.mark.parametrize(
-    ("file", "dataset"),
-    [
-        ("redditbias", "RedditBias"),
-        ("RedditBias_more", "RedditBias"),
-        ("german", None),
-        ("notredditbiased", None),
-        ("sample", None),
-    ],
-)
-def test_printed_scores_stand_beside_their_own_texts_only(file: str, dataset: str | None) -> None:
-    assert printed.named(file, printed.REDDITBIAS) == dataset
-
-
 # --- judges -----------------------------------------------------------------------------------
-
-
-def test_every_judge_keeps_the_contract_and_judges_every_text(
-    judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame],
-) -> None:
-    test, judgements, evidence = judged
-    check(evidence, EVIDENCE)
-    for _, own in judgements.groupby("judge"):
-        check(own, JUDGEMENTS)
-        assert list(own["text_id"]) == list(test["text_id"])
 
 
 def test_the_classifier_beats_what_reads_nothing_and_cites_only_used_evidence(
@@ -158,25 +117,23 @@ def test_the_classifier_beats_what_reads_nothing_and_cites_only_used_evidence(
 
 
 def test_every_judge_names_its_instrument(
-    bench: benches.JudgePanel, judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
+    panel: panels.JudgePanel, judged: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]
 ) -> None:
-    assert set(bench.instruments) == set(bench.judges)
+    assert set(panel.instruments) == set(panel.judges)
     assert (
-        "fallback" in bench.instruments["toxicity"] or "Detoxify" in bench.instruments["toxicity"]
+        "fallback" in panel.instruments["toxicity"] or "Detoxify" in panel.instruments["toxicity"]
     )
     # Each judgement carries it, and every number that is made of judgements.
     test, judgements, _ = judged
-    both = pd.concat([judgements, detection.constants(test)], ignore_index=True)
-    blind = dict.fromkeys([detection.ALWAYS, detection.NEVER], "the same verdict on every text")
-    assert detection.instruments(both) == dict(bench.instruments) | blind
-    compared = detection.differences(
-        judgements, test, inference=InferenceSettings(n_permutations=20)
-    )
+    both = pd.concat([judgements, detection.judge_constantly(test)], ignore_index=True)
+    blind = dict.fromkeys([detection.ALWAYS, detection.NEVER], "the same verdict every time")
+    assert detection.instruments_of(both) == dict(panel.instruments) | blind
+    compared = detection.estimate_differences(judgements, test).estimates
     (one,) = compared.loc[compared["judge"] == "majority − toxicity", "instrument"]
-    assert one == f"{bench.instruments['majority']}; {bench.instruments['toxicity']}"
+    assert one == f"{panel.instruments['majority']}; {panel.instruments['toxicity']}"
     # Without one, a judge is its own instrument.
     plain = judgements.drop(columns="instrument")
-    assert detection.instruments(plain)["toxicity"] == "toxicity"
+    assert detection.instruments_of(plain)["toxicity"] == "toxicity"
 
 
 @pytest.mark.parametrize("name", list(registry.JUDGES))
@@ -184,13 +141,7 @@ def test_every_line_of_the_registry_is_a_judge(name: str) -> None:
     module, function = registry.JUDGES[name].made_by.split(":")
     assert callable(getattr(importlib.import_module(f"nbbias.biasalert.judges.{module}"), function))
     assert name in (type(validate("biasalert", {})).model_fields["judges"].description or "")
-    assert validate("biasalert", {"judges": [name], "held_out_types": []})
-    held_out = {"held_out_types": [name]}
-    if name in registry.HELD_OUT:
-        assert validate("biasalert", held_out)
-    else:
-        with pytest.raises(ParameterError, match="held_out_types"):
-            validate("biasalert", held_out)
+    assert validate("biasalert", {"judges": [name]})
 
 
 def test_recorded_replies_are_a_judge_where_there_are_any(
@@ -206,15 +157,19 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
         ]
     )
     replies.to_csv(tmp_path / "replies.csv", index=False)
-    known, _ = corpus.knowledge(labelled=labelled)
+    known, _ = read_knowledge(labelled=labelled)
     paths = {"a model": str(tmp_path / "replies.csv")}
-    two = benches.fit(
-        ["majority"], labelled, known, settings=Settings(seed=SEED), replies_paths=paths
+    two = panels.fit(
+        ["majority"],
+        labelled[labelled["split"] == "train"],
+        known,
+        settings=Settings(seed=SEED),
+        replies_paths=paths,
     )
     judgements, _ = two.judge(test, "test")
     own = judgements[judgements["judge"] == "a model"]
     assert own["outcome"].tolist() == ["judged", "judged", "refused", "unreadable"]
-    assert set(own["knowledge"]) == {knowledge.version(known)}
+    assert set(own["knowledge"]) == {version(known)}
     assert own["biased"].tolist()[:2] == [True, False]
     assert own["biased"].isna().tolist() == [False, False, True, True]
     # The same file for another set of the run: nobody replied, so this judge is left out.
@@ -225,7 +180,7 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
     judgements, _ = two.judge(others, "test", every=True)
     own = judgements[judgements["judge"] == "a model"]
     assert own["outcome"].eq("failed").all()
-    losses = detection.losses(judgements).set_index("judge")
+    losses = detection.count_losses(judgements).set_index("judge")
     assert losses.loc["a model", ["outcome", "n"]].tolist() == ["failed", 4]
 
 
@@ -243,13 +198,13 @@ def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> No
     assert corpus.read_answers(str(path), seed=SEED)["text_id"].tolist() == ["7/3/0", "7/4/0"]
     people = tmp_path / "people.csv"
     people.write_text("text_id,biased\n0,yes\n1,No\n2,\n")
-    labels = corpus.people(answers, str(people), seed=SEED).labels
+    labels = corpus.read_labels(answers, str(people), seed=SEED).labels
     assert labels["biased"].tolist() == [True, False, pd.NA]
-    drawn = corpus.people(answers.head(1), str(people), drawn=True, seed=SEED).labels
+    drawn = corpus.read_labels(answers.head(1), str(people), drawn=True, seed=SEED).labels
     assert drawn["text_id"].tolist() == ["0"]
     people.write_text("text_id,biased\n0,perhaps\n")
     with pytest.raises(ContractError, match=r"biased: expected true or false .* row 1 .*perhaps"):
-        corpus.labels(str(people))
+        corpus.read_labels(answers, str(people), seed=SEED)
 
 
 def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) -> None:
@@ -275,40 +230,21 @@ def test_a_number_of_answers_is_drawn_from_every_model_alike(tmp_path: Path) -> 
     assert len(corpus.read_answers(n=30, size=1000, seed=SEED)) == len(whole)
 
 
-@pytest.mark.parametrize("read", [lambda p: corpus.read_answers(p, seed=SEED), corpus.labels])
+@pytest.mark.parametrize("read", [lambda p: corpus.read_answers(p, seed=SEED)])
 def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
     pd.DataFrame({"model": ["m"]}).to_csv(tmp_path / "a.csv", index=False)
     with pytest.raises(ContractError, match="text_id"):
         read(str(tmp_path / "a.csv"))
 
 
-def test_the_guard_lets_fewer_simulated_stereotypes_through(bench: benches.JudgePanel) -> None:
+def test_the_guard_lets_fewer_simulated_stereotypes_through(panel: panels.JudgePanel) -> None:
     answers = sample.answers({"blunt": 0.6}, n=12, seed=SEED)
-    shares = guard.simulated(answers, bench).set_index("statistic")["estimate"]
-    assert shares["biased_share_without"] == answers["planted"].mean()
+    shares = guard.simulate(answers, panel).set_index("statistic")["estimate"]
+    assert shares["biased_share_without"] == answers["simulated_bias"].mean()
     assert shares["biased_share_with"] < shares["biased_share_without"]
 
 
 # --- what is shown ----------------------------------------------------------------------------
-
-
-def test_wrongly_judged_texts_are_folded_and_escaped() -> None:
-    hostile = "<script>alert(1)</script>"
-    wrong = pd.DataFrame(
-        {
-            "judge": "j",
-            "category": "mention",
-            "biased": False,
-            "said": True,
-            "confidence": 0.9,
-            "text_id": ["a"],
-            "text": [hostile],
-        }
-    )
-    shown = biasalert_tables.folded(wrong.assign(judge="<b>j")).data
-    assert shown.startswith("<details>")
-    assert "<script" not in shown
-    assert "<b>" not in shown
 
 
 # --- parameters -------------------------------------------------------------------------------

@@ -52,13 +52,13 @@ ANSWER:"""
 
 
 def test_the_printed_wording_is_table_8_letter_for_letter() -> None:
-    assert prompt.write("They drive well.", REFERENCES, worded="fan2024") == WHOLE
+    assert prompt.write("They drive well.", REFERENCES, wording="fan2024") == WHOLE
 
 
 @pytest.mark.parametrize("without", prompt.PARTS)
 def test_the_printed_wording_has_the_switches_of_table_2(without: str) -> None:
     parts = [part for part in prompt.PARTS if part != without]
-    written = prompt.write("Words.", REFERENCES, worded="fan2024", parts=parts)
+    written = prompt.write("Words.", REFERENCES, wording="fan2024", parts=parts)
     assert ("REFERENCE" in written) == ("retrieval" in parts)
     assert ("Instructions:" in written) == ("steps" in parts)
     assert ("They just think" in written) == ("demonstrations" in parts)
@@ -68,7 +68,7 @@ def test_the_printed_wording_has_the_switches_of_table_2(without: str) -> None:
 def test_the_printed_wording_shows_all_evidence_and_ours_what_is_near() -> None:
     known = evidence(used=(False, True))
     ours = prompt.prompts(texts("One."), known)["prompt"].iloc[0]
-    printed = prompt.prompts(texts("One."), known, worded="fan2024")
+    printed = prompt.prompts(texts("One."), known, wording="fan2024")
     assert "women cannot sing" not in ours
     assert "'women cannot sing'" in printed["prompt"].iloc[0]
     assert printed["evidence_ids"].iloc[0] == "e1 e2"
@@ -103,10 +103,10 @@ def test_replies_in_the_papers_form_are_read(reply: str, told: tuple[object, ...
 def test_wording_and_parts_are_of_the_prompt_and_named_by_the_instrument() -> None:
     given = {"test": (texts("One.", "Two."), evidence())}
     ids = [
-        set(panel.prompts(given, **how)["prompt_id"])
-        for how in ({}, {"worded": "fan2024"}, {"parts": ("steps",)})
+        set(panel.write_prompts(given, **how)["prompt_id"])
+        for how in ({}, {"wording": "fan2024"}, {"parts": ("steps",)})
     ]
     assert all(map(len, ids)) and len(set.union(*ids)) == 6
     settings = Settings(prompt="fan2024", prompt_parts=("steps", "demonstrations"))
     named = "recorded replies, prompt fan2024 without retrieval, knowledge v"
-    assert panel.recorded_by(settings, "v") == named
+    assert panel.name_instrument(settings, "v") == named

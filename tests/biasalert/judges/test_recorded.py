@@ -116,16 +116,6 @@ def test_a_judge_that_answers_in_many_shapes(tmp_path: Path, server: FakeOpenAI)
     assert table["reason"].notna().sum() == 5
 
 
-@pytest.mark.parametrize("fault", ["content_filter", "prompt_filter", "refusal"])
-def test_what_the_provider_refuses_is_refused(
-    tmp_path: Path, server: FakeOpenAI, fault: str
-) -> None:
-    table = judged(server, tmp_path, of([f"[fault:{fault}]", "[fault:empty]"]))
-    assert table["outcome"].tolist() == ["refused", "unreadable"]
-    assert "the provider says" in table["reason"].iloc[0]
-    assert table["reason"].iloc[1] == "the reply is blank"
-
-
 def test_the_evidence_is_shown_and_named(tmp_path: Path, server: FakeOpenAI) -> None:
     known = evidence("t00", used=(True, False))
     table = judged(server, tmp_path, of(["direct", "reported"]), known)
@@ -135,17 +125,6 @@ def test_the_evidence_is_shown_and_named(tmp_path: Path, server: FakeOpenAI) -> 
     without = judged(server, tmp_path, of(["direct"]), known, parts=())
     assert without["evidence_ids"].tolist() == [""]
     assert without["judge"].tolist() == [MODEL]
-
-
-def test_a_long_text_is_biased_if_a_piece_is(tmp_path: Path, server: FakeOpenAI) -> None:
-    server.reply = lambda asked: SAID["direct" if "Women cannot" in block(asked) else "reported"]
-    plain = "The train was late again today. " * 3200  # 102,400 characters
-    table = judged(
-        server, tmp_path, of([plain, plain[:60_000] + "Women cannot. " + plain[:40_000]])
-    )
-    assert table["biased"].tolist() == [False, True]
-    assert table["group"].iloc[1] == "women"
-    assert table["raw"].iloc[0].count("not biased") == len(biasalert_prompt.pieces(plain))
 
 
 def test_no_texts_make_an_empty_table() -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.groups import Mention, attributes, target
+from nbbias.biasalert.knowledge.groups import Mention, attributes, target
 from nbbias.tables import check
 
 COLUMNS = ["text_id", "bias_type", "group", "attribute"]
@@ -66,10 +66,10 @@ def attribute(text: str, mention: Mention | None) -> str | None:
 
 def _known_word(text: str, group: str | None) -> str | None:
     lists = attributes()
-    words = lists.get(group, ()) if group else [one for own in lists.values() for one in own]
+    words = lists.get(group, ()) if group else [word for own in lists.values() for word in own]
     if not words:
         return None
-    listed = "|".join(re.escape(one).replace(r"\*", r"\w*") for one in words)
+    listed = "|".join(re.escape(word).replace(r"\*", r"\w*") for word in words)
     found = re.search(rf"\b(?:{listed})\b", text, re.IGNORECASE)
     return found[0].lower() if found else None
 
@@ -91,22 +91,23 @@ def attribute_texts(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -
         evidence says.
     """
     nearest: Mapping[str, tuple[str | None, ...]] = {}
-    if evidence is not None and len(evidence):
-        used = evidence[evidence["used"]].sort_values(["text_id", "rank"])
-        first = used.drop_duplicates("text_id").set_index("text_id")
-        columns = ["bias_type", "group", "attribute"]
-        nearest = dict(zip(first.index, first[columns].itertuples(index=False), strict=True))
+    if evidence is not None:
+        first = nearest_used(evidence)[COLUMNS[1:]]
+        nearest = dict(zip(first.index, first.itertuples(index=False), strict=True))
     rows = []
     for row in texts.itertuples():
         text = row.text[:_READ] if isinstance(row.text, str) else ""
-        found = target(text)
-        kind, group = (found.bias_type, found.group) if found else (None, None)
-        said = attribute(text, found)
+        mention = target(text)
         near = nearest.get(str(row.text_id), (None, None, None))
-        if kind is None:
-            kind, group = near[0], near[1]
-        rows.append((str(row.text_id), kind, group, said or near[2]))
+        kind, group = (mention.bias_type, mention.group) if mention else near[:2]
+        rows.append((str(row.text_id), kind, group, attribute(text, mention) or near[2]))
     return pd.DataFrame(rows, columns=COLUMNS).astype("str")
+
+
+def nearest_used(evidence: pd.DataFrame) -> pd.DataFrame:
+    """Return the nearest used entry of each text, by `text_id`."""
+    used = evidence[evidence["used"]].sort_values(["text_id", "rank"])
+    return used.drop_duplicates("text_id").set_index("text_id")
 
 
 # --- from probabilities to judgements -----------------------------------------------------------
@@ -161,57 +162,54 @@ def judgements(
     Examples
     --------
     >>> texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["Women cannot park.", " "]})
-    >>> found = judgements(texts, Verdicts([True, True]), judge="mine")
-    >>> found["outcome"].tolist(), found["group"].iloc[0], found["reason"].iloc[1]
+    >>> table = judgements(texts, Verdicts([True, True]), judge="mine")
+    >>> table["outcome"].tolist(), table["group"].iloc[0], table["reason"].iloc[1]
     (['judged', 'empty'], 'women', 'there is no text')
     """
     table = texts[["text_id"]].astype("str").reset_index(drop=True)
     blank = texts["text"].fillna("").astype(str).str.strip().eq("").to_numpy()
-    reasons = table["text_id"].map(verdicts.lost or {})
-    reasons = reasons.astype(object).where(~blank, NO_TEXT)
-    none = reasons.notna().to_numpy()
-    called = pd.array(list(verdicts.biased), dtype="boolean")
-    called[none] = pd.NA
-    given = verdicts.confidence
-    scores = np.full(len(table), np.nan) if given is None else np.array(list(given))
-    table["judge"] = judge
-    table["biased"] = called
-    named = (
-        attribute_texts(texts, evidence)[COLUMNS[1:]]
-        if attributes_named
-        else pd.DataFrame(None, index=table.index, columns=COLUMNS[1:])
+    reasons = table["text_id"].map(verdicts.lost or {}).astype(object).where(~blank, NO_TEXT)
+    without = reasons.notna().to_numpy()
+    biased = pd.array(list(verdicts.biased), dtype="boolean")
+    biased[without] = pd.NA
+    scores = np.nan if verdicts.confidence is None else np.array(list(verdicts.confidence))
+    names: dict[str, Any] = dict.fromkeys(COLUMNS[1:])
+    if attributes_named:
+        called = np.asarray(biased.fillna(False), dtype=bool)
+        named = attribute_texts(texts, evidence)[COLUMNS[1:]]
+        names = {name: named[name].where(called) for name in named}
+    ids, quotes = _cite(table["text_id"], evidence)
+    reasoning = list(verdicts.why or [None] * len(table))
+    explained = [" ".join(filter(None, pair)) for pair in zip(reasoning, quotes, strict=True)]
+    table = table.assign(
+        judge=judge,
+        biased=biased,
+        **names,
+        confidence=np.where(without, np.nan, scores),
+        explanation=pd.Series(explained, dtype="str").where(~without),
+        evidence_ids=pd.Series(ids, dtype="str").where(~without, ""),
+        knowledge=knowledge,
+        outcome=np.where(blank, "empty", np.where(without, "failed", "judged")),
+        reason=reasons,
+        raw=None,
     )
-    yes = table["biased"].fillna(False).astype(bool)
-    for column in COLUMNS[1:]:
-        table[column] = named[column].astype("str").where(yes, pd.NA)
-    table["confidence"] = np.where(none, np.nan, scores)
-    ids, shown = _cited(table["text_id"], evidence)
-    extra = pd.Series(list(verdicts.why or [None] * len(table)), dtype=object)
-    said = [
-        " ".join(part for part in parts if part)
-        for parts in zip(extra.fillna(""), shown, strict=True)
-    ]
-    table["explanation"] = pd.Series(said, dtype="str").where(~none)
-    table["evidence_ids"] = pd.Series(ids, dtype="str").where(~none, "")
-    table["knowledge"] = knowledge
-    table["outcome"] = np.where(blank, "empty", np.where(none, "failed", "judged"))
-    table["reason"] = reasons
-    table["raw"] = None
-    kinds = dict.fromkeys(("reason", "raw", "explanation", *COLUMNS), "str")
+    kinds = dict.fromkeys(("reason", "raw", *COLUMNS), "str")
     return check(table.astype(kinds)[list(JUDGEMENTS.columns)], JUDGEMENTS, where=judge)
 
 
-def _cited(text_ids: pd.Series, evidence: pd.DataFrame | None) -> tuple[list[str], list[str]]:
+def _cite(text_ids: pd.Series, evidence: pd.DataFrame | None) -> tuple[list[str], list[str]]:
     """Return the ids of each text's used evidence, and a sentence that quotes the nearest."""
     if evidence is None:
         return [""] * len(text_ids), [""] * len(text_ids)
     used = evidence[evidence["used"]].sort_values(["text_id", "rank"])
     ids = used.groupby("text_id")["entry_id"].agg(" ".join).to_dict()
-    first = used.drop_duplicates("text_id").set_index("text_id")
-    quoted = {
+    quotes = {
         row.Index: f"Nearest known bias ({row.bias_type}, similarity {row.similarity:.2f}): "
         f"'{str(row.statement)[:_SHOWN]}'."
-        for row in first.itertuples()
+        for row in nearest_used(evidence).itertuples()
     }
-    none = "No known bias is near enough to serve as evidence."
-    return [ids.get(one, "") for one in text_ids], [quoted.get(one, none) for one in text_ids]
+    nothing = "No known bias is near enough to serve as evidence."
+    return (
+        [ids.get(text_id, "") for text_id in text_ids],
+        [quotes.get(text_id, nothing) for text_id in text_ids],
+    )

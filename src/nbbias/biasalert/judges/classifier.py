@@ -2,19 +2,18 @@
 
 Two classifiers of scikit-learn read the text; a third, small one weighs what they say about texts
 they were not fitted on, and what the evidence says (stacking). So its probabilities are calibrated.
-In a run the two learn from `biasalert.twins`, too, where the same name stands in what is biased and
-in what is not; the third does not, so that a probability means what it means among the labelled
-texts.
+In a run the two learn from `biasalert.counterfactuals`, too, where the same name stands in what is
+biased and in what is not; the third does not, so that a probability means what it means among the
+labelled texts.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -26,12 +25,12 @@ from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from nbbias import tables
-from nbbias.biasalert import twins
 from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.registry import Judge, TrainingInput
-from nbbias.biasalert.retrieval import quality
-from nbbias.biasalert.split import folds
+from nbbias.biasalert.knowledge.retrieval import summarize_evidence
+from nbbias.biasalert.texts.counterfactuals import training_texts
+from nbbias.biasalert.texts.split import assign_folds
 from nbbias.tables import ParameterError, check
 from nbbias.text import embeddings
 
@@ -53,7 +52,7 @@ UNKNOWN = (
 _FOLDS = 3
 
 #: Texts, at most, that the kernel classifier compares others with (Nyström's landmarks).
-LANDMARKS = 1500
+_LANDMARKS = 1500
 
 #: What a vector counts beside the words and characters of a text, in the linear classifier.
 _VECTOR = 1.5
@@ -65,27 +64,23 @@ NOTHING = pd.DataFrame({"text": [], "biased": [], "weight": []}).astype(
     {"text": "str", "biased": bool, "weight": float}
 )
 
-#: What models have learnt: by the name of each its fitted attributes, numbers and words.
-Learnt = dict[str, dict[str, Any]]
+#: What models have learned: by the name of each its fitted attributes, numbers and words.
+Learned = dict[str, dict[str, Any]]
 
 
-@dataclass(frozen=True)
-class Fitted:
+class Fitted(NamedTuple):
     """A fitted judge: its models by name (`_models`), and `about`, what it was made from."""
 
     models: Mapping[str, Any]
     about: dict[str, Any]
 
 
-def _models(*, seed: int = 0, landmarks: int = LANDMARKS) -> dict[str, Any]:
+def _models(*, seed: int = 0, landmarks: int = _LANDMARKS) -> dict[str, Any]:
     """Return the models that a judge is made of, not fitted."""
+    counted: dict[str, Any] = {"min_df": 2, "sublinear_tf": True}
     return {
-        "words": TfidfVectorizer(
-            token_pattern=_WORD, ngram_range=(1, 3), min_df=2, sublinear_tf=True
-        ),
-        "characters": TfidfVectorizer(
-            analyzer="char_wb", ngram_range=(2, 5), min_df=2, sublinear_tf=True
-        ),
+        "words": TfidfVectorizer(token_pattern=_WORD, ngram_range=(1, 3), **counted),
+        "characters": TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 5), **counted),
         # The same optimum in a quarter of the time that the primal takes.
         "linear": LogisticRegression(
             C=2.0, solver="liblinear", dual=True, max_iter=1000, random_state=seed
@@ -97,59 +92,59 @@ def _models(*, seed: int = 0, landmarks: int = LANDMARKS) -> dict[str, Any]:
     }
 
 
-def learnt(models: Mapping[str, Any]) -> Learnt:
-    """Return what models have learnt, as numbers and words that can be kept without pickles."""
+def export_learned(models: Mapping[str, Any]) -> Learned:
+    """Return what models have learned, as numbers and words that can be kept without pickles."""
     return {
-        name: {key: getattr(model, key) for key in [*vars(model), "idf_"] if _is_learnt(model, key)}
+        name: {
+            key: getattr(model, key)
+            for key in [*vars(model), "idf_"]
+            if key[0] != "_" == key[-1] and hasattr(model, key)
+        }
         for name, model in models.items()
     }
 
 
-def _is_learnt(model: Any, key: str) -> bool:
-    return key[0] != "_" == key[-1] and hasattr(model, key)
-
-
-def restored(kept: Learnt) -> dict[str, Any]:
-    """Return fitted models from what they had `learnt`.
+def restore(learned: Learned) -> dict[str, Any]:
+    """Return fitted models from what they had learned.
 
     Examples
     --------
     >>> scale = StandardScaler().fit([[1.0], [3.0]])
-    >>> restored(learnt({"scale": scale}))["scale"].transform([[5.0]]).tolist()
+    >>> restore(export_learned({"scale": scale}))["scale"].transform([[5.0]]).tolist()
     [[3.0]]
     """
-    models = {name: model for name, model in _models().items() if name in kept}
-    for name, attributes in kept.items():
+    models = {name: model for name, model in _models().items() if name in learned}
+    for name, attributes in learned.items():
         for key, value in attributes.items():
             setattr(models[name], key, value)
     return models
 
 
-def with_evidence(given: TrainingInput) -> tuple[Judge, str]:
+def make_with_evidence(training: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `classifier` of a run, and its instrument."""
-    assert given.retrieve is not None
-    fitted = _of_run(given, given.retrieve(given.train), knowledge=given.knowledge)
-    named = f"{fitted.about['instrument']}, knowledge {given.knowledge}"
-    return partial(judge, fitted=fitted, progress=given.progress), named
+    assert training.retrieve is not None
+    fitted = _fit_for_run(training, training.retrieve(training.train))
+    instrument = f"{fitted.about['instrument']}, knowledge {training.knowledge}"
+    return partial(judge, fitted=fitted, progress=training.progress), instrument
 
 
-def alone(given: TrainingInput) -> tuple[Judge, str]:
+def make_alone(training: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `classifier_alone` of a run, and its instrument."""
-    fitted = _of_run(given, None)
-    own = partial(judge, fitted=fitted, name="classifier_alone", progress=given.progress)
+    fitted = _fit_for_run(training, None)
+    own = partial(judge, fitted=fitted, name="classifier_alone", progress=training.progress)
     return lambda texts, _: own(texts), fitted.about["instrument"]
 
 
-def _of_run(given: TrainingInput, evidence: pd.DataFrame | None, *, knowledge: str = "") -> Fitted:
-    settings = given.settings
+def _fit_for_run(training: TrainingInput, evidence: pd.DataFrame | None) -> Fitted:
+    settings = training.settings
     return fit(
-        given.train,
+        training.train,
         evidence,
-        beside=twins.beside(without=given.without),
+        further=training_texts(),
         model=settings.embedding_model,
         device=settings.device,
         seed=settings.seed,
-        knowledge=knowledge,
+        knowledge="" if evidence is None else training.knowledge,
     )
 
 
@@ -157,7 +152,7 @@ def fit(
     labelled: pd.DataFrame,
     evidence: pd.DataFrame | None = None,
     *,
-    beside: pd.DataFrame | None = None,
+    further: pd.DataFrame = NOTHING,
     model: str = embeddings.AUTO,
     device: str = "cpu",
     seed: int,
@@ -172,9 +167,9 @@ def fit(
         near-duplicates are on one side when the parts are weighed).
     evidence
         EVIDENCE of these texts, whose own entries `retrieve` has dropped; None leaves it out.
-    beside
+    further
         More texts for the parts that read: `text`, `biased` and `weight`, where a labelled text
-        weighs 1, as of `twins.beside`. No part is weighed by what it says of them.
+        weighs 1, as of `counterfactuals`. No part is weighed by what it says of them.
     model, device
         As in `text.embeddings.embed`.
     seed
@@ -187,97 +182,70 @@ def fit(
     ParameterError
         Fewer than ten texts of either label.
     """
-    table = trainable(labelled)
-    more = NOTHING if beside is None else beside[list(NOTHING)].reset_index(drop=True)
-    both = pd.concat([table["text"], more["text"]]).str[:READ]
-    vectors = embeddings.embed(both, model=model, device=device)
+    table = require_trainable(labelled)
+    further = further[list(NOTHING)].reset_index(drop=True)
+    texts = pd.concat([table["text"], further["text"]]).str[:READ]
+    vectors = embeddings.embed(texts, model=model, device=device)
+    columns = [name for name in ("text", "biased", "comment_id") if name in table]
+    learned, held_out = _fit_parts(table[columns], further, vectors, seed=seed)
+    features = np.column_stack([held_out, _evidence_features(table, evidence)])
+    last = {name: part for name, part in _models().items() if name in ("scale", "final")}
+    with threadpool_limits(1):
+        last["final"].fit(last["scale"].fit_transform(features), table["biased"].to_numpy())
     about = {
         "model": embeddings.choose(model),
         "device": device,
-        "seed": seed,
         "knowledge": knowledge,
-        "instrument": instrument(model, taught=len(more) > 0),
         "evidence": evidence is not None,
-        "n": len(table),
-        "biased": int(table["biased"].sum()),
-        "n_beside": len(more),
+        "instrument": name_instrument(model, taught=len(further) > 0),
     }
-    kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
-    parts, held_out = _fit_once(kept, more, vectors, seed=seed)
-    features = np.column_stack([held_out, _of_evidence(table, evidence)])
-    models = restored(parts)
-    final = {name: model for name, model in _models().items() if name in ("scale", "final")}
-    with threadpool_limits(1):
-        final["final"].fit(final["scale"].fit_transform(features), table["biased"].to_numpy())
-    return Fitted(models | final, about)
-
-
-#: What was fitted last, by the hash of what it was fitted on.
-_last: dict[str, tuple[Learnt, np.ndarray]] = {}
-
-
-def _fit_once(
-    table: pd.DataFrame, more: pd.DataFrame, vectors: np.ndarray, *, seed: int
-) -> tuple[Learnt, np.ndarray]:
-    """Fit the parts that read texts, unless they were the last to be fitted.
-
-    With evidence and without it these are the same.
-    """
-    key = tables.digest([table, more, vectors, seed])
-    if key not in _last:
-        parts = _fit_parts(table, more, vectors, seed=seed)
-        _last.clear()
-        _last[key] = parts
-    return _last[key]
+    return Fitted(restore(learned) | last, about)
 
 
 @tables.stage
 def _fit_parts(
-    table: pd.DataFrame, more: pd.DataFrame, vectors: np.ndarray, *, seed: int
-) -> tuple[Learnt, np.ndarray]:
-    """Fit the parts that read texts; return what each has learnt, and its held-out log-odds.
+    table: pd.DataFrame, further: pd.DataFrame, vectors: np.ndarray, *, seed: int
+) -> tuple[Learned, np.ndarray]:
+    """Fit the parts that read texts; return what each has learned, and its held-out log-odds.
 
-    Texts of `more`, whose vectors are the last ones, are learnt from and never held out.
+    Texts of `further`, whose vectors are the last ones, are learned from and never held out.
     """
-    both = pd.concat([table.assign(weight=1.0), more], ignore_index=True)
+    both = pd.concat([table.assign(weight=1.0), further], ignore_index=True)
     truth, weights = both["biased"].to_numpy(bool), both["weight"].to_numpy()
     models = _models(seed=seed)
     # Matrices this small keep threads waiting for each other longer than they compute.
     with threadpool_limits(1):
         # The words of texts held out are counted, too, but not their labels.
-        features = _features(models, both["text"].str[:READ], vectors, fit=True)
+        for name in ("words", "characters"):
+            models[name].fit(both["text"].str[:READ])
+        features = _features(models, both["text"].str[:READ], vectors)
         held_out = np.zeros((len(table), 2))
-        part = folds(table, n=_FOLDS, seed=seed).to_numpy()
+        fold = assign_folds(table, n=_FOLDS, seed=seed).to_numpy()
         for number in range(_FOLDS):
-            own = np.flatnonzero(part == number)
+            own = np.flatnonzero(fold == number)
             rest = np.setdiff1d(np.arange(len(both)), own)
             n = len(table) - len(own)
             fitted = _fit_two(features[rest], vectors[rest], truth[rest], weights[rest], n, seed)
             held_out[own] = _log_odds(fitted, features[own], vectors[own])
         models |= _fit_two(features, vectors, truth, weights, len(table), seed)
-    return learnt({name: models[name] for name in [*models][:5]}), held_out
+    return export_learned({name: models[name] for name in [*models][:5]}), held_out
 
 
 def _fit_two(
     features: Any, vectors: np.ndarray, truth: np.ndarray, weights: np.ndarray, n: int, seed: int
 ) -> dict[str, Any]:
     """Fit the linear classifier, and one on the kernel of embeddings; `n` texts are labelled."""
-    # As many landmarks as labelled texts: a small file is learnt from in a second.
-    models = _models(seed=seed, landmarks=min(LANDMARKS, n))
+    # As many landmarks as labelled texts: a small file is learned from in a second.
+    models = _models(seed=seed, landmarks=min(_LANDMARKS, n))
     models["linear"].fit(features, truth, sample_weight=weights)
     near = models["landmarks"].fit_transform(vectors)
     models["kernel"].fit(near, truth, sample_weight=weights)
     return {name: models[name] for name in ("linear", "landmarks", "kernel")}
 
 
-def _features(
-    models: Mapping[str, Any], texts: pd.Series, vectors: np.ndarray, *, fit: bool = False
-) -> Any:
+def _features(models: Mapping[str, Any], texts: pd.Series, vectors: np.ndarray) -> Any:
     """Return texts as numbers: weighed words, weighed characters, and their embeddings."""
-    counted = [
-        models[name].fit_transform(texts) if fit else models[name].transform(texts)
-        for name in ("words", "characters")
-    ]
+    counted = [models[name].transform(texts) for name in ("words", "characters")]
     return sparse.hstack([*counted, sparse.csr_matrix(_VECTOR * vectors)]).tocsr()
 
 
@@ -287,13 +255,7 @@ def _log_odds(models: Mapping[str, Any], features: Any, vectors: np.ndarray) -> 
     return np.column_stack([linear, kernel])
 
 
-def with_texts(labelled: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that have a text."""
-    table = check(labelled, LABELLED, where="labelled texts")
-    return table[table["text"].fillna("").str.strip() != ""].reset_index(drop=True)
-
-
-def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
+def require_trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that a judge can be fitted on: those with a text.
 
     Raises
@@ -301,13 +263,10 @@ def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     ParameterError
         Fewer than ten texts of either label.
     """
-    table = with_texts(labelled)
-    counts = table["biased"].value_counts()
-    short = [
-        f"{name}: {counts.get(label, 0)}"
-        for label, name in ((True, "biased"), (False, "not biased"))
-        if counts.get(label, 0) < FEWEST
-    ]
+    table = check(labelled, LABELLED, where="labelled texts")
+    table = table[table["text"].fillna("").str.strip() != ""].reset_index(drop=True)
+    counts = {"biased": int(table["biased"].sum()), "not biased": int((~table["biased"]).sum())}
+    short = [f"{name}: {count}" for name, count in counts.items() if count < FEWEST]
     if short:
         raise ParameterError(
             "labelled texts",
@@ -316,11 +275,11 @@ def trainable(labelled: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def _of_evidence(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> np.ndarray:
+def _evidence_features(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> np.ndarray:
     """Return what the evidence says of each text, as numbers; nothing where it is left out."""
     if evidence is None:
         return np.empty((len(texts), 0))
-    own = quality(texts, evidence)
+    own = summarize_evidence(texts, evidence)
     return own[["best", "mean", "agreement", "n_used"]].fillna(0.0).to_numpy(float)
 
 
@@ -363,29 +322,28 @@ def judge(
     about, models = fitted.about, fitted.models
     if about["evidence"] and evidence is None:
         raise ParameterError(name, "was fitted with evidence and needs that of these texts, too")
-    there = texts[texts["text"].fillna("").str.strip() != ""]
+    present = texts[texts["text"].fillna("").str.strip() != ""]
     chances = np.full(len(texts), np.nan)
-    if len(there):
-        read = there["text"].str[:READ]
-        where = {"model": about["model"], "device": about["device"]}
-        vectors = embeddings.embed(read.tolist(), **where, progress=progress)
+    if len(present):
+        read = present["text"].str[:READ]
+        options = {"model": about["model"], "device": about["device"]}
+        vectors = embeddings.embed(read.tolist(), **options, progress=progress)
         with threadpool_limits(1):
             odds = _log_odds(models, _features(models, read, vectors), vectors)
-            features = np.column_stack(
-                [odds, _of_evidence(there, evidence if about["evidence"] else None)]
-            )
+            shown = evidence if about["evidence"] else None
+            features = np.column_stack([odds, _evidence_features(present, shown)])
             final = models["final"].predict_proba(models["scale"].transform(features))
-        chances[there.index] = final[:, 1]
+        chances[present.index] = final[:, 1]
     return judgements(
         texts,
-        Verdicts(chances >= 0.5, chances, lost=out_of_vocabulary(fitted, there)),
+        Verdicts(chances >= 0.5, chances, lost=find_unreadable(fitted, present)),
         judge=name,
         evidence=evidence,
         knowledge=about["knowledge"],
     )
 
 
-def out_of_vocabulary(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
+def find_unreadable(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
     """Return the texts that a judge cannot read, by text_id, each with the reason.
 
     Examples
@@ -393,23 +351,23 @@ def out_of_vocabulary(fitted: Fitted, texts: pd.DataFrame) -> dict[str, str]:
     >>> words = TfidfVectorizer().fit(["the women are weak"])
     >>> texts = pd.DataFrame({"text_id": ["english", "german"],
     ...                       "text": ["The women drive.", "Die Frauen fahren."]})
-    >>> out_of_vocabulary(Fitted({"words": words}, {}), texts)
+    >>> find_unreadable(Fitted({"words": words}, {}), texts)
     {'german': 'no more than a fifth of its words stand in the texts that the judge was fitted...'}
     """
     known = fitted.models["words"].vocabulary_
     lost = {}
-    for row in texts.itertuples():
-        words = [one for one in re.findall(_WORD, str(row.text)[:READ].lower()) if one not in "?!."]
+    for text_id, text in texts[["text_id", "text"]].itertuples(index=False):
+        words = re.findall(r"[\w']+", str(text)[:READ].lower())
         # However short: of two or three English words one is known as a rule ("women are weak").
-        if not words or np.mean([one in known for one in words]) <= KNOWN:
-            lost[str(row.text_id)] = UNKNOWN
+        if not words or np.mean([word in known for word in words]) <= KNOWN:
+            lost[str(text_id)] = UNKNOWN
     return lost
 
 
-def instrument(model: str = embeddings.AUTO, *, taught: bool = False) -> str:
+def name_instrument(model: str = embeddings.AUTO, *, taught: bool = False) -> str:
     """Return the judge's name with its versions, as tables and figures show it.
 
-    `taught` says whether it learnt from `biasalert.twins`, too.
+    `taught` says whether it learned from `biasalert.counterfactuals`, too.
     """
     named = f"scikit-learn {version('scikit-learn')} on {embeddings.instrument(model)}"
-    return f"{named}, twins learnt" if taught else named
+    return f"{named}, with counterfactual texts" if taught else named

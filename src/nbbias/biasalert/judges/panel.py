@@ -15,9 +15,9 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias.biasalert import knowledge, retrieval
 from nbbias.biasalert.judges import baselines, prompt, recorded
 from nbbias.biasalert.judges.registry import JUDGES, Judge, Settings, TrainingInput, make
+from nbbias.biasalert.knowledge import entries, retrieval
 from nbbias.tables import progress
 
 
@@ -31,12 +31,6 @@ class JudgePanel:
     floor: float
     #: Judges whose `confidence` is no probability that a text is biased, each with what it is.
     no_probabilities: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def reader(self) -> str:
-        """The last judge that reads a text's words, or was recorded; the last one without such."""
-        able = [name for name in self.judges if name not in JUDGES or JUDGES[name].learns]
-        return (able or list(self.judges))[-1]
 
     def judge(
         self, table: pd.DataFrame, what: str, *, every: bool = False
@@ -52,14 +46,27 @@ class JudgePanel:
             self.judges[name](asked, evidence).assign(instrument=self.instruments[name])
             for name in progress(list(self.judges), what)
         ]
-        heard = [part for part in parts if every or not (part["outcome"] == "failed").all()]
-        return pd.concat(heard or parts, ignore_index=True), evidence
+        answered = [part for part in parts if every or not (part["outcome"] == "failed").all()]
+        return pd.concat(answered or parts, ignore_index=True), evidence
+
+
+def leading_judge(names: Iterable[str]) -> str:
+    """Return the last judge that reads a text's words, or was recorded; the last without such.
+
+    Examples
+    --------
+    >>> leading_judge(["classifier", "keywords"])
+    'classifier'
+    """
+    listed = list(names)
+    able = [name for name in listed if name not in JUDGES or JUDGES[name].learns]
+    return (able or listed)[-1]
 
 
 def fit(
     names: Iterable[str],
-    labelled: pd.DataFrame,
-    known: pd.DataFrame,
+    train: pd.DataFrame,
+    knowledge: pd.DataFrame,
     *,
     settings: Settings,
     replies_paths: Mapping[str, str] | None = None,
@@ -71,27 +78,26 @@ def fit(
     ----------
     names
         Some of `JUDGES`.
-    labelled, known
-        LABELLED with `split`; KNOWLEDGE.
+    train, knowledge
+        LABELLED to learn from; KNOWLEDGE.
     settings
         How judges are made and evidence is found.
     replies_paths, moderation_paths
         Judge → file of recorded replies, or of a moderation tool's outputs.
     """
     base = retrieval.prepare(
-        known, model=settings.embedding_model, seed=settings.seed, device=settings.device
+        knowledge, model=settings.embedding_model, seed=settings.seed, device=settings.device
     )
-    how: dict[str, Any] = {"k": settings.k, "drop_same": settings.drop_same, "progress": False}
-    retrieve = partial(retrieval.retrieve, knowledge=base, **how)
-    version = knowledge.version(known)
-    train = labelled[labelled["split"] == "train"].reset_index(drop=True)
-    given = TrainingInput(train, settings, retrieve, version)
+    options: dict[str, Any] = {"k": settings.k, "drop_same": settings.drop_same, "progress": False}
+    retrieve = partial(retrieval.retrieve, base=base, **options)
+    version = entries.version(knowledge)
+    training = TrainingInput(train.reset_index(drop=True), settings, retrieve, version)
     made: dict[str, tuple[Judge, str]] = {
-        name: make(name, given) for name in progress(list(names), "judges")
+        name: make(name, training) for name in progress(list(names), "judges")
     }
     for name, path in (replies_paths or {}).items():
         replies = partial(_replies, path=path, name=name, version=version, settings=settings)
-        made[name] = replies, recorded_by(settings, version)
+        made[name] = replies, name_instrument(settings, version)
     scores = {name: score for name in made if name in JUDGES and (score := JUDGES[name].score)}
     for name, path in (moderation_paths or {}).items():
         made[name] = partial(baselines.recorded, path=path, name=name), "recorded outputs"
@@ -101,12 +107,12 @@ def fit(
     return JudgePanel(judges, instruments, retrieve, base.floor, scores)
 
 
-def recorded_by(settings: Settings, version: str) -> str:
+def name_instrument(settings: Settings, version: str) -> str:
     """Name the instrument of recorded replies: the wording and parts asked, and the knowledge.
 
     Examples
     --------
-    >>> recorded_by(Settings(prompt="fan2024"), "64ed")
+    >>> name_instrument(Settings(prompt="fan2024"), "64ed")
     'recorded replies, prompt fan2024, knowledge 64ed'
     """
     missing = [name for name in prompt.PARTS if name not in settings.prompt_parts]
@@ -124,24 +130,24 @@ def _replies(
     settings: Settings,
 ) -> pd.DataFrame:
     # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
-    form = {"worded": settings.prompt, "parts": settings.prompt_parts}
+    form = {"wording": settings.prompt, "parts": settings.prompt_parts}
     table = recorded.read_judgements(path, texts, evidence, judge=name, others=True, **form)
     return table.assign(knowledge=version)
 
 
-def prompts(
-    tables: Mapping[str, tuple[pd.DataFrame, pd.DataFrame]],
+def write_prompts(
+    asked: Mapping[str, tuple[pd.DataFrame, pd.DataFrame | None]],
     *,
-    worded: str = prompt.OURS,
+    wording: str = prompt.OURS,
     parts: Sequence[str] = prompt.PARTS,
 ) -> pd.DataFrame:
     """Return what a language model would be asked, for `nbbias generate`.
 
     Parameters
     ----------
-    tables
+    asked
         Set → TEXTS and their EVIDENCE.
-    worded, parts
+    wording, parts
         The wording of the prompt (`prompt.WORDINGS`), and which of `prompt.PARTS` it has.
 
     Returns
@@ -155,14 +161,12 @@ def prompts(
 
     >>> test = pd.DataFrame({"text_id": ["a", "b"], "text": ["Women cannot drive.", " "]})
     >>> more = pd.DataFrame({"text_id": ["c", "d"], "text": ["Women cannot drive.", "It rains."]})
-    >>> prompts({"test": (test, None), "checks": (more, None)})["set"].tolist()
+    >>> write_prompts({"test": (test, None), "checks": (more, None)})["set"].tolist()
     ['test', 'checks']
     """
-    whole = pd.concat(
-        [
-            prompt.prompts(asked, evidence, worded=worded, parts=parts).assign(set=name)
-            for name, (asked, evidence) in tables.items()
-        ],
-        ignore_index=True,
-    )
-    return whole.drop_duplicates("prompt_id")[["prompt_id", "set", "prompt"]].reset_index(drop=True)
+    sets = [
+        prompt.prompts(texts, evidence, wording=wording, parts=parts).assign(set=name)
+        for name, (texts, evidence) in asked.items()
+    ]
+    distinct = pd.concat(sets).drop_duplicates("prompt_id")
+    return distinct[["prompt_id", "set", "prompt"]].reset_index(drop=True)

@@ -6,9 +6,8 @@ text is lost.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,21 +18,6 @@ from nbbias.biasalert.judges import prompt as judge_prompt, replies as judge_rep
 from nbbias.tables import Column, DataError, read_table
 
 NO_TEXT, NO_REPLY = "no text", "the judge gave no reply"
-
-
-class Reply(NamedTuple):
-    """What came back for one prompt; `text` is None where nothing did, and `error` says why."""
-
-    text: str | None
-    refusal: str = ""
-    error: str | None = None
-
-
-def reply(text: object, refusal: object = None, error: object = None) -> Reply:
-    """Return a reply from a table's cells, in which a gap may be NaN."""
-    said, refused, told = (one if isinstance(one, str) else None for one in (text, refusal, error))
-    return Reply(said, refused or "", told)
-
 
 #: What a file of replies holds: of texts, or of prompts as `nbbias generate` exports answers.
 _FILE = {
@@ -59,8 +43,7 @@ def read_judgements(
         A table, or its file, with `text_id` and `reply`; or one with `prompt_id`, `model` and
         `text`, as `nbbias generate` exports for the table of `biasalert.judges.prompt.prompts`.
     texts, evidence
-        TEXTS, and the EVIDENCE that was shown of them, if any. A text that is judged in pieces is
-        biased if a piece is.
+        TEXTS, and the EVIDENCE that was shown of them, if any.
     judge
         Whose replies, where the file holds those of several (its column `judge` or `model`);
         else the judge's name.
@@ -72,7 +55,8 @@ def read_judgements(
     Returns
     -------
     DataFrame
-        JUDGEMENTS; a text without a reply is ``failed``.
+        JUDGEMENTS; a text without a reply is ``failed``. `knowledge`, whose version who found the
+        evidence knows, is empty.
 
     Raises
     ------
@@ -85,34 +69,56 @@ def read_judgements(
     >>> texts = pd.DataFrame({"text_id": list("abcd"), "text": ["Women nag.", "Tea.", "X", ""]})
     >>> replies = pd.DataFrame({"text_id": ["a", "b"], "reply": ["This text is biased.", None],
     ...                         "refusal": [None, "content_filter"]})
-    >>> found = read_judgements(replies, texts, judge="mine")
-    >>> found[["text_id", "biased", "outcome"]].values.tolist()
+    >>> judgements = read_judgements(replies, texts, judge="mine")
+    >>> judgements[["text_id", "biased", "outcome"]].values.tolist()
     [['a', True, 'judged'], ['b', <NA>, 'refused'], ['c', <NA>, 'failed'], ['d', <NA>, 'empty']]
     """
     where = "replies" if isinstance(path, pd.DataFrame) else str(path)
     table, key, name = read_replies(path, judge=judge)
-    said = "reply" if key == "text_id" else "text"
+    texts = tables.check(texts, TEXTS, where="texts")
+    asked = texts[["text_id"]].assign(prompt_id=texts["text_id"], evidence_ids="")
     if key == "prompt_id":
         asked = judge_prompt.prompts(texts, evidence, **prompt)
-    else:
-        given = tables.check(texts, TEXTS, where="texts")
-        asked = given[["text_id"]].assign(piece=1, prompt_id=given["text_id"], evidence_ids="")
-        asked = asked[given["text"].fillna("").str.strip() != ""]
-    held = set(asked["prompt_id"]) | (set(texts["text_id"]) if key == "text_id" else set())
-    stray = ~table[key].isin(held)
-    told = repeats(table[key])
-    if others:
-        table, stray = table[~stray], stray & False
-    if stray.any():
-        told.append(f"{stray.sum()} replies are to none of the texts ({table[key][stray].iloc[0]})")
-    if told:
-        raise DataError(where, told)
-    columns = [table[one] if one in table else [None] * len(table) for one in ("refusal", "error")]
-    replies = {
-        one: reply(text, refusal, error)
-        for one, text, refusal, error in zip(table[key], table[said], *columns, strict=True)
+    known = table[key].isin(asked["prompt_id"])
+    breaches = find_repeats(table[key])
+    if not others and not known.all():
+        stray = table.loc[~known, key]
+        breaches.append(f"{len(stray)} replies are to none of the texts ({stray.iloc[0]})")
+    if breaches:
+        raise DataError(where, breaches)
+    said = "reply" if key == "text_id" else "text"
+    columns = {said: "raw", key: "prompt_id"}
+    replies = table[known].drop(columns=[*{*columns.values()} - {key}], errors="ignore")
+    replies = replies.rename(columns=columns).reindex(
+        columns=["prompt_id", "raw", "refusal", "error"]
+    )
+    rows = texts[["text_id", "text"]].merge(asked.drop(columns="prompt", errors="ignore"), "left")
+    return _judgements(rows.merge(replies, on="prompt_id", how="left"), name)
+
+
+def _judgements(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    """Read every reply once, and say of each text without a verdict why."""
+    distinct = rows["raw"].dropna().drop_duplicates()
+    verdicts = judge_replies.read(distinct.set_axis(distinct)).reindex(rows["raw"])
+    verdicts = verdicts.astype({"biased": object}).set_axis(rows.index)
+    blank = rows["text"].fillna("").str.strip() == ""
+    refused, failed = rows["refusal"].astype("str").fillna("") != "", rows["raw"].isna()
+    cases = {
+        "empty": (blank, pd.Series(NO_TEXT, rows.index)),
+        "refused": (~blank & refused, "the provider says " + rows["refusal"].astype("str")),
+        "failed": (~blank & ~refused & failed, rows["error"].astype("str").fillna(NO_REPLY)),
     }
-    return judgements(texts, asked, replies, name=name)
+    for outcome, (where, reason) in cases.items():
+        verdicts.loc[where] = None
+        verdicts.loc[where, "outcome"] = outcome
+        verdicts.loc[where, "reason"] = reason[where]
+    table = verdicts.assign(text_id=rows["text_id"], judge=name, knowledge="")
+    table["evidence_ids"] = rows["evidence_ids"].fillna("").mask(blank, "")
+    table["raw"] = rows["raw"]
+    table = table.replace({np.nan: None}).astype({"confidence": float, "biased": "boolean"})
+    names = ("bias_type", "group", "attribute", "explanation", "reason", "raw", "outcome")
+    table = table.astype(dict.fromkeys(names, "str"))[list(JUDGEMENTS.columns)]
+    return tables.check(table, JUDGEMENTS, where=name)
 
 
 def read_replies(
@@ -130,109 +136,21 @@ def read_replies(
     ContractError, DataError
         A column is missing, or several judges are in the table and none is chosen.
     """
-    table, where = (
-        (path, "replies")
-        if isinstance(path, pd.DataFrame)
-        else (read_table(path, _FILE), str(path))
-    )
+    where = "replies" if isinstance(path, pd.DataFrame) else str(path)
+    table = path if isinstance(path, pd.DataFrame) else read_table(path, _FILE)
     key, said = ("text_id", "reply") if "reply" in table else ("prompt_id", "text")
     tables.require_columns(table, [key, said], where=where)
     table = table.assign(**{key: table[key].astype("str")})
-    table, name = _of_one_judge(table, judge, where=where)
-    return table, key, name
+    column = next((name for name in ("judge", "model") if name in table), None)
+    names = [] if column is None else list(table[column].dropna().astype("str").unique())
+    if len(names) > 1:
+        if judge not in names:
+            raise DataError(where, f"holds replies of {', '.join(names)}; choose one by judge=")
+        table = table[table[column] == judge]
+    return table, key, judge or (names[0] if names else "recorded")
 
 
-def repeats(keys: pd.Series) -> list[str]:
+def find_repeats(keys: pd.Series) -> list[str]:
     """Say how many replies stand twice, by the keys that join them with texts."""
     twice = keys[keys.duplicated()]
     return [f"{len(twice)} replies stand twice ({twice.iloc[0]})"] if len(twice) else []
-
-
-def _of_one_judge(table: pd.DataFrame, judge: str, *, where: str) -> tuple[pd.DataFrame, str]:
-    column = next((one for one in ("judge", "model") if one in table), None)
-    if column is None:
-        return table, judge or "recorded"
-    names = list(table[column].dropna().astype("str").unique())
-    if len(names) == 1:
-        return table, judge or names[0]
-    if judge not in names:
-        raise DataError(where, f"holds replies of {', '.join(names)}; choose one by judge=")
-    return table[table[column] == judge], judge
-
-
-# --- the table ----------------------------------------------------------------------------------
-
-
-def judgements(
-    texts: pd.DataFrame, asked: pd.DataFrame, replies: Mapping[str, Reply], *, name: str
-) -> pd.DataFrame:
-    """Read every reply once, and put the pieces of a text together.
-
-    Parameters
-    ----------
-    texts
-        TEXTS.
-    asked
-        `text_id`, `piece`, `prompt_id` and `evidence_ids` of what was asked; nothing of blank ones.
-    replies
-        By `prompt_id`; a prompt without one failed.
-    name
-        The judge.
-
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS, one row per text; `knowledge`, whose version who found the evidence knows, is
-        empty.
-    """
-    given = tables.check(texts, TEXTS, where="texts")
-    by_text: dict[str, list[dict[str, Any]]] = {}
-    for piece in _read(asked, replies).to_dict("records"):
-        by_text.setdefault(piece["text_id"], []).append(piece)
-    rows = [_row(text_id, by_text.get(text_id, [])) for text_id in given["text_id"]]
-    table = pd.DataFrame(rows, columns=list(JUDGEMENTS.columns))
-    table = table.assign(judge=name, knowledge="")
-    for column in ("bias_type", "group", "attribute", "explanation", "reason", "raw"):
-        table[column] = table[column].astype("str").where(table[column].notna())
-    return tables.check(table.astype({"biased": "boolean"}), JUDGEMENTS, where=name)
-
-
-def _read(asked: pd.DataFrame, replies: Mapping[str, Reply]) -> pd.DataFrame:
-    got = [replies.get(one, Reply(None)) for one in asked["prompt_id"]]
-    known = list(dict.fromkeys(one.text for one in got if one.text is not None and not one.refusal))
-    verdicts = dict(zip(known, judge_replies.read(known).to_dict("records"), strict=True))
-    rows: list[dict[str, Any]] = []
-    for one in got:
-        if one.refusal:
-            told = f"the provider says {one.refusal}"
-            rows.append({"outcome": "refused", "reason": told, "biased": pd.NA})
-        elif one.text is None:
-            told = one.error or NO_REPLY
-            rows.append({"outcome": "failed", "reason": told, "biased": pd.NA})
-        else:
-            rows.append(verdicts[one.text])
-    found = pd.DataFrame(rows, columns=list(judge_replies.Verdict._fields), index=asked.index)
-    return asked.join(found).assign(raw=[one.text for one in got])
-
-
-def _row(text_id: str, pieces: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the judgement of one text: of its pieces, one that is biased decides."""
-    if not pieces:
-        return {
-            "text_id": text_id,
-            "outcome": "empty",
-            "reason": NO_TEXT,
-            "evidence_ids": "",
-            "biased": pd.NA,
-        }
-    biased = [one for one in pieces if one["biased"] is True]
-    without = [one for one in pieces if one["outcome"] != "judged"]
-    chosen = (biased or without or pieces)[0]
-    row = {name: chosen[name] for name in JUDGEMENTS.columns if name in chosen}
-    said = [one["raw"] for one in pieces if isinstance(one["raw"], str)]
-    row |= {"text_id": text_id, "raw": "\n\n".join(said) if said else None}
-    if len(pieces) > 1:
-        if not biased and without:
-            row["reason"] = f"piece {chosen['piece']} of {len(pieces)}: {chosen['reason']}"
-        row["confidence"] = np.nan if without else max(one["confidence"] for one in pieces)
-    return row

@@ -31,7 +31,6 @@ class Settings(NamedTuple):
     embedding_model: str = "auto"
     toxicity_scorer: str = "auto"
     epochs: float = 2
-    copies: int = 2
     drop_same: bool = True
     device: str = "cpu"
     seed: int = 0
@@ -39,25 +38,21 @@ class Settings(NamedTuple):
     prompt_parts: Sequence[str] = ("retrieval", "steps", "demonstrations")
 
 
-def settings(parameters: BaseModel) -> Settings:
+def choose_settings(parameters: BaseModel) -> Settings:
     """Return the settings that the study's parameters name."""
-    given = parameters.model_dump()
-    named = {name: given[name] for name in Settings._fields if name in given}
-    return Settings(**named, drop_same=given["knowledge_path"] == "none")
+    values = parameters.model_dump()
+    named = {name: values[name] for name in Settings._fields if name in values}
+    return Settings(**named, drop_same=values["knowledge_path"] == "none")
 
 
 class TrainingInput(NamedTuple):
-    """What a judge is made from: LABELLED to learn from, settings, and the knowledge's version.
-
-    `without` is a bias type that it is to learn nothing of by another way, either.
-    """
+    """What a judge is made from: LABELLED to learn from, settings, and the knowledge's version."""
 
     train: pd.DataFrame
     settings: Settings
     retrieve: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     knowledge: str = ""
     progress: bool = True
-    without: str | None = None
 
 
 class Entry(NamedTuple):
@@ -71,7 +66,7 @@ class Entry(NamedTuple):
     help : str
         What it does, in a few words.
     learns : bool
-        Whether it is fitted on the texts' words, so that a type can be held out from it.
+        Whether it is fitted on the texts' words.
     reads_evidence : bool
         Whether its verdict depends on the evidence.
     quick : bool
@@ -89,37 +84,38 @@ class Entry(NamedTuple):
 
 
 _OWN = {
-    "majority": Entry("baselines:of_majority", "what most training texts are", quick=True),
+    "majority": Entry(
+        "baselines:make_majority", "the majority class of training texts", quick=True
+    ),
     "keywords": Entry(
-        "baselines:of_keywords", "a group and a word that prejudice has for it", quick=True
+        "baselines:make_keywords", "a group and a word that prejudice has for it", quick=True
     ),
     "toxicity": Entry(
-        "baselines:of_toxicity",
+        "baselines:make_toxicity",
         "Detoxify or its fallback",
         quick=True,
         score="its score is toxicity, no probability of bias",
     ),
     "classifier": Entry(
-        "classifier:with_evidence",
+        "classifier:make_with_evidence",
         "words, vectors and the evidence, in seconds",
         learns=True,
         reads_evidence=True,
         quick=True,
     ),
     "classifier_alone": Entry(
-        "classifier:alone", "classifier without the evidence", learns=True, quick=True
+        "classifier:make_alone", "classifier without the evidence", learns=True, quick=True
     ),
-    "tuned": Entry("tuned:of_run", "a small language model, fine-tuned in minutes", learns=True),
+    "tuned": Entry(
+        "tuned:make_tuned", "a small language model, fine-tuned in minutes", learns=True
+    ),
 }
 
 #: Every judge by name: ours, and those of plugins.
 JUDGES = Registry("nbbias.judges", _OWN, Entry)
 
-#: Of ours, those from which a type of bias can be held out: no evidence of it comes in otherwise.
-HELD_OUT = [name for name, one in _OWN.items() if one.learns and not one.reads_evidence]
 
-
-def make(name: str, given: TrainingInput) -> tuple[Judge, str]:
+def make(name: str, training: TrainingInput) -> tuple[Judge, str]:
     """Make a judge; return it with the name of its instrument.
 
     Examples
@@ -130,5 +126,5 @@ def make(name: str, given: TrainingInput) -> tuple[Judge, str]:
     """
     module, function = JUDGES[name].made_by.split(":")
     home = f"{__package__}.{module}" if name in _OWN else module
-    made: tuple[Judge, str] = getattr(import_module(home), function)(given)
+    made: tuple[Judge, str] = getattr(import_module(home), function)(training)
     return made

@@ -2,15 +2,14 @@
 
 A few copies of the model, each with one number at its end, are tuned by `transformers.Trainer` with
 other draws, and their log-odds averaged. A tenth of the labelled texts is kept aside to calibrate
-them. In a run they are tuned on `biasalert.twins`, too, where the same name stands in what is
-biased and in what is not.
+them. In a run they are tuned on `biasalert.counterfactuals`, too, where the same name stands in
+what is biased and in what is not.
 """
 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -18,16 +17,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from nbbias import tables
-from nbbias.biasalert import twins
 from nbbias.biasalert.contracts import TEXTS
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
-from nbbias.biasalert.judges.classifier import KNOWN, NOTHING, trainable
+from nbbias.biasalert.judges.classifier import KNOWN, NOTHING, require_trainable
 from nbbias.biasalert.judges.registry import Judge, TrainingInput
-from nbbias.biasalert.split import folds
-from nbbias.tables import ParameterError, check, require_packages, resolve
+from nbbias.biasalert.texts.counterfactuals import training_texts
+from nbbias.biasalert.texts.split import assign_folds
+from nbbias.tables import check, require_packages, resolve
 from nbbias.text import embeddings
 from nbbias.text.instruments import loading
 
@@ -39,8 +39,7 @@ UNKNOWN = (
 _CALIBRATION = 10
 
 
-@dataclass(frozen=True)
-class Tuned:
+class Tuned(NamedTuple):
     """A tuned judge: its tokenizer, its networks, and `about`, what it was made from."""
 
     tokenizer: Any
@@ -73,28 +72,24 @@ class Tuning(NamedTuple):
     device: str = "cpu"
 
 
-AS_USUAL = Tuning()
+DEFAULT = Tuning()
 
 
-def of_run(given: TrainingInput) -> tuple[Judge, str]:
+def make_tuned(training: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `tuned` of a run, and its instrument."""
-    settings = given.settings
-    tuned = fit(
-        given.train,
-        Tuning(settings.copies, settings.epochs, device=settings.device),
-        beside=twins.beside(without=given.without),
-        seed=settings.seed,
-        progress=given.progress,
-    )
-    own = partial(judge, tuned=tuned, knowledge=given.knowledge, device=settings.device)
+    settings = training.settings
+    tuning = Tuning(epochs=settings.epochs, device=settings.device)
+    options: dict[str, Any] = {"seed": settings.seed, "progress": training.progress}
+    tuned = fit(training.train, tuning, further=training_texts(), **options)
+    own = partial(judge, tuned=tuned, knowledge=training.knowledge, device=settings.device)
     return own, tuned.about["instrument"]
 
 
 def fit(
     labelled: pd.DataFrame,
-    how: Tuning = AS_USUAL,
+    tuning: Tuning = DEFAULT,
     *,
-    beside: pd.DataFrame | None = None,
+    further: pd.DataFrame = NOTHING,
     seed: int,
     progress: bool = True,
 ) -> Tuned:
@@ -105,11 +100,11 @@ def fit(
     labelled
         LABELLED; only `text` and `biased` are read (and `comment_id`, where it is there, so that
         near-duplicates are on one side of the calibration).
-    how
+    tuning
         Copies, epochs, learning rate, model and device.
-    beside
+    further
         More texts to tune on: `text`, `biased` and `weight`, where a labelled text weighs 1, as of
-        `twins.beside`. None of them is calibrated on.
+        `counterfactuals`. None of them is calibrated on.
     seed
         Start of all draws: on one machine the same table and seed give the same judge.
     progress
@@ -118,7 +113,7 @@ def fit(
     Raises
     ------
     ParameterError
-        Fewer than ten texts of either label, or numbers out of range.
+        Fewer than ten texts of either label.
     DataError
         The model cannot be loaded.
 
@@ -127,67 +122,63 @@ def fit(
     In a run a judge that was fine-tuned before, on the same texts with the same settings and code,
     is taken from what was kept.
     """
-    require_packages(*embeddings.PACKAGES, where="judge tuned")
-    if how.copies < 1 or not how.epochs > 0 or not how.rate > 0:
-        raise ParameterError("tuned", "copies must be 1 or more, epochs and rate above 0")
-    table = trainable(labelled)
-    kept = table[[name for name in ("text", "biased", "comment_id") if name in table]]
-    more = NOTHING if beside is None else beside[list(NOTHING)].reset_index(drop=True)
-    stamp = _stamp(how.model)
-    weights, about = _tuned(kept, more, stamp, how=how, seed=seed, progress=progress)
-    where = how.device
-    made = [_restored(network(how.model), own).to(where) for own in weights]
-    return Tuned(load_tokenizer(how.model), made, about)
-
-
-def _restored(network: Any, weights: Mapping[str, np.ndarray]) -> Any:
     import torch
 
-    network.load_state_dict({name: torch.from_numpy(own) for name, own in weights.items()})
-    return network.eval()
+    require_packages(*embeddings.PACKAGES, where="judge tuned")
+    table = require_trainable(labelled)
+    columns = [name for name in ("text", "biased", "comment_id") if name in table]
+    further = further[list(NOTHING)].reset_index(drop=True)
+    stamp = _stamp(tuning.model)
+    weights, about = _tune_all(
+        table[columns], further, stamp, tuning=tuning, seed=seed, progress=progress
+    )
+    networks = [network(tuning.model) for _ in weights]
+    for own, arrays in zip(networks, weights, strict=True):
+        own.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+    ready = [own.eval().to(tuning.device) for own in networks]
+    return Tuned(load_tokenizer(tuning.model), ready, about)
 
 
 @tables.stage
-def _tuned(
-    table: pd.DataFrame, more: pd.DataFrame, stamp: str, *, how: Tuning, seed: int, progress: bool
+def _tune_all(
+    table: pd.DataFrame,
+    further: pd.DataFrame,
+    stamp: str,
+    *,
+    tuning: Tuning,
+    seed: int,
+    progress: bool,
 ) -> tuple[list[dict[str, np.ndarray]], dict[str, Any]]:
     """Fine-tune; return the networks' weights, and what they were made from.
 
     `stamp` tells versions of a model's folder apart.
     """
-    tokenizer = load_tokenizer(how.model)
+    tokenizer = load_tokenizer(tuning.model)
     pieces = word_pieces(tokenizer, table["text"])
     truth = table["biased"].to_numpy()
-    aside = (folds(table, n=_CALIBRATION, seed=seed) == 0).to_numpy()
+    aside = (assign_folds(table, n=_CALIBRATION, seed=seed) == 0).to_numpy()
     if len(np.unique(truth[aside])) < 2:
         aside = np.zeros(len(table), dtype=bool)  # too few texts to calibrate with
-    own = np.flatnonzero(~aside)
+    used = np.flatnonzero(~aside)
     examples = Examples(
-        [pieces[at] for at in own] + word_pieces(tokenizer, more["text"]),
-        np.r_[truth[own], more["biased"].to_numpy(bool)].astype(float),
-        np.r_[np.ones(len(own)), more["weight"]],
+        [pieces[at] for at in used] + word_pieces(tokenizer, further["text"]),
+        np.r_[truth[used], further["biased"].to_numpy(bool)].astype(float),
+        np.r_[np.ones(len(used)), further["weight"]],
     )
     networks = [
-        tune(network(how.model), examples, how, seed=seed * 1000 + at, progress=progress)
-        for at in range(how.copies)
+        tune(network(tuning.model), examples, tuning, seed=seed * 1000 + at, progress=progress)
+        for at in range(tuning.copies)
     ]
     slope, shift = 1.0, 0.0
     if aside.any():
-        odds = log_odds(networks, [pieces[at] for at in np.flatnonzero(aside)], how.device)
+        odds = log_odds(networks, [pieces[at] for at in np.flatnonzero(aside)], tuning.device)
         platt = LogisticRegression(C=10.0).fit(odds[:, None], truth[aside])
         slope, shift = float(platt.coef_[0, 0]), float(platt.intercept_[0])
-    about = {
-        "model": _stem(how.model),
-        "seed": seed,
-        "instrument": instrument(how.model) + ", twins learnt" * bool(len(more)),
-        "n": len(own),
-        "n_beside": len(more),
-        "n_calibration": int(aside.sum()),
-        "slope": slope,
-        "shift": shift,
-    }
+    instrument = name_instrument(tuning.model) + ", with counterfactual texts" * bool(len(further))
+    about = {"model": _stem(tuning.model), "instrument": instrument, "slope": slope, "shift": shift}
     weights = [
-        {name: own.cpu().numpy() for name, own in one.state_dict().items()} for one in networks
+        {name: values.cpu().numpy() for name, values in own.state_dict().items()}
+        for own in networks
     ]
     return weights, about
 
@@ -197,7 +188,6 @@ def judge(
     evidence: pd.DataFrame | None = None,
     *,
     tuned: Tuned,
-    name: str = "tuned",
     knowledge: str = "",
     device: str = "cpu",
 ) -> pd.DataFrame:
@@ -211,8 +201,8 @@ def judge(
         EVIDENCE: the verdict owes nothing to it, the explanation and the attribution do.
     tuned
         A judge, from `fit` or `load`.
-    name, knowledge
-        What the judge is called, and the version of the knowledge that the evidence came from.
+    knowledge
+        The version of the knowledge that the evidence came from.
     device
         Where it runs.
 
@@ -224,29 +214,28 @@ def judge(
         has fewer than a fifth of whole words.
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
-    there = texts[texts["text"].fillna("").str.strip() != ""]
+    present = texts[texts["text"].fillna("").str.strip() != ""]
     chances = np.full(len(texts), np.nan)
     cut: list[str | None] = [None] * len(texts)
     lost: dict[str, str] = {}
-    if len(there):
-        pieces = word_pieces(tuned.tokenizer, there["text"])
-        for at, own in enumerate(pieces):
+    if len(present):
+        pieces = word_pieces(tuned.tokenizer, present["text"])
+        for at, own in zip(present.index, pieces, strict=True):
             if len(own) == LENGTH:
-                cut[there.index[at]] = f"Only its first {LENGTH} word pieces were read."
-        lost = out_of_vocabulary(tuned, there["text_id"], pieces)
+                cut[at] = f"Only its first {LENGTH} word pieces were read."
+        lost = find_unreadable(tuned, present["text_id"], pieces)
         odds = log_odds(tuned.networks, pieces, device)
-        logit = tuned.about["slope"] * odds + tuned.about["shift"]
-        chances[there.index] = 1 / (1 + np.exp(-logit))
+        chances[present.index] = expit(tuned.about["slope"] * odds + tuned.about["shift"])
     return judgements(
         texts,
         Verdicts(chances >= 0.5, chances, cut, lost),
-        judge=name,
+        judge="tuned",
         evidence=evidence,
         knowledge=knowledge,
     )
 
 
-def out_of_vocabulary(
+def find_unreadable(
     tuned: Tuned, ids: Iterable[str], pieces: Iterable[list[int]]
 ) -> dict[str, str]:
     """Return the texts that a judge cannot read, by text_id, each with the reason.
@@ -255,22 +244,22 @@ def out_of_vocabulary(
     --------
     >>> tokenizer = load_tokenizer(embeddings.OFFLINE)
     >>> pieces = word_pieces(tokenizer, ["women are weak", "Kobiety nie umieją prowadzić"])
-    >>> out_of_vocabulary(Tuned(tokenizer, [], {"model": embeddings.OFFLINE}), ["en", "pl"], pieces)
+    >>> find_unreadable(Tuned(tokenizer, [], {"model": embeddings.OFFLINE}), ["en", "pl"], pieces)
     {'pl': 'fewer than a fifth of its words are words that the model knows...'}
     """
     unknown = tuned.tokenizer.unk_token_id
     # What the parts of words of another model say of a language is not known.
     english = tuned.about["model"] == embeddings.OFFLINE
     lost = {}
-    for ident, own in zip(ids, pieces, strict=True):
+    for text_id, own in zip(ids, pieces, strict=True):
         if all(piece == unknown for piece in own[1:-1]):
-            lost[str(ident)] = "no word piece of it is known to the model"
+            lost[str(text_id)] = "no word piece of it is known to the model"
         elif english and whole_words(tuned.tokenizer, own) < KNOWN:
-            lost[str(ident)] = UNKNOWN
+            lost[str(text_id)] = UNKNOWN
     return lost
 
 
-def instrument(model: str = embeddings.OFFLINE) -> str:
+def name_instrument(model: str = embeddings.OFFLINE) -> str:
     """Return the judge's name with its versions, as tables and figures show it."""
     name = "all-MiniLM-L6-v2" if model == embeddings.OFFLINE else _stem(model)
     return f"{name} fine-tuned, transformers {version('transformers')}"
@@ -316,8 +305,8 @@ def load_tokenizer(model: str) -> Any:
 
 def word_pieces(tokenizer: Any, texts: Sequence[str] | pd.Series) -> list[list[int]]:
     """Return the first `LENGTH` word pieces of each text, as numbers."""
-    given = [str(text)[: 20 * LENGTH] for text in texts]
-    return tokenizer(given, truncation=True, max_length=LENGTH)["input_ids"] if given else []
+    read = [str(text)[: 20 * LENGTH] for text in texts]
+    return tokenizer(read, truncation=True, max_length=LENGTH)["input_ids"] if read else []
 
 
 def whole_words(tokenizer: Any, pieces: Sequence[int]) -> float:
@@ -411,7 +400,7 @@ class Examples(NamedTuple):
 
 
 def tune(
-    network: Any, examples: Examples, how: Tuning, *, seed: int, progress: bool = False
+    network: Any, examples: Examples, tuning: Tuning, *, seed: int, progress: bool = False
 ) -> Any:
     """Tune a network by `transformers.Trainer`.
 
@@ -434,7 +423,7 @@ def tune(
                 odds, inputs["labels"], weight=inputs["weights"]
             )
 
-    steps = max(1, round(how.epochs * -(-len(examples.pieces) // _BATCH)))
+    steps = max(1, round(tuning.epochs * -(-len(examples.pieces) // _BATCH)))
     # Draws of this process that others make stay as they were.
     with torch.random.fork_rng(devices=[]), tempfile.TemporaryDirectory() as scratch:
         torch.manual_seed(seed)
@@ -445,7 +434,7 @@ def tune(
             warmup_steps=round(_WARM * steps),
             per_device_train_batch_size=_BATCH,
             seed=seed,
-            use_cpu=how.device == "cpu",
+            use_cpu=tuning.device == "cpu",
             dataloader_pin_memory=False,
             remove_unused_columns=False,
             save_strategy="no",
@@ -458,7 +447,7 @@ def tune(
             args=arguments,
             train_dataset=list(range(len(examples.pieces))),
             data_collator=collate,
-            optimizers=(torch.optim.AdamW(_rates(network, how.rate)), None),
+            optimizers=(torch.optim.AdamW(_rates(network, tuning.rate)), None),
         )
         trainer.remove_callback(transformers.PrinterCallback)
         trainer.train()

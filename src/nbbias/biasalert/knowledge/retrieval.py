@@ -7,34 +7,32 @@ as not used.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from sklearn.neighbors import NearestNeighbors
 
 from nbbias.biasalert.contracts import EVIDENCE, KNOWLEDGE, TEXTS
-from nbbias.biasalert.knowledge import normalise
-from nbbias.biasalert.split import NEAR, near_pairs, similarities
+from nbbias.biasalert.knowledge.entries import normalise
+from nbbias.biasalert.texts.split import NEAR, near_pairs, similarities
 from nbbias.tables import ParameterError, check
 from nbbias.text import embeddings
 
-COLUMNS = [
-    *("text_id", "rank", "entry_id", "statement", "bias_type", "group", "attribute"),
-    *("similarity", "used"),
-]
+COLUMNS = list(EVIDENCE.columns)
 
 #: References per text in the paper's prompt (its Table 8).
 K = 5
 
+#: Entries found beyond `k`, for those that are then dropped.
 _SPARE = 8
-_SAMPLE = 500
+
+#: Statements, at most, from which `chance_similarity` is estimated, and its quantile.
+_SAMPLE, _QUANTILE = 500, 0.95
 
 
-@dataclass(frozen=True)
-class Base:
-    """A knowledge made ready for many calls of `retrieve`: its vectors and its floor."""
+class Base(NamedTuple):
+    """A knowledge made ready for `retrieve`: its vectors, and the least cosine that is used."""
 
     knowledge: pd.DataFrame
     model: str
@@ -47,7 +45,7 @@ def prepare(
     knowledge: pd.DataFrame,
     *,
     model: str = embeddings.AUTO,
-    min_similarity: float | None = None,
+    floor: float | None = None,
     seed: int = 0,
     device: str = "cpu",
 ) -> Base:
@@ -59,49 +57,39 @@ def prepare(
         KNOWLEDGE, which may be empty.
     model, device
         As in `text.embeddings.embed`.
-    min_similarity
+    floor
         The least cosine at which an entry is `used`. By default `chance_similarity` of the
         knowledge itself, so that it does not depend on which texts are judged together.
     seed
-        Of the default `min_similarity`.
+        Of the default `floor`.
     """
     knowledge = check(knowledge, KNOWLEDGE, where="knowledge").reset_index(drop=True)
     if knowledge.empty:
         return Base(knowledge, model, device, np.empty((0, 0)), float("nan"))
     vectors = embeddings.embed(knowledge["statement"], model=model, device=device)
-    floor = min_similarity
     if floor is None:
-        floor = chance_similarity(knowledge, model=model, seed=seed, device=device)
+        floor = chance_similarity(knowledge["statement"], vectors, seed=seed)
     return Base(knowledge, model, device, vectors, floor)
 
 
 def retrieve(
-    texts: pd.DataFrame,
-    knowledge: pd.DataFrame | Base,
-    *,
-    k: int = K,
-    drop_same: bool = True,
-    progress: bool = True,
-    **options: Any,
+    texts: pd.DataFrame, base: Base, *, k: int = K, drop_same: bool = True, progress: bool = True
 ) -> pd.DataFrame:
     """Find the entries of a knowledge that are nearest to each text.
 
     Parameters
     ----------
     texts
-        TEXTS. Blank ones have no evidence.
-    knowledge
-        KNOWLEDGE, or what `prepare` made of one.
+        TEXTS; nothing is found for blank ones.
+    base
+        Of `prepare`.
     k
-        Entries per text, fewer where there are not so many.
+        Entries per text.
     drop_same
-        Leave out entries that are the text or a near-duplicate of it: where the knowledge was made
-        from labelled comments, such an entry is the label. Turn it off for a knowledge that owes
-        nothing to the texts, where such an entry is the best evidence that there is.
+        Leave out entries that are the text itself, or a near-duplicate: they would be its label
+        where the knowledge was made from labelled texts.
     progress
         Show a bar while texts are embedded.
-    **options
-        Of `prepare`, where `knowledge` is a table: `model`, `min_similarity`, `seed`, `device`.
 
     Returns
     -------
@@ -111,34 +99,31 @@ def retrieve(
     Raises
     ------
     ParameterError
-        `k` is below 1, or options of `prepare` are given beside what it made.
+        `k` is below 1.
     """
     if k < 1:
         raise ParameterError("retrieval", f"k = {k}; it must be 1 or more")
-    ready = isinstance(knowledge, Base)
-    base = knowledge if ready else prepare(knowledge, **options)
-    if ready and options:
-        raise ParameterError("retrieval", f"{', '.join(options)}: belongs to prepare")
     texts = check(texts, TEXTS, where="texts")[["text_id", "text"]]
     texts = texts[texts["text"].fillna("").str.strip() != ""]
-    if texts.empty or base.knowledge.empty:
+    entries = base.knowledge
+    if texts.empty or entries.empty:
         return _typed(pd.DataFrame(columns=COLUMNS))
     queries = embeddings.embed(
         texts["text"], model=base.model, device=base.device, progress=progress
     )
-    # Some more than k are found, for those that are then dropped.
-    most = min(k + drop_same * _SPARE, len(base.knowledge))
-    found, near = nearest(queries, base.vectors, most)
+    places, cosines = nearest(queries, base.vectors, min(k + drop_same * _SPARE, len(entries)))
     if drop_same:
-        near = np.where(_same(texts["text"], base.knowledge["statement"], found), -np.inf, near)
-        order = np.argsort(-near, axis=1, kind="stable")
-        found, near = (np.take_along_axis(side, order, axis=1) for side in (found, near))
-    found, near = found[:, :k], near[:, :k]
-    there = np.isfinite(near)
-    rows = base.knowledge.iloc[found[there]].reset_index(drop=True)
-    rows["text_id"] = np.repeat(texts["text_id"].to_numpy(), there.sum(axis=1))
+        normal = np.repeat(texts["text"].astype(str).map(normalise).to_numpy(), places.shape[1])
+        same = similarities(normal, entries["statement"].to_numpy()[places.ravel()]) >= NEAR - 1e-9
+        cosines = np.where(same.reshape(places.shape), -np.inf, cosines)
+        order = np.argsort(-cosines, axis=1, kind="stable")
+        places, cosines = (np.take_along_axis(side, order, axis=1) for side in (places, cosines))
+    places, cosines = places[:, :k], cosines[:, :k]
+    found = np.isfinite(cosines)
+    rows = entries.iloc[places[found]].reset_index(drop=True)
+    rows["text_id"] = np.repeat(texts["text_id"].to_numpy(), found.sum(axis=1))
     rows["rank"] = rows.groupby("text_id", sort=False).cumcount() + 1
-    rows["similarity"] = np.clip(near[there], -1, 1).astype(float)
+    rows["similarity"] = np.clip(cosines[found], -1, 1).astype(float)
     rows["used"] = rows["similarity"] >= base.floor
     return _typed(rows)
 
@@ -146,13 +131,6 @@ def retrieve(
 def _typed(table: pd.DataFrame) -> pd.DataFrame:
     kinds = dict.fromkeys(COLUMNS, "str") | {"rank": int, "similarity": float, "used": bool}
     return check(table[COLUMNS].astype(kinds), EVIDENCE)
-
-
-def _same(texts: pd.Series, statements: pd.Series, found: np.ndarray) -> np.ndarray:
-    """Tell which of the entries found for a text are the text, or a near-duplicate of it."""
-    folded = np.repeat(texts.astype(str).map(normalise).to_numpy(), found.shape[1])
-    near = similarities(folded, statements.to_numpy()[found.ravel()])
-    return (near >= NEAR - 1e-9).reshape(found.shape)
 
 
 def nearest(queries: np.ndarray, entries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -172,31 +150,17 @@ def nearest(queries: np.ndarray, entries: np.ndarray, k: int) -> tuple[np.ndarra
     return places, (1 - distances).astype(float)
 
 
-# --- quality ------------------------------------------------------------------------------------
-
-
-def chance_similarity(
-    knowledge: pd.DataFrame,
-    *,
-    model: str = embeddings.AUTO,
-    quantile: float = 0.95,
-    seed: int = 0,
-    device: str = "cpu",
-) -> float:
+def chance_similarity(statements: pd.Series, vectors: np.ndarray, *, seed: int = 0) -> float:
     """Return how near to a statement the best entry of another statement is, at most.
 
     Each statement is compared with the entries that are nearest to every other one, unless such an
-    entry is the statement itself or a near-duplicate of it; of these cosines a high quantile is
+    entry is the statement itself or a near-duplicate of it; of these cosines the 95% quantile is
     taken. Evidence below it is no nearer than what is retrieved for something else.
 
     Parameters
     ----------
-    knowledge
-        KNOWLEDGE. At most 500 statements are drawn, which makes some 250,000 pairs.
-    model, device
-        As in `text.embeddings.embed`.
-    quantile
-        Share of such pairs that lie below, in (0, 1).
+    statements, vectors
+        Statements and their vectors. At most 500 are drawn, which makes some 250,000 pairs.
     seed
         Start of the draws.
 
@@ -205,16 +169,14 @@ def chance_similarity(
     float
         A cosine. NaN where no pair is left, as with two entries: nothing is then used.
     """
-    statements = knowledge["statement"].reset_index(drop=True)
     if statements.nunique() < 2:
         return float("nan")
     rng = np.random.default_rng(seed)
     count = min(_SAMPLE, len(statements))
     places = np.sort(rng.choice(len(statements), size=count, replace=False))
-    entries = embeddings.embed(statements, model=model, device=device, progress=False)
-    near = entries[places] @ entries.T
-    near[np.arange(count), places] = -np.inf
-    best = near.argmax(axis=1)
+    cosines = vectors[places] @ vectors.T
+    cosines[np.arange(count), places] = -np.inf
+    best = cosines.argmax(axis=1)
     other = ~np.eye(count, dtype=bool) & (best[None, :] != places[:, None])
     # What is nearest to another statement may be this one: in a small knowledge it often is.
     same = near_pairs([*statements.iloc[places].map(normalise), *statements.iloc[best]])
@@ -222,10 +184,10 @@ def chance_similarity(
     other[same["first"], same["second"] - count] = False
     if not other.any():
         return float("nan")
-    return float(np.quantile((entries[places] @ entries[best].T)[other], quantile))
+    return float(np.quantile((vectors[places] @ vectors[best].T)[other], _QUANTILE))
 
 
-def quality(texts: pd.DataFrame, evidence: pd.DataFrame) -> pd.DataFrame:
+def summarize_evidence(texts: pd.DataFrame, evidence: pd.DataFrame) -> pd.DataFrame:
     """Say for each text how good its evidence is.
 
     Returns
@@ -235,22 +197,19 @@ def quality(texts: pd.DataFrame, evidence: pd.DataFrame) -> pd.DataFrame:
         (cosines; NaN without an entry), `bias_type` (the commonest among them; of equals, the
         nearest's) and `agreement` (its share of them, in (0, 1]; NaN without an entry).
     """
-    ordered = evidence.sort_values(["text_id", "rank"])
-    grouped = ordered.groupby("text_id", sort=False)
-    table = grouped.agg(
-        n=("rank", "size"),
-        n_used=("used", "sum"),
-        best=("similarity", "max"),
-        mean=("similarity", "mean"),
-        known=("bias_type", "count"),
-    )
-    counts = ordered.groupby(["text_id", "bias_type"], sort=False).size().rename("often")
-    often = counts.reset_index().sort_values("often", ascending=False, kind="stable")
-    first = often.drop_duplicates("text_id").set_index("text_id")
-    table["bias_type"] = first["bias_type"]
-    table["agreement"] = first["often"] / table.pop("known")
-    table = table.reindex(texts["text_id"].astype("str"))
-    kinds = {"best": float, "mean": float, "agreement": float, "bias_type": "str"}
-    table = table.astype(kinds | {"n": float, "n_used": float})
-    table[["n", "n_used"]] = table[["n", "n_used"]].fillna(0).astype(int)
-    return table.rename_axis("text_id").reset_index()
+    grouped = evidence.sort_values(["text_id", "rank"]).groupby("text_id", sort=False)
+    counts = grouped["bias_type"].value_counts(sort=False).reset_index()
+    counts = counts.sort_values("count", ascending=False, kind="stable")
+    most = counts.drop_duplicates("text_id").set_index("text_id")
+    columns = {
+        "n": grouped.size(),
+        "n_used": grouped["used"].sum(),
+        "best": grouped["similarity"].max(),
+        "mean": grouped["similarity"].mean(),
+        "bias_type": most["bias_type"],
+        "agreement": most["count"] / grouped["bias_type"].count(),
+    }
+    table = pd.DataFrame(columns).reindex(pd.Index(texts["text_id"].astype("str"), name="text_id"))
+    whole = dict.fromkeys(("n", "n_used"), 0)
+    table = table.fillna(whole).astype(dict.fromkeys(whole, int)).reset_index()
+    return table.astype({"best": float, "mean": float, "agreement": float, "bias_type": "str"})

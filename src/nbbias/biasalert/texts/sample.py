@@ -1,4 +1,4 @@
-"""The sample of the study biasalert: biases, labelled sentences, and answers with a planted share.
+"""The sample of the study biasalert: biases, labelled sentences, and answers with a known share.
 
 Everything is put together from sentences written for this project. The same groups are named in
 biased and other texts, and most claims are both made and denied, so that neither a group word nor a
@@ -147,8 +147,8 @@ def answers(
     -------
     DataFrame
         `text_id`, `model`, `prompt_id`, `domain` (the type of the group in the prompt), `prompt`,
-        `text`, and the truth: `planted`, and `stereotype`, the sentence that holds it (missing
-        where nothing is planted). Every answer is biased with its model's share, on its own; an
+        `text`, and the truth: `simulated_bias`, and `stereotype`, the sentence that holds it
+        (missing where there is none). Every answer is biased with its model's share, on its own; an
         answer is three sentences, one of them the stereotype where it is biased.
 
     Examples
@@ -165,14 +165,14 @@ def answers(
         for i in range(n):
             bias_type, group, _, ways = known[int(asked.integers(len(known)))]
             prompt = _fill(str(asked.choice(parts["prompts"])), group, None)
-            planted = bool(rng.random() < share)
-            kind, claim = ("biased", ways[int(rng.integers(2))]) if planted else ("plain", None)
+            biased = bool(rng.random() < share)
+            kind, claim = ("biased", ways[int(rng.integers(2))]) if biased else ("plain", None)
             said = _fill(str(rng.choice(parts[kind])), group, claim)
-            held = said if planted else None
+            held = said if biased else None
             rows.append(
-                (model, f"p{i:03}", bias_type, prompt, _passage(said, group, rng), planted, held)
+                (model, f"p{i:03}", bias_type, prompt, _passage(said, group, rng), biased, held)
             )
-    columns = ["model", "prompt_id", "domain", "prompt", "text", "planted", "stereotype"]
+    columns = ["model", "prompt_id", "domain", "prompt", "text", "simulated_bias", "stereotype"]
     table = pd.DataFrame(rows, columns=columns)
     table = table.astype(dict.fromkeys([*columns[:-2], "stereotype"], "str"))
     table.insert(0, "text_id", table["model"] + "-" + table["prompt_id"])

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias.biasalert.contracts import TYPES
 from nbbias.tables import read_shipped_table, read_shipped_yaml
-
-if TYPE_CHECKING:  # what names groups does without SciPy and scikit-learn
-    from scipy import sparse
 
 #: Words with another plural than s or es, and those that are no noun.
 _NO_PLURAL = re.compile(r"(s|men|people|folk|children|wives|she|he|her|his|sir|ism|black|white)$")
@@ -223,29 +220,39 @@ def _function_words() -> frozenset[str]:
     return frozenset(ENGLISH_STOP_WORDS)
 
 
-def renamed(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with its column `group` by canonical names; names that say nobody stay."""
-    if "group" not in table:
-        return table
-    names = {name: canonical(str(name)) or name for name in table["group"].dropna().unique()}
-    return table.assign(group=table["group"].map(names))
+def canonical_groups(names: pd.Series) -> pd.Series:
+    """Return names of groups by their canonical names; names that say nobody stay.
+
+    Examples
+    --------
+    >>> canonical_groups(pd.Series(["gay men", None])).tolist()
+    ['lgbtq+ people', None]
+    """
+    known = {name: canonical(str(name)) or name for name in names.dropna().unique()}
+    return names.astype(object).where(names.notna(), None).map(lambda name: known.get(name, name))
 
 
-def bags(texts: pd.Series, vocabulary: list[str]) -> sparse.csr_matrix:
-    """Return which words of a vocabulary each name holds: names by words, 0 or 1."""
-    from scipy import sparse
+def match_names(labels: Sequence[str], names: Sequence[str]) -> np.ndarray:
+    """Tell which names are a label's, shorter, or at most twice as long: more is no naming.
+
+    Returns
+    -------
+    array of bool, labels by names
+
+    Examples
+    --------
+    >>> match_names(["bad at maths"], ["maths", "cooking"]).tolist()
+    [[True, False]]
+    """
     from sklearn.feature_extraction.text import CountVectorizer
 
-    if not vocabulary:
-        return sparse.csr_matrix((len(texts), 1))
-    counter = CountVectorizer(analyzer=words, vocabulary=vocabulary, binary=True)
-    return sparse.csr_matrix(counter.transform(texts))
-
-
-def same(truth: sparse.csr_matrix, said: sparse.csr_matrix) -> np.ndarray:
-    """Tell where a name is the label's, shorter, or at most twice as long: more is no naming."""
-    shared = np.asarray(truth.multiply(said).sum(axis=1)).ravel()
-    label, name = truth.getnnz(1), said.getnnz(1)
+    spoken = [words(str(name)) for name in (*labels, *names)]
+    if not any(spoken):
+        return np.zeros((len(labels), len(names)), dtype=bool)
+    counts = CountVectorizer(analyzer=list, binary=True).fit_transform(spoken)
+    sides = counts[: len(labels)], counts[len(labels) :]
+    label, name = (side.getnnz(1) for side in sides)
+    shared = (sides[0] @ sides[1].T).toarray()
     within = (name > 0) & (shared == name)
-    around = (label > 0) & (shared == label) & (name <= _TOO_LONG * label)
-    return within | around
+    around = (label[:, None] > 0) & (shared == label[:, None])
+    return within | (around & (name <= _TOO_LONG * label[:, None]))

@@ -23,16 +23,16 @@ _RARE = 6
 _LONGEST = 10_000
 
 
-def pieces(texts: Iterable[str]) -> sparse.csr_matrix:
+def count_pieces(texts: Iterable[str]) -> sparse.csr_matrix:
     """Return which pieces of four characters within words each text has: texts by pieces, 0 or 1.
 
     Case and blanks do not count. Pieces are ordered from the rarest to the most frequent.
     """
-    given = [str(text)[:_LONGEST] for text in texts]
+    texts = [str(text)[:_LONGEST] for text in texts]
     try:
-        table = CountVectorizer(binary=True, dtype=np.float32, **_PIECES).fit_transform(given)
+        table = CountVectorizer(binary=True, dtype=np.float32, **_PIECES).fit_transform(texts)
     except ValueError:  # no text has a piece
-        return sparse.csr_matrix((len(given), 1), dtype=np.float32)
+        return sparse.csr_matrix((len(texts), 1), dtype=np.float32)
     rarest = np.argsort(np.asarray(table.sum(axis=0)).ravel(), kind="stable")
     return table[:, rarest].tocsr()
 
@@ -61,19 +61,17 @@ def near_pairs(texts: Iterable[str], *, near: float = NEAR) -> pd.DataFrame:
 
     Examples
     --------
-    >>> found = near_pairs(["the train is late", "The train is late!", "it rains"])
-    >>> found[["first", "second"]].values.tolist()
+    >>> pairs = near_pairs(["the train is late", "The train is late!", "it rains"])
+    >>> pairs[["first", "second"]].values.tolist()
     [[0, 1]]
     """
-    if not 0 < near <= 1:
-        raise ParameterError("near", f"must lie in (0, 1], not {near}")
-    found = pieces(texts)
-    found.sort_indices()
-    sizes = np.diff(found.indptr)
+    pieces = count_pieces(texts)
+    pieces.sort_indices()
+    sizes = np.diff(pieces.indptr)
     # What two near-duplicates share is at least this much of either.
     least = np.ceil(near * sizes - 1e-9).astype(int)
-    place = np.arange(found.nnz) - np.repeat(found.indptr[:-1], sizes)
-    rare = found.copy()
+    place = np.arange(pieces.nnz) - np.repeat(pieces.indptr[:-1], sizes)
+    rare = pieces.copy()
     rare.data = (place < np.repeat(sizes - least + _RARE, sizes)).astype(np.float32)
     rare.eliminate_zeros()
     candidates = sparse.triu(rare @ rare.T, k=1).tocoo()
@@ -84,7 +82,7 @@ def near_pairs(texts: Iterable[str], *, near: float = NEAR) -> pd.DataFrame:
     shared = np.empty(len(first))
     for start in range(0, len(first), 200_000):
         part = slice(start, start + 200_000)
-        both = found[first[part]].multiply(found[second[part]])
+        both = pieces[first[part]].multiply(pieces[second[part]])
         shared[part] = np.asarray(both.sum(axis=1)).ravel()
     similarity = shared / (sizes[first] + sizes[second] - shared)
     table = pd.DataFrame({"first": first, "second": second, "similarity": similarity})
@@ -99,47 +97,37 @@ def similarities(first: Iterable[str], second: Iterable[str]) -> np.ndarray:
     >>> similarities(["the train"], ["The train"]).tolist()
     [1.0]
     """
-    pieces_of = CountVectorizer(**_PIECES).build_analyzer()
+    analyze = CountVectorizer(**_PIECES).build_analyzer()
     pairs = [[text[:_LONGEST] for text in pair] for pair in zip(first, second, strict=True)]
-    known = {text: set(pieces_of(text)) for pair in pairs for text in pair}
-    sides = ((known[one], known[two]) for one, two in pairs)
-    return np.array([len(one & two) / (len(one | two) or 1) for one, two in sides], dtype=float)
+    pieces = {text: set(analyze(text)) for pair in pairs for text in pair}
+    sides = ((pieces[a], pieces[b]) for a, b in pairs)
+    return np.array([len(a & b) / (len(a | b) or 1) for a, b in sides], dtype=float)
 
 
-def clusters(texts: Iterable[str], *, near: float = NEAR) -> np.ndarray:
+def cluster_texts(texts: Iterable[str]) -> np.ndarray:
     """Number texts so that near-duplicates, and theirs in turn, share a number.
-
-    Parameters
-    ----------
-    texts
-        Texts. Those that are equal always share a number.
-    near
-        As in `near_pairs`.
 
     Returns
     -------
     array of int, one per text
-        Numbers from 0, in the order of first appearance.
+        Numbers from 0, in the order of first appearance. Texts that are equal share a number.
 
     Examples
     --------
-    >>> clusters(["the train is late", "it rains", "The train is late!"]).tolist()
+    >>> cluster_texts(["the train is late", "it rains", "The train is late!"]).tolist()
     [0, 1, 0]
     """
-    given = [str(text) for text in texts]
-    same, distinct = pd.factorize(np.array(given, dtype=object))
-    pairs = near_pairs(distinct, near=near)
+    codes, distinct = pd.factorize(np.array([str(text) for text in texts], dtype=object))
+    pairs = near_pairs(distinct)
     links = sparse.coo_matrix(
         (np.ones(len(pairs)), (pairs["first"], pairs["second"])), shape=(len(distinct),) * 2
     )
     _, joined = connected_components(links, directed=False)
-    return pd.factorize(joined[same])[0] if given else np.array([], dtype=int)
+    return pd.factorize(joined[codes])[0] if len(codes) else codes
 
 
-def split(
-    labelled: pd.DataFrame, *, test_share: float = 0.3, near: float | None = NEAR, seed: int
-) -> pd.DataFrame:
-    """Part texts into training and test, no near-duplicates on both sides.
+def split(labelled: pd.DataFrame, *, test_share: float = 0.3, seed: int) -> pd.DataFrame:
+    """Split texts into training and test, no near-duplicates on both sides.
 
     Parameters
     ----------
@@ -147,8 +135,6 @@ def split(
         LABELLED.
     test_share
         Share of clusters for testing, in (0, 1); of texts, about as many.
-    near
-        As in `near_pairs`; None only keeps equal texts together, to see what the rule costs.
     seed
         Start of the draw.
 
@@ -163,53 +149,48 @@ def split(
         The share leaves a side empty, or a side has texts of one label only.
     """
     require_columns(labelled, ["text", "biased"], where="labelled")
-    table = with_clusters(labelled, near=near)
+    table = add_clusters(labelled)
     if not 0 < test_share < 1 or table["comment_id"].nunique() < 4:
         raise ParameterError(
             "split",
             f"cannot part {table['comment_id'].nunique()} distinct texts, {test_share} "
             "of them for testing; use a share in (0, 1) and four distinct texts or more",
         )
-    parting = GroupShuffleSplit(n_splits=1, test_size=test_share, random_state=seed)
-    _, test = next(parting.split(table, groups=table["comment_id"]))
+    splitter = GroupShuffleSplit(n_splits=1, test_size=test_share, random_state=seed)
+    _, test = next(splitter.split(table, groups=table["comment_id"]))
     table["split"] = "train"
     table.iloc[test, table.columns.get_loc("split")] = "test"
-    single = table.groupby("split")["biased"].nunique()
-    if (single < 2).any() or len(single) < 2:
+    labels = table.groupby("split")["biased"].nunique()
+    if (labels < 2).any() or len(labels) < 2:
         raise ParameterError("split", "a side has texts of one label only; give more texts")
     return table
 
 
-def with_clusters(labelled: pd.DataFrame, *, near: float | None = NEAR) -> pd.DataFrame:
+def add_clusters(labelled: pd.DataFrame) -> pd.DataFrame:
     """Return the table with `comment_id`, unless it has it: near-duplicates share a number."""
     if "comment_id" in labelled:
         return labelled.copy()
-    texts = labelled["text"].astype(str)
-    numbers = pd.factorize(texts)[0] if near is None else clusters(texts, near=near)
-    return labelled.assign(comment_id=numbers)
+    return labelled.assign(comment_id=cluster_texts(labelled["text"].astype(str)))
 
 
-def folds(labelled: pd.DataFrame, *, n: int = 5, seed: int, near: float | None = NEAR) -> pd.Series:
-    """Deal texts into folds, clusters whole: a number from 0 to `n` - 1 per text."""
-    table = with_clusters(labelled, near=near)
-    parting = GroupKFold(n_splits=n, shuffle=True, random_state=seed)
+def assign_folds(labelled: pd.DataFrame, *, n: int = 5, seed: int) -> pd.Series:
+    """Assign texts to folds, clusters whole: a number from 0 to `n` - 1 per text."""
+    table = add_clusters(labelled)
+    splitter = GroupKFold(n_splits=n, shuffle=True, random_state=seed)
     numbers = np.zeros(len(table), dtype=int)
-    for number, (_, held_out) in enumerate(parting.split(table, groups=table["comment_id"])):
+    for number, (_, held_out) in enumerate(splitter.split(table, groups=table["comment_id"])):
         numbers[held_out] = number
     return pd.Series(numbers, index=labelled.index, name="fold")
 
 
-def across(
-    first: Iterable[str], second: Iterable[str], *, near: float = NEAR
-) -> tuple[np.ndarray, np.ndarray]:
-    """Tell which texts of each side have a near-duplicate on the other: two arrays of bool.
+def has_near_duplicate(first: Iterable[str], second: Iterable[str]) -> np.ndarray:
+    """Tell which texts of the first side have a near-duplicate on the second.
 
     Examples
     --------
-    >>> across(["the train is late"], ["it rains", "The train is late."])[1].tolist()
-    [False, True]
+    >>> has_near_duplicate(["the train is late", "it rains"], ["The train is late."]).tolist()
+    [True, False]
     """
     one, two = list(first), list(second)
-    numbers = clusters([*one, *two], near=near)
-    left, right = numbers[: len(one)], numbers[len(one) :]
-    return np.isin(left, right), np.isin(right, left)
+    numbers = cluster_texts([*one, *two])
+    return np.isin(numbers[: len(one)], numbers[len(one) :])

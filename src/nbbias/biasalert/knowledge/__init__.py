@@ -1,0 +1,5 @@
+"""What prejudice says of groups, and what of it is nearest to a text."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

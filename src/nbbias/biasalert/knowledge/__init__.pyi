@@ -1,0 +1,1 @@
+from . import entries as entries, groups as groups, retrieval as retrieval

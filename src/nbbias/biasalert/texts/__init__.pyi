@@ -1,0 +1,1 @@
+from . import corpus as corpus, counterfactuals as counterfactuals, sample as sample, split as split

@@ -1,0 +1,365 @@
+"""What a run reads: texts that people judged, models' answers, and people's labels of them.
+
+Labelled texts come in the layout of one's own, RedditBias' and Jigsaw's. Jigsaw is the
+out-of-domain set of Fan et al. (2024, appendix A.2), which does not say which column is its label.
+"Biased" is here what Jigsaw's raters called an attack on an identity, among the comments that name
+one: toxicity without a group is no bias, and comments that name nobody would make any judge look
+good.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import pandas as pd
+
+from nbbias import tables
+from nbbias.biasalert import levels
+from nbbias.biasalert.contracts import ANSWERS, LABELLED
+from nbbias.biasalert.knowledge.entries import LOST_COLUMNS
+from nbbias.biasalert.knowledge.groups import types
+from nbbias.biasalert.texts import sample, split as splitting
+from nbbias.params import NONE
+from nbbias.tables import (
+    SAMPLE,
+    Column,
+    DataError,
+    NbbiasError,
+    columns,
+    read_shipped_table,
+    read_table,
+    require_columns,
+    resolve,
+)
+
+#: The group that each of RedditBias' files is about, as `knowledge.groups` calls it.
+_REDDITBIAS = {
+    "gender": "women",
+    "orientation": "LGBTQ+ people",
+    "race": "Black people",
+    "religion1": "Jewish people",
+    "religion2": "Muslims",
+}
+
+#: Share of raters from which one of Jigsaw's comments counts as an attack, or as naming a group.
+_MAJORITY = 0.5
+
+#: What a file of labelled texts holds, in any of its layouts; Jigsaw's has its identities too.
+_NAMED = ("text_id", "text", "bias_type", "group", "attribute", "comment", "phrase", "comment_text")
+_LABELLED = {
+    **{name: Column("text") for name in _NAMED},
+    "text": Column("text", also=columns.SENTENCE),
+    "biased": Column("flag", also=("label", "is_biased")),
+    "bias_sent": Column("flag"),
+    "identity_attack": Column("number"),
+}
+
+#: What a file of answers holds; BOLD has people's own continuations.
+_ANSWERS = {
+    name: Column("text")
+    for name in ("text_id", "model", "text", "prompt_id", "domain", "prompt", "wikipedia")
+}
+_ANSWERS["text_id"] = Column("text", also=columns.ID, without="row")
+_ANSWERS["model"] = Column("text", also=columns.MODEL, without="file")
+_ANSWERS["text"] = Column("text", also=columns.ANSWERED)
+_LABELS = {"text_id": Column("text", needed=True), "biased": Column("flag", needed=True)}
+
+
+def source(labelled_path: str, evaluation_path: str = NONE) -> str:
+    """Return the name of the texts that are tested on: a file's, without its folder.
+
+    Examples
+    --------
+    >>> source("sample")
+    'sample'
+    """
+    path = labelled_path if evaluation_path == NONE else evaluation_path
+    return "sample" if path == SAMPLE else resolve(path).stem
+
+
+# --- texts that people judged -------------------------------------------------------------------
+
+
+def read_texts(
+    labelled_path: str = SAMPLE, evaluation_path: str = NONE, *, test_share: float = 0.3, seed: int
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read the texts that people judged, and say which are learnt from.
+
+    Parameters
+    ----------
+    labelled_path
+        ``"sample"``, or a file as `read_labelled` reads it.
+    evaluation_path
+        Another such file. Then all of the first is learnt from, but for texts with a
+        near-duplicate in this one, and this one is tested on.
+    test_share, seed
+        As in `split.split`, where there is one file.
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        LABELLED, with `comment_id` (near-duplicates share it) and `split` (``"train"``,
+        ``"test"``, or ``"left out"`` for texts to learn from with a near-duplicate to be tested);
+        and the rows of the files that are not among them: `file`, `reason`, `n`.
+
+    Examples
+    --------
+    >>> labelled, lost = read_texts("sample", seed=0)
+    >>> len(labelled), len(lost)
+    (252, 0)
+    """
+    if labelled_path == SAMPLE:
+        return sample.labelled(seed=seed), pd.DataFrame(columns=["file", *LOST_COLUMNS])
+    sides, lost = read_files(labelled_path, evaluation_path)
+    return split_files(sides, test_share=test_share, seed=seed), lost
+
+
+def read_files(
+    labelled_path: str, evaluation_path: str = NONE
+) -> tuple[list[pd.DataFrame], pd.DataFrame]:
+    """Read one or two files of texts that people judged: LABELLED of each, and what was lost.
+
+    Raises
+    ------
+    NbbiasError
+        All that is wrong with either file.
+    """
+    problems: list[NbbiasError] = []
+    paths = [path for path in (labelled_path, evaluation_path) if path != NONE]
+    results = [tables.attempt(problems, read_labelled, path) for path in paths]
+    tables.refuse(problems)
+    read = [result for result in results if result is not None]
+    for path, (_, lost) in zip(paths, read, strict=True):
+        lost.insert(0, "file", resolve(path).name)
+    return [texts for texts, _ in read], pd.concat([lost for _, lost in read], ignore_index=True)
+
+
+def split_files(
+    sides: Sequence[pd.DataFrame], *, test_share: float = 0.3, seed: int
+) -> pd.DataFrame:
+    """Say which texts of one or two files are learnt from, and which tested (`read_texts`).
+
+    Raises
+    ------
+    ParameterError
+        As `split.split`.
+    """
+    if len(sides) == 1:
+        return splitting.split(sides[0], test_share=test_share, seed=seed)
+    first, second = sides
+    near = splitting.has_near_duplicate(first["text"], second["text"])
+    named = pd.Series(near, index=first.index).map({True: "left out", False: "train"})
+    both = pd.concat([first.assign(split=named), second.assign(split="test")], ignore_index=True)
+    # One text may stand in both files: there it is two rows.
+    prefix = "t"
+    while (prefix + first["text_id"]).isin(second["text_id"]).any():
+        prefix += "t"
+    both["text_id"] = both["text_id"].where(both["split"] == "test", prefix + both["text_id"])
+    return splitting.add_clusters(both)
+
+
+def count_texts(labelled: pd.DataFrame) -> pd.DataFrame:
+    """Count texts by split and type: `texts`, `biased`, and `clusters` of near-duplicates.
+
+    Examples
+    --------
+    >>> labelled, _ = read_texts("sample", seed=0)
+    >>> count_texts(labelled)["texts"].sum()
+    np.int64(252)
+    """
+    named = labelled.assign(bias_type=labelled["bias_type"].fillna("none named"))
+    grouped = named.groupby(["split", "bias_type"], sort=False)
+    return grouped.agg(
+        texts=("text_id", "size"), biased=("biased", "sum"), clusters=("comment_id", "nunique")
+    ).reset_index()
+
+
+def read_labelled(path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Read a file of texts that people judged.
+
+    Parameters
+    ----------
+    path
+        RedditBias' columns (`comment`, `bias_sent`; `bias_type`, `phrase`), Jigsaw's
+        (`comment_text`, `identity_attack` and the identities, as of *Unintended Bias in Toxicity
+        Classification*), or those of LABELLED (`text`, `biased`; `text_id`, `bias_type`, `group`,
+        `attribute`).
+
+    Returns
+    -------
+    (DataFrame, DataFrame)
+        LABELLED: `text_id`, `text`, `biased`, `bias_type` (of the seven, of the comment's whole
+        file), `group`, `attribute`, missing where the file does not say. From RedditBias the id is
+        a hash of the comment, the group is the one that the file is about, and the attribute is
+        the annotated `phrase`: these are the truth that attributions are compared with, and no
+        judge may read them. And what was lost: `reason`, `n` (rows). Rows without a label are left
+        out, as are repeats of a text; where a text has both labels, all its rows.
+
+    Raises
+    ------
+    ContractError, DataError
+        Columns are missing, labels are not 0 and 1, or no row is left.
+    """
+    identities = dict.fromkeys(_identities().index, Column("number"))
+    table = read_table(path, identities | _LABELLED)
+    n_rows = len(table)
+    if "comment" in table:
+        require_columns(table, ["comment", "bias_sent"], where=path)
+        table = _from_redditbias(table)
+    elif "comment_text" in table:
+        table = _from_jigsaw(table, where=path)
+    lost = {"no identity named, or not scored": n_rows - len(table)}
+    if not {"text", "biased"} <= set(table):  # named with what is there instead
+        require_columns(read_table(path, {}, rest=True), ["text", "biased"], where=path)
+    whole = table["biased"].notna() & table["text"].notna()
+    lost["no text or no label"] = int((~whole).sum())
+    table = table[whole]
+    both = table.groupby("text")["biased"].transform("nunique") > 1
+    repeated = table["text"].duplicated() & ~both
+    lost["a text with both labels"] = int(both.sum())
+    lost["a text that stands before"] = int(repeated.sum())
+    table = table[~both & ~repeated]
+    if table.empty:
+        raise DataError(path, "holds no text with one label")
+    if "text_id" not in table:
+        table = table.assign(text_id=table["text"].map(hash_text))
+    names = ["text_id", "text", "biased", "bias_type", "group", "attribute"]
+    table = table.reindex(columns=names).reset_index(drop=True)
+    kinds = table["bias_type"].astype("str").str.strip().str.lower().map(types())
+    unknown = kinds.isna() & table["bias_type"].notna()
+    lost["a type that is none of the seven: kept, without a type"] = int(unknown.sum())
+    texts = {name: "str" for name in names if name != "biased"}
+    table = table.assign(bias_type=kinds).astype(texts | {"biased": bool})
+    losses = pd.DataFrame([item for item in lost.items() if item[1]], columns=LOST_COLUMNS)
+    return tables.check(table, LABELLED, where=path), losses
+
+
+def _from_redditbias(table: pd.DataFrame) -> pd.DataFrame:
+    renamed = table.drop(columns=["text", "biased", "attribute"], errors="ignore")
+    renamed = renamed.rename(columns={"comment": "text", "bias_sent": "biased"})
+    if "bias_type" in renamed:
+        renamed["group"] = renamed["bias_type"].map(_REDDITBIAS)
+    return renamed.rename(columns={"phrase": "attribute"})
+
+
+def _from_jigsaw(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
+    """Keep the comments that name an identity by at least half of their raters.
+
+    After Borkan et al. (2019). Type and group are those of the identity that most raters saw, of
+    several alike the first.
+    """
+    require_columns(table, ["identity_attack"], where=where)
+    known = _identities()
+    present = [name for name in known.index if name in table]
+    if not present:
+        listed = ", ".join(known.index[:3])
+        raise DataError(where, f"has none of Jigsaw's identities ({listed}, …)")
+    shares = table[present].astype(float)
+    named = (shares.max(axis=1) >= _MAJORITY) & table["identity_attack"].notna()
+    if not named.any():
+        raise DataError(where, "holds no comment that names an identity and was scored")
+    most = shares[named].idxmax(axis=1)
+    values = {
+        "text": table.loc[named, "comment_text"],
+        "biased": table.loc[named, "identity_attack"].astype(float) >= _MAJORITY,
+        "bias_type": most.map(known["bias_type"]),
+        "group": most.map(known["group"]),
+    }
+    return pd.DataFrame(values).reset_index(drop=True)
+
+
+def _identities() -> pd.DataFrame:
+    """Return the identities that Jigsaw's raters were asked for: `bias_type`, `group`."""
+    return read_shipped_table("biasalert/jigsaw.csv").set_index("identity")
+
+
+def hash_text(text: str) -> str:
+    """Return a text's id: the start of its SHA-256.
+
+    Examples
+    --------
+    >>> hash_text("It rains.") == hash_text("It rains.")
+    True
+    """
+    return hashlib.sha256(str(text).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+# --- answers ------------------------------------------------------------------------------------
+
+
+def read_answers(path: str = SAMPLE, *, n: int = 100, size: int = 0, seed: int) -> pd.DataFrame:
+    """Read models' answers: `text_id`, `model`, `text`, and what else the table has.
+
+    Parameters
+    ----------
+    path
+        ``"sample"`` (simulated, with a known share of biased answers); a table, as
+        `nbbias generate` exports it or with these columns; or BOLD's own (`domain`, `prompt`,
+        `wikipedia`), whose continuations by the people who wrote Wikipedia stand as those of a
+        model of that name.
+    n, seed
+        Of the sample: prompts, and the start of the draws.
+    size
+        Answers per model that are drawn at random; 0 takes all.
+
+    Examples
+    --------
+    >>> read_answers("sample", n=3, seed=0).groupby("model").size().to_dict()
+    {'blunt': 3, 'careful': 3, 'careless': 3}
+    """
+    table = sample.answers(n=n, seed=seed) if path == SAMPLE else _read_answers(path)
+    if size:
+        mixed = table.sample(frac=1, random_state=seed)
+        table = mixed.groupby("model").head(size).sort_index().reset_index(drop=True)
+    return table
+
+
+def _read_answers(path: str) -> pd.DataFrame:
+    table = read_table(path, _ANSWERS)
+    if {"domain", "prompt", "wikipedia"} <= set(table):  # BOLD; what stands twice counts once
+        once = table.drop_duplicates("wikipedia").reset_index(drop=True)
+        ids = once["domain"] + "/" + once["wikipedia"].map(hash_text)
+        values = {"text_id": ids, "model": "Wikipedia", "text": once["wikipedia"]}
+        table = pd.DataFrame(values | {"domain": once["domain"]})
+    unnamed = "text_id" in table and (table["text_id"] == columns.number_rows(table)).all()
+    if unnamed and "prompt_id" in table:  # as `nbbias generate` exports them
+        require_columns(table, ["model", "prompt_id", "text"], where=path)
+        again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
+        table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
+    return tables.check(table, ANSWERS, where=path)
+
+
+def read_labels(
+    answers: pd.DataFrame,
+    human_path: str = NONE,
+    *,
+    sampled: bool = False,
+    drawn: bool = False,
+    seed: int,
+) -> levels.HumanLabels | None:
+    """Return people's labels of answers; of simulated ones the truth of a random sample.
+
+    Parameters
+    ----------
+    answers
+        Of `read_answers`.
+    human_path
+        People's labels, or ``"none"``.
+    sampled
+        Whether those are of a random sample of each model's answers.
+    drawn
+        Whether the answers were drawn from more: labels of the others are left aside.
+    seed
+        Start of the draw from simulated answers.
+    """
+    if human_path != NONE:
+        labels = read_table(human_path, _LABELS)[list(_LABELS)]
+        labels = labels[labels["text_id"].isin(answers["text_id"])] if drawn else labels
+        return levels.HumanLabels(labels, sampled)
+    if "simulated_bias" not in answers:
+        return None
+    ids = levels.draw_sample(answers, size=60, seed=seed)["text_id"]
+    truth = dict(zip(answers["text_id"], answers["simulated_bias"], strict=True))
+    biased = ids.map(truth).astype("boolean")
+    return levels.HumanLabels(pd.DataFrame({"text_id": ids, "biased": biased}), True)

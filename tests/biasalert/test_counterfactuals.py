@@ -1,0 +1,84 @@
+"""The counterfactual texts: what the file holds, and how its slots are filled."""
+
+from __future__ import annotations
+
+import re
+
+import pandas as pd
+import pytest
+
+from nbbias.biasalert.texts import counterfactuals as texts, split
+from nbbias.text import lexicons
+
+TEXTS = texts.counterfactuals()
+
+
+def test_kinds_decide_what_is_biased() -> None:
+    assert set(TEXTS["kind"]) == set(texts.KINDS)
+    biased = set(TEXTS.loc[TEXTS["biased"], "kind"])
+    assert biased == {"claim", "swapped", "endorsed"}
+    assert not biased & set(TEXTS.loc[~TEXTS["biased"], "kind"])
+
+
+def test_no_text_stands_twice_and_none_is_left_open() -> None:
+    folded = TEXTS["text"].str.lower().str.replace(r"\W+", " ", regex=True).str.strip()
+    assert not folded.duplicated().any()
+    assert not TEXTS["text"].str.contains(r"[{}]|\s{2}|^\s|\s$").any()
+    assert TEXTS["text"].str.contains(r"[.!?\"]$").all()
+
+
+def test_the_parts_share_no_set_and_no_near_duplicate() -> None:
+    train, test = texts.counterfactuals(part="train"), texts.counterfactuals(part="test")
+    assert not set(train["set"]) & set(test["set"])
+    pd.testing.assert_frame_equal(
+        pd.concat([train, test]).sort_values("text", ignore_index=True),
+        TEXTS.sort_values("text", ignore_index=True),
+    )
+    pairs = split.near_pairs(TEXTS["text"])
+    part = TEXTS["part"].to_numpy()
+    assert (part[pairs["first"]] == part[pairs["second"]]).all()
+
+
+@pytest.mark.parametrize(
+    "bias", ["gender_nonbinary", "religion", "age", "disability", "orientation", "nationality"]
+)
+def test_every_group_of_the_word_lists_is_named(bias: str) -> None:
+    for group, own in lexicons.load(bias).groupby("group"):
+        terms = "|".join(map(re.escape, own["term"]))
+        assert TEXTS["text"].str.contains(rf"\b(?:{terms})\b").sum() >= 5, group
+
+
+def test_slots_by_hand() -> None:
+    names = {
+        "blind people": {"plural": "blind people", "one": "a blind person", "group": "blind"},
+        "Sikhs": {"plural": "Sikhs", "one": "a Sikh", "group": "Sikhs"},
+    }
+    one = {
+        "groups": ["blind people", "Sikhs"],
+        "claim": ["{group} are late. {group} always are, says {one}."],
+        "swapped": {"Sikhs": "Sikhs are early."},
+        "masked": ["Trains are late."],
+        "denied": ["No, {group} are not.", "Nor is {one}.", "Nobody is."],
+        "neutral": [{"Sikhs": "Sikhs ride trains."}],
+    }
+    found = list(texts._variants(one, 3, names))
+    late = "are late. {0} always are, says {1}."
+    assert found == [
+        ("claim", "blind people", "Blind people " + late.format("Blind people", "a blind person")),
+        ("swapped", "Sikhs", "Sikhs " + late.format("Sikhs", "a Sikh")),
+        ("swapped", "Sikhs", "Sikhs are early."),
+        ("masked", None, "Trains are late."),
+        ("denied", "Sikhs", "No, Sikhs are not."),  # the fourth set starts at its second name
+        ("denied", "blind people", "Nor is a blind person."),
+        ("denied", "blind people", "Nobody is."),
+        ("neutral", "Sikhs", "Sikhs ride trains."),
+    ]
+
+
+def test_beside_others_the_biased_ones_weigh_as_much_as_the_rest() -> None:
+    found = texts.training_texts()
+    assert found["text"].tolist() == texts.counterfactuals(part="train")["text"].tolist()
+    for biased in (True, False):
+        own = found.loc[found["biased"] == biased, "weight"]
+        assert own.nunique() == 1 and own.iloc[0] > 0
+        assert own.sum() == pytest.approx(len(found) / 2)
