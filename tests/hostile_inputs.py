@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias.biasalert.texts import corpus
+from nbbias.biasalert import corpus
 from nbbias.params.yaml import as_yaml
 from tests import hostile
 from tests.hostile import (

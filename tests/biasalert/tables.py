@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.biasalert.texts import sample
+from nbbias.biasalert.knowledge import sample
 
 
 def labelled(biased: Sequence[bool | int], **columns: Any) -> pd.DataFrame:

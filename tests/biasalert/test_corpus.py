@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from nbbias.biasalert import corpus
 from nbbias.biasalert.knowledge.groups import groups
-from nbbias.biasalert.texts import corpus
 from nbbias.tables import ContractError, DataError, NbbiasError, read_shipped_table
 
 OF_2019 = pd.DataFrame(

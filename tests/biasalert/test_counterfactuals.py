@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from nbbias.biasalert.texts import counterfactuals as texts, split
+from nbbias.biasalert.knowledge import counterfactuals as texts, split
 from nbbias.text import lexicons
 
 TEXTS = texts.counterfactuals()

@@ -11,10 +11,10 @@ import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias.biasalert import detector as room, guard
+from nbbias.biasalert import corpus, detector as room, guard
 from nbbias.biasalert.detector import BIASED, NOT_BIASED, NOT_JUDGED, detect, load_detector
 from nbbias.biasalert.judges import classifier
-from nbbias.biasalert.texts import corpus, counterfactuals
+from nbbias.biasalert.knowledge import counterfactuals
 from nbbias.tables import NbbiasError, ParameterError
 
 TEXTS = [

@@ -17,7 +17,7 @@ from nbbias.biasalert import (
     sentences,
     tables as biasalert_tables,
 )
-from nbbias.biasalert.texts import sample
+from nbbias.biasalert.knowledge import sample
 from nbbias.params import Texts
 from nbbias.reading import Lead
 from tests.biasalert.tables import judgements, labelled, simulated, value

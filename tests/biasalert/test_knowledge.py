@@ -7,10 +7,10 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from nbbias.biasalert import corpus
 from nbbias.biasalert.contracts import TYPES
 from nbbias.biasalert.knowledge import entries as knowledge
 from nbbias.biasalert.knowledge.groups import groups, same_group, target, types
-from nbbias.biasalert.texts import corpus
 from nbbias.tables import ContractError
 
 LINES = ["Women are bad at maths.", "women are  bad at maths", "Old people are slow", "x y z", ""]

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 
 from nbbias import tables
 from nbbias.biasalert import contracts, levels
-from nbbias.biasalert.texts import sample
+from nbbias.biasalert.knowledge import sample
 from tests.biasalert.tables import simulated, value
 
 SAMPLE = sample.labelled()

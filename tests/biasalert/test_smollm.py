@@ -7,11 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import checks
+from nbbias.biasalert import checks, corpus
 from nbbias.biasalert.judges import panel, recorded, registry
 from nbbias.biasalert.knowledge.entries import read_knowledge
 from nbbias.biasalert.params import Biasalert
-from nbbias.biasalert.texts import corpus
 from nbbias.studies import read
 from nbbias.tables import starting_at
 from tests.conftest import ROOT

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from nbbias.biasalert.texts import corpus, split
+from nbbias.biasalert import corpus
+from nbbias.biasalert.knowledge import split
 from nbbias.tables import ParameterError
 from tests.biasalert.tiny import labelled
 

@@ -2,6 +2,7 @@ from . import (
     calibration as calibration,
     checks as checks,
     contracts as contracts,
+    corpus as corpus,
     detection as detection,
     detector as detector,
     figures as figures,
@@ -13,7 +14,6 @@ from . import (
     params as params,
     sentences as sentences,
     tables as tables,
-    texts as texts,
 )
 from .detector import Detector as Detector, detect as detect, load_detector as load_detector
 from .measured import Results as Results, measure as measure, read_test as read_test

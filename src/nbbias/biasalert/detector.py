@@ -16,11 +16,10 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.biasalert import detection
+from nbbias.biasalert import corpus, detection
 from nbbias.biasalert.judges import classifier, panel as panels
 from nbbias.biasalert.judges.registry import JUDGES, Judge, Settings
-from nbbias.biasalert.knowledge import entries, retrieval
-from nbbias.biasalert.texts import corpus, counterfactuals, sample, split
+from nbbias.biasalert.knowledge import counterfactuals, entries, retrieval, sample, split
 from nbbias.params import NONE
 from nbbias.tables import SAMPLE, ParameterError, closest_match
 from nbbias.text import embeddings

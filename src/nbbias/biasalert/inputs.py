@@ -9,11 +9,10 @@ from typing import Any
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.biasalert import checks, detection, levels, pairs
+from nbbias.biasalert import checks, corpus, detection, levels, pairs
 from nbbias.biasalert.judges import baselines, classifier, recorded
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge.entries import read_knowledge
-from nbbias.biasalert.texts import corpus
 from nbbias.params import NONE
 from nbbias.tables import SAMPLE, DataError, NbbiasError, ParameterError, attempt
 from nbbias.text import embeddings, toxicity

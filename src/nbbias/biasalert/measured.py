@@ -7,13 +7,12 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nbbias import params
-from nbbias.biasalert import calibration, checks, detection, guard, levels, pairs
+from nbbias.biasalert import calibration, checks, corpus, detection, guard, levels, pairs
 from nbbias.biasalert.judges import panel as panels
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.judges.registry import choose_settings
 from nbbias.biasalert.knowledge import entries, retrieval
 from nbbias.biasalert.params import Biasalert
-from nbbias.biasalert.texts import corpus
 from nbbias.params import NONE, Input
 from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE

@@ -8,11 +8,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias.biasalert import detection, guard
+from nbbias.biasalert import corpus, detection, guard
 from nbbias.biasalert.judges import panel as panels, registry
 from nbbias.biasalert.judges.registry import Settings
+from nbbias.biasalert.knowledge import sample
 from nbbias.biasalert.knowledge.entries import read_knowledge, version
-from nbbias.biasalert.texts import corpus, sample
 from nbbias.studies import validate
 from nbbias.tables import ContractError, ParameterError
 

@@ -28,9 +28,9 @@ from nbbias import tables
 from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.registry import Judge, TrainingInput
+from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.biasalert.knowledge.retrieval import summarize_evidence
-from nbbias.biasalert.texts.counterfactuals import training_texts
-from nbbias.biasalert.texts.split import assign_folds
+from nbbias.biasalert.knowledge.split import assign_folds
 from nbbias.tables import ParameterError, check
 from nbbias.text import embeddings
 

@@ -25,8 +25,8 @@ from nbbias.biasalert.contracts import TEXTS
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.classifier import KNOWN, NOTHING, require_trainable
 from nbbias.biasalert.judges.registry import Judge, TrainingInput
-from nbbias.biasalert.texts.counterfactuals import training_texts
-from nbbias.biasalert.texts.split import assign_folds
+from nbbias.biasalert.knowledge.counterfactuals import training_texts
+from nbbias.biasalert.knowledge.split import assign_folds
 from nbbias.tables import check, require_packages, resolve
 from nbbias.text import embeddings
 from nbbias.text.instruments import loading

@@ -1,1 +1,8 @@
-from . import entries as entries, groups as groups, retrieval as retrieval
+from . import (
+    counterfactuals as counterfactuals,
+    entries as entries,
+    groups as groups,
+    retrieval as retrieval,
+    sample as sample,
+    split as split,
+)

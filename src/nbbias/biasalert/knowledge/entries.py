@@ -14,8 +14,8 @@ import unicodedata
 import pandas as pd
 
 from nbbias.biasalert.contracts import KNOWLEDGE
+from nbbias.biasalert.knowledge import sample
 from nbbias.biasalert.knowledge.groups import target, targets, types
-from nbbias.biasalert.texts import sample
 from nbbias.params import NONE
 from nbbias.tables import SAMPLE, Column, check, read_table, require_columns, resolve
 

@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from nbbias.biasalert.contracts import EVIDENCE, KNOWLEDGE, TEXTS
 from nbbias.biasalert.knowledge.entries import normalise
-from nbbias.biasalert.texts.split import NEAR, near_pairs, similarities
+from nbbias.biasalert.knowledge.split import NEAR, near_pairs, similarities
 from nbbias.tables import ParameterError, check
 from nbbias.text import embeddings
 

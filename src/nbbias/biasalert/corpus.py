@@ -17,9 +17,9 @@ import pandas as pd
 from nbbias import tables
 from nbbias.biasalert import levels
 from nbbias.biasalert.contracts import ANSWERS, LABELLED
+from nbbias.biasalert.knowledge import sample, split as splitting
 from nbbias.biasalert.knowledge.entries import LOST_COLUMNS
 from nbbias.biasalert.knowledge.groups import types
-from nbbias.biasalert.texts import sample, split as splitting
 from nbbias.params import NONE
 from nbbias.tables import (
     SAMPLE,
