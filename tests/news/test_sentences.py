@@ -7,7 +7,7 @@ import re
 import pandas as pd
 import pytest
 
-from nbbias import reading, tables as tables_of
+from nbbias import tables as tables_of
 from nbbias.news import claims, fits, sample, sentences, tables
 from nbbias.params import Texts
 from tests.conftest import Golden
@@ -36,39 +36,7 @@ def distances(table: pd.DataFrame) -> list[str]:
     return [heading, *map(plain, details)]
 
 
-def family(bias: str) -> pd.DataFrame:
-    own = TABLE[(TABLE["statistic"] == "share_difference_common") & (TABLE["bias"] == bias)]
-    return own[own["group"] == "a"] if bias == "gender" else own
-
-
 # --- signed differences -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("confidence", [0.95, 0.6])
-@pytest.mark.parametrize(("bias", "place"), [("gender", 0), ("race", 1)])
-def test_what_is_shown_is_told_with_interval_n_and_p_and_nothing_else_is(
-    bias: str, place: int, confidence: float
-) -> None:
-    told = differences(TABLE, confidence)[place]
-    assert told.startswith(f"**{bias.capitalize()}.** ")
-    rows = family(bias)
-    significant = rows["p_adjusted"] < 1 - confidence
-    sides = rows[significant].groupby(["group", rows["estimate"] < 0], sort=False)
-    for (_, negative), side in sides:
-        sizes = [abs(100 * row) for row in side["estimate"]]
-        size = f"{sizes[0]:.1f}" if len(side) == 1 else f"{min(sizes):.0f} to {max(sizes):.0f}"
-        assert f"was {size} percentage points {'smaller' if negative else 'larger'} than" in told
-        row = side.iloc[0]
-        if len(side) == 1 and row["ci_low"] * row["ci_high"] > 0:
-            low, high = sorted(abs(100 * row[end]) for end in ("ci_low", "ci_high"))
-            lost = f", {row['n_lost']:.0f} excluded" if row["n_lost"] else ""
-            assert (
-                f"({confidence:.0%} CI {low:.1f} to {high:.1f}; N = {row['n']:.0f} articles{lost}; "
-                f"{reading.p_value(row['p_adjusted'])}, Holm-adjusted)"
-            ) in told
-    assert told.count("than in the human articles") == len(sides)
-    left = len(rows) - significant.sum()
-    assert ("No significant difference" in told) == bool(left)
 
 
 def row_of(model: str, estimate: float, p: float, **more: object) -> dict[str, object]:

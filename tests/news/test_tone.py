@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -13,7 +12,6 @@ import scipy.stats
 from nbbias import stats
 from nbbias.news import corpus, scoring, tone as news_tone
 from nbbias.news.claims import Level
-from nbbias.news.corpus import CELL
 from nbbias.text import lexicons, sentiment
 from tests.build import GENDER, Study, paired, row_of, stack, study_of
 
@@ -71,22 +69,6 @@ def claims(study: Study) -> Iterator[tuple[dict[str, str], pd.DataFrame, list[st
 
 
 # --- estimates and tests ----------------------------------------------------------------------
-
-
-def test_every_claim_is_there_once(table: pd.DataFrame) -> None:
-    keys = [*CELL, "measure", "bias", "group", "statistic", "instrument"]
-    assert not table.duplicated(keys).any()
-    counts = Counter(zip(table["statistic"], table["measure"], strict=True))
-    # Two models; six groups in two biases; two instruments of sentiment and one of toxicity.
-    means, beyond = (
-        {shift, f"{shift}_corrected", f"{shift}_instrument"}
-        for shift in ("mean_difference", "difference_beyond_neutral")
-    )
-    per_group = {*means, "prejudice_share", "prejudice_extent"}
-    expected = {("bias", "sentiment"): 8, ("bias", "toxicity"): 4}
-    expected |= {(s, "sentiment"): 24 for s in (*per_group, *beyond)}
-    expected |= {(s, "toxicity"): 12 for s in per_group}
-    assert counts == expected
 
 
 def test_the_bias_is_the_mean_of_the_pairs_scores(study: Study, table: pd.DataFrame) -> None:
@@ -194,30 +176,6 @@ def test_prejudice_is_counted_by_a_loop_in_the_bad_direction(
             directions.add((worse, np.sign(extent["estimate"])))
     assert directions == {(-1, -1.0), (1, 1.0)}
     assert checked > 25
-
-
-def test_repeated_answers_to_an_article_are_one_unit() -> None:
-    one, two = random_pairs(20, 1, "m"), random_pairs(20, 2, "m").assign(sample=2)
-    # Two answers to each article, the second one's original being the first's.
-    both = stack(one, two.assign(original_text=one["original_text"]))
-    twice = study_of(both)
-    table = twice.estimates()
-    for statistic, column, group in (
-        ("bias", "score", None),
-        ("mean_difference", "difference_female", "female"),
-        ("difference_beyond_neutral", "beyond_neutral_female", "female"),
-    ):
-        row = row_of(table, statistic, group, measure="sentiment")
-        of_pairs = twice.scores[twice.scores["measure"] == "sentiment"]
-        of_pairs = of_pairs[of_pairs["reason"].isna()]
-        answers = of_pairs.groupby("article_id")[column].agg(["mean", "count"])
-        values = answers["mean"].dropna()
-        assert (answers["count"] > 1).any() and len(values) < answers["count"].sum()
-        assert (row["n"], row["n_lost"]) == (len(values), 20 - len(values))
-        assert row["estimate"] == pytest.approx(values.mean())
-    prejudice = row_of(table, "prejudice_share", "female", measure="sentiment")
-    change = of_pairs.groupby("article_id")["difference_female"].mean().dropna()
-    assert prejudice["estimate"] == pytest.approx((change < -1e-12).mean())
 
 
 # --- little or nothing to count ---------------------------------------------------------------

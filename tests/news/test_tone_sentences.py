@@ -33,18 +33,6 @@ RACE = pd.DataFrame(
     columns=["bias", "group", "term", "kind", "case"],
 )
 BOTH = pd.concat([GENDER, RACE], ignore_index=True)
-FOUR = pd.DataFrame(
-    [
-        ("age", group, term, "word", "any")
-        for group, term in {
-            "child": "child",
-            "teen": "teen",
-            "adult": "adult",
-            "elder": "elder",
-        }.items()
-    ],
-    columns=["bias", "group", "term", "kind", "case"],
-)
 
 
 def annotated(*texts: str, lexicon: pd.DataFrame = GENDER) -> Read:
@@ -75,24 +63,6 @@ def scored_of(
 
 
 # --- assign -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("sentence", "group"),
-    [
-        ("It rained.", "neutral"),
-        ("She spoke.", "female"),
-        ("He told her.", "neutral"),
-        ("He told her that his aunt slept.", "neutral"),
-        ("She told her brother.", "female"),
-        ("HIMSELF.", "male"),
-        ("The theme held.", "neutral"),
-    ],
-)
-def test_a_sentence_belongs_to_the_group_with_the_most_words_by_hand(
-    sentence: str, group: str
-) -> None:
-    assert groups_of(sentence) == [group]
 
 
 WORDS = st.sampled_from(["he", "she", "him", "her", "men", "women", "the", "rain", "table"])
@@ -293,32 +263,6 @@ def test_what_is_said_of_women_is_no_shift_of_any_race() -> None:
     # TextBlob: good .7, fair .7; terrible -1, awful -1. One that names a race, too, has no part.
     assert gender["beyond_neutral_female"] == pytest.approx(-1 - 0.7)
     assert gender["difference_female"] == pytest.approx((-2 - 0.7 - 1.4 + 0.7) / 3)
-
-
-@pytest.mark.parametrize("tie", ["He told her", "A white nurse told a black nurse"])
-def test_a_tie_is_no_baseline(tie: str) -> None:
-    table = measured_pairs(
-        {"a": f"{tie} of a bad day. It was good. She was good."},
-        {"a": f"{tie} of a good day. It was good. She was good."},
-    )
-    assert of(table, "gender").loc["a", "beyond_neutral_female"] == 0
-
-
-@pytest.mark.parametrize(
-    ("groups_counted", "reasons"),
-    [
-        ("both", {"c": "any group", "e": "any group"}),
-        ("all", {"b": "every group", "c": "every group", "e": "every group", "f": "every group"}),
-    ],
-)
-def test_a_pair_without_the_groups_says_so_and_lost_pairs_keep_their_reason(
-    groups_counted: str, reasons: dict[str, str]
-) -> None:
-    own = of(measured_pairs(ORIGINALS, ANSWERS, groups_counted=groups_counted), "gender")
-    expected = {a: f"no sentence of {what} in both texts" for a, what in reasons.items()}
-    expected |= {"blank": "blank original", "orphan": "no original"}
-    assert own["reason"].dropna().to_dict() == expected
-    assert own.loc[list(expected), "score"].isna().all()
 
 
 # --- summaries --------------------------------------------------------------------------------

@@ -18,7 +18,6 @@ from nbbias.news import corpus, sample, topics, words
 from nbbias.text import lexicons
 from tests.build import GENDER, lexicon_of, word_estimates
 from tests.llmbi.test_estimates import estimated, only
-from tests.news.test_topics import rejections
 from tests.stats.test_models import clustered
 
 pytestmark = pytest.mark.nightly
@@ -105,13 +104,6 @@ def test_runs_and_focus_are_not_beyond_the_floor_and_leave_signed_intervals_true
 
 
 # --- topics of news ---------------------------------------------------------------------------
-
-
-def test_permutation_keeps_its_level_where_articles_are_clusters() -> None:
-    by_article, by_sentence = rejections(tied=False, repeats=200)
-    # 200 draws of 0.05: three standard errors are 0.046.
-    assert 0.004 <= by_article <= 0.096
-    assert by_sentence > 0.5  # as if sentences were independent: next to always "significant"
 
 
 @pytest.mark.parametrize(("n", "of_fits"), [(10, 0.5), (30, 0.0), (400, 1.0)])

@@ -2,7 +2,6 @@ from . import (
     claims as claims,
     corpus as corpus,
     explore as explore,
-    figures as figures,
     fits as fits,
     inputs as inputs,
     labels as labels,
@@ -12,9 +11,7 @@ from . import (
     replicates as replicates,
     sample as sample,
     scoring as scoring,
-    sentences as sentences,
     shares as shares,
-    tables as tables,
     tone as tone,
     topics as topics,
     words as words,
@@ -33,3 +30,4 @@ from .measured import (
     measure_corpus as measure_corpus,
     read_corpus as read_corpus,
 )
+from .reading import figures as figures, sentences as sentences, tables as tables

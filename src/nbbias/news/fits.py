@@ -1,9 +1,7 @@
 """The topics: fitted once for every seed, and given to the groups whose sentences use them.
 
 The first half of the document measure of Fang et al. (2024): the sentences of the texts are
-counted by topic and group, and a topic is given to the group of its largest residual (Eq. 7);
-a permutation of articles says whether topics and groups are associated at all, beyond the words
-that name the groups.
+counted by topic and group, and a topic is given to the group of its largest residual (Eq. 7).
 
 Topics do not repeat from seed to seed. So they are fitted several times, and every fit gets its
 own associations; `news.topics` pools what follows from them.
@@ -24,11 +22,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.stats import chi2_contingency
 
-from nbbias import stats, text
+from nbbias import text
 from nbbias.news.corpus import NEUTRAL, SENTENCE, SIDES, Read
-from nbbias.tables import DataError, map_threads, progress, stage
+from nbbias.tables import DataError, map_threads, stage
 from nbbias.text import lexicons
 from nbbias.text.topics import BagOfWords, TopicModel
 
@@ -44,8 +41,6 @@ ONLY = "the only one offered"
 
 #: Why a number of topics was not tried, and the texts that each topic takes.
 TOO_FEW, TEXTS_A_TOPIC = "the texts are too few", 10
-
-_STRATUM = 20  # articles of similar length among which groups are exchanged
 
 
 class Fitting(NamedTuple):
@@ -69,8 +64,7 @@ class Fit(NamedTuple):
     """One fit of topics, and what follows from it.
 
     `seed`; `model`; `topic` (of every distinct sentence, by `text_id` and `sentence_id`, missing
-    without a known word); `shares` (texts by topics); `associated` (of `associate`); `unnamed`:
-    as `topic`, by the sentences' words beside those that name a group.
+    without a known word); `shares` (texts by topics); `associated` (of `associate`).
     """
 
     seed: int
@@ -78,7 +72,6 @@ class Fit(NamedTuple):
     topic: pd.Series
     shares: pd.DataFrame
     associated: pd.DataFrame
-    unnamed: pd.Series
 
 
 class Fitted(NamedTuple):
@@ -124,44 +117,28 @@ def _fits(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> li
         text.topics.check_size(bags, how.n_topics)
     except DataError:
         return []
-    of_sentences, unnamed_words = _sentence_words(read, tokens, bags.vocabulary)
+    of_sentences = _sentence_words(read, tokens, bags.vocabulary)
 
     def fit_seed(seed: int) -> dict[str, Any]:
         model = text.topics.fit(bags, n_topics=how.n_topics, seed=seed, **settings)
         topic = text.topics.infer_topic(model, of_sentences).rename("topic")
         associated = associate(with_topics(read.sentences, topic), read, how)
         shares = text.topics.infer_shares(model, bags, truncated=how.truncated)
-        again = text.topics.infer_topic(model, unnamed_words)
-        unnamed = topic.copy()
-        unnamed.iloc[topic.index.get_indexer(again.index)] = again.array
-        fit = Fit(seed, model, topic, shares, associated, unnamed)
+        fit = Fit(seed, model, topic, shares, associated)
         return fit._asdict() | {"model": model.parts()}
 
     return map_threads(fit_seed, how.seeds, label="fits of topics")
 
 
-def _sentence_words(
-    read: Read, tokens: pd.DataFrame, vocabulary: pd.Series
-) -> tuple[BagOfWords, BagOfWords]:
-    """Return the words of every distinct sentence, and of those that name a group the others."""
+def _sentence_words(read: Read, tokens: pd.DataFrame, vocabulary: pd.Series) -> BagOfWords:
+    """Return the words of every distinct sentence."""
     distinct = read.sentences.drop_duplicates(SENTENCE)
     index = pd.MultiIndex.from_frame(distinct[SENTENCE])
     starts, words = (_places(table, table["start"], read) for table in (distinct, tokens))
     sentence = np.searchsorted(starts, words, side="right") - 1
     rows = pd.RangeIndex(len(index))
     own = tokens.assign(text_id=sentence)
-    every = text.topics.count_words(own, rows, vocabulary=vocabulary)
-    # A word names a group that begins behind the start of a match, and before the end of any.
-    matches = read.matches.assign(key=_places(read.matches, read.matches["start"], read))
-    matches = matches.sort_values("key")
-    ends = np.append(0, np.maximum.accumulate(_places(matches, matches["end"], read)))
-    names = words < ends[np.searchsorted(matches["key"], words, side="right")]
-    named = np.unique(index.get_indexer(pd.MultiIndex.from_frame(read.matches[SENTENCE])))
-    without = text.topics.count_words(own[~names], rows, vocabulary=vocabulary)
-    return (
-        every._replace(index=index),
-        without._replace(counts=without.counts[named], index=index[named]),
-    )
+    return text.topics.count_words(own, rows, vocabulary=vocabulary)._replace(index=index)
 
 
 def _places(table: pd.DataFrame, place: pd.Series, read: Read) -> np.ndarray:
@@ -303,113 +280,6 @@ def associations(counts: pd.DataFrame, *, threshold: float = 3.0) -> pd.Series:
     return group.where(found.max(axis=1) > threshold)
 
 
-def chi_squared(counts: pd.DataFrame) -> dict[str, Any]:
-    """Ask whether topics are used alike for all groups, as if sentences were independent.
-
-    Returns
-    -------
-    dict
-        `statistic_value` (chi-squared), `df`, `p_value`, `effect_size` (Cramér's V, in [0, 1]),
-        `n` (sentences), `reason`. Rows and columns without sentences do not count; NaN where
-        fewer than two are left. Sentences of an article are alike: see `permutation_p`.
-    """
-    observed = counts.to_numpy(dtype=float)
-    kept = observed[observed.sum(axis=1) > 0][:, observed.sum(axis=0) > 0]
-    row: dict[str, Any] = {"test": "chi-squared", "n": int(observed.sum())}
-    if min(kept.shape) < 2:
-        nothing = dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
-        return row | nothing | {"reason": "needs two topics and two groups that have sentences"}
-    value, p, df, _ = chi2_contingency(kept, correction=False)
-    v = np.sqrt(value / (kept.sum() * (min(kept.shape) - 1)))
-    found = {"statistic_value": value, "df": df, "p_value": p, "effect_size": v}
-    return row | found | {"reason": None}
-
-
-def permutation_p(
-    fits: Sequence[pd.DataFrame],
-    articles: pd.Series,
-    *,
-    groups: Sequence[str],
-    inference: stats.InferenceSettings,
-    family: int = 1,
-) -> dict[str, Any]:
-    """Test chi-squared with the article as the unit, over all fits at once.
-
-    Exchanged are the groups of whole articles: article a keeps its sentences' topics, in order,
-    and gets the groups of all sentences of article b, in order, stretched or thinned evenly to its
-    own number of sentences. Donors are drawn without replacement among about 20 articles of
-    similar length. If, given its length, an article's groups have nothing to do with its topics,
-    all such exchanges are equally likely, however alike the sentences within an article
-    are: the test is exact among articles of one length and approximate otherwise. An
-    association of topics and groups within articles and one between them both count.
-
-    Parameters
-    ----------
-    fits
-        A table of `with_topics` for each fit, of the same sentences of one corpus and one bias.
-    articles
-        The Series of `articles`.
-    groups
-        Whose sentences count; neutral ones only where ``"neutral"`` is among them.
-    inference
-        Permutations and their start.
-    family
-        Tests that are corrected together: see `stats.permutation_test`.
-
-    Returns
-    -------
-    dict
-        `test`, `statistic_value` (mean of the fits' chi-squared), `effect_size` (of their
-        Cramér's V), `p_value` (one-sided), `p_least`, `n` (articles), `reason`.
-    """
-    first, *_ = fits
-    known = first["topic"].notna() & first["group"].isin(groups)
-    order = first[known].assign(article=first["text_id"].map(articles))
-    order = order.sort_values(["article", *SENTENCE])
-    article, _ = pd.factorize(order["article"])
-    sizes = np.bincount(article)
-    used = [own.loc[order.index] for own in fits]
-    named = [group for group in groups if group != NEUTRAL]
-    found = [chi_squared(contingency(own, groups=named)[[*groups]]) for own in used]
-    measured = [i for i, one in enumerate(found) if not one["reason"]]
-    row: dict[str, Any] = {"test": "permutation of articles", "n": len(sizes)}
-    row |= dict.fromkeys(("statistic_value", "effect_size", "p_value", "p_least"), np.nan)
-    if len(sizes) < 2 or not measured:
-        why = "needs two articles" if measured or not len(sizes) else found[0]["reason"]
-        return row | {"reason": why}
-    for name in ("statistic_value", "effect_size"):
-        row[name] = float(np.mean([found[i][name] for i in measured]))
-    topics = [pd.factorize(used[i]["topic"].astype(int))[0] for i in measured]
-    label = pd.Index(groups).get_indexer(order["group"])
-    starts = np.cumsum(sizes) - sizes
-    within = np.arange(len(order)) - starts[article]
-    strata = np.array_split(np.argsort(sizes, kind="stable"), max(1, len(sizes) // _STRATUM))
-
-    def deal(rng: np.random.Generator, n: int) -> np.ndarray:
-        values = np.empty(n)
-        for i in range(n):
-            donor = np.empty(len(sizes), dtype=int)
-            for stratum in strata:
-                donor[stratum] = rng.permutation(stratum)
-            b = donor[article]
-            drawn = label[starts[b] + within * sizes[b] // sizes[article]]
-            values[i] = np.mean([_statistic(topic, drawn, len(groups)) for topic in topics])
-        return values
-
-    least = row["statistic_value"] * (1 - 1e-12)
-    tested = stats.permutation_test(least, deal, inference=inference, family=family)
-    return row | {name: tested[name] for name in ("p_value", "p_least")} | {"reason": None}
-
-
-def _statistic(topic: np.ndarray, label: np.ndarray, width: int) -> float:
-    counts = np.bincount(topic * width + label, minlength=(topic.max() + 1) * width)
-    observed = counts.reshape(-1, width).astype(float)
-    row, column = observed.sum(axis=1, keepdims=True), observed.sum(axis=0, keepdims=True)
-    # Chi-squared is N (sum of O² / (row · column) - 1); columns without sentences add nothing.
-    whole = np.divide(observed**2, row * column, out=np.zeros_like(observed), where=observed > 0)
-    return float(len(topic) * (whole.sum() - 1))
-
-
 def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame:
     """Associate topics with groups, for every bias.
 
@@ -453,43 +323,6 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
 
 
 # --- what the fits say ------------------------------------------------------------------------
-
-
-def tests(read: Read, fitted: Fitted, *, inference: stats.InferenceSettings) -> pd.DataFrame:
-    """Ask of every bias whether topics are used alike for its groups, over all fits.
-
-    A sentence's topic is here that of its words beside those that name a group, and neutral
-    sentences do not count: the topic of "she" would be women's by construction.
-
-    Returns
-    -------
-    DataFrame
-        By `bias`: `fits`; `group_topics` (mean number of topics of a group, neutral ones apart),
-        `sentences`; and of `permutation_p` `n` (articles), `statistic_value`, `effect_size`,
-        `p_value`, `p_least`, `reason`. `p_adjusted` is Holm's over the biases.
-    """
-    rows = []
-    numbered = articles(read.pairs)
-    biases = read.lexicon["bias"].unique() if fitted.fits else []
-    for bias in progress(biases, "tests of topics"):
-        groups = lexicons.groups(read.lexicon, bias)
-        own = read.sentences[(read.sentences["bias"] == bias)]
-        used = [with_topics(own, one.unnamed) for one in fitted.fits]
-        whose = [one.associated.loc[one.associated["bias"] == bias, "group"] for one in fitted.fits]
-        named = used[0]["topic"].notna() & used[0]["group"].isin(groups)
-        rows.append(
-            {
-                "bias": bias,
-                "fits": len(used),
-                "sentences": int(named.sum()),
-                "group_topics": float(np.mean([group.isin(groups).sum() for group in whose])),
-                **permutation_p(
-                    used, numbered, groups=groups, inference=inference, family=len(biases)
-                ),
-            }
-        )
-    columns = ["bias", "fits", "group_topics", "sentences", "n", "statistic_value", "effect_size"]
-    return stats.adjust(pd.DataFrame(rows, columns=[*columns, "p_value", "p_least", "reason"]))
 
 
 def of_originals(fit: Fit) -> pd.DataFrame:

@@ -61,8 +61,8 @@ class Results(NamedTuple):
         Differences of shares without each term of the lists (`explore.lexicon`).
     agreement, audit : DataFrame, optional
         Rank correlation of the scorers, and their swap effects in the project's own sentences.
-    numbers_of_topics, topics, topic_tests : DataFrame, optional
-        Perplexity by number of topics, the topics, and tests of their association with groups.
+    numbers_of_topics, topics : DataFrame, optional
+        Perplexity by number of topics, and the topics.
     models_mixed : DataFrame
         Differences between models (`compare_models`).
     word_odds : DataFrame
@@ -89,7 +89,6 @@ class Results(NamedTuple):
     audit: pd.DataFrame | None = None
     numbers_of_topics: pd.DataFrame | None = None
     topics: pd.DataFrame | None = None
-    topic_tests: pd.DataFrame | None = None
     label_accuracy: pd.DataFrame | None = None
     planted: pd.DataFrame | None = None
 
@@ -171,7 +170,6 @@ def fit(read: Read, number: fits.Number, chosen: News) -> fits.Fitted:
 def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     """Measure a corpus that was read; see `measure`."""
     read, fitted, scored = whole.read, whole.fitted, whole.scored
-    inference = stats.InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     levels = measure_levels(whole, chosen)
     estimates, chance = claims.together(list(levels.values()))
     scores = {name: level.scores for name, level in levels.items()}
@@ -201,10 +199,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     if whole.number:
         results = results._replace(numbers_of_topics=whole.number.tried)
     if fitted:
-        results = results._replace(
-            topics=fits.described(fitted, lexicon=read.lexicon),
-            topic_tests=fits.tests(read, fitted, inference=inference),
-        )
+        results = results._replace(topics=fits.described(fitted, lexicon=read.lexicon))
     if chosen.labels_path != NONE:
         sheet = labels.labelled(read, labels.read_sheet(chosen.labels_path))
         accuracy = labels.accuracy(sheet, confidence=chosen.confidence)

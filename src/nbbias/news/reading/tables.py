@@ -9,7 +9,7 @@ import pandas as pd
 
 from nbbias import reading, stats
 from nbbias.news import claims
-from nbbias.reading import Table, p_column, readable
+from nbbias.reading import Table, readable
 from nbbias.tables import read_published
 
 _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
@@ -84,12 +84,6 @@ def losses(table: pd.DataFrame) -> pd.DataFrame:
         row = {"measure": measure, "bias": bias, **totals[["pairs", "counted"]]}
         rows.append(row | {"excluded": reasons.sum(), "why": why})
     return pd.DataFrame(rows)
-
-
-def topic_tests(tests: pd.DataFrame) -> pd.DataFrame:
-    """Return whether topics are used alike for all groups, with p as readers write it."""
-    shown = tests.assign(p_adjusted=p_column(tests)).drop(columns=["p_value", "p_least"])
-    return shown.dropna(axis=1, how="all")
 
 
 def mixed_model(compared: pd.DataFrame, *, confidence: float) -> Table:
