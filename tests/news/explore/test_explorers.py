@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from typing import Any
 
 import ipywidgets as widgets
-import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 from IPython.display import HTML
 
+from nbbias import tables
 from nbbias.news import corpus
-from nbbias.news.explore import lexicon, pairs, topics
+from nbbias.news.explore import example, lexicon, pairs, topics
 from tests import hostile
 from tests.build import small_study, study_of
 
-KINDS = ["topics", "pairs"]
+KINDS = ["topics"]
 
 
 def show(kind: str, study: dict[str, Any]) -> Any:
@@ -26,7 +26,8 @@ def show(kind: str, study: dict[str, Any]) -> Any:
         changes = lexicon.without_each_term(study["scores"], study["read"])
         return lexicon.lexicon(study["read"], changes)
     seen = pairs.Corpus([study["scores"], study["tone"]], study["read"], study["scored"])
-    return pairs.pairs(seen, focus={"gender": "female"})
+    nothing = tables.estimates([], study="news_bias")
+    return example.example(seen, declared=nothing, focus={"gender": "female"})
 
 
 def inside(widget: Any) -> Iterator[Any]:
@@ -53,8 +54,7 @@ def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the widgets display, the last one last."""
     found: list[str] = []
-    for module in (topics, pairs):
-        monkeypatch.setattr(module, "display", lambda html: found.append(html.data))
+    monkeypatch.setattr(topics, "display", lambda html: found.append(html.data))
     return found
 
 
@@ -90,11 +90,6 @@ def test_a_hostile_corpus_is_text_in_both_forms(
     live = show(kind, attacked)
     static = live._repr_mimebundle_()["text/html"]
     hostile.harmless(static, frame_ignored=True)
-    text = hostile.harmless(shown[-1], frame_ignored=True).get_text()
-    if kind == "pairs":
-        assert hostile.SCRIPT in text
-        assert all(one in text for one in hostile.PRINTABLE)
-        assert "[U+001B][31m" in text and "[U+202E]" in text and "[U+0000]" in text
     for chooser in [w for w in inside(live) if isinstance(w, widgets.Dropdown)]:
         for option in list(chooser.options)[:6]:
             chooser.value = option[1] if isinstance(option, tuple) else option
@@ -131,33 +126,9 @@ def test_no_fit_says_so() -> None:
 # --- lexicon ----------------------------------------------------------------------------------
 
 
-def test_a_hostile_word_list_is_text(attacked: dict[str, Any]) -> None:
-    assert hostile.SCRIPT in hostile.harmless(show("lexicon", attacked).data).get_text()
+@pytest.mark.parametrize("kind", ["lexicon", "example"])
+def test_hostile_words_and_texts_are_text(kind: str, attacked: dict[str, Any]) -> None:
+    assert hostile.SCRIPT in hostile.harmless(show(kind, attacked).data).get_text()
 
 
 # --- pairs ------------------------------------------------------------------------------------
-
-
-def test_every_pair_of_every_measure_can_be_read(shown: list[str]) -> None:
-    study = small_study()
-    live = show("pairs", study)
-    estimate = part(live, widgets.Dropdown, "Estimate")
-    rank = part(live, widgets.BoundedIntText, "Rank")
-    claims = pairs.list_claims([study["scores"], study["tone"]])
-    assert len(estimate.options) == len(claims)
-    first = shown[-1]
-    rank.value = 2
-    assert shown[-1] != first
-    rank.value = 1
-    assert shown[-1] == first
-    for value in range(len(claims)):
-        estimate.value = value
-        rank.value = rank.max
-        assert "Human" in shown[-1]
-
-
-def test_without_scores_or_pairs_there_are_none_to_show(recorded: None) -> None:
-    study = small_study()
-    none = study["scores"].assign(reason="lost", difference_female=np.nan, difference_male=np.nan)
-    none = none[none["bias"] == "gender"].dropna(axis=1, how="all")
-    assert "No pair counts" in pairs.pairs(pairs.Corpus([none], study["read"])).data

@@ -49,7 +49,7 @@ def test_words_and_tone_add_up_with_repeated_answers_pooled(study: dict[str, Any
     assert set(claims["instrument"]) == set(scored.measured["instrument"])
     for claim in claims[claims["group"] == "female"].to_dict("records"):
         rows = estimates[estimates["instrument"] == claim["instrument"]]
-        adds_up(pairs.of_claim([scores], claim), rows, "mean_difference")
+        adds_up(pairs.contributions_of([scores], claim), rows, "mean_difference")
 
 
 def test_topics_add_up_over_fits(study: dict[str, Any]) -> None:
@@ -68,14 +68,17 @@ def scores_of(*differences: float) -> pd.DataFrame:
     return table.assign(bias="b", instrument="x", difference_female=differences, reason=reason)
 
 
-def test_the_rank_is_by_what_raises_the_mean_and_the_outermost_are_at_its_ends() -> None:
+def test_the_rank_is_by_what_raises_the_mean_and_the_extremes_are_at_its_ends(
+    study: dict[str, Any],
+) -> None:
     table = pairs.contributions(scores_of(0.2, -0.4, np.nan, 0.6), group="female")
     # Three pairs count: a third of each difference.
     assert table["article_id"].tolist() == ["3", "0", "1"]
     assert table["rank"].tolist() == [1, 2, 3]
     np.testing.assert_allclose(table["contribution"], [0.2, 0.2 / 3, -0.4 / 3])
-    table = pairs.contributions(scores_of(0.1, 0.2, 0.0, -0.3, -0.1), group="female")
-    assert pairs.outermost(table, each=1)["article_id"].tolist() == ["1", "3"]
+    scores = scores_of(0.1, 0.2, 0.0, -0.3, -0.1, 0.3, -0.2)
+    table = pairs.extremes(pairs.Corpus([scores], study["read"]))
+    assert table["rank"].tolist() == [1, 2, 3, 5, 6, 7]
     assert pairs.contributions(scores_of(np.nan), group="female").empty
     assert pairs.list_claims([scores_of(np.nan)]).empty
 

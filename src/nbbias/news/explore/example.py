@@ -38,7 +38,7 @@ def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str])
     Parameters
     ----------
     corpus, focus
-        As of `news.explore.pairs.pairs`.
+        As of `news.explore.pairs.extremes`.
     declared
         What leads the page: of the first significant claim that pairs add up to, the model of its
         first row; where nothing is significant, all models.
@@ -53,7 +53,7 @@ def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str])
     if listed.empty:
         return None
     row, claim = _significant(listed, declared) or (None, pairs.leading(listed, focus))
-    table = pairs.of_claim(corpus.scores, claim)
+    table = pairs.contributions_of(corpus.scores, claim)
     if row is not None:
         table = table[(table[CELL] == [row[key] for key in CELL]).all(axis=1)]
     if table.empty:

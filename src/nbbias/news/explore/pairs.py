@@ -1,4 +1,4 @@
-"""Read the pairs behind an estimate: human and generated side by side, and what each adds.
+"""The pairs behind an estimate: what each adds, and human and generated texts side by side.
 
 >>> import pandas as pd
 >>> from nbbias import news
@@ -15,11 +15,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import ipywidgets as widgets
 import pandas as pd
-from IPython.display import HTML, display
 
-from nbbias import reading, tables
+from nbbias import reading
 from nbbias.news import claims, tone, topics, words
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, Read
 from nbbias.news.tone import Scored
@@ -29,13 +27,6 @@ from nbbias.text import lexicons
 
 #: Pairs of a model at each end that a page shows.
 _EACH = 3
-
-_TITLE = "Read the pairs behind the numbers"
-_ABOUT = (
-    "What a pair adds to the mean signed difference of {group} in {measure} ({instrument}), answer "
-    "minus original: the pairs of a model add up to its estimate. Shown are those that raise it "
-    "most, then those that lower it most. A sentence about a group carries its scores."
-)
 
 #: What a table of scores is of; of several instruments each has its own estimate.
 CLAIM = ["measure", "bias", "instrument"]
@@ -49,8 +40,8 @@ class Corpus(NamedTuple):
     scored: Scored | None = None
 
 
-def pairs(corpus: Corpus, *, focus: Mapping[str, str] | None = None) -> HTML | widgets.VBox:
-    """List the pairs that raise and lower an estimate most; in an open notebook, read any pair.
+def extremes(corpus: Corpus, *, focus: Mapping[str, str] | None = None) -> pd.DataFrame:
+    """List the pairs of every model that raise the leading estimate most, or lower it most.
 
     Parameters
     ----------
@@ -61,51 +52,19 @@ def pairs(corpus: Corpus, *, focus: Mapping[str, str] | None = None) -> HTML | w
 
     Returns
     -------
-    HTML or VBox
-        A table of the first measure and bias, three pairs of a model at each end; in an open
-        notebook every measure, and both texts of every pair.
+    DataFrame
+        `measure`, `bias`, `group` and the columns of `contributions`, three pairs a model at each
+        end; empty where no pair counts.
     """
     listed = list_claims(corpus.scores)
     if listed.empty:
-        return markup.framed(markup.note("No pair counts."), title=_TITLE)
-    first = leading(listed, focus or {})
-    table = outermost(of_claim(corpus.scores, first), each=_EACH)
-    table = table.sort_values([*CELL, "rank"]).drop(columns="pair_id")
-    static = markup.framed(markup.table(table), title=_TITLE, about=_ABOUT.format_map(first))
-    if not tables.is_interactive():
-        return static
-    labels = listed[["measure", "bias", "group", "instrument"]].agg(", ".join, axis=1)
-    records = listed.to_dict("records")
-    estimate = reading.interactive.chooser(
-        "Estimate", [(escape.visible(one), i) for i, one in enumerate(labels)], wide=True
-    )
-    estimate.value = records.index(first)
-    cells = [*corpus.read.pairs.groupby(CELL, sort=False).groups]
-    model = reading.interactive.chooser(
-        "Model", [(escape.visible(" · ".join(cell)), cell) for cell in cells]
-    )
-    rank = widgets.BoundedIntText(1, min=1, max=len(corpus.read.pairs), description="Rank")
-
-    def show(estimate: int, model: tuple[str, ...], rank: int) -> None:
-        claim = records[estimate]
-        table = of_claim(corpus.scores, claim)
-        table = table[(table[CELL] == list(model)).all(axis=1)]
-        body = markup.note(f"This model has {len(table)} pairs.")
-        for row in table[table["rank"] == min(rank, len(table))].to_dict("records"):
-            body += markup.table(pd.DataFrame([row]).drop(columns="pair_id"))
-            pair = corpus.read.pairs.set_index("pair_id").loc[row["pair_id"]]
-            texts = [
-                ("Human", int(pair["original_id"])),
-                (pair["model"], int(pair["generated_id"])),
-            ]
-            body += sides(corpus, claim, texts, cut=None)
-        legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
-        display(markup.framed(legend + body, title=_TITLE, about=_ABOUT.format_map(claim)))
-
-    controls = {"estimate": estimate, "model": model, "rank": rank}
-    output = widgets.interactive_output(show, controls)
-    children = [reading.interactive.row(*controls.values()), output]
-    return reading.interactive.Interactive(children, static=lambda: static)
+        return listed
+    claim = leading(listed, focus or {})
+    table = contributions_of(corpus.scores, claim)
+    ranks = table.groupby(CELL)["rank"]
+    table = table[(table["rank"] <= _EACH) | (table["rank"] > ranks.transform("max") - _EACH)]
+    key = {name: claim[name] for name in ("measure", "bias", "group")}
+    return table.assign(**key)[[*key, *CELL, "article_id", "difference", "contribution", "rank"]]
 
 
 def leading(listed: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, str]:
@@ -128,7 +87,7 @@ def list_claims(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*CLAIM, "group"])
 
 
-def of_claim(scores: Sequence[pd.DataFrame], claim: Mapping[str, str]) -> pd.DataFrame:
+def contributions_of(scores: Sequence[pd.DataFrame], claim: Mapping[str, str]) -> pd.DataFrame:
     """Return the contributions behind one row of `list_claims`."""
     chosen = ((table[CLAIM] == [claim[key] for key in CLAIM]).all(axis=1) for table in scores)
     parts = [table[rows] for table, rows in zip(scores, chosen, strict=True) if rows.any()]
@@ -176,14 +135,6 @@ def contributions(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
     rank = table.groupby(CELL)["contribution"].rank(method="first", ascending=False)
     table = table.assign(rank=rank.astype(int))
     return table.sort_values([*CELL, "rank"], kind="stable", ignore_index=True)
-
-
-def outermost(contributions: pd.DataFrame, *, each: int) -> pd.DataFrame:
-    """Return the pairs of every cell that raise its mean most, then those that lower it most."""
-    up = contributions[contributions["contribution"] > 0].groupby(CELL, sort=False).head(each)
-    down = contributions[contributions["contribution"] < 0]
-    down = down.iloc[::-1].groupby(CELL, sort=False).head(each)
-    return pd.concat([up, down], ignore_index=True)
 
 
 # --- two texts --------------------------------------------------------------------------------
