@@ -36,7 +36,6 @@ def ids(*names: object, **keys: str) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("verb", "headlines", "originals", "reason"),
     [
-        (["generate"], ids(1, 2, source="nyt"), ids(1, 2), "'all'"),
         (["generate", "--dry-run"], ids(1, 2, outlet="nyt"), ids(1, 2, source="NYT"), "'NYT'"),
         (["run"], ids("a-0001"), ids("a-001"), "a-001"),
     ],
@@ -84,7 +83,7 @@ def test_what_cogs_is_asked_is_in_its_suite(tmp_path: Path) -> None:
 # --- the file that asking writes --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spelling", ["./x/../a.parquet", "{}/a.parquet", "link"])
+@pytest.mark.parametrize("spelling", ["./x/../a.parquet", "link"])
 def test_asking_demands_no_file_that_it_writes(
     tmp_path: Path, server: FakeOpenAI, nbbias: NBBias, spelling: str
 ) -> None:
@@ -97,20 +96,6 @@ def test_asking_demands_no_file_that_it_writes(
     assert code == 0, printed
     assert "needed before asking" not in printed
     assert "will not read" not in printed
-
-
-def test_an_export_goes_through_a_link_to_the_file_that_the_study_names(
-    tmp_path: Path, server: FakeOpenAI, nbbias: NBBias
-) -> None:
-    (tmp_path / "kept").mkdir()
-    (tmp_path / "a.parquet").symlink_to("kept/answers.parquet")
-    prompts = make_prompts(n=2).assign(dimension="Gender")
-    given = {"answers_path": "kept/answers.parquet"}
-    path = write_params(tmp_path, server.url, prompts, parameters=given, **EXPORT)
-    code, printed = nbbias("generate", path)
-    assert code == 0, printed
-    assert (tmp_path / "a.parquet").is_symlink()
-    assert len(pd.read_parquet(tmp_path / "kept/answers.parquet")) == 2
 
 
 @pytest.mark.parametrize(

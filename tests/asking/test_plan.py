@@ -11,7 +11,7 @@ import pytest
 
 from nbbias.asking import plan as plans
 from nbbias.cogs import rbs, suite as cogs_suite
-from nbbias.params.yaml import as_yaml, parse as parse_yaml
+from nbbias.params.yaml import as_yaml
 from nbbias.running import generation, plan as run_plan
 from nbbias.tables import ParameterError
 from tests.asking.build import MODEL, make_prompts, write_params
@@ -28,21 +28,13 @@ NBBias = Callable[..., tuple[int, str]]
     ("change", "reason"),
     [
         ({"temprature": 1.0}, "did you mean temperature?"),
-        ({"temperature": 3.0}, "less than or equal to 2"),
         ({"temperature": [0.5, 2.5]}, "temperature.1: input should be less than or equal"),
-        ({"temperature": [0.5, 0.5]}, "stands twice"),
-        ({"models": []}, "at least 1 item"),
         ({"models": ["gpt-4"]}, "openai/gpt-4"),
         ({"models": [MODEL, MODEL]}, "stands twice"),
         ({"prompts": "poems"}, "known: news, table, cogs, llmbi"),
-        ({"prompts": "news"}, "prompts_path"),
-        ({"prompts_path": "nowhere.csv"}, "no such file"),
         ({"template": "Write."}, "{prompt}"),
-        ({"max_retries": True}, "valid integer"),
         ({"prices": {"openai/other": {"input": 1.0}}}, "openai/other is not among the models"),
         ({"max_cost": 1.0}, "prices"),
-        ({"export_path": "a.csv"}, ".parquet"),
-        ({"store_path": "${NBBIAS_NOWHERE}/a"}, "NBBIAS_NOWHERE"),
         ({"store_path": "a.parquet", "export_path": "./a.parquet"}, "two are one file; name two"),
         ({"api_key": "x"}, "OPENAI_API_KEY"),
         ({"models": ["hf/m"], "model_args": {"middleware": "os.system"}}, "no 'middleware'"),
@@ -87,28 +79,6 @@ def test_the_estimate_by_hand(tmp_path: Path, server: FakeOpenAI) -> None:
     (row,) = plans.estimate(generation.plan_file(path)).to_dict("records")
     assert (row["calls"], row["to_ask"], row["answered"], row["rejected"]) == (33, 27, 3, 3)
     assert (row["input_tokens"], row["output_tokens"]) == (27 * 4, 27 * 100)
-
-
-def test_a_list_of_temperatures_is_counted_in_the_dry_run(tmp_path: Path, nbbias: NBBias) -> None:
-    path = ROOT / "params/cogs/kumar2024.yaml"
-    code, printed = nbbias("generate", path, "--dry-run")
-    assert code == 0
-    assert printed.count("3,240") == 6  # calls of three models, all of them to ask
-    # 3,240 answers of at most 600 tokens, at 60 dollars a million, are 116.64; the prompts cost
-    # the rest.
-    assert "│ cost │ 120 │ " in printed
-    given = parse_yaml(path.read_text())
-    given["generate"]["temperature"] = [0.2, 0, 1]
-    path = tmp_path / "mine.yaml"
-    path.write_text(as_yaml(given))
-    code, printed = nbbias("generate", path, "--dry-run")
-    assert code == 0
-    assert printed.count("9,720") == 6
-    assert "│ cost │ 360 │ " in printed  # three times 120.03
-    path.write_text(as_yaml({"study": "llmbi", "generate": given["generate"]}))
-    code, printed = nbbias("generate", path, "--dry-run")
-    assert code == 2
-    assert "generate.temperature: llmbi does not tell answers at several apart" in printed
 
 
 #: The keys under which answers have been filed.
@@ -189,7 +159,7 @@ def test_asking_twice_asks_once(tmp_path: Path, server: FakeOpenAI, nbbias: NBBi
     assert sum(server.billed.values()) == 12
 
 
-@pytest.mark.parametrize(("fault", "code"), [("rejected", 0), ("content_filter", 0), ("500", 1)])
+@pytest.mark.parametrize(("fault", "code"), [("content_filter", 0), ("500", 1)])
 def test_the_exit_status_says_whether_something_is_left_to_ask(
     tmp_path: Path, server: FakeOpenAI, nbbias: NBBias, fault: str, code: int
 ) -> None:

@@ -80,17 +80,6 @@ def test_the_code_is_named_by_its_commit(commit: Any, dirty: Any, text: str) -> 
     assert rows["Code"][0].endswith(text)
 
 
-def test_two_runs_differ_in_one_block_only(tmp_path: Path) -> None:
-    pages = []
-    for started in ("2024-05-01T10:20:30+00:00", "2025-06-02T11:21:31+00:00"):
-        ended = {**ENDED, "started": started}
-        html = page_with(tmp_path, page_about.about(described(), ended, home=registry.home()))
-        html.select_one("dl.provenance").decompose()  # type: ignore[union-attr]
-        pages.append(str(html))
-    assert pages[0] == pages[1]
-    assert "Oketunji" in pages[0]  # what is compared holds the head and the foot
-
-
 def test_a_page_holds_what_repeats_its_run(tmp_path: Path) -> None:
     values = {**described()["parameters"], "draws": 200, "weights": {"1:30": 2.0}}
     footer = page_with(tmp_path, about(parameters=values)).footer

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,22 +18,6 @@ def content(text: str | bytes) -> Callable[[Path], object]:
     return lambda folder: (folder / manifest.NAME).write_bytes(data)
 
 
-def changed(**values: object) -> Callable[[Path], object]:
-    def change(folder: Path) -> None:
-        path = folder / manifest.NAME
-        path.write_text(json.dumps(json.loads(path.read_text()) | values))
-
-    return change
-
-
-def pipe(name: str) -> Callable[[Path], object]:
-    def change(folder: Path) -> None:
-        (folder / name).unlink(missing_ok=True)
-        os.mkfifo(folder / name)
-
-    return change
-
-
 def estimates(**columns: object) -> Callable[[Path], object]:
     def change(folder: Path) -> None:
         path = folder / "tables/estimates.parquet"
@@ -49,17 +31,11 @@ DAMAGE: dict[str, tuple[Callable[[Path], object], bool]] = {
     "few fields": (content('{"status":"ok","study":"llmbi","run":"x"}'), False),
     "not JSON": (content(b"\xff{"), False),
     "deep": (content("[" * 200_000), False),
-    "pipe": (pipe(manifest.NAME), False),
-    "data": (changed(data=5), False),
-    "unknown study": (changed(study="plugged"), True),
-    "empty table": (lambda f: (f / "tables/estimates.parquet").write_bytes(b""), False),
     "text for numbers": (estimates(estimate="x"), False),
-    "no units": (lambda f: (f / "tables/units.parquet").write_bytes(b"x"), True),
     "finding": (
         lambda f: (f / "finding.json").write_text('{"plain": [{}], "numbers": [3], "card": []}'),
         True,
     ),
-    "finding pipe": (pipe("finding.json"), True),
 }
 
 

@@ -136,12 +136,6 @@ def test_a_model_that_was_not_asked_again_is_not_shown_to_be_anything(
     assert gate(renamed, old, margin=0.3).status == 0
 
 
-def test_two_runs_of_the_sample_show_nothing(tmp_path: Path) -> None:
-    parameters = {"claims": [INDEX], "confidence": 0.95, "answers_path": "sample"}
-    result = gate(*pair(tmp_path, scores(1), scores(1), parameters=parameters), margin=MARGIN)
-    assert result.status == 3 and "the same answers_path" in result.rows["text"][0]
-
-
 @pytest.mark.parametrize(
     ("claims", "options", "message"),
     [

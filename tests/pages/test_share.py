@@ -18,7 +18,7 @@ from nbbias.running import plan
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import ROOT
-from tests.pages.build import PLAIN, claims, finished, leave
+from tests.pages.build import PLAIN, claims, finished
 
 
 @pytest.fixture
@@ -143,16 +143,6 @@ def test_what_is_there_is_not_replaced_unasked(folder: Path, tmp_path: Path) -> 
         gallery.publish(folder.parents[1], loop)
 
 
-def test_an_archive_in_a_folder_is_named_after_its_run_and_always_the_same(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(folder)
-    path, _ = share.export(Path(), tmp_path)
-    assert path == tmp_path / "llmbi-a.zip"
-    other, _ = share.export(folder, tmp_path / "b.zip")
-    assert path.read_bytes() == other.read_bytes()
-
-
 def test_a_run_that_is_replaced_while_it_is_packed_is_not_mixed_with_the_next(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -170,14 +160,6 @@ def test_a_run_that_is_replaced_while_it_is_packed_is_not_mixed_with_the_next(
     with pytest.raises(NbbiasError, match="took its place meanwhile"):
         gallery.publish(tmp_path / "runs", tmp_path / "site")
     assert not (tmp_path / "a.zip").exists() and not (tmp_path / "site").exists()
-
-
-def test_a_run_that_failed_is_not_packed(tmp_path: Path) -> None:
-    made = leave(tmp_path, "a", status="failed", error={"message": "x"})
-    for folder in (made, tmp_path / "nowhere"):
-        with pytest.raises(NbbiasError, match="no finished run"):
-            share.export(folder, tmp_path / "a.zip")
-    assert not (tmp_path / "a.zip").exists()
 
 
 def test_a_new_folder_has_every_study_and_its_sample(tmp_path: Path) -> None:
@@ -212,10 +194,3 @@ def test_only_a_marked_folder_of_the_user_alone_gives_notebooks(
         (tmp_path / "mine" / within).chmod(mode)
     (tmp_path / "mine" / registry.MARK).unlink()
     assert registry.home() == ROOT
-
-
-def test_a_folder_in_use_is_left_alone(tmp_path: Path) -> None:
-    thesis = tables.write(tmp_path / "mine" / "thesis.tex", "years of work")
-    for place in (thesis.parent, thesis):
-        with pytest.raises(NbbiasError, match="is not empty"):
-            share.new(place)

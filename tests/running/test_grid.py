@@ -41,12 +41,6 @@ def test_a_file_whose_name_has_a_comma_is_one(tmp_path: Path) -> None:
     assert combine_values([f"answers_path={path}"], model=Llmbi) == [{"answers_path": path}]
 
 
-def test_several_make_a_run_for_each_combination_in_order() -> None:
-    chosen = combine_values(["seed=1,2", "lambda_factor=0,1", "seed=3,4"], model=Llmbi)
-    assert chosen == [{"seed": s, "lambda_factor": x} for s in (3, 4) for x in (0, 1)]
-    assert combine_values([], model=Llmbi) == [{}]
-
-
 def test_too_many_runs_and_all_that_cannot_be_read_are_refused() -> None:
     many = ",".join(map(str, range(11)))
     with pytest.raises(ParameterError, match="makes 121 runs; 100 are the most"):

@@ -5,18 +5,16 @@ What is said stands in tests/golden/refused_inputs_*.txt.
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
 
-from nbbias import cogs, params, studies
-from nbbias.params import Parameters
+from nbbias import cogs, params
 from nbbias.running import plan as run_plan
 from nbbias.tables import NbbiasError
-from tests.conftest import ROOT, Command, Golden
+from tests.conftest import Command, Golden
 
 
 def write(folder: Path, name: str, rows: list[dict[str, Any]] | pd.DataFrame) -> str:
@@ -199,46 +197,3 @@ def test_what_is_excluded_in_part_is_no_problem(tmp_path: Path) -> None:
     path.write_text(params.as_yaml({"study": "news_bias", **values}))
     (planned,) = run_plan.plan([path], out=tmp_path / "runs")
     assert planned.exclusions == ["1 of 3 answers have no original"]
-
-
-# --- every study ------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("stem", list(studies.STUDIES))
-def test_a_sample_has_no_problem_and_is_checked_in_a_second(stem: str) -> None:
-    (planned,) = run_plan.plan([ROOT / "params" / stem / "sample.yaml"])
-    studies.study(stem).check(planned.parameters)  # loads what is loaded once
-    before = time.process_time()
-    studies.study(stem).check(planned.parameters)
-    assert time.process_time() - before < 1
-
-
-def _biasalert(folder: Path) -> dict[str, Any]:
-    said = pd.DataFrame({"text_id": ["1"], "model": ["m"], "text": ["It rains."]})
-    pair = {"sent_more": "x", "sent_less": "y", "stereo_antistereo": "stereo", "bias_type": "age"}
-    return {
-        "labelled_path": write(folder, "l.csv", labelled(60)),
-        "evaluation_path": write(folder, "e.csv", labelled(7).assign(text=list("stuvwxy"))),
-        "knowledge_path": write(folder, "k.csv", [{"statement": "women cannot park"}]),
-        "pairs_path": write(folder, "p.csv", [pair]),
-        "answers_path": write(folder, "a.csv", said),
-        "human_path": write(folder, "h.csv", [{"text_id": "1", "biased": 1}]),
-        "replies_paths": {"llm": write(folder, "r.csv", [{"text_id": "1", "reply": "biased"}])},
-        "moderation_paths": {"tool": write(folder, "m.csv", [{"text": "x", "flagged": True}])},
-    }
-
-
-def test_every_file_that_parameters_name_is_read_before_a_run(tmp_path: Path) -> None:
-    values = _biasalert(tmp_path)
-    path = tmp_path / "mine.yaml"
-    path.write_text(params.as_yaml({"study": "biasalert"} | values))
-    (run,) = run_plan.plan([path], out=tmp_path / "runs")
-    files = params.written_files(run.parameters)
-    fields = {name.split(".")[0] for name in files}
-    model: type[Parameters] = studies.study("biasalert").parameters
-    assert fields == {name for name in model.model_fields if name.endswith(("_path", "_paths"))}
-    for file in files.values():
-        good = (tmp_path / file).read_bytes()
-        (tmp_path / file).write_text("x\n1\n")
-        assert file in refused(tmp_path, "biasalert", **values), file
-        (tmp_path / file).write_bytes(good)

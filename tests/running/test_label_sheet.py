@@ -69,25 +69,3 @@ def test_what_has_no_lists_cannot_be_labelled(tmp_path: Path, command: Command) 
     done = command("label", tmp_path)
     assert done.returncode == 2
     assert "is no run" in done.stderr
-
-
-def labelled_sheet(params: Path, folder: Path) -> Path:
-    """Write a sheet in which every word is what the list says, and one in ten sentences is not."""
-    path = folder / "mine.csv"
-    sheet = label_sheet.write_sheet(params, out=path, words=40, sentences=60).rows
-    named = sheet["text"].str.extract("⟦(.*)⟧")[0].str.lower()
-    women = named.isin(["she", "her", "hers", "woman", "women", "sister", "aunt", "mother"])
-    label = women.map({True: "female", False: "male"}).where(sheet["ask"] == "word", "nobody")
-    path.write_text(csv(sheet.assign(label=label)), encoding="utf-8")
-    return path
-
-
-def test_labels_of_other_texts_are_told_before_a_run(
-    params: Path, tmp_path: Path, command: Command
-) -> None:
-    sheet = labelled_sheet(params, tmp_path)
-    other = "params/news_bias/sample.yaml"
-    done = command("run", other, "-p", f"labels_path={sheet}", "--out", tmp_path / "runs")
-    assert done.returncode == 2
-    assert "was drawn from other texts, or by other word lists" in done.stderr
-    assert not (tmp_path / "runs").exists()

@@ -28,6 +28,7 @@ def test_the_command_line_loads_what_it_needs(line: str, heavy: set[str]) -> Non
     assert done.stdout.splitlines()[-1:] == ["loaded: []"], done.stderr
 
 
+@pytest.mark.slow
 def test_measuring_loads_no_jupyter_no_torch_and_no_numba(tmp_path: Path) -> None:
     """SpaCy's thinc loads torch itself where it is installed; what rests on torch is not loaded."""
     code = (

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, strategies as st
 
 from nbbias.pages import manifest, share
-from nbbias.running import place, plan as run_plan
-from nbbias.tables import NbbiasError, ParameterError
+from nbbias.running import plan as run_plan
+from nbbias.tables import ParameterError
 from tests.running.build import SAMPLE
 
 ANSWERS = "model,dimension,prompt,response\nm,Gender,Why?,Because it was so.\n"
@@ -44,12 +43,6 @@ def test_the_same_parameters_have_the_same_name(tmp_path: Path) -> None:
     assert name_of(path, "seed=1", "draws=2000", out=tmp_path) == "mine"
     file(tmp_path, "draws: 2000\nseed: 1")
     assert name_of(path, out=tmp_path) == "mine"
-
-
-def test_what_is_set_by_hand_follows_the_files_name(tmp_path: Path) -> None:
-    both = name_of(SAMPLE, "draws=300", "lambda_factor=5e-1", out=tmp_path)
-    assert both == "sample-lambda_factor=0.5,draws=300"
-    assert both == name_of(SAMPLE, "lambda_factor=0.5", "draws=300", out=tmp_path)
 
 
 def test_an_edited_file_leaves_the_finished_run_alone(tmp_path: Path) -> None:
@@ -136,21 +129,3 @@ def test_what_failed_is_repeated_under_the_runs_name(tmp_path: Path) -> None:
     file(folder, name="params")
     manifest.write(folder, {"study": "llmbi", "run": "mine"}, status="failed")
     assert name_of(folder / "params.yaml", out=tmp_path) == "mine"
-
-
-def test_problems_of_a_name_and_of_a_file_are_reported_at_once(tmp_path: Path) -> None:
-    with pytest.raises(NbbiasError) as caught:
-        run_plan.plan([file(tmp_path, "sed: 1")], out=tmp_path, name="..")
-    assert "--name" in str(caught.value) and "did you mean seed?" in str(caught.value)
-
-
-@given(st.text(max_size=300))
-def test_a_chosen_name_is_refused_or_makes_a_folder(
-    tmp_path_factory: pytest.TempPathFactory, name: str
-) -> None:
-    if not place.name_problem(name, portable=True):
-        inside = tmp_path_factory.getbasetemp() / "chosen"
-        folder = inside / f".{name}.new"
-        folder.mkdir(parents=True)
-        assert folder.parent == inside
-        folder.rmdir()

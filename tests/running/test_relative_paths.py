@@ -49,25 +49,6 @@ def test_paths_on_the_command_line_start_at_the_current_folder(study: Path) -> N
         run_plan.plan([study / "mine.yaml"], overrides=["answers_path=data/answers.csv"])
 
 
-def test_other_paths_are_as_before(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (study.parent / "here/data").mkdir()
-    Path("data/answers.csv").write_text(ANSWERS)
-    monkeypatch.setenv("HOME", str(study))
-    monkeypatch.setenv("SOME_FOLDER", "data")  # a variable's own start is the current folder
-    for path, found in {
-        "${SOME_FOLDER}/answers.csv": Path("data/answers.csv"),
-        "$SOME_FOLDER/answers.csv": Path("data/answers.csv"),
-        "~/data/answers.csv": study / "data/answers.csv",
-        str(study / "data/answers.csv"): study / "data/answers.csv",
-    }.items():
-        (study / "mine.yaml").write_text(f"study: llmbi\nanswers_path: {path}\n")
-        for overrides in ([], [f"answers_path={path}"]):
-            (one,) = run_plan.plan([study / "mine.yaml"], overrides=overrides)
-            assert files(one) == {"answers_path": found}
-            assert one.values["answers_path"] == path
-            assert path in one.repeats
-
-
 def test_a_missing_file_is_told_with_the_place_looked_at_and_where_it_lies(study: Path) -> None:
     (study / "mine.yaml").write_text("study: llmbi\nanswers_path: near.csv\n")
     with pytest.raises(ParameterError) as caught:

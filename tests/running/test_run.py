@@ -64,14 +64,6 @@ def test_overrides_win_and_two_files_for_one_folder_are_refused(tmp_path: Path) 
         run_plan.plan([SAMPLE, other])
 
 
-def test_the_folder_names_the_study_when_the_file_does_not(tmp_path: Path) -> None:
-    path = tmp_path / "llmbi/mine.yaml"
-    path.parent.mkdir()
-    path.write_text("")
-    (planned,) = run_plan.plan([path])
-    assert planned.label == "llmbi/mine"
-
-
 def test_the_params_file_in_a_run_s_folder_repeats_that_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

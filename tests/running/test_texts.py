@@ -11,11 +11,12 @@ from types import SimpleNamespace
 import pandas as pd
 import pytest
 
-from nbbias import cli, llmbi
+from nbbias import cli
 from nbbias.running import measure
 from nbbias.running.texts import read_texts
-from nbbias.tables import NbbiasError
+from nbbias.tables import Measured, NbbiasError
 from tests.conftest import Command
+from tests.pages.build import PLAIN, claims
 
 TEXTS = ["Women make good clerks.", "", "It rains.", "=1+1"]
 
@@ -93,9 +94,11 @@ def test_detect_writes_json_lines_and_fails_where_it_is_asked_to(
 
 def test_measure_prints_the_estimates(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cli.out_console, "width", 200)
+    result = Measured(claims(PLAIN), claims(PLAIN)[:0], pd.DataFrame(), pd.DataFrame())
+    monkeypatch.setattr("nbbias.llmbi.measured.measure", lambda **_: result)
     done = command("measure", "llmbi", "-p", "draws=100")
     assert done.returncode == 0
-    table, note = measure.readable_estimates(llmbi.measure(draws=100))
+    table, note = measure.readable_estimates(result)
     words = [word for cell in table.iloc[0] if isinstance(cell, str) for word in cell.split()]
     assert len(words) > 3 and all(word in done.stdout for word in words)
     assert note in done.stderr
@@ -108,7 +111,6 @@ def test_measure_prints_the_estimates(command: Command, monkeypatch: pytest.Monk
         ("detect a.csv --column answr", "did you mean answer"),
         ("detect a.csv --column answer --judge keyword", "did you mean keywords"),
         ("detect a.csv --sure-from 0.4", "--sure-from"),
-        ("detect a.csv --sure-from nan", "--sure-from"),
         ("measure llmby", "no study called"),
         ("measure llmbi -p drows=100", "did you mean draws"),
     ],

@@ -177,22 +177,3 @@ def test_a_missing_column_comes_with_the_option_that_names_it() -> None:
     assert "generations" not in message
     message = refusal("news_bias", odd, sides()[1], columns=("originals.text=prose",))
     assert "article_id" in message and "--columns originals.text" not in message
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "message"),
-    [
-        ("x.csv", b"PK\x03\x04\0\x81", "an archive or a workbook"),
-        ("x.csv", None, "is no regular file"),
-        ("y$x.csv", b"article_id,text\n1,He.\n", "g.csv: no such file"),
-    ],
-)
-def test_a_file_that_cannot_be_read_is_refused_as_what_it_is(
-    name: str, content: bytes | None, message: str
-) -> None:
-    if content is None:
-        Path(name).mkdir()
-    else:
-        Path(name).write_bytes(content)
-    refused = refusal("news_bias", name, "g.csv")
-    assert message in refused and "environment variable" not in refused
