@@ -97,21 +97,6 @@ def test_ctrl_c_waits_for_what_is_paid_and_keeps_it(
     assert answers == sum(server.billed.values()) < 500
 
 
-@pytest.mark.slow
-def test_ctrl_c_does_not_wait_for_the_next_attempt(tmp_path: Path, server: FakeOpenAI) -> None:
-    """Which the server wants to be in ten minutes."""
-    server.retry_after = 600
-    process = start(write_params(tmp_path, server.url, make_prompts("[fault:429]")))
-    while not server.sent["429"]:
-        time.sleep(0.05)
-    time.sleep(0.5)
-    process.send_signal(signal.SIGINT)
-    printed = " ".join("".join(process.communicate(timeout=60)).split())
-    assert process.returncode == 130, printed
-    assert "waiting 600 s" in printed and "stopped: interrupted" in printed
-    assert server.sent["429"] == 1
-
-
 def limit_files() -> None:
     """A file may have 100 kB: what the system does not let be written is as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))

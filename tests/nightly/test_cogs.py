@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nbbias.cogs.people import _COEFFICIENTS, _agreement, _counts
 from nbbias.cogs.spread import Tasks, spread_rows
 from nbbias.stats import InferenceSettings
 from tests.cogs.planted import distances
@@ -76,23 +75,3 @@ def test_tasks_in_general_are_told_by_as_many_as_were_asked(tasks: int) -> None:
     print(f"{tasks} tasks: holds {held / 2}%; rejects {rejected / 2}%, of these tasks {fixed / 2}%")
     assert rejected <= 19 and held >= 181  # .05 of 200, and three standard errors
     assert fixed > 60
-
-
-@pytest.mark.parametrize("n", [20, 80])
-def test_kappa_holds_what_many_items_give_and_its_test_the_level(n: int) -> None:
-    rng = np.random.default_rng(n)
-    kappa, lean = _COEFFICIENTS["fleiss_kappa"], np.array([[0, 0, 0], [0, 0, 0], [1.5, 0, 0]])
-
-    def choices(items: int, content: float) -> np.ndarray:
-        worth = rng.normal(0, content, (items, 1, 3)) + lean
-        return (worth + rng.gumbel(size=worth.shape)).argmax(axis=2).astype(float)
-
-    truth = kappa(_counts(choices(200_000, 1.5)))
-    held = rejected = 0
-    for seed in range(200):
-        inference = InferenceSettings(n_permutations=60, seed=seed)
-        row = _agreement(choices(n, 1.5), kappa, inference)
-        held += row["ci_low"] <= truth <= row["ci_high"]
-        rejected += _agreement(choices(n, 0.0), kappa, inference)["p_value"] < 0.05
-    print(f"N = {n}: holds {held / 2}%, rejects {rejected / 2}%")
-    assert held >= 180 and rejected <= 20

@@ -40,14 +40,6 @@ def page_with(folder: Path, content: dict[str, Any]) -> BeautifulSoup:
     return soup(page.write_page(folder / "a.ipynb", folder / "b.html", title="t", about=content))
 
 
-@pytest.mark.parametrize("stem", STUDIES)
-def test_values_and_defaults_are_written_as_a_params_file_would(stem: str) -> None:
-    defaults = dict(zip(*registry.describe(stem)[["name", "default"]].to_numpy().T, strict=True))
-    for row in page_about.parameters(stem, defaults):
-        assert row["value"] == row["default"] and not row["changed"]
-        assert parse_yaml(row["default"]) == defaults[row["name"]]
-
-
 def test_what_differs_from_a_default_is_marked() -> None:
     values = {**described()["parameters"], "draws": 7, "weights": {"age": 2.0}}
     content = about(parameters=values)

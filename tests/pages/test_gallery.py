@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
 from bs4 import BeautifulSoup
@@ -129,13 +128,6 @@ def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
     assert [set(img.attrs) for img in page.find_all("img")] == [{"src", "alt", "loading"}]
     assert sorted(heads(page)) == ["llmbi/" + name, "llmbi/b"]
     assert page.get_text().count(HOSTILE) == 2
-
-
-@pytest.mark.parametrize("name", ["a&b#c?d", "100%25"])
-def test_a_link_leads_to_the_page_of_its_run(name: str, tmp_path: Path) -> None:
-    tables.write(leave(tmp_path, name) / "index.html", "")
-    href = urlsplit(index(tmp_path).h2.a["href"])
-    assert (tmp_path / unquote(href.path)).is_file()
 
 
 def test_what_is_being_made_is_no_run_and_what_failed_is_listed_and_not_shared(

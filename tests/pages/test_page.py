@@ -8,7 +8,6 @@ from urllib.parse import unquote
 
 import nbformat
 import pandas as pd
-import pytest
 from bs4 import BeautifulSoup
 
 from nbbias import news, reading
@@ -57,14 +56,6 @@ def test_a_page_lists_its_sections(tmp_path: Path) -> None:
     assert [unquote(link["href"][1:]) for link in links] == [h["id"] for h in found.find_all("h2")]
 
 
-def test_printed_tables_share_one_style(tmp_path: Path) -> None:
-    table = reading.show(pd.DataFrame({"a": [1.5]}), title="A table").data
-    output = nbformat.v4.new_output("display_data", {"text/html": table})
-    found = soup(written(tmp_path, nbformat.v4.new_code_cell("t", outputs=[output] * 3)))
-    assert len(found.select(".nbbias-table")) == 3
-    assert len(found.find_all("style")) == 1
-
-
 def test_a_live_view_is_named_and_leaves_no_script(tmp_path: Path) -> None:
     view = {"application/vnd.jupyter.widget-view+json": {"model_id": "x", "version_major": 2}}
     output = nbformat.v4.new_output("display_data", {**view, "text/plain": "HBox()"})
@@ -75,14 +66,6 @@ def test_a_live_view_is_named_and_leaves_no_script(tmp_path: Path) -> None:
     found = soup(page.write_page(tmp_path / "a.ipynb", tmp_path / "a.html", title="t"))
     assert "JupyterLab" in found.select_one(".live").get_text()
     assert len(found.find_all("script")) == 1
-
-
-@pytest.mark.parametrize("kind", ["display_data", "execute_result"])
-def test_a_value_is_shown_as_what_is_displayed(kind: str, tmp_path: Path) -> None:
-    more = {"execution_count": 1} if kind == "execute_result" else {}
-    output = nbformat.v4.new_output(kind, {"text/markdown": "**so**", "text/plain": "x"}, **more)
-    found = soup(written(tmp_path, nbformat.v4.new_code_cell("t", outputs=[output])))
-    assert found.select_one(".output strong").get_text() == "so"
 
 
 def test_formulas_are_mathml_and_an_escaped_dollar_is_money(tmp_path: Path) -> None:

@@ -10,7 +10,6 @@ import pytest
 
 from nbbias.pages import share
 from nbbias.running import kernel
-from nbbias.tables import NbbiasError
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a process is not replaced there")
@@ -27,9 +26,3 @@ def test_lab_becomes_jupyterlab_at_the_notebooks(
     assert command[:4] == [sys.executable, "-P", "-m", "jupyterlab"]
     assert command[-2:] == [f"--ServerApp.root_dir={tmp_path / 'mine'}", "--no-browser"]
     assert Path.cwd() == tmp_path / "mine"
-
-
-def test_without_notebooks_lab_says_how_to_create_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nbbias.studies.home", lambda: kernel.studies.PACKAGE)
-    with pytest.raises(NbbiasError, match="nbbias new DIR"):
-        kernel.open_lab()

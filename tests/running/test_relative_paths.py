@@ -116,11 +116,3 @@ def test_the_block_of_what_is_asked_starts_at_its_file_too(study: Path, command:
     done = command("generate", "../study/mine.yaml", "--dry-run")
     assert done.returncode == 0
     assert "user: Why?" in done.stdout
-    done = command(
-        "run",
-        "../study/mine.yaml",
-        "-p",
-        "generate={models: [openai/a], prompts: table, prompts_path: ask.csv}",
-    )
-    assert done.returncode == 2
-    assert "here/ask.csv" in done.stderr.replace("\n", "")

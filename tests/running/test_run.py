@@ -18,10 +18,10 @@ import nbformat
 import pandas as pd
 import psutil
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from nbbias import llmbi
-from nbbias.pages import manifest, page
+from nbbias.pages import manifest
 from nbbias.running import place, plan as run_plan, run
 from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import Command
@@ -96,33 +96,6 @@ def test_cells_with_a_skipped_tag_are_no_part_of_a_run(tmp_path: Path) -> None:
 
     assert sources("level:word") == ["# A study", "1"]
     assert len(sources()) == len(sources("level:document")) == 4
-
-
-def test_cleaning_removes_widgets_and_times(tmp_path: Path) -> None:
-    widget = {"application/vnd.jupyter.widget-view+json": {"model_id": "1f"}, "text/plain": "bar"}
-    outputs = [
-        new_output("display_data", data=widget),
-        new_output("execute_result", data={"text/plain": "42"}, execution_count=1),
-    ]
-    seconds = {"papermill": {"duration": 1.5}}
-    cells = [
-        new_code_cell("seed = 1", metadata=seconds | {"tags": ["injected-parameters"]}),
-        new_markdown_cell("# Words\n", metadata={"papermill": {"duration": None}}),
-        new_code_cell("bar()", outputs=outputs, metadata=seconds),
-        new_markdown_cell("no heading"),
-        new_code_cell("2", metadata=seconds | {"execution": {"iopub": "now"}}),
-    ]
-    path = tmp_path / "n.ipynb"
-    nbformat.write(new_notebook(cells=cells, metadata={"widgets": {"a": {}}}), path)
-    run.clean(path)
-    node = nbformat.read(path, as_version=4)
-    assert "widgets" not in node.metadata
-    assert all({*cell.metadata} <= {"tags"} for cell in node.cells)
-    assert node.cells[0].id == "injected-parameters"
-    assert [output["data"] for output in node.cells[2].outputs] == [{"text/plain": "42"}]
-    page.write_page(path, tmp_path / "n.html", title="t")
-    text = (tmp_path / "n.html").read_text()
-    assert "42" in text and "vnd.jupyter.widget" not in text
 
 
 @pytest.mark.parametrize("broken", ["keep", "write"])

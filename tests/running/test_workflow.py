@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -76,27 +75,3 @@ def test_the_gate_of_several_runs(
         ["sh", script], cwd=tmp_path, capture_output=True, text=True, check=False, env=outside | env
     )
     assert done.returncode == status and done.stdout.endswith(told)
-
-
-def test_the_projects_own_workflow_tests_each_system_and_python() -> None:
-    found = read(ROOT / ".github" / "workflows" / "ci.yml")
-    matrix = found["jobs"]["test"]["strategy"]["matrix"]
-    assert matrix["python"] == ["3.11", "3.12", "3.13"]
-    assert matrix["os"] == ["ubuntu-latest", "macos-latest", "windows-latest"]
-    lines = [
-        line
-        for job in found["jobs"].values()
-        for step in job["steps"]
-        for line in str(step.get("run", "")).splitlines()
-    ]
-    made = (ROOT / "Makefile").read_text("utf-8")
-    for line in lines:
-        if not line.startswith("python -m pip") and "uv pip" not in line:  # what make does, too
-            assert line.removeprefix("python ") in made.replace("$(NBBIAS)", "nbbias"), line
-    assert {"pull_request", "push"} <= set(found["on"])
-
-
-def test_what_the_workflows_use_is_pinned_to_a_version() -> None:
-    for path in (ROOT / ".github" / "workflows" / "ci.yml", data_path("templates/ci/github.yaml")):
-        used = re.findall(r"uses: (\S+)", path.read_text("utf-8"))
-        assert used and all(re.fullmatch(r"actions/[\w/-]+@v\d+", one) for one in used)
