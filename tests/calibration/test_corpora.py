@@ -57,20 +57,6 @@ def test_sentences_of_a_text_are_more_alike_than_chance(scenario: str) -> None:
     assert np.nanvar(women[:, 0]) - story > 1.5 * by_words
 
 
-def test_a_longer_text_has_more_sentences_and_one_scenario_is_short_on_one_side() -> None:
-    def length(scenario: str, size: int) -> np.ndarray:
-        found = corpora.simulate(
-            Design(scenario, 500, size, 0), 1, share=[0], tone=[0], originals=1, seed=3
-        )
-        return np.asarray((~np.isnan(found.tone)).sum(axis=3).mean(axis=(0, 1)))
-
-    for scenario in MADE:
-        short, long = length(scenario, 12), length(scenario, 24)
-        assert long == pytest.approx(2 * short, rel=0.1)
-        expected = corpora.SCENARIOS[scenario].shorter
-        assert short[0] / short[1] == pytest.approx(expected, rel=0.1)
-
-
 def test_equal_seeds_give_equal_corpora_and_too_much_is_refused() -> None:
     design = Design("cast", 5, 12, 0.0)
     first, again, other = (

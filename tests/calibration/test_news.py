@@ -131,17 +131,6 @@ def test_tone_is_that_of_the_study(scenario: str, n: int) -> None:
         assert_alike(distance, level, measure="sentiment")
 
 
-def test_trials_have_their_effect() -> None:
-    table = trials.words(Design("focus", 10, 12, -0.1), 3, INFERENCE)
-    shares = table[table["statistic"] == "share_difference"].set_index("group")
-    assert shares.loc["female", "truth"].eq(-0.1).all()
-    assert (
-        shares.loc["Black", "truth"].eq(0).all() and shares.loc["Black", "true_effect"].eq(0).all()
-    )
-    distance = trials.words_distance(Design("focus", 10, 12, -0.1), 3, INFERENCE)
-    assert distance["true_effect"].eq(0.1).all() and distance["truth"].nunique() == 1
-
-
 # --- documents --------------------------------------------------------------------------------
 
 
@@ -191,32 +180,3 @@ def test_documents_are_those_of_the_study(scenario: str) -> None:
             assert row["p_value"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
             if len(floor):
                 assert row["null"] == pytest.approx(floor["null"].iloc[0], abs=1e-12)
-
-
-# --- families ---------------------------------------------------------------------------------
-
-
-def test_claims_are_those_of_the_study() -> None:
-    who = ["a", "b", "c", "d"]
-    shifts = {"share": [-0.2, 0, 0, 0], "tone": [0, -0.1, 0, 0]}
-    sample = corpora.simulate(Design("cast", 11, 12, 0.0), 3, **shifts, originals=1, seed=2)
-    (read, scored), _ = read_alike(sample, 4, who)
-    levels = [
-        words.level(read, inference=INFERENCE, min_pairs=10),
-        tone.level(read, scored, inference=INFERENCE),
-    ]
-    real = pd.concat([level.estimates for level in levels])
-    keys = [("word", "female", model, "share_difference_common") for model in who]
-    keys += [("word", g, m, "share_difference_common") for g in GROUPS["race"] for m in who]
-    statistic = "difference_beyond_neutral"
-    keys += [("sentiment", g, m, statistic) for m in who for g in GROUPS["gender"]]
-    compared = 0
-    for number, claims in enumerate(trials._claims(sample, 0.95)):
-        own = real[real["source"] == f"{number}"]
-        own = own.set_index(["measure", "group", "model", "statistic"])
-        for key, (estimate, p, _) in zip(keys, claims, strict=True):
-            same = own.loc[key]
-            assert estimate == pytest.approx(same["estimate"], abs=1e-12, nan_ok=True)
-            assert p == pytest.approx(same["p_value"], abs=1e-12, nan_ok=True)
-            compared += np.isfinite(p)
-    assert compared > 20

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from nbbias import calibration, reading
-from nbbias.calibration import designs, figures, sentences
+from nbbias.calibration import figures, sentences
 from nbbias.calibration.params import STUDY, Calibration
 from nbbias.reading import claims
 
@@ -89,9 +89,3 @@ def test_figures_draw_what_their_rows_say(results: calibration.Results) -> None:
     none = results.outcomes.iloc[:0]
     assert figures.coverage(none).rows.empty and figures.power(none).rows.empty
     assert figures.errors(results.estimates.iloc[:0]).rows.empty
-
-
-def test_scenarios_are_described(results: calibration.Results) -> None:
-    table = designs.describe(results.designs)
-    assert table["description"].tolist() == ["values are normal", "values have heavy tails"]
-    assert table["studies"].eq(120 * 9).all()
