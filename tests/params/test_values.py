@@ -89,21 +89,6 @@ def test_a_value_out_of_range_is_refused(name: str, value: object) -> None:
     assert only_breach(**{name: value}).startswith(name)
 
 
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("lambda_factor", True),
-        ("draws", 200.0),
-        ("answers_path", 5),
-        ("weights", [1.0]),
-        ("weights", {"Age": "2"}),
-        ("seed", None),
-    ],
-)
-def test_a_value_of_another_type_is_never_converted(name: str, value: object) -> None:
-    assert only_breach(**{name: value}).startswith(name)
-
-
 @pytest.mark.parametrize("text", ["yes", "OFF"])
 def test_a_yes_that_should_be_a_truth_gets_a_hint(text: str) -> None:
     with pytest.raises(ParameterError, match=r"got '\w+' \(write true or false\)") as caught:

@@ -69,13 +69,6 @@ def test_a_bound_that_a_second_claim_gives_holds_and_that_claim_says_where_its_r
     assert found["p_adjusted"].iloc[0] == found["p_value"].iloc[0]  # one test, not two
 
 
-def test_nothing_is_equivalent_to_a_reference_that_is_not_there() -> None:
-    rate = {"estimate": 0.01, "ci_low": 0.0, "ci_high": 0.02, "p_value": np.nan}
-    table = estimates(rate | {"null": np.nan}, rate | {"model": "b", "null": 0.0})
-    verdicts = declared(table, SHE | {"smallest_effect": 0.05})["verdict"]
-    assert verdicts.str.startswith("equivalent").tolist() == [False, True]
-
-
 def test_what_could_not_be_measured_stays_with_its_reason_and_count() -> None:
     gone = dict.fromkeys(["estimate", "ci_low", "ci_high", "p_value"], np.nan)
     gone |= {"model": "b", "n": 3, "reason": "too few pairs"}

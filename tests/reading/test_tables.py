@@ -150,16 +150,6 @@ def test_statistics_are_chosen_and_named_where_there_are_several() -> None:
     assert "statistic" not in reading.readable(own, ["model"], statistics=["index"]).rows
 
 
-def test_rows_with_the_same_keys_stand_together_in_their_order() -> None:
-    own = estimates(*({"model": m, "bias": b} for b in ("race", "age") for m in ("z", "a")))
-    assert reading.readable(own, ["model", "bias"]).rows[["model", "bias"]].to_numpy().tolist() == [
-        ["z", "race"],
-        ["z", "age"],
-        ["a", "race"],
-        ["a", "age"],
-    ]
-
-
 @pytest.mark.parametrize(("null", "largest"), [(None, "m19"), (19.0, "m0")])
 def test_of_many_rows_those_furthest_from_the_null_value_stay(
     null: float | None, largest: str

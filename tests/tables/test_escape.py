@@ -105,33 +105,12 @@ def test_any_name_shows_as_itself_and_as_nothing_else(name: str) -> None:
     assert escape.without_markdown(escape.markdown(name)) == visible(" ".join(name.split()))
 
 
-@pytest.mark.parametrize("name", ["# heading", "1. model", "- item | b", "> quote <!-- x -->"])
-def test_hostile_names_are_plain_text_at_the_start_of_a_line(name: str) -> None:
-    page = html_of(escape.markdown(name))
-    assert page.get_text().split() == name.split()
-    assert {tag.name for tag in page.find_all(True)} <= {"p", "span"}
-
-
-def test_an_address_in_a_name_is_no_link_in_a_page() -> None:
-    name = escape.markdown("https://example.org/x")
-    page = BeautifulSoup(markdown2html(f"of {name}"), "html.parser")
-    assert page.find("a") is None
-
-
 @pytest.mark.parametrize("text", hostile.ALL)
 def test_a_hostile_name_is_text_in_markdown_and_in_a_finding(text: str) -> None:
     escaped = escape.markdown(text)
     shown = hostile.harmless(markdown2html(f"the **{escaped}** of it")).get_text().strip()
     assert shown == f"the {visible(text)} of it"
     assert escape.without_markdown(f"the **{escaped}** of it") == shown
-
-
-@pytest.mark.parametrize(
-    ("markdown", "text"),
-    [("**0.2** and *t*", "0.2 and t"), (r"a\*b\_c", "a*b_c"), ("", ""), ("2 < 3 & 4", "2 < 3 & 4")],
-)
-def test_a_finding_is_read_without_its_markdown(markdown: str, text: str) -> None:
-    assert escape.without_markdown(markdown) == text
 
 
 # --- papers and figures ---

@@ -92,12 +92,6 @@ def test_every_layout_of_json_becomes_rows(
     assert read(tmp_path / "a.json").to_dict("records") == rows
 
 
-@pytest.mark.parametrize("word", ["None", "NA", "nan"])
-def test_a_word_that_pandas_takes_for_a_gap_is_a_text(word: str, tmp_path: Path) -> None:
-    (tmp_path / "a.csv").write_text(f"text\n{word}\nsome text\n")
-    assert read(tmp_path / "a.csv")["text"].tolist() == [word, "some text"]
-
-
 # --- what is refused --------------------------------------------------------------------------
 
 
@@ -137,27 +131,6 @@ def test_bytes_that_are_not_utf8_are_refused_with_their_place(
 ) -> None:
     (tmp_path / name).write_bytes(content.encode("latin-1"))
     assert refusal(tmp_path / name).startswith(f"is not UTF-8 (byte {content.index('é')})")
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.parquet", "no parquet"),
-        ("a.json", "{not json"),
-        ("a.json", '{"a": "x", "b": ["y"]}'),
-        ("a.json", "5"),
-        ("a.jsonl", "not json\n"),
-        ("a.csv", "\n"),
-        ("a.csv", "a,b\n1,2\n1,2,3,4\n"),
-    ],
-)
-def test_a_file_of_another_format_than_its_ending_is_refused(
-    name: str, content: str, tmp_path: Path
-) -> None:
-    (tmp_path / name).write_text(content)
-    found = refusal(tmp_path / name)
-    assert found.startswith(f"cannot be read as {name.split('.')[1]}: ")
-    assert "\n" not in found
 
 
 # --- paths ------------------------------------------------------------------------------------
