@@ -64,7 +64,8 @@ def read_knowledge(
     if "targetStereotype" in table:
         require_columns(table, _SBIC, where=path)
         return from_sbic(table)
-    require_columns(table, ["statement"], where=path)
+    if "statement" not in table:  # named with what is there instead
+        require_columns(read_table(path, {}, rest=True), ["statement"], where=path)
     if "entry_id" in table:
         return check(table, KNOWLEDGE, where=path)[COLUMNS], pd.DataFrame(columns=LOST_COLUMNS)
     return build(table, source=resolve(path).stem)
