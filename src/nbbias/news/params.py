@@ -287,7 +287,7 @@ STUDY = Study(
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",
-        'Simulated from templates, with known differences planted in four of five "models"; '
+        'Simulated from templates, with known differences in four of five "models"; '
         "nothing in them was written by a model or a newsroom.",
     ),
     leads=(
