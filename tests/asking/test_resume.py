@@ -25,6 +25,7 @@ from nbbias.running import generation
 from nbbias.tables import NbbiasError
 from tests.asking.build import make_prompts, read_filed, write_params
 from tests.fake_openai import FAULTS, FakeOpenAI
+from tests.rights import unprivileged
 
 
 def start(
@@ -77,6 +78,19 @@ def test_a_killed_run_is_taken_up_without_loss(
     assert dict(zip(table["asked"], table["text"], strict=True)) == after
 
 
+@pytest.mark.slow
+def test_two_processes_on_one_store_ask_nothing_twice(tmp_path: Path, server: FakeOpenAI) -> None:
+    server.delay = 0.05
+    path = write_params(tmp_path, server.url, make_prompts(n=100), concurrency=3)
+    first, second = start(path), start(path)
+    printed = [process.communicate(timeout=120) for process in (first, second)]
+    assert (first.returncode, second.returncode) == (0, 0), printed
+    assert "waiting until it has ended" in " ".join("".join(map("".join, printed)).split())
+    assert set(server.billed.values()) == {1}
+    assert len(server.billed) == 100
+    assert pd.read_parquet(tmp_path / "answers.parquet")["text"].notna().sum() == 100
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_waits_for_what_is_paid_and_keeps_it(
     tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]], number: int
@@ -97,12 +111,25 @@ def test_ctrl_c_waits_for_what_is_paid_and_keeps_it(
     assert answers == sum(server.billed.values()) < 500
 
 
+def test_ctrl_c_does_not_wait_for_the_next_attempt(tmp_path: Path, server: FakeOpenAI) -> None:
+    """Which the server wants to be in ten minutes."""
+    server.retry_after = 600
+    process = start(write_params(tmp_path, server.url, make_prompts("[fault:429]")))
+    while not server.sent["429"]:
+        time.sleep(0.05)
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    printed = " ".join("".join(process.communicate(timeout=60)).split())
+    assert process.returncode == 130, printed
+    assert "waiting 600 s" in printed and "stopped: interrupted" in printed
+    assert server.sent["429"] == 1
+
+
 def limit_files() -> None:
     """A file may have 100 kB: what the system does not let be written is as on a full disk."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))
 
 
-@pytest.mark.slow
 def test_a_full_disk_ends_it_in_a_sentence_and_what_is_stored_is_kept(
     tmp_path: Path, server: FakeOpenAI
 ) -> None:
@@ -120,6 +147,25 @@ def test_a_full_disk_ends_it_in_a_sentence_and_what_is_stored_is_kept(
     assert sum(server.billed.values()) == 40 + paid - stored
 
 
+@pytest.mark.parametrize("kept", ["store_path", "export_path"])
+def test_nothing_is_asked_where_its_answers_could_not_be_kept(
+    tmp_path: Path, server: FakeOpenAI, kept: str
+) -> None:
+    """The store, or the table, in a folder that may only be read."""
+    files = {"store_path": "own/a.sqlite", "export_path": "own/a.parquet"}
+    files[kept] = files[kept].replace("own", "locked")
+    files = {name: str(tmp_path / file) for name, file in files.items()}
+    path = write_params(tmp_path, server.url, **files)
+    for folder, mode in [("own", 0o755), ("locked", 0o555)]:
+        (tmp_path / folder).mkdir(mode=mode)
+    process = start(path, first=unprivileged)
+    printed = " ".join(process.communicate(timeout=120)[1].split())
+    (tmp_path / "locked").chmod(0o755)
+    assert process.returncode == 2
+    assert f"{files[kept]}: " in printed and "written" in printed
+    assert not server.sent
+
+
 @pytest.mark.parametrize("damaged", ["answers.sqlite", "answers.parquet"])
 def test_a_damaged_store_or_table_is_an_error_in_words(
     tmp_path: Path, server: FakeOpenAI, damaged: str
@@ -130,7 +176,7 @@ def test_a_damaged_store_or_table_is_an_error_in_words(
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     file, draw, errors = tmp_path / damaged, random.Random(7), set()
     whole = file.read_bytes()
-    for _ in range(6):
+    for _ in range(12):
         content = bytearray(whole)
         for _ in range(draw.choice([1, 5, 50])):
             content[draw.randrange(len(content))] = draw.randrange(256)
