@@ -124,7 +124,7 @@ def _untested(
 
 
 def _prejudice(
-    difference: np.ndarray, confidence: float, reach: float, effect: float
+    difference: np.ndarray, confidence: float, limit: float, effect: float
 ) -> list[dict[str, Any]]:
     falls = difference < -news.prejudice.ROUNDING
     share = np.where(np.isnan(difference), np.nan, falls)
@@ -132,7 +132,7 @@ def _prejudice(
     tables = {
         "prejudice_share": (repeated.shares(share, confidence=confidence), share),
         "prejudice_extent": (
-            repeated.means(extent, confidence=confidence, bounds=(-reach, 0)),
+            repeated.means(extent, confidence=confidence, bounds=(-limit, 0)),
             extent,
         ),
     }
@@ -278,12 +278,12 @@ def _few_as_missing(table: pd.DataFrame, moved: np.ndarray) -> pd.DataFrame:
 def _signed(of: dict[str, np.ndarray], group: str, confidence: float) -> dict[str, pd.DataFrame]:
     """Return of a group the two signed statistics of tone."""
     tables = {}
-    for statistic, column, moves, reach in (
+    for statistic, column, moves, limit in (
         ("mean_difference", "difference", "difference", 2),
         ("difference_beyond_neutral", "beyond_neutral", "alone", 4),
     ):
         values, moved = of[f"{column}_{group}"], of[f"{moves}_{group}"]
-        means = repeated.means(values, confidence=confidence, bounds=(-reach, reach))
+        means = repeated.means(values, confidence=confidence, bounds=(-limit, limit))
         tables[statistic] = _few_as_missing(means, np.where(np.isnan(values), np.nan, moved))
     return tables
 
