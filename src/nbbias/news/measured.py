@@ -122,7 +122,14 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
 
 
 def read_corpus(chosen: News) -> Corpus:
-    """Read a run's texts, find their group words, score their sentences and fit their topics."""
+    """Read a run's texts, find their group words, score their sentences and fit their topics.
+
+    Examples
+    --------
+    >>> corpus = read_corpus(NewsBias(levels=["word"]))
+    >>> len(corpus.originals), corpus.scored is None
+    (144, True)
+    """
     originals, generations, pairs, read = _read(chosen)
     twins = corpus.annotate(corpus.twins(originals), lexicon=read.lexicon)
     whole = Corpus(originals, generations, pairs, read, twins)
@@ -168,7 +175,14 @@ def fit(read: Read, number: fits.Number, chosen: News) -> fits.Fitted:
 
 
 def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
-    """Measure a corpus that was read; see `measure`."""
+    """Measure a corpus that was read; see `measure`.
+
+    Examples
+    --------
+    >>> chosen = NewsBias(levels=["word"], draws=100)
+    >>> measure_corpus(read_corpus(chosen), chosen).scores_sentence is None
+    True
+    """
     read, fitted, scored = whole.read, whole.fitted, whole.scored
     levels = measure_levels(whole, chosen)
     estimates, chance = claims.together(list(levels.values()))

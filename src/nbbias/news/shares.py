@@ -2,6 +2,9 @@
 
 Either level scores pairs by the distance of two texts' shares, and by each group's difference of
 shares; from there on they are one.
+
+>>> fits_named(5)
+', 5 fits'
 """
 
 from __future__ import annotations
