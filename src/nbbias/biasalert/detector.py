@@ -155,8 +155,9 @@ def _load(source: tuple[str, str, str], settings: Settings, stamps: tuple[str, .
     if name in KEPT:
         return _restore(name, _fit(source, settings, (*stamps, embeddings.instrument())), settings)
     train, knowledge = _read(source, settings)
-    panel = panels.fit([name], train, knowledge, settings=settings)
-    retrieve = panel.retrieve if JUDGES[name].reads_evidence else None
+    reads = JUDGES[name].reads_evidence  # without it nothing is embedded
+    panel = panels.fit([name], train, knowledge if reads else knowledge.head(0), settings=settings)
+    retrieve = panel.retrieve if reads else None
     about = _describe(source, train, knowledge, panel.instruments[name])
     return Detector(
         panel.judges[name], retrieve, about, _errors(panel.judges[name], retrieve, about)
