@@ -129,6 +129,7 @@ def test_a_broken_one_is_told_and_left_out(target: Path, tmp_path: Path) -> None
     (tmp_path / "broken_example.py").write_text("raise RuntimeError('nobody can load this')\n")
     done = nbbias(tmp_path, "list", cwd=tmp_path)
     assert done.returncode == 0 and "Traceback" not in done.stderr
+    assert "left out llmbi of broken-example: the name exists" in done.stderr
     (tmp_path / "a.txt").write_text("Hello.\n")
     done = nbbias(tmp_path, "detect", "a.txt", "--judge", "nothing", cwd=tmp_path)
     assert done.returncode == 2 and "Traceback" not in done.stderr

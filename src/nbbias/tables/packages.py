@@ -94,7 +94,10 @@ class Registry(UserDict[str, T]):
     ) -> None:
         points = {p.name: p for p in entry_points(group=group) if p.name.startswith(family)}
         plugins = {name.removeprefix(family): point for name, point in points.items()}
-        plugins = {name: plugins[name] for name in sorted(plugins) if name not in entries}
+        for name in sorted(plugins.keys() & entries.keys()):
+            package = _package(plugins.pop(name))
+            logging.getLogger("nbbias").warning("left out %s of %s: the name exists", name, package)
+        plugins = dict(sorted(plugins.items()))
         super().__init__()
         self.data: dict[str, Any] = {**entries, **plugins}
         self.kind = kind
