@@ -88,7 +88,13 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
 
 
 def read_test(**parameters: Any) -> pd.DataFrame:
-    """Return the LABELLED texts that a run with these parameters is tested on."""
+    """Return the LABELLED texts that a run with these parameters is tested on.
+
+    Examples
+    --------
+    >>> sorted(read_test(test_share=0.5)["biased"].unique().tolist())
+    [False, True]
+    """
     chosen = params.validate(Biasalert, parameters)
     texts, _ = corpus.read_texts(
         chosen.labelled_path, chosen.evaluation_path, test_share=chosen.test_share, seed=chosen.seed

@@ -28,7 +28,18 @@ _FILE = {name: tables.Column("text", needed=name != "pair_id") for name in _PAIR
 
 
 def read_pairs(path: str) -> pd.DataFrame:
-    """Read a file of pairs, numbered where they are not; refuse unknown types and repeats."""
+    """Read a file of pairs, numbered where they are not; refuse unknown types and repeats.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> row = ["She naps.", "He naps.", "stereo", "gender"]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = f"{folder}/pairs.csv"
+    ...     pd.DataFrame([row], columns=_PAIR[1:]).to_csv(path)
+    ...     read_pairs(path)["pair_id"].tolist()
+    ['0']
+    """
     pairs = tables.read_table(path, _FILE)
     if "pair_id" not in pairs:
         pairs = pairs.assign(pair_id=range(len(pairs)))

@@ -75,7 +75,12 @@ class Results(NamedTuple):
 
 
 def read_corpus(chosen: BiasedPrompts) -> Corpus:
-    """Read a run's texts, tell refusals from answers, and find the group words of the others."""
+    """Read a run's texts, classify refusals, and find the group words of the other answers.
+
+    Examples
+    --------
+    >>> corpus = read_corpus(BiasedPrompts(levels=["word"]))  # doctest: +SKIP
+    """
     prompts: dict[str, Any] = {"neutral": chosen.neutral_prompt, "biased": chosen.biased_prompt}
     originals, generations = corpus.read(chosen.originals_path, chosen.generations_path)
     lexicon = news.lexicon(chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path)
@@ -113,7 +118,13 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
 
 
 def measure_corpus(texts: Corpus, chosen: BiasedPrompts) -> Results:
-    """Measure refusals and the effect of the prompt on a corpus that was read; see `measure`."""
+    """Measure refusals and the effect of the prompt on a corpus that was read; see `measure`.
+
+    Examples
+    --------
+    >>> chosen = BiasedPrompts(levels=["word"])
+    >>> results = measure_corpus(read_corpus(chosen), chosen)  # doctest: +SKIP
+    """
     settings: dict[str, Any] = {
         "neutral": chosen.neutral_prompt,
         "biased": chosen.biased_prompt,

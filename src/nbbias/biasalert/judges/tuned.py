@@ -122,9 +122,9 @@ def fit(
     In a run a judge that was fine-tuned before, on the same texts with the same settings and code,
     is taken from what was kept.
     """
+    require_packages(*embeddings.PACKAGES, where="judge tuned")
     import torch
 
-    require_packages(*embeddings.PACKAGES, where="judge tuned")
     table = require_trainable(labelled)
     columns = [name for name in ("text", "biased", "comment_id") if name in table]
     further = further[list(NOTHING)].reset_index(drop=True)

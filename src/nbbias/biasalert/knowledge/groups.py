@@ -225,8 +225,8 @@ def canonical_groups(names: pd.Series) -> pd.Series:
 
     Examples
     --------
-    >>> canonical_groups(pd.Series(["gay men", None])).tolist()
-    ['lgbtq+ people', None]
+    >>> canonical_groups(pd.Series(["gay men", "nobody"])).tolist()
+    ['lgbtq+ people', 'nobody']
     """
     known = {name: canonical(str(name)) or name for name in names.dropna().unique()}
     return names.astype(object).where(names.notna(), None).map(lambda name: known.get(name, name))
