@@ -162,6 +162,7 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     compared = compared.assign(model=["a", "b", "c"], estimate=[0, -0.2, 0.01], n=72, reason=None)
     compared = compared.assign(ci_low=[None, -0.3, -0.1], ci_high=[None, -0.1, 0.1])
     compared = compared.assign(p_value=[None, 0.001, 0.9], p_adjusted=[None, 0.002, 0.9])
+    compared = compared.assign(confidence=0.95)
     says = {
         "planted, at 90%": sentences.planted(covered, at(FOUND[2], 0.9)),
         "not simulated": sentences.planted(pd.DataFrame(), FOUND[2]),
@@ -175,6 +176,8 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
         "what came back": sentences.came_back(planted.assign(planted=[-0.1, -0.2, 0.0])),
         "models": [sentences.models(compared), sentences.models(compared.head(1))],
     }
+    strict = sentences.models(compared.assign(confidence=0.999))
+    assert strict.startswith("No model differed significantly")
     golden("news_rest", says)
     # A standard error of 0.1136 at 12 articles; four times as many halve it, and fewer do, as the
     # quantiles of t come nearer to the normal's.

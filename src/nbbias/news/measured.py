@@ -269,7 +269,7 @@ def compare_models(
     Returns
     -------
     DataFrame
-        Of `stats.mixed_model`.
+        Of `stats.mixed_model`, with `confidence`.
     """
     parts = [pd.DataFrame(columns=[*_UNIT, "group", "difference"])]
     for name, pooling in (("word", words.pooling), ("sentence", lambda _: tone.POOLING)):
@@ -287,7 +287,8 @@ def compare_models(
                 difference = pooled[f"difference_{group}"].where(pooled["reason"].isna())
                 parts.append(pooled[_UNIT].assign(group=group, difference=difference))
     units = pd.concat(parts[1:] or parts, ignore_index=True)
-    return stats.mixed_model(units, value="difference", confidence=confidence)
+    compared = stats.mixed_model(units, value="difference", confidence=confidence)
+    return compared.assign(confidence=confidence)
 
 
 def _groups(scores: pd.DataFrame) -> Sequence[str]:
