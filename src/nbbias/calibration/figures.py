@@ -13,7 +13,7 @@ from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures
 
 #: Statistics of the figure that leads.
-_MOST = 12
+_MOST = 6
 
 
 def errors(rows: pd.DataFrame) -> Drawn:
