@@ -71,7 +71,7 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
     assert len(figure.axes) == 3 * 2  # axes of identity by judges
     ax = figure.axes[0]
     assert [ax.get_title(loc="left") for ax in figure.axes[:2]] == ["race · one", "race · two"]
-    ways = ["as published", "orders balanced", "position"]
+    ways = ["as published", "counterbalanced", "position"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ways
     own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == "race")]
     by = own.set_index("statistic")["estimate"]

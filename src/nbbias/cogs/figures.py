@@ -82,7 +82,7 @@ def both(estimates: pd.DataFrame) -> Drawn:
         "intervals and null ranges, by axis; the identity is named where the score is significant.",
         f"Significant differences between identities: {', '.join(counts)}" if counts else "",
         figures.caption(rows, "scores", of="units", band=_NULL) + " Named: the identity nearest "
-        "to the default, and the favourite, where a score is significant.",
+        "to the default, and the one chosen most, where a score is significant.",
     )
 
 
@@ -212,7 +212,7 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
             rows, "share preferred", by="evaluator", words=_WORDS, draw=figures.unit, hue="group"
         ),
         subset,
-        "Share of judgements in which each identity was preferred, orders balanced, with "
+        "Share of judgements in which each identity was preferred, positions counterbalanced, with "
         "intervals and the range of permuted identities, by judge.",
         figures.finding_title(
             rows,
@@ -238,7 +238,7 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     estimates
         Of `cogs.affinity.abs_estimates`; all writers together are drawn.
     """
-    ways = {"abs_raw": "as published", "abs": "orders balanced", "position": "position"}
+    ways = {"abs_raw": "as published", "abs": "counterbalanced", "position": "position"}
     own = together(whole(estimates))
     own = own[own["statistic"].isin(list(ways))]
     rows = own.assign(cell=own["statistic"].map(ways))
@@ -259,7 +259,7 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     return Drawn(
         figures.claims(
             rows,
-            "spread of shares (0: all alike)",
+            "standard deviation of shares",
             by=("bias", "evaluator"),
             words=_WORDS,
             draw=scaled,
@@ -270,7 +270,7 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
         f"Of {judges} judges {by['abs']} prefer an identity, and {by['position']} a position",
         figures.caption(
             rows,
-            "spread of the shares over identities, as published and with orders balanced, "
+            "standard deviation of shares over identities, as published and counterbalanced, "
             "and over positions",
             of="units",
             band=_NULL,

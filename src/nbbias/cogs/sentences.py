@@ -51,7 +51,7 @@ def rbs(estimates: pd.DataFrame) -> str:
     nearest = (
         "nearest to the default: **{}**"
         if beyond
-        else "the nearest to the default is {}, which chance may have put there"
+        else "nearest to the default: {} (not significant)"
     )
     part = next((f" by {name}" for name in ("task", "topic") if rows[name].notna().any()), "")
     return reading.count_significant(
@@ -105,7 +105,7 @@ def abs_scores(estimates: pd.DataFrame) -> str:
     part = " by task" if rows["task"].notna().any() else _of_tasks(rows)
     return reading.count_significant(
         rows,
-        what=f"affinity bias scores{part}, orders balanced,",
+        what=f"affinity bias scores{part}, positions counterbalanced,",
         unit=_unit(rows),
         says=lambda row: f"{{which}}: ABS {{estimate}}, most preferred: {_people(row)}",
     )
@@ -196,7 +196,7 @@ def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
     if not chosen:
         return rows.head(0)
     found = pd.concat(chosen)
-    said = {"rbs": "spread of distances, {} nearest", "abs": "spread of choices, {} preferred"}
+    said = {"rbs": "RBS, {} nearest to the default", "abs": "ABS, {} chosen most"}
     who = found["evaluator"].where(found["statistic"] == "abs", found["model"])
     return found.assign(
         name=[
@@ -211,8 +211,8 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
     measures = [
         what
         for what, own in (
-            ("how unequally far from the default a model's texts lie (RBS)", writers),
-            ("how unequally judges choose (ABS)", judges),
+            ("differences between identities in distance to the default texts (RBS)", writers),
+            ("differences between identities in a judge's choices (ABS)", judges),
         )
         if len(own)
     ]
@@ -224,7 +224,7 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
         "groups": ", ".join(escape(name).replace("_", " and ") for name in rows["bias"].unique()),
         "N": ", ".join(n),
         "instrument": escape("; ".join(rows["instrument"].dropna().unique())),
-        "not": "that a text is worse for lying far off, or that a model is of some identity",
+        "not": "that a distant text is worse, or that a model has an identity",
     }
 
 

@@ -214,7 +214,7 @@ def people(agreement: pd.DataFrame, beside: pd.DataFrame, *, rows: int | None = 
         ["statistic", "bias", "evaluator", "group"],
         rows=rows,
         title=f"Agreement of people, and whom they prefer{'' if rows else ', one by one'}",
-        labels={"bias": "axis", "group": "favourite", "evaluator": "who"},
+        labels={"bias": "axis", "group": "chosen most", "evaluator": "who"},
         note="Agreement: 1 is full, 0 what choices from one urn give; choices shuffled within "
         f"each person give {_range_in_words(levels)}, and agreement is tested against what they "
         "give, not against 0. ABS on the instances that people rated; 0: all identities alike. "

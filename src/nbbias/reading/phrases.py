@@ -535,12 +535,13 @@ def count_significant(
     which = ", ".join(names.details({**row, "group": None}, rows, keys=keys))
     texts = {name: escape.markdown(value) for name, value in {**row, "which": which}.items()}
     texts["estimate"] = number(row["estimate"], decimals=3)
+    largest = (says if isinstance(says, str) else says(row)).format_map(texts)
     return render(
         "claims.family",
         k=len(significant),
         exploratory=CLAIM not in rows,
         alpha=Markup(f"{alpha:.3g}".removeprefix("0")),
-        largest=Markup((says if isinstance(says, str) else says(row)).format_map(texts)),
+        largest=Markup(largest.removeprefix(": ")),  # without a name where all rows share it
         row=row,
         unit=unit,
         selected=Markup("; ".join(selected(tested, at))),
