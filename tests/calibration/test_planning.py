@@ -131,3 +131,12 @@ def test_intervals_of_a_bias_level_are_as_wide_as_those_of_labelled_answers() ->
         row = stats.two_phase(flagged, label)
         narrow.append(row.ci_high - row.ci_low <= 0.15)
     assert plan.power_at(100) == pytest.approx(np.mean(narrow), abs=0.1)
+
+
+@pytest.mark.parametrize("effect", [-0.05, -0.3, -1.9])
+def test_power_grows_to_1_at_every_number_of_units(effect: float) -> None:
+    plan = planning.NewsTone(effect=effect, confidence=0.999, models=20)
+    power = [plan.power_at(n) for n in range(5, 3000, 7)] + [plan.power_at(planning.MAXIMUM_UNITS)]
+    assert np.isfinite(power).all()
+    assert (np.diff(power) > -1e-9).all()
+    assert power[-1] == pytest.approx(1)

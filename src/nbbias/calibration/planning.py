@@ -19,7 +19,6 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from scipy.optimize import brentq
 from scipy.stats import chi2, f, ncf, ncx2, norm
-from statsmodels.stats.power import TTestPower
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats
@@ -144,8 +143,11 @@ class Mean(Asking):
         """Return the power of the t test over the units that have a value."""
         if n * self.measured < 2:
             return 0.0
-        size = abs(self.effect) / self.deviation
-        return float(TTestPower().power(size, n * self.measured, self.alpha))
+        units = n * self.measured
+        df = 1, units - 1
+        # As the noncentral F of t squared: SciPy's noncentral t is NaN where power is almost 1.
+        shift = units * (self.effect / self.deviation) ** 2
+        return float(ncf.sf(f.isf(self.alpha, *df), *df, shift))
 
 
 class Answers(Mean):
