@@ -261,3 +261,13 @@ def test_tangos_interval_holds_where_few_units_change(
     ups, downs, _ = rng.multinomial(n, [up, down, 1 - up - down], size=4000).T
     low, high = tango_interval(ups, downs, n, confidence=0.95)
     assert np.mean((low <= up - down) & (up - down <= high)) >= 0.935
+
+
+@pytest.mark.parametrize("sizes", [(1, 3), (1, 8), (5, 12)])
+def test_two_unequal_clusters_are_two(sizes: tuple[int, int], rng: np.random.Generator) -> None:
+    both = pd.DataFrame(rng.normal(size=(sum(sizes), 2)), columns=["first", "second"])
+    both["cluster"] = np.repeat(["a", "b"], sizes)
+    result = paired_change(both, confidence=0.95)
+    assert result.df == pytest.approx(1)
+    assert np.isfinite(result.p_value)
+    assert result.reason is None

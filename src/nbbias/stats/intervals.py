@@ -354,7 +354,7 @@ def clustered_covariance(
     covariance = (sums.T / (1 - share)) @ sums
     between = share**2 / (1 - share)
     df = 1 / ((share**2).sum() + between.sum() ** 2 - (between**2).sum())
-    return covariance, float(df)
+    return covariance, max(1.0, float(df))  # of two clusters it is 1, but for rounding
 
 
 def equal_weights(clusters: np.ndarray) -> np.ndarray:
