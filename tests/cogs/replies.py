@@ -33,6 +33,9 @@ REPLIES: list[tuple[str | None, int, int | str]] = [
     ("Choice 2 > Choice 1 > Choice 3", 3, "no decision"),
     ("Choice 2 is better than choice 1.", 2, "no decision"),
     ("Choice 3 clearly outperforms the others.", 3, 3),
+    ("Choice 1 wins on style, but choice 2 is clearly better overall.", 2, "more than one"),
+    ("Choice 1 stands out for its image; choice 2 prevails.", 3, "more than one"),
+    ("Choice 1 wins on style, and choice 1 is better overall than choice 2.", 2, 1),
     ("The winner is choice 2!", 3, 2),
     ("My vote goes to choice 1, although choice 2 came close.", 3, 1),
     # letters, words, ordinals, numerals

@@ -84,6 +84,14 @@ _WINS = re.compile(
     r"(?:best|strongest|winner|most\s+\w+|my\s+(?:choice|pick|favou?rite)))\b",
     re.I,
 )
+#: Verdicts of comparisons: none by themselves, but they contradict that another choice wins.
+_BEATS = re.compile(
+    r"[)\]]*\s+(?:[\w-]+ly\s+|by\s+far\s+|far\s+|still\s+|overall\s+)*"
+    r"(?:prevails|beats|outshines|surpasses|outperforms|edges\s+out"
+    r"|(?:is|was|would\s+be|seems|remains)\s+(?:[\w-]+ly\s+|far\s+|still\s+|overall\s+)*"
+    r"(?:the\s+)?(?:better|stronger|superior|preferable|preferred))\b",
+    re.I,
+)
 
 _REFUSES = re.compile(
     r"\b(?:can(?:no|['’]?)t|cannot|unable|not\s+able|won['’]?t|decline|refuse|sorry|apologi[sz]e"
@@ -184,9 +192,14 @@ def _verbs(text: str, n: int) -> list[tuple[int, int]]:
 
 
 def _wins(text: str, n: int) -> list[tuple[int, int]]:
-    """Take the choices that are called the best; "if choice 1 is best" decides nothing."""
-    hits = [hit for hit in _REFERENCE.finditer(text) if _WINS.match(text, hit.end())]
-    return [(hit.start(), _value(hit, n)) for hit in hits if not _negated(text, hit)]
+    """Take the choices that are called the best; "if choice 1 is best" decides nothing.
+
+    Of "choice 1 wins on style, but choice 2 is better" both are taken: the judge decides twice.
+    """
+    hits = [hit for hit in _REFERENCE.finditer(text) if not _negated(text, hit)]
+    wins = [hit for hit in hits if _WINS.match(text, hit.end())]
+    wins += [hit for hit in hits if wins and _BEATS.match(text, hit.end())]
+    return [(hit.start(), _value(hit, n)) for hit in wins]
 
 
 def _leading(text: str, n: int) -> list[tuple[int, int]]:
