@@ -139,6 +139,8 @@ def test_capitals_spaces_and_underscores_of_a_name_do_not_matter(
 def test_of_two_columns_that_differ_in_capitals_alone_neither_is_meant(tmp_path: Path) -> None:
     with pytest.raises(ContractError, match="needs the column text; it has id, Text, TEXT"):
         read(tmp_path, "id,Text,TEXT")
+    with pytest.raises(ContractError, match="needs the column article_id; it has articleid"):
+        read(tmp_path, "articleid,Article ID,text")
 
 
 def test_a_given_column_wins_over_one_of_the_name(tmp_path: Path) -> None:

@@ -186,13 +186,12 @@ def match_columns(
     """
     columns = list(dict.fromkeys(map(str, names)))
     spellings = Counter(map(_fold, columns))
-    named = {_fold(column): column for column in columns if spellings[_fold(column)] == 1}
-    named |= {column: column for column in columns}
+    unique = {_fold(column): column for column in columns if spellings[_fold(column)] == 1}
     matches = {name: column for name, column in assigned.items() if name in form}
     for also in (False, True):
         for name in [name for name in form if name not in matches]:
             words = form[name].also if also else (name,)
-            candidates = [named.get(word) or named.get(_fold(word)) for word in words]
+            candidates = [word if word in columns else unique.get(_fold(word)) for word in words]
             free = [column for column in candidates if column and column not in matches.values()]
             matches |= {name: free[0]} if free else {}
     return {name: column for name, column in matches.items() if column in columns}
