@@ -62,6 +62,14 @@ def refusal(stem: str, *files: str, columns: Sequence[str] = ()) -> str:
 # --- what is recognised -------------------------------------------------------------------------
 
 
+def test_the_preview_shows_the_first_text_that_is_there() -> None:
+    write("human.csv", id=range(4), text=["", "河" * 90, *TEXTS[1:]])
+    write("bot.csv", id=range(4), text=["", *ANSWERS])
+    lines = plan_files("news_bias", ["human.csv", "bot.csv"]).preview
+    assert f"  first text: {'河' * 64} …" in lines
+    assert sum("first text: Mr Alvarez" in line for line in lines) == 1
+
+
 def test_the_preview_says(golden: Golden) -> None:
     both = write("both.csv", nr=range(3), human=TEXTS, generated=ANSWERS)
     odd = write("odd.csv", Kennung=range(3), prose=TEXTS)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import difflib
 import itertools
 import shlex
-import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -23,8 +22,8 @@ from nbbias.tables import FileReading, NbbiasError, ParameterError, notes
 from nbbias.tables.sniff import SUFFIXES, detect, list_neighbours
 
 _PARAMS = (".yaml", ".yml")
-#: Longest name of a run that is made of its files' names.
-_LONGEST_NAME = 60
+#: Longest name of a run that is made of its files' names, and longest text in the preview.
+_LONGEST_NAME, _LONGEST_TEXT = 60, 64
 
 
 class Targets(NamedTuple):
@@ -262,7 +261,7 @@ def _describe(parameter: str, file: FileReading) -> list[str]:
     columns = [f"{r} ← {column}" if r != column else r for r, column in file.columns.items()]
     unused = [column for column in file.names if column not in file.columns.values()]
     without = {"file": f"all of one, {Path(plain).stem}", "row": "rows are taken in order"}
-    texts = file.table["text"].head(1).astype("str") if "text" in file.table else []
+    texts = file.table["text"].dropna().head(1) if "text" in file.table else []
     return [
         f"{name}: {plain} ({written}; {len(file.table):,} rows)",
         f"  columns: {', '.join(columns)}",
@@ -272,5 +271,10 @@ def _describe(parameter: str, file: FileReading) -> list[str]:
             for role, column in file.form.items()
             if column.without and role not in file.columns
         ),
-        *(f"  first text: {textwrap.shorten(text, 64, placeholder=' …')}" for text in texts),
+        *(f"  first text: {_shorten(str(text))}" for text in texts),
     ]
+
+
+def _shorten(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _LONGEST_TEXT else f"{words[:_LONGEST_TEXT].rstrip()} …"
