@@ -185,3 +185,26 @@ def test_a_dead_process_locks_nothing(tmp_path: Path) -> None:
     os.waitpid(pid, 0)
     with place.lock(folder):
         pass
+
+
+def test_a_hidden_folder_of_the_user_s_is_no_run_of_ours(folder: Path) -> None:
+    backups = [folder.with_name(f".{folder.name}.{end}") for end in ("old", "new")]
+    for backup in backups:
+        leave(backup, "a backup")
+    with place.lock(folder):
+        made = place.create(folder)
+        leave(made, "new")
+        place.keep(made, folder, complete=True)
+    assert all(of_runs(backup) for backup in backups)
+
+
+def test_what_a_killed_run_left_and_cannot_be_removed_is_named_before_anything_runs(
+    folder: Path,
+) -> None:
+    made = place.create(folder)
+    moved = made.rename(folder.with_name("elsewhere"))
+    made.symlink_to(moved)
+    for _ in range(2):  # the lock is free again
+        with pytest.raises(NbbiasError, match="cannot be removed"), place.lock(folder):
+            pass
+    assert moved.is_dir()

@@ -131,7 +131,12 @@ def lock(folder: Path) -> Iterator[None]:
         raise NbbiasError(str(folder), f"cannot be locked: {error.strerror or error}") from None
     try:
         for each in (place, failed(folder).resolve()):
+            shutil.rmtree(_hidden(each, "new"), ignore_errors=True)
             _recover(each)
+            for left in (_hidden(each, "new"), _hidden(each, "old")):
+                if os.path.lexists(left):
+                    message = "is left of a killed run and cannot be removed; remove it"
+                    raise NbbiasError(str(left), message)
         yield
     finally:
         file.release()
@@ -145,7 +150,7 @@ def create(folder: Path) -> Path:
 
 
 def _hidden(place: Path, kind: Literal["new", "old"]) -> Path:
-    return place.with_name(f".{place.name}.{kind}")
+    return place.with_name(f".{place.name}.nbbias-{kind}")
 
 
 def finished(folder: Path) -> bool:
@@ -180,8 +185,7 @@ def keep(made: Path, folder: Path, *, complete: bool) -> Path:
 
 
 def _recover(place: Path) -> None:
-    """Remove what is hidden beside a place; a run that is only there is brought back."""
-    shutil.rmtree(_hidden(place, "new"), ignore_errors=True)
+    """Bring a replaced run back if none took its place, else what is the user's of it."""
     old = _hidden(place, "old")
     if old.is_dir() and not place.exists():
         old.rename(place)
