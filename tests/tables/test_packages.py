@@ -66,6 +66,17 @@ def test_ours_stay_and_a_family_has_the_names_that_begin_with_it(
     assert list(registry) == ["own", "flags"] and registry["own"] is print
 
 
+def test_of_two_packages_with_one_name_the_same_one_counts_and_the_other_is_named(
+    added: list[tuple[str, str]], caplog: pytest.LogCaptureFixture
+) -> None:
+    for pairs in ([("d", "json:dumps"), ("d", "ast:dump")], [("d", "ast:dump"), ("d", "json:x")]):
+        added[:] = pairs
+        registry = Registry(GROUP, {"own": print}, object)
+        assert registry.packages == {"d": "ast"} and list(registry) == ["own", "d"]
+        assert caplog.messages == ["left out d of json: the name exists"]
+        caplog.clear()
+
+
 def test_a_test_may_put_one_in_and_take_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
     known = Registry("nbbias.nothing", {"a": 1}, int)
     with monkeypatch.context() as patch:

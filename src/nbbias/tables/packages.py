@@ -92,12 +92,15 @@ class Registry(UserDict[str, T]):
         *,
         family: str = "",
     ) -> None:
-        points = {p.name: p for p in entry_points(group=group) if p.name.startswith(family)}
-        plugins = {name.removeprefix(family): point for name, point in points.items()}
-        for name in sorted(plugins.keys() & entries.keys()):
-            package = _package(plugins.pop(name))
-            logging.getLogger("nbbias").warning("left out %s of %s: the name exists", name, package)
-        plugins = dict(sorted(plugins.items()))
+        plugins = dict[str, EntryPoint]()
+        points = [point for point in entry_points(group=group) if point.name.startswith(family)]
+        for point in sorted(points, key=lambda point: (point.name, _package(point))):
+            name, package = point.name.removeprefix(family), _package(point)
+            if name in entries or name in plugins:  # of two packages, whatever their order here
+                log = logging.getLogger("nbbias")
+                log.warning("left out %s of %s: the name exists", name, package)
+            else:
+                plugins[name] = point
         super().__init__()
         self.data: dict[str, Any] = {**entries, **plugins}
         self.kind = kind
