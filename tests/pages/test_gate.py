@@ -106,6 +106,16 @@ def test_a_claim_that_only_the_baseline_measured_is_no_pass(
     assert gate(new, other, margin=0.1).status == 3
 
 
+def test_a_claim_keeps_its_number_whatever_margin_it_had_before(tmp_path: Path) -> None:
+    claims = [INDEX | {"model": "a"}, INDEX | {"model": "b"}]
+    both = {"a": scores(1), "b": scores(3), "c": scores(7)}
+    old = run(tmp_path / "old", both, claims=claims)
+    claims = [claim | {"smallest_effect": MARGIN} for claim in claims]
+    new = run(tmp_path / "new", {"a": scores(2), "c": scores(8)}, claims=claims)
+    rows = gate(new, old, margin=MARGIN).rows
+    assert dict(zip(rows["model"], rows["claim"], strict=True)) == {"a": 1, "b": 2}
+
+
 def test_what_neither_run_measured_is_named(tmp_path: Path) -> None:
     claims = [INDEX, {"measure": "llmbi", "statistic": "dimension_mean"}]
     result = gate(*pair(tmp_path, scores(1), scores(2), claims=claims), margin=MARGIN)

@@ -168,7 +168,10 @@ def _names_any(claim: changes.Key, keys: set[changes.Key]) -> bool:
 
 def _numbers(rows: pd.DataFrame, first: changes.Run, second: changes.Run) -> list[int]:
     """Return the numbers that a run gives to claims of its baseline; 0 where it has none alike."""
-    before, now = (run.manifest["parameters"].get("claims", []) for run in (first, second))
+    before, now = (
+        [{**claim, SMALLEST: None} for claim in run.manifest["parameters"].get("claims", [])]
+        for run in (first, second)
+    )
     subjects = second.declared.groupby(_SUBJECT, sort=False)["claim"].first()
     numbers = []
     for row in rows.to_dict("records"):
