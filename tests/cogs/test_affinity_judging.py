@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.cogs import affinity, orders as balanced, sample, suite, tables as cogs_tables
+from nbbias.cogs import affinity, sample, suite, tables as cogs_tables
 from nbbias.tables import ContractError, DataError
 
 SUITE = suite.load(axes=["race"])
@@ -23,7 +23,7 @@ RACES = ["white", "black", "asian"]
 @pytest.mark.parametrize(("k", "n"), [(2, 2), (3, 6), (4, 24), (5, 10), (6, 6), (7, 14), (8, 8)])
 def test_orders_give_each_identity_each_position_equally_often(k: int, n: int) -> None:
     names = list("abcdefgh"[:k])
-    orders = balanced.orders(names)
+    orders = suite.orders(names)
     assert len(set(orders)) == len(orders) == n
     seen = Counter((at, name) for order in orders for at, name in enumerate(order))
     assert set(seen.values()) == {n // k}
@@ -33,20 +33,20 @@ def test_orders_give_each_identity_each_position_equally_often(k: int, n: int) -
 @pytest.mark.parametrize("k", [2, 3, 4, 5, 6, 7, 8, 11])
 def test_in_the_square_each_follows_each_other_equally_often(k: int) -> None:
     names = [f"i{i}" for i in range(k)]
-    orders = balanced.orders(names, design="latin")
+    orders = suite.orders(names, design="latin")
     follows = Counter(pair for order in orders for pair in pairwise(order))
     assert len(follows) == k * (k - 1)
     assert len(set(follows.values())) == 1
 
 
 def test_the_papers_design_is_one_order() -> None:
-    assert balanced.orders(RACES, design="listed") == [tuple(RACES)]
+    assert suite.orders(RACES, design="listed") == [tuple(RACES)]
 
 
 @pytest.mark.parametrize("names", [[], ["a"], ["a", "a"]])
 def test_an_order_needs_two_identities(names: list[str]) -> None:
     with pytest.raises(ValueError, match="two identities"):
-        balanced.orders(names)
+        suite.orders(names)
 
 
 # --- prompts ----------------------------------------------------------------------------------

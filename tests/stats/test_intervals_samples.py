@@ -56,19 +56,3 @@ def test_samples_that_cannot_be_tested_say_why(first: list, second: list, reason
     row = two_sample(first, second, pooled=False)
     assert np.isnan([row["statistic_value"], row["p_value"], row["ci_low"]]).all()
     assert row["reason"].startswith(reason)
-
-
-# --- percentiles of resamples -----------------------------------------------------------------
-
-
-def test_percentiles_of_resamples_hold_the_estimate_and_skip_gaps() -> None:
-    drawn = np.append(np.arange(101.0), [np.nan, np.nan])
-    assert stats.percentile_interval(drawn, estimate=50, confidence=0.9) == pytest.approx((5, 95))
-    assert stats.percentile_interval(drawn, estimate=-7, confidence=0.9) == pytest.approx((-7, 95))
-    assert stats.percentile_interval(drawn, estimate=99, confidence=0.9) == pytest.approx((5, 99))
-
-
-@pytest.mark.parametrize(("drawn", "estimate"), [([], 1.0), ([np.nan], 1.0), ([1.0], np.nan)])
-def test_nothing_resampled_or_measured_has_no_percentiles(drawn: list, estimate: float) -> None:
-    found = stats.percentile_interval(np.array(drawn), estimate=estimate, confidence=0.9)
-    assert np.isnan(found).all()

@@ -126,7 +126,7 @@ def read_headlines(path: str | Path) -> pd.DataFrame:
     """
     table = tables.identify_articles(read_table(path, _HEADLINES))
     table = table[["source", "article_id", "headline"]]
-    return table[table["headline"].fillna("").str.strip() != ""].reset_index(drop=True)
+    return table[~tables.is_blank(table["headline"])].reset_index(drop=True)
 
 
 def check_prompts(table: pd.DataFrame, *, where: str) -> pd.DataFrame:

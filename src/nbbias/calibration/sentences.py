@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from nbbias.calibration.params import TOLERANCE
 from nbbias.params import Texts
-from nbbias.reading import Lead, number, p_value, phrases, prose
+from nbbias.reading import Lead, number, p_value, phrases, prose, significance
 
 #: On which side of its level a statistic does harm: an interval that covers less, a test or a
 #: family that errs more.
@@ -181,7 +181,7 @@ def simulated(designs: pd.DataFrame) -> str:
 def coverage(estimates: pd.DataFrame) -> str:
     """Say how many intervals are significantly too narrow at some number of units."""
     rows = estimates[estimates["topic"].notna() & (estimates["measure"] == "interval")]
-    narrow = rows[(rows["p_adjusted"] < 1 - rows["confidence"]) & (rows["estimate"] < 0)]
+    narrow = rows[significance.has_significant_p(rows) & (rows["estimate"] < 0)]
     k, n = (name_statistics(table).nunique() for table in (narrow, rows))
     if not k:
         return prose.render("calibration.coverage", k=0, n=n) if n else ""

@@ -2,7 +2,6 @@ from . import (
     affinity as affinity,
     figures as figures,
     masked as masked,
-    orders as orders,
     params as params,
     people as people,
     rbs as rbs,

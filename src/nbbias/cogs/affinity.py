@@ -18,10 +18,9 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.cogs import replies
-from nbbias.cogs.orders import Design, orders
 from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, By
 from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows
-from nbbias.cogs.suite import BAR, Suite, load, rubric, strangers
+from nbbias.cogs.suite import BAR, Design, Suite, load, orders, rubric, strangers
 from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Column, ContractError, DataError, read_table
 
@@ -82,8 +81,7 @@ def first_texts(answers: pd.DataFrame) -> pd.DataFrame:
 
     It is the first of repeats, at the model's first temperature in the table.
     """
-    said = answers["text"].fillna("").str.strip() != ""
-    own = answers[said & answers["identity"].notna()]
+    own = answers[~tables.is_blank(answers["text"]) & answers["identity"].notna()]
     if SETTING in own:  # never texts of several temperatures side by side
         own = own.merge(own.drop_duplicates("model")[["model", SETTING]])
     own = own.sort_values("sample", kind="stable")

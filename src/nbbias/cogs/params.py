@@ -13,7 +13,6 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, field_validator, model_validator
 
 from nbbias.cogs import suite
-from nbbias.cogs.orders import MOST_AT_ALL
 from nbbias.params import (
     Claims,
     Device,
@@ -121,9 +120,9 @@ class Cogs(Parameters):
             chosen = suite.load(self.suite_paths, axes=self.axes)
         except NbbiasError as error:
             raise ValueError(f"{error.where}: {'; '.join(error.breaches)}") from None
-        wide = [f"{axis} has {n}" for axis, n in _sizes(chosen).items() if n > MOST_AT_ALL]
+        wide = [f"{axis} has {n}" for axis, n in _sizes(chosen).items() if n > suite.MOST_AT_ALL]
         if self.orders == "all" and wide:
-            most = f"all of more than {MOST_AT_ALL} identities are too many"
+            most = f"all of more than {suite.MOST_AT_ALL} identities are too many"
             raise ValueError(f"orders: {most}; {', '.join(wide)}: take latin")
         return self
 

@@ -18,8 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from nbbias.cogs.orders import Design, orders
-from nbbias.cogs.suite import BAR, Suite, load
+from nbbias.cogs.suite import BAR, Design, Suite, load, orders
 from nbbias.tables import read_shipped_yaml
 
 #: Share of the default's sentences that an identity's answer keeps, where nothing is planted.
@@ -174,7 +173,7 @@ def judge(
     identities
         The axis's.
     rng, design
-        The source of chance; the orders of `cogs.orders.orders`.
+        The source of chance; the orders of `cogs.suite.orders`.
 
     Returns
     -------

@@ -21,11 +21,6 @@ from nbbias.params import Texts
 from nbbias.reading import Lead, names, number, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
 
-
-def _alpha(estimates: pd.DataFrame) -> float:
-    return 1 - float(estimates["confidence"].max())
-
-
 # --- what was asked, and what was lost ------------------------------------------------------------
 
 
@@ -47,7 +42,7 @@ def parts(chosen: Sequence[str]) -> str:
 def rbs(estimates: pd.DataFrame) -> str:
     """Count the RBS beyond chance, and name the furthest with the identity nearest the default."""
     rows = estimates[estimates["statistic"] == "rbs"]
-    beyond = (rows["p_adjusted"] < _alpha(rows)).any()
+    beyond = significance.has_significant_p(rows).any()
     nearest = (
         "nearest to the default: **{}**"
         if beyond

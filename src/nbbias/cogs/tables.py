@@ -10,7 +10,7 @@ from nbbias.cogs.affinity import ALL, first_texts
 from nbbias.cogs.sample import SAMPLE_JUDGES, SAMPLE_WRITERS
 from nbbias.cogs.spread import unit
 from nbbias.cogs.suite import BAR, Suite
-from nbbias.reading import Table
+from nbbias.reading import Table, significance
 
 # --- which rows ----------------------------------------------------------------------------------
 
@@ -254,6 +254,7 @@ def writers(estimates: pd.DataFrame) -> pd.DataFrame:
     own = whole(estimates)
     groups = own[own["statistic"] == "distance"].groupby("bias")["group"].unique()
     own = own[(own["statistic"] == "rbs") & own["model"].isin(list(SAMPLE_WRITERS))]
+    own = own.assign(nearest=own["group"].where(significance.has_significant_p(own), "–"))
     rows = [
         {
             "model": row.model,
@@ -261,7 +262,7 @@ def writers(estimates: pd.DataFrame) -> pd.DataFrame:
             "planted": next(
                 (i for i in groups[row.bias] if SAMPLE_WRITERS[row.model].get(i)), "none"
             ),
-            "nearest": row.group if row.p_adjusted < 1 - row.confidence else "–",
+            "nearest": row.nearest,
             "rbs": row.estimate,
             "p_adjusted": row.p_adjusted,
         }

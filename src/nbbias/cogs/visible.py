@@ -21,7 +21,7 @@ import pandas as pd
 from nbbias import stats
 from nbbias.cogs.rbs import INSTANCE, SETTING
 from nbbias.cogs.suite import Suite
-from nbbias.tables import read_shipped_yaml
+from nbbias.tables import is_blank, read_shipped_yaml
 from nbbias.text import embeddings
 
 #: From the plainest to the least.
@@ -67,8 +67,7 @@ def levels(
         the identity's words, minus the mean of that prompt's default answers), `threshold`,
         `instrument` and a `reason` where similarity could not be used.
     """
-    said = answers["text"].fillna("").str.strip() != ""
-    table = answers[said].reset_index(drop=True)
+    table = answers[~is_blank(answers["text"])].reset_index(drop=True)
     vectors = embeddings.embed(table["text"], model=model)
     rows = []
     for axis, plan in suite.axes.items():

@@ -206,8 +206,8 @@ def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     reasons = {
         "repeated answer": again,
         "repeated id": repeated,
-        "blank answer": _blank(table["generated_text"]),
-        "blank original": _blank(table["original_text"]),
+        "blank answer": tables.is_blank(table["generated_text"]).to_numpy(),
+        "blank original": tables.is_blank(table["original_text"]).to_numpy(),
         "no original": orphan,
     }
     lost = pd.Series(pd.NA, index=table.index, dtype="str")
@@ -247,10 +247,6 @@ def twins(originals: pd.DataFrame) -> pd.DataFrame:
     if "sample" not in originals:
         answers = answers.assign(sample=1)
     return pair(originals, answers)
-
-
-def _blank(texts: pd.Series) -> pd.Series:
-    return (texts.fillna("").str.strip() == "").to_numpy()
 
 
 def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:

@@ -81,7 +81,7 @@ def _changes(runs: Mapping[str, changes.Run], old: str, new: str) -> dict[str, A
         untested=changed["p_adjusted"].isna(), size=-changed["estimate"].abs()
     ).sort_values(["untested", "declared", "p_value", "size"], ascending=[True, False, True, True])
     tested = changed[~changed["untested"]]
-    significant = tested[tested["p_adjusted"] <= 1 - tested["confidence"]]
+    significant = tested[significance.has_significant_p(tested)]
     rows = pd.DataFrame([_readable(row, changed, old, new) for row in changed.to_dict("records")])
     return {
         "labels": (old, new),

@@ -528,7 +528,7 @@ def count_significant(
     if never == len(tested):
         return render("claims.family_untested", **values)
     alpha = 1 - float(tested["confidence"].iloc[0])
-    significant = tested[tested["p_adjusted"] < alpha]
+    significant = tested[significance.has_significant_p(tested)]
     at = _excess(significant if len(significant) else tested).abs().idxmax()
     row = tested.loc[at].to_dict()
     keys = [key for key in names.KEYS if key in rows and key != "group"]

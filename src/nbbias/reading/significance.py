@@ -41,6 +41,18 @@ def is_significant(row: Row) -> bool:
     return adjusted_p(row) < 1 - row["confidence"]
 
 
+def has_significant_p(rows: pd.DataFrame) -> pd.Series:
+    """Mark the rows that are significant by their adjusted p value; False where there is none.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, np.nan], "confidence": 0.95})
+    >>> has_significant_p(rows).tolist()
+    [True, False, False]
+    """
+    return rows["p_adjusted"] < 1 - rows["confidence"]
+
+
 def valid_tests(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows that were tested and could be significant at their N.
 
@@ -74,8 +86,7 @@ def significant(rows: pd.DataFrame) -> pd.DataFrame:
     [0.01, 0.04]
     """
     tested = valid_tests(rows)
-    below = tested["p_adjusted"] < 1 - tested["confidence"]
-    return tested[below].sort_values("p_adjusted", kind="stable")
+    return tested[has_significant_p(tested)].sort_values("p_adjusted", kind="stable")
 
 
 def is_mirrored(rows: pd.DataFrame, *, values: Sequence[str] = ("estimate",)) -> pd.Series:

@@ -15,7 +15,6 @@ from .intervals import (
     mean_interval as mean_interval,
     one_sample as one_sample,
     paired_difference as paired_difference,
-    percentile_interval as percentile_interval,
     proportion_interval as proportion_interval,
     rank_correlation as rank_correlation,
     share_interval as share_interval,

@@ -538,34 +538,3 @@ def two_sample(
         p_value=float(tested.pvalue),
         effect_size=float(estimate / np.sqrt(squares / (n - 2))),
     )
-
-
-def percentile_interval(
-    resampled: np.ndarray, *, estimate: float, confidence: float
-) -> tuple[float, float]:
-    """Return the percentile interval of resampled values, widened where it misses the estimate.
-
-    Parameters
-    ----------
-    drawn
-        The value in every resample; NaN, where one measured nothing, does not count.
-    estimate
-        The value that was measured.
-    confidence
-        Level of the interval.
-
-    Returns
-    -------
-    (low, high) : float
-        NaN where nothing was measured or no resample measured anything.
-
-    Examples
-    --------
-    >>> percentile_interval(np.array([0.25, 0.5, 0.75]), estimate=1.0, confidence=1.0)
-    (0.25, 1.0)
-    """
-    observed = resampled[~np.isnan(resampled)]
-    if len(observed) == 0 or np.isnan(estimate):
-        return np.nan, np.nan
-    low, high = np.quantile(observed, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return min(float(low), estimate), max(float(high), estimate)

@@ -33,6 +33,7 @@ from .contracts import (
     check as check,
     check_blank_texts as check_blank_texts,
     estimates as estimates,
+    is_blank as is_blank,
     require_columns as require_columns,
     require_measurable as require_measurable,
     with_chance as with_chance,

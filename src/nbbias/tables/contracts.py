@@ -310,6 +310,17 @@ def require_measurable(models: pd.Series, measurable: pd.Series, *, where: str) 
         raise DataError(where, lost)
 
 
+def is_blank(texts: pd.Series) -> pd.Series:
+    """Mark texts that are missing, or nothing but white space.
+
+    Examples
+    --------
+    >>> is_blank(pd.Series(["So.", " ", None])).tolist()
+    [False, True, True]
+    """
+    return texts.fillna("").astype("str").str.strip() == ""
+
+
 def check_blank_texts(problems: list[NbbiasError], texts: pd.DataFrame, *, where: str) -> list[str]:
     """Add models whose texts are all blank to the problems; say how many texts are blank.
 
@@ -327,7 +338,7 @@ def check_blank_texts(problems: list[NbbiasError], texts: pd.DataFrame, *, where
     >>> check_blank_texts([], pd.DataFrame({"model": "m", "text": ["So.", " "]}), where="mine.csv")
     ['mine.csv: 1 of 2 answers are blank']
     """
-    filled = texts["text"].fillna("").astype("str").str.strip() != ""
+    filled = ~is_blank(texts["text"])
     attempt(problems, require_measurable, texts["model"], filled, where=where)
     if filled.all():
         return []

@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from nbbias.biasalert.contracts import JUDGEMENTS
-from nbbias.biasalert.knowledge.groups import Mention, attributes, target
-from nbbias.tables import check
+from nbbias.biasalert.knowledge.groups import Mention, any_word, attributes, target
+from nbbias.tables import check, is_blank
 
 COLUMNS = ["text_id", "bias_type", "group", "attribute"]
 NO_TEXT = "there is no text"
@@ -69,8 +69,7 @@ def _known_word(text: str, group: str | None) -> str | None:
     words = lists.get(group, ()) if group else [word for own in lists.values() for word in own]
     if not words:
         return None
-    listed = "|".join(re.escape(word).replace(r"\*", r"\w*") for word in words)
-    found = re.search(rf"\b(?:{listed})\b", text, re.IGNORECASE)
+    found = any_word(words).search(text)
     return found[0].lower() if found else None
 
 
@@ -167,7 +166,7 @@ def judgements(
     (['judged', 'empty'], 'women', 'there is no text')
     """
     table = texts[["text_id"]].astype("str").reset_index(drop=True)
-    blank = texts["text"].fillna("").astype(str).str.strip().eq("").to_numpy()
+    blank = is_blank(texts["text"]).to_numpy()
     reasons = table["text_id"].map(verdicts.lost or {}).astype(object).where(~blank, NO_TEXT)
     without = reasons.notna().to_numpy()
     biased = pd.array(list(verdicts.biased), dtype="boolean")

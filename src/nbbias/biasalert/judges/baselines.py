@@ -12,7 +12,7 @@ import pandas as pd
 from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.registry import Judge, TrainingInput
-from nbbias.biasalert.knowledge.groups import attributes, mentions, same_group
+from nbbias.biasalert.knowledge.groups import any_word, attributes, mentions, same_group
 from nbbias.tables import Column, DataError, ParameterError, check, read_table, require_columns
 from nbbias.text import toxicity
 
@@ -99,11 +99,7 @@ def _name_pair(text: str) -> str | None:
 
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
-    patterns = {}
-    for group, words in attributes().items():
-        listed = "|".join(re.escape(word).replace(r"\*", r"\w*") for word in words)
-        patterns[group] = re.compile(rf"\b(?:{listed})\b", re.IGNORECASE)
-    return patterns
+    return {group: any_word(words) for group, words in attributes().items()}
 
 
 def toxic(

@@ -264,7 +264,7 @@ def require_trainable(labelled: pd.DataFrame) -> pd.DataFrame:
         Fewer than ten texts of either label.
     """
     table = check(labelled, LABELLED, where="labelled texts")
-    table = table[table["text"].fillna("").str.strip() != ""].reset_index(drop=True)
+    table = table[~tables.is_blank(table["text"])].reset_index(drop=True)
     counts = {"biased": int(table["biased"].sum()), "not biased": int((~table["biased"]).sum())}
     short = [f"{name}: {count}" for name, count in counts.items() if count < FEWEST]
     if short:
@@ -322,7 +322,7 @@ def judge(
     about, models = fitted.about, fitted.models
     if about["evidence"] and evidence is None:
         raise ParameterError(name, "was fitted with evidence and needs that of these texts, too")
-    present = texts[texts["text"].fillna("").str.strip() != ""]
+    present = texts[~tables.is_blank(texts["text"])]
     chances = np.full(len(texts), np.nan)
     if len(present):
         read = present["text"].str[:READ]

@@ -101,7 +101,7 @@ def _judgements(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     distinct = rows["raw"].dropna().drop_duplicates()
     verdicts = judge_replies.read(distinct.set_axis(distinct)).reindex(rows["raw"])
     verdicts = verdicts.astype({"biased": object}).set_axis(rows.index)
-    blank = rows["text"].fillna("").str.strip() == ""
+    blank = tables.is_blank(rows["text"])
     refused, failed = rows["refusal"].astype("str").fillna("") != "", rows["raw"].isna()
     cases = {
         "empty": (blank, pd.Series(NO_TEXT, rows.index)),

@@ -214,7 +214,7 @@ def judge(
         has fewer than a fifth of whole words.
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
-    present = texts[texts["text"].fillna("").str.strip() != ""]
+    present = texts[~tables.is_blank(texts["text"])]
     chances = np.full(len(texts), np.nan)
     cut: list[str | None] = [None] * len(texts)
     lost: dict[str, str] = {}

@@ -96,6 +96,18 @@ def attributes() -> dict[str, tuple[str, ...]]:
     }
 
 
+def any_word(words: Iterable[str]) -> re.Pattern[str]:
+    """Return the pattern of any of these words, of which ``*`` is any end.
+
+    Examples
+    --------
+    >>> any_word(["thie*", "lazy"]).findall("Thieves! And lazily so.")
+    ['Thieves']
+    """
+    listed = "|".join(re.escape(word).replace(r"\*", r"\w*") for word in words)
+    return re.compile(rf"\b(?:{listed})\b", re.IGNORECASE)
+
+
 @cache
 def types() -> dict[str, str]:
     """Return the type of bias that each data set's category stands for, by folded category.

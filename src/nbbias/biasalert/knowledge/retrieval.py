@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from nbbias.biasalert.contracts import EVIDENCE, KNOWLEDGE, TEXTS
 from nbbias.biasalert.knowledge.entries import normalise
 from nbbias.biasalert.knowledge.split import NEAR, near_pairs, similarities
-from nbbias.tables import ParameterError, check
+from nbbias.tables import ParameterError, check, is_blank
 from nbbias.text import embeddings
 
 COLUMNS = list(EVIDENCE.columns)
@@ -104,7 +104,7 @@ def retrieve(
     if k < 1:
         raise ParameterError("retrieval", f"k = {k}; it must be 1 or more")
     texts = check(texts, TEXTS, where="texts")[["text_id", "text"]]
-    texts = texts[texts["text"].fillna("").str.strip() != ""]
+    texts = texts[~is_blank(texts["text"])]
     entries = base.knowledge
     if texts.empty or entries.empty:
         return _typed(pd.DataFrame(columns=COLUMNS))

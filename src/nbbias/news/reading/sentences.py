@@ -269,7 +269,7 @@ def models(compared: pd.DataFrame) -> str:
     rows = compared[compared["statistic"] == "difference"]
     if rows.empty:
         return ""
-    k = int((rows["p_adjusted"] < 1 - rows["confidence"]).sum())
+    k = int(significance.has_significant_p(rows).sum())
     reference = prose.listed([escape(one) for one in rows["reference"].dropna().unique()[:2]])
     if not k:
         return f"No model differed significantly from {reference}"
