@@ -40,11 +40,10 @@ def write_sheet(target: Path, *, out: Path | None, words: int, sentences: int) -
         There is no such run or file, its study has no lists to be labelled, or the existing sheet
         cannot be read.
     """
-    path, beside = target, target.with_suffix(".labels.csv")
-    if target.is_dir():
-        path, beside = target / share.PARAMS, target / "labels.csv"
-        if not path.is_file():
-            raise NbbiasError(str(target), f"is no run: it has no {share.PARAMS}")
+    path = target / share.PARAMS if target.is_dir() else target
+    if target.is_dir() and not path.is_file():
+        raise NbbiasError(str(target), f"is no run: it has no {share.PARAMS}")
+    beside = target / "labels.csv" if target.is_dir() else path.with_suffix(".labels.csv")
     stem, values = studies.read(path)
     if stem != news.params.STUDY.stem:
         message = f"{stem} has no word lists to be labelled; {news.params.STUDY.stem} has"
