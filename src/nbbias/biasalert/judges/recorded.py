@@ -102,10 +102,11 @@ def _judgements(rows: pd.DataFrame, name: str) -> pd.DataFrame:
     verdicts = judge_replies.read(distinct.set_axis(distinct)).reindex(rows["raw"])
     verdicts = verdicts.astype({"biased": object}).set_axis(rows.index)
     blank = tables.is_blank(rows["text"])
-    refused, failed = rows["refusal"].astype("str").fillna("") != "", rows["raw"].isna()
+    told = rows["refusal"].map(lambda cell: cell if isinstance(cell, str) else "").astype("str")
+    refused, failed = told != "", rows["raw"].isna()
     cases = {
         "empty": (blank, pd.Series(NO_TEXT, rows.index)),
-        "refused": (~blank & refused, "the provider says " + rows["refusal"].astype("str")),
+        "refused": (~blank & refused, "the provider says " + told),
         "failed": (~blank & ~refused & failed, rows["error"].astype("str").fillna(NO_REPLY)),
     }
     for outcome, (where, reason) in cases.items():
