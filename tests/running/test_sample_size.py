@@ -97,3 +97,8 @@ def test_what_is_printed(command: Command) -> None:
 def test_a_mistake_is_refused(stem: str, assumption: str, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         plan_sample_size(stem, [assumption])
+
+
+def test_whole_numbers_that_are_assumed_are_shown_as_such() -> None:
+    _, note = readable(plan_sample_size("llmbi", ["units=50"]))
+    assert "claims 2, models 2, repeats 1," in note

@@ -106,8 +106,8 @@ def readable(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """
     assumptions = rows.drop(columns=[*RESULTS, "statistic", "unit"])
     varies = assumptions.astype("str").nunique() > 1
-    constant = assumptions.loc[:, ~varies].drop(columns=_SETTINGS, errors="ignore").iloc[0]
-    listed = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in constant.items())
+    constant = assumptions.loc[:, ~varies].drop(columns=_SETTINGS, errors="ignore")
+    listed = ", ".join(f"{name.replace('_', ' ')} {constant[name].iloc[0]}" for name in constant)
     note = f"Assumed: {listed}."
     power = ["" if pd.isna(power) else f"{power:.0%}" for power in rows["reached"]]
     units = rows["n"].astype("object")
