@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from nbbias.calibration.params import TOLERANCE
 from nbbias.params import Texts
-from nbbias.reading import Lead, number, p_value, phrases, prose, significance
+from nbbias.reading import Lead, names, number, p_value, phrases, prose, significance
 
 #: On which side of its level a statistic does harm: an interval that covers less, a test or a
 #: family that errs more.
@@ -21,17 +21,17 @@ _POINTS = f"{100 * TOLERANCE:.0f}"
 
 
 def name_statistics(rows: pd.DataFrame) -> pd.Series:
-    """Return names of what is calibrated: study, measure and statistic, in words.
+    """Return names of what is calibrated, after their study (`data/words/calibration.csv`).
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"source": ["cogs"], "dimension": ["rbs"], "task": ["rbs_tasks"]})
+    >>> rows = pd.DataFrame({"source": ["cogs"], "dimension": ["abs"], "task": ["position"]})
     >>> name_statistics(rows).tolist()
-    ['cogs rbs: rbs tasks']
+    ['cogs, position bias']
     """
-    words = rows[["source", "dimension", "task"]].astype("str")
-    words = words.apply(lambda column: column.str.replace("_", " "))
-    return words["source"] + " " + words["dimension"] + ": " + words["task"]
+    keys = rows[["source", "dimension", "task"]].astype("str").to_numpy().tolist()
+    words = [f"{key[0].replace('_', ' ')}, {names.calibrated(*key)}" for key in keys]
+    return pd.Series(words, index=rows.index, dtype="str")
 
 
 def overall(rows: pd.DataFrame) -> pd.DataFrame:
@@ -58,7 +58,7 @@ def overall(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
-    """Return what a run's page begins with: how many intervals and tests keep their level.
+    """Return what a run's page begins with: how many intervals and tests have their nominal level.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         sentences.append(_families(of["familywise_error"]))
     harm = table["estimate"] * table["statistic"].map(_HARM).astype(float)
     worst = table.loc[harm[harm > 0].groupby(table["statistic"], sort=False).idxmax()]
-    names = [
+    labels = [
         prose.render_plain("calibration.number_name", statistic=row.statistic, name=row.name_)
         for row in worst.rename(columns={"name": "name_"}).itertuples()
     ]
@@ -100,7 +100,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         plain=tuple(sentences),
         technical=" ".join(_technical(row) for row in worst.head(2).to_dict("records")),
         figure="errors",
-        numbers=worst.assign(name=names),
+        numbers=worst.assign(name=labels),
         card=_card(table),
         texts=texts,
     )
@@ -204,8 +204,8 @@ def held_out(outcomes: pd.DataFrame) -> str:
     shares = hits / rows["n_covered"].groupby(rows["held_out"].astype(bool)).sum()
     if len(shares) < 2:
         return ""
-    held, others = (Markup(f"{shares[key]:.1%}") for key in (True, False))
-    return prose.render("calibration.held_out", held_out=held, others=others)
+    inside, others = (Markup(f"{shares[key]:.1%}") for key in (True, False))
+    return prose.render("calibration.held_out", held_out=inside, others=others)
 
 
 def power(table: pd.DataFrame) -> str:

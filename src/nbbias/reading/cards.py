@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from nbbias.reading import names
 from nbbias.reading.tables import Table, caption
 from nbbias.tables import read_shipped_table, read_shipped_yaml
 
@@ -71,7 +72,7 @@ def calibrated(study: str) -> Table:
     """
     rows = read_shipped_table("calibration.csv").query("study == @study").reset_index(drop=True)
     columns = {
-        "measure": (rows["measure"] + ": " + rows["statistic"]).str.replace("_", " "),
+        "measure": [names.calibrated(study, *key) for key in rows[["measure", "statistic"]].values],
         "studies": rows["studies"].astype(int),
     }
     worst = {"coverage": "lowest", "false_positives": "highest"}

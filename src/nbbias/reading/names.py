@@ -33,11 +33,20 @@ def _measures() -> dict[tuple[str, str, str], dict[str, Any]]:
     return table.set_index(["study", "measure", "statistic"]).to_dict("index")
 
 
-#: Keys that tell rows of ESTIMATES apart, in the order in which they are named.
+@cache
+def _calibrated() -> dict[tuple[str, str, str], str]:
+    table = read_shipped_table("words/calibration.csv").replace("_", " ", regex=True)
+    return table.set_index(["study", "measure", "statistic"])["name"].to_dict()
+
+
+#: Keys that distinguish rows of ESTIMATES, in the order in which they are named.
 KEYS = (
     *("evaluator", "judge", "model", "prompt", "source"),
     *("bias", "group", "dimension", "task", "topic"),
 )
+
+#: Keys that name what was calibrated: a study, its measure and its statistic.
+_CALIBRATED = ("source", "dimension", "task")
 
 #: Values that name no part of the data.
 _WHOLE = {"", "all"}
@@ -63,6 +72,18 @@ def of_people(group: str) -> str:
     ("women's", "Sikhs'")
     """
     return str(_groups().get(group, {}).get("of", f"{group}'s"))
+
+
+def calibrated(study: str, measure: str, statistic: str) -> str:
+    """Return the name of what was calibrated; of what is not listed its measure and statistic.
+
+    Examples
+    --------
+    >>> calibrated("cogs", "rbs_tasks", "rbs"), calibrated("mine", "my_words", "share")
+    ('RBS of random tasks', 'my words: share')
+    """
+    key = tuple(part.replace("_", " ") for part in (study, measure, statistic))
+    return _calibrated().get((key[0], key[1], key[2]), f"{key[1]}: {key[2]}")
 
 
 def colour(group: str) -> str | None:
@@ -209,14 +230,14 @@ def details(
     keys: Sequence[str] = KEYS,
     always: Sequence[str] = ("model",),
 ) -> list[str]:
-    """Return what tells a row of ESTIMATES from others, in people's words.
+    """Return what distinguishes a row of ESTIMATES from others, in words.
 
     Parameters
     ----------
     row
         A row of ESTIMATES.
     among
-        The rows that it is told from: keys that have one value among them, besides "all", are left
+        The rows that it is distinguished from: keys that have one value among them, besides "all", are left
         out. All keys count where None.
     keys
         The keys that may be named, in this order.
@@ -238,6 +259,10 @@ def details(
     group = row["group"] if isinstance(row.get("group"), str) else ""
     in_measure = any(name in measure(row) for name in (people(group), of_people(group)) if group)
     parts = []
+    if row.get("study") == "calibration" and {*_CALIBRATED} <= {*keys}:
+        values = [str(row.get(key)) for key in _CALIBRATED]
+        parts.append(f"{values[0]}, {calibrated(*values)}")
+        keys = [key for key in keys if key not in _CALIBRATED]
     for key in keys:
         value = row.get(key)
         implied = key in {"bias", "group"} and in_measure
@@ -277,7 +302,7 @@ def subject(row: Mapping[str, Any], among: pd.DataFrame) -> str:
 
 
 def label(row: Mapping[str, Any], among: pd.DataFrame | None = None) -> str:
-    """Name a row: its measure, and what tells it from other rows.
+    """Name a row: its measure, and what distinguishes it from other rows.
 
     Examples
     --------
