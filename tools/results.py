@@ -65,7 +65,7 @@ PAGES = {
         folder="examples/marked_personas/nbbias_marked_personas/",
         about="howto/extending.md",
     ),
-    "redditbias": Page("biasalert/crows_pairs", "RedditBias: comments that people judged"),
+    "redditbias": Page("biasalert/crows_pairs", "RedditBias: comments with human labels"),
     "crows_pairs": Page("biasalert/crows_pairs", "CrowS-Pairs: the prejudice, or the name?"),
 }
 

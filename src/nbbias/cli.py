@@ -211,7 +211,7 @@ def detect_command(
 ) -> None:
     """Classify texts: biased or not, type, target group, evidence.
 
-    The classifier's training data and error rates are printed beside. It is fitted the first time,
+    The classifier's training data and error rates are printed, too. It is fitted the first time,
     and then kept. Verdicts are printed, or written to --out, .csv or .jsonl.
     """
     from nbbias import biasalert  # takes a while to load

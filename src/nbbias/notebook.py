@@ -191,7 +191,7 @@ class Notebook(NamedTuple):
         self.table(reading.cards.card(self.study.stem))
         self.table(reading.cards.calibrated(self.study.stem))
         rests_on = manifest.provenance(self.study.stem, self.parameters.model_dump())
-        self.table(rests_on, "What the numbers rest on")
+        self.table(rests_on, "Provenance")
 
 
 def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:

@@ -156,16 +156,18 @@ def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with(
     # Half of 0.14 over 1.96, times 1.96 + 0.84.
     assert lead.plain[1] == (
         "It did not differ significantly from the classifier alone (minimum detectable difference "
-        "at 80% power: 10%)."
+        "at 80% power: 10 percentage points)."
     )
     assert lead.numbers["estimate"].tolist() == [0.76, 0.26, 0.0]
     assert (lead.figure, lead.card["instrument"]) == ("confusion", "words")
     assert lead.claims["judge"].tolist() == ["classifier − majority"]
     more = declared.assign(p_value=0.01).iloc[[0, 2]].assign(estimate=[0.76, 0.2])
-    assert led(more).plain[1] == "It was more often right than the classifier alone, by 20%."
+    assert led(more).plain[1] == (
+        "It was more accurate than the classifier alone, by 20 percentage points."
+    )
     # Where the accuracy was not declared, what was compared leads; where nothing was, permutation.
     assert led(declared.tail(1)).plain[0].startswith("The classifier with evidence did not differ")
-    assert led(declared.head(1)).plain[1].startswith("Permuted, its verdicts would agree with 50%")
+    assert led(declared.head(1)).plain[1].startswith("Its permuted verdicts would agree with 50%")
     (power,) = sentences.power(declared)
     assert "with 84 texts the minimum detectable difference at 80% power is 10" in power
 
@@ -182,11 +184,11 @@ def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> Non
 def test_differences_pairs_and_errors_are_written_with_their_counts() -> None:
     rows = detection.estimate_differences(SAID, SAMPLE).estimates
     said = sentences.differences(rows)
-    assert len(said) == 3 and "is more often right than plain" in said[1]
+    assert len(said) == 3 and "was more accurate than plain" in said[1]
     assert all("exact test over clusters p" in sentence for sentence in said)
     rows = pairs.estimates(pairs.match_pairs(MORE, LESS, made(5, antistereo=2)))
     (sentence,) = sentences.pairs(rows)
-    assert "recall on sent\\_more **0.75**" in sentence and "0.60 are flagged" in sentence
+    assert "recall on sent\\_more **0.75**" in sentence and "sent\\_less 0.60" in sentence
     checks = errors.read_checks()
     rows = errors.estimates(simulated(checks), checks)
     (dialect,) = sentences.dialect(rows)
@@ -207,7 +209,7 @@ def test_levels_are_written_from_labels_and_verdicts_and_elsewhere_are_flags() -
         share = value(own, "biased_share_two_phase", model=model)
         assert f"**{share:.2f}** for {model} (95% CI " in said
     (flags,) = sentences.levels(levels.estimates(ANSWERS, JUDGED), judge="simulated judge")
-    assert "no bias levels: how the judge errs" in flags
+    assert "classification errors: how the judge errs" in flags
     assert sentences.levels(LEVELS, judge="x") == ["x judged no answer."]
 
 
@@ -215,7 +217,7 @@ def test_five_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded()
     shown = biasalert_tables.examples(SAMPLE, SAID, judge="two *")
     assert len(shown) == 5
     kinds = [head.split(":")[0] for head in shown["head"]]
-    assert kinds[:4] == ["Flagged, rightly", "Passed, rightly", "Flagged wrongly", "Missed"]
+    assert kinds[:4] == ["True positive", "True negative", "False positive", "False negative"]
     biased = SAMPLE.set_index("text")["biased"]
     hurting = [biased[text] or "Flagged" in head for head, text in shown[["head", "text"]].values]
     assert shown["folded"].notna().tolist() == hurting

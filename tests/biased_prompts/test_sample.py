@@ -115,7 +115,7 @@ def test_truth_stands_beside_what_was_found_in_the_sample_alone() -> None:
         study="biased_prompts",
         confidence=0.95,
     )
-    table = sample.beside_planted(found)
+    table = sample.compare_with_truth(found)
     assert table[["model", "planted", "covered"]].to_numpy().tolist() == [
         ["compliant", pytest.approx(-0.2), "yes"],
         ["guarded", 0.6, "no"],

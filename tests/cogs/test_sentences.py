@@ -155,7 +155,9 @@ def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
     }
     golden("cogs_counts", says)
     # (0.5 * 10 + 0.1 * 30) / 40 and (0.4 * 30) / 40
-    assert "In 20% of the answers the identity is said, in 30%" in says["visibility"][0]
+    assert (
+        "The identity is obvious in 20% of the answers and nuanced in 30%" in says["visibility"][0]
+    )
     beside = people.beside_models(ratings, judged(by_identity), SUITE, inference=INFERENCE)
     told = cogs_tables.people(full, beside).rows.iloc[0]
     assert (told["statistic"], told["estimate"][:5]) == ("Fleiss' κ", "1.000")
@@ -167,9 +169,9 @@ def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
 
 def test_all_writers_stand_for_a_judge_where_there_are_several() -> None:
     one, two = judged(by_identity), judged(by_identity, model="n")
-    several = cogs_tables.together(estimated(one, two))
+    several = cogs_tables.pooled(estimated(one, two))
     assert set(several["model"]) == {"all"}
-    assert set(cogs_tables.together(estimated(one))["model"]) == {"m"}
+    assert set(cogs_tables.pooled(estimated(one))["model"]) == {"m"}
 
 
 def test_shares_of_identities_and_positions_add_up_to_one() -> None:

@@ -142,13 +142,13 @@ def test_prose_shorter_than_an_answer_has_no_mean(pools: list[pd.Series]) -> Non
 @pytest.mark.parametrize("ratio", [True, False])
 def test_a_score_at_the_floor_has_ends_at_it(ratio: bool) -> None:
     of = neutral.Prose(0.4, 0.05)
-    row = neutral.beside(0.2, 0.0, 9, of, floor=0.2, ratio=ratio, confidence=0.95)
+    row = neutral.compare_with_prose(0.2, 0.0, 9, of, floor=0.2, ratio=ratio, confidence=0.95)
     assert (row["ci_low"], row["ci_high"]) == (0.2, 0.2)
     assert row["p_value"] < 0.01
 
 
 def test_prose_without_a_known_word_is_beside_no_ratio() -> None:
     of = neutral.Prose(0.2, 0.0)
-    row = neutral.beside(0.5, 0.1, 9, of, floor=0.2, ratio=True, confidence=0.95)
+    row = neutral.compare_with_prose(0.5, 0.1, 9, of, floor=0.2, ratio=True, confidence=0.95)
     assert np.isfinite([row["ci_low"], row["ci_high"]]).all()
     assert np.isnan([row["p_value"], row["null_low"]]).all()

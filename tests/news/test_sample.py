@@ -168,7 +168,7 @@ def differences_of(source: str, **columns: float) -> pd.DataFrame:
 
 def test_the_truth_stands_beside_what_was_found() -> None:
     # Planted: female -.15, male .15.
-    table = sample.beside_planted(differences_of("simulated", female=-0.12, male=0.05))
+    table = sample.compare_with_truth(differences_of("simulated", female=-0.12, male=0.05))
     found = table.set_index("group")
     assert found["planted"].to_dict() == pytest.approx({"female": -0.15, "male": 0.15})
     assert found["estimate"].to_dict() == {"female": -0.12, "male": 0.05}

@@ -173,7 +173,7 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
             sentences.result(rows_of(*result), "word"),
             sentences.result(rows_of(result[1]), "word"),
         ],
-        "what came back": sentences.came_back(planted.assign(planted=[-0.1, -0.2, 0.0])),
+        "what came back": sentences.detected_effects(planted.assign(planted=[-0.1, -0.2, 0.0])),
         "models": [sentences.models(compared), sentences.models(compared.head(1))],
     }
     strict = sentences.models(compared.assign(confidence=0.999))

@@ -58,7 +58,7 @@ def scored_of(
     *texts: str, lexicon: pd.DataFrame = GENDER, scorers: Sequence[str] = ("textblob",)
 ) -> pd.DataFrame:
     scored = scored_in(*texts, lexicon=lexicon, scorers=scorers).sentences
-    said = corpus.said(annotated(*texts, lexicon=lexicon)).rename("said")
+    said = corpus.distinct_sentences(annotated(*texts, lexicon=lexicon)).rename("said")
     return scored.join(said, on=["text_id", "sentence_id"])
 
 
@@ -271,7 +271,7 @@ def test_what_is_said_of_women_is_no_shift_of_any_race() -> None:
 def test_agreement_is_spearmans_rho_of_every_two_instruments() -> None:
     scored = scored_in(*TONED, "He was fine.", scorers=("textblob", "vader"))
     table = scoring.agreement(scored, scorers=["textblob", "vader", "textblob"], confidence=0.95)
-    texts = corpus.said(annotated(*TONED, "He was fine."))
+    texts = corpus.distinct_sentences(annotated(*TONED, "He was fine."))
     blob = [TextBlob(said).polarity for said in texts]
     vader = SentimentIntensityAnalyzer()
     compound = [vader.polarity_scores(said)["compound"] for said in texts]

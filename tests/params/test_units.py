@@ -110,7 +110,7 @@ def test_the_levels_of_news_are_means_over_articles(tmp_path: Path, repeats: int
     words = news.words.level(read, inference=INFERENCE, min_pairs=10)
     scored = news.scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
     tone = news.tone.level(read, scored, inference=INFERENCE)
-    found, _ = news.claims.together([words, tone])
+    found, _ = news.claims.combine_levels([words, tone])
     units = pd.concat([words.units, tone.units])
     run = saved(tmp_path, units=units, estimates=found)
     both = means_are_the_estimates(run, "news_bias", {})

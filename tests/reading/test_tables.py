@@ -105,7 +105,7 @@ def test_a_reader_sees_what_tells_rows_apart_and_one_cell_an_estimate() -> None:
     }
     assert table.note == (
         "A note. All rows: instrument TextBlob. Exploratory: p is corrected over all rows "
-        "of this kind, claims too."
+        "of this kind, including claims."
     )
     no_floor = reading.readable(two.drop(columns="p_least"), ["model"], title="t")
     assert no_floor.rows["p_adjusted"].iloc[0] == 0.0004

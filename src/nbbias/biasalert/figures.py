@@ -294,6 +294,6 @@ def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
             "Share of biased answers by model, as judged, by people's labels alone, and from both, "
             "with intervals."
         ),
-        f"Called biased: {'; '.join(shares)}" if 0 < len(shares) < 5 else "",
+        f"Share of answers flagged: {'; '.join(shares)}" if 0 < len(shares) < 5 else "",
         caption + (f" Small, grey: {NAMES[SHARES[2]]}." if further.any() else ""),
     )

@@ -77,18 +77,18 @@ class Biasalert(Parameters):
     )
     labelled_path: InputFile = Field(
         SAMPLE,
-        description="texts that people judged: columns text and biased, and where known "
+        description="texts with human labels: columns text and biased, and where known "
         "bias_type, group, attribute; or the columns of RedditBias or of Jigsaw",
     )
     evaluation_path: OptionalFile = Field(
         NONE,
-        description="another such file: judges learn from all of labelled_path and are tested on "
+        description="another such file: judges are trained on all of labelled_path and tested on "
         "this; without it a part of labelled_path is held out",
     )
     knowledge_path: OptionalFile = Field(
         SAMPLE,
-        description="what prejudice says: a table with the column statement, or SBIC as "
-        "published; none takes the training texts that people called biased",
+        description="statements of prejudice: a table with the column statement, or SBIC as "
+        "published; none takes the training texts that are labelled biased",
     )
     pairs_path: OptionalFile = Field(
         NONE, description="pairs of minimally different sentences, as CrowS-Pairs"
@@ -96,13 +96,13 @@ class Biasalert(Parameters):
     answers_path: OptionalFile = Field(
         SAMPLE,
         description="answers whose bias level is measured: columns text_id, model, text, and "
-        "where known prompt_id, domain; BOLD's file, for what people wrote there; or sample",
+        "where known prompt_id, domain; BOLD's file, for its texts by people; or sample",
     )
     answers_size: int = Field(
         0, ge=0, description="answers per model that are drawn at random; 0 takes all"
     )
     human_path: OptionalFile = Field(
-        NONE, description="people's labels of some answers: columns text_id, biased"
+        NONE, description="human labels of some answers: columns text_id, biased"
     )
     human_sample: bool = Field(
         False, description="whether those labels are of a random sample of each model's answers"
@@ -110,12 +110,12 @@ class Biasalert(Parameters):
     judges: list[Judge] = Field(
         ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
         min_length=1,
-        description="who judges: "
+        description="judges: "
         + ", ".join(f"{name} ({note})" for name, note in JUDGES.describe(lambda j: j.help).items()),
     )
     prompt: Wording = Field(
         "ours",
-        description="what language models are asked in: ours, or fan2024, the words of the "
+        description="wording of the prompt for language models: ours, or fan2024, that of the "
         "paper's Table 8",
     )
     prompt_parts: list[Part] = Field(
@@ -131,7 +131,7 @@ class Biasalert(Parameters):
     moderation_paths: dict[str, InputFile] = Field(
         {}, description="recorded outputs of moderation tools by the tool's name"
     )
-    k: int = Field(5, ge=1, le=50, description="entries of the knowledge shown to a judge")
+    k: int = Field(5, ge=1, le=50, description="entries of the knowledge base given to a judge")
     embedding_model: ModelName = Field(
         "auto",
         description="of the retrieval: auto, offline, all-mpnet-base-v2, contriever-msmarco, or "
@@ -144,7 +144,7 @@ class Biasalert(Parameters):
     toxicity_scorer: ModelName = Field("auto", description=f"judge toxicity: {toxicity.CHOICES}")
     device: Device = Field("cpu", description="where PyTorch runs models: cpu, cuda or mps")
     draws: int = Field(
-        2000, ge=100, le=100_000, description="resamples and permutations behind each number"
+        2000, ge=100, le=100_000, description="resamples and permutations for each number"
     )
 
     @field_validator("judges", "prompt_parts")
@@ -237,7 +237,7 @@ STUDY = Study(
     sample=Texts(
         "simulated",
         "Written and simulated from templates for this project; no model wrote them, and no "
-        "people were asked.",
+        "people labelled them.",
     ),
     leads=(
         Lead(

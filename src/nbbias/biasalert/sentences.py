@@ -64,20 +64,21 @@ def majority_class(estimates: pd.DataFrame) -> float:
 
 
 def retrieval(quality: pd.DataFrame) -> list[str]:
-    """Say how near the evidence is, and how much of it is used.
+    """Say how similar the evidence is, and how much of it is used.
 
     Examples
     --------
     >>> retrieval(pd.DataFrame({"n": [0], "n_used": 0, "best": np.nan, "floor": 0.5}))
     ['There is no evidence: the knowledge is empty.']
     """
-    found = quality[quality["n"] > 0]
-    if found.empty:
+    retrieved = quality[quality["n"] > 0]
+    if retrieved.empty:
         return ["There is no evidence: the knowledge is empty."]
-    low, middle, high = map(number, found["best"].quantile([0.25, 0.5, 0.75]))
+    low, middle, high = map(number, retrieved["best"].quantile([0.25, 0.5, 0.75]))
     return [
-        f"{(found['n_used'] > 0).sum():,} of {len(quality):,} texts have evidence that is nearer "
-        f"than what is retrieved for other texts (cosine ≥ {number(quality['floor'].iloc[0])}); "
+        f"{(retrieved['n_used'] > 0).sum():,} of {len(quality):,} texts have evidence that is more "
+        "similar than what is retrieved for other texts (cosine ≥ "
+        f"{number(quality['floor'].iloc[0])}); "
         f"the others are judged without. Median cosine of the best entry: {middle} (quartiles "
         f"{low} to {high})."
     ]
@@ -107,9 +108,9 @@ def differences(rows: pd.DataFrame) -> list[str]:
         if not np.isfinite(row["p_value"]):
             sentences.append(f"{first} and {second}: {escape(row['reason'])}.")
             continue
-        verb = "is more often right than" if row["estimate"] > 0 else "is less often right than"
+        verb = "was more accurate than" if row["estimate"] > 0 else "was less accurate than"
         if not significance.is_significant(row):
-            verb = "does not differ significantly from"
+            verb = "did not differ significantly from"
         sentences.append(
             f"{first} {verb} {second} (difference of accuracy {number(row['estimate'])}, "
             f"{interval(row)}; N = {row['n']:,.0f} texts that both judged; "
@@ -119,23 +120,24 @@ def differences(rows: pd.DataFrame) -> list[str]:
 
 
 def counted(judgements: pd.DataFrame, test: pd.DataFrame, *, judge: str) -> str:
-    """Say how many texts a judge got right, missed and flagged wrongly.
+    """Say how many texts a judge classified correctly, with its false negatives and positives.
 
     Examples
     --------
     >>> test = pd.DataFrame({"text_id": list("abc"), "biased": [True, True, False]})
     >>> verdicts = test.assign(judge="mine", biased=[True, False, True])
     >>> counted(verdicts, test, judge="mine")
-    'Of 3 texts mine gets 1 right, misses 1 biased one and flags 1 wrongly'
+    'Of 3 texts mine classified 1 correctly (1 false negative, 1 false positive)'
     """
-    own = judgements[judgements["judge"] == judge].dropna(subset=["biased"])
-    both = own[["text_id", "biased"]].merge(test[["text_id", "biased"]], on="text_id")
+    verdicts = judgements[judgements["judge"] == judge].dropna(subset=["biased"])
+    both = verdicts[["text_id", "biased"]].merge(test[["text_id", "biased"]], on="text_id")
     change = both["biased_x"].astype(int) - both["biased_y"].astype(int)
     missed = int((change < 0).sum())
+    wrongly = int((change > 0).sum())
     return (
-        f"Of {len(both):,} texts {_the(judge)} gets {(change == 0).sum():,} right, "
-        f"misses {missed:,} biased one{'' if missed == 1 else 's'} and flags "
-        f"{(change > 0).sum():,} wrongly"
+        f"Of {len(both):,} texts {_the(judge)} classified {(change == 0).sum():,} correctly "
+        f"({missed:,} false negative{'' if missed == 1 else 's'}, "
+        f"{wrongly:,} false positive{'' if wrongly == 1 else 's'})"
     )
 
 
@@ -147,35 +149,36 @@ def better_than_majority(estimates: pd.DataFrame) -> str:
     >>> row = {"measure": "detection", "statistic": "accuracy", "estimate": 0.8, "ci_low": 0.7}
     >>> rows = [row | {"judge": "mine"}, row | {"judge": ALWAYS, "estimate": 0.5}]
     >>> better_than_majority(pd.DataFrame(rows).assign(bias=None, dimension=None))
-    '1 of 1 judges is more accurate than the majority class'
+    '1 of 1 judge was significantly more accurate than the majority class'
     """
     rows = _pooled(estimates, "accuracy").dropna(subset="estimate")
     if rows.empty:
         return "No judge gave a verdict"
     above = int((rows["ci_low"] > majority_class(estimates)).sum())
-    verb = "are" if above > 1 else "is"
-    return f"{above or 'None'} of {len(rows)} judges {verb} more accurate than the majority class"
+    verb = "were" if above > 1 else "was"
+    judges = f"{len(rows)} judge{'' if len(rows) == 1 else 's'}"
+    what = "significantly more accurate than the majority class"
+    return f"{above or 'None'} of {judges} {verb} {what}"
 
 
 # --- pairs and checks ---------------------------------------------------------------------------
 
 
 def paired(estimates: pd.DataFrame) -> str:
-    """Say how many judges rank the sentences of a pair beyond chance: a heading.
+    """Say how many judges rank the sentences of a pair significantly: a heading.
 
     Examples
     --------
     >>> row = {"statistic": "pair_share", "judge": "mine", "estimate": 0.7, "p_value": 0.01,
     ...        "p_adjusted": 0.02, "confidence": 0.95, "bias": None, "dimension": None}
     >>> paired(pd.DataFrame([row | {"measure": "pairs"}]))
-    '1 of 1 judges score the sentence that stereotypes more higher than its minimal pair'
+    '1 of 1 judge scored the more stereotyping sentence of a pair significantly higher'
     """
     rows = _pooled(estimates, "pair_share", "pairs").dropna(subset="estimate").to_dict("records")
     k = sum(significance.is_significant(row) and row["estimate"] > 0.5 for row in rows)
-    return (
-        f"{k or 'None'} of {len(rows)} judges score{'' if k else 's'} the sentence that "
-        "stereotypes more higher than its minimal pair"
-    )
+    judges = f"{len(rows)} judge{'' if len(rows) == 1 else 's'}"
+    what = "the more stereotyping sentence of a pair significantly higher"
+    return f"{k or 'None'} of {judges} scored {what}"
 
 
 def pairs(estimates: pd.DataFrame) -> list[str]:
@@ -185,31 +188,33 @@ def pairs(estimates: pd.DataFrame) -> list[str]:
         for name in ("recall", "flag_rate_less")
     )
     return [
-        f"{_name(row['judge'])}: recall on sent\\_more {_in_words(recall.loc[row['judge']])}; of "
-        "the sentences that differ in whom they name, "
-        f"{number(flagged.loc[row['judge'], 'estimate'])} are flagged. The sentence that "
-        f"stereotypes more scores higher in a share of {_in_words(row, unit='pairs')}; expected by "
-        f"chance {number(0.5)}, {p_value(row)} (Holm-adjusted)."
+        f"{_name(row['judge'])}: recall on sent\\_more {_in_words(recall.loc[row['judge']])}; "
+        f"flag rate on sent\\_less {number(flagged.loc[row['judge'], 'estimate'])}. The more "
+        f"stereotyping sentence scored higher in a share of {_in_words(row, unit='pairs')}; null "
+        f"value {number(0.5)}, {p_value(row)} (Holm-adjusted)."
         for row in _pooled(estimates, "pair_share", "pairs").to_dict("records")
     ]
 
 
 def erring(estimates: pd.DataFrame, *, judge: str) -> str:
-    """Say on which sentences a judge errs most: the heading of its section."""
-    own = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
+    """Say on which sentences a judge has the highest error rates: the heading of its section."""
+    rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     parts = []
-    for statistic, what in (("false_alarm_rate", "false alarms"), ("miss_rate", "misses")):
-        rates = own[own["statistic"] == statistic]
+    for statistic, what in (
+        ("false_alarm_rate", "false positives"),
+        ("miss_rate", "false negatives"),
+    ):
+        rates = rows[rows["statistic"] == statistic]
         if rates["estimate"].nunique() > 1:
             worst = rates.loc[rates["estimate"].idxmax()]
             parts.append(f"{what} on {escape(worst['dimension'])} ({worst['estimate']:.0%})")
     if not parts:
-        return f"{prose.capitalize(_the(judge))} errs alike on all kinds of sentence"
-    return f"Most {' and most '.join(parts)}, by {_the(judge)}"
+        return f"The error rates of {_the(judge)} are equal on all kinds of sentence"
+    return f"Highest error rates of {_the(judge)}: {', '.join(parts)}"
 
 
 def dialect(estimates: pd.DataFrame) -> list[str]:
-    """Write how far another variety of English moves the judges' scores of the same content."""
+    """Write how much another variety of English changes the judges' scores of the same content."""
     rows = estimates[estimates["statistic"] == "dialect_difference"].dropna(subset="estimate")
     if rows.empty:
         return []
@@ -237,29 +242,29 @@ def most_biased(estimates: pd.DataFrame, *, judge: str) -> str:
     if rows.empty:
         return "No answer was judged"
     ends = rows if len(rows) <= _FEW else rows.iloc[[0, -1]]
-    each = [
-        f"{row['estimate']:.0%} of {'' if at else 'the answers of '}{escape(row['model'])}"
-        for at, row in enumerate(ends.to_dict("records"))
-    ]
+    each = [f"{row['estimate']:.0%} for {escape(row['model'])}" for row in ends.to_dict("records")]
     if len(biased):
-        return f"Biased are {', '.join(each)}"
-    return f"Flagged are {', '.join(each)}: flags are no bias level"
+        return f"Share of biased answers: {', '.join(each)}"
+    return f"Share of flagged answers: {', '.join(each)} (not corrected for classification errors)"
 
 
 def levels(estimates: pd.DataFrame, *, judge: str) -> list[str]:
     """Write the models' shares of biased answers, from labels and verdicts, or as judged alone."""
     flagged, both = (_by_model(_levels(estimates, judge, SHARES[at])) for at in (0, 2))
     if both:
-        return [f"From labels and the verdicts of {_name(judge)}, the share biased is {both}."]
+        return [f"Share of biased answers, from labels and the verdicts of {_the(judge)}: {both}."]
     if not flagged:
-        return [f"{_name(judge)} judged no answer."]
+        return [f"{prose.capitalize(_the(judge))} judged no answer."]
     missing = estimates[(estimates["judge"] == judge) & (estimates["statistic"] == SHARES[2])]
     reason = escape(missing["reason"].dropna().iloc[0])
-    return [f"{_name(judge)} flags {flagged}. These are flags, no bias levels: {reason}."]
+    return [
+        f"Share of answers flagged by {_the(judge)}: {flagged}. It is not corrected for "
+        f"classification errors: {reason}."
+    ]
 
 
 def is_uninformative(row: Row) -> bool:
-    """Tell whether the interval of a share holds nearly all that a share can be.
+    """Tell whether the interval of a share covers nearly the whole range of a share.
 
     Examples
     --------
@@ -287,9 +292,10 @@ def guarding(estimates: pd.DataFrame) -> str:
     """Say whether the guard changed the share of biased answers: the heading of its section."""
     rows = estimates[estimates["statistic"] == "biased_share_difference"].dropna(subset="estimate")
     if k := len(significance.significant(rows)):
-        return f"The guard changes the share of biased answers of {k} of {len(rows)} models"
+        return f"The guard changed the share of biased answers in {k} of {len(rows)} models"
     few = rows["n"].max() if len(rows) else 0
-    return f"With {few:.0f} answers a model, the guard made no significant difference"
+    none = "No significant difference in the share of biased answers with the guard"
+    return f"{none} (N = {few:.0f} answers per model)"
 
 
 def mitigation(estimates: pd.DataFrame) -> str:
@@ -309,7 +315,7 @@ def mitigation(estimates: pd.DataFrame) -> str:
 
 
 def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
-    """Return what a run's page begins with: how often a judge is right, and against what.
+    """Return what a run's page begins with: the accuracy of a judge, and its comparisons.
 
     Parameters
     ----------
@@ -324,8 +330,8 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
     declared = "claim" in rows
     scored = _pooled(rows, "accuracy").dropna(subset="estimate")
     # A text without a verdict counts as wrong, so that few verdicts do not lead.
-    worth = scored["estimate"] * scored["n"] / (scored["n"] + scored["n_lost"])
-    leading = scored.head(1) if declared else scored.loc[worth.nlargest(1).index]
+    weighted = scored["estimate"] * scored["n"] / (scored["n"] + scored["n_lost"])
+    leading = scored.head(1) if declared else scored.loc[weighted.nlargest(1).index]
     judge = "".join(leading["judge"])
     compared = _pooled(rows, "accuracy_difference").dropna(subset="estimate")
     compared = _turn(compared, judge) if judge else compared
@@ -370,7 +376,7 @@ def _accuracy(row: Row, compared: pd.DataFrame, *, selected: bool) -> Iterator[s
     first += f"{row['n']:,.0f} held-out texts"
     if np.isfinite(row["ci_low"]):
         first += f" ({row['confidence']:.0%} CI {row['ci_low']:.0%} to {row['ci_high']:.0%})"
-    others = {str(own["judge"]).split(" − ")[1]: own for own in compared.to_dict("records")}
+    others = {str(one["judge"]).split(" − ")[1]: one for one in compared.to_dict("records")}
     if majority := others.pop(_MAJORITY, None):
         tested = "no significant difference"
         if significance.is_significant(majority):
@@ -378,21 +384,28 @@ def _accuracy(row: Row, compared: pd.DataFrame, *, selected: bool) -> Iterator[s
         level = row["estimate"] - majority["estimate"]
         first += f"; the majority class would reach {level:.0%}, {tested}"
     yield first
-    second = [f"it {_than(name, own)}" for name, own in others.items()][:2]
+    second = [f"it {_than(name, one)}" for name, one in others.items()][:2]
     if not second and np.isfinite(row["null"]):
-        second = [f"permuted, its verdicts would agree with {row['null']:.0%} of the labels"]
+        second = [f"its permuted verdicts would agree with {row['null']:.0%} of the labels"]
     if selected:
-        best = "it was selected as the best on these texts, so its accuracy is optimistic"
+        best = (
+            "it was selected as the best on these texts, so its accuracy is optimistically biased"
+        )
         second.insert(0, best)
     if second:
         yield "; ".join(second)
 
 
+def _points(share: float) -> str:
+    points = f"{100 * share:.0f}"
+    return f"{points} percentage point{'' if points == '1' else 's'}"
+
+
 def _than(other: str, row: Row) -> str:
     if significance.is_significant(row):
         side = "more" if row["estimate"] > 0 else "less"
-        return f"was {side} often right than {_the(other)}, by {abs(row['estimate']):.0%}"
-    detectable = f" (minimum detectable difference at 80% power: {row['mde']:.0%})"
+        return f"was {side} accurate than {_the(other)}, by {_points(abs(row['estimate']))}"
+    detectable = f" (minimum detectable difference at 80% power: {_points(row['mde'])})"
     mde = detectable if np.isfinite(row["mde"]) else ""
     return f"did not differ significantly from {_the(other)}{mde}"
 
@@ -420,7 +433,7 @@ def _card(rows: pd.DataFrame, test: pd.DataFrame) -> dict[str, str]:
     used = rows.loc[rows["instrument"].notna() & (rows["statistic"] == "accuracy"), "instrument"]
     return {
         "measures": "share of verdicts that agree with the human label (accuracy)",
-        "groups": named if types else "as the labels name them",
+        "groups": named if types else "as labelled",
         "N": f"{len(test):,} labelled texts, {int(test['biased'].sum()):,} of them biased",
         "instrument": escape(used.iloc[0]) if len(used) else "",
         "not": "that a text is fair because a judge passes it: labels are opinions",

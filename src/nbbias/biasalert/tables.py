@@ -116,27 +116,27 @@ def _with_interval(row: pd.Series) -> str:
 
 
 def split(table: pd.DataFrame) -> Table:
-    """Lay out both parts of each model's level: without and by whom its answers name."""
+    """Lay out both parts of each model's level: corrected, and scorer bias."""
     moved = table[(table["statistic"] == SCORER_BIAS) & (table["estimate"] != 0)]
     keys = ["judge", "model"]
     subset = table.merge(moved[keys], on=keys)
     words = reading.caption(subset, study="biasalert", name="split")
-    note = f"{words.note} No interval where fewer than {stats.MIN_MOVED} answers are moved."
+    note = f"{words.note} No interval where fewer than {stats.MIN_MOVED} answers change."
     options = {"statistics": [SWAPPED, SCORER_BIAS], "title": words.title, "note": note}
     return readable(subset, keys, rows=None, **options)
 
 
 #: What a verdict was, by label and verdict, in the order in which examples are shown.
 _CASES = {
-    (True, True): "flagged, rightly",
-    (False, False): "passed, rightly",
-    (False, True): "flagged wrongly",
-    (True, False): "missed",
+    (True, True): "true positive",
+    (False, False): "true negative",
+    (False, True): "false positive",
+    (True, False): "false negative",
 }
 
 
 def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.DataFrame:
-    """Choose five texts with a judge's verdicts: of each kind the one that stands in its middle.
+    """Choose five texts with a judge's verdicts: the middle one of each kind.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
     Returns
     -------
     DataFrame
-        For `reading.markup.quotes`: flagged and passed rightly, a false alarm, a miss, and another
+        For `reading.markup.quotes`: true and false positives and negatives, and another text
         of the kind with most texts. What people, or the judge, call biased is folded.
 
     Examples
@@ -161,9 +161,9 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
     >>> shown["head"].tolist(), shown["folded"].notna().tolist()
     (['Flagged, rightly: race', 'Passed, rightly'], [True, False])
     """
-    own = judgements[(judgements["judge"] == judge) & judgements["biased"].notna()]
+    part = judgements[(judgements["judge"] == judge) & judgements["biased"].notna()]
     texts = test[["text_id", "text", "biased"]].rename(columns={"biased": "label"})
-    both = own.drop(columns=["text"], errors="ignore").merge(texts, on="text_id")
+    both = part.drop(columns=["text"], errors="ignore").merge(texts, on="text_id")
     both = both.assign(label=both["label"].astype(bool), biased=both["biased"].astype(bool))
     middles = []
     for label, biased in _CASES:
@@ -182,7 +182,7 @@ def _example(row: dict[str, object]) -> dict[str, object]:
     label = f"Labelled as {'biased' if row['label'] else 'not biased'}."
     chance = row["confidence"]
     if isinstance(chance, float) and np.isfinite(chance):
-        label += f" The judge gives {chance:.0%} that it is biased."
+        label += f" The judge's probability of bias is {chance:.0%}."
     folded = None
     if row["label"] or row["biased"]:
         who = "is labelled as" if row["label"] else "the judge calls"

@@ -70,9 +70,9 @@ def effects(estimates: pd.DataFrame) -> Drawn:
     people = table["group"].astype(object).map(names.people)
     rows = table.assign(panel=people + ": " + _levels(table), cell=_names(table))
 
-    def axis(own: pd.DataFrame) -> str:
-        share = own["statistic"].iloc[0] == EFFECTS[0]
-        tone = "toxicity" if own["measure"].iloc[0] == "toxicity" else "tone"
+    def axis(part: pd.DataFrame) -> str:
+        share = part["statistic"].iloc[0] == EFFECTS[0]
+        tone = "toxicity" if part["measure"].iloc[0] == "toxicity" else "tone"
         return "change of the group's share" if share else f"change of {tone}"
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
@@ -105,22 +105,22 @@ def prejudice(
     Of several instruments of a measure the first; toxicity, which often is a fallback's, is not
     drawn.
     """
-    own = leading(estimates[estimates["statistic"].isin(news.prejudice.KINDS)])
-    own = own[own["prompt"].isin([neutral, biased])]
-    what = own["statistic"].str.removeprefix("prejudice_")
-    several = own["bias"].nunique() > 1
-    people = own["group"].astype(object).map(names.people)
-    measure = own["measure"].map(_MEASURES).fillna(own["measure"])
-    panel = (own["bias"] + ", " if several else "") + people + ", " + measure
-    rows = own.assign(panel=panel + ": " + what, cell=_names(own) + ", " + own["prompt"])
+    part = leading(estimates[estimates["statistic"].isin(news.prejudice.KINDS)])
+    part = part[part["prompt"].isin([neutral, biased])]
+    what = part["statistic"].str.removeprefix("prejudice_")
+    several = part["bias"].nunique() > 1
+    people = part["group"].astype(object).map(names.people)
+    measure = part["measure"].map(_MEASURES).fillna(part["measure"])
+    panel = (part["bias"] + ", " if several else "") + people + ", " + measure
+    rows = part.assign(panel=panel + ": " + what, cell=_names(part) + ", " + part["prompt"])
     # Both prompts of a model stand together, neutral above biased.
     keys = ("statistic", "measure", "bias", "source", "model")
     order = [figures.first_seen(rows[key]) for key in keys]
     rows = rows.iloc[np.lexsort([rows["prompt"] != neutral, *order[::-1]])]
 
-    def axis(own: pd.DataFrame) -> str:
-        share = own["statistic"].iloc[0] == news.prejudice.KINDS[0]
-        measure = own["measure"].iloc[0]
+    def axis(part: pd.DataFrame) -> str:
+        share = part["statistic"].iloc[0] == news.prejudice.KINDS[0]
+        measure = part["measure"].iloc[0]
         return "share of articles" if share else f"mean change of {_MEASURES.get(measure, measure)}"
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
@@ -167,11 +167,11 @@ def _levels(table: pd.DataFrame) -> pd.Series:
     return table["measure"].map({"word": "words", "document": "topics"}).fillna(tone)
 
 
-def _names(own: pd.DataFrame) -> pd.Series:
+def _names(part: pd.DataFrame) -> pd.Series:
     """Name cells by model, with their source where there are several."""
-    if own["source"].nunique() > 1:
-        return own["source"].astype(str) + " · " + own["model"].astype(str)
-    return own["model"].astype(str)
+    if part["source"].nunique() > 1:
+        return part["source"].astype(str) + " · " + part["model"].astype(str)
+    return part["model"].astype(str)
 
 
 # --- what leads -------------------------------------------------------------------------------

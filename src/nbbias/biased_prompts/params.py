@@ -36,7 +36,7 @@ def _claims(biases: Sequence[str]) -> list[dict[str, str]]:
 
 
 class BiasedPrompts(news.params.News):
-    """What does a biased prompt change in an LLM's news, and who refuses? (Fang 2024)"""
+    """Which models refuse biased prompts, and what does the prompt change? (Fang 2024)"""
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "refusal": (
@@ -65,10 +65,10 @@ class BiasedPrompts(news.params.News):
         description="the group of a bias that is compared: the family of tests",
     )
     neutral_prompt: str = Field(
-        "neutral", min_length=1, description="value of the column prompt that stands for neutral"
+        "neutral", min_length=1, description="value of the column prompt of the neutral prompt"
     )
     biased_prompt: str = Field(
-        "biased", min_length=1, description="value of the column prompt that stands for biased"
+        "biased", min_length=1, description="value of the column prompt of the biased prompt"
     )
     correction: Literal["holm", "fdr_bh"] = Field(
         "holm", description="correction over a family: holm (family-wise) or fdr_bh"

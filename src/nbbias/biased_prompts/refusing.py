@@ -160,7 +160,7 @@ def rates(
         - ``refusal_rate``: share of full refusals, by model and prompt, over all outlets and (where
           there are several) by outlet; and by the group that the headline names. Wilson interval;
           where articles were asked about repeatedly, the t interval over their rates.
-        - ``refusal_rate_change``: biased less neutral, over the articles answered (or refused)
+        - ``refusal_rate_change``: biased minus neutral, over the articles answered (or refused)
           under both; paired t-test of the uncorrected rates.
         - ``refusal_difference``: the biased prompt's rate for headlines that name a group, less
           that for those that name nobody; Newcombe's interval, Fisher's exact test; one family.

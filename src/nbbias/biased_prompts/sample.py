@@ -107,8 +107,8 @@ def corpus(
         )
     ]
     refused = rng.random(len(generations)) < np.array(chances)
-    said = rng.choice(_templates()["refusals"], size=len(generations))
-    generations["text"] = generations["text"].mask(refused, pd.Series(said, generations.index))
+    texts = rng.choice(_templates()["refusals"], size=len(generations))
+    generations["text"] = generations["text"].mask(refused, pd.Series(texts, generations.index))
     return originals, generations.assign(planted_refusal=refused)
 
 
@@ -138,8 +138,8 @@ def planted(models: Mapping[str, Mapping[str, Mapping[str, float]]]) -> pd.DataF
     return pd.DataFrame(rows, columns=["model", "statistic", "group", "planted"])
 
 
-def beside_planted(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Put what was planted in the sample beside what was found; empty for another corpus.
+def compare_with_truth(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Compare simulated effects with estimates; empty for another corpus.
 
     Returns
     -------
@@ -150,8 +150,8 @@ def beside_planted(estimates: pd.DataFrame) -> pd.DataFrame:
     mine = estimates["source"].isin([news.sample.SOURCE, "all"])
     rates = (estimates["statistic"] == "refusal_rate") & (estimates["prompt"] == BIASED)
     words = (estimates["measure"] == "word") & (estimates["statistic"] == "share_difference_change")
-    found = estimates[mine & (words | (rates & (estimates["bias"] == "gender")))]
-    table = planted(SAMPLE_MODELS).merge(found, on=["model", "statistic", "group"], how="inner")
+    result = estimates[mine & (words | (rates & (estimates["bias"] == "gender")))]
+    table = planted(SAMPLE_MODELS).merge(result, on=["model", "statistic", "group"], how="inner")
     # In whole steps of floats: a rate of exactly 0 has 0 as its lower end.
     inside = (table["ci_low"] - 1e-12 <= table["planted"]) & (
         table["planted"] <= table["ci_high"] + 1e-12

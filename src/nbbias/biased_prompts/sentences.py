@@ -20,8 +20,8 @@ _REFUSES = "refusal_rate_change"
 
 #: What a run compares, by measure.
 _MEASURES = {
-    "refusal": "how often a model declines to write",
-    "word": "a group's share of the words",
+    "refusal": "refusal rate",
+    "word": "a group's share of group words",
     "sentiment": "the tone towards it",
     "toxicity": "the toxicity towards it",
     "document": "the share of topics associated with it",
@@ -30,8 +30,8 @@ _MEASURES = {
 _LEVEL = {"word": "Words", "sentiment": "Tone", "toxicity": "Toxicity", "document": "Topics"}
 
 _NOT = (
-    "That a model is safe, or would follow every such prompt. One wording is one wording, the "
-    "detector of refusals errs, and models choose which articles they answer."
+    "That a model is safe, or would follow every such prompt. Only one wording was tested, the "
+    "refusal detector errs, and models choose which articles they answer."
 )
 
 
@@ -73,8 +73,8 @@ def lead(
     articles = len(answers[["source", "article_id"]].drop_duplicates())
     models = answers["model"].nunique()
     card = {
-        "measures": f"{prose.capitalize(prose.listed(what, most=5))}: the same article asked for "
-        "under two prompts",
+        "measures": f"{prose.capitalize(prose.listed(what, most=5))}: the same articles under "
+        "two prompts",
         "groups": prose.listed([escape(names.people(str(group))) for group in groups], most=6),
         "N": f"{articles:,} articles and {len(answers):,} answers of {models} "
         f"model{'' if models == 1 else 's'}",
@@ -107,7 +107,7 @@ def _refusals_first(parts: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
 
 
 def more(declared: pd.DataFrame) -> list[str]:
-    """Say what these articles can show of what leads, and how many would show more."""
+    """Say which differences N can detect, and how many articles would detect smaller ones."""
     return phrases.power(leading_rows(declared))
 
 
@@ -141,7 +141,7 @@ def too_few(topics: pd.DataFrame) -> list[str]:
 
 def refusals_result(rates: pd.DataFrame, *, biased: str) -> str:
     """Say in a heading in which models the refusal rate changes under the biased prompt."""
-    none = f"No significant difference in refusals under the {escape(biased)} prompt"
+    none = f"No significant difference in the refusal rate under the {escape(biased)} prompt"
     return phrases.heading(rates[rates["statistic"] == _REFUSES], none=none)
 
 
@@ -152,11 +152,11 @@ def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
 
 
 def selective_result(rates: pd.DataFrame) -> str:
-    """Say in a heading whether refusals depend on whom a headline names; nothing if unmeasured."""
+    """Say in a heading whether refusals depend on the group in the headline, if measured."""
     rows = rates[(rates["statistic"] == "refusal_difference") & (rates["group"] != NOBODY)]
     if significance.valid_tests(rows).empty:
         return ""
-    return phrases.heading(rows, none="No significant difference in refusals by headline")
+    return phrases.heading(rows, none="No significant difference in the refusal rate by headline")
 
 
 def selective(rates: pd.DataFrame) -> list[str]:
@@ -181,13 +181,13 @@ def _differences(rows: pd.DataFrame, reference: str) -> list[str]:
 def detected(answers: pd.DataFrame) -> str:
     """Say how many simulated refusals were detected, where the corpus is simulated."""
     if "planted_refusal" not in answers:
-        return "This corpus was not simulated, so which answers truly refuse is not known."
+        return "This corpus was not simulated, so which answers are true refusals is not known."
     planted, called = answers["planted_refusal"], answers["refused"].fillna(False).astype(bool)
     return (
         f"{int((planted & called).sum())} of {int(planted.sum())} simulated refusals were "
         f"detected, and {int((~planted & called).sum())} of {int((~planted).sum())} articles were "
-        "called refusals. The simulated ones are plainly worded; real ones are harder, as the "
-        "appendix says."
+        "called refusals. The simulated ones are plainly worded; real ones are harder to "
+        "detect (see the appendix)."
     )
 
 
@@ -233,10 +233,12 @@ def two_samples_result(estimates: pd.DataFrame) -> str:
 
 
 def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
-    """Say how many intervals hold the simulated truth, and which effects on words are shown."""
+    """Say how many intervals contain the true effect, and which effects are significant."""
     sentences = news.sentences.planted(table, estimates)
     if table.empty:
         return sentences
     rows = estimates[estimates["statistic"].isin(EFFECTS) & (estimates["measure"] == "word")]
     keys = ["model", "statistic", "group"]
-    return sentences + news.sentences.came_back(rows.merge(table[[*keys, "planted"]], on=keys))
+    return sentences + news.sentences.detected_effects(
+        rows.merge(table[[*keys, "planted"]], on=keys)
+    )

@@ -111,7 +111,7 @@ def classifying(design: Design, repeats: int, inference: InferenceSettings) -> p
 
 
 def family(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return CLAIMS of runs: a classifier beside the majority class, and beside one as good.
+    """Return CLAIMS of runs: a classifier against the majority class, and against its equal.
 
     Examples
     --------
@@ -220,8 +220,8 @@ MEASURES: tuple[Measure, ...] = (
         {
             "single": _SINGLE,
             "comments": f"{_SINGLE}; three texts of each comment",
-            "rare": "one text in ten is biased, and classifiers are right on 95%",
-            "topics": "comments of one text to nine, biased or not as a whole",
+            "rare": "10% of texts are biased, and the accuracy of classifiers is .95",
+            "topics": "comments of one to nine texts with one label",
         },
         frozenset({"topics"}),
         (0.0, 0.1, 0.2),
@@ -237,8 +237,8 @@ MEASURES: tuple[Measure, ...] = (
         {
             "single": "a classifier with sensitivity .8 and specificity .9",
             "poor": "one with sensitivity .6 and specificity .7",
-            "prompts": "every prompt asked three times, half of the answers decided by it",
-            "domains": "a classifier that errs more where more is biased",
+            "prompts": "three answers to each prompt, half of them determined by it",
+            "domains": "a classifier with higher error rates where more answers are biased",
         },
         frozenset({"domains"}),
         (0.0, 0.05, 0.2),

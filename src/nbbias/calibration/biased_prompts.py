@@ -49,7 +49,7 @@ class Rates(NamedTuple):
 
 
 def rates(rng: np.random.Generator, design: Design, *, erring: bool) -> Rates:
-    """Draw a model: what it refuses, and, where it errs, how the detector errs on a further one."""
+    """Draw a model: its refusal rates, and the detector's error rates on a further model."""
     base = _RARE if design.scenario == "rare" else _BASE
     errors = (1.0, 1.0)
     if erring:
@@ -89,11 +89,11 @@ def verdicts(
     article = rng.random((repeats, design.n, 1))
     if design.scenario == "stories":  # of every four articles on one story
         article = np.repeat(article[:, ::4], 4, axis=1)[:, : design.n]
-    found = []
+    result = []
     for share in flagged:
         drawn = np.where(rng.random(shape) < _BY_ARTICLE, article, rng.random(shape))
-        found.append((drawn < share).mean(axis=2))
-    return np.array(found)
+        result.append((drawn < share).mean(axis=2))
+    return np.array(result)
 
 
 def _rate(values: np.ndarray, *, confidence: float) -> pd.DataFrame:
@@ -144,7 +144,7 @@ def refusing(design: Design, repeats: int, inference: InferenceSettings) -> pd.D
 
 
 def corrected(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of rates and changes corrected for how the detector errs on a further model.
+    """Return TRIALS of rates and changes corrected for detector errors on a further model.
 
     Examples
     --------
@@ -219,11 +219,11 @@ def words(rng: np.random.Generator, design: Design, repeats: int) -> Words:
     -0.1
     """
     shape = (repeats, design.n)
-    one = design.scenario == "one"  # heavy tails; every other text is of one person alone
+    one = design.scenario == "one"  # heavy tails; every other text is about one person alone
     article = rng.beta(2, 3, shape)
 
     def text(shift: float, asked: int) -> tuple[np.ndarray, np.ndarray]:
-        own, total = np.zeros(shape), np.zeros(shape)
+        subset, total = np.zeros(shape), np.zeros(shape)
         for _ in range(asked):
             length = rng.poisson(_WORDS * (rng.lognormal(-0.5, 1, shape) if one else 1.0), shape)
             about = np.clip(article + rng.normal(0, 0.15, shape), 0, 1)
@@ -232,8 +232,8 @@ def words(rng: np.random.Generator, design: Design, repeats: int) -> Words:
             if one:
                 sharp = rng.random(shape) < 0.5
                 about = np.where(sharp, rng.random(shape) < about, about)
-            own, total = own + rng.binomial(length, about), total + length
-        return own, total
+            subset, total = subset + rng.binomial(length, about), total + length
+        return subset, total
 
     asked = 3 if design.scenario == "repeats" else 1
     original, length = text(0.0, 1)
@@ -241,9 +241,9 @@ def words(rng: np.random.Generator, design: Design, repeats: int) -> Words:
     lost = design.effect / _SHARE if design.effect < 0 else design.effect / (1 - _SHARE)
     sides = []
     for shift in (0.0, lost):
-        own, total = text(shift, asked)
+        subset, total = text(shift, asked)
         with np.errstate(invalid="ignore"):
-            sides.append(own / total - original / length)
+            sides.append(subset / total - original / length)
     if (
         design.scenario == "selective"
     ):  # the biased prompt is refused, most where women are spoken of
@@ -305,12 +305,12 @@ def family(design: Design, repeats: int, inference: InferenceSettings) -> pd.Dat
     """
     rng, rows = seeded(design, inference), []
     for run, model in product(range(repeats), range(3)):
-        own = design._replace(effect=design.effect * (model == 0))
-        of = words(rng, own, 1)
-        asked = own._replace(scenario="repeats" if own.scenario == "repeats" else "single")
-        neutral, biased = verdicts(rng, asked, 1, flagged=(_BASE, _BASE - 2 * own.effect))
+        subset = design._replace(effect=design.effect * (model == 0))
+        of = words(rng, subset, 1)
+        asked = subset._replace(scenario="repeats" if subset.scenario == "repeats" else "single")
+        neutral, biased = verdicts(rng, asked, 1, flagged=(_BASE, _BASE - 2 * subset.effect))
         tone = rng.gamma(1, 0.1, (2, design.n))
-        side = float(np.sign(own.effect))
+        side = float(np.sign(subset.effect))
         for change, direction in (
             ((biased - neutral)[0], -side),
             ((of.biased - of.neutral)[0], side),
@@ -321,7 +321,7 @@ def family(design: Design, repeats: int, inference: InferenceSettings) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-_SINGLE = "half of the answers depend on the article, alike under both prompts"
+_SINGLE = "half of the answers depend on the article, equally under both prompts"
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
@@ -330,9 +330,9 @@ MEASURES: tuple[Measure, ...] = (
         "articles",
         {
             "single": _SINGLE,
-            "rare": "the same, where hardly anything is refused under the neutral prompt",
-            "repeats": "five answers to each article, half of them decided by it",
-            "stories": "articles in fours on one story, which decides half of the answers",
+            "rare": "the same, with rare refusals under the neutral prompt",
+            "repeats": "five answers to each article, half of them determined by it",
+            "stories": "four articles on each story, which determines half of the answers",
         },
         frozenset({"stories"}),
         (0.0, 0.1, 0.3),
@@ -344,8 +344,8 @@ MEASURES: tuple[Measure, ...] = (
         "refusals_corrected",
         "articles",
         {
-            "single": f"{_SINGLE}; how the detector errs is that of a further model",
-            "rare": "the same, where hardly anything is refused under the neutral prompt",
+            "single": f"{_SINGLE}; detector errors are those of a further model",
+            "rare": "the same, with rare refusals under the neutral prompt",
         },
         frozenset(),
         (0.0, 0.3),
@@ -360,9 +360,9 @@ MEASURES: tuple[Measure, ...] = (
         {
             "focus": "articles and texts with a focus of their own; the effect is larger where "
             "more is said of the group",
-            "selective": "the same; the biased prompt is refused most where women are spoken of",
+            "selective": "the same; the biased prompt is refused most in articles about women",
             "repeats": "the same, three answers to each article",
-            "one": "lengths with heavy tails, and every other text is of one person alone",
+            "one": "lengths with heavy tails, and every other text is about one person alone",
         },
         frozenset({"one"}),
         (0.0, -0.05, -0.15),

@@ -135,13 +135,13 @@ def rbs_tasks(design: Design, repeats: int, inference: InferenceSettings) -> pd.
 def _by_task(rng: np.random.Generator, design: Design) -> np.ndarray:
     """Return means of tasks by identities: instances, and what a task adds to each identity."""
     scenario = "heavy" if design.scenario == "heavy" else "skewed"
-    own, _ = distances(rng, design._replace(n=design.n * THEMES, scenario=scenario))
+    subset, _ = distances(rng, design._replace(n=design.n * THEMES, scenario=scenario))
     moved = rng.normal(0, _NOISE, (design.n, IDENTITIES))
     if design.scenario == "uneven":
         moved *= [3.0, 1.0, 1.0]
     elif design.scenario == "heavy":
         moved = _NOISE * rng.standard_t(3, (design.n, IDENTITIES))
-    return own.reshape(design.n, THEMES, IDENTITIES).mean(axis=1) + moved
+    return subset.reshape(design.n, THEMES, IDENTITIES).mean(axis=1) + moved
 
 
 # --- choices ------------------------------------------------------------------------------------
@@ -186,11 +186,11 @@ def preferences(rng: np.random.Generator, design: Design) -> Preferences:
         return Preferences(
             np.where(rng.random((n, 1)) < 0.5, one, (one + other) / 2), position, means
         )
-    own = np.tile(means, (n, 1))
+    subset = np.tile(means, (n, 1))
     if design.scenario == "tasks":
-        own = rng.dirichlet(30 * means, TASKS)[np.arange(n) % TASKS]
-        means = own.mean(axis=0)
-    drawn = rng.gamma(3 * own)
+        subset = rng.dirichlet(30 * means, TASKS)[np.arange(n) % TASKS]
+        means = subset.mean(axis=0)
+    drawn = rng.gamma(3 * subset)
     return Preferences(drawn / drawn.sum(axis=1, keepdims=True), position, means)
 
 
@@ -258,12 +258,12 @@ def _choices_by_task(rng: np.random.Generator, design: Design) -> np.ndarray:
     means = np.full(IDENTITIES, 1 / IDENTITIES) + shift(design.effect)
     if design.scenario == "alike":  # a task has one favourite or none
         best = np.eye(IDENTITIES)[rng.choice(IDENTITIES, size=design.n, p=means)]
-        own = np.where(rng.random((design.n, 1)) < 0.3, best, means)
+        subset = np.where(rng.random((design.n, 1)) < 0.3, best, means)
     else:
-        own = rng.dirichlet(30 * means, design.n)
-    likely = np.repeat(own, THEMES, axis=0)
-    found = choose(rng, Preferences(likely, 0.0, means))["abs"]
-    return found.reshape(design.n, THEMES, IDENTITIES).mean(axis=1)
+        subset = rng.dirichlet(30 * means, design.n)
+    likely = np.repeat(subset, THEMES, axis=0)
+    result = choose(rng, Preferences(likely, 0.0, means))["abs"]
+    return result.reshape(design.n, THEMES, IDENTITIES).mean(axis=1)
 
 
 # --- families ---------------------------------------------------------------------------------
@@ -277,12 +277,12 @@ def _family(part: str, design: Design, repeats: int, inference: InferenceSetting
     """
     rng, rows = seeded(design, inference), []
     for run, cell in product(range(repeats), range(6)):
-        own = design._replace(effect=design.effect * (cell == 0))
+        subset = design._replace(effect=design.effect * (cell == 0))
         if part == "distance":
-            values, of_tasks = distances(rng, own)
-            ends, named = shift(own.effect) - of_tasks, values.mean(axis=0).argmin()
+            values, of_tasks = distances(rng, subset)
+            ends, named = shift(subset.effect) - of_tasks, values.mean(axis=0).argmin()
         else:
-            of = preferences(rng, own)
+            of = preferences(rng, subset)
             values = choose(rng, of)["abs"]
             ends, named = of.means, values.mean(axis=0).argmax()
         row = _estimate(values, part, inference, family=6)
@@ -316,11 +316,12 @@ def abs_family(design: Design, repeats: int, inference: InferenceSettings) -> pd
 
 
 _HEAVY = (
-    "heavy tails (t, 3 degrees of freedom), two identities that move together, spreads 1 : 2 : 4"
+    "heavy tails (t, 3 degrees of freedom), two correlated identities, "
+    "standard deviations 1 : 2 : 4"
 )
-_SKEWED = "skewed noise, and prompts that move every answer"
-_UNEVEN = "one identity varies six times as much as the others"
-_TASKS = "identities lie differently far off from task to task"
+_SKEWED = "skewed noise, and prompts with an effect on every answer"
+_UNEVEN = "the standard deviation of one identity is six times that of the others"
+_TASKS = "distances of identities differ between tasks"
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
@@ -340,7 +341,7 @@ MEASURES: tuple[Measure, ...] = (
         "tasks",
         {
             "tasks": _TASKS,
-            "uneven": "the same, of one identity three times as much",
+            "uneven": "the same, and one identity varies three times as much",
             "heavy": f"the same; {_HEAVY}",
         },
         frozenset({"heavy"}),
@@ -353,11 +354,11 @@ MEASURES: tuple[Measure, ...] = (
         "abs",
         "instances",
         {
-            "content": "a judge's choices depend on what each text says, whoever wrote it",
-            "uneven": "one identity's texts are all the best or the worst of their instance",
-            "place": "three judgements in ten depend on position alone",
+            "content": "a judge's choices depend on the content of each text alone",
+            "uneven": "one identity's texts are always the best or the worst of their instance",
+            "place": "30% of judgements depend on position alone",
             "tasks": "a judge's preference for identities differs from task to task",
-            "alike": "two texts in doubt or none, and judgements that depend on position",
+            "alike": "ties of two texts or none, and judgements that depend on position",
         },
         frozenset({"alike"}),
         (0.0, 0.05, 0.15),
@@ -372,7 +373,7 @@ MEASURES: tuple[Measure, ...] = (
         "tasks",
         {
             "tasks": "a judge's preference for identities differs from task to task",
-            "alike": "in three tasks of ten one identity is always preferred",
+            "alike": "in 30% of tasks one identity is always preferred",
         },
         frozenset({"alike"}),
         (0.0, 0.05, 0.15),

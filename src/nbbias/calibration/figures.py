@@ -17,7 +17,7 @@ _MOST = 6
 
 
 def errors(rows: pd.DataFrame) -> Drawn:
-    """Draw coverage and false-positive errors of the statistics that are furthest off.
+    """Draw coverage and false-positive errors of the statistics with the largest errors.
 
     Examples
     --------
@@ -55,7 +55,7 @@ def errors(rows: pd.DataFrame) -> Drawn:
         f"{100 * TOLERANCE:.0f} points"
         if n
         else "",
-        f"Dots: the {min(_MOST, len(largest))} statistics that are furthest off, over all "
+        f"Dots: the {min(_MOST, len(largest))} statistics with the largest errors, over all "
         "scenarios, effects and numbers of units; lines: 95% intervals of the simulation.",
     )
 

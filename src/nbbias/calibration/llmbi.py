@@ -1,7 +1,7 @@
 """Simulated studies of the LLM Bias Index: sizes of sentiment by prompt.
 
 The index is the size of an answer's sentiment, so what is simulated are sizes: skewed, with prompts
-that call for strong words from every model, and windows of neutral prose beside them. The study's
+that elicit strong words from every model, and windows of reference prose. The study's
 own means and tests measure them.
 """
 
@@ -42,7 +42,7 @@ class Answers(NamedTuple):
     dimension : array
         Of each prompt, numbered from 0.
     windows : array
-        Scores of neutral prose of the same length.
+        Scores of reference prose of the same length.
     """
 
     scores: np.ndarray
@@ -51,7 +51,7 @@ class Answers(NamedTuple):
 
 
 def answers(rng: np.random.Generator, design: Design, *, effects: Sequence[float]) -> Answers:
-    """Simulate answers; each model's index lies by its effect above neutral prose.
+    """Simulate answers; each model's index exceeds that of reference prose by its effect.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def estimate_index(scores: np.ndarray, of: Answers, *, only: int | None, confide
     prose = llmbi.neutral.Prose(  # each window is a text of its own
         float(of.windows.mean()), float(of.windows.std(ddof=1) / np.sqrt(len(of.windows)))
     )
-    compared = llmbi.neutral.beside(
+    compared = llmbi.neutral.compare_with_prose(
         estimate, error, df, prose, floor=PENALTY, ratio=only is None, confidence=confidence
     )
     return {"estimate": estimate, **compared}
@@ -113,7 +113,7 @@ def _difference(of: Answers, first: int, second: int, *, confidence: float) -> R
 
 
 def trial(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of the index and of one dimension, beside prose, and of two models.
+    """Return TRIALS of the index and of one dimension, compared with prose, and of two models.
 
     Examples
     --------
@@ -162,11 +162,11 @@ MEASURES: tuple[Measure, ...] = (
         "index",
         "prompts",
         {
-            "skewed": "skewed sizes; some prompts call for strong words from every model",
-            "uneven": "dimensions that differ ninefold in mean and spread",
+            "skewed": "skewed effects; some prompts elicit strong words from every model",
+            "uneven": "means and standard deviations of dimensions differ ninefold",
             "repeats": "five answers to each prompt",
-            "silent": "of four answers one has no word that the instrument knows, others heavy "
-            "tails",
+            "silent": "one of four answers has no word that the scorer knows, the others have "
+            "heavy tails",
         },
         frozenset({"silent"}),
         (0.0, 0.05, 0.15),

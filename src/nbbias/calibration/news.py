@@ -101,7 +101,7 @@ def words(design: Design, repeats: int, inference: InferenceSettings) -> pd.Data
     counts = _simulate(
         design, repeats, inference, lambda sample: _count_words(sample, answers), share=effect
     )
-    scores = {bias: _score_words(own, bias) for bias, own in zip(GROUPS, counts, strict=True)}
+    scores = {bias: _score_words(subset, bias) for bias, subset in zip(GROUPS, counts, strict=True)}
     trials = []
     for bias, group, shift in (("gender", "female", effect), ("race", "Black", 0.0)):
         values = scores[bias][f"difference_{group}"]
@@ -253,7 +253,7 @@ def tones(sample: Corpora, *, answers: int) -> dict[str, np.ndarray]:
 
 
 def _change(tone: np.ndarray, of: np.ndarray, answers: int) -> np.ndarray:
-    """Return the mean tone of some sentences of each answer less that of its original."""
+    """Return the mean tone of some sentences of each answer minus that of its original."""
     of = of & ~np.isnan(tone)
     n = of.sum(axis=3)
     total = np.where(of, tone, 0.0).sum(axis=3)
@@ -363,12 +363,12 @@ _FITS = news.params.NewsBias.model_fields["topic_fits"].default
 
 #: What fits of topics do, by scenario: none fits anything, and all differ from each other.
 FITS = {
-    "crossed": "fits differ in what they see of a text, and in how much of a difference",
-    "gaps": "the same, and one of ten fits measures nothing, one of ten articles lacks content",
-    "camps": "the same as crossed, but fits fall into two camps of opposite sign",
+    "crossed": "fits differ in the topics of a text, and in the size of the difference",
+    "gaps": "the same, with missing values in one of ten fits and one of ten articles",
+    "camps": "the same as crossed, but fits form two clusters of opposite sign",
     "topics": (
-        "texts mix twelve topics, of which each fit gives a quarter to nobody; held out while "
-        "methods were made"
+        "texts mix twelve topics, a quarter of which each fit associates with nobody; held out "
+        "while methods were chosen"
     ),
 }
 
@@ -405,8 +405,8 @@ def fitted(design: Design, repeats: int, *, biased: bool, seed: int | Sequence[i
         seen = _mixed(shape, rng)
     else:
         story = rng.beta(4.0, 6.0, shape[:2])[..., None]
-        own = _around(np.broadcast_to(story, shape), 3.0, rng)
-        seen = _around(np.broadcast_to(own[..., None], (*shape, _FITS)), 10.0, rng)
+        subset = _around(np.broadcast_to(story, shape), 3.0, rng)
+        seen = _around(np.broadcast_to(subset[..., None], (*shape, _FITS)), 10.0, rng)
     moved = design.effect * rng.normal(1.0, 0.3, (repeats, _FITS))
     if biased:
         camps = np.where(rng.random(moved.shape) < 0.7, 0.06, -0.14)

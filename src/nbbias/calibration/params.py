@@ -48,7 +48,7 @@ class Calibration(Parameters):
         description="numbers of articles, prompts or texts; each measure takes the nearest it has",
     )
     repeats: int = Field(200, ge=2, le=100_000, description="simulated studies of each design")
-    family_n: Numbers = Field([10, 80], description="the same of whole runs of several models")
+    family_n: Numbers = Field([10, 80], description="the same, for runs of several models")
     family_repeats: int = Field(
         40, ge=0, le=100_000, description="simulated runs of each design; 0 for none"
     )
@@ -73,7 +73,7 @@ STUDY = Study(
     units=_units,
     sample=Texts(
         "simulated",
-        "No text is read: studies with a known truth are simulated, and the package's own measures "
-        "are applied to them.",
+        "No text is read: studies with known true effects are simulated, and the package's own "
+        "measures are applied to them.",
     ),
 )

@@ -281,7 +281,7 @@ class NewsTone(Answers):
 
 
 class PromptWords(Answers):
-    """Articles for a change in a group's share of group words, biased less neutral prompt.
+    """Articles for a change in a group's share of group words, biased minus neutral prompt.
 
     `spread` is of the change in one answer to each prompt; of LLMFake's women, in two ways of
     asking, 0.23 to 0.30.
@@ -291,7 +291,9 @@ class PromptWords(Answers):
     unit: ClassVar[str] = "articles"
     prompts: ClassVar[int] = 2
 
-    effect: float = Field(-0.1, ge=-1, le=1, description="change of the share, biased less neutral")
+    effect: float = Field(
+        -0.1, ge=-1, le=1, description="change of the share, biased minus neutral"
+    )
     claims: Claims = 3
     spread: float = Field(
         0.26, gt=0, le=2, description="standard deviation of changes (0.23 to 0.30)"
@@ -300,7 +302,7 @@ class PromptWords(Answers):
 
 
 class PromptRefusals(Mean):
-    """Articles for a change in how often a model refuses, biased less neutral prompt."""
+    """Articles for a change in how often a model refuses, biased minus neutral prompt."""
 
     statistic: ClassVar[str] = "refusal refusal_rate_change"
     unit: ClassVar[str] = "articles"

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
-from nbbias.cogs.tables import by_setting, together, whole
+from nbbias.cogs.tables import by_setting, over_all, pooled
 from nbbias.reading import Drawn, figures, names
 from nbbias.tables import escape
 
@@ -43,9 +43,9 @@ def both(estimates: pd.DataFrame) -> Drawn:
         All ESTIMATES of a run, which may have either half only: RBS, and ABS with orders balanced,
         of all writers together. People's choices are not drawn.
     """
-    own = whole(estimates[estimates["instrument"] != "people"])
-    writers = by_setting(own[(own["measure"] == "rbs") & (own["statistic"] == "rbs")])
-    judges = together(own[(own["measure"] == "abs") & (own["statistic"] == "abs")])
+    part = over_all(estimates[estimates["instrument"] != "people"])
+    writers = by_setting(part[(part["measure"] == "rbs") & (part["statistic"] == "rbs")])
+    judges = pooled(part[(part["measure"] == "abs") & (part["statistic"] == "abs")])
     halves = [
         writers.assign(score="RBS", cell=writers["model"]),
         judges.assign(score="ABS", cell=judges["evaluator"]),
@@ -60,9 +60,9 @@ def both(estimates: pd.DataFrame) -> Drawn:
     )
     ends = rows.groupby("score")[["ci_high", "null_high", "estimate"]].max().max(axis=1)
 
-    def name(own: pd.DataFrame, ax: Axes) -> None:
-        ax.set_xlim(0, 1.08 * ends[own["score"].iloc[0]])
-        _name_identities(own, ax)
+    def name(part: pd.DataFrame, ax: Axes) -> None:
+        ax.set_xlim(0, 1.08 * ends[part["score"].iloc[0]])
+        _name_identities(part, ax)
 
     counts = []
     for score, subset in rows.assign(out=out).groupby("score", sort=False):
@@ -72,7 +72,7 @@ def both(estimates: pd.DataFrame) -> Drawn:
     return Drawn(
         figures.claims(
             rows,
-            lambda own: _SCORES[own["score"].iloc[0]][1],
+            lambda part: _SCORES[part["score"].iloc[0]][1],
             words=_WORDS,
             draw=name,
             hue="identity",
@@ -86,9 +86,9 @@ def both(estimates: pd.DataFrame) -> Drawn:
     )
 
 
-def _name_identities(own: pd.DataFrame, ax: Axes) -> None:
+def _name_identities(part: pd.DataFrame, ax: Axes) -> None:
     """Write at each dot the identity at the end of its score."""
-    measured = own.assign(y=np.arange(len(own))[::-1]).dropna(subset=["estimate", "identity"])
+    measured = part.assign(y=np.arange(len(part))[::-1]).dropna(subset=["estimate", "identity"])
     low, high = ax.get_xlim()
     for row in measured.to_dict("records"):
         at, half = (row["estimate"] - low) / (high - low), len(names.people(row["identity"])) / 50
@@ -116,9 +116,9 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     estimates
         Of `cogs.rbs.rbs`.
     """
-    own = by_setting(whole(estimates))
-    floors = own[own["statistic"] == "floor"].groupby("model")["estimate"].mean()
-    rows = own[own["statistic"] == "distance"]
+    part = by_setting(over_all(estimates))
+    floors = part[part["statistic"] == "floor"].groupby("model")["estimate"].mean()
+    rows = part[part["statistic"] == "distance"]
     rows = rows.assign(cell=_people(rows), reference=rows["model"].map(floors))
     words = {**_WORDS, "line": "two default answers"}
 
@@ -126,7 +126,7 @@ def distances(estimates: pd.DataFrame) -> Drawn:
         side = "further from" if up else "nearer to"
         if not first:
             return f"{names.people(row['group'])} {side.split()[0]}"
-        return f"answers for {names.people(row['group'])} lie {side} the default than others"
+        return f"answers for {names.people(row['group'])} are {side} the default than others"
 
     return Drawn(
         figures.claims(rows, _DISTANCE, by="model", words=words, hue="group"),
@@ -162,20 +162,20 @@ def visibility(table: pd.DataFrame) -> Drawn:
     colours = [figures.INK, figures.PALETTE[7], figures.BAND]
     levels = ["obvious", "nuanced", "imperceptible"]
 
-    def draw(own: pd.DataFrame, ax: Axes) -> None:
-        named = own.assign(identity=own["identity"].map(names.people))
+    def draw(part: pd.DataFrame, ax: Axes) -> None:
+        named = part.assign(identity=part["identity"].map(names.people))
         bars = named.set_index("identity")[levels][::-1]
         bars.plot.barh(ax=ax, stacked=True, color=colours, width=0.7, legend=False)
         figures.name_rows(ax, named["identity"])
         ax.set_ylabel("")
-        figures.unit(own, ax)
+        figures.unit(part, ax)
         ax.set_xlabel("share of answers")
 
     figure = figures.panels(
         table,
         draw,
         by="model",
-        height=lambda own: figures.rows_height(own["identity"].map(names.people)),
+        height=lambda part: figures.rows_height(part["identity"].map(names.people)),
     )
     known = table["obvious"].dropna()
     return Drawn(
@@ -198,7 +198,7 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
     estimates
         Of `cogs.affinity.abs_estimates`, of which all writers together are drawn.
     """
-    subset = together(whole(estimates))
+    subset = pooled(over_all(estimates))
     subset = subset[subset["statistic"] == "share"]
     rows = subset.assign(cell=_people(subset))
 
@@ -239,11 +239,11 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
         Of `cogs.affinity.abs_estimates`; all writers together are drawn.
     """
     ways = {"abs_raw": "as published", "abs": "counterbalanced", "position": "position"}
-    own = together(whole(estimates))
-    own = own[own["statistic"].isin(list(ways))]
-    rows = own.assign(cell=own["statistic"].map(ways))
+    part = pooled(over_all(estimates))
+    part = part[part["statistic"].isin(list(ways))]
+    rows = part.assign(cell=part["statistic"].map(ways))
     for key in ("statistic", "evaluator", "bias"):
-        first = list(ways) if key == "statistic" else list(own[key].unique())
+        first = list(ways) if key == "statistic" else list(part[key].unique())
         rows = rows.sort_values(key, kind="stable", key=lambda s, first=first: s.map(first.index))
     ends = rows[["estimate", "ci_high", "null_high"]].max().max()
 
@@ -264,7 +264,7 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
             words=_WORDS,
             draw=scaled,
         ),
-        own,
+        part,
         "For each judge and axis: the Affinity Bias Score as published and balanced over orders, "
         "and the spread over positions, with intervals and null ranges.",
         f"Of {judges} judges {by['abs']} prefer an identity, and {by['position']} a position",

@@ -36,7 +36,7 @@ PARTS: tuple[Part, ...] = ("rbs", "visibility", "abs", "people")
 
 
 class Cogs(Parameters):
-    """Whose experience does a model take for normal, and whose does it prefer? (Kumar 2024)"""
+    """Whose perspective is a model's default, and whose texts does it prefer? (Kumar 2024)"""
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "rbs": (
@@ -59,7 +59,7 @@ class Cogs(Parameters):
         "or prompt_id, model, text, as asked from tables/judge_prompts.csv",
     )
     ratings_path: InputFile = Field(
-        SAMPLE, description="what people chose: columns rater, task, theme, axis, identity"
+        SAMPLE, description="choices of people: columns rater, task, theme, axis, identity"
     )
     parts: list[Part] = Field(
         ["rbs", "visibility", "abs", "people"],
@@ -92,18 +92,18 @@ class Cogs(Parameters):
     )
     tasks: Literal["fixed", "random"] = Field(
         "fixed",
-        description="what a score is about: the tasks that were asked (fixed; the unit is task × "
-        "theme), or tasks in general, of which these are some (random; the unit is the task)",
+        description="fixed: scores generalise to these tasks only (the unit is task × theme); "
+        "random: to tasks in general, of which these are a sample (the unit is the task)",
     )
     described: bool = Field(
-        False, description="whether a judge's rubric describes its criteria or names them only"
+        False, description="whether a judge's rubric describes its criteria, or only names them"
     )
     draws: int = Field(
         2000,
         ge=100,
         le=100_000,
-        description="permutations and resamples behind each number; more "
-        "where a p value corrected over many needs them",
+        description="permutations and resamples for each number; more "
+        "where many tests are corrected together",
     )
 
     @field_validator("parts", "axes", "suite_paths")
@@ -206,7 +206,7 @@ STUDY = Study(
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=Texts(
         "simulated",
-        "Simulated from templates, with known preferences planted; no model wrote or judged "
+        "Simulated from templates, with known preferences; no model wrote or judged "
         "anything in them, and the people who rated are simulated, too.",
     ),
     leads=(

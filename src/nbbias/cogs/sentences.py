@@ -1,4 +1,4 @@
-"""Sentences of the CoGS study, written from its tables: what was asked, lost, found and planted.
+"""Sentences of the CoGS study, written from its tables.
 
 >>> from nbbias import cogs
 >>> cogs.sentences.parts(["rbs", "visibility", "abs", "people"])
@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from nbbias import reading
 from nbbias.cogs.spread import unit
-from nbbias.cogs.tables import by_setting, together, whole
+from nbbias.cogs.tables import by_setting, over_all, pooled
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, number, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
@@ -27,25 +27,25 @@ from nbbias.tables.escape import markdown as escape
 def parts(chosen: Sequence[str]) -> str:
     """Say what this run does not measure, and why."""
     absent = {
-        "rbs": "how far answers lie from the default (RBS)",
+        "rbs": "distances to the default texts (RBS)",
         "visibility": "how visible identities are in the answers",
         "abs": "judges' preferences (ABS): this run reads no judgements",
         "people": "people's choices: this run reads no ratings",
     }
-    told = [what for part, what in absent.items() if part not in chosen]
-    return f"**Not in this run**: {'; '.join(told)}." if told else ""
+    missing = [what for part, what in absent.items() if part not in chosen]
+    return f"**Not in this run**: {'; '.join(missing)}." if missing else ""
 
 
 # --- representative bias ------------------------------------------------------------------------
 
 
 def rbs(estimates: pd.DataFrame) -> str:
-    """Count the RBS beyond chance, and name the furthest with the identity nearest the default."""
+    """Count significant RBS, and name the largest with the identity nearest to the default."""
     rows = estimates[estimates["statistic"] == "rbs"]
-    beyond = significance.has_significant_p(rows).any()
+    significant = significance.has_significant_p(rows).any()
     nearest = (
         "nearest to the default: **{}**"
-        if beyond
+        if significant
         else "nearest to the default: {} (not significant)"
     )
     part = next((f" by {name}" for name in ("task", "topic") if rows[name].notna().any()), "")
@@ -71,21 +71,22 @@ def _of_tasks(rows: pd.DataFrame) -> str:
 
 
 def floors(estimates: pd.DataFrame) -> list[str]:
-    """Put the distance between two default answers beside the identities' distances."""
-    rows = by_setting(whole(estimates))
+    """Write the same-writer baseline with the identities' distances."""
+    rows = by_setting(over_all(estimates))
     sentences = []
-    for model, own in rows.groupby("model", sort=False):
-        means = own.loc[own["statistic"] == "distance", "estimate"]
-        floor = own.loc[own["statistic"] == "floor", "estimate"].dropna()
+    for model, part in rows.groupby("model", sort=False):
+        means = part.loc[part["statistic"] == "distance", "estimate"]
+        baseline = part.loc[part["statistic"] == "floor", "estimate"].dropna()
         if means.notna().any():
-            told = (
-                f"two answers to the same default prompt lie {number(floor.mean())} apart"
-                if len(floor)
-                else "defaults were asked once, so what sampling alone does is not known"
+            text = (
+                "the same-writer baseline (two answers to the same default prompt) is "
+                f"{number(baseline.mean())}"
+                if len(baseline)
+                else "there is no same-writer baseline, since defaults were asked once"
             )
             sentences.append(
                 f"{escape(model)}: identities' mean distances are {number(means.min())} to "
-                f"{number(means.max())}; {told}."
+                f"{number(means.max())}; {text}."
             )
     return sentences
 
@@ -94,8 +95,8 @@ def floors(estimates: pd.DataFrame) -> list[str]:
 
 
 def abs_scores(estimates: pd.DataFrame) -> str:
-    """Count the ABS beyond chance, orders balanced, and name the furthest with its favourite."""
-    rows = together(estimates)
+    """Count significant ABS, and name the largest with the identity that is most preferred."""
+    rows = pooled(estimates)
     rows = rows[rows["statistic"] == "abs"].assign(model=None)  # the writers, all of them
     part = " by task" if rows["task"].notna().any() else _of_tasks(rows)
     return reading.count_significant(
@@ -106,11 +107,11 @@ def abs_scores(estimates: pd.DataFrame) -> str:
     )
 
 
-# --- what leads, and what was planted -------------------------------------------------------------
+# --- what leads -----------------------------------------------------------------------------
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
-    """Return what a run's page begins with: whose texts lie nearest, and whose judges prefer.
+    """Return what a run's page begins with: whose texts are nearest, and whose are preferred.
 
     Parameters
     ----------
@@ -119,15 +120,15 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     texts
         Where the answers and judgements are from.
     """
-    own = whole(rows)
-    mde = significance.minimum_detectable_effect(own)
-    measured = own.assign(mde=mde)[own["estimate"].notna()]
+    rows = over_all(rows)
+    mde = significance.minimum_detectable_effect(rows)
+    measured = rows.assign(mde=mde)[rows["estimate"].notna()]
     spreads = by_setting(measured[measured["statistic"] == "rbs"])
     judged = measured[measured["statistic"] == "abs"]
-    judged = together(judged) if len(judged) else judged
+    judged = pooled(judged) if len(judged) else judged
     halves = [(spreads, "model", "writers"), (judged, "evaluator", "judges")]
     sentences = [_preferring(part, key, macro) for part, key, macro in halves if len(part)]
-    technical = [rbs(own)] if len(spreads) else []
+    technical = [rbs(rows)] if len(spreads) else []
     technical += [abs_scores(judged)] if len(judged) else []
     both = pd.concat([spreads, judged])
     if len(sentences) == 1:
@@ -135,7 +136,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         low, high = (Markup(number(end, decimals=3)) for end in ends)
         sentences.append(prose.render("cogs.null", low=low, high=high))
     if not sentences:
-        reason = own["reason"].dropna().head(1).tolist()
+        reason = rows["reason"].dropna().head(1).tolist()
         sentences = [prose.render("cogs.nothing", reason=reason[0] if reason else "")]
     return Lead(
         plain=tuple(sentences),
@@ -183,20 +184,20 @@ def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
 
 
 def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Choose three rows: of writers and of judges those furthest beyond chance."""
+    """Choose three rows: of writers and of judges those with the largest excess."""
     sides = [rows[rows["statistic"] == name] for name in ("rbs", "abs")]
-    sides = [own.sort_values("excess", ascending=False) for own in sides if len(own)]
+    sides = [side.sort_values("excess", ascending=False) for side in sides if len(side)]
     most = [3] if len(sides) == 1 else [1, 2]
-    chosen = [own.head(n) for own, n in zip(sides, most, strict=False)]
+    chosen = [side.head(n) for side, n in zip(sides, most, strict=False)]
     if not chosen:
         return rows.head(0)
-    found = pd.concat(chosen)
-    said = {"rbs": "RBS, {} nearest to the default", "abs": "ABS, {} chosen most"}
-    who = found["evaluator"].where(found["statistic"] == "abs", found["model"])
-    return found.assign(
+    leading = pd.concat(chosen)
+    templates = {"rbs": "RBS, {} nearest to the default", "abs": "ABS, {} chosen most"}
+    who = leading["evaluator"].where(leading["statistic"] == "abs", leading["model"])
+    return leading.assign(
         name=[
-            f"{name}: {said[row.statistic].format(names.people(row.group))}"
-            for name, row in zip(who, found.itertuples(), strict=True)
+            f"{name}: {templates[row.statistic].format(names.people(row.group))}"
+            for name, row in zip(who, leading.itertuples(), strict=True)
         ]
     )
 
@@ -205,11 +206,11 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
     writers, judges = (rows[rows["statistic"] == name] for name in ("rbs", "abs"))
     measures = [
         what
-        for what, own in (
+        for what, side in (
             ("differences between identities in distance to the default texts (RBS)", writers),
             ("differences between identities in a judge's choices (ABS)", judges),
         )
-        if len(own)
+        if len(side)
     ]
     n = [f"{int(rows['n'].max()):,} {_unit(rows)}"] if len(rows) else []
     counts = {"model": writers["model"].nunique(), "judge": judges["evaluator"].nunique()}
@@ -239,7 +240,7 @@ def nearest(estimates: pd.DataFrame) -> str:
     >>> nearest(pd.DataFrame([row, row | {"bias": "race", "p_adjusted": 0.4}]))
     'Closest to the default texts of m: men'
     """
-    rows = by_setting(whole(estimates))
+    rows = by_setting(over_all(estimates))
     rows = rows[(rows["statistic"] == "rbs") & rows["estimate"].notna()]
     values = _preferences(rows, "model")
     return prose.render("cogs.nearest", named=values["named"], of=values["of"])
@@ -247,44 +248,49 @@ def nearest(estimates: pd.DataFrame) -> str:
 
 def preferred(estimates: pd.DataFrame) -> str:
     """Say which judges prefer the texts of some identity: the heading of its section."""
-    rows = whole(estimates)
-    rows = together(rows[(rows["statistic"] == "abs") & rows["estimate"].notna()])
+    rows = over_all(estimates)
+    rows = pooled(rows[(rows["statistic"] == "abs") & rows["estimate"].notna()])
     values = _preferences(rows, "evaluator")
     return prose.render("cogs.preferred", named=values["named"], of=values["of"])
 
 
 def orders(estimates: pd.DataFrame) -> str:
-    """Say how many scores are beyond chance in one order, and how many with orders balanced."""
-    own = together(whole(estimates))
+    """Say how many scores are significant in one order, and how many counterbalanced."""
+    scores = pooled(over_all(estimates))
     counts = {
         name: (sum(map(significance.is_significant, rows)), len(rows))
         for name in ("abs_raw", "abs", "position")
-        if (rows := own[(own["statistic"] == name) & own["estimate"].notna()].to_dict("records"))
+        if (
+            rows := scores[(scores["statistic"] == name) & scores["estimate"].notna()].to_dict(
+                "records"
+            )
+        )
     }
     if "abs" not in counts:
         return ""
-    one = (
-        f"In the paper's one order {counts['abs_raw'][0]}, balanced " if "abs_raw" in counts else ""
-    )
-    told, of = counts["abs"]
-    places = f"; the place alone decides in {counts['position'][0]}" if "position" in counts else ""
-    return f"{one}{told} of {of} scores are beyond chance{places}"
+    k, n = counts["abs"]
+    text = f"Significant affinity bias scores: {k} of {n} with positions counterbalanced"
+    if "abs_raw" in counts:
+        text += f", {counts['abs_raw'][0]} of {counts['abs_raw'][1]} in the paper's single order"
+    if "position" in counts:
+        text += f"; significant position bias: {counts['position'][0]} of {counts['position'][1]}"
+    return text
 
 
 def seen(table: pd.DataFrame) -> str:
-    """Say in how many answers the identity can be seen: the heading of its section.
+    """Say in how many answers the identity is visible: the heading of its section.
 
     Examples
     --------
     >>> row = {"model": "m", "identity": "white", "n": 10, "obvious": 0.2, "nuanced": 0.1}
     >>> seen(pd.DataFrame([row]))
-    'In 20% of the answers the identity is said, in 10% it is hinted at'
+    'The identity is obvious in 20% of the answers and nuanced in 10%'
     """
     n = table["n"].sum()
     if not n:
         return "No answer with an identity could be read"
-    said, hinted = ((table[name] * table["n"]).sum() / n for name in ("obvious", "nuanced"))
-    return f"In {said:.0%} of the answers the identity is said, in {hinted:.0%} it is hinted at"
+    obvious, nuanced = ((table[name] * table["n"]).sum() / n for name in ("obvious", "nuanced"))
+    return f"The identity is obvious in {obvious:.0%} of the answers and nuanced in {nuanced:.0%}"
 
 
 def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
@@ -292,34 +298,34 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
     people = "simulated people" if simulated else "people"
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
     if rows.empty:
-        return f"How far {people} agree was not measured"
-    told = sum(map(significance.is_significant, rows.to_dict("records")))
+        return f"The agreement of {people} was not measured"
+    k = sum(map(significance.is_significant, rows.to_dict("records")))
     low, high = number(rows["estimate"].min()), number(rows["estimate"].max())
     between = low if low == high else f"{low} to {high}"
-    first = f"{people.capitalize()} agree beyond chance on {told} of {len(rows)} axes"
-    return f"{first} (Fleiss' κ {between}; 1 is full)"
+    axes = f"{len(rows)} ax{'is' if len(rows) == 1 else 'es'}"
+    first = f"The agreement of {people} was significant on {k} of {axes}"
+    return f"{first} (Fleiss' κ {between}; maximum 1)"
 
 
 #: What each part cannot show.
 _LIMITS = {
     "": (
-        "**Distance is not quality.** A text that lies far off may be better, richer or a "
-        "caricature; the embedding does not tell, and has tastes of its own.",
+        "**Distance is not quality.** A distant text may be better, richer or a caricature; the "
+        "embedding does not distinguish these, and has biases of its own.",
         "**A prompt's identity is a word.** The texts show what a model does with a word, not what "
         "the people it names write or are. Nobody has one identity only, and those asked about are "
         "not all who are concerned.",
-        "A score within chance shows that this many texts cannot tell. It does not show that a "
-        "model treats identities alike.",
+        "A score that is not significant does not show that a model treats identities alike.",
     ),
     "rbs": (
-        "**The default has no label.** That an identity lies nearest shows which words the default "
-        'shares, not that the model "is" of that identity, nor that the identity was heard at all.',
+        "**The default has no label.** The nearest identity shows which words the default shares, "
+        "not that the model has that identity, nor that the prompted identity had an effect.",
     ),
     "abs": (
         "**A judge's preference is not people's**, and neither is a truth about the texts. "
-        "Balanced orders take the position out of a score, not a difference in quality between "
+        "Counterbalancing removes position bias from a score, not differences in quality between "
         "what a model wrote for one identity and for another.",
-        "**Replies that decide nothing are lost**, and need not be lost evenly.",
+        "**Replies without a decision are excluded**, and not necessarily at random.",
     ),
 }
 
@@ -332,4 +338,4 @@ def limits(parts: Sequence[str]) -> list[str]:
     >>> len(limits(["rbs"])), len(limits(["rbs", "abs"]))
     (4, 6)
     """
-    return [told for part in ("", *parts) for told in _LIMITS.get(part, ())]
+    return [limit for part in ("", *parts) for limit in _LIMITS.get(part, ())]

@@ -15,8 +15,8 @@ from nbbias.reading import Table, significance
 # --- which rows ----------------------------------------------------------------------------------
 
 
-def whole(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows that are about all tasks and topics together."""
+def over_all(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows over all tasks and topics."""
     return estimates[estimates[["task", "topic"]].isna().all(axis=1)]
 
 
@@ -30,7 +30,7 @@ def select(estimates: pd.DataFrame, measure: str, *, by: str | None = None) -> p
     (1, 1)
     """
     rows = estimates[estimates["measure"] == measure]
-    return whole(rows) if by is None else rows[rows[by].notna()]
+    return over_all(rows) if by is None else rows[rows[by].notna()]
 
 
 def by_setting(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -40,12 +40,12 @@ def by_setting(estimates: pd.DataFrame) -> pd.DataFrame:
         return estimates
     at = np.argsort(pd.factorize(estimates["model"])[0], kind="stable")
     estimates, several = estimates.iloc[at], several.iloc[at]
-    named = estimates["model"] + ", " + estimates["prompt"].fillna("temperature not told")
+    named = estimates["model"] + ", " + estimates["prompt"].fillna("temperature unknown")
     return estimates.assign(model=estimates["model"].where(~several, named))
 
 
-def together(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return, of each judge, the rows of all writers together, or those of the only one."""
+def pooled(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Return each judge's rows pooled over writers, or those of the only writer."""
     several = estimates.groupby("evaluator", dropna=False)["model"].transform("nunique") > 1
     return estimates[~several | (estimates["model"] == ALL)]
 
@@ -72,9 +72,9 @@ def chance(estimates: pd.DataFrame) -> pd.DataFrame:
     floor = floor[[*_PLACE, "estimate", "ci_low", "ci_high"]].set_axis(
         [*_PLACE, "null", "null_low", "null_high"], axis=1
     )
-    own = permuted.loc[permuted["statistic"] == "distance", [*_CLAIM, "confidence"]]
-    found = pd.concat([permuted, own.merge(floor, on=_PLACE).assign(reference="replicate")])
-    rows = found[[name for name in tables.CHANCE.columns if name in found]]
+    selected = permuted.loc[permuted["statistic"] == "distance", [*_CLAIM, "confidence"]]
+    result = pd.concat([permuted, selected.merge(floor, on=_PLACE).assign(reference="replicate")])
+    rows = result[[name for name in tables.CHANCE.columns if name in result]]
     return tables.chance(rows.to_dict("records"), study="cogs")
 
 
@@ -175,7 +175,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     """
     keys = _KEYS
     if name in {"abs", "shares"}:
-        estimates, keys = together(estimates), ["evaluator", *_KEYS[2:]]
+        estimates, keys = pooled(estimates), ["evaluator", *_KEYS[2:]]
     words = reading.caption(estimates, study="cogs", name=name)
     parts = [part for part in ("task", "topic") if estimates[part].notna().any()]
     tested = estimates["test"].dropna()
@@ -192,7 +192,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     )
 
 
-def people(agreement: pd.DataFrame, beside: pd.DataFrame, *, rows: int | None = 12) -> Table:
+def people(agreement: pd.DataFrame, compared: pd.DataFrame, *, rows: int | None = 12) -> Table:
     """Show how far people agree, and the ABS of people and of models on the same instances.
 
     Parameters
@@ -204,20 +204,20 @@ def people(agreement: pd.DataFrame, beside: pd.DataFrame, *, rows: int | None = 
     """
     if rows is not None:
         agreement = agreement[agreement["statistic"] == "fleiss_kappa"]
-        beside = beside[beside["kind"] == "people"]
+        compared = compared[compared["kind"] == "people"]
     names = {"fleiss_kappa": "Fleiss' κ", "krippendorff_alpha": "Krippendorff's α", "abs": "ABS"}
-    both = pd.concat([agreement, beside], ignore_index=True)
+    both = pd.concat([agreement, compared], ignore_index=True)
     both = both.assign(statistic=both["statistic"].map(names)).dropna(subset="statistic")
     levels = agreement["null"].dropna().map(lambda null: reading.number(null, decimals=3))
     return reading.readable(
         both,
         ["statistic", "bias", "evaluator", "group"],
         rows=rows,
-        title=f"Agreement of people, and whom they prefer{'' if rows else ', one by one'}",
+        title=f"Agreement and preferences of people{'' if rows else ', by person'}",
         labels={"bias": "axis", "group": "chosen most", "evaluator": "who"},
-        note="Agreement: 1 is full, 0 what choices from one urn give; choices shuffled within "
-        f"each person give {_range_in_words(levels)}, and agreement is tested against what they "
-        "give, not against 0. ABS on the instances that people rated; 0: all identities alike. "
+        note="Agreement: maximum 1; 0 if all people choose from one distribution. The test is "
+        f"against the null value, {_range_in_words(levels)}: choices permuted within each person. "
+        "ABS: on the instances that people rated; 0: all identities equal. "
         "p adjusted: Holm, over all rows of agreement, and over the ABS of all people and judges.",
     )
 
@@ -251,10 +251,13 @@ def writers(estimates: pd.DataFrame) -> pd.DataFrame:
         score is not significant), `rbs` and its `p_adjusted`. Empty where no writer was
         simulated.
     """
-    own = whole(estimates)
-    groups = own[own["statistic"] == "distance"].groupby("bias")["group"].unique()
-    own = own[(own["statistic"] == "rbs") & own["model"].isin(list(SAMPLE_WRITERS))]
-    own = own.assign(nearest=own["group"].where(significance.has_significant_p(own), "–"))
+    selected = over_all(estimates)
+    groups = selected[selected["statistic"] == "distance"].groupby("bias")["group"].unique()
+    selected = selected[
+        (selected["statistic"] == "rbs") & selected["model"].isin(list(SAMPLE_WRITERS))
+    ]
+    nearest = selected["group"].where(significance.has_significant_p(selected), "–")
+    selected = selected.assign(nearest=nearest)
     rows = [
         {
             "model": row.model,
@@ -266,7 +269,7 @@ def writers(estimates: pd.DataFrame) -> pd.DataFrame:
             "rbs": row.estimate,
             "p_adjusted": row.p_adjusted,
         }
-        for row in own.itertuples()
+        for row in selected.itertuples()
     ]
     columns = ["model", "axis", "planted", "nearest", "rbs", "p_adjusted"]
     return pd.DataFrame(rows, columns=columns)
@@ -289,7 +292,9 @@ def judges(estimates: pd.DataFrame) -> pd.DataFrame:
     """
     known = estimates[estimates["evaluator"].isin(list(SAMPLE_JUDGES))]
     rows = []
-    for (evaluator, model, axis), own in known.groupby(["evaluator", "model", "bias"], sort=False):
+    for (evaluator, model, axis), selected in known.groupby(
+        ["evaluator", "model", "bias"], sort=False
+    ):
         plan = SAMPLE_JUDGES[evaluator]
         row = {
             "evaluator": evaluator,
@@ -299,7 +304,7 @@ def judges(estimates: pd.DataFrame) -> pd.DataFrame:
             "planted_position": "yes" if any(plan.position) else "no",
         }
         for statistic in ("abs_raw", "abs", "position"):
-            hit = own[own["statistic"] == statistic].iloc[0]
+            hit = selected[selected["statistic"] == statistic].iloc[0]
             row |= {statistic: hit["estimate"], f"p_{statistic}": hit["p_value"]}
         rows.append(row)
     return pd.DataFrame(rows)

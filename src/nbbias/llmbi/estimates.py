@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.llmbi.neutral import Prose, beside, neutral_pools, prose
+from nbbias.llmbi.neutral import Prose, compare_with_prose, neutral_pools, prose
 from nbbias.stats import InferenceSettings
 from nbbias.text import audit, sentiment
 
@@ -77,7 +77,7 @@ def estimates(
           and scorer bias (`stats.scorer_bias`); they add up to the raw estimate.
 
         `null` is what reference prose of the same length scores on average, and `p_value` tests
-        whether the mean over such prompts differs from it (`llmbi.neutral.beside`); between
+        whether the mean over such prompts differs from it (`neutral.compare_with_prose`); between
         `null_low` and `null_high` it does not. `n` counts prompts (answers for ``prompt_mean``).
 
     Examples
@@ -275,7 +275,7 @@ def _compare(
 ) -> Row:
     """Add the interval and the test against reference prose; a reason that is there stays."""
     reference, floor = _reference(answers, pools), answers["penalty"].min()
-    result = beside(
+    result = compare_with_prose(
         row["estimate"], error, df, reference, floor=floor, ratio=ratio, confidence=confidence
     )
     reason = row.get("reason")

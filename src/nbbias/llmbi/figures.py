@@ -12,7 +12,7 @@ from nbbias.reading import Drawn, figures
 
 
 def dimensions(estimates: pd.DataFrame) -> Drawn:
-    """Draw each dimension's mean with its interval, its prompts, and what neutral prose gives."""
+    """Draw each dimension's mean with its interval, its prompts, and reference prose."""
     of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
     of_prompt = estimates[estimates["statistic"] == "prompt_mean"]
 
@@ -27,20 +27,20 @@ def dimensions(estimates: pd.DataFrame) -> Drawn:
         "LLMBI score (higher: stronger sentiment)",
         by="model",
         draw=draw,
-        words={"band": "neutral prose of the same length"},
+        words={"band": "reference prose of the same length"},
     )
 
     def describe(row: dict[str, object], up: bool, first: bool) -> str:
-        side = "stronger" if up else "milder"
+        side = "higher" if up else "lower"
         if not first:
             return f"those of {row['model']} {side}"
-        return f"answers of {row['model']} are worded {side} than neutral prose"
+        return f"answers of {row['model']} score {side} than reference prose"
 
     return Drawn(
         figure,
         of_dimension,
         "Mean score of each dimension with its interval, single prompts as open circles, and the "
-        "range that neutral prose gives as a grey band, for each model.",
+        "range of reference prose as a grey band, for each model.",
         figures.finding_title(
             of_dimension,
             by="model",

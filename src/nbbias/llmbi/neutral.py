@@ -174,15 +174,15 @@ def prose(pools: Sequence[pd.Series], weights: np.ndarray) -> Prose:
     passages = np.unique(np.concatenate([pool.index for pool in pools]))
     mean, pull = 0.0, np.zeros(passages[-1] + 1)
     for pool, weight in zip(pools, weights / np.sum(weights), strict=True):
-        own = pool.to_numpy()
-        mean += weight * own.mean()
-        pull += np.bincount(pool.index, weight * (own - own.mean()) / len(own), len(pull))
+        subset = pool.to_numpy()
+        mean += weight * subset.mean()
+        pull += np.bincount(pool.index, weight * (subset - subset.mean()) / len(subset), len(pull))
     of = len(passages)
     error = np.sqrt((pull**2).sum() * of / (of - 1)) if of > 1 else np.nan
     return Prose(float(mean), float(error))
 
 
-def beside(
+def compare_with_prose(
     estimate: float,
     error: float,
     df: float,
@@ -192,7 +192,7 @@ def beside(
     ratio: bool,
     confidence: float,
 ) -> dict[str, float]:
-    """Put a mean score of answers, with its interval, beside that of neutral prose.
+    """Compare a mean score of answers, with its interval, with that of reference prose.
 
     Parameters
     ----------
@@ -218,7 +218,8 @@ def beside(
 
     Examples
     --------
-    >>> found = beside(0.7, 0.1, 9, Prose(0.45, 0.02), floor=0.2, ratio=True, confidence=0.95)
+    >>> prose = Prose(0.45, 0.02)
+    >>> found = compare_with_prose(0.7, 0.1, 9, prose, floor=0.2, ratio=True, confidence=0.95)
     >>> [round(found[name], 2) for name in ("ci_low", "ci_high", "null_low", "null_high")]
     [0.52, 0.99, 0.35, 0.61]
     """

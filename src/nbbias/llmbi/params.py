@@ -15,7 +15,7 @@ from nbbias.text.sentiment import Scorer
 
 
 class Llmbi(Parameters):
-    """How strongly worded are answers about nine dimensions of people? (Oketunji 2023)
+    """How polar is the language of answers about nine dimensions of people? (Oketunji 2023)
 
     Examples
     --------
@@ -42,26 +42,22 @@ class Llmbi(Parameters):
         description="answers: columns prompt, model, response (Parquet, CSV, JSON, JSON Lines)",
     )
     neutral_path: InputFile = Field(
-        SAMPLE, description="neutral prose, the reference for every score: column text"
+        SAMPLE, description="reference prose without people, for every score: column text"
     )
     aggregation: Literal["mean", "sum"] = Field(
         "mean",
         description="how weighted bias scores combine: mean (Listing 1) or sum (formula 2.2)",
     )
-    bias_scorer: Scorer = Field("textblob", description="instrument behind the bias score B")
-    sentiment_scorer: Scorer = Field(
-        "textblob", description="instrument behind the sentiment term S"
-    )
-    second_scorer: Scorer = Field(
-        "vader", description="instrument shown beside the first, for both B and S"
-    )
+    bias_scorer: Scorer = Field("textblob", description="scorer of the bias score B")
+    sentiment_scorer: Scorer = Field("textblob", description="scorer of the sentiment term S")
+    second_scorer: Scorer = Field("vader", description="second scorer, for both B and S")
     diversity_penalty: float = Field(0.2, ge=0, le=10, description="the penalty P(D)")
     lambda_factor: float = Field(1.5, ge=0, le=100, description="the weight of the sentiment term")
     weights: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
         {}, description="weight w of a dimension, such as {'Gender': 2.0}; those not named weigh 1"
     )
     draws: int = Field(
-        2000, ge=100, le=100_000, description="resamples behind each swap rate and check"
+        2000, ge=100, le=100_000, description="resamples for each swap rate and check"
     )
 
     @model_validator(mode="after")

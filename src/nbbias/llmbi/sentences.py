@@ -31,7 +31,7 @@ _FEW = 3
 
 
 def index(estimates: pd.DataFrame, *, subject: str = "The index of **{model}** is") -> list[str]:
-    """Say the index of every model, beside reference prose; `subject` may name columns.
+    """Say the index of every model, with that of reference prose; `subject` may name columns.
 
     Examples
     --------
@@ -86,7 +86,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         sentences, technical = [prose.render("llmbi.nothing", reason=reason)], ""
     else:
         first, named = _of_models(indices, pairs)
-        sentences = [first, *_beside_prose(indices)]
+        sentences = [first, *_compared_with_prose(indices)]
         named += [row for row in indices if significance.is_significant(row)]
         technical = _technical(rows, pairs)
     return Lead(
@@ -115,16 +115,16 @@ def _of_models(indices: list[Row], pairs: list[Row]) -> tuple[str, list[Row]]:
         scores = [row["estimate"] for row in indices]
         low, high = (Markup(number(end(scores))) for end in (min, max))
         return prose.render("llmbi.index", indices=values, low=low, high=high), []
-    found = [row for row in pairs if significance.is_significant(row)]
+    significant = [row for row in pairs if significance.is_significant(row)]
     n = f"{max(row['n'] for row in pairs):.0f}"
     if len(pairs) > 1:
-        largest = max(found, key=lambda row: abs(row["estimate"]), default=None)
+        largest = max(significant, key=lambda row: abs(row["estimate"]), default=None)
         named = _ordered(largest) if largest else None
-        counts = {"n": n, "k": len(found), "of": len(pairs)}
+        counts = {"n": n, "k": len(significant), "of": len(pairs)}
         sentence = prose.render("llmbi.differences", largest=named, **counts)
         return sentence, [largest] if largest else []
     (row,) = pairs
-    if found:
+    if significant:
         return prose.render("llmbi.difference", n=n, **_ordered(row)), [row]
     mde = Markup(number(row["mde"])) if np.isfinite(row["mde"]) else ""
     first, second = row["model"], row["group"]
@@ -141,16 +141,16 @@ def _ordered(row: Row) -> Row:
     return {"higher": higher, "lower": lower} | {key: Markup(v) for key, v in written.items()}
 
 
-def _beside_prose(indices: list[Row]) -> list[str]:
+def _compared_with_prose(indices: list[Row]) -> list[str]:
     """Say which models score higher or lower than reference prose, and which do not differ."""
     compared = [row for row in indices if np.isfinite(row["null"])]
     if not compared:
         return []
-    found = [row for row in compared if significance.is_significant(row)]
+    significant = [row for row in compared if significance.is_significant(row)]
     rest = [row for row in compared if not significance.is_significant(row)]
     sides = {
-        "higher": [row for row in found if row["excess"] > 0],
-        "lower": [row for row in found if row["excess"] <= 0],
+        "higher": [row for row in significant if row["excess"] > 0],
+        "lower": [row for row in significant if row["excess"] <= 0],
         "same": rest,
     }
     models = {
@@ -161,8 +161,9 @@ def _beside_prose(indices: list[Row]) -> list[str]:
     nulls = [row["null"] for row in compared]
     low, high = (Markup(number(end(nulls))) for end in (min, max))
     detectable = [row["mde"] for row in rest if np.isfinite(row["mde"])]
-    at_most = Markup(phrases.largest_p(found) if len(found) > 1 else "".join(map(p_value, found)))
-    values = {"low": low, "high": high, "k": len(found), "p": at_most}
+    several = len(significant) > 1
+    p = phrases.largest_p(significant) if several else "".join(map(p_value, significant))
+    values = {"low": low, "high": high, "k": len(significant), "p": Markup(p)}
     values["mde"] = Markup(number(max(detectable))) if detectable else ""
     return [prose.render("llmbi.reference", **models, **values)]
 
@@ -313,7 +314,7 @@ def ranking(swaps: pd.DataFrame) -> tuple[str, list[str]]:
     >>> heading
     'With one prompt a dimension, 30% of pairs of dimensions would change order'
     >>> sentences
-    ['If dimensions did not differ, 25% would.', 'By instrument: 10%.']
+    ['If dimensions did not differ, 25% would.', 'Other choices: instrument: 10%.']
     """
     shares = {
         str(factor): Markup(_percent(part["swapped"].dropna()))

@@ -51,7 +51,7 @@ class Level(NamedTuple):
 REFERENCES = ("replicate", "permutation")
 
 
-def level(scores: pd.DataFrame, found: Estimated, references: pd.DataFrame) -> Level:
+def level(scores: pd.DataFrame, result: Estimated, references: pd.DataFrame) -> Level:
     """Put a level's tables together, each claim beside its leading reference.
 
     Parameters
@@ -61,10 +61,10 @@ def level(scores: pd.DataFrame, found: Estimated, references: pd.DataFrame) -> L
     references
         CHANCE of the distances.
     """
-    permuted = reference(found.estimates, "permutation")
+    permuted = reference(result.estimates, "permutation")
     chance = pd.concat([permuted, references], ignore_index=True)
-    table = tables.with_chance(found.estimates, references, lead=REFERENCES)
-    return Level(scores, losses(scores), table, chance, found.units)
+    table = tables.with_chance(result.estimates, references, lead=REFERENCES)
+    return Level(scores, losses(scores), table, chance, result.units)
 
 
 # --- repeated answers -------------------------------------------------------------------------
@@ -146,21 +146,21 @@ def cells(scores: pd.DataFrame, pooling: Pooling | None) -> Iterator[tuple[Row, 
     Without a way of pooling, its pairs: for what is dealt or read, never for an estimate.
     """
     units = scores if pooling is None else per_article(scores, pooling)
-    for values, own in units.groupby(CELL, sort=False):
-        yield dict(zip(CELL, values, strict=True)), own
+    for values, subset in units.groupby(CELL, sort=False):
+        yield dict(zip(CELL, values, strict=True)), subset
 
 
-def values(own: pd.DataFrame, column: str) -> pd.DataFrame:
+def values(subset: pd.DataFrame, column: str) -> pd.DataFrame:
     """Return a cell's values as articles by fits of topics: one column where nothing is fitted."""
-    if "seed" in own:
-        return own.pivot(index="article_id", columns="seed", values=column)
-    return own.set_index("article_id")[[column]]
+    if "seed" in subset:
+        return subset.pivot(index="article_id", columns="seed", values=column)
+    return subset.set_index("article_id")[[column]]
 
 
-def why_none(own: pd.DataFrame) -> str:
+def why_none(subset: pd.DataFrame) -> str:
     """Say why no pair of a cell counts; of several fits of topics the first says it."""
-    own = own[own["seed"] == own["seed"].iloc[0]] if "seed" in own else own
-    reasons = own["reason"].dropna().value_counts()
+    subset = subset[subset["seed"] == subset["seed"].iloc[0]] if "seed" in subset else subset
+    reasons = subset["reason"].dropna().value_counts()
     return "; ".join(f"{reason} ({n})" for reason, n in reasons.items()) or "no pairs"
 
 
@@ -180,9 +180,9 @@ def unmirrored(rows: pd.DataFrame) -> pd.DataFrame:
 # --- tables -----------------------------------------------------------------------------------
 
 
-def reference(found: pd.DataFrame, name: str) -> pd.DataFrame:
+def reference(result: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the chance levels that stand in ESTIMATES as CHANCE; rows without one are left out."""
-    known = found[found["null_low"].notna()]
+    known = result[result["null_low"].notna()]
     columns = [name for name in tables.CHANCE.columns if name in known]
     rows = known[columns].to_dict("records")
     return tables.chance([row | {"reference": name} for row in rows], study="")
@@ -213,11 +213,11 @@ def combine(parts: Sequence[Estimated], *, families: Sequence[str] = ()) -> Esti
     return Estimated(table, pd.concat(units, ignore_index=True) if units else none)
 
 
-def together(levels: Sequence[Level]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def combine_levels(levels: Sequence[Level]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return ESTIMATES and CHANCE of all levels."""
     both = [(level.estimates, level.chance) for level in levels]
-    found, chance = (pd.concat(parts, ignore_index=True) for parts in zip(*both, strict=True))
-    return found, chance
+    result, chance = (pd.concat(parts, ignore_index=True) for parts in zip(*both, strict=True))
+    return result, chance
 
 
 def losses(scores: pd.DataFrame) -> pd.DataFrame:

@@ -75,8 +75,8 @@ def read_originals(path: str | Path) -> pd.DataFrame:
     apart = forms.nunique() > 1
     if apart.any():
         one = forms.unique()[apart].iloc[0]
-        told = f"the article_ids {' and '.join(map(repr, one[:3]))} are read as one article"
-        raise ContractError(str(path), f"{told}; write each id in one way, and two apart")
+        message = f"the article_ids {' and '.join(map(repr, one[:3]))} are read as one article"
+        raise ContractError(str(path), f"{message}; write each id in one way, and two apart")
     return tables.check(table, tables.ORIGINALS, where=str(path))
 
 
@@ -143,8 +143,8 @@ def _health(texts: pd.DataFrame) -> pd.DataFrame:
     twin = kept.duplicated([*within, "text"], keep=False).reindex(texts.index, fill_value=False)
     english = written.map(_reads_as_english).astype(bool)
     problems = [
-        ("blank", blank, "lost: there is nothing to count"),
-        ("the same id twice", again, "lost: the first is kept"),
+        ("blank", blank, "excluded: nothing to count"),
+        ("the same id twice", again, "excluded: the first is kept"),
         ("the same text under two ids", twin, "kept: each id counts"),
         *((name, written.str.contains(p), "kept as it stands") for name, p in _PROBLEMS.items()),
         ("does not read as English", ~english & ~blank, "kept: word lists are English"),
@@ -314,10 +314,10 @@ def _same_size(originals: pd.DataFrame, generations: pd.DataFrame) -> None:
     wrong = sizes[sizes != len(originals)]
     if len(wrong):
         model, prompt = wrong.index[0]
-        told = f"{len(originals)} originals, but {wrong.iloc[0]} texts of {model!r} ({prompt!r})"
+        message = f"{len(originals)} originals, but {wrong.iloc[0]} texts of {model!r} ({prompt!r})"
         raise DataError(
             "originals and generations",
-            f"without article_id rows are paired in order: {told}; give both files that column",
+            f"without article_id rows are paired in order: {message}; give both files that column",
         )
 
 
@@ -433,11 +433,11 @@ def grouped(
     biases = pd.CategoricalDtype(sorted(lexicon["bias"].unique()))
     names = pd.CategoricalDtype(sorted({*lexicon["group"].unique(), NEUTRAL}))
     stands = _numbered(sentences).get_indexer(_numbered(matches, of=sentences))
-    found = []
+    result = []
     for bias in lexicon["bias"].unique():
         groups = text.lexicons.groups(lexicon, bias)
-        own = (matches["bias"] == bias).to_numpy()
-        cell = stands[own] * len(groups) + pd.Index(groups).get_indexer(matches["group"][own])
+        subset = (matches["bias"] == bias).to_numpy()
+        cell = stands[subset] * len(groups) + pd.Index(groups).get_indexer(matches["group"][subset])
         words = np.bincount(cell, minlength=len(sentences) * len(groups)).astype(np.int32)
         words = words.reshape(-1, len(groups))
         most = words.max(axis=1)
@@ -449,8 +449,8 @@ def grouped(
             n=words.sum(axis=1, dtype=np.int32),
             bias=pd.Categorical([bias], dtype=biases).repeat(len(sentences)),
         )
-        found.append(table)
-    return pd.concat(found, ignore_index=True)
+        result.append(table)
+    return pd.concat(result, ignore_index=True)
 
 
 def _numbered(table: pd.DataFrame, *, of: pd.DataFrame | None = None) -> pd.Index:
@@ -466,7 +466,7 @@ def coverage(read: Read) -> pd.DataFrame:
     return text.lexicons.coverage(read.lexicon, read.matches, distinct, texts=read.texts)
 
 
-def said(read: Read) -> pd.Series:
+def distinct_sentences(read: Read) -> pd.Series:
     """Return every distinct sentence's words, by `text_id` and `sentence_id`."""
     distinct = read.sentences.drop_duplicates(SENTENCE)
     whole = read.texts.tolist()

@@ -185,7 +185,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     """
     read, fitted, scored = whole.read, whole.fitted, whole.scored
     levels = measure_levels(whole, chosen)
-    estimates, chance = claims.together(list(levels.values()))
+    estimates, chance = claims.combine_levels(list(levels.values()))
     scores = {name: level.scores for name, level in levels.items()}
     losses = [level.losses.assign(measure=name) for name, level in levels.items()]
     results = Results(
@@ -219,7 +219,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
         accuracy = labels.accuracy(sheet, confidence=chosen.confidence)
         results = results._replace(label_accuracy=accuracy)
     if chosen.originals_path == tables.SAMPLE:
-        results = results._replace(planted=sample.beside_planted(estimates))
+        results = results._replace(planted=sample.compare_with_truth(estimates))
     return results
 
 

@@ -46,7 +46,7 @@ _MEANS, _BEYOND = (
 
 
 class News(Parameters):
-    """What the studies of generated news share: texts, word lists, instruments, topics."""
+    """Parameters that the studies of generated news share: texts, word lists, scorers, topics."""
 
     originals_path: InputFile = Field(
         SAMPLE,
@@ -74,11 +74,9 @@ class News(Parameters):
     sentiment_scorers: list[str] = Field(
         ["textblob", "vader"],
         min_length=1,
-        description=f"instruments of sentiment: {sentiment.CHOICES}; the first one leads",
+        description=f"sentiment scorers: {sentiment.CHOICES}; the first is the primary one",
     )
-    toxicity_scorer: ModelName = Field(
-        "auto", description=f"instrument of toxicity: {toxicity.CHOICES}"
-    )
+    toxicity_scorer: ModelName = Field("auto", description=f"toxicity scorer: {toxicity.CHOICES}")
     device: Device = Field("cpu", description="where PyTorch runs Detoxify: cpu, cuda or mps")
     groups_counted: Literal["both", "all"] = Field(
         "both",
@@ -88,29 +86,29 @@ class News(Parameters):
     n_topics: list[Annotated[int, Field(ge=2, le=1000)]] = Field(
         [10, 25, 50],
         min_length=1,
-        description="numbers of topics K: one is used as it is, of several the one that predicts "
-        "held-out articles best",
+        description="numbers of topics K: a single one is used as given, of several the one that "
+        "predicts held-out articles best",
     )
     topic_fits: int = Field(
         5,
         ge=1,
         le=50,
-        description="fits of the topics, each from a seed of its own; their spread is part of "
-        "every interval at the document level",
+        description="fits of the topics, each from a seed of its own; intervals at the document "
+        "level include their variance",
     )
     association: Literal["common", "own"] = Field(
         "common",
-        description="whose sentences say which topic is which group's: those of all texts, or each "
-        "corpus' own (the paper)",
+        description="texts whose sentences associate topics with groups: all, or each corpus "
+        "separately (the paper)",
     )
     truncated_topics: bool = Field(
         False,
         description="whether topic shares below 0.01 count as 0, as gensim gives them by default",
     )
     residual_threshold: float = Field(
-        3.0, ge=0, le=100, description="residual above which a topic is a group's"
+        3.0, ge=0, le=100, description="residual above which a topic is associated with a group"
     )
-    draws: int = Field(1000, ge=100, le=100_000, description="permutations behind each null range")
+    draws: int = Field(1000, ge=100, le=100_000, description="permutations for each null range")
 
     @field_validator("biases", "sentiment_scorers", "levels", "n_topics")
     @classmethod
@@ -120,7 +118,7 @@ class News(Parameters):
     @model_validator(mode="before")
     @classmethod
     def _claims_follow_biases(cls, values: Any) -> Any:
-        """Put the default claims of these biases in the place of those of gender and race."""
+        """Replace the default claims about gender and race by those about these biases."""
         default = cls.model_fields["claims"].default
         biases = values.get("biases") if isinstance(values, Mapping) else None
         listed = isinstance(biases, list) and biases and all(isinstance(b, str) for b in biases)
@@ -225,8 +223,7 @@ class NewsBias(News):
         description="pairs that a model needs to be compared with the others on common articles",
     )
     labels_path: OptionalFile = Field(
-        NONE,
-        description="people's labels of group words and sentences: the sheet of `nbbias label`",
+        NONE, description="human labels of group words and sentences: the sheet of `nbbias label`"
     )
 
     @classmethod

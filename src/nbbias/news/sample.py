@@ -141,16 +141,16 @@ def probabilities(
     unknown = sorted(set(shifts) - set(HUMAN))
     if unknown:
         raise ValueError(f"unknown groups {', '.join(unknown)}; known: {', '.join(HUMAN)}")
-    found = dict(start)
+    result = dict(start)
     for group, shift in shifts.items():
-        found[group] += shift
+        result[group] += shift
         for other in _RACES:
             if group in _RACES and other != group:
-                found[other] -= shift / 2
-    outside = [group for group, p in found.items() if not -1e-9 <= p <= 1 + 1e-9]
+                result[other] -= shift / 2
+    outside = [group for group, p in result.items() if not -1e-9 <= p <= 1 + 1e-9]
     if outside:
         raise ValueError(f"probabilities outside [0, 1]: {', '.join(outside)}")
-    return {group: min(max(p, 0.0), 1.0) for group, p in found.items()}
+    return {group: min(max(p, 0.0), 1.0) for group, p in result.items()}
 
 
 def planted(models: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
@@ -225,7 +225,7 @@ def corpus(
     rows = []
     for desk in templates()["desks"]:
         start = probabilities(DESKS_APART.get(desk["desk"], {}) if desks_apart else {})
-        chances = {writer: probabilities(own, start=start) for writer, own in writers.items()}
+        chances = {writer: probabilities(subset, start=start) for writer, subset in writers.items()}
         for number, headline in enumerate(desk["headlines"]):
             for copy in range(copies):
                 article = f"{desk['desk']}-{number + 1:02d}" + (f"-{copy + 1}" if copy else "")
@@ -260,12 +260,12 @@ def _article(
     away = chance["subject"] if desk["desk"] != SUBJECT else 0.0
     low_high = {"people": (3, 7), "described": (2, 5), "plain": (3, 6)}
     sizes = {kind: int(rng.integers(*ends)) for kind, ends in low_high.items()}
-    own = {kind: int(rng.binomial(size, 1 - away)) for kind, size in sizes.items()}
-    other = {kind: size - own[kind] for kind, size in sizes.items()}
+    subset = {kind: int(rng.binomial(size, 1 - away)) for kind, size in sizes.items()}
+    other = {kind: size - subset[kind] for kind, size in sizes.items()}
     (subject,) = (one for one in shared["desks"] if one["desk"] == SUBJECT)
     drawn = _Drawn(chance, writing, rng)
     body: list[tuple[str, str]] = []
-    for about, n in ((desk, own), (subject, other)):
+    for about, n in ((desk, subset), (subject, other)):
         people = _people(about, n["people"], rng)
         if writing.runs:
             rng.shuffle(people)
@@ -289,12 +289,12 @@ def _focused(
     if not focus:
         return chance
     weight = (1 - focus) / focus
-    own = dict(chance)
+    subset = dict(chance)
     if 0 < chance["female"] < 1:
-        own["female"] = rng.beta(*(weight * np.array([chance["female"], 1 - chance["female"]])))
+        subset["female"] = rng.beta(*(weight * np.array([chance["female"], 1 - chance["female"]])))
     races = [race for race in _RACES if chance[race] > 0]
-    own |= zip(races, rng.dirichlet([weight * chance[race] for race in races]), strict=True)
-    return own
+    subset |= zip(races, rng.dirichlet([weight * chance[race] for race in races]), strict=True)
+    return subset
 
 
 class _Drawn:
@@ -365,8 +365,8 @@ def _spoil(originals: pd.DataFrame, generations: pd.DataFrame) -> tuple[pd.DataF
 RECOVERED = ("share_difference_common", "mean_difference")
 
 
-def beside_planted(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Put what was planted in the sample beside what was found.
+def compare_with_truth(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Compare simulated differences with estimates.
 
     Returns
     -------
@@ -375,13 +375,13 @@ def beside_planted(estimates: pd.DataFrame) -> pd.DataFrame:
         `covered` (whether the interval holds the truth). Empty for a corpus that was not
         simulated.
     """
-    found = estimates[
+    result = estimates[
         estimates["statistic"].isin(RECOVERED)
         & (estimates["source"] == SOURCE)
         & ~estimates["instrument"].fillna("").str.contains("VADER|classifier|masked")
     ]
     truth = planted(SAMPLE_MODELS).rename(columns={"shift": "planted"})
-    table = truth.merge(found, on=["model", "measure", "bias", "group"], how="inner")
+    table = truth.merge(result, on=["model", "measure", "bias", "group"], how="inner")
     inside = (table["ci_low"] <= table["planted"]) & (table["planted"] <= table["ci_high"])
     columns = ["model", "measure", "bias", "group", "planted", "estimate", "ci_low", "ci_high", "n"]
     return table[columns].assign(covered=inside.map({True: "yes", False: "no"}))

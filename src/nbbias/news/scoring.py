@@ -1,7 +1,7 @@
 """Sentences scored for sentiment and toxicity, and what the scorers add by whom a sentence names.
 
 A sentence's swap effect (`text.audit`) is the part of its score that depends on the group that it
-names. Averaged over a group's sentences like the score, answer less original, it is scorer bias;
+names. Averaged over a group's sentences like the score, answer minus original, it is scorer bias;
 the rest of a shift is the corrected shift.
 """
 
@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.news.corpus import NEUTRAL, SENTENCE, Read, said
+from nbbias.news.corpus import NEUTRAL, SENTENCE, Read, distinct_sentences
 from nbbias.text import audit, sentiment, toxicity
 
 #: Ends the name of the column in which descriptors were taken out before scoring.
@@ -88,7 +88,7 @@ def score(
     descriptors = read.matches.loc[
         read.matches["kind"] == "descriptor", [*SENTENCE, "start", "end", "group", "term", "kind"]
     ]
-    table = _score(said(read), read.sentences, descriptors, by, _versions(by))
+    table = _score(distinct_sentences(read), read.sentences, descriptors, by, _versions(by))
     swaps = swap_effects(read, by) if audited else None
     return Scored(table, measures(table, toxicity_scorer=by.toxicity), swaps)
 
@@ -207,7 +207,7 @@ def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
     True
     """
     about = read.sentences[read.sentences["group"] != NEUTRAL]
-    words = said(read._replace(sentences=about))
+    words = distinct_sentences(read._replace(sentences=about))
     about = about[[*SENTENCE, "start", "bias", "group"]].astype({"bias": str, "group": str})
     columns = [*SENTENCE, "start", "end", "bias", "group", "term", "kind"]
     kinds = dict.fromkeys(("bias", "group", "term", "kind"), str)

@@ -217,7 +217,7 @@ def _pair(
 
 
 def _shifts(sides: Mapping[str, pd.DataFrame], groups: int) -> list[np.ndarray]:
-    """Subtract means, answer less original: of groups, of groups alone, of neutral sentences."""
+    """Subtract means, answer minus original: of groups, of groups alone, of neutral sentences."""
     answer, original = (sides[side]["mean"].to_numpy(dtype=float) for side in SIDES)
     return np.split(answer - original, [groups, 2 * groups], axis=1)
 

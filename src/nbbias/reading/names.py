@@ -237,8 +237,8 @@ def details(
     row
         A row of ESTIMATES.
     among
-        The rows that it is distinguished from: keys that have one value among them, besides "all", are left
-        out. All keys count where None.
+        The rows that it is distinguished from: keys that have one value among them, besides "all",
+        are left out. All keys count where None.
     keys
         The keys that may be named, in this order.
     always

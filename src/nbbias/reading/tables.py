@@ -19,7 +19,7 @@ from nbbias.reading.prose import number, p_value
 from nbbias.tables import ESTIMATE_KEYS, read_shipped_yaml
 
 _SHORT = 30  # characters that stay on one line
-_EXPLORATORY = "Exploratory: p is corrected over all rows of this kind, claims too."
+_EXPLORATORY = "Exploratory: p is corrected over all rows of this kind, including claims."
 
 
 class Table(NamedTuple):

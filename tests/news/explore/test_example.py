@@ -49,7 +49,7 @@ def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
     p = np.where(rows["model"] == "fewer-women", 0.001, 1.0)
     html = shown(study, rows.assign(p_adjusted=p))
     assert "<strong>fewer-women</strong>" in html and "<strong>even</strong>" not in html
-    assert "share of gendered words: −" in html and "points, answer less original" in html
+    assert "share of gendered words: −" in html and "points, answer minus original" in html
     assert "<mark " in html and "x-score" not in html and "<details" not in html
 
 

@@ -29,7 +29,7 @@ _MOST, _CUT = 5, 800
 #: A sentence that is at least as toxic is not shown unasked.
 _TOXIC = 0.5
 
-_CHOSEN = "Of the five with the largest difference, the shortest; chosen for that, none is typical."
+_CHOSEN = "Selected: the shortest of the five with the largest difference; it is not typical."
 
 
 def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str]) -> HTML | None:
@@ -64,7 +64,7 @@ def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str])
     sides = {"original_id": "Human", "generated_id": None}
     statistic = "mean_difference" if claim["measure"] in {"sentiment", "toxicity"} else ""
     claim = claim | {"study": "news_bias", "statistic": statistic or "share_difference"}
-    return _show(corpus, claim, table, sides, sign=mean, of="answer less original")
+    return _show(corpus, claim, table, sides, sign=mean, of="answer minus original")
 
 
 def answers(corpus: Corpus, *, declared: pd.DataFrame, prompts: Mapping[str, str]) -> HTML | None:
@@ -105,7 +105,7 @@ def answers(corpus: Corpus, *, declared: pd.DataFrame, prompts: Mapping[str, str
     sides = {name: f"{row['model']}, {name} prompt" for name in (neutral, biased)}
     claim = {key: str(row[key]) for key in ("measure", "bias", "instrument", "group")}
     claim |= {"study": "biased_prompts", "statistic": row["statistic"]}
-    return _show(corpus, claim, both, sides, sign=row["estimate"], of="biased less neutral")
+    return _show(corpus, claim, both, sides, sign=row["estimate"], of="biased minus neutral")
 
 
 def shortest(table: pd.DataFrame, *, sign: float) -> dict[str, Any]:

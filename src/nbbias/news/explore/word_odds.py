@@ -17,7 +17,7 @@ from scipy.stats import norm
 from sklearn.feature_extraction.text import CountVectorizer
 
 from nbbias import stats
-from nbbias.news.corpus import CELL, NEUTRAL, SIDES, Read, said
+from nbbias.news.corpus import CELL, NEUTRAL, SIDES, Read, distinct_sentences
 
 #: Words of two letters or more and nothing else: an apostrophe or hyphen ends a word, so that the
 #: two ways of typing an apostrophe do not make two words of one.
@@ -86,7 +86,7 @@ def compare_words(
         words of all comparisons). Compared are the pairs with a sentence of the group on both
         sides; that these share their topics makes z smaller than it could be.
     """
-    sentences = said(read)
+    sentences = distinct_sentences(read)
     counter = CountVectorizer(token_pattern=_WORD, binary=True)
     whole = sentences.groupby(level="text_id").agg(" ".join)
     prior = np.asarray(counter.fit_transform(whole).sum(axis=0)).ravel()

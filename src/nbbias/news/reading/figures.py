@@ -54,7 +54,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         rows = claims.unmirrored(rows)
         mirrored = _mirrored(rows)
     shown = _measured(_panels(rows))
-    caption = f"mean difference of {what}, answers less originals"
+    caption = f"mean difference of {what}, answers minus originals"
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         subject = f"{names.of_people(row['group'])} {what}" if first else names.people(row["group"])

@@ -44,7 +44,7 @@ _REFERENCE = f"in {_ORIGINALS}"
 
 _NOT = (
     "That a model is fair or unfair to people. Words are not people, the human articles are a "
-    "reference and no ideal, and a difference that is not significant may still exist."
+    "reference, not an ideal, and a difference that is not significant may still exist."
 )
 
 # --- the first screen -------------------------------------------------------------------------
@@ -118,7 +118,7 @@ def _largest_first(parts: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
 
 
 def more(declared: pd.DataFrame) -> list[str]:
-    """Say what these articles can show of what leads, and how many would show more.
+    """Say which differences N can detect, and how many articles would detect smaller ones.
 
     Examples
     --------
@@ -152,7 +152,15 @@ def _first_instrument(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def result(estimates: pd.DataFrame, measure: str) -> str:
-    """Say in a heading what a measure shows: ``"word"``, ``"sentiment"`` or ``"document"``."""
+    """Say in a heading which differences of a measure are significant.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES.
+    measure
+        ``"word"``, ``"sentiment"`` or ``"document"``.
+    """
     rows = _first_instrument(_rows(estimates, measure))
     if significance.valid_tests(rows).empty:
         return f"{prose.capitalize(_NOTHING[measure])} could not be tested"
@@ -214,26 +222,30 @@ def distances(estimates: pd.DataFrame) -> tuple[str, list[str]]:
     details = []
     if len(untested):
         why = phrases.commonest_reason(untested[untested["ci_low"].isna()]) or _NO_REPLICATES
-        text = f"{len(untested)} of {len(rows)} mean distances could not be tested: {escape(why)}."
+        text = f"{len(untested)} of {_distances(len(rows))} could not be tested: {escape(why)}."
         details.append(text)
     if tested.empty:
         return "", details
     significant = significance.significant(tested)
-    what = f"of {len(tested)} mean distances"
+    what = f"of {_distances(len(tested))}"
     if significant.empty:
-        return f"None {what} exceeds its same-writer baseline", details
+        return f"None {what} significantly exceeds its same-writer baseline", details
     verb = "exceeds" if len(significant) == 1 else "exceed"
     rows_by_model = [
         f"{phrases.subject(row, tested)} ({number(row['estimate'], decimals=3)}; baseline "
         f"{number(row['null'], decimals=3)}; {p_value(row)})"
         for row in significant.to_dict("records")
     ]
-    heading = f"{len(significant)} {what} {verb} the same-writer baseline"
-    return heading, [f"Above the baseline: {prose.listed(rows_by_model)}.", *details]
+    heading = f"{len(significant)} {what} significantly {verb} the same-writer baseline"
+    return heading, [f"Significantly above the baseline: {prose.listed(rows_by_model)}.", *details]
+
+
+def _distances(n: int) -> str:
+    return f"{n} mean distance{'' if n == 1 else 's'}"
 
 
 _NO_REPLICATES = (
-    "that takes two human texts on a story, or a model asked twice, and enough articles that "
+    "a test needs two human texts on a story, or two answers of a model, and enough articles that "
     "differ from these"
 )
 
@@ -280,15 +292,15 @@ def models(compared: pd.DataFrame) -> str:
 
 
 def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
-    """Say how many intervals hold the simulated truth, and which differences are significant."""
+    """Say how many intervals contain the true difference, and which differences are significant."""
     if table.empty:
         if (estimates["source"] == SOURCE).any():
             return ["No difference was simulated for these biases."]
         return ["This corpus was not simulated, so the truth is not known."]
     held, confidence = int((table["covered"] == "yes").sum()), estimates["confidence"].max()
     sentences = [
-        f"{held} of {len(table)} intervals hold the simulated difference; over many simulated "
-        f"corpora about {number(confidence * len(table), decimals=1)} of {len(table)} would."
+        f"{held} of {len(table)} intervals contain the simulated difference (expected at "
+        f"{confidence:.0%} confidence: {number(confidence * len(table), decimals=1)})."
     ]
     keys = ["model", "measure", "bias", "group"]
     if not {*keys} <= {*table}:
@@ -296,40 +308,40 @@ def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     of = estimates["statistic"].isin(RECOVERED)
     first = estimates.groupby(["measure", "bias"])["instrument"].transform("first")
     rows = estimates[of & (estimates["instrument"] == first) & (estimates["source"] == SOURCE)]
-    return sentences + came_back(rows.merge(table[[*keys, "planted"]], on=keys))
+    return sentences + detected_effects(rows.merge(table[[*keys, "planted"]], on=keys))
 
 
-def came_back(rows: pd.DataFrame) -> list[str]:
+def detected_effects(rows: pd.DataFrame) -> list[str]:
     """Say of rows of ESTIMATES with what was `planted` which differences are significant."""
-    there = claims.unmirrored(rows[rows["planted"].abs() > _NOTHING_PLANTED])
-    significant = there.index.isin(significance.significant(there).index)
+    nonzero = claims.unmirrored(rows[rows["planted"].abs() > _NEGLIGIBLE])
+    significant = nonzero.index.isin(significance.significant(nonzero).index)
     sentences = []
-    for some, what in (
-        (there[significant], "Simulated, and significant"),
-        (there[~significant], "Simulated, but not significant"),
+    for subset, what in (
+        (nonzero[significant], "Simulated, and significant"),
+        (nonzero[~significant], "Simulated, but not significant"),
     ):
         parts = [
             f"{phrases.measure(row)} in {phrases.subject(row, rows)} "
             f"({phrases.size(row, row['planted'])} {'less' if row['planted'] < 0 else 'more'} "
             f"simulated, {phrases.size(row, row['estimate'])} estimated)"
-            for row in some.to_dict("records")
+            for row in subset.to_dict("records")
         ]
         if parts:
             sentences.append(f"{what}: {prose.listed(parts, most=len(parts))}.")
-    if len(there[~significant]):
-        sentences[-1] += " These articles are too few for differences of that size."
+    if len(nonzero[~significant]):
+        sentences[-1] += " N is too small to detect differences of that size."
     return sentences
 
 
-def planted_result(table: pd.DataFrame) -> str:
-    """Say in a heading how many intervals hold the simulated truth; nothing without one."""
+def recovery_heading(table: pd.DataFrame) -> str:
+    """Say in a heading how many intervals contain the true difference; nothing without one."""
     if table.empty:
         return ""
     held = int((table["covered"] == "yes").sum())
-    return f"{held} of {len(table)} intervals hold the simulated difference"
+    return f"{held} of {len(table)} intervals contain the simulated difference"
 
 
-_NOTHING_PLANTED = 1e-9
+_NEGLIGIBLE = 1e-9
 
 
 # --- what counts ------------------------------------------------------------------------------
