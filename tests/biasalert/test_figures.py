@@ -196,10 +196,12 @@ def test_differences_pairs_and_errors_are_written_with_their_counts() -> None:
     heading = sentences.erring(rows, judge="simulated judge")
     misses = rows[(rows["statistic"] == "miss_rate") & rows["estimate"].notna()]
     worst = misses.loc[misses["estimate"].idxmax()]
-    assert f"misses on {worst['dimension']} ({worst['estimate']:.0%})" in heading
+    assert f"false negatives on {worst['dimension']} ({worst['estimate']:.0%})" in heading
     silent = judgements([None] * len(checks), text_id=list(checks["text_id"]))
     assert sentences.dialect(errors.estimates(silent, checks)) == []
-    assert "errs alike" in sentences.erring(errors.estimates(silent, checks), judge="judge")
+    assert "error rates of judge are equal" in sentences.erring(
+        errors.estimates(silent, checks), judge="judge"
+    )
 
 
 def test_levels_are_written_from_labels_and_verdicts_and_elsewhere_are_flags() -> None:
@@ -219,11 +221,13 @@ def test_five_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded()
     kinds = [head.split(":")[0] for head in shown["head"]]
     assert kinds[:4] == ["True positive", "True negative", "False positive", "False negative"]
     biased = SAMPLE.set_index("text")["biased"]
-    hurting = [biased[text] or "Flagged" in head for head, text in shown[["head", "text"]].values]
+    hurting = [biased[text] or "positive" in head for head, text in shown[["head", "text"]].values]
     assert shown["folded"].notna().tolist() == hurting
     right = SAID[SAID["judge"] == "two *"].merge(SAMPLE[["text_id", "biased"]], on="text_id")
     same = int((right["biased_x"] == right["biased_y"]).fillna(False).sum())
-    assert f"gets {same} right" in sentences.counted(SAID, SAMPLE, judge="two *").replace(",", "")
+    assert f"classified {same} correctly" in sentences.counted(SAID, SAMPLE, judge="two *").replace(
+        ",", ""
+    )
     none = biasalert_tables.examples(SAMPLE, SAID, judge="nobody")
     assert none.empty and list(none) == ["head", "text", "told", "folded"]
 

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from nbbias import biased_prompts, news, stats, tables, text
-from nbbias.news.corpus import NEUTRAL, SENTENCE, said
+from nbbias.news.corpus import NEUTRAL, SENTENCE, distinct_sentences
 from nbbias.news.scoring import Scorers
 
 BY = Scorers(["textblob", "vader"], "offline")
@@ -85,7 +85,7 @@ def test_swap_effects_of_a_studys_sentences_by_hand() -> None:
     lexicon = news.lexicon(["gender", "race"], paths={}, names_path="sample")
     read = news.annotate(pairs, lexicon=lexicon)
     found = news.scoring.swap_effects(read, BY).set_index([*SENTENCE, "bias"])
-    words, about = said(read), read.sentences[read.sentences["group"] != NEUTRAL]
+    words, about = distinct_sentences(read), read.sentences[read.sentences["group"] != NEUTRAL]
     assert len(found) == len(about)
     for row in about.drop_duplicates(["bias", "group"]).itertuples():
         sentence = words[row.text_id, row.sentence_id]

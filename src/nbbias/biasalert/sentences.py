@@ -254,7 +254,7 @@ def levels(estimates: pd.DataFrame, *, judge: str) -> list[str]:
     if both:
         return [f"Share of biased answers, from labels and the verdicts of {_the(judge)}: {both}."]
     if not flagged:
-        return [f"{prose.capitalize(_the(judge))} judged no answer."]
+        return [f"{_name(judge)} judged no answer."]
     missing = estimates[(estimates["judge"] == judge) & (estimates["statistic"] == SHARES[2])]
     reason = escape(missing["reason"].dropna().iloc[0])
     return [
