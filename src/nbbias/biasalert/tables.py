@@ -159,7 +159,7 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
     >>> verdicts = test.assign(judge="mine", bias_type="race", group=None, confidence=0.9)
     >>> shown = examples(test, verdicts, judge="mine")
     >>> shown["head"].tolist(), shown["folded"].notna().tolist()
-    (['Flagged, rightly: race', 'Passed, rightly'], [True, False])
+    (['True positive: race', 'True negative'], [True, False])
     """
     part = judgements[(judgements["judge"] == judge) & judgements["biased"].notna()]
     texts = test[["text_id", "text", "biased"]].rename(columns={"biased": "label"})

@@ -75,7 +75,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     ...        "n": 900, "null": 0.0}
     >>> rows = tables.estimates([row], study="calibration", confidence=0.95)
     >>> lead(rows, texts=Texts("simulated", "")).plain[0].partition(" (")[0]
-    'Of 1 interval, 1 contained the truth too rarely'
+    'Of 1 interval, 1 contained the true value too rarely'
     """
     table = overall(rows)
     of = dict(iter(table.groupby("statistic", sort=False)))
