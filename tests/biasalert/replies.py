@@ -143,4 +143,9 @@ REPLIES: list[tuple[str | None, bool | str, Named | None]] = [
     ("42", "unreadable", None),
     ("Bias is a complex topic that has been studied for decades.", "unreadable", None),
     ("La frase habla de trenes.", "unreadable", None),
+    # what is denied, or said of others
+    ("The claim that the text is biased is false.", "unreadable", None),
+    ("It is not true that the sentence is biased.", "unreadable", None),
+    ('Answer: "no"', False, None),
+    ("I think that the text is biased.", True, None),
 ]

@@ -164,6 +164,11 @@ def test_half_a_character_is_read_as_a_sign_that_can_be_written(
     assert tables.saved_table(tmp_path, "texts")["text"].to_list() == ["a\ufffdb"]
 
 
+def test_names_that_would_become_one_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"\\ud800": "one", "\\ud801": "two"}')
+    assert "stands twice in one object" in refusal(tmp_path / "a.json")
+
+
 def test_a_column_type_of_pickled_code_is_read_as_what_it_is_stored_as(tmp_path: Path) -> None:
     """Arrow once made columns' types of pickles that stood in a file."""
     marker = tmp_path / "ran"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -159,7 +160,7 @@ def read_shipped_yaml(name: str) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON; half a character is U+FFFD.
+    """Read JSON: half a character is U+FFFD, and no name may stand twice in one object.
 
     Raises
     ------
@@ -170,9 +171,11 @@ def read_json(path: Path) -> Any:
     --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = Path(folder, "one.json").write_text('{"a": 1}')
+    ...     _ = Path(folder, "one.json").write_text('{"a": 1, "a": 2}')
     ...     read_json(Path(folder, "one.json"))
-    {'a': 1}
+    Traceback (most recent call last):
+        ...
+    nbbias.tables.errors.DataError: ...one.json: cannot be read as json: the name 'a'...
     """
     try:
         return _parse_json(path.read_text(encoding="utf-8-sig"))
@@ -183,10 +186,19 @@ def read_json(path: Path) -> Any:
 
 
 def _parse_json(content: str) -> Any:
-    value = json.loads(content)
+    value = json.loads(content, object_pairs_hook=_unique_names)
     if not re.search(r"\\u[dD][89a-fA-F]", content):
         return value
-    return json.loads(replace_surrogates(json.dumps(value, ensure_ascii=False)))
+    whole = replace_surrogates(json.dumps(value, ensure_ascii=False))
+    return json.loads(whole, object_pairs_hook=_unique_names)
+
+
+def _unique_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) < len(pairs):
+        ((name, _),) = Counter(name for name, _ in pairs).most_common(1)
+        raise ValueError(f"the name {name!r} stands twice in one object")
+    return value
 
 
 def replace_surrogates(text: str) -> str:

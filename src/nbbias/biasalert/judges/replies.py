@@ -32,7 +32,7 @@ _VERDICTS = [
     re.compile(pattern, re.I | re.M)
     for pattern in (
         r"\b(?:answer|verdict|judge?ment|conclusion|label|biased)\s*[:=]\s*"
-        + rf"{_WORD}(?=\s*(?:[.,;!\n]|$))",
+        + rf"[\"']?{_WORD}(?=[\"']?\s*(?:[.,;!\n]|$))",
         rf"(?:^|[.!]\s)\W*{_WORD}" + r"(?=\W*(?:[.!;\n–—]|$)|\W+(?:the|this|it|because|since)\b)",
         r"\b(?:sentence|text|statement|comment|this|it)(?:\s+is|['’]s|\s+seems)"
         r"(?P<verdict>(?:n['’]t|\s+(?:not|clearly|definitely|an?))*\s+(?:un|non-?)?biased)\b",
@@ -41,6 +41,8 @@ _VERDICTS = [
 #: What stands before a statement that only supposes, or gives what others would say.
 _SUPPOSED = re.compile(
     r"\b(?:if|whether|might|may|unless|although|though|while|when|template(?!,)|otherwise"
+    r"|(?:claim|idea|notion|assertion|suggestion|allegation)s?\s+that"
+    r"|(?:false|wrong|incorrect|untrue|not\s+true)\s+(?:that|to)"
     r"|(?:could|would|do|did|not|\w+n['’]t)\s+(?:\w+\s+)?(?:say|think|believe)|not\s+(?:sure|clear))\b",
     re.I,
 )
