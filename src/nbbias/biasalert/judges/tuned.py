@@ -166,7 +166,13 @@ def _tune_all(
         np.r_[np.ones(len(used)), further["weight"]],
     )
     networks = [
-        tune(network(tuning.model), examples, tuning, seed=seed * 1000 + at, progress=progress)
+        tune(
+            network(tuning.model),
+            examples,
+            tuning,
+            seed=(seed * 1000 + at) % 2**32,
+            progress=progress,
+        )
         for at in range(tuning.copies)
     ]
     slope, shift = 1.0, 0.0
