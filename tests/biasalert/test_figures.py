@@ -199,9 +199,10 @@ def test_differences_pairs_and_errors_are_written_with_their_counts() -> None:
     assert f"false negatives on {worst['dimension']} ({worst['estimate']:.0%})" in heading
     silent = judgements([None] * len(checks), text_id=list(checks["text_id"]))
     assert sentences.dialect(errors.estimates(silent, checks)) == []
-    assert "error rates of judge are equal" in sentences.erring(
-        errors.estimates(silent, checks), judge="judge"
-    )
+    nothing = errors.estimates(silent, checks)
+    assert "could not be estimated" in sentences.erring(nothing, judge="judge")
+    alike = rows[rows["judge"] == "simulated judge"].assign(estimate=0.1)
+    assert "are equal on all kinds" in sentences.erring(alike, judge="simulated judge")
 
 
 def test_levels_are_written_from_labels_and_verdicts_and_elsewhere_are_flags() -> None:

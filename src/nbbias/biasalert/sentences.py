@@ -198,12 +198,13 @@ def pairs(estimates: pd.DataFrame) -> list[str]:
 
 def erring(estimates: pd.DataFrame, *, judge: str) -> str:
     """Say on which sentences a judge has the highest error rates: the heading of its section."""
+    called = {"false_alarm_rate": "false positives", "miss_rate": "false negatives"}
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
+    rows = rows[rows["statistic"].isin(called)]
+    if rows.empty:
+        return f"The error rates of {_the(judge)} could not be estimated"
     parts = []
-    for statistic, what in (
-        ("false_alarm_rate", "false positives"),
-        ("miss_rate", "false negatives"),
-    ):
+    for statistic, what in called.items():
         rates = rows[rows["statistic"] == statistic]
         if rates["estimate"].nunique() > 1:
             worst = rates.loc[rates["estimate"].idxmax()]
