@@ -104,6 +104,12 @@ def test_a_claim_that_only_the_baseline_measured_is_no_pass(
     # Nor where the baseline measured it, and claimed something else.
     other = run(tmp_path / "other", {"a": scores(1), "b": scores(3)}, claims=claims[:1])
     assert gate(new, other, margin=0.1).status == 3
+    # Nor where one claim is of all models, and the baseline claimed nothing of the kind.
+    every = run(tmp_path / "every", {"a": scores(2)}, claims=[INDEX])
+    unlike = [{"measure": "llmbi", "statistic": "dimension_mean"}]
+    plain = run(tmp_path / "plain", {"a": scores(1), "b": scores(3)}, claims=unlike)
+    result = gate(every, plain, margin=0.1)
+    assert result.rows["verdict"].tolist() == ["cannot tell", "not worse"] and result.status == 3
 
 
 def test_a_claim_keeps_its_number_whatever_margin_it_had_before(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from nbbias import stats
 from nbbias.pages import changes
 from nbbias.params import SMALLEST
 from nbbias.reading import names, p_value, prose
+from nbbias.reading.claims import declared as claimed
 from nbbias.tables import UNIT_KEYS, NbbiasError, escape, visible
 
 Row = dict[str, Any]
@@ -36,9 +37,6 @@ _HEADLINES = {
 
 #: Power of all claims together for which units are counted.
 POWER = 0.8
-
-#: What makes two claims the same, whichever model or judge they are of.
-_SUBJECT = ["measure", "statistic", "bias", "group"]
 
 
 class Gate(NamedTuple):
@@ -140,46 +138,19 @@ def _declared(
         listed = ", ".join(map(str, numbers)) or "none; name some under claims: in its params file"
         raise NbbiasError(where, f"declares no such claim; its claims are: {listed}")
     measured = declared[declared["estimate"].notna()]
-    lacking = declared[declared["estimate"].isna()]
-    before = first.declared[first.declared["estimate"].notna()]
-    here, there = (
-        _without_scorer(table) for table in (measured, first.estimates.dropna(subset="estimate"))
-    )
-    missing = before[[key not in here for key in before["key"].str[:-1]]]
-    missing = missing.assign(claim=_numbers(missing, first, second), estimate=np.nan)
-    # A claim on what only the baseline's estimates have, though it did not claim it.
-    unnamed = there - here - _without_scorer(missing)
-    lacking = lacking[[_names_any(key, unnamed) for key in lacking["key"].str[:-1]]]
-    rows = pd.concat([measured, missing, lacking], ignore_index=True)
+    # The same claims on the baseline's estimates: what only it measured is missing here.
+    keys, now = list(UNIT_KEYS), second.manifest["parameters"].get("claims", [])
+    there = first.estimates.dropna(subset="estimate")
+    there = there.assign(**there[keys].astype(object).replace("", None))
+    before = claimed(there, now, confidence=0.95).dropna(subset="estimate")
+    before = before.assign(**before[keys].astype(object).fillna(""))
+    here = set(measured["key"].str[:-1])  # by whichever scorer
+    missing = before[[key[:-1] not in here for key in before["key"]]]
+    rows = pd.concat([measured, missing.assign(estimate=np.nan)], ignore_index=True)
     rows = rows[rows["claim"].isin(claims or numbers)]
     if rows.empty:
         raise NbbiasError(where, "no claim was measured in this run or the baseline")
     return rows.assign(name=[names.label(row) for row in rows.to_dict("records")])
-
-
-def _without_scorer(table: pd.DataFrame) -> set[changes.Key]:
-    return set(table["key"].str[:-1])
-
-
-def _names_any(claim: changes.Key, keys: set[changes.Key]) -> bool:
-    """Tell whether any of some keys has all parts that a claim names."""
-    return any(all(part in {"", of} for part, of in zip(claim, key, strict=True)) for key in keys)
-
-
-def _numbers(rows: pd.DataFrame, first: changes.Run, second: changes.Run) -> list[int]:
-    """Return the numbers that a run gives to claims of its baseline; 0 where it has none alike."""
-    before, now = (
-        [{**claim, SMALLEST: None} for claim in run.manifest["parameters"].get("claims", [])]
-        for run in (first, second)
-    )
-    subjects = second.declared.groupby(_SUBJECT, sort=False)["claim"].first()
-    numbers = []
-    for row in rows.to_dict("records"):
-        claim = before[int(row["claim"]) - 1] if row["claim"] <= len(before) else None
-        subject = tuple(row[name] for name in _SUBJECT)
-        same = now.index(claim) + 1 if claim in now else subjects.get(subject, 0)
-        numbers.append(int(same))
-    return numbers
 
 
 def _refuse_untestable(rows: pd.DataFrame, run: changes.Run, *, where: str) -> None:
