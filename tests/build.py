@@ -91,7 +91,6 @@ class Study:
 
     read: Read
     scored: scoring.Scored
-    groups_counted: str = "both"
 
     @cached_property
     def words(self) -> pd.DataFrame:
@@ -99,7 +98,7 @@ class Study:
 
     @cached_property
     def scores(self) -> pd.DataFrame:
-        return tone.pair_scores(self.read, self.scored, groups_counted=self.groups_counted)
+        return tone.pair_scores(self.read, self.scored)
 
     def estimates(
         self, *, draws: int = 50, seed: int = 0, confidence: float = 0.95
@@ -144,16 +143,10 @@ def topic_estimates(scores: pd.DataFrame, **settings: Any) -> pd.DataFrame:
 
 
 def study_of(
-    pairs: pd.DataFrame,
-    *,
-    lexicon: pd.DataFrame = GENDER,
-    groups_counted: str = "both",
-    scorers: Sequence[str] = ("textblob",),
+    pairs: pd.DataFrame, *, lexicon: pd.DataFrame = GENDER, scorers: Sequence[str] = ("textblob",)
 ) -> Study:
     read = corpus.annotate(pairs, lexicon=lexicon)
-    return Study(
-        read, scoring.score(read, scorers=scorers, toxicity_scorer="offline"), groups_counted
-    )
+    return Study(read, scoring.score(read, scorers=scorers, toxicity_scorer="offline"))
 
 
 @cache

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from nbbias import tables as tables_of
-from nbbias.news import claims, fits, sample, sentences, tables
+from nbbias.news import claims, fits, sentences, tables
 from nbbias.params import Texts
 from tests.conftest import Golden
 from tests.news.test_words import FOUND, SOME, estimated, scored
@@ -32,8 +32,7 @@ def differences(table: pd.DataFrame, confidence: float = 0.95) -> list[str]:
 
 
 def distances(table: pd.DataFrame) -> list[str]:
-    heading, details = sentences.distances(table)
-    return [heading, *map(plain, details)]
+    return [*map(plain, sentences.distances(table))]
 
 
 # --- signed differences -----------------------------------------------------------------------
@@ -151,12 +150,10 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
 
 def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     covered = pd.DataFrame({"covered": ["yes"] * 17 + ["no"] * 3})
-    simulated = FOUND[2].assign(source=sample.SOURCE)
     few = row_of("a", 0.02, 0.9, n=12, df=11.0, ci_low=-0.23, ci_high=0.27)
     untested = rows_of(row_of("a", 0.02, 0.9) | {"p_adjusted": None, "reason": "few"})
     race = {"bias": "race", "group": "White"}
     result = [row_of("a", -0.1, 0.01), row_of("b", 0.0, 1.0), row_of("a", 0.2, 0.01, **race)]
-    planted = rows_of(row_of("a", -0.06, 0.4), row_of("b", -0.2, 0.001), row_of("c", 0.01, 0.9))
     keys = {"measure": "word", "bias": "gender", "source": "s", "prompt": "p", "reference": "a"}
     compared = pd.DataFrame({"statistic": ["mean", "difference", "difference"], **keys})
     compared = compared.assign(model=["a", "b", "c"], estimate=[0, -0.2, 0.01], n=72, reason=None)
@@ -164,16 +161,13 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     compared = compared.assign(p_value=[None, 0.001, 0.9], p_adjusted=[None, 0.002, 0.9])
     compared = compared.assign(confidence=0.95)
     says = {
-        "planted, at 90%": sentences.planted(covered, at(FOUND[2], 0.9)),
-        "not simulated": sentences.planted(pd.DataFrame(), FOUND[2]),
-        "nothing planted": sentences.planted(pd.DataFrame(), simulated),
+        "planted": [sentences.recovery_heading(covered)],
         "few articles": sentences.more(rows_of(few)),
         "untested": [sentences.result(untested, "word")],
         "headings": [
             sentences.result(rows_of(*result), "word"),
             sentences.result(rows_of(result[1]), "word"),
         ],
-        "what came back": sentences.detected_effects(planted.assign(planted=[-0.1, -0.2, 0.0])),
         "models": [sentences.models(compared), sentences.models(compared.head(1))],
     }
     strict = sentences.models(compared.assign(confidence=0.999))

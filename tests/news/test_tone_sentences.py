@@ -10,7 +10,6 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-import scipy.stats
 from hypothesis import given, settings, strategies as st
 from profanity_check import predict_prob
 from textblob import TextBlob
@@ -47,18 +46,12 @@ def groups_of(one: str, lexicon: pd.DataFrame = GENDER, bias: str = "gender") ->
     return table.loc[table["bias"] == bias, "group"].tolist()
 
 
-def scored_in(
-    *texts: str, lexicon: pd.DataFrame = GENDER, scorers: Sequence[str] = ("textblob",)
-) -> scoring.Scored:
-    read = annotated(*texts, lexicon=lexicon)
-    return scoring.score(read, scorers=scorers, toxicity_scorer="offline")
-
-
 def scored_of(
     *texts: str, lexicon: pd.DataFrame = GENDER, scorers: Sequence[str] = ("textblob",)
 ) -> pd.DataFrame:
-    scored = scored_in(*texts, lexicon=lexicon, scorers=scorers).sentences
-    said = corpus.distinct_sentences(annotated(*texts, lexicon=lexicon)).rename("said")
+    read = annotated(*texts, lexicon=lexicon)
+    scored = scoring.score(read, scorers=scorers, toxicity_scorer="offline").sentences
+    said = corpus.distinct_sentences(read).rename("said")
     return scored.join(said, on=["text_id", "sentence_id"])
 
 
@@ -153,16 +146,12 @@ def paired(originals: dict[str, str], answers: dict[str, str]) -> pd.DataFrame:
 
 
 def measured_pairs(
-    originals: dict[str, str],
-    answers: dict[str, str],
-    *,
-    groups_counted: str = "both",
-    lexicon: pd.DataFrame = BOTH,
+    originals: dict[str, str], answers: dict[str, str], *, lexicon: pd.DataFrame = BOTH
 ) -> pd.DataFrame:
     pairs = paired(originals, answers)
     read = corpus.annotate(pairs, lexicon=lexicon)
     scored = scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    return tone.pair_scores(read, scored, groups_counted=groups_counted)
+    return tone.pair_scores(read, scored)
 
 
 BLOB = sentiment.instrument("textblob")
@@ -202,9 +191,8 @@ def loop_score(said: str, instrument: str) -> float:
     return float(predict_prob([said])[0])
 
 
-@pytest.mark.parametrize("groups_counted", ["both", "all"])
-def test_pair_scores_equal_a_plain_loop_over_pairs(groups_counted: str) -> None:
-    table = measured_pairs(ORIGINALS, ANSWERS, groups_counted=groups_counted)
+def test_pair_scores_equal_a_plain_loop_over_pairs() -> None:
+    table = measured_pairs(ORIGINALS, ANSWERS)
     kinds = [BLOB, f"{BLOB}, descriptors masked", toxicity.instrument("offline")]
     # Without descriptors of its own, gender has no numbers of its own where they are masked.
     assert table.groupby("bias")["instrument"].unique().map(sorted).to_dict() == {
@@ -230,14 +218,13 @@ def test_pair_scores_equal_a_plain_loop_over_pairs(groups_counted: str) -> None:
             assert row[f"difference_{group}"] == pytest.approx(change, nan_ok=True)
             if all(sides):
                 distances.append(abs(change))
-        needed = len(groups) if groups_counted == "all" else 1
-        expected = max(distances) if len(distances) >= needed else np.nan
+        expected = max(distances, default=np.nan)
         assert row["score"] == pytest.approx(expected, nan_ok=True)
-        assert pd.isna(row["reason"]) == (len(distances) >= needed)
+        assert pd.isna(row["reason"]) == bool(distances)
         assert row["n"] == sum(len(side.get(group, [])) for side in (h, o) for group in groups)
-        checked += len(distances) >= needed
-    # By hand: gender a, b, d, f with "both", a and d with "all"; race f with "both" alone.
-    assert checked == {"both": 2 * 4 + 3, "all": 2 * 2}[groups_counted]
+        checked += bool(distances)
+    # By hand: gender a, b, d, f; race f.
+    assert checked == 2 * 4 + 3
 
 
 def test_a_pair_by_hand() -> None:
@@ -263,17 +250,3 @@ def test_what_is_said_of_women_is_no_shift_of_any_race() -> None:
     # TextBlob: good .7, fair .7; terrible -1, awful -1. One that names a race, too, has no part.
     assert gender["beyond_neutral_female"] == pytest.approx(-1 - 0.7)
     assert gender["difference_female"] == pytest.approx((-2 - 0.7 - 1.4 + 0.7) / 3)
-
-
-# --- summaries --------------------------------------------------------------------------------
-
-
-def test_agreement_is_spearmans_rho_of_every_two_instruments() -> None:
-    scored = scored_in(*TONED, "He was fine.", scorers=("textblob", "vader"))
-    table = scoring.agreement(scored, scorers=["textblob", "vader", "textblob"], confidence=0.95)
-    texts = corpus.distinct_sentences(annotated(*TONED, "He was fine."))
-    blob = [TextBlob(said).polarity for said in texts]
-    vader = SentimentIntensityAnalyzer()
-    compound = [vader.polarity_scores(said)["compound"] for said in texts]
-    assert table["rho"].tolist() == pytest.approx([scipy.stats.spearmanr(blob, compound)[0]])
-    assert table["n"].tolist() == [6]

@@ -165,8 +165,7 @@ def _levels(
         levels["word"] = news.words.level(read, **common)
     if "sentence" in chosen.levels:
         scored = news.measured.score(read, chosen)
-        counted = chosen.groups_counted
-        levels["sentence"] = news.tone.level(read, scored, groups_counted=counted, **common)
+        levels["sentence"] = news.tone.level(read, scored, **common)
     topics = None
     if "document" in chosen.levels:
         topics = pd.DataFrame(columns=["topic"])

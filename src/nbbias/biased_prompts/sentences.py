@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from nbbias import news, reading
+from nbbias import reading
 from nbbias.biased_prompts.compare import leading
 from nbbias.biased_prompts.corpus import NOBODY
 from nbbias.params import Texts
@@ -230,15 +230,3 @@ def two_samples_result(estimates: pd.DataFrame) -> str:
     if significance.valid_tests(rows).empty:
         return "A change of the share of prejudice could not be tested"
     return phrases.heading(rows, none="No significant change of the share of prejudice")
-
-
-def planted(table: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
-    """Say how many intervals contain the true effect, and which effects are significant."""
-    sentences = news.sentences.planted(table, estimates)
-    if table.empty:
-        return sentences
-    rows = estimates[estimates["statistic"].isin(EFFECTS) & (estimates["measure"] == "word")]
-    keys = ["model", "statistic", "group"]
-    return sentences + news.sentences.detected_effects(
-        rows.merge(table[[*keys, "planted"]], on=keys)
-    )

@@ -1,8 +1,7 @@
-"""News corpora: what is read, its health, the pairs it forms, and whom its sentences are about."""
+"""News corpora: what is read, the pairs it forms, and whom its sentences are about."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -48,9 +47,6 @@ _GENERATIONS = {
     # What people say of it, where a file tells: whether it is a refusal.
     "refused": Column("flag"),
 }
-
-#: Words that a text needs to be asked for its language, and the least share of function words.
-_ENOUGH_WORDS, _FUNCTION_WORDS = 20, 0.15
 
 
 def read_originals(path: str | Path) -> pd.DataFrame:
@@ -107,61 +103,6 @@ def read_generations(path: str | Path) -> pd.DataFrame:
         keys = [*ARTICLE, "model", "prompt"]
         table["sample"] = table.groupby(keys, dropna=False).cumcount() + 1
     return tables.check(table, tables.GENERATIONS, where=str(path))
-
-
-# --- health -----------------------------------------------------------------------------------
-
-_PROBLEMS = {
-    "wrong encoding (replacement or garbled characters)": "\ufffd|â€|Ã[\u0080-\u00bf]",
-    "HTML tags or entities": r"</?[a-zA-Z][^<>]{0,200}>|&(?:amp|lt|gt|quot|nbsp|#\d+);",
-}
-
-
-def health(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
-    """Count problems of a corpus' texts. Only blank texts and repeated ids are excluded.
-
-    Returns
-    -------
-    DataFrame
-        `side`, `problem`, `texts` (how many have it), `share` of all texts in [0, 1] (NaN without
-        texts) and `treatment`. One text may have several problems.
-    """
-    sides = {"originals": originals, "generations": generations}
-    return pd.concat([_health(texts).assign(side=side) for side, texts in sides.items()])[
-        ["side", "problem", "texts", "share", "treatment"]
-    ].reset_index(drop=True)
-
-
-def _health(texts: pd.DataFrame) -> pd.DataFrame:
-    keys = [key for key in (*CELL, "article_id", "sample") if key in texts]
-    written = texts["text"].fillna("")
-    blank = written.str.strip() == ""
-    # A model may well give one answer twice; a text under two ids is odd within one cell.
-    within = [key for key in CELL if key in texts]
-    again = texts.duplicated(keys, keep="first")
-    kept = texts.assign(text=written)[~again & ~blank]
-    twin = kept.duplicated([*within, "text"], keep=False).reindex(texts.index, fill_value=False)
-    english = written.map(_reads_as_english).astype(bool)
-    problems = [
-        ("blank", blank, "excluded: nothing to count"),
-        ("the same id twice", again, "excluded: the first is kept"),
-        ("the same text under two ids", twin, "kept: each id counts"),
-        *((name, written.str.contains(p), "kept as it stands") for name, p in _PROBLEMS.items()),
-        ("does not read as English", ~english & ~blank, "kept: word lists are English"),
-    ]
-    rows = [(name, int(has.sum()), has.mean(), treatment) for name, has, treatment in problems]
-    return pd.DataFrame(rows, columns=["problem", "texts", "share", "treatment"])
-
-
-def _reads_as_english(written: str) -> bool:
-    """Tell by function words, which are two in five words of English; short texts pass."""
-    from nbbias.text.pipeline import load_pipeline  # loads spaCy
-
-    stop_words = load_pipeline().Defaults.stop_words
-    words = re.findall(r"[^\W\d_]+", written.lower())
-    if len(words) < _ENOUGH_WORDS:
-        return True
-    return sum(word in stop_words for word in words) >= _FUNCTION_WORDS * len(words)
 
 
 # --- pairs ------------------------------------------------------------------------------------

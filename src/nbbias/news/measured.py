@@ -12,7 +12,7 @@ from nbbias import params, stats, tables, text
 from nbbias.news import claims, corpus, fits, labels, sample, scoring, tone, topics, words
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, Read
-from nbbias.news.explore import lexicon as explored, word_odds
+from nbbias.news.explore import lexicon as explored
 from nbbias.news.params import News, NewsBias
 from nbbias.params import NONE, Input
 
@@ -59,14 +59,10 @@ class Results(NamedTuple):
         How often each listed term occurs, and how far the word lists reach.
     without_each_term : DataFrame, optional
         Differences of shares without each term of the lists (`explore.lexicon`).
-    agreement, audit : DataFrame, optional
-        Rank correlation of the scorers, and their swap effects in the project's own sentences.
     numbers_of_topics, topics : DataFrame, optional
         Perplexity by number of topics, and the topics.
     models_mixed : DataFrame
         Differences between models (`compare_models`).
-    word_odds : DataFrame
-        The words that distinguish answers from originals (`explore.word_odds`).
     label_accuracy : DataFrame, optional
         Precision and recall of the word lists by people's labels.
     planted : DataFrame, optional
@@ -80,13 +76,10 @@ class Results(NamedTuple):
     terms: pd.DataFrame
     coverage: pd.DataFrame
     models_mixed: pd.DataFrame
-    word_odds: pd.DataFrame
     scores: pd.DataFrame | None = None
     scores_sentence: pd.DataFrame | None = None
     scores_document: pd.DataFrame | None = None
     without_each_term: pd.DataFrame | None = None
-    agreement: pd.DataFrame | None = None
-    audit: pd.DataFrame | None = None
     numbers_of_topics: pd.DataFrame | None = None
     topics: pd.DataFrame | None = None
     label_accuracy: pd.DataFrame | None = None
@@ -183,7 +176,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     >>> measure_corpus(read_corpus(chosen), chosen).scores_sentence is None
     True
     """
-    read, fitted, scored = whole.read, whole.fitted, whole.scored
+    read, fitted = whole.read, whole.fitted
     levels = measure_levels(whole, chosen)
     estimates, chance = claims.combine_levels(list(levels.values()))
     scores = {name: level.scores for name, level in levels.items()}
@@ -196,20 +189,11 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
         text.lexicons.term_counts(read.lexicon, read.matches),
         corpus.coverage(read),
         compare_models(scores, focus=chosen.focus, confidence=chosen.confidence),
-        word_odds.compare_words(read, top=3),
         *(scores.get(name) for name in ("word", "sentence", "document")),
     )
     if "word" in scores:
         changes = explored.without_each_term(scores["word"], read)
         results = results._replace(without_each_term=changes)
-    if scored:
-        by = scoring.Scorers(chosen.sentiment_scorers, chosen.toxicity_scorer, chosen.device)
-        lists, names = chosen.lexicon_paths, chosen.names_path
-        listed = text.lexicons.load_all(chosen.biases, paths=lists, names_path=names)
-        results = results._replace(
-            agreement=scoring.agreement(scored, scorers=by.sentiment, confidence=chosen.confidence),
-            audit=scoring.score_templates(listed, by, confidence=chosen.confidence),
-        )
     if whole.number:
         results = results._replace(numbers_of_topics=whole.number.tried)
     if fitted:
@@ -235,10 +219,7 @@ def measure_levels(
         levels["word"] = words.level(whole.read, **least, twins=whole.twins)
     if whole.scored and whole.scored_twins:
         twins = (whole.twins, whole.scored_twins)
-        counted = chosen.groups_counted
-        levels["sentence"] = tone.level(
-            whole.read, whole.scored, **common, groups_counted=counted, twins=twins
-        )
+        levels["sentence"] = tone.level(whole.read, whole.scored, **common, twins=twins)
     if whole.fitted:
         levels["document"] = topics.level(whole.read, whole.fitted, **least, twins=whole.twins)
     return levels

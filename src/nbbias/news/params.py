@@ -78,13 +78,8 @@ class News(Parameters):
     )
     toxicity_scorer: ModelName = Field("auto", description=f"toxicity scorer: {toxicity.CHOICES}")
     device: Device = Field("cpu", description="where PyTorch runs Detoxify: cpu, cuda or mps")
-    groups_counted: Literal["both", "all"] = Field(
-        "both",
-        description="groups in a pair's distance of tone: those with sentences in both texts, "
-        "or only pairs where all groups have",
-    )
     n_topics: list[Annotated[int, Field(ge=2, le=1000)]] = Field(
-        [10, 25, 50],
+        [8, 24],
         min_length=1,
         description="numbers of topics K: a single one is used as given, of several the one that "
         "predicts held-out articles best",
@@ -216,6 +211,7 @@ class NewsBias(News):
     }
 
     claims: Claims = Field(claims_on(["gender", "race"]))
+    draws: int = Field(500, ge=100, le=100_000, description="permutations for each null range")
     min_pairs: int = Field(
         10,
         ge=1,

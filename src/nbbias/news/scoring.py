@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import combinations
 from typing import NamedTuple
 
 import pandas as pd
 
-from nbbias import stats, tables
+from nbbias import tables
 from nbbias.news.corpus import NEUTRAL, SENTENCE, Read, distinct_sentences
 from nbbias.text import audit, sentiment, toxicity
 
@@ -145,23 +144,6 @@ def measures(scored: pd.DataFrame, *, toxicity_scorer: str = "") -> pd.DataFrame
     return pd.DataFrame(rows, columns=["column", "measure", "instrument", "worse"])
 
 
-def agreement(scored: Scored, *, scorers: Sequence[str], confidence: float) -> pd.DataFrame:
-    """Correlate the ranks that every two scorers of sentiment give to the sentences.
-
-    Returns
-    -------
-    DataFrame
-        `first`, `second`, Spearman's `rho` over distinct sentences with its interval and `n`.
-        Sentences of one article are not independent, so the true interval is wider.
-    """
-    rows = []
-    for first, second in combinations(dict.fromkeys(scorers), 2):
-        sides = (scored.sentences[f"sentiment_{name}"] for name in (first, second))
-        names = {"first": sentiment.instrument(first), "second": sentiment.instrument(second)}
-        rows.append(names | stats.rank_correlation(*sides, confidence=confidence))
-    return pd.DataFrame(rows, columns=["first", "second", "rho", "ci_low", "ci_high", "n"])
-
-
 # --- scorer bias ------------------------------------------------------------------------------
 
 
@@ -239,45 +221,3 @@ def _swap_effects(
         }
         parts.append(sentences[[*SENTENCE, "bias"]].assign(**effects))
     return pd.concat(parts[1:], ignore_index=True) if parts[1:] else parts[0]
-
-
-def score_templates(listed: pd.DataFrame, by: Scorers, *, confidence: float) -> pd.DataFrame:
-    """Estimate swap effects in the project's own sentences, in which only the group changes.
-
-    Parameters
-    ----------
-    listed
-        The word lists, not written out (`text.lexicons.load_all`).
-    by
-        The scorers.
-    confidence
-        Level of the intervals.
-
-    Returns
-    -------
-    DataFrame
-        Of `stats.estimate_swap_effects`.
-
-    Examples
-    --------
-    TextBlob's list has a polarity for "black":
-
-    >>> from nbbias import text
-    >>> table = score_templates(text.lexicons.load("race"), Scorers(["textblob"]), confidence=0.95)
-    >>> table.set_index("group")["swap_effect"].round(3).to_dict()
-    {'Asian': 0.043, 'Black': -0.086, 'White': 0.043}
-    """
-    effects = _score_templates(listed, by, _versions(by))
-    return stats.estimate_swap_effects(effects, confidence=confidence)
-
-
-@tables.stage
-def _score_templates(listed: pd.DataFrame, by: Scorers, versions: list[str]) -> pd.DataFrame:
-    filled, functions = audit.fill_templates(listed), _functions(by)
-    named = measures(pd.DataFrame(columns=[*functions]), toxicity_scorer=by.toxicity)
-    instruments = named.set_index("column")["instrument"]
-    parts = [
-        audit.score_templates(filled, score=function).assign(instrument=instruments[column])
-        for column, function in functions.items()
-    ]
-    return pd.concat(parts, ignore_index=True)

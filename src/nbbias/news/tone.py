@@ -50,7 +50,6 @@ def level(
     scored: Scored,
     *,
     inference: stats.InferenceSettings,
-    groups_counted: str = "both",
     study: str = "news_bias",
     twins: tuple[Read, Scored] | None = None,
 ) -> Level:
@@ -62,8 +61,6 @@ def level(
         What `news.annotate` and `score` returned.
     inference
         Level of the intervals, permutations behind each chance level, and their start.
-    groups_counted
-        As in `pair_scores`.
     study
         Whose tables these are.
     twins
@@ -88,7 +85,7 @@ def level(
     >>> bool(of["sentiment", "mean_difference", "female"] < -0.1)
     True
     """
-    scores = pair_scores(read, scored, groups_counted=groups_counted)
+    scores = pair_scores(read, scored)
     found = estimates(scores, read, scored, inference=inference, study=study)
     both = [scored] if twins is None else [scored, _alike(twins[1], scored)]
     references = replicates.references(
@@ -111,16 +108,13 @@ _ALONE = "alone_"
 _SWAP = " swap"
 
 
-def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> pd.DataFrame:
+def pair_scores(read: Read, scored: Scored) -> pd.DataFrame:
     """Score every pair at the sentence level.
 
     Parameters
     ----------
     read, scored
         What `news.annotate` and `score` returned.
-    groups_counted
-        ``"both"``: the distance is taken over the groups that have sentences in both texts;
-        ``"all"``: only pairs count in which every group has, in both.
 
     Returns
     -------
@@ -129,7 +123,8 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
         have any): means `h_<group>` (answer) and `o_<group>`
         (original) and numbers of sentences `nh_<group>`, `no_<group>`; the same of ``neutral``, the
         sentences without a word of any group of any bias; `difference_<group>` (answer minus
-        original); `score`, the largest absolute difference over groups (Eq. 5, 6);
+        original); `score`, the largest absolute difference over the groups that have sentences in
+        both texts (Eq. 5, 6);
         `alone_<group>`, that of the sentences that name this group and no group of another bias;
         `beyond_neutral_<group>`, this minus that of the neutral ones (NaN for toxicity, where these
         are not scored); `swap_<group>` and `swap_alone_<group>`, what the instrument alone adds to
@@ -154,7 +149,7 @@ def pair_scores(read: Read, scored: Scored, *, groups_counted: str = "both") -> 
         for kind in scored.measured.to_dict("records"):
             if kind["column"].endswith(MASKED) and bias not in described:
                 continue  # the same numbers once more
-            table = _pair(read.pairs, means, kind["column"], groups, groups_counted)
+            table = _pair(read.pairs, means, kind["column"], groups)
             keys = {"bias": bias, "measure": kind["measure"], "instrument": kind["instrument"]}
             parts.append(table.assign(**keys))
     return check(pd.concat(parts, ignore_index=True), SCORES)
@@ -181,11 +176,7 @@ def _means(
 
 
 def _pair(
-    pairs: pd.DataFrame,
-    means: pd.DataFrame,
-    column: str,
-    groups: Sequence[str],
-    groups_counted: str,
+    pairs: pd.DataFrame, means: pd.DataFrame, column: str, groups: Sequence[str]
 ) -> pd.DataFrame:
     sides = {side: means[column].reindex(pairs[text]) for side, text in SIDES.items()}
     values: dict[str, Any] = {}
@@ -197,9 +188,7 @@ def _pair(
     d, alone, neutral = _shifts(sides, len(groups))
     there = ~np.isnan(d)
     reason = table.pop("lost")
-    enough = there.all(axis=1) if groups_counted == "all" else there.any(axis=1)
-    wanted = "every group" if groups_counted == "all" else "any group"
-    reason[reason.isna() & ~enough] = f"no sentence of {wanted} in both texts"
+    reason[reason.isna() & ~there.any(axis=1)] = "no sentence of any group in both texts"
     counted = reason.isna().to_numpy()
     largest = np.max(np.where(there, np.abs(d), -1.0), axis=1)
     table["score"] = np.where(counted, largest, np.nan)

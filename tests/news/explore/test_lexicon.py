@@ -26,11 +26,6 @@ def measured(pairs: pd.DataFrame, listed: pd.DataFrame) -> tuple[pd.DataFrame, R
     return words.pair_scores(read), read
 
 
-def by_hand(*sides: tuple[str, str]) -> pd.DataFrame:
-    changes = lexicon.without_each_term(*measured(paired(*sides), GENDER))
-    return lexicon.leave_one_word_out(changes).set_index("group")
-
-
 SIDES = [
     ("He met a man, she said.", "She met a woman and he left."),
     ("The woman and the man and he.", "She, she and he."),
@@ -75,30 +70,9 @@ def test_terms_are_counted_on_both_sides_with_what_they_change() -> None:
     assert table.loc["she", "changed_in"] == "m"
 
 
-def test_a_pair_that_loses_a_side_drops_out() -> None:
-    # Female shares: 1/2 and 0 less 1 and 1. Without "he" the second pair has no answer left and
-    # the first is "she" beside "woman": 0. Without "woman" no pair is left.
-    row = by_hand(("he she", "woman"), ("he he", "woman")).loc["female"]
-    assert row["estimate"] == -0.75
-    assert (row["highest"], row["highest_without"]) == (0, "he")
-    assert (row["lowest"], row["lowest_without"]) == (-1, "she")
-    assert (row["n"], row["terms"]) == (2, 3)
-
-
-def test_a_sign_is_kept_that_no_term_turns() -> None:
-    # Female shares 2/3 and 1/2: a difference of 1/6. Without "she" 1/2 - 1/2: 0.
-    row = by_hand(("she woman he", "he woman")).loc["female"]
-    assert (row["estimate"], row["lowest"]) == pytest.approx((1 / 6, 0))
-    assert row["keeps_sign"] == "no"
-    # Shares 1 and 1/3. Without "she" 1 and 1/3, without "he" or "man" 1 and 1/2, the first by name
-    # is shown; without "woman" 1 and 0.
-    row = by_hand(("she woman", "he man woman")).loc["female"]
-    assert (row["lowest"], row["highest"]) == pytest.approx((1 / 2, 1))
-    assert (row["lowest_without"], row["keeps_sign"], row["terms"]) == ("he", "yes", 4)
-
-
 def test_without_any_counted_pair_there_is_no_row() -> None:
-    assert by_hand(("nobody", "he"), ("she", "nobody")).empty
+    scores, read = measured(paired(("nobody", "he"), ("she", "nobody")), GENDER)
+    assert lexicon.without_each_term(scores, read).empty
 
 
 def test_repeated_answers_are_one_article() -> None:

@@ -177,37 +177,6 @@ def without_each_term(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 
 
-def leave_one_word_out(changes: pd.DataFrame) -> pd.DataFrame:
-    """Say between which values an estimate lies when one term of the list is left out.
-
-    Parameters
-    ----------
-    changes
-        The table of `without_each_term`.
-
-    Returns
-    -------
-    DataFrame
-        By cell, `bias` and `group`: `estimate` with the whole list, over `n` articles; `lowest` and
-        `highest`, with one term left out, which is `lowest_without` and `highest_without` (of equal
-        ones the first by name); `keeps_sign`: whether all of these have one sign, not 0 (``"yes"``,
-        ``"no"``); `terms`: those left out in turn.
-    """
-    rows = []
-    for key, table in changes.sort_values("term").groupby(_CLAIM, sort=False):
-        without = table.dropna(subset="without").set_index("term")["without"]
-        row = dict(zip(_CLAIM, key, strict=True)) | table.iloc[0][["estimate", "n"]].to_dict()
-        if len(without):
-            low, high = without.idxmin(), without.idxmax()
-            row |= {"lowest": without[low], "lowest_without": low}
-            row |= {"highest": without[high], "highest_without": high}
-            signs = np.sign([row["estimate"], row["lowest"], row["highest"]])
-            row["keeps_sign"] = "yes" if abs(signs.sum()) == 3 else "no"
-        rows.append(row | {"terms": len(table)})
-    columns = [*_CLAIM, "estimate", "lowest", "lowest_without", "highest", "highest_without"]
-    return pd.DataFrame(rows, columns=[*columns, "keeps_sign", "n", "terms"])
-
-
 def _count_terms(units: pd.DataFrame, read: Read, bias: str) -> pd.DataFrame:
     """Count each term in the texts of each unit that has it: `unit`, `term`, `group`, `h`, `o`."""
     matches = read.matches.loc[read.matches["bias"] == bias, ["text_id", "group", "term"]]
