@@ -6,7 +6,6 @@ An answer is billed when it has been made, whether or not it arrives: that is wh
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import random
@@ -195,9 +194,6 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(status, {"error": told})
         if kind in _RAW:
             return self._send(200, _RAW[kind])
-        if kind == "bomb":
-            packed = gzip.compress(b" " * 200_000_000, 1)
-            return self._send(200, packed, {"Content-Encoding": "gzip"})
         if kind == "huge":
             return self._send(200, _said("x" * 10_000_000, self.server.bill(prompt, "x")))
         if kind == "surrogate_error":

@@ -16,7 +16,7 @@ from typer import Argument, Option
 
 from nbbias import __version__, asking, pages, params, running, tables  # faces load when used
 from nbbias.reading import Format, Terminal
-from nbbias.tables import NbbiasError, ParameterError, escape
+from nbbias.tables import NbbiasError, escape
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -88,28 +88,25 @@ def _result(*lines: object) -> None:
 
 # --- studies --------------------------------------------------------------------------------------
 
-_COLUMN = "Name a column: originals.text=body; generations.prompt= ignores one."
-
 
 @app.command("run")
 def run_command(
     targets: Annotated[list[str], Argument(metavar="STUDY [FILE...] | PARAMS.yaml...")],
     override: Overrides = None,
-    columns: Annotated[list[str] | None, Option(metavar="FILE.name=column", help=_COLUMN)] = None,
     out: Runs = Path("runs"),
     jobs: Jobs = 1,
     name: Annotated[str | None, Option(help="Name of the run.")] = None,
-    engine: Annotated[str, Option(help="Read texts by loky (processes) or dask.")] = "",
-    scheduler: Annotated[str, Option(help="Dask's, tcp://…; else a cluster is started.")] = "",
+    engine: Annotated[str, Option(help="loky (processes), dask, or a scheduler's tcp://….")] = "",
     base_url: BaseUrl = "",
 ) -> None:
     """Run studies on your own files, on samples, or as params files say.
 
     `nbbias run llmbi` runs the sample. `nbbias run news_bias originals.csv generations.csv` runs
     on your own texts: columns, encodings and separators are detected and listed, and saved in a
-    params file here. Files are a study's inputs in their order, or by name (judgements=mine.csv):
-    originals generations (news_bias, biased_prompts); answers judgements ratings (cogs); answers
-    (llmbi); labelled answers knowledge pairs (biasalert).
+    params file here; 'mine.csv?text=body&prompt=' names one column, and ignores another. Files are
+    a study's inputs in their order, or by name (judgements=mine.csv): originals generations
+    (news_bias, biased_prompts); answers judgements ratings (cogs); answers (llmbi); labelled
+    answers knowledge pairs (biasalert).
 
     A run whose parameters differ from those of a finished one gets another name; a failed run
     leaves the last good one in its folder.
@@ -117,15 +114,13 @@ def run_command(
     paths, stem, files = running.user_files.parse_targets(targets)
     common: dict[str, Any] = {"overrides": override or [], "out": out, "name": name}
     if stem:
-        planned = running.user_files.plan_files(stem, files, columns=columns or [], **common)
+        planned = running.user_files.plan_files(stem, files, **common)
         _note(*planned.preview, f"params: {planned.path}")
         plan = planned.runs
-    elif columns:
-        message = "goes with files of texts; in a params file, write a.csv?text=body"
-        raise ParameterError("--columns", message)
     else:
         plan = running.plan.plan(paths, **common)
-    with tables.use_engine(engine, scheduler):
+    scheduler = engine if "://" in engine else ""
+    with tables.use_engine("dask" if scheduler else engine, scheduler):
         _run(plan, out=out, jobs=jobs)
 
 
@@ -200,35 +195,26 @@ def measure_command(
 @app.command("detect")
 def detect_command(
     texts: Annotated[str, Argument(metavar="TEXTS", help="A table, or - for a pipe.")],
-    column: Annotated[str, Option(help="Column that holds the texts.")] = "text",
     judge: Annotated[str, Option(help="Classifier to use.")] = "classifier",
     labelled: Annotated[str, Option(help="Human-labelled texts to train on.")] = tables.SAMPLE,
     knowledge: Annotated[str | None, Option(help="Statements that are used as evidence.")] = None,
-    out: File = None,
     fail_on_biased: Annotated[bool, Option("--fail-on-biased", help="Then exit with 1.")] = False,
     sure_from: Annotated[float, Option(min=0.5, max=1, help="Abstain below it.")] = 0.5,
-    force: Force = False,
 ) -> None:
     """Classify texts: biased or not, type, target group, evidence.
 
-    The classifier's training data and error rates are printed, too. It is fitted the first time,
-    and then kept. Verdicts are printed, or written to --out, .csv or .jsonl.
+    Verdicts are printed as CSV; 'mine.csv?text=answer' names the column of the texts. The
+    classifier is fitted the first time, and then kept; its training data and error rates are
+    printed, too.
     """
     from nbbias import biasalert  # takes a while to load
 
-    if out is not None:
-        inputs = [Path(tables.notes.split(p)[0]) for p in (texts, labelled, knowledge) if p]
-        tables.refuse_target(out, force=force, inputs=inputs)
-    rows = running.texts.read_texts(texts, column=column)
+    rows = running.texts.read_texts(texts)
     detector = biasalert.load_detector(judge, labelled=labelled, knowledge=knowledge)
     _note(*detector.notes)
     verdicts = biasalert.detect(rows, detector, sure_from=sure_from)
     rows = rows.join(verdicts.drop(columns="text"))
-    lines = running.texts.format_verdicts(rows, json_lines=running.texts.is_json_lines(out))
-    if out is None:
-        out_console.out(lines, end="")
-    else:
-        tables.write(out, lines)
+    out_console.out(tables.csv(rows.round({"confidence": 4})), end="")
     counts = {name: (verdicts["verdict"] == name).sum() for name in biasalert.detector.VERDICTS}
     listed = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
     _note(f"{len(rows):,} text{'s' * (len(rows) != 1)}: {listed}")
@@ -282,9 +268,6 @@ def generate_command(
     params_file: Annotated[Path, Argument(metavar="PARAMS.yaml")],
     dry_run: Annotated[bool, Option("--dry-run", help="Show calls and cost; ask nothing.")] = False,
     again: Annotated[bool, Option("--again", help="Ask rejected prompts again.")] = False,
-    recorded: Annotated[
-        list[Path] | None, Option("--import", help="Answers to file first.")
-    ] = None,
     base_url: BaseUrl = "",
 ) -> None:
     """Query models as a params file's generate: block says.
@@ -296,7 +279,6 @@ def generate_command(
         asking.view.show_examples(plan, out_console)
         asking.view.show_plan(plan, out_console)
         return
-    asking.view.import_answers(plan, recorded or [], err_console)
     raise typer.Exit(asking.view.complete(plan, err_console, again=again))
 
 

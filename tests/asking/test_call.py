@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 from nbbias.asking import call
@@ -52,21 +51,6 @@ def test_refusals_and_empty_answers_are_answers_that_are_not_asked_again(
     assert server.sent[fault] == 1
 
 
-@pytest.mark.parametrize(
-    ("fault", "text", "stop"), [("surrogate", "One \ufffd two", "stop"), ("dear", "One", "stop")]
-)
-def test_odd_answers_are_answers(
-    tmp_path: Path, server: FakeOpenAI, fault: str, text: str, stop: str
-) -> None:
-    tally, table = ask_prompts(tmp_path, server, f"[fault:{fault}]", "fine")
-    assert (tally.answered, tally.failed, tally.stopped) == (2, 0, "")
-    row = table.iloc[0]
-    assert (row["text"], row["stop_reason"]) == (text, stop)
-    # A count that cannot be one is none: the cost does not rest on it.
-    assert pd.isna(row["input_tokens"]) and tally.uncounted == 1
-    assert 0 <= tally.cost < 0.001
-
-
 # --- temporary errors -------------------------------------------------------------------------
 
 
@@ -87,11 +71,6 @@ def test_temporary_errors_are_tried_as_often_as_allowed_and_asked_again_later(
     again, _ = ask_prompts(tmp_path, server, f"[fault:{fault}]", max_retries=0, **limits)
     assert (again.total, again.retries) == (1, 0)
     assert server.sent[fault] == 3
-
-
-def test_a_body_that_never_ends_is_left(tmp_path: Path, server: FakeOpenAI) -> None:
-    _, table = ask_prompts(tmp_path, server, "[fault:bomb]", max_retries=0)
-    assert "longer than 16,000,000 bytes" in table["error"].iloc[0]
 
 
 def test_retry_after_is_waited_for_and_a_long_wait_announced(
@@ -186,14 +165,6 @@ def test_a_server_that_is_gone_ends_it_and_nothing_is_lost(
 
 
 # --- how much at a time -----------------------------------------------------------------------
-
-
-def test_calls_are_made_at_once_but_no_more_than_allowed(
-    tmp_path: Path, server: FakeOpenAI
-) -> None:
-    server.delay = 0.05
-    ask_prompts(tmp_path, server, n=40, concurrency=5)
-    assert server.most_at_once == 5
 
 
 def test_the_budget_is_not_passed(tmp_path: Path, server: FakeOpenAI) -> None:

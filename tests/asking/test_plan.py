@@ -172,17 +172,6 @@ def test_the_exit_status_says_whether_something_is_left_to_ask(
     assert ("1 × " in printed) == (fault != "content_filter")
 
 
-def test_a_study_is_not_run_while_answers_are_missing(
-    tmp_path: Path, server: FakeOpenAI, nbbias: NBBias
-) -> None:
-    path = write_params(tmp_path, server.url, max_retries=0)
-    server.faults = {"500": 1.0}
-    code, printed = nbbias("run", path, "--out", tmp_path / "runs")
-    assert code == 1
-    assert "not run, because answers are missing" in printed
-    assert not (tmp_path / "runs").exists()
-
-
 @pytest.mark.parametrize(
     ("content", "block", "reason"),
     [

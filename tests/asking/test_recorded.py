@@ -15,7 +15,7 @@ from nbbias.asking.params import Generate
 from nbbias.asking.plan import Plan
 from nbbias.news import corpus
 from nbbias.running import generation
-from nbbias.tables import ContractError, DataError
+from nbbias.tables import DataError
 from tests.fake_openai import FakeOpenAI
 
 MODELS = ["openai-api/fake/a", "openai-api/fake/b"]
@@ -96,14 +96,13 @@ def test_an_export_brings_a_lost_store_back(tmp_path: Path, server: FakeOpenAI) 
     plan.store_path.unlink()
     assert recorded.find_unfiled(plan) == set(plan.calls["key"])
     assert plans.estimate(plan)["to_ask"].sum() == 0
-    assert recorded.import_answers(plan, plan.export_path)["filed"] == 24
+    assert recorded.restore_answers(plan) == 24
     assert recorded.find_unfiled(plan) == set()
     assert plans.ask(plan).total == 0
     assert sum(server.billed.values()) == 24
     after = recorded.read_answers(plan)
-    pd.testing.assert_frame_equal(after.drop(columns="run"), before.drop(columns="run"))
-    counts = {"filed": 0, "there already": 24, "no text": 0, "not in the plan": 0}
-    assert recorded.import_answers(plan, plan.export_path) == counts
+    pd.testing.assert_frame_equal(after, before)
+    assert recorded.restore_answers(plan) == 0
 
 
 def test_a_filtered_answer_without_a_text_is_an_answer_that_comes_back(
@@ -116,51 +115,8 @@ def test_a_filtered_answer_without_a_text_is_an_answer_that_comes_back(
     plans.ask(plan)
     recorded.export_answers(plan)
     plan.store_path.unlink()
-    counts = recorded.import_answers(plan, plan.export_path)
-    assert (counts["filed"], counts["no text"]) == (1, 1)
-
-
-def test_answers_from_elsewhere_are_matched_by_prompt_and_model(tmp_path: Path) -> None:
-    plan = make_plan(tmp_path)
-    said = {"nyt/1/neutral": "first", "nyt/2/biased": "", "reuters/1/biased": "third", "x": "none"}
-    given = pd.DataFrame({"prompt_id": said.keys(), "text": said.values(), "model": MODELS[0]})
-    given = pd.concat([given, given.head(1).assign(text="second")])
-    given.to_csv(tmp_path / "given.csv", index=False)
-    counts = {"filed": 3, "there already": 0, "no text": 1, "not in the plan": 1}
-    assert recorded.import_answers(plan, tmp_path / "given.csv") == counts
-    table = recorded.read_answers(plan).dropna(subset="text")
-    assert table.set_index(["prompt_id", "sample"])["text"].to_dict() == {
-        ("nyt/1/neutral", 1): "first",
-        ("nyt/1/neutral", 2): "second",
-        ("reuters/1/biased", 1): "third",
-    }
-    assert plans.estimate(plan)["to_ask"].tolist() == [9, 12]
-
-
-def test_answers_are_matched_by_their_temperature_and_not_guessed_at(tmp_path: Path) -> None:
-    further = {"models": MODELS[:1], "limit": 1, "replicates": 1, "temperature": [0.0, 0.5]}
-    plan = make_plan(tmp_path, prompts="llmbi", prompts_path="sample", **further)
-    (prompt,) = plan.calls["prompt_id"].unique()
-    given = pd.DataFrame({"prompt_id": prompt, "model": MODELS[0], "text": ["Warm.", "Hot."]})
-    given.to_csv(tmp_path / "given.csv", index=False)
-    with pytest.raises(DataError, match="add temperature"):
-        recorded.import_answers(plan, tmp_path / "given.csv")
-    given.assign(temperature=[0.5, 1.5]).to_csv(tmp_path / "given.csv", index=False)
-    assert recorded.import_answers(plan, tmp_path / "given.csv")["filed"] == 1
-    table = recorded.read_answers(plan).set_index("temperature")["text"]
-    assert table[0.5] == "Warm."
-    assert pd.isna(table[0.0])
-
-
-@pytest.mark.parametrize(
-    ("content", "reason"),
-    [("model,text\nm,Hello.\n", "add prompt_id"), ("article_id,text\n1,Hello.\n", "model")],
-)
-def test_answers_are_not_guessed_at(tmp_path: Path, content: str, reason: str) -> None:
-    path = tmp_path / "given.csv"
-    path.write_text(content)
-    with pytest.raises((DataError, ContractError), match=reason):
-        recorded.import_answers(make_plan(tmp_path), path)
+    assert recorded.restore_answers(plan) == 2
+    assert plans.ask(plan).total == 0
 
 
 # --- the release of Fang et al. -----------------------------------------------------------------

@@ -56,17 +56,6 @@ def test_an_answer_is_never_overwritten(connection: sqlite3.Connection) -> None:
     assert store.read_answers(connection, ["k"])["text"].tolist() == ["Because."]
 
 
-@pytest.mark.parametrize("status", ["failed", "rejected"])
-def test_an_error_gives_way_to_an_answer(
-    path: Path, connection: sqlite3.Connection, status: str
-) -> None:
-    store.record(connection, answer(status=status, text=None, error="no"))
-    assert store.read_statuses(path) == {"k": status}
-    assert store.record(connection, answer()) == 1
-    (row,) = store.read_answers(connection, ["k"]).to_dict("records")
-    assert (row["status"], row["text"], row["error"]) == ("answered", "Because.", None)
-
-
 def test_answers_are_filed_together_or_not_at_all(
     path: Path, connection: sqlite3.Connection
 ) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
 from bs4 import BeautifulSoup
 
 from nbbias import params, studies as registry, tables
@@ -57,19 +56,6 @@ def test_data_claims_and_times_are_named_and_no_path() -> None:
     assert rows["Run"] == ["2024-05-01 10:20 UTC, 12 s, ok"]
     sha256 = params.claims_sha256(described()["parameters"]["claims"])
     assert rows["Claims"] == [f"2 declared (SHA-256 {sha256[:12]})"]
-
-
-@pytest.mark.parametrize(
-    ("commit", "dirty", "text"),
-    [
-        (None, None, "no repository"),
-        ("0123456789abcdef", False, "commit 0123456789ab"),
-        ("0123456789abcdef", True, "commit 0123456789ab, with uncommitted changes"),
-    ],
-)
-def test_the_code_is_named_by_its_commit(commit: Any, dirty: Any, text: str) -> None:
-    rows = dict(about(git={"commit": commit, "dirty": dirty})["provenance"])
-    assert rows["Code"][0].endswith(text)
 
 
 def test_a_page_holds_what_repeats_its_run(tmp_path: Path) -> None:

@@ -58,13 +58,6 @@ def test_equal_runs_did_not_change(tmp_path: Path, rounding: float) -> None:
     assert not table["changed"].any() and table["p_adjusted"].isna().all()
 
 
-def test_runs_without_a_common_unit_have_no_test(tmp_path: Path) -> None:
-    first = changes.read(run(tmp_path / "a", {"m": scores(1)}))
-    second = run(tmp_path / "b", {"m": scores(2, mean=0.9)}, prompts=[f"q{i}" for i in range(40)])
-    row = changes.compare(first, changes.read(second)).set_index("statistic").loc["index"]
-    assert row["n"] == 0 and row["changed"] and np.isnan(row["p_value"])
-
-
 def test_one_model_of_another_name_is_the_same_model(tmp_path: Path) -> None:
     first = changes.read(run(tmp_path / "a", {"old": scores(1)}))
     second = changes.read(run(tmp_path / "b", {"new": scores(2)}))
@@ -83,17 +76,6 @@ def test_units_that_are_not_those_of_the_estimate_are_left_out(tmp_path: Path) -
     assert table is not None
     tables.save_table(table.assign(value=table["value"] + 0.1), "units", out=folder)
     assert changes.read(folder).units == {}
-
-
-def test_of_mirror_images_one_stands(tmp_path: Path) -> None:
-    row = {"measure": "word", "statistic": "share_difference", "bias": "gender", "model": "m"}
-    for name, size in (("a", 0.1), ("b", 0.2)):
-        rows = [row | {"group": "female", "estimate": size, "n": 9}]
-        rows.append(row | {"group": "male", "estimate": -size, "n": 9})
-        folder = run(tmp_path / name, {"m": scores(1)})
-        tables.save_table(tables.estimates(rows, study="llmbi"), "estimates", out=folder)
-    table = changes.compare(changes.read(tmp_path / "a"), changes.read(tmp_path / "b"))
-    assert table["group"].tolist() == ["female"]
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import json
 import os
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -141,25 +140,6 @@ def test_what_is_there_is_not_replaced_unasked(folder: Path, tmp_path: Path) -> 
     loop.symlink_to(loop)
     with pytest.raises(NbbiasError, match="symbolic links"):
         gallery.publish(folder.parents[1], loop)
-
-
-def test_a_run_that_is_replaced_while_it_is_packed_is_not_mixed_with_the_next(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    plain = tables.regular_files
-
-    def replaced(*arguments: Any) -> list[Path]:
-        content = manifest.read(folder)
-        assert content
-        manifest.write(folder, {**content, "started": content["started"] + "0"})
-        return plain(*arguments)
-
-    monkeypatch.setattr(tables, "regular_files", replaced)
-    with pytest.raises(NbbiasError, match="took its place meanwhile"):
-        share.export(folder, tmp_path / "a.zip")
-    with pytest.raises(NbbiasError, match="took its place meanwhile"):
-        gallery.publish(tmp_path / "runs", tmp_path / "site")
-    assert not (tmp_path / "a.zip").exists() and not (tmp_path / "site").exists()
 
 
 def test_a_new_folder_has_every_study_and_its_sample(tmp_path: Path) -> None:

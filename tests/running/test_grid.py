@@ -35,12 +35,6 @@ def test_commas_separate_values_of_what_holds_one(assignment: str, values: list[
     assert [chosen[name] for chosen in combine_values([assignment], model=NewsBias)] == values
 
 
-def test_a_file_whose_name_has_a_comma_is_one(tmp_path: Path) -> None:
-    (tmp_path / "a,b.csv").touch()
-    path = f"{tmp_path}/a,b.csv"
-    assert combine_values([f"answers_path={path}"], model=Llmbi) == [{"answers_path": path}]
-
-
 def test_too_many_runs_and_all_that_cannot_be_read_are_refused() -> None:
     many = ",".join(map(str, range(11)))
     with pytest.raises(ParameterError, match="makes 121 runs; 100 are the most"):

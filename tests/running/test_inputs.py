@@ -189,11 +189,3 @@ def test_problems_of_two_files_stand_in_one_block(tmp_path: Path, command: Comma
     assert done.stderr.startswith("error nothing was run: 2 problems\n")
     for path in paths:
         assert f"{path}: a.csv: needs the columns prompt, text; it has x" in done.stderr
-
-
-def test_what_is_excluded_in_part_is_no_problem(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    values = news(tmp_path, articles("abc", model="m"))
-    path.write_text(params.as_yaml({"study": "news_bias", **values}))
-    (planned,) = run_plan.plan([path], out=tmp_path / "runs")
-    assert planned.exclusions == ["1 of 3 answers have no original"]

@@ -58,26 +58,6 @@ def test_an_edited_file_leaves_the_finished_run_alone(tmp_path: Path) -> None:
     assert name_of(path, out=tmp_path) == "mine"
 
 
-def test_a_run_that_failed_holds_no_name(tmp_path: Path) -> None:
-    path = file(tmp_path, "seed: 1")
-    leave(path, out=tmp_path, status="failed")
-    file(tmp_path, "seed: 2")
-    assert name_of(path, out=tmp_path) == "mine"
-
-
-def test_a_parameter_that_an_older_run_did_not_know_counts_unless_at_its_default(
-    tmp_path: Path,
-) -> None:
-    path = file(tmp_path, "seed: 1")
-    leave(path, out=tmp_path)
-    repeats = tmp_path / "llmbi/mine" / share.PARAMS
-    lines = [line for line in repeats.read_text().splitlines() if not line.startswith("draws:")]
-    repeats.write_text("\n".join([*lines, "no_longer_known: 1"]))
-    assert name_of(path, out=tmp_path) == "mine"
-    file(tmp_path, "seed: 1\ndraws: 300")
-    assert name_of(path, out=tmp_path) == "mine-draws=300"
-
-
 def test_a_path_is_the_same_wherever_the_file_stands_that_sets_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -76,29 +76,6 @@ def test_a_failed_run_is_kept_beside_the_last_good_one_until_one_is_complete(fol
     assert read_files(place.failed(folder)) == {"notes.md": b"mine"}
 
 
-def test_without_a_good_run_a_failed_one_takes_the_folder(tmp_path: Path) -> None:
-    folder = tmp_path / "llmbi" / "sample"
-    for status in ("failed", "interrupted", "ok"):
-        made = place.create(folder)
-        new = leave(made, status, status=status)
-        assert place.keep(made, folder, complete=status == "ok") == folder
-        assert read_files(folder) == new
-        assert bool(place.finished(folder)) == (status == "ok")
-    assert not place.failed(folder).exists()
-
-
-def test_a_folder_that_is_a_link_stays_one(tmp_path: Path) -> None:
-    elsewhere, folder = tmp_path / "disk" / "big", tmp_path / "runs" / "llmbi" / "sample"
-    leave(elsewhere, "old")
-    folder.parent.mkdir(parents=True)
-    folder.symlink_to(elsewhere)
-    made = place.create(folder)
-    new = leave(made, "new")
-    place.keep(made, folder, complete=True)
-    assert folder.is_symlink()
-    assert read_files(elsewhere) == new
-
-
 # --- killed, or refused by the disk, at every step --------------------------------------------
 
 #: Calls of the system that change something.
@@ -185,17 +162,6 @@ def test_a_dead_process_locks_nothing(tmp_path: Path) -> None:
     os.waitpid(pid, 0)
     with place.lock(folder):
         pass
-
-
-def test_a_hidden_folder_of_the_user_s_is_no_run_of_ours(folder: Path) -> None:
-    backups = [folder.with_name(f".{folder.name}.{end}") for end in ("old", "new")]
-    for backup in backups:
-        leave(backup, "a backup")
-    with place.lock(folder):
-        made = place.create(folder)
-        leave(made, "new")
-        place.keep(made, folder, complete=True)
-    assert all(of_runs(backup) for backup in backups)
 
 
 def test_what_a_killed_run_left_and_cannot_be_removed_is_named_before_anything_runs(

@@ -40,15 +40,6 @@ def test_a_files_paths_start_at_its_folder_and_stay_as_written(study: Path) -> N
     assert one.values["answers_path"] == "data/answers.csv"
 
 
-def test_paths_on_the_command_line_start_at_the_current_folder(study: Path) -> None:
-    Path("other.csv").write_text("text\nThe tide rises twice a day.\n")
-    (one,) = run_plan.plan([study / "mine.yaml"], overrides=["neutral_path=other.csv"])
-    assert files(one)["neutral_path"] == Path("other.csv").absolute()
-    assert one.values["neutral_path"] == "../here/other.csv"
-    with pytest.raises(ParameterError, match=r"answers_path: no such file: .*/here/data/answers"):
-        run_plan.plan([study / "mine.yaml"], overrides=["answers_path=data/answers.csv"])
-
-
 def test_a_missing_file_is_told_with_the_place_looked_at_and_where_it_lies(study: Path) -> None:
     (study / "mine.yaml").write_text("study: llmbi\nanswers_path: near.csv\n")
     with pytest.raises(ParameterError) as caught:

@@ -65,16 +65,6 @@ def test_cost_is_that_of_a_dry_run() -> None:
     assert row["cost"].item() == pytest.approx(money.item() / 1e6)
 
 
-def test_labels_cost_and_claims_are_rows() -> None:
-    given = ["claim=accuracy,level", "label_price=0.5"]
-    rows = plan_sample_size("biasalert", given)
-    table, _ = readable(rows)
-    assert rows["claim"].tolist() == ["accuracy", "level"]
-    assert rows["cost"].tolist() == (rows["n"] / 2).tolist()
-    assert table["labelled texts or labels"].tolist() == rows["n"].tolist()
-    assert "calls" not in table and table["cost"].tolist() == rows["cost"].tolist()
-
-
 def test_what_is_printed(command: Command) -> None:
     done = command("plan", "news_bias", "-p", "effect=-0.2")
     assert done.returncode == 0
@@ -97,8 +87,3 @@ def test_what_is_printed(command: Command) -> None:
 def test_a_mistake_is_refused(stem: str, assumption: str, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         plan_sample_size(stem, [assumption])
-
-
-def test_whole_numbers_that_are_assumed_are_shown_as_such() -> None:
-    _, note = readable(plan_sample_size("llmbi", ["units=50"]))
-    assert "claims 2, models 2, repeats 1," in note

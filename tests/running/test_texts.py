@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -42,34 +41,22 @@ def test_a_line_of_a_pipe_is_a_text(pipe: Callable[[bytes | None], None]) -> Non
             read_texts("-")
 
 
-@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "cp1252"])
-def test_lines_of_a_file_are_read_as_they_are_written(tmp_path: Path, encoding: str) -> None:
-    texts = ["Women are naïve.", "", "He went to the café."]
-    (tmp_path / "a.txt").write_bytes("\r\n".join(texts).encode(encoding))
-    assert read_texts(str(tmp_path / "a.txt"))["text"].tolist() == texts
-    (tmp_path / "packed.txt").write_bytes(b"PK\x03\x04\0\0\0\x81\x8d")
-    with pytest.raises(NbbiasError, match="an archive or a workbook"):
-        read_texts(str(tmp_path / "packed.txt"))
-
-
 def test_a_file_brings_its_ids_and_any_column(tmp_path: Path) -> None:
     path = tmp_path / "a.csv"
     pd.DataFrame({"ID": ["a", "b"], "answer": TEXTS[1::2], "other": 1}).to_csv(path, index=False)
-    table = read_texts(str(path), column="answer")
+    table = read_texts(str(path))  # `answer` is a name of texts
     assert list(table) == ["text_id", "text"] and table["text_id"].tolist() == ["a", "b"]
-    assert read_texts(str(path))["text"].iloc[1] == TEXTS[3]  # `answer` is a name of texts
-    numbered = read_texts(str(path), column="other")
-    assert numbered["text"].tolist() == ["1", "1"]
+    assert read_texts(f"{path}?text=other")["text"].tolist() == ["1", "1"]
     with pytest.raises(NbbiasError, match="prose"):
-        read_texts(str(path), column="prose")
+        read_texts(f"{path}?text=prose")
 
 
 def test_detect_writes_csv_that_no_spreadsheet_runs(
     command: Command, pipe: Callable[[bytes | None], None]
 ) -> None:
     pipe("\n".join(TEXTS).encode())
-    done = command("detect", "-", "--judge", "keywords")
-    assert done.returncode == 0
+    done = command("detect", "-", "--judge", "keywords", "--fail-on-biased")
+    assert done.returncode == 1
     table = pd.read_csv(io.StringIO(done.stdout))
     assert table["row"].tolist() == [1, 2, 3, 4]
     assert table["verdict"].tolist() == ["biased", "not judged", "not biased", "not biased"]
@@ -77,19 +64,6 @@ def test_detect_writes_csv_that_no_spreadsheet_runs(
     assert table["group"].iloc[0] == "women"
     assert "Of 372 prejudiced claims" in done.stderr and "4 texts: 1 biased" in done.stderr
     assert "word lists" in table["instrument"].iloc[0]
-
-
-def test_detect_writes_json_lines_and_fails_where_it_is_asked_to(
-    command: Command, tmp_path: Path
-) -> None:
-    pd.DataFrame({"text": [*TEXTS[:3], "bell\a"]}).to_csv(tmp_path / "a.csv", index=False)
-    out = tmp_path / "verdicts.jsonl"
-    keywords = ["--judge", "keywords"]
-    done = command("detect", tmp_path / "a.csv", "--out", out, "--fail-on-biased", *keywords)
-    assert done.returncode == 1 and not done.stdout
-    rows = [json.loads(line) for line in out.read_text().splitlines()]
-    assert [row["row"] for row in rows] == [1, 2, 3, 4] and rows[0]["verdict"] == "biased"
-    assert "\a" not in out.read_text()
 
 
 def test_measure_prints_the_estimates(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -108,8 +82,8 @@ def test_measure_prints_the_estimates(command: Command, monkeypatch: pytest.Monk
     ("line", "message"),
     [
         ("detect nowhere.csv --judge keywords", "no such file"),
-        ("detect a.csv --column answr", "did you mean answer"),
-        ("detect a.csv --column answer --judge keyword", "did you mean keywords"),
+        ("detect a.csv?text=answr --judge keywords", "no column 'answr'"),
+        ("detect a.csv --judge keyword", "did you mean keywords"),
         ("detect a.csv --sure-from 0.4", "--sure-from"),
         ("measure llmby", "no study called"),
         ("measure llmbi -p drows=100", "did you mean draws"),

@@ -6,7 +6,6 @@ What is said stands in tests/golden/user_files_*.txt.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -52,22 +51,14 @@ def labelled() -> str:
     return write("l.csv", sentence=texts, label=[0, 1] * 40)
 
 
-def refusal(stem: str, *files: str, columns: Sequence[str] = ()) -> str:
+def refusal(stem: str, *files: str) -> str:
     with pytest.raises(NbbiasError) as caught:
-        plan_files(stem, files, columns=columns)
+        plan_files(stem, files)
     assert not list(Path().glob("*.yaml"))
     return str(caught.value)
 
 
 # --- what is recognised -------------------------------------------------------------------------
-
-
-def test_the_preview_shows_the_first_text_that_is_there() -> None:
-    write("human.csv", id=range(4), text=["", "河" * 90, *TEXTS[1:]])
-    write("bot.csv", id=range(4), text=["", *ANSWERS])
-    lines = plan_files("news_bias", ["human.csv", "bot.csv"]).preview
-    assert f"  first text: {'河' * 64} …" in lines
-    assert sum("first text: Mr Alvarez" in line for line in lines) == 1
 
 
 def test_the_preview_says(golden: Golden) -> None:
@@ -76,13 +67,12 @@ def test_the_preview_says(golden: Golden) -> None:
     semicolons = write("a.csv", ";", "cp1252", Body=TEXTS, Rubrik="T")
     tabs = write("b.csv", "\t", "utf-16", Response=ANSWERS, LLM="m")
     poems = {"task": "haiku", "theme": "rain", "identity": ["", "white", "black", "asian"]}
-    columns = ("originals.text=prose", "originals.article_id=Kennung")
     several = [write("o.csv", id=range(9), text=TEXTS * 3)]
     several += [write("g.csv", id=range(9), text=ANSWERS * 3, prompt=[f"Of {i}" for i in range(9)])]
     runs = [
         plan_files("news_bias", sides()),
         plan_files("news_bias", [both, both]),
-        plan_files("news_bias", [odd, "bot.csv"], columns=columns),
+        plan_files("news_bias", [f"{odd}?text=prose&article_id=Kennung", "bot.csv"]),
         plan_files("news_bias", [semicolons, tabs]),
         plan_files("news_bias", several),
         plan_files("biasalert", [labelled(), f"answers={write('m.csv', model='m', reply=TEXTS)}"]),
@@ -108,16 +98,14 @@ def test_the_params_file_reads_the_files_without_recognising_anything(encoding: 
     assert tables.read_table(values["originals_path"], form)["text"].tolist() == TEXTS
 
 
-def test_of_a_single_file_columns_need_no_name_and_a_column_can_be_ignored() -> None:
-    path = write("a.csv", q="Why?", dimension="Age", said=TEXTS[:1])
-    (run,) = plan_files("llmbi", [path], columns=("text=said", "prompt=q")).runs
-    assert run.parameters.model_dump()["answers_path"] == "a.csv?text=said&prompt=q"
+def test_a_column_can_be_ignored() -> None:
     files = [
         write("o.csv", id=range(9), text=TEXTS * 3),
         write("g.csv", id=range(9), text=ANSWERS * 3, prompt=[f"Of {i}" for i in range(9)]),
     ]
     assert plan_files("news_bias", files).runs[0].exclusions
-    assert not plan_files("news_bias", files, columns=("generations.prompt=",)).runs[0].exclusions
+    files[1] += "?prompt="
+    assert not plan_files("news_bias", files).runs[0].exclusions
 
 
 # --- the params file --------------------------------------------------------------------------
@@ -146,7 +134,7 @@ def test_names_in_files_steer_neither_the_params_file_nor_a_terminal(command: Co
     assert not any("\n" in line for line in found.preview)
     assert found.runs[0].parameters.seed != 7
     path = write("a.csv", prompt="Why?", text=["\x1b[31mred\x1b[0m\u202e"], **{"\x1b[2Jx": 1})
-    done = command("run", "llmbi", path, "--columns", "dimension=prompt")
+    done = command("run", "llmbi", f"{path}?dimension=prompt")
     assert not {"\x1b", "\u202e"} & set(done.stderr + done.stdout)
 
 
@@ -162,9 +150,8 @@ def test_a_wrong_name_or_option_is_refused_with_the_nearest(
     lines = [
         *(["lmbi"], ["newsbias", *files], files, ["mine"], ["nowhere.yaml"]),
         *(["news_bias", "humen.csv", "bot.csv"], ["news_bias", "human.csv"], ["llmbi", *files]),
-        *(["llmbi", "-p", "lamda_factor=2"], ["llmbi", "--columns", "text=body"]),
-        *([*both, "--columns", "text=body"], [*both, "--columns", "orig.text=x"]),
-        [*both, "-p", "lvels=[word]"],
+        *(["llmbi", "-p", "lamda_factor=2"], [*both, "-p", "lvels=[word]"]),
+        ["news_bias", "human.csv?text=x", "bot.csv"],
     ]
     messages = []
     for line in lines:
@@ -181,7 +168,7 @@ def test_a_missing_column_comes_with_the_option_that_names_it() -> None:
     odd = write("odd.csv", Kennung=range(3), headline="T", prose=TEXTS)
     message = refusal("news_bias", odd, sides()[1])
     assert "odd.csv: needs the column text; it has Kennung, headline, prose" in message
-    assert "add --columns originals.text=COLUMN, its text" in message
-    assert "generations" not in message
-    message = refusal("news_bias", odd, sides()[1], columns=("originals.text=prose",))
-    assert "article_id" in message and "--columns originals.text" not in message
+    assert "write 'odd.csv?text=COLUMN', its text" in message
+    assert "bot.csv" not in message
+    message = refusal("news_bias", f"{odd}?text=prose", sides()[1])
+    assert "article_id" in message and "?text=COLUMN" not in message

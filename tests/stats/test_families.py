@@ -93,11 +93,6 @@ def test_no_row_is_no_error() -> None:
     assert stats.adjust(none.assign(task=[]), family=["task"])["p_adjusted"].tolist() == []
 
 
-def test_an_unknown_method_is_refused() -> None:
-    with pytest.raises(ValueError, match="'holm' or 'fdr_bh'"):
-        stats.adjust(table([0.1]), method="bonferroni")
-
-
 def test_a_row_that_no_outcome_could_bring_below_the_level_says_so() -> None:
     rows = [{"estimate": 1.0, "p_value": 1 / 16, "p_least": 1 / 16, "n": 4}] * 3
     rows += [{"estimate": 1.0, "p_value": 0.3, "p_least": 1e-4, "n": 30}]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 from nbbias import stats
 
@@ -46,17 +46,6 @@ def test_an_interval_stays_within_the_bounds_of_its_mean() -> None:
     assert free["ci_low"] < 0
     assert free["ci_high"] > 1
     assert (bound["ci_low"], bound["ci_high"]) == (0, 1)
-
-
-def test_mean_interval_covers_the_true_mean_as_often_as_it_says() -> None:
-    rng = np.random.default_rng(1)
-    repetitions = 2000
-    covered = 0
-    for sample in rng.normal(3.0, 2.0, size=(repetitions, 6)):
-        row = stats.mean_interval(sample, confidence=0.95).row()
-        covered += row["ci_low"] <= 3.0 <= row["ci_high"]
-    # Three standard errors of a binomial share: 3 sqrt(.95 x .05 / 2000) = 0.0146.
-    assert covered / repetitions == pytest.approx(0.95, abs=0.0146)
 
 
 # --- one_sample and proportion_interval -------------------------------------------------------
@@ -129,12 +118,6 @@ X = pd.Series([1.0, 5.0, 2.0, 8.0, 3.0, 9.0])
 Y = pd.Series([2.0, 3.0, 1.0, 9.0, 7.0, 8.0])
 
 
-def test_rank_correlation_is_spearmans() -> None:
-    row = stats.rank_correlation(X, Y, confidence=0.95)
-    expected = scipy.stats.spearmanr(X, Y)
-    assert (row["rho"], row["p_value"]) == pytest.approx((expected.statistic, expected.pvalue))
-
-
 def test_interval_of_a_rank_correlation_by_hand() -> None:
     row = stats.rank_correlation(X, Y, confidence=0.95)
     # Ranks of X 1 4 2 5 3 6, of Y 2 3 1 6 4 5: squared differences sum to 6, rho = 1 - 36/210.
@@ -181,18 +164,6 @@ def test_two_shares_are_newcombes_printed_example() -> None:
     assert (found["n"], found["reason"]) == (150, None)
 
 
-@given(st.lists(st.booleans(), min_size=1), st.lists(st.booleans(), min_size=1))
-@settings(max_examples=40, deadline=None)
-def test_sides_that_are_swapped_turn_the_difference_round(
-    first: list[bool], second: list[bool]
-) -> None:
-    there = stats.two_shares(np.array(first), np.array(second), confidence=0.9).row()
-    back = stats.two_shares(np.array(second), np.array(first), confidence=0.9).row()
-    assert there["estimate"] == pytest.approx(-back["estimate"])
-    assert there["ci_low"] == pytest.approx(-back["ci_high"])
-    assert there["ci_low"] - 1e-9 <= there["estimate"] <= there["ci_high"] + 1e-9
-
-
 def test_two_shares_of_nothing_and_of_units_alike_say_why_there_is_no_test() -> None:
     none = stats.two_shares(np.array([]), np.array([1.0]), confidence=0.9).row()
     assert np.isnan(none["estimate"]) and "no unit" in none["reason"]
@@ -225,22 +196,6 @@ def test_units_that_repeat_their_cluster_are_worth_no_more_than_it() -> None:
     sure = stats.clustered_share(np.ones(40), np.repeat(range(10), 4), confidence=0.95).row()
     least = stats.proportion_interval(10, 10, confidence=0.95).ci_low
     assert sure["ci_low"] == pytest.approx(least)
-
-
-@pytest.mark.parametrize(("share", "alike"), [(0.95, 0.5), (0.5, 0.8), (0.1, 0.2)])
-def test_a_clustered_share_holds_near_its_ends_too(share: float, alike: float) -> None:
-    rng = np.random.default_rng(8)
-    spread = (1 - alike) / alike
-    clusters, held, plain = np.repeat(range(40), 5), 0, 0
-    for _ in range(400):
-        rates = rng.beta(share * spread, (1 - share) * spread, 40)
-        hits = (rng.random(200) < np.repeat(rates, 5)).astype(float)
-        row = stats.clustered_share(hits, clusters, confidence=0.95).row()
-        alone = stats.proportion_interval(int(hits.sum()), 200, confidence=0.95).row()
-        held += row["ci_low"] <= share <= row["ci_high"]
-        plain += alone["ci_low"] <= share <= alone["ci_high"]
-    assert 0.91 * 400 <= held <= 0.985 * 400
-    assert plain < held
 
 
 # --- means of values in clusters --------------------------------------------------------------
@@ -295,20 +250,3 @@ def test_one_cluster_and_clusters_alike_have_no_interval() -> None:
         assert row["estimate"] == 0.5
         assert np.isnan(row["ci_low"]) and np.isnan(row["ci_high"])
         assert row["reason"] == reason
-
-
-@pytest.mark.parametrize("sizes", [[3] * 10, [1, 1, 2, 4, 9, 1, 2, 1, 4, 2]])
-def test_a_clustered_mean_covers_what_resampled_clusters_miss(sizes: list[int]) -> None:
-    rng = np.random.default_rng(5)
-    clusters, held, plain = np.repeat(np.arange(10), sizes), 0, 0
-    for _ in range(500):
-        values = rng.normal(size=10)[clusters] + rng.normal(size=len(clusters))
-        row = stats.clustered_mean(values, clusters, **ENDS).row()
-        sums = np.bincount(clusters, weights=values)
-        drawn = rng.integers(10, size=(400, 10))
-        again = sums[drawn].sum(axis=1) / np.array(sizes)[drawn].sum(axis=1)
-        low, high = np.quantile(again, [0.025, 0.975])
-        held += row["ci_low"] <= 0 <= row["ci_high"]
-        plain += low <= 0 <= high
-    assert 0.91 * 500 <= held <= 0.98 * 500
-    assert plain < held - 0.02 * 500

@@ -12,7 +12,6 @@ import statsmodels.api as sm
 from statsmodels.stats.multitest import multipletests
 
 from nbbias import stats
-from nbbias.tables import ContractError
 
 
 def scores_of(**models: Any) -> pd.DataFrame:
@@ -77,11 +76,6 @@ def test_holm_is_over_the_differences_of_all_prompts() -> None:
     assert tested["p_adjusted"].tolist() == pytest.approx(expected.tolist())
 
 
-def test_mixed_model_does_not_depend_on_the_unit() -> None:
-    small = mixed(THREE.assign(score=THREE["score"] * 1e-6))
-    assert (small["estimate"] * 1e6).tolist() == pytest.approx(mixed(THREE)["estimate"].tolist())
-
-
 @pytest.mark.parametrize(
     ("table", "reason"),
     [
@@ -100,8 +94,3 @@ def test_a_mixed_model_that_cannot_be_fitted_is_nan_with_a_reason(
     found = mixed(table)
     assert found[["estimate", "ci_low", "p_value", "p_adjusted"]].isna().all(axis=None)
     assert found["reason"].iloc[0].startswith(reason)
-
-
-def test_a_column_that_is_not_there_is_named() -> None:
-    with pytest.raises(ContractError, match="tone"):
-        stats.mixed_model(THREE, value="tone")

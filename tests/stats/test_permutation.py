@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from itertools import product
 
 import numpy as np
 import pytest
@@ -41,18 +41,6 @@ def test_a_tie_is_not_broken_by_rounding() -> None:
     assert p(100.0, [100 - 1e-10]) == 1 / 2
 
 
-def test_all_permutations_of_a_small_table_give_the_exact_test() -> None:
-    first, second = [1.0, 4.0, 6.0], [2.0, 3.0]
-    orders = [np.mean(order[:3]) - np.mean(order[3:]) for order in permutations([*first, *second])]
-    result = compare(np.mean(first) - np.mean(second), orders)
-    exact = scipy.stats.permutation_test(
-        (first, second), lambda a, b: np.mean(a) - np.mean(b), alternative="greater"
-    ).pvalue
-    # All 120 orders and the observed one once more.
-    assert result["p_value"] == pytest.approx((exact * 120 + 1) / 121)
-    assert result["null"] == pytest.approx(0)
-
-
 def test_a_complete_set_of_arrangements_gives_the_exact_test_and_its_smallest_p() -> None:
     gaps = np.array([0.3, 0.1, -0.2, 0.4, 0.5])
     every = [gaps @ signs / 5 for signs in product([-1, 1], repeat=5)]
@@ -62,19 +50,6 @@ def test_a_complete_set_of_arrangements_gives_the_exact_test_and_its_smallest_p(
     assert result["p_value"] == pytest.approx(exact)
     assert result["p_least"] == 2 / 32  # all up, or all down
     assert compare(gaps.mean(), every, complete=True)["p_least"] == 1 / 32
-
-
-@given(VALUES, st.floats(-5, 5))
-@settings(max_examples=60, deadline=None)
-def test_both_sides_are_the_same_when_the_axis_is_turned_round(
-    values: np.ndarray, observed: float
-) -> None:
-    there, back = (
-        compare(sign * observed, sign * values, alternative="two-sided", null=sign * 0.5)
-        for sign in (1, -1)
-    )
-    assert there["p_value"] == back["p_value"]
-    assert there["null_low"] == pytest.approx(-back["null_high"])
 
 
 @given(VALUES, st.floats(-5, 5), st.sampled_from(["greater", "two-sided"]))
@@ -133,12 +108,6 @@ def test_few_permutations_where_chance_often_reaches_and_as_many_as_a_family_nee
     ]
 
 
-@pytest.mark.parametrize("level", [0.3, 0.02, 0.002])
-def test_a_p_is_estimated_within_its_error(level: float) -> None:
-    values = [run(1 - level, seed=seed, family=30)["p_value"] for seed in range(60)]
-    assert np.mean(values) == pytest.approx(level, rel=0.2)
-
-
 def test_the_stopping_leaves_p_valid_at_every_level() -> None:
     # Nothing differs: the observed value is one more draw. Family 10: 4,000 draws at most.
     rng = np.random.default_rng(3)
@@ -159,14 +128,6 @@ def test_permutations_that_measured_nothing_do_not_count() -> None:
     assert 1 / 2200 < run(2.0, permute, family=10)["p_value"] < 1 / 1800
     nothing = run(2.0, lambda rng, n: np.full(n, np.nan), family=10)
     assert np.isnan(list(nothing.values())).all()
-
-
-@given(st.integers(0, 5000), st.integers(0, 2**23))
-def test_batches_are_all_draws_and_hold_no_more_than_memory(draws: int, each: int) -> None:
-    batches = stats.split_batches(draws, size_each=each)
-    assert sum(batches) == draws and all(n == 1 or n * each <= 2**21 for n in batches)
-    # Only the last is smaller, so that as few as can be are drawn.
-    assert len(set(batches[:-1])) <= 1
 
 
 # --- permute_units ----------------------------------------------------------------------------

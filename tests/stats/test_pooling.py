@@ -120,24 +120,6 @@ def test_alike_values_have_no_test_and_no_hits_a_wilson_interval() -> None:
     assert one["estimate"] == pytest.approx(0.3) and np.isnan(one["ci_low"]) and one["reason"]
 
 
-@pytest.mark.parametrize("n", [10, 80])
-@pytest.mark.parametrize("of_fits", [0.0, 0.2, 1.0])
-def test_intervals_cover_as_often_as_they_say(n: int, of_fits: float) -> None:
-    """Five fits; every tenth measures nothing, every other leaves out a fifth of the articles."""
-    rng, repeats, covered, told = np.random.default_rng(1), 300, 0, 0
-    for _ in range(repeats):
-        values = rng.normal(0.5, 1, (n, 1)) + rng.normal(0, of_fits, 5)
-        values = pd.DataFrame(values + rng.normal(0, 0.5, (n, 5)))
-        values = values.mask(rng.random((n, 5)) < 0.2)
-        values.loc[:, rng.random(5) < 0.1] = np.nan
-        found = stats.pooled_mean(values, confidence=0.95).row()
-        told += np.isfinite(found["ci_low"])
-        covered += found["ci_low"] < 0.5 < found["ci_high"]
-    assert told > 0.85 * repeats
-    # 300 draws at .95: three standard errors are .038. Wider is no better: see the nightly tests.
-    assert 0.912 < covered / told < 0.988
-
-
 def test_the_effect_size_is_the_fits_mean_and_none_where_a_fit_has_no_spread() -> None:
     rng = np.random.default_rng(5)
     values = pd.DataFrame(rng.normal(0.3, 1, (12, 3)))

@@ -63,16 +63,6 @@ def test_the_gender_list_is_the_papers_forty_words() -> None:
     assert len(table) == 40
 
 
-def test_race_has_the_papers_three_descriptors_and_names() -> None:
-    table = lexicons.load("race")
-    descriptors = table[table["kind"] == "descriptor"].set_index("group")["term"].str.lower()
-    assert descriptors.to_dict() == {"White": "white", "Black": "black", "Asian": "asian"}
-    names = table[table["kind"] == "name"]
-    assert len(names) == len(table) - 3 > 1000
-    assert set(names["case"]) == {"exact"}
-    assert set(names["group"]) == {"White", "Black", "Asian"}
-
-
 # --- lists of a user --------------------------------------------------------------------------
 
 

@@ -11,7 +11,7 @@ import pytest
 import spacy
 
 from nbbias.tables import DataError
-from nbbias.text import annotate, lexicons, topics
+from nbbias.text import annotate, topics
 
 SEA = ["sea", "ship", "sail", "harbour", "wave", "anchor"]
 FARM = ["farm", "cow", "field", "plough", "barn", "wheat"]
@@ -81,19 +81,6 @@ def test_tokens_are_those_of_spacys_pipeline() -> None:
     assert list(tokens.itertuples(index=False, name=None)) == expected
     assert tokens["lemma"].tolist()[:5] == ["woman", "be", "run", "to", "the"]
     assert annotate.lemmatize(pd.Series([], dtype="str")).empty
-
-
-def test_a_large_corpus_is_read_by_pieces_to_the_same_tables(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    pytest.importorskip("nbbias.fast.tokens")
-    texts = pd.Series(["She left. Her sons came.", None, "He : ( ran", "She left. Her sons came."])
-    lexicon = lexicons.load("gender")
-    plain = (*annotate.annotate(texts, lexicon), annotate.lemmatize(texts))
-    monkeypatch.setattr(annotate, "is_worth", lambda module, size: True)
-    fast = (*annotate.annotate(texts, lexicon), annotate.lemmatize(texts))
-    for one, other in zip(plain, fast, strict=True):
-        pd.testing.assert_frame_equal(one, other)
 
 
 # --- fit --------------------------------------------------------------------------------------

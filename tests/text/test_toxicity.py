@@ -120,13 +120,6 @@ def test_detoxify_gives_the_sigmoid_of_the_class_toxic(
     batches_of_any_size_are_the_same()
 
 
-def test_a_model_that_gives_no_number_leaves_the_text_unmeasured(
-    publish: Callable[..., Any],
-) -> None:
-    publish(classifier__bias=np.nan)
-    assert toxicity.score(TEXTS, scorer="original").isna().all()
-
-
 def test_weights_that_are_not_the_published_ones_run_nothing(
     hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,18 +12,16 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import params, tables
+from nbbias import tables
 from nbbias.asking import plan as plans, store
 from nbbias.asking.plan import ANSWER_COLUMNS, Plan
 from nbbias.tables import ONE_SOURCE, Column, DataError, read_table
 
-#: What a file of recorded answers holds.
-_TEXTS = ("key", "prompt_id", "stop_reason", "refusal", "error", "asked_at")
-_FILE = {
-    **dict.fromkeys(_TEXTS, Column("text")),
-    **dict.fromkeys(["model", "text"], Column("text", needed=True)),
-    **dict.fromkeys(["sample", "input_tokens", "output_tokens"], Column("count")),
-    "temperature": Column("number"),
+#: What the exported table holds of an answer.
+_EXPORTED = {
+    **dict.fromkeys(["key", "text"], Column("text", needed=True)),
+    **dict.fromkeys(["stop_reason", "refusal", "error", "asked_at", "run"], Column("text")),
+    **dict.fromkeys(["input_tokens", "output_tokens"], Column("count")),
 }
 
 
@@ -112,62 +110,25 @@ def check_export(plan: Plan) -> None:
         raise DataError(str(path), f"cannot be written: {reason}")
 
 
-def import_answers(plan: Plan, path: str | Path) -> dict[str, int]:
-    """File recorded answers in the plan's store, so that they are not asked for.
-
-    Parameters
-    ----------
-    plan
-        The plan whose calls they answer.
-    path
-        Parquet, CSV, JSON or JSON Lines. A file that this package has exported is filed by its
-        `key`. Any other needs `model`, `text` and `prompt_id`, and `temperature` where the plan has
-        several. Repeats are counted where there is no `sample`.
-
-    Returns
-    -------
-    Numbers of rows: ``filed``, ``there already``, ``no text``, ``not in the plan``.
+def restore_answers(plan: Plan) -> int:
+    """File what the exported table holds and the store does not, and return how many answers.
 
     Raises
     ------
-    DataError
-        The file cannot be read, or its columns do not say what was asked.
+    NbbiasError
+        The store cannot be written.
     """
-    answers = read_table(path, _FILE)
-    matched = _match(plan.calls, answers, where=str(path))
-    text, refusal = matched["text"], matched["refusal"]
-    blank = text.isna() | (text.eq("") & (refusal.isna() | refusal.eq("")))
-    rows = matched[~blank]
-    made = {"stop_reason": "recorded", "refusal": "", "asked_at": store.read_clock()}
-    common = {"status": "answered", "attempts": 0, "run": f"recorded: {Path(path).name}"}
-    filed = []
-    for row in rows.astype("object").where(rows.notna(), None).to_dict("records"):
-        present = {name: value for name, value in row.items() if value is not None}
-        filed.append({**made, **present, **common, "text": params.redact_known(row["text"])})
+    unfiled = find_unfiled(plan)
+    calls = plan.calls[plan.calls["key"].isin(unfiled)]
+    if calls.empty:
+        return 0
+    answers = read_table(plan.export_path, _EXPORTED).reindex(columns=list(_EXPORTED))
+    rows = calls.merge(answers.drop_duplicates("key"), on="key")
+    made = {"stop_reason": "recorded", "refusal": "", "run": "recorded"}
+    rows = rows.fillna({**made, "asked_at": store.read_clock()})
+    rows = rows.assign(status="answered", attempts=0).astype("object")
     with store.open_store(plan.store_path) as connection:
-        n_filed = store.record(connection, *filed)
-    return {
-        "filed": n_filed,
-        "there already": len(filed) - n_filed,
-        "no text": int(blank.sum()),
-        "not in the plan": len(answers) - len(matched),
-    }
-
-
-def _match(calls: pd.DataFrame, answers: pd.DataFrame, *, where: str) -> pd.DataFrame:
-    """Join recorded answers with the calls that they answer: by key, or by what was asked."""
-    on = ["key"]
-    if "key" not in answers or answers["key"].isna().any():
-        names = ["prompt_id", "model"]
-        if "temperature" in answers or calls["temperature"].nunique(dropna=False) > 1:
-            names.append("temperature")
-        if absent := [name for name in names if name not in answers]:
-            raise DataError(where, f"does not say what was asked: add {' and '.join(absent)}")
-        if "sample" not in answers:
-            answers["sample"] = answers.groupby(names, dropna=False).cumcount() + 1
-        on = [*names, "sample"]
-    answers = answers.drop_duplicates(on).reindex(columns=[*on, *ANSWER_COLUMNS])
-    return calls.merge(answers, on=on)
+        return store.record(connection, *rows.where(rows.notna(), None).to_dict("records"))
 
 
 def read_release(folder: str | Path) -> pd.DataFrame:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from nbbias import params
 from nbbias.asking import loop, plan as plans, recorded, trust
@@ -44,16 +43,6 @@ def show_examples(plan: Plan, console: Terminal) -> None:
             console.print(f"  {message['role']}: {text}", markup=False)
 
 
-def import_answers(plan: Plan, paths: list[Path], console: Terminal) -> None:
-    """File recorded answers, those of the plan's own export first, and print how many."""
-    if recorded.find_unfiled(plan) & set(plan.calls["key"]):
-        paths = [plan.export_path, *paths]
-    for path in paths:
-        counts = recorded.import_answers(plan, path)
-        listed = ", ".join(f"{number:,} {what}" for what, number in counts.items() if number)
-        console.print(f"{path}: {listed or 'nothing'}", markup=False)
-
-
 def complete(plan: Plan, console: Terminal, *, again: bool = False) -> int:
     """Ask what is missing and export the table.
 
@@ -64,7 +53,8 @@ def complete(plan: Plan, console: Terminal, *, again: bool = False) -> int:
         stopped it.
     """
     recorded.check_export(plan)
-    import_answers(plan, [], console)
+    if restored := recorded.restore_answers(plan):
+        console.print(f"{plan.export_path}: {restored:,} answers filed", markup=False)
     tally = _ask(plan, console, again=again) if show_plan(plan, console) or again else Tally()
     answers = recorded.export_answers(plan)
     number = answers["text"].notna().sum()

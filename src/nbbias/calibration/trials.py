@@ -160,7 +160,7 @@ def _outcome(values: Mapping[str, np.ndarray], confidence: float) -> dict[str, f
     complete = ~(np.isnan(values["ci_low"]) | np.isnan(values["ci_high"]) | np.isnan(truth))
     # A truth at the very end is contained, whatever rounding does to the end.
     covered = (values["ci_low"] - 1e-12 <= truth) & (truth <= values["ci_high"] + 1e-12)
-    significant = p < 1 - confidence
+    significant = stats.is_significant(p, confidence)
     row: dict[str, float] = {
         "repeats": len(truth),
         "n_measured": int((~np.isnan(estimate)).sum()),
@@ -229,7 +229,7 @@ def family_errors(claims: pd.DataFrame, *, effect: float, confidence: float) -> 
     """
     p = stats.adjust(claims, family=["run"])["p_adjusted"]
     side = np.sign(claims["estimate"] - claims["null"])
-    significant = p < 1 - confidence
+    significant = stats.is_significant(p, confidence)
     false = significant & (side != claims["direction"])
     row: dict[str, float] = {"true_effect": effect, "repeats": claims["run"].nunique()}
     for name, hits in {"significant": significant, "false": false}.items():

@@ -80,7 +80,7 @@ def paired(
     if prompts > _PROMPTS and prompts > len(pairs) / 3:
         told.append(
             f"{len(pairs)} answers stand under {prompts} prompts, each of which is measured alone; "
-            "a column of whole prompts is left out by --columns generations.prompt="
+            "a column of whole prompts is left out by 'generations.csv?prompt='"
         )
     return told
 

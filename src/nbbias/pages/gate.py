@@ -8,7 +8,7 @@ second need no correction: the gate opens where every one of them is small.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 from xml.etree import ElementTree
@@ -57,12 +57,7 @@ class Gate(NamedTuple):
 
 
 def gate(
-    run: Path,
-    baseline: Path,
-    *,
-    margins: Mapping[int, float] | None = None,
-    margin: float | None = None,
-    claims: Sequence[int] | None = None,
+    run: Path, baseline: Path, *, margin: float | None = None, claims: Sequence[int] | None = None
 ) -> Gate:
     """Test the declared claims of a run against those of another.
 
@@ -72,10 +67,8 @@ def gate(
         The folder of a finished run, whose declared claims are tested.
     baseline
         That of the run it must not be worse than.
-    margins
-        How much worse is accepted, by the number of the claim.
     margin
-        The same for all claims that neither have a `smallest_effect` nor stand in `margins`.
+        How much worse is accepted of claims without a `smallest_effect`.
     claims
         The numbers of the claims that are tested; all by default.
 
@@ -91,15 +84,16 @@ def gate(
         raise NbbiasError(str(baseline), problem)
     first, renamed = changes.as_one_model(first, second)
     rows = _declared(first, second, claims, where=str(run))
-    rows["margin"] = (
-        rows["claim"].map(margins or {}).fillna(rows[SMALLEST]).fillna(margin or np.nan)
-    )
+    rows["margin"] = rows[SMALLEST].fillna(margin or np.nan)
     _refuse_untestable(rows, second, where=str(run))
-    alpha = 1 - float(second.manifest["parameters"].get("confidence", 0.95))
+    confidence = float(second.manifest["parameters"].get("confidence", 0.95))
+    alpha = 1 - confidence
     recorded = [] if renamed else changes.recorded_answers(first, second)
     tests = [_test(row, first, second, recorded) for row in rows.to_dict("records")]
     table = stats.adjust(pd.DataFrame(tests).assign(p_value=lambda rows: rows["p_worse"]))
-    significant = [table["p_adjusted"] <= alpha, table["p_not_worse"] <= alpha]
+    significant = [
+        stats.is_significant(table[name], confidence) for name in ("p_adjusted", "p_not_worse")
+    ]
     table["verdict"] = np.select(significant, ["worse", "not worse"], "cannot tell")
     power = 1 - (1 - POWER) / len(table)  # so that all claims together have it
     table["text"] = [

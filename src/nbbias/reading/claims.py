@@ -84,7 +84,7 @@ def declared(
     rows = stats.adjust(rows.assign(p_adjusted=np.nan, reason=reason))
     for name, p in stats.equivalence_test(rows, within=rows[SMALLEST].where(bounded)).items():
         rows[str(name)] = stats.adjust(pd.DataFrame({"p_value": p}))["p_adjusted"]
-    return rows.assign(verdict=[_verdict(row, 1 - confidence) for row in rows.to_dict("records")])
+    return rows.assign(verdict=[_verdict(row, confidence) for row in rows.to_dict("records")])
 
 
 def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame:
@@ -138,15 +138,16 @@ def _once(rows: pd.DataFrame) -> pd.DataFrame:
     return rows[~(significance.is_mirrored(bare) & rows["estimate"].ne(0))]
 
 
-def _verdict(row: dict[str, Any], alpha: float) -> str:
+def _verdict(row: dict[str, Any], confidence: float) -> str:
     if not np.isfinite(row["estimate"]):
         return "not measured"
     bound = f"±{row[SMALLEST]:g}"
-    if row["p_within"] < alpha:
+    if stats.is_significant(row["p_within"], confidence):
         return f"equivalent within {bound}"
-    if row["p_beyond"] < alpha:
+    if stats.is_significant(row["p_beyond"], confidence):
         return f"beyond {bound}"
-    verdict = "significant" if row["p_adjusted"] < alpha else "not significant"
+    significant = stats.is_significant(row["p_adjusted"], confidence)
+    verdict = "significant" if significant else "not significant"
     if np.isnan(row["p_adjusted"]):
         verdict = "not tested"
     if str(row["reason"]).startswith(UNTESTABLE):

@@ -38,7 +38,7 @@ def is_significant(row: Row) -> bool:
     >>> is_significant({"p_adjusted": 0.04, "p_value": 0.02, "confidence": 0.95})
     True
     """
-    return adjusted_p(row) < 1 - row["confidence"]
+    return bool(stats.is_significant(adjusted_p(row), row["confidence"]))
 
 
 def has_significant_p(rows: pd.DataFrame) -> pd.Series:
@@ -50,7 +50,7 @@ def has_significant_p(rows: pd.DataFrame) -> pd.Series:
     >>> has_significant_p(rows).tolist()
     [True, False, False]
     """
-    return rows["p_adjusted"] < 1 - rows["confidence"]
+    return stats.is_significant(rows["p_adjusted"], rows["confidence"])
 
 
 def valid_tests(rows: pd.DataFrame) -> pd.DataFrame:

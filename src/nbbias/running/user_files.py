@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -75,9 +75,7 @@ def parse_targets(targets: Sequence[str]) -> Targets:
 # --- files ------------------------------------------------------------------------------------
 
 
-def assign_inputs(
-    study: Study, files: Sequence[str], *, columns: Sequence[str] = ()
-) -> dict[str, str]:
+def assign_inputs(study: Study, files: Sequence[str]) -> dict[str, str]:
     """Return the parameters that name a study's files, with notes on how each is read.
 
     Parameters
@@ -85,9 +83,7 @@ def assign_inputs(
     study
         Its `inputs` are what the files are, in order; ``judgements=mine.csv`` is one by its name.
     files
-        Paths.
-    columns
-        Which column is which: ``originals.text=body``, or ``text=body`` of a single file.
+        Paths; ``mine.csv?text=body`` says which column is which (`tables.notes`).
 
     Raises
     ------
@@ -117,26 +113,8 @@ def assign_inputs(
     problems: list[NbbiasError] = []
     paths = dict(zip(free, in_order, strict=False)) | by_name
     paths = {name: tables.attempt(problems, detect, path) or path for name, path in paths.items()}
-    for assignment in columns:
-        tables.attempt(problems, _note_column, paths, assignment)
     tables.refuse(problems)
     return {parameters[name]: path for name, path in paths.items()}
-
-
-def _note_column(paths: dict[str, str], assignment: str) -> None:
-    """Note behind the path of a file which of its columns is which."""
-    target, equals, column = assignment.partition("=")
-    file, _, role = target.rpartition(".")
-    if not file and len(paths) == 1:
-        file = next(iter(paths))
-    if not (equals and role and file):
-        example = f"{next(iter(paths), 'answers')}.text=body"
-        message = f"write it as FILE.name=column, as {example}"
-        raise ParameterError(f"--columns {assignment}", message)
-    if file not in paths:
-        hint = tables.closest_match(file, paths)
-        raise ParameterError(f"--columns {assignment}", f"no {file!r}; {hint}")
-    paths[file] = notes.add(paths[file], {role: column})
 
 
 # --- the params file --------------------------------------------------------------------------
@@ -154,7 +132,6 @@ def plan_files(
     stem: str,
     files: Sequence[str],
     *,
-    columns: Sequence[str] = (),
     overrides: Sequence[str] = (),
     out: Path = Path("runs"),
     name: str | None = None,
@@ -163,8 +140,8 @@ def plan_files(
 
     Parameters
     ----------
-    stem, files, columns
-        A study, and the arguments of `assign_inputs`.
+    stem, files
+        A study, and the files of `assign_inputs`.
     overrides, out
         As of `running.plan.plan`.
     name
@@ -173,13 +150,13 @@ def plan_files(
     Raises
     ------
     NbbiasError
-        Everything that makes the run impossible, with the option that names a column that is
+        Everything that makes the run impossible, with the note that names a column that is
         missing. No params file is left behind.
     """
     if name is not None and (problem := place.name_problem(name, portable=True)):
         raise ParameterError(f"--name {name}", problem)
     study = studies.study(stem)
-    paths = assign_inputs(study, files, columns=columns)
+    paths = assign_inputs(study, files)
     problems: list[NbbiasError] = []
     rows = {name: tables.attempt(problems, _count_rows, path) or 0 for name, path in paths.items()}
     tables.refuse(problems)
@@ -192,14 +169,16 @@ def plan_files(
         if is_new:
             path.unlink(missing_ok=True)
         hints = [
-            f"add --columns {name.removesuffix('_path')}.{role}=COLUMN, its {role}"
-            for name, reading in _readings_by_input(paths, readings).items()
+            f"write '{notes.split(reading.path)[0]}?{role}=COLUMN', its {role}"
+            for reading in _of_files(readings, paths.values())
             for role, column in reading.form.items()
             if column.needed and not column.without and role not in reading.columns
         ]
         raise type(error)(stem, [*error.breaches, *hints]) from None
-    inputs = _readings_by_input(paths, readings)
-    lines = [line for name, reading in inputs.items() for line in _describe(name, reading)]
+    lines = []
+    for reading in _of_files(readings, paths.values()):
+        inputs = [name.removesuffix("_path") for name in paths if paths[name] == reading.path]
+        lines += _describe(reading, " and ".join(inputs))
     lines += [
         f"{name}: {params.as_yaml(value, flow=True)} ({reason})"
         for name, (value, reason) in settings.items()
@@ -239,31 +218,24 @@ def _write_params(
 # --- the preview ------------------------------------------------------------------------------
 
 
-def _readings_by_input(
-    paths: Mapping[str, str], readings: Sequence[FileReading]
-) -> dict[str, FileReading]:
-    """Return how each input was read: one file may be several, each by a form of its own."""
-    inputs: dict[str, FileReading] = {}
-    for name, path in paths.items():
-        by_form = {id(reading.form): reading for reading in readings if reading.path == path}
-        earlier = sum(paths[other] == path for other in inputs)
-        if reading := next(itertools.islice(by_form.values(), earlier, None), None):
-            inputs[name] = reading
-    return inputs
+def _of_files(readings: Sequence[FileReading], paths: Collection[str]) -> list[FileReading]:
+    """Return how files were read, once each; one file may be several inputs, each by its form."""
+    distinct = {(reading.path, id(reading.form)): reading for reading in readings}
+    return [reading for reading in distinct.values() if reading.path in paths]
 
 
-def _describe(parameter: str, file: FileReading) -> list[str]:
+def _describe(file: FileReading, inputs: str) -> list[str]:
     """Describe how a file was read: its rows, columns, what stands for those it lacks, a text."""
     if file.table is None:
         return []
-    name, (plain, layout) = parameter.removesuffix("_path"), notes.split(file.path)
+    plain, layout = notes.split(file.path)
     written = ", ".join(filter(None, [layout.get("encoding", "UTF-8"), layout.get("separator")]))
     columns = [f"{r} ← {column}" if r != column else r for r, column in file.columns.items()]
     unused = [column for column in file.names if column not in file.columns.values()]
     without = {"file": f"all of one, {Path(plain).stem}", "row": "rows are taken in order"}
     texts = file.table["text"].dropna().head(1) if "text" in file.table else []
     return [
-        f"{name}: {plain} ({written}; {len(file.table):,} rows)",
+        f"{inputs}: {plain} ({written}; {len(file.table):,} rows)",
         f"  columns: {', '.join(columns)}",
         *[f"  not read: {', '.join(unused)}"] * bool(unused),
         *(

@@ -5,7 +5,7 @@ from .families import (
     shrink_estimates as shrink_estimates,
     standard_errors as standard_errors,
 )
-from .inference import InferenceSettings as InferenceSettings
+from .inference import InferenceSettings as InferenceSettings, is_significant as is_significant
 from .intervals import (
     ONE_CLUSTER as ONE_CLUSTER,
     ONE_VALUE as ONE_VALUE,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class InferenceSettings(NamedTuple):
@@ -29,3 +29,14 @@ class InferenceSettings(NamedTuple):
     confidence: float = 0.95
     n_permutations: int = 1000
     seed: int = 0
+
+
+def is_significant(p: Any, confidence: Any) -> Any:
+    """Tell whether a p value, or each of several, is significant at a level of confidence.
+
+    Examples
+    --------
+    >>> is_significant(0.03, 0.95), is_significant(float("nan"), 0.95)
+    (True, False)
+    """
+    return p < 1 - confidence

@@ -13,7 +13,7 @@ import re
 import secrets
 import stat
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -73,7 +73,7 @@ def write(path: Path, content: bytes | str) -> Path:
     return path
 
 
-def refuse_target(path: Path, *, force: bool = False, inputs: Iterable[Path] = ()) -> None:
+def refuse_target(path: Path, *, force: bool = False) -> None:
     """Refuse to write where something is that would be lost, or that is no file.
 
     Parameters
@@ -81,8 +81,7 @@ def refuse_target(path: Path, *, force: bool = False, inputs: Iterable[Path] = (
     path
         A file that a user named, to be written.
     force
-        Whether a file that is there may be replaced. Links, devices and pipes never are, nor are
-        the `inputs`.
+        Whether a file that is there may be replaced. Links, devices and pipes never are.
 
     Raises
     ------
@@ -100,8 +99,6 @@ def refuse_target(path: Path, *, force: bool = False, inputs: Iterable[Path] = (
         status = path.lstat()
     except FileNotFoundError:
         return
-    if any(os.path.realpath(path) == os.path.realpath(file) for file in inputs):
-        raise NbbiasError(str(path), "is what is read; name another file to be written")
     if not stat.S_ISREG(status.st_mode):
         raise NbbiasError(str(path), "is no regular file (a link, a pipe or a device)")
     if not force:
