@@ -201,11 +201,14 @@ def _infer(
                         )
                         at += 1
                 n = n_left
-            _weigh_words(theta, n, counts[start : start + length], rows, ratio)
             new[:n] = zero
-            for i in range(length):
+            for i in range(length):  # how often a word stands there, over how probable it is
+                row, expected = rows[i], _EPSILON
                 for k in range(n):
-                    new[k] += ratio[i] * rows[i, k]
+                    expected += theta[k] * row[k]
+                share = counts[start + i] / expected
+                for k in range(n):
+                    new[k] += share * row[k]
             total = resting
             for k in range(n):
                 value = prior[k] + theta[k] * new[k]

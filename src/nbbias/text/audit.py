@@ -246,8 +246,9 @@ def swap_groups(
     """
     counterparts = load_counterparts(lexicon, str(lexicon["bias"].iloc[0]))
     rows: list[tuple[Any, str, str | None]] = []
+    texts, groups = words.to_dict(), about.to_dict()
     for row, places in _places(matches, words).items():
-        text, group = words[row], about[row]
+        text, group = texts[row], groups[row]
         draws = NAMES if any(place.kind == "name" for place in places) else 1
         versions = []
         for other, draw in product(counterparts.groups, range(draws)):
