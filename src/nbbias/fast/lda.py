@@ -163,7 +163,7 @@ def _infer(
     for d in range(first, end):
         longest = max(longest, starts[d + 1] - starts[d])
     rows = np.empty((longest, topics), np.float32)  # the weights of the topics that are left
-    ratio, left = np.empty(longest, np.float32), np.empty(topics, np.int64)
+    left = np.empty(topics, np.int64)
     prior, now = np.empty(topics, np.float32), np.empty(topics, np.float32)
     theta, new = np.empty(topics, np.float32), np.empty(topics, np.float32)
     for d in range(first, end):
