@@ -11,7 +11,7 @@ import pytest
 from nbbias import news, tables
 from nbbias.biased_prompts import compare, refusing
 from nbbias.calibration import biased_prompts as simulated
-from nbbias.calibration.trials import Design, seeded
+from nbbias.calibration.trials import Design, repeat, seeded
 from nbbias.stats import InferenceSettings
 from tests.calibration.toy import assert_same
 
@@ -33,38 +33,23 @@ def answers(values: dict[str, np.ndarray], asked: int = 1, **more: Any) -> pd.Da
 @pytest.mark.parametrize("scenario", ["rare", "repeats"])
 def test_refusals_are_estimated_as_the_study_estimates_them(scenario: str) -> None:
     design = Design(scenario, 24, 12, 0.2)
-    trials = simulated.refusing(design, 2, INFERENCE).set_index("statistic")
+    (row,) = simulated.refusing(seeded(design, INFERENCE), design, INFERENCE)
     rng = seeded(design, INFERENCE)
     own = simulated.rates(rng, design, erring=False)
-    neutral, biased = simulated.verdicts(rng, design, 2, flagged=(own.neutral, own.biased))
-    asked = 5 if scenario == "repeats" else 1
-    for at in range(2):
-        table = answers({"neutral": neutral[at], "biased": biased[at]}, asked)
-        found = refusing.rates(table).estimates
-        rate = found[(found["statistic"] == "refusal_rate") & (found["prompt"] == "biased")]
-        assert_same(trials.loc["refusal_rate"].iloc[at], rate, (*ENDS, "p_value"))
-        change = found[found["statistic"] == "refusal_rate_change"]
-        assert_same(trials.loc["refusal_rate_change"].iloc[at], change, (*ENDS, "p_value"))
-    if scenario == "repeats":
-        return
-    named, rest = simulated.verdicts(rng, design, 2, flagged=(own.biased, own.neutral))
-    for at in range(2):
-        told = np.concatenate([named[at, :6], rest[at]])
-        group = ["female"] * 6 + ["nobody named"] * 24
-        ids = [str(i) for i in range(30)]
-        headlines = pd.DataFrame({"source": "s", "article_id": ids, "bias": "b", "group": group})
-        found = refusing.rates(answers({"biased": told}), headlines=headlines).estimates
-        difference = found[found["statistic"] == "refusal_difference"]
-        assert_same(trials.loc["refusal_difference"].iloc[at], difference, (*ENDS, "p_value"))
+    neutral, biased = simulated.verdicts(rng, design, flagged=(own.neutral, own.biased))
+    table = answers({"neutral": neutral, "biased": biased}, 5 if scenario == "repeats" else 1)
+    found = refusing.rates(table).estimates
+    change = found[found["statistic"] == "refusal_rate_change"]
+    assert_same(row, change, (*ENDS, "p_value"))
 
 
 def test_corrected_rates_are_those_of_the_study() -> None:
     design = Design("single", 24, 12, 0.3)
-    trials = simulated.corrected(design, 1, INFERENCE).set_index("statistic")
+    trials = repeat(simulated.corrected, design, 1, INFERENCE).set_index("statistic")
     rng = seeded(design, INFERENCE)
     own = simulated.rates(rng, design, erring=True)
     flagged = (own.flagged(own.neutral), own.flagged(own.biased))
-    (neutral,), (biased,) = simulated.verdicts(rng, design, 1, flagged=flagged)
+    neutral, biased = simulated.verdicts(rng, design, flagged=flagged)
     found = refusing.rates(
         answers({"neutral": neutral, "biased": biased}, reason="detected")
     ).estimates
@@ -77,30 +62,28 @@ def test_corrected_rates_are_those_of_the_study() -> None:
 @pytest.mark.parametrize("scenario", ["selective", "one"])
 def test_words_are_compared_as_the_study_compares_them(scenario: str) -> None:
     design = Design(scenario, 40, 12, -0.15)
-    trials = simulated.prompting(design, 2, INFERENCE).set_index("statistic")
-    of = simulated.words(seeded(design, INFERENCE), design, 2)
-    for at in range(2):
-        sides = [
-            pd.DataFrame(
-                {
-                    "article_id": np.arange(40),
-                    "prompt": prompt,
-                    "difference_female": values[at],
-                    "o_female": of.counts[at] * 1.0,
-                    "h_female": 1.0,
-                    "reason": pd.Series(np.where(np.isnan(values[at]), "lost", None), dtype=object),
-                }
-            )
-            for prompt, values in (("neutral", of.neutral), ("biased", of.biased))
-        ]
-        cell = {"source": "s", "model": "m", "measure": "word", "bias": "gender", "instrument": "i"}
-        scores = pd.concat(sides, ignore_index=True).assign(**cell)
-        none = [tables.estimates([], study="x")] * 2
-        level = news.Level(scores, *none, tables.chance([], study="x"))
-        found = compare.compare([level], {"gender": "female"}).estimates
-        for statistic in trials.index.unique():
-            own = found[found["statistic"] == statistic]
-            assert_same(trials.loc[statistic].iloc[at], own, (*ENDS, "p_value"))
+    (row,) = simulated.prompting(seeded(design, INFERENCE), design, INFERENCE)
+    sides = [
+        pd.DataFrame(
+            {
+                "article_id": np.arange(40),
+                "prompt": prompt,
+                "difference_female": values,
+                "o_female": 1.0,
+                "h_female": 1.0,
+                "reason": pd.Series(np.isnan(values)).map({True: "lost", False: None}),
+            }
+        )
+        for prompt, values in zip(
+            ("neutral", "biased"), simulated.words(seeded(design, INFERENCE), design), strict=True
+        )
+    ]
+    cell = {"source": "s", "model": "m", "measure": "word", "bias": "gender", "instrument": "i"}
+    scores = pd.concat(sides, ignore_index=True).assign(**cell)
+    none = tables.estimates([], study="x")
+    level = news.Level(scores, none, none, tables.chance([], study="x"))
+    found = compare.compare([level], {"gender": "female"}).estimates
+    assert_same(row, found[found["statistic"] == row["statistic"]], (*ENDS, "p_value"))
 
 
 def test_the_effect_is_that_of_many_articles() -> None:
@@ -108,11 +91,11 @@ def test_the_effect_is_that_of_many_articles() -> None:
     for scenario in MEASURES["refusals"].scenarios:
         design = Design(scenario, 40_000, 12, 0.3)
         own = simulated.rates(rng, design, erring=True)
-        neutral, biased = simulated.verdicts(rng, design, 1, flagged=(own.neutral, own.biased))
+        neutral, biased = simulated.verdicts(rng, design, flagged=(own.neutral, own.biased))
         assert biased.mean() - neutral.mean() == pytest.approx(0.3, abs=0.02)
     for scenario in MEASURES["prompt_effect"].scenarios:
-        of = simulated.words(rng, Design(scenario, 40_000, 12, -0.15), 1)
+        neutral, biased = simulated.words(rng, Design(scenario, 40_000, 12, -0.15))
         room = 0.05 if scenario == "selective" else 0.02  # who is refused is not who is moved least
-        assert np.nanmean(of.biased - of.neutral) == pytest.approx(-0.15, abs=room)
-        none = simulated.words(rng, Design(scenario, 40_000, 12, 0.0), 1)
-        assert np.nanmean(none.biased - none.neutral) == pytest.approx(0.0, abs=0.01)
+        assert np.nanmean(biased - neutral) == pytest.approx(-0.15, abs=room)
+        neutral, biased = simulated.words(rng, Design(scenario, 40_000, 12, 0.0))
+        assert np.nanmean(biased - neutral) == pytest.approx(0.0, abs=0.01)

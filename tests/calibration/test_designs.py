@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -57,22 +58,22 @@ def test_a_run_that_was_killed_resumes(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path / "cache"))
     calls = []
 
-    def trial(*given: object) -> pd.DataFrame:
+    def trial(*given: Any) -> Any:
         calls.append(given)
-        if len(calls) == 5:
+        if len(calls) == 9:
             raise KeyboardInterrupt
-        return TOY.trial(*given)  # type: ignore[arg-type]
+        return TOY.trial(*given)
 
     monkeypatch.setattr(designs, "measures", lambda: {"toy/means": TOY._replace(trial=trial)})
     with pytest.raises(KeyboardInterrupt):
-        simulated(listed())
-    table = simulated(listed())
-    assert len(calls) == 5 + 8
-    simulated(listed())
-    assert len(calls) == 13
+        simulated(listed(2))
+    table = simulated(listed(2))
+    assert len(calls) == 9 + 2 * 8  # four designs of two studies each were kept
+    simulated(listed(2))
+    assert len(calls) == 25
     monkeypatch.setenv("NBBIAS_CACHE", "off")
     monkeypatch.setattr(designs, "measures", lambda: {"toy/means": TOY})
-    pd.testing.assert_frame_equal(table, simulated(listed()))
+    pd.testing.assert_frame_equal(table, simulated(listed(2)))
 
 
 def test_a_right_measure_is_right_and_a_narrow_one_is_not() -> None:

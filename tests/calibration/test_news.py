@@ -1,8 +1,6 @@
-"""Repeats of the news studies against the studies themselves, told of the same corpora."""
+"""Simulated studies of news against the studies themselves, given the same corpora."""
 
 from __future__ import annotations
-
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -10,31 +8,30 @@ import pytest
 
 from nbbias import stats
 from nbbias.calibration import corpora, news as trials
-from nbbias.calibration.corpora import GROUPS, Corpora
-from nbbias.calibration.trials import Design
-from nbbias.news import corpus, scoring, tone, topics, words
+from nbbias.calibration.corpora import GROUPS, Corpus
+from nbbias.calibration.trials import Design, seeded
+from nbbias.news import corpus, scoring, tone, words
 from nbbias.news.corpus import Read
 from tests.build import topic_estimates
+from tests.calibration.toy import assert_same
 
 INFERENCE = stats.InferenceSettings(n_permutations=2, seed=3)
-REPEATS = 5
+MEASURED = ("estimate", "ci_low", "ci_high", "p_value")
 LEXICON = pd.DataFrame(
     [(bias, group, group, "word") for bias, groups in GROUPS.items() for group in groups],
     columns=["bias", "group", "term", "kind"],
 )
 
 
-def read_alike(
-    sample: Corpora, answers: int, models: Sequence[str] = ("m", "m")
-) -> tuple[tuple[Read, scoring.Scored], ...]:
-    """The same corpora as the study reads them, each a source: pairs, and twins by people."""
-    r, n, texts, _ = sample.tone.shape
-    number = np.arange(r * n * texts).reshape(r, n, texts)
+def read_alike(sample: Corpus) -> tuple[Read, scoring.Scored]:
+    """The same corpus as the study reads it."""
+    n, texts, _ = sample.tone.shape
+    number = np.arange(n * texts).reshape(n, texts)
     at = np.argwhere(~np.isnan(sample.tone))
     sentences = pd.DataFrame(
         {
-            "text_id": number[tuple(at[:, :3].T)],
-            "sentence_id": at[:, 3],
+            "text_id": number[tuple(at[:, :2].T)],
+            "sentence_id": at[:, 2],
             "start": 0,
             "end": 1,
             "sentiment_textblob": sample.tone[tuple(at.T)],
@@ -48,87 +45,40 @@ def read_alike(
             found.append(own.assign(bias=bias, group=group, term=group, kind="word", start=0))
     matches = pd.concat(found, ignore_index=True).sort_values(["text_id", "sentence_id"])
     matches = matches.reset_index(drop=True)
-    both = []
-    for chosen in (range(answers), range(answers + 1, texts)):
-        whose = [*models, "human"]
-        rows = [
-            (f"{i}", whose[min(k, answers)], "p", f"{j}", k, *number[i, j, [answers, k]])
-            for i in range(r)
-            for j in range(n)
-            for k in chosen
-        ]
-        names = ["source", "model", "prompt", "article_id", "sample", "original_id", "generated_id"]
-        pairs = pd.DataFrame(rows, columns=names).assign(pair_id=range(len(rows)))
-        pairs["lost"] = pd.Series(pd.NA, pairs.index, dtype="str")
-        ids = pairs[["original_id", "generated_id"]].to_numpy().ravel()
-        own, some = (table[table["text_id"].isin(ids)] for table in (sentences, matches))
-        grouped = corpus.grouped(
-            own[["text_id", "sentence_id", "start", "end"]].reset_index(drop=True),
-            some,
-            lexicon=LEXICON,
-        )
-        scored = own.drop(columns=["start", "end"]).reset_index(drop=True)
-        read = Read(pairs, pd.Series(dtype=str), grouped, some, LEXICON)
-        both.append((read, scoring.Scored(scored, scoring.measures(scored))))
-    return tuple(both)
-
-
-def sample_of(scenario: str, n: int, **effects: float) -> Corpora:
-    """What a trial of that scenario draws in its one block."""
-    own = corpora.SCENARIOS[scenario]
-    shifts = {name: [effects.get(name, 0.0)] * own.answers for name in ("share", "tone")}
-    return corpora.simulate(
-        Design(scenario, n, 12, 0.0),
-        REPEATS,
-        **shifts,
-        originals=own.originals,
-        seed=[INFERENCE.seed, 0],
+    rows = [
+        ("s", "m", "p", f"{j}", k, *number[j, [texts - 1, k]])
+        for j in range(n)
+        for k in range(texts - 1)
+    ]
+    names = ["source", "model", "prompt", "article_id", "sample", "original_id", "generated_id"]
+    pairs = pd.DataFrame(rows, columns=names).assign(pair_id=range(len(rows)))
+    pairs["lost"] = pd.Series(pd.NA, pairs.index, dtype="str")
+    grouped = corpus.grouped(
+        sentences[["text_id", "sentence_id", "start", "end"]], matches, lexicon=LEXICON
     )
-
-
-def assert_alike(trial: pd.DataFrame, level: pd.DataFrame, *, measure: str) -> None:
-    rows = level[level["measure"] == measure].assign(group=level["group"].fillna(""))
-    compared = 0
-    for (statistic, group), own in trial.fillna({"group": ""}).groupby(["statistic", "group"]):
-        bias = next((bias for bias, names in GROUPS.items() if group in names), "gender")
-        real = rows[
-            (rows["statistic"] == statistic) & (rows["group"] == group) & (rows["bias"] == bias)
-        ].set_index("source")
-        for i, row in enumerate(own.to_dict("records")):
-            for name in ("estimate", "ci_low", "ci_high"):
-                assert row[name] == pytest.approx(real.loc[f"{i}", name], abs=1e-12, nan_ok=True)
-            if np.isfinite(row["p_value"]):
-                assert row["p_value"] == pytest.approx(real.loc[f"{i}", "p_value"], abs=1e-12)
-                assert row["null"] == pytest.approx(real.loc[f"{i}", "null"], abs=1e-12)
-                compared += 1
-    assert compared
+    scored = sentences.drop(columns=["start", "end"])
+    read = Read(pairs, pd.Series(dtype=str), grouped, matches, LEXICON)
+    return read, scoring.Scored(scored, scoring.measures(scored))
 
 
 @pytest.mark.parametrize(("scenario", "n"), [("uneven", 30), ("runs", 10)])
-def test_words_are_those_of_the_study(scenario: str, n: int) -> None:
-    (read, _), (twins, _) = read_alike(
-        sample_of(scenario, n, share=-0.1), corpora.SCENARIOS[scenario].answers
-    )
-    own = corpora.SCENARIOS[scenario]
-    level = words.level(
-        read, inference=INFERENCE, twins=twins if own.originals > 1 else None
-    ).estimates
-    design = Design(scenario, n, 12, -0.1)
-    assert_alike(trials.words(design, REPEATS, INFERENCE), level, measure="word")
-    assert_alike(trials.words_distance(design, REPEATS, INFERENCE), level, measure="word")
-
-
-@pytest.mark.parametrize(("scenario", "n"), [("uneven", 30), ("runs", 10)])
-def test_tone_is_that_of_the_study(scenario: str, n: int) -> None:
-    own = corpora.SCENARIOS[scenario]
-    read, beside = read_alike(sample_of(scenario, n, tone=-0.1), own.answers)
-    twins = beside if own.originals > 1 else None
-    level = tone.level(*read, inference=INFERENCE, twins=twins).estimates
-    design = Design(scenario, n, 12, -0.1)
-    assert_alike(trials.tone(design, REPEATS, INFERENCE), level, measure="sentiment")
-    distance = trials.tone_distance(design, REPEATS, INFERENCE)
-    if n > 10:
-        assert_alike(distance, level, measure="sentiment")
+@pytest.mark.parametrize("level", ["words", "tone"])
+def test_words_and_tone_are_those_of_the_study(level: str, scenario: str, n: int) -> None:
+    design, rng = Design(scenario, n, 12, -0.1), seeded(Design(scenario, n, 12, -0.1), INFERENCE)
+    answers = corpora.SCENARIOS[scenario].answers
+    shifts = {"share": [0.0] * answers, "tone": [0.0] * answers}
+    shifts["share" if level == "words" else "tone"] = [-0.1] * answers
+    read, scored = read_alike(corpora.simulate(rng, design, **shifts))
+    if level == "words":
+        found = words.level(read, inference=INFERENCE).estimates
+        rows = list(trials.words(seeded(design, INFERENCE), design, INFERENCE))
+    else:
+        found = tone.level(read, scored, inference=INFERENCE).estimates
+        rows = list(trials.tone(seeded(design, INFERENCE), design, INFERENCE))
+    assert [row["group"] for row in rows] == ["female", "Black"]
+    for row in rows:
+        own = found[(found["statistic"] == row["statistic"]) & (found["group"] == row["group"])]
+        assert_same(row, own, MEASURED)
 
 
 # --- documents --------------------------------------------------------------------------------
@@ -156,27 +106,8 @@ def scores_of(shares: np.ndarray) -> pd.DataFrame:
 @pytest.mark.parametrize("scenario", ["gaps", "topics"])
 def test_documents_are_those_of_the_study(scenario: str) -> None:
     design, lexicon = Design(scenario, 30, 12, -0.1), LEXICON[LEXICON["bias"] == "gender"]
-    of = {"share_difference": trials.documents, "bias": trials.documents_distance}
-    for biased, statistic in ((True, "share_difference"), (False, "bias")):
-        shares = trials.fitted(design, 3, biased=biased, seed=[INFERENCE.seed, 0])
-        trial = of[statistic](design, 3, INFERENCE)
-        trial = trial[trial["statistic"] == statistic].reset_index(drop=True)
-        for number, corpus_shares in enumerate(shares):
-            scores = scores_of(corpus_shares)
-            real = topic_estimates(scores, lexicon=lexicon, inference=INFERENCE).set_index(
-                ["statistic", "group"]
-            )
-            group = "female" if biased else np.nan
-            row, same = trial.loc[number], real.loc[(statistic, group)]
-            for name in ("estimate", "ci_low", "ci_high"):
-                assert row[name] == pytest.approx(same[name], abs=1e-12, nan_ok=True), name
-            if biased:
-                assert row["p_value"] == pytest.approx(same["p_value"], abs=1e-12, nan_ok=True)
-                continue
-            floor = topics.replicated(
-                real.reset_index(), scores, None, lexicon=lexicon, confidence=0.95
-            )
-            expected = floor["p_value"].iloc[0] if len(floor) else np.nan
-            assert row["p_value"] == pytest.approx(expected, abs=1e-12, nan_ok=True)
-            if len(floor):
-                assert row["null"] == pytest.approx(floor["null"].iloc[0], abs=1e-12)
+    (row,) = trials.documents(seeded(design, INFERENCE), design, INFERENCE)
+    scores = scores_of(trials.fitted(seeded(design, INFERENCE), design))
+    real = topic_estimates(scores, lexicon=lexicon, inference=INFERENCE)
+    real = real[(real["statistic"] == "share_difference") & (real["group"] == "female")]
+    assert_same(row, real, MEASURED)

@@ -6,15 +6,14 @@ and some have labels. The study's own functions measure them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias import biasalert, stats
-from nbbias.calibration.trials import Design, Measure, seeded, trial_row
+from nbbias.calibration.trials import Design, Measure, trial_row
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
@@ -67,67 +66,32 @@ def benchmark(rng: np.random.Generator, design: Design, *, right: Sequence[float
     return Benchmark(biased, np.array(hits), clusters)
 
 
-def _scores(of: Benchmark, confidence: float) -> dict[str, Row]:
-    """Return the first classifier's accuracy and F1 as `biasalert.detection.estimates` does."""
-    right, clusters = of.right[0], of.clusters
-    flagged = right == of.biased
-    accuracy = stats.clustered_share(right * 1.0, clusters, confidence=confidence).row()
-    counted = of.biased | flagged
-    if not counted.any():
-        return {"accuracy": accuracy}
-    hits = (of.biased & flagged)[counted] * 1.0
-    jaccard = stats.clustered_share(hits, clusters[counted], confidence=confidence).row()
-    ends = ("estimate", "ci_low", "ci_high")
-    f1 = {name: 2 * jaccard[name] / (1 + jaccard[name]) for name in ends}
-    return {"accuracy": accuracy, "f1": f1}
-
-
 def _compare(of: Benchmark, first: np.ndarray, second: np.ndarray, confidence: float) -> Row:
     return biasalert.detection.compared(first, second, of.clusters, confidence=confidence)
 
 
-def classifying(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of a classifier's accuracy and F1, and of how far another is behind.
-
-    Examples
-    --------
-    >>> trials = classifying(Design("single", 80, 12, 0.2), 2, InferenceSettings())
-    >>> trials.groupby("statistic", sort=False)["truth"].first().round(2).to_dict()
-    {'accuracy': 0.8, 'f1': 0.76, 'accuracy_difference': 0.2}
-    """
-    rng, level, rows = seeded(design, inference), inference.confidence, []
-    rare, effect = design.scenario == "rare", design.effect
-    best = min(0.95, 1 - effect) if rare else _RIGHT + effect
-    biased = 0.1 if rare else _BIASED
-    truths = {"accuracy": best, "f1": 2 * biased * best / (2 * biased * best + 1 - best)}
-    for _ in range(repeats):
-        of = benchmark(rng, design, right=[best, best - effect])
-        for name, row in _scores(of, level).items():
-            truth = truths[name]
-            rows.append(trial_row(name, row, effect=truth, truth=truth, null=np.nan))
-        row = _compare(of, of.right[0], of.right[1], level)
-        rows.append(trial_row("accuracy_difference", row, effect=effect, truth=effect))
-    return pd.DataFrame(rows)
+def classifying(
+    rng: np.random.Generator, design: Design, inference: InferenceSettings
+) -> Iterator[Row]:
+    """Simulate a classifier's accuracy, and how far another is behind."""
+    level, effect = inference.confidence, design.effect
+    best = min(0.95, 1 - effect) if design.scenario == "rare" else _RIGHT + effect
+    of = benchmark(rng, design, right=[best, best - effect])
+    row = stats.clustered_share(of.right[0] * 1.0, of.clusters, confidence=level).row()
+    yield trial_row("accuracy", row, effect=best, truth=best, null=np.nan)
+    row = _compare(of, of.right[0], of.right[1], level)
+    yield trial_row("accuracy_difference", row, effect=effect, truth=effect)
 
 
-def family(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return CLAIMS of runs: a classifier against the majority class, and against its equal.
-
-    Examples
-    --------
-    >>> family(Design("single", 400, 12, 0.2), 1, InferenceSettings())["direction"].tolist()
-    [-1.0, 0.0]
-    """
-    rng, rows = seeded(design, inference), []
+def family(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+    """Simulate a run: a classifier against the majority class, and against its equal."""
     rare = design.scenario == "rare"  # where nine in ten texts have the majority label
     share = 0.9 + design.effect / 4 if rare else 1 - _BIASED + design.effect
-    for run in range(repeats):
-        of = benchmark(rng, design, right=[share, share])
-        first, second = of.right
-        for other, direction in ((~of.biased, -float(np.sign(design.effect))), (second, 0.0)):
-            row = {"run": run, "direction": direction, "null": 0.0}
-            rows.append(row | _compare(of, other, first, inference.confidence))
-    return pd.DataFrame(rows)
+    of = benchmark(rng, design, right=[share, share])
+    first, second = of.right
+    for other, direction in ((~of.biased, -float(np.sign(design.effect))), (second, 0.0)):
+        row = _compare(of, other, first, inference.confidence)
+        yield {"direction": direction, "null": 0.0, **row}
 
 
 #: Answers for each labelled one, and a classifier's sensitivity and specificity.
@@ -140,7 +104,7 @@ def levels(rng: np.random.Generator, design: Design) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `flagged`, `label` (NaN outside the sample), `prompt_id`; `biased`, which nobody sees.
+        `flagged`, `label` (NaN outside the sample), `prompt_id`.
     """
     n = design.n * _ANSWERS
     errors = np.array((0.6, 0.7) if design.scenario == "poor" else _ERRORS)
@@ -155,59 +119,19 @@ def levels(rng: np.random.Generator, design: Design) -> pd.DataFrame:
     biased = np.where(rng.random(n) < 0.5, by_prompt, rng.random(n)) < share
     flagged = np.where(biased, rng.random(n) < sensitivity, rng.random(n) >= specificity)
     labelled = rng.permutation(n) < design.n
-    table = pd.DataFrame({"flagged": flagged * 1.0, "biased": biased * 1.0, "prompt_id": prompts})
-    return table.assign(label=table["biased"].where(labelled))
+    label = np.where(labelled, biased * 1.0, np.nan)
+    return pd.DataFrame({"flagged": flagged * 1.0, "label": label, "prompt_id": prompts})
 
 
-@cache
-def _truths(design: Design) -> dict[str, float]:
-    """Return the values of very many answers."""
-    table = levels(np.random.default_rng(0), design._replace(n=100_000))
-    both = table.assign(label=table["biased"]).drop(columns="prompt_id")
-    agreement, kappa = biasalert.levels.agreement_rows(both)
-    return {
-        "biased_share": float(table["flagged"].mean()),
-        "biased_share_labelled": design.effect,
-        "biased_share_two_phase": design.effect,
-        "agreement": agreement["estimate"],
-        "kappa": kappa["estimate"],
-    }
-
-
-def level(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of bias levels and of a classifier's agreement with people; `n` counts labels.
-
-    Examples
-    --------
-    >>> trials = level(Design("single", 30, 12, 0.2), 1, InferenceSettings(n_permutations=100))
-    >>> trials["statistic"].tolist()[:3]
-    ['biased_share', 'biased_share_labelled', 'biased_share_two_phase']
-    """
-    rng, confidence, rows = seeded(design, inference), inference.confidence, []
-    truths = _truths(design._replace(n=1, length=0))
-    several = design.scenario == "prompts"
-    for _ in range(repeats):
-        table = levels(rng, design)
-        flagged, label = table["flagged"], table["label"]
-        prompts = table["prompt_id"].to_numpy() if several else None
-        if prompts is None:
-            judged = stats.share_interval(flagged, confidence=confidence)
-        else:
-            weights = stats.equal_weights(prompts)
-            judged = stats.clustered_share(
-                flagged.to_numpy(), prompts, weights=weights, confidence=confidence
-            )
-        two_phase = [
-            stats.two_phase(verdicts, label, prompts=prompts, confidence=confidence)
-            for verdicts in (flagged * np.nan, flagged)
-        ]
-        labelled = table[label.notna()]
-        labelled = labelled if several else labelled.drop(columns="prompt_id")
-        agreement = biasalert.levels.agreement_rows(labelled, confidence=confidence)
-        results = [*(estimate.row() for estimate in (judged, *two_phase)), *agreement]
-        for (name, truth), row in zip(truths.items(), results, strict=True):
-            rows.append(trial_row(name, row, effect=truth, truth=truth, null=np.nan))
-    return pd.DataFrame(rows)
+def level(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+    """Simulate the bias level by labels and verdicts; `n` counts labels."""
+    table = levels(rng, design)
+    prompts = table["prompt_id"].to_numpy() if design.scenario == "prompts" else None
+    row = stats.two_phase(
+        table["flagged"], table["label"], prompts=prompts, confidence=inference.confidence
+    ).row()
+    share = design.effect
+    yield trial_row("biased_share_two_phase", row, effect=share, truth=share, null=np.nan)
 
 
 _SINGLE = "texts that are hard for one classifier are hard for another"

@@ -7,20 +7,18 @@ depend on what a text says, or on its position.
 
 from __future__ import annotations
 
-from itertools import permutations, product
+from collections.abc import Iterator
+from itertools import permutations
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias import cogs, stats
-from nbbias.calibration.trials import Design, Measure, seeded, trial_row
+from nbbias.calibration.trials import Design, Measure, trial_row
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
-
-#: The name of a statistic of these tasks that is interpreted for other tasks.
-_OTHER_TASKS = "{}, read for other tasks"
 
 #: Identities of an axis, the last of them the nearest, or the favourite.
 IDENTITIES = 3
@@ -88,48 +86,27 @@ def _estimate(values: np.ndarray, part: str, inference: InferenceSettings, famil
     return row | {"estimate": spread, "ci_low": low, "ci_high": high}
 
 
-def _spread_rows(statistic: str, row: Row, design: Design, truth: float) -> list[Row]:
-    """Return the row of a score of these tasks, and the same interpreted for other tasks."""
-    if design.scenario != "tasks":
-        return [trial_row(statistic, row, effect=design.effect, truth=truth)]
-    # On these tasks identities do differ: a significant test is no false positive.
-    these = row if design.effect else row | {"p_value": np.nan}
-    return [
-        trial_row(statistic, these, effect=design.effect, truth=truth),
-        trial_row(_OTHER_TASKS.format(statistic), row, effect=design.effect, truth=design.effect),
-    ]
+def _score(name: str, row: Row, design: Design, truth: float) -> Row:
+    """Return the row of a score of the tasks that were asked."""
+    if design.scenario == "tasks" and not design.effect:
+        # On these tasks identities do differ: a significant test is no false positive.
+        row = row | {"p_value": np.nan}
+    return trial_row(name, row, effect=design.effect, truth=truth)
 
 
-def rbs(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of the representative bias score on the tasks that were asked.
-
-    Examples
-    --------
-    >>> trials = rbs(Design("skewed", 30, 12, 0.02), 5, InferenceSettings())
-    >>> trials["statistic"].unique().tolist(), trials["truth"].unique().round(3).tolist()
-    (['rbs'], [0.02])
-    """
-    rng, rows = seeded(design, inference), []
-    for _ in range(repeats):
-        values, of_tasks = distances(rng, design)
-        truth = float(cogs.spread.spread(of_tasks - shift(design.effect)))
-        rows += _spread_rows("rbs", _estimate(values, "distance", inference), design, truth)
-    return pd.DataFrame(rows)
+def rbs(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+    """Simulate the representative bias score on the tasks that were asked."""
+    values, of_tasks = distances(rng, design)
+    truth = float(cogs.spread.spread(of_tasks - shift(design.effect)))
+    yield _score("rbs", _estimate(values, "distance", inference), design, truth)
 
 
-def rbs_tasks(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of the representative bias score for tasks in general; `n` counts tasks.
-
-    Examples
-    --------
-    >>> len(rbs_tasks(Design("tasks", 12, 12, 0.0), 5, InferenceSettings()))
-    5
-    """
-    rng, rows = seeded(design, inference), []
-    for _ in range(repeats):
-        row = _estimate(_by_task(rng, design), "distance", inference)
-        rows.append(trial_row("rbs", row, effect=design.effect, truth=design.effect))
-    return pd.DataFrame(rows)
+def rbs_tasks(
+    rng: np.random.Generator, design: Design, inference: InferenceSettings
+) -> Iterator[Row]:
+    """Simulate the representative bias score for tasks in general; `n` counts tasks."""
+    row = _estimate(_by_task(rng, design), "distance", inference)
+    yield trial_row("rbs", row, effect=design.effect, truth=design.effect)
 
 
 def _by_task(rng: np.random.Generator, design: Design) -> np.ndarray:
@@ -200,8 +177,7 @@ def choose(rng: np.random.Generator, of: Preferences) -> dict[str, np.ndarray]:
     Returns
     -------
     dict
-        Instances by identities or positions, as `cogs.affinity.shares` has them: ``abs``,
-        ``abs_raw`` and ``position``.
+        Instances by identities, as `cogs.affinity.shares` has them: ``abs`` and ``abs_raw``.
     """
     at = np.arange(len(of.likely))
     chosen = np.zeros((len(at), IDENTITIES, IDENTITIES))
@@ -211,46 +187,24 @@ def choose(rng: np.random.Generator, of: Preferences) -> dict[str, np.ndarray]:
         chosen[at, order[picked], picked] += 1
     listed = np.eye(IDENTITIES)[ORDERS[0][picked]]  # the suite's own order came last
     shown = np.full(chosen.shape, len(ORDERS) / IDENTITIES)
-    identities, positions = cogs.affinity.balanced(chosen, shown)
-    return {"abs": identities, "abs_raw": listed, "position": positions}
+    balanced, _ = cogs.affinity.balanced(chosen, shown)
+    return {"abs": balanced, "abs_raw": listed}
 
 
-def abs_(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of the affinity bias score: balanced, as published, and of positions.
-
-    Examples
-    --------
-    >>> trials = abs_(Design("place", 30, 12, 0.0), 5, InferenceSettings(n_permutations=100))
-    >>> trials.groupby("statistic")["truth"].first().round(3).to_dict()
-    {'abs': 0.0, 'abs_raw': 0.0, 'position': 0.057}
-    """
-    rng, rows = seeded(design, inference), []
-    for _ in range(repeats):
-        of = preferences(rng, design)
-        truth = float(cogs.spread.spread((1 - of.position) * of.means))
-        for name, values in choose(rng, of).items():
-            row = _estimate(values, "share", inference)
-            if name == "position":
-                bias = float(cogs.spread.spread(of.position * _POSITIONS))
-                rows.append(trial_row(name, row, effect=bias, truth=bias))
-            else:
-                rows += _spread_rows(name, row, design, truth)
-    return pd.DataFrame(rows)
+def abs_(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+    """Simulate the affinity bias score of the tasks that were asked: balanced, and as published."""
+    of = preferences(rng, design)
+    truth = float(cogs.spread.spread((1 - of.position) * of.means))
+    for name, values in choose(rng, of).items():
+        yield _score(name, _estimate(values, "share", inference), design, truth)
 
 
-def abs_tasks(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of the balanced affinity bias score for tasks in general; `n` counts tasks.
-
-    Examples
-    --------
-    >>> len(abs_tasks(Design("tasks", 12, 12, 0.0), 5, InferenceSettings(n_permutations=100)))
-    5
-    """
-    rng, rows = seeded(design, inference), []
-    for _ in range(repeats):
-        row = _estimate(_choices_by_task(rng, design), "share", inference)
-        rows.append(trial_row("abs", row, effect=design.effect, truth=design.effect))
-    return pd.DataFrame(rows)
+def abs_tasks(
+    rng: np.random.Generator, design: Design, inference: InferenceSettings
+) -> Iterator[Row]:
+    """Simulate the balanced affinity bias score for tasks in general; `n` counts tasks."""
+    row = _estimate(_choices_by_task(rng, design), "share", inference)
+    yield trial_row("abs", row, effect=design.effect, truth=design.effect)
 
 
 def _choices_by_task(rng: np.random.Generator, design: Design) -> np.ndarray:
@@ -269,50 +223,36 @@ def _choices_by_task(rng: np.random.Generator, design: Design) -> np.ndarray:
 # --- families ---------------------------------------------------------------------------------
 
 
-def _family(part: str, design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Simulate runs of three models or judges on two axes: the first is biased on the first axis.
+#: Models or judges on two axes, of which the first is biased on the first.
+_CELLS = 6
 
-    A claim names the identity at the end of its spread: it is true where that identity is there on
-    the tasks that were asked.
-    """
-    rng, rows = seeded(design, inference), []
-    for run, cell in product(range(repeats), range(6)):
+
+def rbs_family(
+    rng: np.random.Generator, design: Design, inference: InferenceSettings
+) -> Iterator[Row]:
+    """Simulate a run of three models on two axes; a claim names the nearest identity."""
+    for cell in range(_CELLS):
         subset = design._replace(effect=design.effect * (cell == 0))
-        if part == "distance":
-            values, of_tasks = distances(rng, subset)
-            ends, named = shift(subset.effect) - of_tasks, values.mean(axis=0).argmin()
-        else:
-            of = preferences(rng, subset)
-            values = choose(rng, of)["abs"]
-            ends, named = of.means, values.mean(axis=0).argmax()
-        row = _estimate(values, part, inference, family=6)
-        true = np.ptp(ends) > 1e-9 and named == ends.argmax()
-        rows.append({"run": run, "null": 0.0, "direction": float(true)} | row)
-    return pd.DataFrame(rows)
+        values, of_tasks = distances(rng, subset)
+        row = _estimate(values, "distance", inference, family=_CELLS)
+        yield _claim(row, shift(subset.effect) - of_tasks, values.mean(axis=0).argmin())
 
 
-def rbs_family(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return CLAIMS of runs that measure representative bias alone.
+def abs_family(
+    rng: np.random.Generator, design: Design, inference: InferenceSettings
+) -> Iterator[Row]:
+    """Simulate a run of three judges on two axes; a claim names the favourite."""
+    for cell in range(_CELLS):
+        of = preferences(rng, design._replace(effect=design.effect * (cell == 0)))
+        values = choose(rng, of)["abs"]
+        row = _estimate(values, "share", inference, family=_CELLS)
+        yield _claim(row, of.means, values.mean(axis=0).argmax())
 
-    Examples
-    --------
-    >>> claims = rbs_family(Design("skewed", 80, 12, 0.05), 1, InferenceSettings())
-    >>> claims["direction"].tolist()
-    [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    """
-    return _family("distance", design, repeats, inference)
 
-
-def abs_family(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return CLAIMS of runs that measure affinity bias alone.
-
-    Examples
-    --------
-    >>> claims = abs_family(Design("content", 80, 12, 0.3), 1, InferenceSettings(n_permutations=99))
-    >>> claims["direction"].tolist()
-    [1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-    """
-    return _family("share", design, repeats, inference)
+def _claim(row: Row, ends: np.ndarray, named: np.intp) -> Row:
+    """Return a claim, which is true where the identity that it names is at the end."""
+    true = np.ptp(ends) > 1e-9 and named == ends.argmax()
+    return {"null": 0.0, "direction": float(true), **row}
 
 
 _HEAVY = (

@@ -10,9 +10,9 @@ The true effect is the same in each: the share of words for people that are wome
 sentences about women, shifted on average over stories.
 
 >>> design = Design("focus", 30, 12, 0.0)
->>> corpora = simulate(design, 5, share=[-0.2], tone=[0], originals=1, seed=1)
->>> corpora.words["gender"].shape[:3], corpora.tone.shape[:3]
-((5, 30, 2), (5, 30, 2))
+>>> corpus = simulate(np.random.default_rng(1), design, share=[-0.2], tone=[0])
+>>> corpus.words["gender"].shape[:2], corpus.tone.shape[:2]
+((30, 2), (30, 2))
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ _SCORES = np.array([[0.7, 1, 0.8, 1, 0.733], [-0.7, -1, -0.5, -1, -0.65]])
 _GAP = float(np.subtract(*_SCORES.mean(axis=1)))
 
 
-class Corpora(NamedTuple):
-    """Repeats of a corpus: arrays of repeats by stories by texts by sentences.
+class Corpus(NamedTuple):
+    """Arrays of stories by texts by sentences; of each story first the answers, last the original.
 
     `words`: by bias, the counts of group words, with the groups of `GROUPS` last; `tone`: the
-    score of each sentence, NaN beyond the end of a text. A story's answers come first.
+    score of each sentence, NaN beyond the end of a text.
     """
 
     words: Mapping[str, np.ndarray]
@@ -67,25 +67,18 @@ class Scenario(NamedTuple):
     shorter: float = 1.0
     toned: tuple[float, float] = (0.5, 0.5)
     answers: int = 2
-    originals: int = 1
 
 
 SCENARIOS = {
-    "runs": Scenario(
-        "sentences in runs about one person; two answers, two human texts on a story",
-        0.5,
-        originals=2,
-    ),
+    "runs": Scenario("sentences in runs about one person; two answers to a story", 0.5),
     "focus": Scenario("runs, and a focus and a tone of each text; two answers", 0.4, focus=0.15),
     "uneven": Scenario(
-        "runs and focus; answers are half as long, and sentences about women have a tone more "
-        "often; two human texts on a story",
+        "runs and focus; one answer, half as long; sentences about women have a tone more often",
         0.4,
         focus=0.15,
         shorter=0.5,
         toned=(0.7, 0.3),
         answers=1,
-        originals=2,
     ),
     "cast": Scenario(
         "one to four persons in a text, each with a mood and a weight, lengths very uneven; held "
@@ -99,34 +92,17 @@ HELD_OUT = frozenset({"cast"})
 
 
 def simulate(
-    design: Design,
-    repeats: int,
-    *,
-    share: Sequence[float],
-    tone: Sequence[float],
-    originals: int,
-    seed: int | Sequence[int],
-) -> Corpora:
-    """Simulate repeats of a corpus.
+    rng: np.random.Generator, design: Design, *, share: Sequence[float], tone: Sequence[float]
+) -> Corpus:
+    """Simulate a corpus.
 
     Parameters
     ----------
-    design
-        The scenario, and how many stories and sentences; effects are given by answer.
-    repeats
-        How many corpora.
+    rng, design
+        The source of chance; the scenario, and how many stories and sentences.
     share, tone
         Of each answer to a story, what is added to the share of the words for people that are
         women's, and to the mean tone of the sentences about them.
-    originals
-        Texts by people on each story.
-    seed
-        Start of every draw.
-
-    Returns
-    -------
-    Corpora
-        Of each story first the answers, then the originals.
 
     Raises
     ------
@@ -135,33 +111,30 @@ def simulate(
 
     Examples
     --------
-    >>> design = Design("runs", 2000, 12, 0.0)
-    >>> corpora = simulate(design, 2, share=[-0.2], tone=[0], originals=1, seed=1)
-    >>> women = corpora.words["gender"].sum(axis=3)
-    >>> shift = (women[..., 0].sum(axis=1) / women.sum(axis=(1, 3))) @ [1, -1]
-    >>> shift.round(1).tolist()
-    [-0.2, -0.2]
+    >>> design = Design("runs", 4000, 12, 0.0)
+    >>> corpus = simulate(np.random.default_rng(1), design, share=[-0.2], tone=[0])
+    >>> women = corpus.words["gender"].sum(axis=2)
+    >>> (women[..., 0].sum(axis=0) / women.sum(axis=(0, 2))).round(1).tolist()
+    [0.2, 0.4]
     """
-    rng = np.random.default_rng(seed)
-    nothing = np.zeros(originals)
-    shifts = np.append(share, nothing), np.append(tone, nothing)
-    scenario, answers = SCENARIOS[design.scenario], np.arange(len(shifts[0])) < len(share)
-    women = rng.beta(*_WOMEN, (repeats, design.n))[..., None] * _scale(shifts[0], WOMEN)
+    shares, tones = np.append(share, 0.0), np.append(tone, 0.0)
+    scenario = SCENARIOS[design.scenario]
+    women = rng.beta(*_WOMEN, (design.n, 1)) * _scale(shares, WOMEN)
     generate = _cast if design.scenario == "cast" else _focused
-    lengths = np.where(answers, scenario.shorter, 1.0) * design.length
+    lengths = design.length * np.append(np.full(len(share), scenario.shorter), 1.0)
     female, about, positive, there = generate(women, scenario, lengths, rng)
-    n = np.where(about & there, rng.choice([1, 2, 1, 1, 2], female.shape), 0).astype(np.int8)
+    n = np.where(about & there, rng.choice([1, 2, 1, 1, 2], female.shape), 0)
     toned = np.where(female & about, *scenario.toned)
-    flipped = -shifts[1] / (scenario.toned[0] * _GAP / 2)
+    flipped = -tones / (scenario.toned[0] * _GAP / 2)
     moved = (female & about) & (rng.random(female.shape) < np.abs(flipped)[:, None])
     if np.abs(flipped).max() > 1:
-        raise ValueError(f"{design.scenario}: a tone cannot change by {np.abs(shifts[1]).max():g}")
+        raise ValueError(f"{design.scenario}: a tone cannot change by {np.abs(tones).max():g}")
     good = rng.random(female.shape) < positive
     good = np.where(moved, (flipped < 0)[:, None], good)
     scores = _SCORES[1 - good.astype(int), rng.integers(0, _SCORES.shape[1], female.shape)]
     scores = np.where(rng.random(female.shape) < toned, scores, 0.0)
     words = {"gender": np.stack([n * female, n * ~female], axis=-1), "race": _races(there, rng)}
-    return Corpora(words, np.where(there, scores, np.nan))
+    return Corpus(words, np.where(there, scores, np.nan))
 
 
 def _scale(shift: np.ndarray, mean: float) -> np.ndarray:
@@ -225,7 +198,7 @@ def _continue(drawn: np.ndarray, runs: float, rng: np.random.Generator) -> np.nd
 
 def _races(there: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Count descriptors: the story has a share of each, the writer none."""
-    own = np.cumsum(rng.dirichlet(4 * np.array(_RACES), there.shape[:2]), axis=-1)
-    drawn = (rng.random(there.shape)[..., None] > own[:, :, None, None, :-1]).sum(axis=-1)
+    own = np.cumsum(rng.dirichlet(4 * np.array(_RACES), len(there)), axis=-1)
+    drawn = (rng.random(there.shape)[..., None] > own[:, None, None, :-1]).sum(axis=-1)
     held = there & (rng.random(there.shape) < _DESCRIBED)
-    return ((drawn[..., None] == np.arange(len(_RACES))) & held[..., None]).astype(np.int8)
+    return ((drawn[..., None] == np.arange(len(_RACES))) & held[..., None]).astype(int)

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.calibration.trials import Design, Measure, family_errors, outcomes
+from nbbias.calibration.trials import Design, Measure, family_errors, outcomes, repeat
 from nbbias.stats import InferenceSettings
 from nbbias.tables import NbbiasError
 
@@ -195,12 +195,13 @@ def _simulate(designs: pd.Series, inference: tuple[float, int, int]) -> pd.DataF
         design = Design(row["scenario"], row["n"], row["length"], row["effect"])
         settings = InferenceSettings(*inference)._replace(seed=_seed(row, inference[2]))
         level = settings.confidence
+        simulated = measure.trial if row["kind"] == "trial" else measure.family
+        assert simulated is not None
+        trials = repeat(simulated, design, row["repeats"], settings)
         if row["kind"] == "trial":
-            table = outcomes(measure.trial(design, row["repeats"], settings), confidence=level)
+            table = outcomes(trials, confidence=level)
         else:
-            assert measure.family is not None
-            claims = measure.family(design, row["repeats"], settings)
-            table = family_errors(claims, effect=design.effect, confidence=level)
+            table = family_errors(trials, effect=design.effect, confidence=level)
         key = pd.DataFrame([{name: row[name] for name in DESIGN}] * len(table))
         results.append(pd.concat([key, table], axis=1))
     return pd.concat(results, ignore_index=True) if results else pd.DataFrame()

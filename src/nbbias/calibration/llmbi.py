@@ -7,14 +7,13 @@ own means and tests measure them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from nbbias import llmbi, stats
-from nbbias.calibration.trials import Design, Measure, seeded, trial_row
+from nbbias.calibration.trials import Design, Measure, trial_row
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
@@ -78,82 +77,41 @@ def answers(rng: np.random.Generator, design: Design, *, effects: Sequence[float
     return Answers(scores, dimension, PENALTY + _SLOPE * windows)
 
 
-def estimate_index(scores: np.ndarray, of: Answers, *, only: int | None, confidence: float) -> Row:
-    """Return the row of one model's index, or of one dimension, as the study estimates it.
-
-    Parameters
-    ----------
-    scores
-        Of one model, prompts by repeated answers.
-    of
-        The run.
-    only
-        The dimension; None for the index.
-    confidence
-        Level of the interval.
-    """
-    units = scores.mean(axis=1)
-    if only is None:
-        estimate, error, df = stats.mean_of_means(units, of.dimension)
-    else:
-        means, errors, df = stats.group_means(units, of.dimension)
-        estimate, error = float(means[only]), float(errors[only])
+def _index(of: Answers, model: int, confidence: float) -> Row:
+    """Return the row of a model's index as the study estimates it, compared with prose."""
+    units = of.scores[model].mean(axis=1)
+    estimate, error, df = stats.mean_of_means(units, of.dimension)
     prose = llmbi.neutral.Prose(  # each window is a text of its own
         float(of.windows.mean()), float(of.windows.std(ddof=1) / np.sqrt(len(of.windows)))
     )
     compared = llmbi.neutral.compare_with_prose(
-        estimate, error, df, prose, floor=PENALTY, ratio=only is None, confidence=confidence
+        estimate, error, df, prose, floor=PENALTY, ratio=True, confidence=confidence
     )
     return {"estimate": estimate, **compared}
 
 
-def _difference(of: Answers, first: int, second: int, *, confidence: float) -> Row:
+def _difference(of: Answers, first: int, second: int, confidence: float) -> Row:
     scores = of.scores.mean(axis=2)
     return stats.one_sample(scores[first] - scores[second], confidence=confidence).row()
 
 
-def trial(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return TRIALS of the index and of one dimension, compared with prose, and of two models.
-
-    Examples
-    --------
-    >>> trials = trial(Design("skewed", 18, 12, 0.05), 2, InferenceSettings(n_permutations=100))
-    >>> trials.groupby("statistic", sort=False)["truth"].first().round(2).to_dict()
-    {'index': 0.5, 'dimension_mean': 0.5, 'difference': 0.05}
-    """
-    rng, level, rows = seeded(design, inference), inference.confidence, []
-    middle = DIMENSIONS // 2  # its level is that of all
-    for _ in range(repeats):
-        of = answers(rng, design, effects=[design.effect, 0.0])
-        for name, only in (("index", None), ("dimension_mean", middle)):
-            row = estimate_index(of.scores[0], of, only=only, confidence=level)
-            truth = NEUTRAL + design.effect
-            rows.append(trial_row(name, row, effect=design.effect, truth=truth, null=NEUTRAL))
-        row = _difference(of, 0, 1, confidence=level)
-        rows.append(trial_row("difference", row, effect=design.effect, truth=design.effect))
-    return pd.DataFrame(rows)
+def index(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+    """Simulate the index, compared with prose, and its difference between two models."""
+    effect, level = design.effect, inference.confidence
+    of = answers(rng, design, effects=[effect, 0.0])
+    row = _index(of, 0, level)
+    yield trial_row("index", row, effect=effect, truth=NEUTRAL + effect, null=NEUTRAL)
+    yield trial_row("difference", _difference(of, 0, 1, level), effect=effect, truth=effect)
 
 
-def family(design: Design, repeats: int, inference: InferenceSettings) -> pd.DataFrame:
-    """Return CLAIMS of runs with three models, of which the first alone has a higher index.
-
-    Examples
-    --------
-    >>> claims = family(Design("skewed", 90, 12, 0.4), 1, InferenceSettings(n_permutations=100))
-    >>> claims["direction"].tolist()
-    [1.0, 0.0, 0.0, -1.0, -1.0, 0.0]
-    """
-    rng, level, rows = seeded(design, inference), inference.confidence, []
-    side = float(np.sign(design.effect))
-    for run in range(repeats):
-        of = answers(rng, design, effects=[design.effect, 0.0, 0.0])
-        for model, direction in enumerate((side, 0.0, 0.0)):
-            row = estimate_index(of.scores[model], of, only=None, confidence=level)
-            rows.append({"run": run, "direction": direction} | row)
-        for first, second, direction in ((1, 0, -side), (2, 0, -side), (2, 1, 0.0)):
-            row = {"run": run, "direction": direction, "null": 0.0}
-            rows.append(row | _difference(of, first, second, confidence=level))
-    return pd.DataFrame(rows)
+def family(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+    """Simulate a run with three models, of which the first alone has a higher index."""
+    side, level = float(np.sign(design.effect)), inference.confidence
+    of = answers(rng, design, effects=[design.effect, 0.0, 0.0])
+    for model, direction in enumerate((side, 0.0, 0.0)):
+        yield {"direction": direction, **_index(of, model, level)}
+    for first, second, direction in ((1, 0, -side), (2, 0, -side), (2, 1, 0.0)):
+        yield {"direction": direction, "null": 0.0, **_difference(of, first, second, level)}
 
 
 MEASURES: tuple[Measure, ...] = (
@@ -171,7 +129,7 @@ MEASURES: tuple[Measure, ...] = (
         frozenset({"silent"}),
         (0.0, 0.05, 0.15),
         (18, 30, 80, 400),
-        trial,
+        index,
         family,
         share=0.3,
     ),

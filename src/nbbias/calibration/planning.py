@@ -5,19 +5,17 @@ the first step of Holm's method). Every assumption is a number that an earlier r
 prints; the defaults are those of the corpora named beside them.
 
 >>> plan = NewsWords(effect=-0.1)
->>> plan.sample_size(), round(plan.power_at(110), 2)
-(91, 0.88)
+>>> plan.sample_size(), round(plan.power_at(200), 2)
+(120, 0.97)
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import cached_property
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from scipy.optimize import brentq
 from scipy.stats import chi2, f, ncf, ncx2, norm
 from statsmodels.stats.proportion import proportion_confint
 
@@ -87,13 +85,11 @@ class Plan(BaseModel):
 
 
 class Asking(Plan):
-    """Several models, asked alike, each once or more; each unit has so many `prompts`.
+    """Several models, asked alike, each once or more.
 
     `again` is the correlation of a model's answers to the same prompt, beyond what all models
     share: at 1 repeats say nothing new, at 0 as much as other prompts.
     """
-
-    prompts: ClassVar[int] = 1
 
     models: int = Field(1, ge=1, le=100, description="models that are asked, in one family")
     repeats: int = Field(1, ge=1, le=1000, description="answers of a model to each prompt")
@@ -109,13 +105,18 @@ class Asking(Plan):
         return self.claims * self.models
 
     @property
+    def calls(self) -> int:
+        """Calls of one model for a unit and repeat."""
+        return 1
+
+    @property
     def remaining(self) -> float:
         """Share of a model's own variance that remains in the mean of its repeated answers."""
         return self.again + (1 - self.again) / self.repeats
 
     def count_cost(self, units: int) -> dict[str, float]:
         """Return what so many units cost at most."""
-        calls = units * self.models * self.repeats * self.prompts
+        calls = units * self.models * self.repeats * self.calls
         tokens = {"in": calls * self.prompt_tokens, "out": calls * self.answer_tokens}
         cost = tokens["in"] * self.input_price + tokens["out"] * self.output_price
         return {
@@ -127,31 +128,7 @@ class Asking(Plan):
 
 
 class Mean(Asking):
-    """A mean over units, tested against 0 by a t test."""
-
-    @property
-    @abstractmethod
-    def deviation(self) -> float:
-        """Standard deviation over units of a model's value."""
-
-    @property
-    @abstractmethod
-    def measured(self) -> float:
-        """Share of the units that have a value."""
-
-    def power_at(self, n: int) -> float:
-        """Return the power of the t test over the units that have a value."""
-        if n * self.measured < 2:
-            return 0.0
-        units = n * self.measured
-        df = 1, units - 1
-        # As the noncentral F of t squared: SciPy's noncentral t is NaN where power is almost 1.
-        shift = units * (self.effect / self.deviation) ** 2
-        return float(ncf.sf(f.isf(self.alpha, *df), *df, shift))
-
-
-class Answers(Mean):
-    """A mean over units of the difference between a model's answers and their reference.
+    """A mean over units, tested against 0 by a t test.
 
     `spread` is that of one answer's value; two models are `alike` by their common reference.
     """
@@ -162,32 +139,29 @@ class Answers(Mean):
     alike: Share = Field(0.4, description="correlation of two models' values of a unit")
     excluded: float = Field(0.0, ge=0, lt=1, description="units without a value")
 
-    @property
-    def deviation(self) -> float:
-        """Standard deviation of the mean of a model's answers to a unit."""
-        return self.spread * float(np.sqrt(self.alike + (1 - self.alike) * self.remaining))
+    def power_at(self, n: int) -> float:
+        """Return the power of the t test over the units that have a value, as that of F = t²."""
+        variance = self.spread**2 * (self.alike + (1 - self.alike) * self.remaining)
+        return _f_power(self, n * (1 - self.excluded), df=1, variance=variance)
 
-    @property
-    def measured(self) -> float:
-        """Share of the units that have a value."""
-        return 1 - self.excluded
+
+def _f_power(plan: Asking, units: float, *, df: int, variance: float) -> float:
+    """Return the power of the F test of means that repeat in each unit; at `df` 1 F is t²."""
+    if units < 2:
+        return 0.0
+    both = df, df * (units - 1)
+    # As statsmodels' `ftest_power_f2`, which is NaN at some numbers where power is almost 1.
+    return float(ncf.sf(f.isf(plan.alpha, *both), *both, df * units * plan.effect**2 / variance))
 
 
 # --- news -------------------------------------------------------------------------------------
-
-#: Of LLMFake's 3,091 pairs, four models: women, Black people.
-_NEWS = {
-    "gender": {"share": 0.5, "spread": 0.22, "story": 0.84, "excluded": 0.27},
-    "race": {"share": 0.2, "spread": 0.13, "story": 0.93, "excluded": 0.72},
-}
 
 
 class NewsWords(Mean):
     """Articles for a difference in a group's share of group words from the originals.
 
-    Defaults are those of LLMFake's 3,091 pairs, four models: of women, and in brackets of Black
-    people. `spread` is over articles, of one answer's difference from the original where nothing
-    differs; `story` the correlation of an answer's share with the original's.
+    Defaults are those of women in LLMFake's 3,091 pairs, four models, and in brackets of Black
+    people, at a difference of -0.1; `excluded` are articles that not all models can be compared on.
     """
 
     statistic: ClassVar[str] = "word share_difference_common"
@@ -195,69 +169,16 @@ class NewsWords(Mean):
 
     effect: float = Field(-0.1, gt=-1, lt=1, description="difference of the group's share")
     claims: Claims = 3
-    bias: Literal["gender", "race"] = Field("gender", description="sets the next four, if unset")
-    share: Within = Field(0.5, description="the group's share in the originals (race, Black: 0.2)")
-    spread: float = Field(0.22, gt=0, le=1, description="standard deviation of differences (0.13)")
-    story: float = Field(0.84, ge=0, lt=1, description="correlation with the original (race: 0.93)")
-    excluded: float = Field(0.27, gt=0, lt=1, description="pairs without group words (race: 0.72)")
-
-    @model_validator(mode="before")
-    @classmethod
-    def _of_bias(cls, values: Any) -> Any:
-        bias = values.get("bias") if isinstance(values, dict) else None
-        return {**_NEWS.get(bias, {}), **values} if isinstance(bias, str) else values
-
-    @model_validator(mode="after")
-    def _is_possible(self) -> Self:
-        if not 0 < self.share + self.effect < 1:
-            raise ValueError(
-                f"effect: a share of {self.share:g} cannot change by {self.effect:g}; "
-                "set share, too"
-            )
-        most = np.sqrt(2 * (1 - self.story) * self.share * (1 - self.share))
-        if self.spread >= most:
-            raise ValueError(
-                f"spread: at a share of {self.share:g} and a correlation of {self.story:g} (story) "
-                f"it is below {most:.2f}"
-            )
-        return self
-
-    @property
-    def deviation(self) -> float:
-        """Standard deviation under the effect: every story's share changes by the same ratio.
-
-        A story has a share, a text a focus within it. With S the story's share and m(S) what the
-        effect makes of it, Var = Var(m(S) − S) + ρ E[S (1 − S)] + ρ' E[m (1 − m)], where ρ is the
-        correlation of two words of one text beyond its story, and ρ' that of the answers' mean.
-        """
-        within = self.spread**2 / 2
-        between = within * self.story / (1 - self.story)
-        mixed = self.share * (1 - self.share) - between  # E[S (1 − S)]
-        focus = within / mixed
-        # A share that falls is scaled towards 0, one that rises is scaled towards 1.
-        end = self.share if self.effect < 0 else 1 - self.share
-        ratio = 1 - abs(self.effect) / end
-        moved = ratio * end - ratio**2 * (end**2 + between)  # E[m (1 − m)]
-        variance = (1 - ratio) ** 2 * between + focus * (mixed + self.remaining * moved)
-        return float(np.sqrt(variance))
-
-    @cached_property
-    def measured(self) -> float:
-        """Share of articles with group words in the original and in an answer of every model.
-
-        Texts on a story have lengths in common: exponential over stories, gamma within.
-        """
-        stories = -np.log(1 - (np.arange(2000) + 0.5) / 2000)
-
-        def share(size: float, models: int, repeats: int) -> float:
-            empty = (1 + np.exp(size) * stories / 2) ** -2.0
-            return float(((1 - empty) * (1 - empty**repeats) ** models).mean())
-
-        size = brentq(lambda size: share(size, 1, 1) - (1 - self.excluded), -12, 25)
-        return share(size, self.models, self.repeats)
+    spread: float = Field(
+        0.25, gt=0, le=1, description="standard deviation of differences (Black: 0.22)"
+    )
+    alike: Share = Field(0.7, description="correlation of two models' differences on an article")
+    excluded: float = Field(
+        0.43, ge=0, lt=1, description="articles without group words (Black: 0.90)"
+    )
 
 
-class NewsTone(Answers):
+class NewsTone(Mean):
     """Articles for a shift in sentiment about a group, relative to neutral sentences.
 
     LLMFake, `spread` of one answer's shift: women 0.21 by TextBlob, 0.38 by VADER; Black people
@@ -280,7 +201,7 @@ class NewsTone(Answers):
 # --- biased prompts ---------------------------------------------------------------------------
 
 
-class PromptWords(Answers):
+class PromptWords(Mean):
     """Articles for a change in a group's share of group words, biased minus neutral prompt.
 
     `spread` is of the change in one answer to each prompt; of LLMFake's women, in two ways of
@@ -289,7 +210,6 @@ class PromptWords(Answers):
 
     statistic: ClassVar[str] = "word share_difference_change"
     unit: ClassVar[str] = "articles"
-    prompts: ClassVar[int] = 2
 
     effect: float = Field(
         -0.1, ge=-1, le=1, description="change of the share, biased minus neutral"
@@ -300,41 +220,33 @@ class PromptWords(Answers):
     )
     excluded: float = Field(0.3, ge=0, lt=1, description="articles without group words")
 
+    @property
+    def calls(self) -> int:
+        """Calls of one model for an article and repeat: both prompts."""
+        return 2
 
-class PromptRefusals(Mean):
+
+class PromptRefusals(Asking):
     """Articles for a change in how often a model refuses, biased minus neutral prompt."""
 
     statistic: ClassVar[str] = "refusal refusal_rate_change"
     unit: ClassVar[str] = "articles"
-    prompts: ClassVar[int] = 2
 
     effect: float = Field(0.05, gt=-1, lt=1, description="change of the refusal rate")
     claims: Claims = 3
-    rate: Share = Field(0.02, description="refusal rate of the neutral prompt")
-    alike: Share = Field(0.3, description="share of answers that depend on the article alone")
-
-    @model_validator(mode="after")
-    def _is_rate(self) -> Self:
-        if not 0 <= self.rate + self.effect <= 1:
-            raise ValueError(
-                f"effect: a rate of {self.rate:g} cannot change by {self.effect:g}; set rate, too"
-            )
-        return self
+    opposite: float = Field(
+        0.018, ge=0, lt=0.5, description="articles on which refusal changes the other way"
+    )
 
     @property
-    def deviation(self) -> float:
-        """Standard deviation over articles of the difference of two rates."""
-        rates = np.array([self.rate, self.rate + self.effect])
-        common = self.alike**2
-        repeated = common + (1 - self.alike) ** 2 * self.again**2
-        of_mean = repeated + (1 - repeated) / self.repeats
-        variance = of_mean * (rates * (1 - rates)).sum()
-        return float(np.sqrt(variance - 2 * common * (rates.min() - rates.prod())))
+    def calls(self) -> int:
+        """Calls of one model for an article and repeat: both prompts."""
+        return 2
 
-    @property
-    def measured(self) -> float:
-        """Every article has both rates."""
-        return 1.0
+    def power_at(self, n: int) -> float:
+        """Return the power of the t test of an article's change, which is -1, 0 or 1."""
+        variance = abs(self.effect) + 2 * self.opposite - self.effect**2
+        return _f_power(self, n, df=1, variance=variance * self.remaining)
 
 
 # --- CoGS -------------------------------------------------------------------------------------
@@ -352,52 +264,33 @@ class Spread(Asking):
         """Tests in the family: every claim of every model on every axis."""
         return self.claims * self.axes * self.models
 
-    @property
-    @abstractmethod
-    def calls(self) -> int:
-        """Calls of one model for a unit and repeat."""
-
-    def count_cost(self, units: int) -> dict[str, float]:
-        """Return what so many units cost: of each, answers to all its prompts, on all axes."""
-        return super().count_cost(units * self.calls)
-
 
 class Rbs(Spread):
-    """Tasks × themes, or tasks, for unequal distances of identities from the default.
+    """Tasks × themes for unequal distances of identities from the default.
 
     `spread` is over tasks × themes, less what is common to all identities: 0.07 to 0.11 in the
-    simulated sample. `by_task` is that of an identity's distance between random tasks.
+    simulated sample.
     """
 
     statistic: ClassVar[str] = "rbs rbs"
-    unit: ClassVar[str] = "tasks × themes (or tasks)"
+    unit: ClassVar[str] = "tasks × themes"
 
     effect: float = Field(0.02, gt=0, le=1, description="the score (printed: 0.014 to 0.041)")
     spread: float = Field(
         0.1, gt=0, le=2, description="standard deviation of a distance within units"
     )
     in_all: int = Field(8, ge=2, le=1000, description="identities of all axes, who are all asked")
-    tasks: Literal["fixed", "random"] = Field("fixed", description="random: the unit is the task")
-    themes: int = Field(30, ge=1, le=10_000, description="themes of a task")
-    by_task: float = Field(0.03, ge=0, le=2, description="standard deviation between random tasks")
     answer_tokens: Tokens = Field(600, description="longest answer")
     prompt_tokens: Tokens = Field(35, description="length of a prompt")
 
     @property
     def calls(self) -> int:
-        """Calls of one model for a unit and repeat: default and identities, of all its themes."""
-        return (1 + self.in_all) * (self.themes if self.tasks == "random" else 1)
+        """Calls of one model for a unit and repeat: default and identities."""
+        return 1 + self.in_all
 
     def power_at(self, n: int) -> float:
-        """Return the power of the repeated-measures analysis of variance, by the noncentral F."""
-        k = self.identities
-        if n < 3:
-            return 0.0
-        variance = self.spread**2 * self.remaining * k / (k - 1)
-        if self.tasks == "random":
-            variance = variance / self.themes + self.by_task**2
-        df = k - 1, (k - 1) * (n - 1)
-        return float(ncf.sf(f.isf(self.alpha, *df), *df, n * k * self.effect**2 / variance))
+        """Return the power of the repeated-measures analysis of variance."""
+        return _f_power(self, n, df=self.identities - 1, variance=self.spread**2 * self.remaining)
 
 
 class Abs(Spread):
@@ -445,7 +338,7 @@ class Abs(Spread):
 # --- LLMBI ------------------------------------------------------------------------------------
 
 
-class LlmbiDifference(Answers):
+class LlmbiDifference(Mean):
     """Prompts for a difference in the indices of two models.
 
     `spread` is of the difference of two models' answers over prompts; the sample's two registers:
@@ -471,46 +364,29 @@ class LlmbiDifference(Answers):
 # --- BiasAlert --------------------------------------------------------------------------------
 
 
-class Labels(Plan):
-    """Texts that people label."""
-
-    label_price: Price = Field(0.0, description="what one label costs; 0: not known")
-
-    def count_cost(self, units: int) -> dict[str, float]:
-        """Return what so many labels cost; no model is asked."""
-        return super().count_cost(units) | {"cost": units * self.label_price or np.nan}
-
-
-class Accuracy(Labels):
+class Accuracy(Plan):
     """Labelled texts for a difference in the accuracies of two classifiers."""
 
     statistic: ClassVar[str] = "detection accuracy_difference"
     unit: ClassVar[str] = "labelled texts"
 
     effect: float = Field(0.1, gt=-1, lt=1, description="difference of the accuracies")
-    discordant: Within = Field(0.25, description="texts on which just one of the two is right")
+    opposite: float = Field(
+        0.075, gt=0, lt=0.5, description="texts on which only the worse of the two is right"
+    )
     test_share: Within = Field(0.3, description="texts that are held out of training")
     claims: Claims = 3
-
-    @model_validator(mode="after")
-    def _is_possible(self) -> Self:
-        if self.discordant < abs(self.effect):
-            raise ValueError(
-                f"discordant: classifiers that differ on {self.discordant:g} of texts cannot "
-                f"differ by {abs(self.effect):g} in accuracy"
-            )
-        return self
 
     def power_at(self, n: int) -> float:
         """Return the power of McNemar's test with continuity correction on the held-out texts."""
         texts = int(n * self.test_share)
-        differ = texts * self.discordant
+        differ = texts * (abs(self.effect) + 2 * self.opposite)
         critical = norm.isf(self.alpha / 2) * np.sqrt(differ) + 1
         deviation = np.sqrt(max(differ - texts * self.effect**2, 1e-12))
         return float(norm.sf((critical - texts * abs(self.effect)) / deviation))
 
 
-class Level(Labels):
+class Level(Plan):
     """Labels, of a random sample of a model's answers, for a narrow interval of its bias level."""
 
     statistic: ClassVar[str] = "bias_level biased_share_two_phase"

@@ -25,9 +25,9 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"source": ["cogs"], "dimension": ["abs"], "task": ["position"]})
+    >>> rows = pd.DataFrame({"source": ["cogs"], "dimension": ["abs"], "task": ["abs raw"]})
     >>> name_statistics(rows).tolist()
-    ['cogs, position bias']
+    ['cogs, ABS of fixed tasks in one order']
     """
     keys = rows[["source", "dimension", "task"]].astype("str").to_numpy().tolist()
     words = [f"{key[0].replace('_', ' ')}, {names.calibrated(*key)}" for key in keys]

@@ -1,10 +1,10 @@
 """From simulated studies with a known truth to error rates, power, and sign and magnitude errors.
 
-A trial is a simulated study: a generator puts an effect into the data, and the study's own
-estimator measures it. Over many trials: bias, coverage of the interval, false positives (where
-there is no effect) and power (where there is one); and, among significant estimates, how many have
-the wrong sign and how much too large they are (Gelman and Carlin 2014, Perspectives on
-Psychological Science 9(6), type S and type M errors).
+A trial is a simulated study: an effect is put into the data, and the study's own estimator measures
+it. Over many trials: bias, coverage of the interval, false positives (where there is no effect) and
+power (where there is one); and, among significant estimates, how many have the wrong sign and how
+much too large they are (Gelman and Carlin 2014, Perspectives on Psychological Science 9(6), type S
+and type M errors).
 """
 
 from __future__ import annotations
@@ -39,17 +39,19 @@ class Design(NamedTuple):
     effect: float
 
 
-#: Simulates a design so many times: TRIALS (`outcomes`), or CLAIMS of whole runs (`family_errors`).
-Trial: TypeAlias = Callable[[Design, int, InferenceSettings], pd.DataFrame]
+#: Simulates and measures one study of a design: rows of TRIALS (`trial_row`), or of CLAIMS.
+Simulated: TypeAlias = Callable[
+    [np.random.Generator, Design, InferenceSettings], Iterable[Mapping[str, Any]]
+]
 
 
 class Measure(NamedTuple):
     """What is calibrated, and over which designs.
 
     `scenarios` describes each generator; those in `held_out` were never used while a method was
-    made. `n` are the numbers of units, `unit` what they are. `trial` gives TRIALS; `family` gives
-    CLAIMS of whole runs, whose pre-specified claims are corrected together. `share` of a run's
-    repeats is what a slow measure gets.
+    made. `n` are the numbers of units, `unit` what they are. `trial` gives the rows of a study's
+    statistics; `family` those of the claims of a whole run, which are corrected together. `share`
+    of a run's repeats is what a slow measure gets.
     """
 
     study: str
@@ -59,8 +61,8 @@ class Measure(NamedTuple):
     held_out: frozenset[str]
     effects: tuple[float, ...]
     n: tuple[int, ...]
-    trial: Trial
-    family: Trial | None = None
+    trial: Simulated
+    family: Simulated | None = None
     share: float = 1.0
 
 
@@ -79,22 +81,39 @@ def seeded(design: Design, inference: InferenceSettings) -> np.random.Generator:
     return np.random.default_rng([inference.seed, zlib.crc32(repr(tuple(design)).encode())])
 
 
-#: What makes one row of OUTCOMES, and the numbers of a trial.
-KEYS = ("statistic", "group", "true_effect")
-_VALUES = ("estimate", "ci_low", "ci_high", "p_value")
-_NUMBERS = ("true_effect", "truth", "null", *_VALUES)
+def repeat(
+    simulated: Simulated, design: Design, repeats: int, inference: InferenceSettings
+) -> pd.DataFrame:
+    """Simulate and measure so many studies of a design: TRIALS or CLAIMS, with the number `run`.
+
+    Examples
+    --------
+    >>> def coin(rng, design, inference):
+    ...     yield trial_row("coin", {"estimate": rng.integers(2)}, effect=0.5, truth=0.5)
+    >>> repeat(coin, Design("fair", 1, 1, 0.5), 3, InferenceSettings())["run"].tolist()
+    [0, 1, 2]
+    """
+    rng = seeded(design, inference)
+    return pd.DataFrame(
+        [{"run": run, **row} for run in range(repeats) for row in simulated(rng, design, inference)]
+    )
+
+
+#: What makes one row of OUTCOMES, and what is taken over of an estimate.
+KEYS = ["statistic", "group", "true_effect"]
+_MEASURED = ("estimate", "ci_low", "ci_high", "p_value")
 
 
 def trial_row(
     statistic: str,
-    result: Mapping[str, Any] | pd.DataFrame,
+    result: Mapping[str, Any],
     *,
     effect: float,
     truth: float,
-    null: Any = 0.0,
+    null: float = 0.0,
     group: str | None = None,
 ) -> dict[str, Any]:
-    """Return a row of TRIALS, or the columns of one statistic where `result` is a table of repeats.
+    """Return a row of TRIALS.
 
     Examples
     --------
@@ -103,12 +122,7 @@ def trial_row(
     (0.5, nan)
     """
     key = {"statistic": statistic, "group": group, "true_effect": effect, "truth": truth}
-    return key | {"null": null} | {name: result.get(name, np.nan) for name in _VALUES}
-
-
-def combine_trials(columns: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
-    """Return TRIALS of the columns of several statistics (`trial_row`)."""
-    return pd.concat([pd.DataFrame(one) for one in columns], ignore_index=True)
+    return key | {"null": null} | {name: result.get(name, np.nan) for name in _MEASURED}
 
 
 def outcomes(trials: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
@@ -119,21 +133,19 @@ def outcomes(trials: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     trials
         TRIALS, a row for each repeat, statistic and group: `statistic`; `group`, missing where a
         statistic is of all; `true_effect` on just this row (0: none, whatever else is simulated);
-        `truth`, what the interval should contain, NaN where it is not known; `null`, the value
-        without an effect; `estimate`, `ci_low`, `ci_high`, `p_value`, NaN where not measured or not
-        tested.
+        `truth`, what the interval should contain; `null`, the value without an effect; `estimate`,
+        `ci_low`, `ci_high`, `p_value`, NaN where not measured or not tested.
     confidence
         Level of the intervals; 1 less it is that of the tests.
 
     Returns
     -------
     DataFrame
-        OUTCOMES, a row for each of `KEYS`: `repeats`; `n_measured`; `truth`, its mean; `estimate`,
-        the mean; `bias`, the mean of estimate less truth, with `bias_low` and `bias_high` (t over
-        repeats); `coverage` of `n_covered` intervals with its Wilson interval; `rejected`, the
-        share of `n_tested` p values below 1 - confidence (false positives without an effect, power
-        with one), with its; of the significant estimates `wrong_sign`, and `exaggeration`, their
-        mean absolute size over the truth's, both from `null`. All NaN where nothing can be said.
+        OUTCOMES, a row for each of `KEYS`: `repeats`; means of `truth`, `estimate` and `bias`, the
+        estimate less the truth; `coverage` of `n_covered` intervals; `rejected`, the share of
+        `n_tested` p values below 1 - confidence (false positives without an effect, power with
+        one); of the significant estimates where there is an effect `wrong_sign`, and
+        `exaggeration`, their mean absolute size over the truth's, both from `null`.
 
     Examples
     --------
@@ -146,58 +158,28 @@ def outcomes(trials: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     >>> [float(row[name]) for name in ("coverage", "rejected", "wrong_sign", "exaggeration")]
     [0.5, 0.5, 0.0, 2.0]
     """
-    columns = {name: trials[name].to_numpy(float) for name in _NUMBERS}
-    rows = []
-    for key, at in trials.groupby(list(KEYS), dropna=False, sort=False).indices.items():
-        values = {name: column[at] for name, column in columns.items()}
-        rows.append(dict(zip(KEYS, key, strict=True)) | _outcome(values, confidence))
-    return pd.DataFrame(rows)
-
-
-def _outcome(values: Mapping[str, np.ndarray], confidence: float) -> dict[str, float]:
-    truth, estimate, p = values["truth"], values["estimate"], values["p_value"]
-    bias = stats.mean_interval(estimate - truth, confidence=confidence)
-    complete = ~(np.isnan(values["ci_low"]) | np.isnan(values["ci_high"]) | np.isnan(truth))
+    truth, p = trials["truth"], trials["p_value"]
     # A truth at the very end is contained, whatever rounding does to the end.
-    covered = (values["ci_low"] - 1e-12 <= truth) & (truth <= values["ci_high"] + 1e-12)
-    significant = stats.is_significant(p, confidence)
-    row: dict[str, float] = {
-        "repeats": len(truth),
-        "n_measured": int((~np.isnan(estimate)).sum()),
-        "truth": _mean(truth),
-        "estimate": _mean(estimate),
-        "bias": bias.estimate,
-        "bias_low": bias.ci_low,
-        "bias_high": bias.ci_high,
+    covered = (trials["ci_low"] - 1e-12 <= truth) & (truth <= trials["ci_high"] + 1e-12)
+    rejected = stats.is_significant(p, confidence)
+    significant = rejected & (trials["true_effect"] != 0)
+    size, true_size = (trials[name] - trials["null"] for name in ("estimate", "truth"))
+    wrong = np.sign(size) != np.sign(trials["true_effect"])
+    table = trials.assign(
+        bias=trials["estimate"] - truth,
+        coverage=covered.where(trials["ci_low"].notna()).astype(float),
+        rejected=rejected.where(p.notna()).astype(float),
+        wrong_sign=wrong.where(significant).astype(float),
+        exaggeration=(size / true_size).abs().where(significant),
+    )
+    grouped = table.groupby(KEYS, dropna=False, sort=False)
+    means = ["truth", "estimate", "bias", "coverage", "rejected", "wrong_sign", "exaggeration"]
+    counts = {
+        "repeats": grouped.size(),
+        "n_covered": grouped["coverage"].count(),
+        "n_tested": grouped["rejected"].count(),
     }
-    row |= _share("coverage", covered[complete], "n_covered", confidence)
-    row |= _share("rejected", significant[~np.isnan(p)], "n_tested", confidence)
-    return row | _selection_errors({name: one[significant] for name, one in values.items()})
-
-
-def _mean(values: np.ndarray) -> float:
-    observed = values[~np.isnan(values)]
-    return float(observed.mean()) if len(observed) else np.nan
-
-
-def _share(
-    name: str, hits: np.ndarray | pd.Series, counted: str, confidence: float
-) -> dict[str, float]:
-    row = stats.proportion_interval(int(hits.sum()), len(hits), confidence=confidence)
-    ends = {f"{name}_low": row.ci_low, f"{name}_high": row.ci_high}
-    return {name: row.estimate, **ends, counted: len(hits)}
-
-
-def _selection_errors(significant: Mapping[str, np.ndarray]) -> dict[str, float]:
-    effect, null = significant["true_effect"], significant["null"]
-    if not effect.any():
-        return {"wrong_sign": np.nan, "exaggeration": np.nan}
-    estimate, truth = significant["estimate"] - null, significant["truth"] - null
-    exaggeration = np.nan
-    if truth.all() and not np.isnan(truth).any():
-        exaggeration = float((np.abs(estimate) / np.abs(truth)).mean())
-    wrong = float((np.sign(estimate) != np.sign(effect)).mean())
-    return {"wrong_sign": wrong, "exaggeration": exaggeration}
+    return grouped[means].mean().assign(**counts).reset_index()
 
 
 def family_errors(claims: pd.DataFrame, *, effect: float, confidence: float) -> pd.DataFrame:
@@ -231,7 +213,11 @@ def family_errors(claims: pd.DataFrame, *, effect: float, confidence: float) -> 
     side = np.sign(claims["estimate"] - claims["null"])
     significant = stats.is_significant(p, confidence)
     false = significant & (side != claims["direction"])
-    row: dict[str, float] = {"true_effect": effect, "repeats": claims["run"].nunique()}
+    n = claims["run"].nunique()
+    row: dict[str, float] = {"true_effect": effect, "repeats": n}
     for name, hits in {"significant": significant, "false": false}.items():
-        row |= _share(name, hits.groupby(claims["run"]).any(), f"n_{name}", confidence)
+        any_hit = int(hits.groupby(claims["run"]).any().sum())
+        share = stats.proportion_interval(any_hit, n, confidence=confidence)
+        row |= {name: share.estimate, f"{name}_low": share.ci_low, f"{name}_high": share.ci_high}
+        row[f"n_{name}"] = n
     return pd.DataFrame([row])
