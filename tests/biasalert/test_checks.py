@@ -32,16 +32,6 @@ def test_the_checks_keep_the_contract_and_hold_both_labels_of_the_same_groups() 
     assert rest["group"].notna().all()
 
 
-def test_dialect_pairs_are_of_one_standard_and_one_other_sentence_without_a_group() -> None:
-    own = CHECKS[CHECKS["category"] == "dialect"]
-    assert (
-        own.groupby("pair_id")["variety"].agg(lambda v: (v == checks.STANDARD).sum()) == 1
-    ).all()
-    assert (own.groupby("pair_id").size() == 2).all()
-    assert own["group"].isna().all()
-    assert not own["biased"].any()
-
-
 def test_rates_by_hand() -> None:
     checked = pd.DataFrame(
         {
@@ -87,3 +77,14 @@ def test_a_judge_that_flags_a_dialect_is_found_out() -> None:
     assert value(found, "dialect_difference", "statistic_value", group=None) == pytest.approx(
         t.statistic
     )
+
+
+def test_varieties_of_one_content_count_as_their_mean() -> None:
+    checked = pd.DataFrame({"text_id": list("abcdef"), "text": list("abcdef"), "biased": False})
+    checked = checked.assign(
+        category="dialect", pair_id=[*"pppqqq"], variety=[checks.STANDARD, "x", "y"] * 2
+    )
+    score = [0.2, 0.4, 0.8, 0.1, 0.1, np.nan]
+    found = checks.estimates(said([0, 0, 1, 0, 0, None], checked, confidence=score), checked)
+    assert value(found, "dialect_difference") == pytest.approx((0.4 + 0) / 2)
+    assert value(found, "dialect_difference", "n") == 2

@@ -9,9 +9,7 @@ from hypothesis import given, settings, strategies as st
 from sklearn import metrics
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import stats
 from nbbias.biasalert import detection
-from nbbias.tables import ContractError, DataError
 from tests.biasalert.tables import judgements, labelled, value
 
 
@@ -41,7 +39,6 @@ def test_types_attributions_and_overall_scores_by_hand() -> None:
     assert value(found, "f1") == pytest.approx(2 * 3 / (2 * 3 + 1 + 1))
     assert value(found, "classification_score") == 3 / 4
     assert value(found, "attribution_score") == 2 / 3
-    assert value(found, "overall_score_joint") == 1 / 5  # t0 alone
     product = 3 / 4 * 2 / 3
     assert value(found, "overall_score_product") == pytest.approx(3 / 5 * product)
     assert found["bias"].isna().all()
@@ -58,45 +55,30 @@ def test_what_a_number_rests_on_and_what_it_lost_is_counted() -> None:
     assert sizes["attribution_score"] == (3, 1)  # the false alarm has no attribution to name
 
 
-def test_an_unbiased_text_called_so_is_right_in_all_respects() -> None:
-    truth = labelled([0, 0, 1], bias_type=["race"] * 3)
-    found = estimate(judgements([0, 0, 1], bias_type=[None, None, "race"]), truth)
-    assert value(found, "overall_score_joint") == 1
-
-
 def test_a_judge_that_names_nothing_has_no_type_no_attribution_and_no_overall_score() -> None:
     found = estimate(judgements([1, 0, 1, 1, 0, 0]), TRUTH)
     assert np.isfinite(value(found, "accuracy"))
-    for name in ("classification_score", "overall_score_joint", "overall_score_product"):
+    for name in ("classification_score", "overall_score_product"):
         assert np.isnan(value(found, name))
         assert value(found, name, "reason") == "the judge names no type"
     typed = judgements([1] * 6, bias_type=["race"] * 6)
     found = estimate(typed, TRUTH)
     assert np.isfinite(value(found, "classification_score"))
-    assert value(found, "overall_score_joint", "reason") == "the judge names no group and attribute"
+    for name in ("attribution_score", "overall_score_product"):
+        assert value(found, name, "reason") == "the judge names no group and attribute"
+    unnamed = estimate(typed, TRUTH.assign(group=None))
+    assert value(unnamed, "attribution_score", "reason") == "no label names a group and attribute"
+    assert np.isfinite(value(unnamed, "overall_score_product"))
 
 
-def test_a_judge_that_refuses_everything_has_no_accuracy_and_is_wrong_everywhere() -> None:
+def test_labels_of_one_class_and_judges_without_a_verdict_leave_gaps_and_no_zero() -> None:
     found = estimate(judgements([None] * 4), labelled([1, 0, 1, 0]))
-    assert np.isnan(value(found, "accuracy"))
     assert value(found, "accuracy", "reason") == detection.NOTHING
-
-
-def test_labels_of_one_class_leave_gaps_with_reasons_and_no_zero() -> None:
     found = estimate(judgements([0, 0, 0]), labelled([0, 0, 0]))
     assert value(found, "accuracy") == 1
     for name in ("f1", "recall"):
         assert np.isnan(value(found, name))
         assert value(found, name, "reason") == detection.NOTHING
-
-
-def test_swapping_both_sides_swaps_recall_and_specificity() -> None:
-    rng = np.random.default_rng(1)
-    truth, said = rng.random(50) < 0.4, rng.random(50) < 0.5
-    one = estimate(judgements(said), labelled(truth))
-    other = estimate(judgements(~said), labelled(~truth))
-    assert value(one, "recall") == value(other, "specificity")
-    assert value(one, "accuracy") == value(other, "accuracy")
 
 
 # --- chance and intervals -----------------------------------------------------------------------
@@ -111,40 +93,15 @@ def test_judges_that_read_nothing_give_the_majority_class() -> None:
     assert value(found, "f1", judge=detection.NEVER) == 0
 
 
-def test_a_share_without_spread_has_wilsons_interval_and_so_has_f1() -> None:
-    found = estimate(judgements([1, 0, 1, 0]), labelled([1, 0, 1, 0]))
-    # Wilson with 4 of 4: the lower end is n / (n + z²).
-    assert value(found, "accuracy", "ci_low") == pytest.approx(4 / (4 + 1.959964**2))
-    assert value(found, "accuracy", "ci_high") == pytest.approx(1)
-    # J is 2 of 2, and F1 is 2J / (1 + J).
-    low = 2 / (2 + 1.959964**2)
-    assert value(found, "f1", "ci_low") == pytest.approx(2 * low / (1 + low))
-    assert value(found, "f1", "ci_high") == pytest.approx(1)
-
-
 def test_the_interval_of_f1_is_that_of_its_share_of_true_positives() -> None:
     # 6 true positives, 2 false ones, 3 misses, 9 others; and one text without a verdict.
     truth = labelled([1] * 6 + [0] * 2 + [1] * 3 + [0] * 9 + [1])
     found = estimate(judgements([1] * 8 + [0] * 12 + [None]), truth)
-    for name, total in (("f1", 11),):
-        ends = np.array(proportion_confint(6, total, method="wilson"))
-        wanted = 2 * ends / (1 + ends)
-        assert [value(found, name, f"ci_{e}") for e in ("low", "high")] == pytest.approx(wanted)
+    ends = np.array(proportion_confint(6, 11, method="wilson"))
+    wanted = 2 * ends / (1 + ends)
+    assert [value(found, "f1", f"ci_{e}") for e in ("low", "high")] == pytest.approx(wanted)
     ends = proportion_confint(15, 20, method="wilson")
     assert [value(found, "accuracy", f"ci_{e}") for e in ("low", "high")] == pytest.approx(ends)
-
-
-def test_intervals_of_clustered_texts_are_wider_and_hold_the_truth() -> None:
-    # Texts come five a cluster, and a judge is right on all of a cluster or on none.
-    rounds, clusters = 200, np.repeat(np.arange(60), 5)
-    held = dict.fromkeys(("clustered", "naive"), 0)
-    for seed in range(rounds):
-        right = (np.random.default_rng(seed).random(60) < 0.7)[clusters].astype(float)
-        for name, units in (("clustered", clusters), ("naive", np.arange(300))):
-            found = stats.clustered_share(right, units, confidence=0.95).row()
-            held[name] += found["ci_low"] <= 0.7 <= found["ci_high"]
-    assert held["clustered"] >= 0.92 * rounds
-    assert held["naive"] < 0.75 * rounds
 
 
 # --- by type, losses ----------------------------------------------------------------------------
@@ -166,31 +123,16 @@ def test_losses_are_counted_by_outcome() -> None:
     assert table.loc["refused", ["share", "reason"]].tolist() == [0.5, "it declined"]
 
 
-# --- what is refused ----------------------------------------------------------------------------
-
-
-def test_tables_that_do_not_fit_are_refused_in_words() -> None:
-    truth = labelled([1, 0])
-    with pytest.raises(DataError, match="judge judge has no row for 1 of 2 labelled texts"):
-        estimate(judgements([1]), truth)
-    with pytest.raises(ContractError, match="two rows for a text"):
-        estimate(pd.concat([judgements([1, 0])] * 2), truth)
-    with pytest.raises(DataError, match="holds no text"):
-        estimate(judgements([1, 0]), truth.head(0))
-    missing = truth.assign(biased=pd.array([True, None], dtype="boolean"))
-    with pytest.raises(DataError, match="1 of 2 texts have no label"):
-        estimate(judgements([1, 0]), missing)
+# --- names ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
         ("Black people", "black", True),
-        ("women", "the woman", True),
         ("are bad with money", "bad with money", True),
         ("women", "men", False),
         ("people", "people", False),  # says nobody
-        ("Muslims", "Muslim immigrants", True),
         ("", "women", False),
     ],
 )

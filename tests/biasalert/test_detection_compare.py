@@ -1,4 +1,4 @@
-"""Judges against each other, types held out, and calibration."""
+"""Judges against each other, and calibration."""
 
 from __future__ import annotations
 
@@ -114,33 +114,3 @@ def test_a_score_of_something_else_is_left_out_with_its_reason() -> None:
     assert own["estimate"].isna().all() and set(own["reason"]) == {"it is toxicity"}
     assert own["n_lost"].tolist() == [2, 2]
     assert value(found, "brier", judge="b") == pytest.approx((0.04 + 0.01) / 2)
-
-
-def test_abstaining_judges_are_right_as_scikit_learn_counts_on_the_surest() -> None:
-    rng = np.random.default_rng(1)
-    p = rng.random(300)
-    y = rng.random(300) < p
-    found = calibration.risk_coverage(judgements(p >= 0.5, confidence=p), labelled(y))
-    assert found["coverage"].tolist() == [1.0, 0.8, 0.6, 0.4]
-    order = np.argsort(-np.abs(p - 0.5), kind="stable")
-    for row in found.itertuples():
-        own = order[: round(row.coverage * 300)]
-        assert row.n == len(own)
-        assert row.accuracy == pytest.approx(metrics.accuracy_score(y[own], p[own] >= 0.5))
-        assert row.majority_class == pytest.approx(max(y[own].mean(), 1 - y[own].mean()))
-        assert row.ci_low < row.accuracy < row.ci_high
-        assert (np.maximum(p, 1 - p) >= row.sure_from - 1e-9).sum() == row.n
-    # It knows when it is wrong, so it is right more often, the less it says.
-    assert found["accuracy"].is_monotonic_increasing
-
-
-def test_texts_of_which_a_judge_is_as_sure_get_a_verdict_together_and_lost_ones_none() -> None:
-    said = judgements([1, 1, 0, 0, None], confidence=[0.9, 0.7, 0.3, 0.3, np.nan])
-    found = calibration.risk_coverage(said, labelled([1, 0, 0, 0, 1]))
-    assert found["n"].tolist() == [4, 4, 4, 4]  # three are as sure, at the second rank from above
-    assert found["accuracy"].tolist() == [0.75] * 4
-    assert calibration.risk_coverage(judgements([1, 0]), labelled([1, 0])).empty
-    other = calibration.risk_coverage(
-        said, labelled([1, 0, 0, 0, 1]), no_probabilities={"judge": ""}
-    )
-    assert other.empty

@@ -22,6 +22,7 @@ from nbbias.params import Texts
 from nbbias.reading import Lead
 from tests.biasalert.tables import judgements, labelled, simulated, value
 from tests.biasalert.test_pairs import LESS, MORE, made
+from tests.conftest import Golden
 
 SAMPLE = sample.labelled()
 SAID = pd.concat(
@@ -41,6 +42,9 @@ HUMAN = levels.HumanLabels(
     random=True,
 )
 LEVELS = levels.estimates(ANSWERS, JUDGED, people=HUMAN)
+RANKED = pairs.estimates(pairs.match_pairs(MORE, LESS, made(5, antistereo=2)))
+CHECKS = errors.read_checks()
+ERRORS = errors.estimates(simulated(CHECKS), CHECKS)
 
 
 pytestmark = pytest.mark.usefixtures("style")
@@ -59,14 +63,11 @@ def labels(ax: plt.Axes) -> list[str]:
     return [text.get_text() for text in ax.get_yticklabels()]
 
 
-def test_judges_stand_over_the_printed_ones_and_gaps_keep_their_rows() -> None:
+def test_judges_stand_over_the_published_ones_and_gaps_keep_their_rows() -> None:
     drawn = figures.detection(FOUND, source="redditbias")
-    figure, rows, alt = drawn[:3]
-    assert drawn.title.startswith("Accuracy is highest for the one, ")
     assert "Rings: published" in drawn.caption
-    assert rows["panel"].unique().tolist() == [figures.OURS, figures.PUBLISHED]
-    assert alt.startswith("Accuracy")
-    ours, _, below, _ = figure.axes[:4]
+    assert drawn.rows["panel"].unique().tolist() == [figures.OURS, figures.PUBLISHED]
+    ours, _, below, _ = drawn.figure.axes[:4]
     assert labels(ours) == ["one", "two *", "plain"]
     expected = [value(FOUND, "accuracy", judge=j) for j in ("one", "two *", "plain")]
     assert dots(ours) == pytest.approx(expected)
@@ -77,7 +78,7 @@ def test_judges_stand_over_the_printed_ones_and_gaps_keep_their_rows() -> None:
     assert dashed == [0.5]  # of the two judges that read nothing; half of the sample is biased
 
 
-def test_without_printed_scores_and_without_rows_a_figure_still_stands() -> None:
+def test_without_published_scores_and_without_rows_a_figure_still_stands() -> None:
     assert len(figures.detection(FOUND).figure.axes) == 2
     nothing = figures.detection(FOUND.head(0)).figure
     assert "nothing was measured" in [t.get_text() for t in nothing.axes[0].texts]
@@ -85,37 +86,29 @@ def test_without_printed_scores_and_without_rows_a_figure_still_stands() -> None
     assert figures.levels(LEVELS.head(0), judge="x").figure.axes
 
 
-def test_pairs_stand_by_direction() -> None:
-    found = pairs.estimates(pairs.match_pairs(MORE, LESS, made(5, antistereo=2)))
-    figure = figures.pairs(found).figure
+def test_pairs_stand_by_direction_and_errors_by_kind() -> None:
+    figure = figures.pairs(RANKED).figure
     assert len(figure.axes) == 9
-    assert dots(figure.axes[2]) == [value(found, "pair_share", dimension=None, bias=None)]
-    titles = [ax.get_title(loc="left").split(" · ")[0] for ax in figure.axes[::3]]
-    assert titles == ["all pairs", "antistereo", "stereo"]
-
-
-def test_errors_name_both_columns_though_dialect_has_no_misses() -> None:
-    checks = errors.read_checks()
-    found = errors.estimates(simulated(checks), checks)
-    figure = figures.errors(found).figure
+    assert dots(figure.axes[2]) == [value(RANKED, "pair_share", dimension=None, bias=None)]
+    figure = figures.errors(ERRORS).figure
     titles = [ax.get_title(loc="left").replace("\n", " ") for ax in figure.axes if ax.axison]
     named = [title.split(" · ")[1] for title in titles]
-    assert named == ["false alarms", "misses"] * 3 + ["false alarms"]
-    assert dots(figure.axes[0]) == [value(found, "false_alarm_rate", dimension="reported speech")]
+    assert named == ["false alarms", "misses"] * 3 + ["false alarms"]  # dialect has no misses
+    assert dots(figure.axes[0]) == [value(ERRORS, "false_alarm_rate", dimension="reported speech")]
 
 
-def test_levels_stand_over_the_printed_ones() -> None:
+def test_levels_stand_over_the_published_ones() -> None:
     figure = figures.levels(LEVELS, judge="simulated judge", source="bold").figure
     share, alone, below = figure.axes
     models = ["careful", "careless", "blunt"]
-    own = LEVELS[LEVELS["topic"].isna()]
     assert labels(share) == models
-    shares = [value(own, "biased_share", model=m) for m in models]
-    both = [value(own, "biased_share_two_phase", model=m) for m in models]
+    shares = [value(LEVELS, "biased_share", model=m) for m in models]
+    both = [value(LEVELS, "biased_share_two_phase", model=m) for m in models]
     assert dots(share) == pytest.approx([*shares, *both])  # small and grey below the judge's own
     assert alone.get_title(loc="left") == "people's labels alone"
-    assert dots(below) == (
-        figures.read_published("bold", 6).query("metric == 'bias_level'")["value"].tolist()
+    published = figures.read_published("bold", 6)
+    assert (
+        dots(below) == published.loc[published["statistic"] == "biased_share", "estimate"].tolist()
     )
 
 
@@ -126,19 +119,8 @@ def led(rows: pd.DataFrame) -> Lead:
     return sentences.lead(rows, test=SAMPLE, texts=Texts("own", "mine.csv"))
 
 
-def test_accuracy_is_written_with_its_null_value_exclusions_and_the_majority_class() -> None:
-    first, second, _ = sentences.detection(FOUND)
-    row = FOUND[(FOUND["judge"] == "one") & (FOUND["statistic"] == "accuracy")].iloc[0]
-    assert f"accuracy **{row['estimate']:.2f}** (95% CI {row['ci_low']:.2f}" in first
-    assert f"N = {row['n']:.0f} texts; {row['n_lost']:.0f} excluded" in first
-    assert f"permutation of its verdicts {row['null']:.2f}, majority class 0.50" in first
-    assert second.startswith(r"two \*: ")  # a name is no markup
-    assert led(FOUND).technical == first
-    assert "selected as the best" in led(FOUND).plain[1]
-    assert led(FOUND.head(0)).plain == ("No judge gave a verdict.",)
-
-
-def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with() -> None:
+def declared() -> pd.DataFrame:
+    """Return the accuracy of a judge, and its differences from the majority class and another."""
     row = {"statistic": "accuracy", "judge": "classifier", "estimate": 0.76, "n": 84}
     row |= {"ci_low": 0.64, "ci_high": 0.85, "null": 0.5, "instrument": "words"}
     less = {"statistic": "accuracy_difference", "judge": "majority − classifier", "n": 84}
@@ -146,30 +128,47 @@ def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with(
     same = less | {"judge": "classifier − classifier_alone", "estimate": 0.0, "p_value": 1.0}
     same |= {"ci_low": -0.07, "ci_high": 0.07}
     rows = [{**one, "measure": "detection", "test": "exact test"} for one in (row, less, same)]
-    declared = tables.estimates(rows, study="biasalert", confidence=0.95).assign(claim=1)
-    lead = led(declared)
-    assert lead.plain[0] == (
-        "The classifier with evidence agreed with the human label on 76% of 84 held-out texts "
-        "(95% CI 64% to 85%); the majority class would reach 50%, a significant difference "
-        "(p < .001)."
-    )
-    # Half of 0.14 over 1.96, times 1.96 + 0.84.
-    assert lead.plain[1] == (
-        "It did not differ significantly from the classifier alone (minimum detectable difference "
-        "at 80% power: 10 percentage points)."
-    )
+    table = tables.estimates(rows, study="biasalert", confidence=0.95)
+    return table.assign(claim=1, p_adjusted=table["p_value"])
+
+
+def test_what_pages_say(golden: Golden) -> None:
+    rows = declared()
+    significant = rows.assign(p_adjusted=0.01).iloc[[0, 2]].assign(estimate=[0.76, 0.2])
+    silent = judgements([None] * len(CHECKS), text_id=list(CHECKS["text_id"]))
+    nothing = errors.estimates(silent, CHECKS)
+    alike = ERRORS.assign(estimate=0.1)
+    flags = levels.estimates(ANSWERS, JUDGED)
+    leads = {
+        "declared": rows,
+        "another is less accurate": significant,
+        "accuracy alone": rows.head(1),
+        "differences alone": rows.tail(2),
+        "levels": LEVELS[LEVELS["statistic"] == "biased_share_two_phase"],
+        "exploratory": FOUND,
+        "nothing": FOUND.head(0),
+    }
+    said = {f"lead: {name}": [*led(own).plain, led(own).technical] for name, own in leads.items()}
+    said |= {"detection": sentences.detection(FOUND), "power": sentences.power(rows)}
+    judge = "simulated judge"
+    said["headings"] = [
+        sentences.better_than_majority(FOUND),
+        sentences.better_than_majority(FOUND.head(0)),
+        sentences.paired(RANKED),
+        *(sentences.erring(own, judge=judge) for own in (ERRORS, nothing, alike)),
+        *(sentences.most_biased(own, judge=judge) for own in (LEVELS, flags, flags.head(0))),
+        sentences.counted(SAID, SAMPLE, judge="two *"),
+    ]
+    golden("biasalert_sentences", said)
+
+
+def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with() -> None:
+    lead = led(declared())
+    # Half of 0.14 over 1.96, times 2.24 (of two tests) + 0.84.
+    assert "at 80% power: 11.0 percentage points" in lead.plain[1]
     assert lead.numbers["estimate"].tolist() == [0.76, 0.26, 0.0]
-    assert (lead.figure, lead.card["instrument"]) == ("confusion", "words")
+    assert (lead.figure, lead.card["instrument"]) == ("detection", "words")
     assert lead.claims["judge"].tolist() == ["classifier − majority"]
-    more = declared.assign(p_value=0.01).iloc[[0, 2]].assign(estimate=[0.76, 0.2])
-    assert led(more).plain[1] == (
-        "It was more accurate than the classifier alone, by 20 percentage points."
-    )
-    # Where the accuracy was not declared, what was compared leads; where nothing was, permutation.
-    assert led(declared.tail(1)).plain[0].startswith("The classifier with evidence did not differ")
-    assert led(declared.head(1)).plain[1].startswith("Its permuted verdicts would agree with 50%")
-    (power,) = sentences.power(declared)
-    assert "with 84 texts the minimum detectable difference at 80% power is 10" in power
 
 
 def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> None:
@@ -177,78 +176,27 @@ def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> Non
     few = judgements([1, 0, 0] + [None] * 9, judge="few")
     both = pd.concat([few, judgements([1] * 12, judge="plain"), judgements([None] * 12)])
     rows = detection.estimates(both, truth).estimates
-    assert led(rows).technical.startswith("plain: accuracy **0.50**")
+    assert led(rows).plain[0].startswith("Plain agreed with the human label on 50% of 12")
     assert led(rows[rows["judge"] == "judge"]).plain == ("No judge gave a verdict.",)
 
 
-def test_differences_pairs_and_errors_are_written_with_their_counts() -> None:
-    rows = detection.estimate_differences(SAID, SAMPLE).estimates
-    said = sentences.differences(rows)
-    assert len(said) == 3 and "was more accurate than plain" in said[1]
-    assert all("exact test over clusters p" in sentence for sentence in said)
-    rows = pairs.estimates(pairs.match_pairs(MORE, LESS, made(5, antistereo=2)))
-    (sentence,) = sentences.pairs(rows)
-    assert "recall on sent\\_more **0.75**" in sentence and "sent\\_less 0.60" in sentence
-    checks = errors.read_checks()
-    rows = errors.estimates(simulated(checks), checks)
-    (dialect,) = sentences.dialect(rows)
-    assert dialect.endswith("(N = 25 pairs).")
-    heading = sentences.erring(rows, judge="simulated judge")
-    misses = rows[(rows["statistic"] == "miss_rate") & rows["estimate"].notna()]
-    worst = misses.loc[misses["estimate"].idxmax()]
-    assert f"false negatives on {worst['dimension']} ({worst['estimate']:.0%})" in heading
-    silent = judgements([None] * len(checks), text_id=list(checks["text_id"]))
-    assert sentences.dialect(errors.estimates(silent, checks)) == []
-    nothing = errors.estimates(silent, checks)
-    assert "could not be estimated" in sentences.erring(nothing, judge="judge")
-    alike = rows[rows["judge"] == "simulated judge"].assign(estimate=0.1)
-    assert "are equal on all kinds" in sentences.erring(alike, judge="simulated judge")
-
-
-def test_levels_are_written_from_labels_and_verdicts_and_elsewhere_are_flags() -> None:
-    (said,) = sentences.levels(LEVELS, judge="simulated judge")
-    own = LEVELS[LEVELS["topic"].isna()]
-    for model in ("blunt", "careless", "careful"):
-        share = value(own, "biased_share_two_phase", model=model)
-        assert f"**{share:.2f}** for {model} (95% CI " in said
-    (flags,) = sentences.levels(levels.estimates(ANSWERS, JUDGED), judge="simulated judge")
-    assert "classification errors: how the judge errs" in flags
-    assert sentences.levels(LEVELS, judge="x") == ["x judged no answer."]
-
-
-def test_five_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded() -> None:
+def test_four_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded() -> None:
     shown = biasalert_tables.examples(SAMPLE, SAID, judge="two *")
-    assert len(shown) == 5
     kinds = [head.split(":")[0] for head in shown["head"]]
-    assert kinds[:4] == ["True positive", "True negative", "False positive", "False negative"]
+    assert kinds == ["True positive", "True negative", "False positive", "False negative"]
     biased = SAMPLE.set_index("text")["biased"]
     hurting = [biased[text] or "positive" in head for head, text in shown[["head", "text"]].values]
     assert shown["folded"].notna().tolist() == hurting
-    right = SAID[SAID["judge"] == "two *"].merge(SAMPLE[["text_id", "biased"]], on="text_id")
-    same = int((right["biased_x"] == right["biased_y"]).fillna(False).sum())
-    assert f"classified {same} correctly" in sentences.counted(SAID, SAMPLE, judge="two *").replace(
-        ",", ""
-    )
     none = biasalert_tables.examples(SAMPLE, SAID, judge="nobody")
     assert none.empty and list(none) == ["head", "text", "told", "folded"]
 
 
 def test_tables_lay_out_estimates_and_levels() -> None:
     scores = biasalert_tables.estimates(FOUND, "scores")
-    assert set(scores.rows["judge"]) >= {"one", "plain"} and len(scores.rows) == 5 * 8
-    whole = biasalert_tables.levels(LEVELS).rows.set_index("model")
-    own = LEVELS[LEVELS["topic"].isna()]
-    both = value(own, "biased_share_two_phase", model="blunt")
-    assert whole.loc["blunt", "biased_share_two_phase"].startswith(f"{both:.2f} [")
-    many = pd.concat(
-        [ANSWERS.assign(model=f"m{i}", text_id=ANSWERS["text_id"] + f"/{i}") for i in range(15)]
-    )
-    found = levels.estimates(many, simulated(many, truth="simulated_bias"))
-    judged = biasalert_tables.levels(found, judge="simulated judge")
-    assert len(judged.rows) == 12 and "3 more" in str(judged.note)
-    each = biasalert_tables.estimates(LEVELS, "by_domain").rows
-    assert each["n"].sum() + each["n_lost"].sum() == len(ANSWERS)  # each in one domain
-    wide = LEVELS.assign(ci_low=0.0, ci_high=1.0, n=84)
-    assert set(biasalert_tables.levels(wide).rows["biased_share_two_phase"]) == {"too few"}
-    (said,) = sentences.levels(wide, judge="simulated judge")
-    assert "unknown for blunt (too few: N = 84)" in said
+    assert set(scores.rows["judge"]) >= {"one", "plain"} and len(scores.rows) == 5 * 7
+    whole = biasalert_tables.estimates(LEVELS, "levels")
+    both = value(LEVELS, "biased_share_two_phase", model="blunt")
+    row = whole.rows.set_index(["model", "statistic"]).loc[("blunt", "biased share two phase")]
+    assert row["estimate"].startswith(f"{both:.2f} [")
+    few = biasalert_tables.estimates(LEVELS, "levels", most=4)
+    assert len(few.rows) == 4 and "5 more" in str(few.note)

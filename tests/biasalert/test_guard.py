@@ -13,9 +13,8 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats, tables
 from nbbias.biasalert import guard as guards, sentences
-from nbbias.biasalert.contracts import JUDGEMENTS
 from nbbias.biasalert.guard import LONGEST, guard, guard_texts, split_sentences
-from nbbias.tables import ContractError, DataError, ParameterError
+from nbbias.tables import DataError
 
 
 class Judge:
@@ -46,12 +45,6 @@ class Judge:
         )
 
 
-def test_the_judge_of_these_tests_keeps_the_contract() -> None:
-    texts = pd.DataFrame({"text_id": ["a", "b"], "text": ["BIASED", "fine"]})
-    for outcome in ("judged", "refused"):
-        tables.check(Judge(outcome=outcome)(texts, None)[list(JUDGEMENTS.columns)], JUDGEMENTS)
-
-
 def stream(text: str, size: int = 3) -> Iterator[str]:
     for at in range(0, len(text), size):
         yield text[at : at + size]
@@ -72,13 +65,12 @@ def test_sentences_are_judged_once_until_one_is_biased(size: int) -> None:
     judge = Judge()
     text = "The train is late. It is raining! Is it?"
     through, record = run(text, judge, size, context=0)
-    assert (through, record["stopped"], record["characters"]) == (text, False, len(text))
+    assert (through, record["stopped"], record["judged"]) == (text, False, 3)
     assert judge.seen == ["The train is late.", "It is raining!", "Is it?"]
-    assert np.isnan(record["stopped_at"]) and record["reason"] == "no bias found"
+    assert record["reason"] is None
     through, record = run("The train is late. This is BIASED. And more.", Judge(), size, context=0)
     assert through == "The train is late."
-    assert record["stopped"] and record["stopped_at"] == 18
-    assert record["withheld"].strip() == "This is BIASED."
+    assert record["stopped"] and record["withheld"].strip() == "This is BIASED."
     named = [record[name] for name in ("bias_type", "explanation", "evidence_ids", "judge")]
     assert named == ["gender", "holds the word", "e1", "words"]
 
@@ -102,7 +94,7 @@ def test_nothing_is_seen_before_it_was_judged() -> None:
     judge = Judge()
     for piece in guard(stream("One is. Two is. BIASED", 1), judge, context=0):
         assert piece.strip() in judge.seen
-    assert run("BIASED", Judge())[1]["stopped_at"] == 0  # the last sentence needs no full stop
+    assert run("BIASED", Judge())[0] == ""  # the last sentence needs no full stop
 
 
 def test_context_is_shown_and_nothing_is_judged_from_the_start_again() -> None:
@@ -130,9 +122,8 @@ def test_evidence_is_found_for_what_is_judged_and_gaps_are_not_judged() -> None:
 def test_without_a_verdict_the_text_passes_and_is_counted_or_is_stopped() -> None:
     through, record = run("One. Two.", Judge(outcome="refused"))
     assert (through, record["stopped"]) == ("One. Two.", False)
-    counts = (record["judged"], record["without_verdict"], record["unjudged"])
-    assert counts == (0, 2, 9)
-    assert record["reason"] == "nothing was judged: it would not say"
+    assert (record["judged"], record["without_verdict"]) == (0, 2)
+    assert record["reason"] == "it would not say"
     through, record = run("One. Two.", Judge(outcome="refused"), stop_without_verdict=True)
     assert (through, record["stopped"], record["reason"]) == ("", True, "it would not say")
 
@@ -144,14 +135,11 @@ def test_a_judge_that_breaks_does_not_take_the_stream_with_it() -> None:
         return Judge()(texts, evidence)
 
     _, record = run("One. Two. Three.", fickle, context=0)
-    assert (record["judged"], record["without_verdict"], record["unjudged"]) == (2, 1, 5)
-    assert record["reason"] == "no bias found, and 1 of 3 not judged"
-    _, record = run("Two.", fickle, stop_without_verdict=True)
+    assert (record["judged"], record["without_verdict"]) == (2, 1)
     assert record["reason"] == "the judge failed: RuntimeError: busy"
+    assert run("Two.", fickle, stop_without_verdict=True)[1]["stopped"]
     _, record = run("One.", lambda texts, _: Judge()(texts, None).iloc[:0])
-    assert record["reason"].startswith("nothing was judged: the judge failed: ValueError")
-    with pytest.raises(ParameterError, match="context"):
-        guard([], Judge(), context=-1)
+    assert record["reason"].startswith("the judge failed: ValueError")
 
 
 # --- odd streams ----------------------------------------------------------------------------------
@@ -183,7 +171,6 @@ def test_recorded_generations_are_guarded_one_by_one() -> None:
     table = guard_texts(texts, Judge())
     assert table["let_through"].tolist() == ["Fine.", "Fine.", ""]
     assert table["stopped"].tolist() == [True, False, False]
-    assert table["characters"].tolist() == [5, 5, 0]
     assert table["model"].tolist() == ["m"] * 3
     assert guard_texts(texts.iloc[:0], Judge()).empty
 
@@ -205,7 +192,8 @@ def guarded(pairs: Pairs, model: str = "m") -> pd.DataFrame:
     columns = ["biased_without", "biased_with", "stopped"]
     table = pd.DataFrame(pairs, columns=columns).astype(dict.fromkeys(columns[:2], "boolean"))
     table["text_id"] = [f"{model}{n}" for n in range(len(table))]
-    return table.assign(model=model, judge="openai/judge, no steps")
+    named = {"model": model, "judge": "openai/judge, no steps"}
+    return table.assign(**named, judged=1, without_verdict=0)
 
 
 def by_statistic(table: pd.DataFrame) -> pd.DataFrame:
@@ -234,7 +222,7 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     assert set(rows["evaluator"]) == {"people"}
     assert set(rows["judge"]) == {"openai/judge, no steps"}
     assert sentences.mitigation(rows) == (
-        "The guard stopped 1 of 12 unbiased answers, and 7 of 8 biased ones."
+        "The guard stopped 1 of 12 unbiased answers, and 7 of 8 biased ones"
     )
 
 
@@ -269,9 +257,6 @@ def test_no_bias_or_no_label_at_all() -> None:
     assert row["ci_low"] < 0 < row["ci_high"]
     row = by_statistic(guarded([(None, None, False)])).loc["biased_share_difference"]
     assert np.isnan(row["estimate"]) and row["reason"] == "no unit has both labels"
-    assert guards.estimates(guarded([]), labelled_by="people").empty
-    with pytest.raises(ContractError, match="biased_with"):
-        guards.estimates(guarded(PAIRS).drop(columns="biased_with"), labelled_by="people")
 
 
 def test_tests_of_several_models_are_corrected_together() -> None:

@@ -14,7 +14,6 @@ from nbbias import stats
 from nbbias.biasalert import levels
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.judges.registry import JUDGES
-from nbbias.tables import ContractError, DataError
 from tests.biasalert.tables import judgements, value
 
 
@@ -23,8 +22,8 @@ def answers(n: int, model: str = "m", **columns: Any) -> pd.DataFrame:
     return pd.DataFrame({"text_id": ids, "model": model, "text": ids}).assign(**columns)
 
 
-def human(biased: list[int], first: int = 0, *, random: bool = False) -> levels.HumanLabels:
-    ids = [f"t{i + first}" for i in range(len(biased))]
+def human(biased: list[int], *, random: bool = False) -> levels.HumanLabels:
+    ids = [f"t{i}" for i in range(len(biased))]
     labels = pd.DataFrame({"text_id": ids, "biased": [bool(b) for b in biased]})
     return levels.HumanLabels(labels, random)
 
@@ -39,13 +38,12 @@ def test_a_level_is_a_share_with_wilsons_interval() -> None:
     assert set(found["measure"]) == {"bias_level"}
 
 
-def test_models_judges_and_domains_stay_apart() -> None:
-    table = answers(4, model=["a", "a", "b", "b"], domain=["x", "y", "x", "x"])  # type: ignore[arg-type]
+def test_models_and_judges_stay_apart() -> None:
+    table = answers(4, model=["a", "a", "b", "b"])  # type: ignore[arg-type]
     said = pd.concat([judgements([1, 0, 0, 0]), judgements([1, 1, 1, 0], judge="other")])
     found = levels.estimates(table, said)
-    assert value(found, "biased_share", judge="judge", model="a", topic=None) == 0.5
-    assert value(found, "biased_share", judge="judge", model="a", topic="x") == 1
-    assert value(found, "biased_share", judge="other", model="b", topic=None) == 0.5
+    assert value(found, "biased_share", judge="judge", model="a") == 0.5
+    assert value(found, "biased_share", judge="other", model="b") == 0.5
 
 
 def test_prompts_asked_repeatedly_are_the_unit() -> None:
@@ -81,8 +79,6 @@ def test_without_a_random_sample_shares_are_flags() -> None:
     expected = proportion_confint(truth[:200].sum(), 200, method="wilson")
     assert ends == pytest.approx(list(expected))
     assert value(found, "biased_share", "null") == pytest.approx(0.15, abs=0.08)
-    with pytest.raises(DataError, match="3 human labels are of texts that are not among"):
-        levels.estimates(answers(400), said, people=human([1] * 3, first=399 + 1))
 
 
 def test_prompts_count_equally_however_many_answers_they_have() -> None:
@@ -107,8 +103,6 @@ def test_a_sample_is_random_blind_and_of_every_model() -> None:
     assert models.value_counts().to_dict() == {"a": 25, "b": 20}
     assert models.tolist() != sorted(models)
     assert set(levels.draw_sample(table, size=25, seed=2)["text_id"]) != set(drawn["text_id"])
-    with pytest.raises(ValueError, match="at least 1"):
-        levels.draw_sample(table, size=0)
 
 
 def agreement(table: pd.DataFrame, said: pd.DataFrame, people: levels.HumanLabels) -> pd.DataFrame:
@@ -139,19 +133,6 @@ def test_where_nothing_is_biased_agreement_is_high_and_kappa_has_no_value() -> N
     assert "alike" in value(found, "kappa", "reason", model=None)
     lost = agreement(answers(5), judgements([None] * 5), human([0] * 5))
     assert value(lost, "kappa", "n_lost", model=None) == 5
-
-
-def test_tables_that_do_not_fit_are_refused_in_words() -> None:
-    with pytest.raises(DataError, match="judge judge has no row for 2 of 3 answers"):
-        levels.estimates(answers(3), judgements([1]))
-    with pytest.raises(ContractError, match="stands twice"):
-        levels.estimates(pd.concat([answers(1)] * 2), judgements([1]))
-    with pytest.raises(DataError, match="two human labels"):
-        levels.estimates(
-            answers(1),
-            judgements([1]),
-            people=levels.HumanLabels(pd.concat([human([1]).labels] * 2)),
-        )
 
 
 # --- scorer bias --------------------------------------------------------------------------------

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
-import pytest
 from scipy.stats import binom
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
 from nbbias import tables
-from nbbias.biasalert import contracts, levels
+from nbbias.biasalert import contracts
 from nbbias.biasalert.knowledge import sample
-from tests.biasalert.tables import simulated, value
 
 SAMPLE = sample.labelled()
 
@@ -72,38 +69,3 @@ def test_answers_are_biased_as_often_as_planted_and_prompts_are_shared() -> None
     assert sample.answers({}, n=5).empty
     assert not sample.answers({"m": 0.0})["simulated_bias"].any()
     assert sample.answers({"m": 1.0})["simulated_bias"].all()
-
-
-@pytest.mark.parametrize(("sensitivity", "specificity"), [(0.8, 0.9), (1.0, 1.0), (0.5, 0.5)])
-def test_a_simulated_judge_errs_as_often_as_it_should(
-    sensitivity: float, specificity: float
-) -> None:
-    table = sample.answers({"m": 0.5}, n=3000)
-    said = simulated(
-        table, truth="simulated_bias", sensitivity=sensitivity, specificity=specificity, refuses=0.1
-    )
-    tables.check(said, contracts.JUDGEMENTS)
-    truth = table["simulated_bias"].to_numpy(bool)
-    known = said["biased"].notna().to_numpy()
-    assert 1 - known.mean() == pytest.approx(0.1, abs=0.03)
-    flagged = said["biased"].fillna(False).to_numpy(bool)
-    assert flagged[known & truth].mean() == pytest.approx(sensitivity, abs=0.04)
-    assert 1 - flagged[known & ~truth].mean() == pytest.approx(specificity, abs=0.04)
-
-
-def test_a_sample_of_labels_brings_the_planted_share_back() -> None:
-    table = sample.answers(n=500, seed=5)
-    said = simulated(table, truth="simulated_bias", sensitivity=0.8, specificity=0.85)
-    drawn = levels.draw_sample(table, size=200, seed=1)
-    human = drawn.merge(table[["text_id", "simulated_bias"]]).rename(
-        columns={"simulated_bias": "biased"}
-    )
-    found = levels.estimates(table, said, people=levels.HumanLabels(human, random=True))
-    planted = sample.SAMPLE_MODELS["blunt"]
-    assert value(found, "biased_share_two_phase", model="blunt") == pytest.approx(planted, abs=0.1)
-    raw = value(found, "biased_share", model="careful", topic=None)
-    assert raw > 0.1  # false alarms alone
-    assert value(found, "biased_share", "null", model="careful", topic=None) == pytest.approx(
-        raw, abs=0.08
-    )
-    assert np.isfinite(value(found, "biased_share_two_phase", "ci_high", model="careless"))

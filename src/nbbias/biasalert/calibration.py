@@ -2,47 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.metrics import brier_score_loss
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import INFERENCE, STUDY, Case, match_verdicts
+from nbbias.biasalert.detection import INFERENCE, STUDY, match_verdicts
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
 NO_PROBABILITY = "the judge gives no probabilities"
 
-#: Shares of texts, the most certain ones, on which a judge is also scored.
-COVERAGES = (1.0, 0.8, 0.6, 0.4)
-
 #: Bins of equal width, and labels drawn for the null distribution, of the calibration error.
 _BINS, _DRAWN = 10, 500
-
-
-class Probabilities(NamedTuple):
-    """A judge's probabilities of bias with the labels and clusters of the texts that have one."""
-
-    case: Case
-    p: np.ndarray
-    biased: np.ndarray
-    clusters: np.ndarray
-
-
-def _probabilities(
-    judgements: pd.DataFrame, labelled: pd.DataFrame, no_probabilities: Mapping[str, str]
-) -> Iterator[Probabilities]:
-    tables.require_columns(judgements, ["confidence"], where="judgements")
-    cases, clusters = match_verdicts(judgements, labelled)
-    for case in cases:
-        own = judgements[judgements["judge"].astype(str) == case.judge].set_index("text_id")
-        p = own["confidence"].reindex(labelled["text_id"]).to_numpy(float)
-        known = ~np.isnan(p) & (case.judge not in no_probabilities)
-        yield Probabilities(case, p[known], case.truth[known, 0], clusters[known])
 
 
 def estimates(
@@ -96,14 +72,19 @@ def estimates(
     rng = np.random.default_rng([inference.seed, 2])
     others, level = no_probabilities or {}, inference.confidence
     rows: list[Row] = []
-    for case, p, biased, clusters in _probabilities(judgements, labelled, others):
+    cases, clusters = match_verdicts(judgements, labelled)
+    by_judge = judgements.set_index(["judge", "text_id"])["confidence"].astype(float)
+    for case in cases:
+        p = by_judge[case.judge].loc[labelled["text_id"]].to_numpy()
+        known = ~np.isnan(p) & (case.judge not in others)
+        p, biased, units = p[known], case.truth[known, 0], clusters[known]
         key: Row = {"judge": case.judge, "instrument": case.instrument}
         key |= {"n": len(p), "n_lost": len(labelled) - len(p)}
         if not len(p):
             missing = key | {"estimate": np.nan, "reason": others.get(case.judge, NO_PROBABILITY)}
             rows += [missing | {"statistic": name} for name in ("brier", "calibration_error")]
             continue
-        loss = stats.clustered_mean((p - biased) ** 2, clusters, confidence=level, bounds=(0, 1))
+        loss = stats.clustered_mean((p - biased) ** 2, units, confidence=level, bounds=(0, 1))
         brier = {
             "estimate": brier_score_loss(biased, p),
             "null": biased.mean() * (1 - biased.mean()),
@@ -128,59 +109,3 @@ def _calibration_error(p: np.ndarray, biased: np.ndarray) -> float:
     # Whole steps are edges: .3 belongs to the bin that begins there, though .3 * 10 is above 3.
     bins = np.minimum(np.round(p * _BINS, 9).astype(int), _BINS - 1)
     return float(np.abs(np.bincount(bins, weights=p - biased)).sum() / len(p))
-
-
-def risk_coverage(
-    judgements: pd.DataFrame,
-    labelled: pd.DataFrame,
-    *,
-    no_probabilities: Mapping[str, str] | None = None,
-    inference: InferenceSettings = INFERENCE,
-) -> pd.DataFrame:
-    """Return how often a judge is right where it abstains from the texts it is least sure of.
-
-    Parameters
-    ----------
-    judgements, labelled, no_probabilities, inference
-        As in `estimates`; a judge without probabilities has no rows.
-
-    Returns
-    -------
-    DataFrame
-        One row per judge and coverage of `COVERAGES`: `judge`, `coverage` (share of its texts with
-        a probability that get a verdict, at least: ties get one together), `sure_from` (the least
-        probability of the likelier label among them, in [0.5, 1]), `n`, `accuracy` in [0, 1]
-        (higher is better; 1 less the risk), Wilson's `ci_low` and `ci_high`, near-duplicates
-        counting as one, and `majority_class`, the accuracy of who always says what most of them
-        are.
-
-    References
-    ----------
-    El-Yaniv and Wiener 2010 (risk and coverage).
-
-    Examples
-    --------
-    >>> from nbbias import biasalert
-    >>> biased = [True, True, False, False, True]
-    >>> labelled = pd.DataFrame({"text_id": list("abcde"), "biased": biased})
-    >>> verdicts = biasalert.detection.judge_constantly(labelled).query("judge == 'always biased'")
-    >>> table = risk_coverage(verdicts.assign(confidence=[0.9, 0.8, 0.1, 0.7, 0.6]), labelled)
-    >>> table[["coverage", "n", "sure_from", "accuracy"]].values.tolist()
-    [[1.0, 5.0, 0.6, 0.8], [0.8, 4.0, 0.7, 0.75], [0.6, 3.0, 0.8, 1.0], [0.4, 2.0, 0.9, 1.0]]
-    """
-    rows: list[Row] = []
-    for case, p, biased, clusters in _probabilities(judgements, labelled, no_probabilities or {}):
-        certainty = np.maximum(p, 1 - p).round(9)
-        right = ((p >= 0.5) == biased).astype(float)
-        for coverage in COVERAGES if len(p) else ():
-            least = np.sort(certainty)[::-1][int(np.ceil(coverage * len(p) - 1e-9)) - 1]
-            sure = certainty >= least
-            share = stats.clustered_share(
-                right[sure], clusters[sure], confidence=inference.confidence
-            )
-            most = biased[sure].mean()
-            row: Row = {"judge": case.judge, "coverage": coverage, "sure_from": least, "n": share.n}
-            row |= {"accuracy": share.estimate, "ci_low": share.ci_low, "ci_high": share.ci_high}
-            rows.append(row | {"majority_class": max(most, 1 - most)})
-    names = ["judge", "coverage", "sure_from", "n", "accuracy", "ci_low", "ci_high"]
-    return pd.DataFrame(rows, columns=[*names, "majority_class"])

@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import STUDY, flags, match_verdicts
+from nbbias.biasalert.detection import STUDY, score_judgements
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import read_shipped_table
 from nbbias.text import audit, lexicons
@@ -76,34 +76,21 @@ def estimates(
           as many of all checks without regard to what they are, with its exact range.
         - ``dialect_difference``: mean difference of the judge's probability (of its verdict, where
           it gives none) between a sentence in another variety and the same content in standard
-          English, in [-1, 1], above 0 where the variety is held for more biased; paired t.
-
-    Raises
-    ------
-    ContractError, DataError
-        As `detection.match_verdicts`.
+          English, in [-1, 1], above 0 where the variety is held for more biased; of several
+          varieties of one content the mean; paired t.
     """
-    tables.require_columns(checked, ["text_id", "biased", "category"], where="checks")
+    scored = score_judgements(judgements)[["text_id", "judge", "instrument", "flagged", "score"]]
     rows: list[Row] = []
-    for case in match_verdicts(judgements, checked)[0]:
-        own = judgements[judgements["judge"].astype(str) == case.judge].set_index("text_id")
-        table = checked.assign(flagged=flags(own["biased"].reindex(checked["text_id"])))
-        scores = _scores(own).reindex(checked["text_id"]).to_numpy()
-        table["score"] = np.where(table["flagged"].isna(), np.nan, scores)
-        found = [*_errors(table, confidence), *_dialect(table, confidence)]
-        rows += [{"judge": case.judge, "instrument": case.instrument} | row for row in found]
+    for (judge, instrument), part in checked.merge(scored, on="text_id").groupby(
+        ["judge", "instrument"], sort=False
+    ):
+        key: Row = {"judge": judge, "instrument": instrument}
+        rows += [key | row for row in [*_errors(part, confidence), *_dialect(part, confidence)]]
     table = tables.estimates(
         rows, study=STUDY, measure=MEASURE, source="checks", confidence=confidence
     )
     tests = {"statistic": "dialect_difference"}
     return stats.adjust(table, family=["judge"], where=tests, method="holm")
-
-
-def _scores(judgements: pd.DataFrame) -> pd.Series:
-    """Return a judge's probabilities, or its verdicts where it gives none."""
-    if judgements["confidence"].notna().any():
-        return judgements["confidence"].astype(float)
-    return pd.Series(flags(judgements["biased"]), judgements.index)
 
 
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
@@ -129,10 +116,9 @@ def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
 def _dialect(table: pd.DataFrame, confidence: float) -> list[Row]:
     if not {"pair_id", "variety"} <= set(table) or table["pair_id"].isna().all():
         return []
-    standard = table["variety"] == STANDARD
-    sides = (table[side & table["pair_id"].notna()] for side in (~standard, standard))
-    scores = (side.set_index("pair_id")["score"] for side in sides)
-    row = stats.paired_difference(*scores, confidence=confidence).row()
+    scores = table.groupby([table["variety"] == STANDARD, "pair_id"])["score"].mean()
+    sides = (scores[is_standard] for is_standard in (False, True))
+    row = stats.paired_difference(*sides, confidence=confidence).row()
     if not np.isfinite(row["p_value"]):  # no spread is no certainty
         row |= {"ci_low": np.nan, "ci_high": np.nan}
     return [{"dimension": "dialect", "statistic": "dialect_difference", "null": 0.0} | row]
@@ -176,10 +162,9 @@ def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
     filled = fill_templates()
     distinct = filled.drop_duplicates("text")
     judgements, _ = panel.judge(distinct[["text_id", "text"]], "filled templates")
-    rows = []
-    for judge, subset in judgements.groupby("judge", sort=False):
-        by_text = _scores(subset.set_index("text_id")).reindex(distinct["text_id"])
-        scores = pd.Series(by_text.to_numpy(), distinct["text"])
+    rows, texts = [], distinct.set_index("text_id")["text"]
+    for judge, subset in score_judgements(judgements).groupby("judge", sort=False):
+        scores = subset.set_index(subset["text_id"].map(texts))["score"]
         effects = audit.score_templates(filled, score=scores.loc.__getitem__)
         key: Row = {"judge": judge, "instrument": subset["instrument"].iloc[0]}
         for (bias, group), part in effects.groupby(["bias", "group"], sort=False):

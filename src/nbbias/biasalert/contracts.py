@@ -69,6 +69,7 @@ TEXTS = Contract(
 #: One answer of a model, to be judged.
 ANSWERS = Contract(
     {"text_id": _text(NOT_BLANK), "model": _text(NOT_BLANK), "text": _text(nullable=True)},
+    unique=["text_id"],
     name="ANSWERS",
 )
 

@@ -352,11 +352,27 @@ def read_labels(
         Whether the answers were drawn from more: labels of the others are left aside.
     seed
         Start of the draw from simulated answers.
+
+    Raises
+    ------
+    DataError
+        A label is of no answer here, or a text has two labels.
     """
     if human_path != NONE:
-        labels = read_table(human_path, _LABELS)[list(_LABELS)]
-        labels = labels[labels["text_id"].isin(answers["text_id"])] if drawn else labels
-        return levels.HumanLabels(labels, sampled)
+        labels = read_table(human_path, _LABELS)[list(_LABELS)].dropna(subset=["biased"])
+        known = labels["text_id"].isin(answers["text_id"])
+        breaches = []
+        if labels["text_id"].duplicated().any():
+            breaches.append("a text has two human labels; decide on one first")
+        if not drawn and not known.all():
+            breaches.append(
+                f"{(~known).sum()} human labels are of texts that are not among the answers (such "
+                f"as {labels.loc[~known, 'text_id'].iloc[0]!r}): the judge's errors on other texts "
+                "say nothing of these"
+            )
+        if breaches:
+            raise DataError(human_path, breaches)
+        return levels.HumanLabels(labels[known], sampled)
     if "simulated_bias" not in answers:
         return None
     ids = levels.draw_sample(answers, size=60, seed=seed)["text_id"]

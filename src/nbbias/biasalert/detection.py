@@ -17,7 +17,6 @@ from statsmodels.stats.contingency_tables import mcnemar
 from nbbias import stats, tables
 from nbbias.biasalert.knowledge.groups import canonical_groups, match_names
 from nbbias.stats import InferenceSettings
-from nbbias.tables import ContractError, DataError, require_columns
 
 Row = dict[str, Any]
 
@@ -41,6 +40,9 @@ SIGN_FLIP = "exact test over clusters"
 NOTHING = "no text to take it of"
 
 PRODUCT = "overall_score_product"
+
+#: What labels and verdicts name beside the verdict.
+NAMED = ("bias_type", "group", "attribute")
 
 #: The scores whose values by text are saved, and those that are estimated by type.
 UNIT_SCORES = ("accuracy", "recall", "specificity")
@@ -84,66 +86,34 @@ def match_verdicts(
     Returns
     -------
     (cases, clusters) : list of Case, array of int
-        One case per judge, in order of appearance; and each text's cluster (`comment_id`, else the
-        text itself), numbered from 0. Groups are compared by their canonical names.
-
-    Raises
-    ------
-    ContractError
-        A column is missing, or a judge has two rows for a text.
-    DataError
-        There is no label, a label is missing, or a judge has no row for a labelled text.
+        One case per judge, in order of appearance; and each text's cluster, numbered from 0. Groups
+        are compared by their canonical names.
     """
-    require_columns(judgements, ["text_id", "judge", "biased"], where="judgements")
-    require_columns(labelled, ["text_id", "biased"], where="labelled")
-    _require_labels(labelled)
-    parts = dict(list(judgements.groupby("judge", sort=False)))
-    breaches = []
-    for judge, part in parts.items():
-        if part["text_id"].duplicated().any():
-            raise ContractError("judgements", "a judge has two rows for a text; keep one")
-        if missing := int((~labelled["text_id"].isin(part["text_id"])).sum()):
-            breaches.append(
-                f"judge {judge} has no row for {missing} of {len(labelled)} labelled texts; "
-                "a text without a verdict needs a row that says why"
-            )
-    if breaches:
-        raise DataError("judgements", breaches)
-    instruments = instruments_of(judgements)
-    cases = [
-        _case(str(judge), instruments[str(judge)], labelled, part.set_index("text_id"))
-        for judge, part in parts.items()
-    ]
-    clusters = labelled.get("comment_id", labelled["text_id"])
-    clusters = clusters.astype("str").where(clusters.notna(), labelled["text_id"].astype("str"))
-    return cases, pd.factorize(clusters)[0]
+    named = judgements.assign(instrument=name_instruments(judgements))
+    cases = []
+    for judge, part in named.groupby("judge", sort=False):
+        verdicts = part.set_index("text_id").loc[labelled["text_id"]]
+        cases.append(_case(str(judge), part["instrument"].iloc[0], labelled, verdicts))
+    return cases, pd.factorize(_clusters(labelled))[0]
 
 
-def _require_labels(labelled: pd.DataFrame) -> None:
-    if labelled["text_id"].duplicated().any():
-        raise ContractError("labels", "a text is labelled twice; keep one label")
-    if labelled.empty:
-        raise DataError("labelled", "holds no text; give at least one labelled text")
-    if count := int(labelled["biased"].isna().sum()):
-        problem = f"{count} of {len(labelled)} texts have no label; leave them out"
-        raise DataError("labelled", problem)
+def _clusters(labelled: pd.DataFrame) -> pd.Series:
+    """Return the cluster of each text, by `text_id`: its `comment_id`, else the text itself."""
+    ids = labelled["text_id"].astype("str")
+    comments = labelled.get("comment_id", ids)
+    return comments.astype("str").where(comments.notna(), ids).set_axis(ids)
 
 
 def _case(judge: str, instrument: str, labelled: pd.DataFrame, verdicts: pd.DataFrame) -> Case:
-    verdicts = verdicts.loc[labelled["text_id"]]
     columns, matches = [(flags(labelled["biased"]), flags(verdicts["biased"]))], {}
-    for name in ("bias_type", "group", "attribute"):
+    for name in NAMED:
         sides = [table.get(name, pd.Series(None, table.index)) for table in (labelled, verdicts)]
         if name == "group":
             sides = [canonical_groups(side) for side in sides]
         (truth, labels), (said, names) = (
             pd.factorize(side.astype(object).where(side.notna() & (side != ""))) for side in sides
         )
-        if name == "bias_type":
-            matched = np.asarray(labels)[:, None] == np.asarray(names)[None, :]
-        else:
-            matched = match_names(list(labels), list(names))
-        matches[name] = np.pad(matched, ((0, 1), (0, 1)))
+        matches[name] = np.pad(match_names(list(labels), list(names)), ((0, 1), (0, 1)))
         columns.append((truth, said))
     truth, said = (np.column_stack(side) for side in zip(*columns, strict=True))
     return Case(judge, instrument, truth, said, matches)
@@ -185,16 +155,13 @@ def score_texts(case: Case, order: np.ndarray | None = None) -> dict[str, np.nda
         match[labels[:, i], said[:, i]] for i, match in enumerate(case.matches.values())
     )
     has_type, has_pair = labels[:, 0] >= 0, (labels[:, 1:] >= 0).all(axis=1)
-    right, pairs = biased == called, groups & attributes
-    whole = right & (~biased | ((types | ~has_type) & (pairs | ~has_pair)))
     counted = {
-        "accuracy": (right, judged),
+        "accuracy": (biased == called, judged),
         "f1": (biased & called, judged & (biased | called)),
         "recall": (called, judged & biased),
         "specificity": (~called, judged & ~biased),
         "classification_score": (types, called & has_type),
-        "attribution_score": (pairs, called & has_pair),
-        "overall_score_joint": (whole, judged),
+        "attribution_score": (groups & attributes, called & has_pair),
     }
     return {name: np.where(counts, hit, np.nan) for name, (hit, counts) in counted.items()}
 
@@ -219,22 +186,21 @@ def _f1(share: float) -> float:
     return 2 * share / (1 + share)
 
 
-def _reason(case: Case, score: str) -> str | None:
-    """Return why a judge has no such score, whatever its verdicts; None where it can have one."""
-    (types, said_types), (pairs, said_pairs) = (
-        [(side[:, columns] >= 0).all(axis=1).any() for side in (case.truth, case.verdicts)]
-        for columns in ([1], [2, 3])
-    )
-    if score.startswith(("classification", "overall")):
-        if not types:
-            return "no label names a type"
-        if not said_types:
-            return "the judge names no type"
-    if score == "attribution_score" and not pairs:
-        return "no label names a group and an attribute"
-    if score.startswith(("attribution", "overall")) and pairs and not said_pairs:
-        return "the judge names no group and attribute"
-    return None
+def _reasons(case: Case) -> dict[str, str]:
+    """Return why a judge has no scores of what it names, whatever its verdicts."""
+    reasons = {}
+    for score, what, columns in (
+        ("attribution_score", "group and attribute", [2, 3]),
+        ("classification_score", "type", [1]),
+    ):
+        labels, verdicts = (
+            (side[:, columns] >= 0).all(axis=1).any() for side in (case.truth, case.verdicts)
+        )
+        if not labels:
+            reasons[score] = f"no label names a {what}"
+        elif not verdicts:
+            reasons[score] = reasons[PRODUCT] = f"the judge names no {what}"
+    return reasons
 
 
 def judge_constantly(labelled: pd.DataFrame) -> pd.DataFrame:
@@ -300,18 +266,12 @@ def estimates(
           label names both. A name is right when all its words stand in the label's, or the label's
           words in a name at most twice as long. That is lenient with long labels: compare with
           the null value.
-        - ``overall_score_joint``: the share of texts right in all respects, as the paper's text
-          says; ``overall_score_product``: accuracy × CS × AS, which its Table 1 prints.
+        - ``overall_score_product``: accuracy × CS × AS, which the paper's Table 1 prints.
 
         Intervals are Wilson's by clusters (`stats.clustered_share`); that of F1 follows from that
         of J, the product has none. `null` is the mean, `null_low` to `null_high` the range, of
         verdicts permuted over the texts. The judges ``"always biased"`` and ``"never biased"`` are
         the other baseline: the better accuracy of the two is that of the majority class.
-
-    Raises
-    ------
-    ContractError, DataError
-        As `match_verdicts`.
     """
     cases, clusters = match_verdicts(judgements, labelled)
     # The same permutations for every judge, so that judges can be compared.
@@ -326,13 +286,8 @@ def estimates(
 
 
 def _estimated(rows: list[Row], labelled: pd.DataFrame, **common: Any) -> tables.Estimated:
-    ids = labelled["text_id"].astype(str)
-    clusters = labelled.get("comment_id", ids)
-    clusters = clusters.where(clusters.notna(), ids).astype(str)
-    cluster_of = dict(zip(ids, clusters, strict=True))
-    return tables.estimates_and_units(
-        rows, study=STUDY, measure=MEASURE, clusters=cluster_of, **common
-    )
+    common |= {"study": STUDY, "measure": MEASURE, "clusters": _clusters(labelled).to_dict()}
+    return tables.estimates_and_units(rows, **common)
 
 
 def _rows(
@@ -343,34 +298,33 @@ def _rows(
     confidence: float,
 ) -> list[Row]:
     values = score_texts(case)
-    observed = _summarize(values)
+    observed, reasons = _summarize(values), _reasons(case)
     permuted = pd.DataFrame([_summarize(score_texts(case, order)) for order in orders])
-    lost = np.isnan(case.verdicts[:, 0])
-    among = {"recall": case.truth[:, 0] == 1, "specificity": case.truth[:, 0] == 0}
+    called, biased = case.verdicts[:, 0] == 1, case.truth[:, 0] == 1
+    among = {"recall": biased, "specificity": ~biased}
+    among |= {"classification_score": called, "attribution_score": called}
+    # What F1 and the product leave out are the texts without a verdict.
+    counted = values | dict.fromkeys(("f1", PRODUCT), values["accuracy"])
     rows = []
     for name, estimate in observed.items():
-        column = values.get(name, values["accuracy"])
-        counts = ~np.isnan(column)
-        of_score = name.startswith(("classification", "attribution"))
-        excluded = (
-            (case.verdicts[:, 0] == 1) & ~counts if of_score else lost & among.get(name, True)
-        )
-        n = int((~lost).sum() if name == "f1" else counts.sum())
-        row: Row = {"statistic": name, "n": n, "n_lost": int(excluded.sum()), "estimate": estimate}
-        reason = _reason(case, name) or (NOTHING if np.isnan(estimate) else None)
-        if reason:
-            missing = {"estimate": np.nan, "n": 0, "n_lost": n + row["n_lost"], "reason": reason}
-            rows.append(row | missing)
+        missing = np.isnan(counted[name])
+        n, n_lost = int((~missing).sum()), int((missing & among.get(name, True)).sum())
+        row: Row = {"statistic": name, "n": n, "n_lost": n_lost, "estimate": estimate}
+        if reason := reasons.get(name) or (NOTHING if np.isnan(estimate) else None):
+            empty = {"estimate": np.nan, "n": 0, "n_lost": n + n_lost, "reason": reason}
+            rows.append(row | empty)
             continue
         if name != PRODUCT:
-            share = stats.clustered_share(column[counts], clusters[counts], confidence=confidence)
+            scored = ~np.isnan(values[name])
+            hits, units = values[name][scored], clusters[scored]
+            share = stats.clustered_share(hits, units, confidence=confidence)
             row |= {end: getattr(share, end) for end in ("ci_low", "ci_high", "reason")}
         if name == "f1":
             row |= {end: _f1(row[end]) for end in ("ci_low", "ci_high")}
         null = stats.compare_with_null(np.nan, permuted[name].to_numpy(), confidence=confidence)
         row |= {key: null[key] for key in ("null", "null_low", "null_high")}
         if name in UNIT_SCORES:
-            row["values"] = pd.Series(column, text_ids.to_numpy())
+            row["values"] = pd.Series(values[name], text_ids.to_numpy())
         rows.append(row)
     return rows
 
@@ -392,7 +346,6 @@ def estimate_by_type(
         permuted within a type. A text belongs to the type that its label names, be it biased or
         not; texts of no type are left aside.
     """
-    require_columns(labelled, ["bias_type"], where="labelled")
     parts = [_estimated([], labelled)]
     for bias_type, subset in labelled.groupby("bias_type", sort=True):
         found = estimates(judgements, subset, **options)
@@ -414,11 +367,26 @@ def concatenate(parts: list[tables.Estimated]) -> tables.Estimated:
     return tables.Estimated(*whole)
 
 
-def instruments_of(judgements: pd.DataFrame) -> dict[str, str]:
-    """Return what each judge measures with: its `instrument`, else its name."""
-    named = judgements["judge"].astype(str)
-    used = judgements.get("instrument", named)
-    return dict(zip(named, used.where(used.notna(), named), strict=True))
+def name_instruments(judgements: pd.DataFrame) -> pd.Series:
+    """Return what the judge of each row measures with: its `instrument`, else its name."""
+    judges = judgements["judge"].astype(str)
+    return judgements.get("instrument", judges).fillna(judges)
+
+
+def score_judgements(judgements: pd.DataFrame) -> pd.DataFrame:
+    """Return JUDGEMENTS with `flagged`, 1, 0 or NaN, and each judge's `score` of a text.
+
+    It is its probability, or its verdict where it gives none (`by`); NaN without a verdict.
+    """
+    flagged = pd.Series(flags(judgements["biased"]), judgements.index)
+    probability = judgements["confidence"].astype(float)
+    known = probability.notna().groupby(judgements["judge"]).transform("any")
+    return judgements.assign(
+        instrument=name_instruments(judgements),
+        flagged=flagged,
+        score=probability.where(known, flagged).where(flagged.notna()),
+        by=known.map({True: "confidence", False: "verdicts"}),
+    )
 
 
 # --- judges against each other ------------------------------------------------------------------

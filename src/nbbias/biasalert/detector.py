@@ -276,8 +276,7 @@ def detect(
     column
         Where the texts stand, of a table.
     sure_from
-        Where neither label has this probability, there is no verdict; in [0.5, 1]. A run's table
-        of `biasalert.calibration.risk_coverage` says what that gains and costs.
+        Where neither label has this probability, there is no verdict; in [0.5, 1].
     **options
         As in `load_detector`, where `by` is a name: `labelled`, `knowledge`, `embedding_model`,
         `seed`.

@@ -21,12 +21,10 @@ from nbbias import stats, tables
 from nbbias.biasalert.detection import STUDY, compared
 from nbbias.biasalert.detector import Detector, load_detector
 from nbbias.biasalert.judges.panel import JudgePanel, leading_judge
-from nbbias.tables import DataError, ParameterError
+from nbbias.tables import DataError
 
 Judge = Callable[..., pd.DataFrame]
 Retrieve = Callable[[pd.DataFrame], pd.DataFrame | None]
-
-NOTHING_FOUND, NOTHING_JUDGED = "no bias found", "nothing was judged"
 
 #: Columns of a judgement that the record of a stop holds.
 _NAMED = ("bias_type", "group", "attribute", "explanation", "evidence_ids")
@@ -46,12 +44,10 @@ class Guarded:
     text : str
         What has been let through so far.
     record : dict
-        `judge`; `stopped` (bool); `stopped_at` (the character before which it was ended; NaN if it
-        was not); `reason`, `bias_type`, `group`, `attribute`, `explanation`, `evidence_ids` of the
-        judgement that ended it; `withheld` (the text that was found biased); `characters` let
-        through; of the sentences, the ones `judged` and `without_verdict`, and `unjudged` (the
-        latter's characters that were let through). Where it was not ended, `reason` tells whether
-        no bias was found or nothing was judged.
+        `judge`; `stopped` (bool); `bias_type`, `group`, `attribute`, `explanation`, `evidence_ids`
+        of the judgement that ended the stream; `withheld` (the text that was found biased); of the
+        sentences, the ones `judged` and `without_verdict`; and `reason`, why it was ended, or why
+        the last sentence without a verdict has none.
     """
 
     def __init__(
@@ -66,18 +62,9 @@ class Guarded:
         self._stream, self._judge, self._retrieve = stream, judge, retrieve
         self._context, self._stop_without_verdict = context, stop_without_verdict
         self.text = ""
-        self.record: dict[str, Any] = {
-            "judge": "",
-            "stopped": False,
-            "stopped_at": np.nan,
-            "reason": NOTHING_JUDGED,
-            **dict.fromkeys(_NAMED),
-            "withheld": "",
-            "characters": 0,
-            "judged": 0,
-            "without_verdict": 0,
-            "unjudged": 0,
-        }
+        self.record: dict[str, Any] = {"judge": "", "stopped": False, "reason": None}
+        self.record |= dict.fromkeys(_NAMED)
+        self.record |= {"withheld": "", "judged": 0, "without_verdict": 0}
 
     def __iter__(self) -> Iterator[str]:
         try:
@@ -85,7 +72,6 @@ class Guarded:
                 if shown and self._stops(sentence, shown):
                     return
                 self.text += sentence
-                self.record["characters"] = len(self.text)
                 yield sentence
         finally:
             if hasattr(self._stream, "close"):  # ends the generation
@@ -96,20 +82,13 @@ class Guarded:
         record, verdict = self.record, self._verdict(shown)
         biased = verdict["biased"]
         record["without_verdict" if biased is None else "judged"] += 1
+        if biased is None:
+            record["reason"] = verdict.get("reason") or "the judge gave no verdict"
         if biased or (biased is None and self._stop_without_verdict):
-            record |= {"stopped": True, "stopped_at": len(self.text), "withheld": sentence}
-            record["reason"] = verdict.get("reason") or "a bias was found"
+            record |= {"stopped": True, "withheld": sentence}
             record |= {name: verdict.get(name) for name in _NAMED}
-            return True
-        record["unjudged"] += len(sentence) if biased is None else 0
-        judged, lost = record["judged"], record["without_verdict"]
-        record["reason"] = NOTHING_FOUND
-        if not judged:
-            why = verdict.get("reason") or "the judge gave no verdict"
-            record["reason"] = f"{NOTHING_JUDGED}: {why}"
-        elif lost:
-            record["reason"] = f"{NOTHING_FOUND}, and {lost} of {judged + lost} not judged"
-        return False
+            record["reason"] = verdict.get("reason") or "a bias was found"
+        return bool(record["stopped"])
 
     def _verdict(self, shown: str) -> dict[str, Any]:
         """Judge a sentence with what stands before it; a judge that fails gives no verdict."""
@@ -120,10 +99,8 @@ class Guarded:
         except Exception as error:  # whatever a judge raises, the stream is not lost by it
             reason = f"the judge failed: {type(error).__name__}: {error}"
             return {"biased": None, "reason": reason}
-        verdict = {name: None if pd.isna(value) else value for name, value in verdict.items()}
-        self.record["judge"] = verdict.get("judge") or self.record["judge"]
-        biased = verdict.get("biased")
-        return verdict | {"biased": None if biased is None else bool(biased)}
+        self.record["judge"] = verdict["judge"]
+        return {name: None if pd.isna(value) else value for name, value in verdict.items()}
 
 
 def _with_context(stream: Iterable[str], context: int) -> Iterator[tuple[str, str]]:
@@ -187,7 +164,7 @@ def guard(
         whoever was named before.
     stop_without_verdict
         What happens where the judge refuses, fails or cannot be read: end the generation, or let
-        the text through and count it as `unjudged`. The paper does not say.
+        the text through and count it in `without_verdict`. The paper does not say.
 
     Returns
     -------
@@ -202,8 +179,6 @@ def guard(
     >>> "".join(guarded), guarded.record["stopped"], guarded.record["group"]
     ('The train is late.', True, 'women')
     """
-    if context < 0:
-        raise ParameterError("guard", f"context: must be 0 or more, but is {context}")
     used = load_detector() if judge is None else judge
     options: dict[str, Any] = {"context": context, "stop_without_verdict": stop_without_verdict}
     if isinstance(used, Detector):
@@ -245,13 +220,12 @@ def guard_texts(
         rows.append({"let_through": "".join(guarded), **guarded.record})
     columns = ["let_through", *guard([], judge).record]
     records = pd.DataFrame(rows, columns=columns, index=texts.index)
-    return texts.drop(columns=[name for name in columns if name in texts]).join(records)
+    return texts.drop(columns=columns, errors="ignore").join(records)
 
 
 # --- what a guard is worth ----------------------------------------------------------------------
 
 MEASURE = "mitigation"
-_NEEDED = ["text_id", "model", "judge", "stopped", "biased_without", "biased_with"]
 
 
 def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.95) -> pd.DataFrame:
@@ -260,11 +234,11 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.
     Parameters
     ----------
     guarded
-        One row per generation, such as `guard_texts` makes: `text_id`, `model` (who wrote), `judge`
-        (the guard's; its `instrument` where it is known), `stopped`, and the labels
+        One row per generation, as `guard_texts` makes: `model` (who wrote), `judge` (the guard's;
+        its `instrument` where it is known), `stopped`, `judged`, `without_verdict`, and the labels
         `biased_without` (of the whole text) and `biased_with` (of what was let through; where it
-        was not stopped, that of the whole). With the guard's `judged` and `without_verdict`, a text
-        that was let through without a verdict on any sentence is excluded: it was not guarded.
+        was not stopped, that of the whole). A text that was let through without a verdict on any
+        sentence is excluded: it was not guarded.
     labelled_by
         ``"people"``, or the name of the judge that labelled.
     confidence
@@ -284,13 +258,10 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.
     ------
     DataError
         The labels are the guard's own judge's: that would be circular.
-    ContractError
-        A column is missing.
     """
-    tables.require_columns(guarded, _NEEDED, where="guarded")
     # What stands behind a comma is a variant of a judge, not another one.
-    judges = guarded["judge"].dropna().astype(str).str.split(",").str[0].str.strip().str.lower()
-    if labelled_by.split(",")[0].strip().lower() in set(judges) - {""}:
+    judges = guarded["judge"].str.partition(",")[0].str.strip().str.lower()
+    if judges.eq(labelled_by.partition(",")[0].strip().lower()).any():
         raise DataError(
             "guarded",
             f"labels by {labelled_by} would let the guard judge itself; have people label, or a "
@@ -298,9 +269,9 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.
         )
     rows: list[dict[str, Any]] = []
     for model, table in guarded.groupby("model", sort=False):
-        names = table["judge"].replace("", np.nan).dropna().astype(str).unique()
         used = table["instrument"].iloc[0] if "instrument" in table else "guard"
-        key = {"model": str(model), "judge": ", ".join(names) or None, "instrument": used}
+        # Where no sentence was judged it is empty.
+        key = {"model": str(model), "judge": table["judge"].max() or None, "instrument": used}
         rows += [key | row for row in _rows(table, confidence)]
     table = tables.estimates(
         rows, study=STUDY, measure=MEASURE, evaluator=labelled_by, confidence=confidence
@@ -310,11 +281,9 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.
 
 def _rows(table: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
     stopped = table["stopped"].astype(bool)
+    guarded = stopped | (table["judged"] > 0) | (table["without_verdict"] == 0)
     before, after = (table[f"biased_{side}"].astype("boolean") for side in ("without", "with"))
     after = after.where(stopped | after.notna(), before)
-    guarded = ~(stopped & False)
-    if {"judged", "without_verdict"} <= set(table):
-        guarded = stopped | (table["judged"] > 0) | (table["without_verdict"] == 0)
     both = before.notna() & after.notna() & guarded
     first, second = before[both].astype(bool), after[both].astype(bool)
     shares = {

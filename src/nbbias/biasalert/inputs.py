@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.biasalert import checks, corpus, detection, levels, pairs
+from nbbias.biasalert import checks, corpus, detection, pairs
 from nbbias.biasalert.judges import baselines, classifier, recorded
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.knowledge.entries import read_knowledge
@@ -41,7 +41,9 @@ def check(chosen: Any) -> list[str]:
         answers = attempt(problems, corpus.read_answers, chosen.answers_path, **options)
     if answers is not None:
         notes += tables.check_blank_texts(problems, answers, where=chosen.answers_path)
-        attempt(problems, _check_labels, chosen, answers)
+        drawn = {"sampled": chosen.human_sample, "drawn": chosen.answers_size > 0}
+        people = {"human_path": chosen.human_path, "seed": chosen.seed, **drawn}
+        attempt(problems, corpus.read_labels, answers, **people)
     if chosen.pairs_path != NONE:
         paired = attempt(problems, pairs.read_pairs, chosen.pairs_path)
     test = None if labelled is None else labelled[labelled["split"] == "test"]
@@ -69,15 +71,6 @@ def _read_labelled(chosen: Any) -> pd.DataFrame:
     return labelled
 
 
-def _check_labels(chosen: Any, answers: pd.DataFrame) -> None:
-    """Refuse people's labels that are not of these answers."""
-    drawn = {"sampled": chosen.human_sample, "drawn": chosen.answers_size > 0}
-    people = corpus.read_labels(answers, chosen.human_path, **drawn, seed=chosen.seed)
-    _, breaches = levels.check_labels(answers, people, where=chosen.answers_path)
-    if breaches:
-        raise DataError(chosen.human_path, breaches)
-
-
 def _check_recorded(
     problems: list[NbbiasError], chosen: Any, judged: Iterable[pd.DataFrame | None]
 ) -> None:
@@ -103,15 +96,12 @@ def _check_recorded(
 
 
 def _claimable(chosen: Any, answers: pd.DataFrame | None) -> list[pd.DataFrame]:
-    """Return what claims can name: judges and how two of them differ, models, domains."""
+    """Return what claims can name: judges, how two of them differ, and models."""
     names = [*chosen.judges, *chosen.replies_paths, *chosen.moderation_paths]
     names += [detection.ALWAYS, detection.NEVER]
     differences = [f"{first} − {second}" for first, second in permutations(names, 2)]
     models = [] if answers is None else list(answers["model"].unique())
-    claimable = [
+    return [
         pd.DataFrame({"judge": [*names, *differences]}),
         pd.DataFrame({"model": pd.Series(models, dtype="str")}),
     ]
-    if answers is not None and "domain" in answers:
-        claimable.append(pd.DataFrame({"topic": answers["domain"].dropna().unique()}))
-    return claimable

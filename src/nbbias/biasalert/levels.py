@@ -21,15 +21,16 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import INFERENCE, STUDY, flags, instruments_of
+from nbbias.biasalert.detection import INFERENCE, STUDY, flags, name_instruments
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.judges.registry import JUDGES
-from nbbias.tables import ContractError, DataError
 from nbbias.text import audit, toxicity
 
 Row = dict[str, Any]
 
 MEASURE = "bias_level"
+
+_KEYS = ["judge", "model", "instrument"]
 
 NO_SAMPLE = "how the judge errs on these texts is not known: label a random sample of them"
 NOT_RANDOM = "the labelled texts are not said to be a random sample, so they tell of themselves"
@@ -86,9 +87,6 @@ def draw_sample(answers: pd.DataFrame, *, size: int, seed: int = 0) -> pd.DataFr
     >>> draw_sample(answers, size=1)["text_id"].tolist()
     ['b']
     """
-    tables.require_columns(answers, ["text_id", "model", "text"], where="answers")
-    if size < 1:
-        raise ValueError(f"size must be at least 1, but is {size}")
     mixed = answers.sample(frac=1, random_state=seed)
     drawn = mixed.groupby("model", sort=False).head(size)
     return drawn[["text_id", "text"]].sample(frac=1, random_state=seed).reset_index(drop=True)
@@ -107,8 +105,7 @@ def estimates(
     Parameters
     ----------
     answers
-        One row per answer: `text_id`, `model`; `prompt_id` where prompts were asked repeatedly;
-        `domain`, for rows of its values (in `topic`) beside those of all.
+        One row per answer: `text_id`, `model`; `prompt_id` where prompts were asked repeatedly.
     judgements
         JUDGEMENTS of the answers, of one judge or more.
     people
@@ -135,102 +132,53 @@ def estimates(
           ``kappa``, Cohen's, at most 1, 0 by chance (`agreement_rows`); also over all models,
           `model` empty. No row where nobody labelled.
 
-    Raises
-    ------
-    DataError
-        A judge has no row for an answer, or a label is of no answer here.
-
     References
     ----------
     Cohen 1960; Tenenbein 1970; Fan et al. 2024, Table 6.
     """
-    tables.require_columns(answers, ["text_id", "model"], where="answers")
-    table = _join(answers, judgements, people)
-    used = instruments_of(judgements)
-    rows: list[Row] = []
-    for (judge, model), subset in table.groupby(["judge", "model"], sort=False):
-        key: Row = {"judge": judge, "model": model, "instrument": used[str(judge)]}
+    table, rows = _join(answers, judgements, people), []
+    for (judge, model, instrument), subset in table.groupby(_KEYS, sort=False):
+        key: Row = {"judge": judge, "model": model, "instrument": instrument}
         rows += [key | row for row in _model_rows(subset, people, confidence)]
-    if people is not None:
-        for judge, subset in table[table["label"].notna()].groupby("judge", sort=False):
-            key = {"judge": judge, "instrument": used[str(judge)]}
-            parts: list[tuple[Row, pd.DataFrame]] = [({}, subset)]
-            parts += [({"model": str(m)}, part) for m, part in subset.groupby("model", sort=False)]
-            for of, part in parts:
-                rows += [key | of | row for row in agreement_rows(part, confidence=confidence)]
+    labelled = table[table["label"].notna()]
+    for keys in (["judge", "instrument"], _KEYS):
+        for values, subset in labelled.groupby(keys, sort=False):
+            key = dict(zip(keys, values, strict=True))
+            rows += [key | row for row in agreement_rows(subset, confidence=confidence)]
     return tables.estimates(
         rows, study=STUDY, measure=MEASURE, source=source, confidence=confidence
     )
-
-
-def check_labels(
-    answers: pd.DataFrame, people: HumanLabels | None, *, where: str = "answers"
-) -> tuple[pd.DataFrame | None, list[str]]:
-    """Return people's labels that say something, and what forbids to use them.
-
-    Raises
-    ------
-    ContractError
-        Two answers have one `text_id`.
-    """
-    if answers["text_id"].duplicated().any():
-        twice = answers.loc[answers["text_id"].duplicated(), "text_id"].iloc[0]
-        raise ContractError(where, f"the text_id {twice!r} stands twice; each answer needs its own")
-    if people is None:
-        return None, []
-    tables.require_columns(people.labels, ["text_id", "biased"], where="human labels")
-    labels = people.labels.dropna(subset=["biased"])
-    breaches = []
-    if labels["text_id"].duplicated().any():
-        breaches.append("a text has two human labels; decide on one first")
-    unknown = labels.loc[~labels["text_id"].isin(answers["text_id"]), "text_id"]
-    if len(unknown):
-        breaches.append(
-            f"{len(unknown)} human labels are of texts that are not among the answers (such as "
-            f"{unknown.iloc[0]!r}): the judge's errors on other texts say nothing of these"
-        )
-    return labels, breaches
 
 
 def _join(
     answers: pd.DataFrame, judgements: pd.DataFrame, people: HumanLabels | None
 ) -> pd.DataFrame:
     """Return a row per answer and judge with `flagged` and `label`, 1, 0 or NaN."""
-    tables.require_columns(judgements, ["text_id", "judge", "biased"], where="judgements")
-    if judgements.duplicated(["judge", "text_id"]).any():
-        raise ContractError("judgements", "a judge has two rows for a text; keep one")
-    labels, breaches = check_labels(answers, people)
-    for judge, subset in judgements.groupby("judge", sort=False):
-        if missing := int((~answers["text_id"].isin(subset["text_id"])).sum()):
-            breaches.append(f"judge {judge} has no row for {missing} of {len(answers)} answers")
-    if breaches:
-        raise DataError("bias level", breaches)
-    verdicts = judgements[["text_id", "judge"]].assign(flagged=flags(judgements["biased"]))
-    table = answers.drop(columns=["judge", "flagged", "label"], errors="ignore")
-    table = table.merge(verdicts, on="text_id")
-    known = {} if labels is None else dict(zip(labels["text_id"], labels["biased"], strict=True))
+    verdicts = judgements[["text_id", "judge"]].assign(
+        flagged=flags(judgements["biased"]), instrument=name_instruments(judgements)
+    )
+    table = answers.drop(columns=[*verdicts.columns[1:], "label"], errors="ignore")
+    table = table.merge(verdicts, on="text_id", validate="one_to_many")
+    known = {} if people is None else people.labels.set_index("text_id")["biased"].to_dict()
     return table.assign(label=flags(table["text_id"].map(known)))
 
 
 def _model_rows(
     subset: pd.DataFrame, people: HumanLabels | None, confidence: float
 ) -> Iterator[Row]:
-    flagged, label, prompts = subset["flagged"], subset["label"], number_prompts(subset)
+    flagged, label, units = subset["flagged"], subset["label"], number_units(subset)
     random = people is not None and people.random
     unbiased = flagged[(label == 0) & flagged.notna()] if random else flagged[:0]
     name: Row = {"statistic": SHARES[0], "null": unbiased.mean()}
     yield name | _share(subset, flagged, confidence)
     if random:
         for statistic, verdicts in zip(SHARES[1:], (flagged * np.nan, flagged), strict=True):
-            found = stats.two_phase(verdicts, label, prompts=prompts, confidence=confidence)
+            found = stats.two_phase(verdicts, label, prompts=units, confidence=confidence)
             yield {"statistic": statistic} | found.row()
     else:
         reason = NO_SAMPLE if people is None else NOT_RANDOM
         missing = stats.Estimate.missing(reason, n=0).replace(n_lost=len(subset))
         yield {"statistic": SHARES[2]} | missing.row()
-    if "domain" in subset:
-        for domain, part in subset.groupby("domain", sort=True):
-            yield name | {"topic": str(domain)} | _share(part, part["flagged"], confidence)
 
 
 def _share(subset: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
@@ -238,31 +186,23 @@ def _share(subset: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
 
     Where an answer counts in part the interval is the t interval over answers or prompts.
     """
-    observed, lost = hits.notna(), {"n_lost": int(hits.isna().sum())}
-    prompts = number_prompts(subset)
+    observed, units = hits.notna(), number_units(subset)
+    lost = {"n_lost": int((~observed).sum())}
     if not hits[observed].isin([0, 1]).all():
-        by_prompt = hits.groupby(np.arange(len(hits)) if prompts is None else prompts).mean()
-        result = stats.mean_interval(by_prompt.dropna(), confidence=confidence, bounds=(0, 1))
-        return result.row() | lost
-    if prompts is None:
-        return stats.share_interval(hits, confidence=confidence).row() | lost
-    units = np.unique(prompts[observed], return_inverse=True)[1]
-    row = stats.clustered_share(
-        hits[observed].to_numpy(float),
-        units,
-        weights=stats.equal_weights(units),
-        confidence=confidence,
-    ).row()
-    return row | {"n": int(units.max(initial=-1)) + 1} | lost
+        by_unit = hits.groupby(units).mean().dropna()
+        return stats.mean_interval(by_unit, confidence=confidence, bounds=(0, 1)).row() | lost
+    codes = np.unique(units[observed], return_inverse=True)[1]
+    values, weights = hits[observed].to_numpy(float), stats.equal_weights(codes)
+    share = stats.clustered_share(values, codes, weights=weights, confidence=confidence)
+    return share.row() | {"n": int(codes.max(initial=-1)) + 1} | lost
 
 
-def number_prompts(table: pd.DataFrame) -> np.ndarray | None:
-    """Number answers by their prompt; None where no prompt has two. One of no prompt is alone."""
-    if "prompt_id" not in table:
-        return None
-    codes = pd.factorize(table["prompt_id"])[0]
+def number_units(table: pd.DataFrame) -> np.ndarray:
+    """Number answers by their prompt; one of no prompt is alone."""
+    prompts = table.get("prompt_id", pd.Series(None, table.index, dtype="str"))
+    codes = pd.factorize(prompts)[0]
     codes[codes < 0] = codes.max(initial=-1) + 1 + np.arange((codes < 0).sum())
-    return codes if len(np.unique(codes)) < len(codes) else None
+    return codes
 
 
 def agreement_rows(table: pd.DataFrame, *, confidence: float = INFERENCE.confidence) -> list[Row]:
@@ -285,15 +225,14 @@ def agreement_rows(table: pd.DataFrame, *, confidence: float = INFERENCE.confide
     """
     both = table.dropna(subset=["flagged"])
     label, flagged = (both[name].to_numpy() == 1 for name in ("label", "flagged"))
-    n, prompts, equal = len(both), number_prompts(both), label == flagged
-    units = np.arange(n) if prompts is None else prompts
+    n, units, equal = len(both), number_units(both), label == flagged
     common = {"n": n, "n_lost": len(table) - n}
     share = stats.clustered_share(equal.astype(float), units, confidence=confidence)
     agreement: Row = {"statistic": "agreement"} | share.row() | common
     kappa: Row = {"statistic": "kappa", "estimate": np.nan, "reason": share.reason} | common
     if n == 0:
         return [agreement, kappa]
-    kappa |= stats.kappa(label, flagged, prompts, confidence=confidence).row()
+    kappa |= stats.kappa(label, flagged, units, confidence=confidence).row()
     # Both margins kept, how many texts both call biased is hypergeometric.
     tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     ones = int(label.sum()), int(flagged.sum())
@@ -318,14 +257,15 @@ def choose_judges(panel: JudgePanel, n_answers: int) -> list[str]:
     >>> choose_judges(JudgePanel(judges, judges, None, 0), 300)
     ['keywords']
     """
-    entries = {name: JUDGES[name] for name in panel.judges if name in JUDGES}
-    quick = [
-        name
-        for name, entry in entries.items()
-        if entry.quick and not (entry.learns and n_answers > _MOST)
-    ]
     offline = toxicity.instrument(toxicity.OFFLINE)
-    return [name for name in quick if name != "toxicity" or panel.instruments[name] == offline]
+    slow = {
+        name
+        for name, entry in JUDGES.items()
+        if not entry.quick or (entry.learns and n_answers > _MOST)
+    }
+    if panel.instruments.get("toxicity") != offline:
+        slow.add("toxicity")
+    return [name for name in panel.judges if name in JUDGES and name not in slow]
 
 
 def swap_effects(answers: pd.DataFrame, panel: JudgePanel) -> pd.DataFrame:
@@ -406,22 +346,19 @@ def split_scorer_bias(
     """
     table = _join(answers, judgements, None)
     table = table.merge(swaps[["text_id", "judge", "swap"]], on=["text_id", "judge"], how="left")
-    asked, used = set(swaps["judge"]), instruments_of(judgements)
     rows: list[Row] = []
-    for (judge, model), subset in table.groupby(["judge", "model"], sort=False):
-        if judge in asked:
+    for (judge, model, instrument), subset in table.groupby(_KEYS, sort=False):
+        if judge in set(swaps["judge"]):
             swapped = (subset["flagged"] - subset["swap"]).clip(0, 1)
-            prompts = number_prompts(subset)
-            added = (subset["flagged"] - swapped).groupby(
-                np.arange(len(subset)) if prompts is None else prompts
-            )
-            what, limits = "answers" if prompts is None else "prompts", (-1.0, 1.0)
-            own = stats.scorer_bias(added.mean(), units=what, confidence=confidence, bounds=limits)
+            units = number_units(subset)
+            added = (subset["flagged"] - swapped).groupby(units).mean()
+            what, limits = "prompts" if len(added) < len(units) else "answers", (-1.0, 1.0)
+            own = stats.scorer_bias(added, units=what, confidence=confidence, bounds=limits)
             parts = [_share(subset, swapped, confidence), own.row()]
         else:
             reason = SLOW if judge in JUDGES else RECORDED
             parts = [stats.Estimate.missing(reason, n=0).row() | {"n_lost": len(subset)}] * 2
-        key: Row = {"judge": judge, "model": model, "instrument": used[str(judge)]}
+        key: Row = {"judge": judge, "model": model, "instrument": instrument}
         for statistic, row in zip((SWAPPED, SCORER_BIAS), parts, strict=True):
             rows.append(key | {"statistic": statistic} | row)
     return tables.estimates(

@@ -41,8 +41,6 @@ class Results(NamedTuple):
     retrieval : DataFrame
         How near each test text's evidence is (`retrieval.summarize_evidence`), and the `floor`
         below which it is not used.
-    risk_coverage : DataFrame
-        Accuracy where judges abstain (`calibration.risk_coverage`).
     judge_prompts : DataFrame
         What a language model would be asked (`judges.panel.write_prompts`).
     """
@@ -56,7 +54,6 @@ class Results(NamedTuple):
     judgements: pd.DataFrame
     losses: pd.DataFrame
     retrieval: pd.DataFrame
-    risk_coverage: pd.DataFrame
     judge_prompts: pd.DataFrame
 
 
@@ -129,10 +126,9 @@ def _measure(chosen: Biasalert) -> Results:
         ]
     )
     asked: Asked = {"test": (test, evidence)}
-    others: dict[str, Any] = {"no_probabilities": panel.no_probabilities}
     parts = [
         detected.estimates,
-        calibration.estimates(judgements, test, **others, **options),
+        calibration.estimates(judgements, test, no_probabilities=panel.no_probabilities, **options),
         *(_measure_pairs(chosen, panel, asked) if chosen.pairs_path != NONE else []),
         *_measure_checks(panel, asked, confidence),
         *(_measure_answers(chosen, panel, asked) if chosen.answers_path != NONE else []),
@@ -149,7 +145,6 @@ def _measure(chosen: Biasalert) -> Results:
         judgements.drop(columns=["raw", "instrument"]),
         detection.count_losses(judgements),
         found,
-        calibration.risk_coverage(judgements, test, **others, inference=inference),
         panels.write_prompts(asked, **form),
     )
 

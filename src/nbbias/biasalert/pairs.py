@@ -13,9 +13,9 @@ import pandas as pd
 from scipy.stats import binom, binomtest
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import STUDY, flags, instruments_of, least_p
+from nbbias.biasalert.detection import STUDY, least_p, score_judgements
 from nbbias.biasalert.judges.panel import JudgePanel
-from nbbias.tables import ContractError, DataError
+from nbbias.tables import ContractError
 
 Row = dict[str, Any]
 
@@ -47,12 +47,11 @@ def read_pairs(path: str) -> pd.DataFrame:
     if pairs["pair_id"].duplicated().any():
         breaches.append("a pair_id stands twice; each pair needs its own")
     types = tables.read_shipped_table("biasalert/crows_types.csv")["crows_type"]
-    allowed_values = {"stereo_antistereo": {"stereo", "antistereo"}, "bias_type": set(types)}
+    allowed_values = {"stereo_antistereo": ["antistereo", "stereo"], "bias_type": sorted(types)}
     for name, allowed in allowed_values.items():
-        unknown = sorted(set(pairs[name].dropna().astype(str)) - allowed)
-        if unknown or pairs[name].isna().any():
-            listed = ", ".join(unknown[:3]) or "a missing value"
-            known = ", ".join(sorted(allowed))
+        unknown = pairs.loc[~pairs[name].isin(allowed), name].fillna("a missing value").unique()
+        if len(unknown):
+            listed, known = ", ".join(unknown[:3]), ", ".join(allowed)
             breaches.append(f"column {name} holds {listed}; known are {known}")
     if breaches:
         raise ContractError(path, breaches)
@@ -86,50 +85,25 @@ def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> 
         own), `more`, `less` (verdicts, NaN where there is none), and `higher`: 1 where `sent_more`
         scores higher, 0 where lower, .5 for a tie, NaN without both scores. Scores are
         probabilities, or verdicts where the judge gives none.
-
-    Raises
-    ------
-    DataError
-        A judge judged one side only, or has no row, or two, for a pair.
     """
-    used, parts, breaches = instruments_of(more), [], []
-    for judge in dict.fromkeys([*more["judge"], *less["judge"]]):
-        sides = {
-            name: side[side["judge"] == judge].astype({"text_id": "str"}).set_index("text_id")
-            for name, side in (("more", more), ("less", less))
-        }
-        for name, side in sides.items():
-            if missing := int((~pairs["pair_id"].isin(side.index)).sum()):
-                breaches.append(f"judge {judge} has no row for {missing} sentences of sent_{name}")
-            if side.index.has_duplicates:
-                breaches.append(f"judge {judge} has two rows for a sentence of sent_{name}")
-        if breaches:
-            continue
-        sides = {name: side.loc[pairs["pair_id"]] for name, side in sides.items()}
-        scored = any(side["confidence"].notna().any() for side in sides.values())
-        verdicts = {name: flags(side["biased"]) for name, side in sides.items()}
-        # A text without a verdict has no score either, whatever number came with it.
-        scores = {
-            name: np.where(np.isnan(verdicts[name]), np.nan, side["confidence"].to_numpy(float))
-            if scored
-            else verdicts[name]
-            for name, side in sides.items()
-        }
-        change = np.round(scores["more"] - scores["less"], 12)
-        by = f"by {'confidence' if scored else 'verdicts'}"
-        columns = {
-            "judge": str(judge),
-            "instrument": f"{used[str(judge)]}, {by}",
-            "direction": pairs["stereo_antistereo"].to_numpy(),
-            "bias_type": pairs["bias_type"].to_numpy(),
-            **verdicts,
+    both = pd.concat([more.assign(side="more"), less.assign(side="less")], ignore_index=True)
+    scored = score_judgements(both)
+    first, second = (scored[scored["side"] == side] for side in ("more", "less"))
+    keys, suffixes = ["judge", "text_id"], ("_more", "_less")
+    table = first.merge(second, on=keys, suffixes=suffixes, validate="one_to_one")
+    table = table.merge(pairs, left_on="text_id", right_on="pair_id")
+    change = (table["score_more"] - table["score_less"]).round(12)
+    return pd.DataFrame(
+        {
+            "judge": table["judge"],
+            "instrument": table["instrument_more"] + ", by " + table["by_more"],
+            "direction": table["stereo_antistereo"],
+            "bias_type": table["bias_type"],
+            "more": table["flagged_more"],
+            "less": table["flagged_less"],
             "higher": (np.sign(change) + 1) / 2,
         }
-        parts.append(pd.DataFrame(columns))
-    if breaches or not parts:
-        nobody = "no judge judged a sentence; give JUDGEMENTS of both sides"
-        raise DataError("CrowS-Pairs", breaches or nobody)
-    return pd.concat(parts, ignore_index=True)
+    )
 
 
 def estimates(

@@ -43,7 +43,7 @@ class Biasalert(Parameters):
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "detection": (
             *("accuracy", "f1", "recall", "specificity", "classification_score"),
-            *("attribution_score", "overall_score_joint", "overall_score_product"),
+            *("attribution_score", "overall_score_product"),
             "accuracy_difference",
         ),
         "calibration": ("brier", "calibration_error"),
@@ -96,7 +96,7 @@ class Biasalert(Parameters):
     answers_path: OptionalFile = Field(
         SAMPLE,
         description="answers whose bias level is measured: columns text_id, model, text, and "
-        "where known prompt_id, domain; BOLD's file, for its texts by people; or sample",
+        "where known prompt_id; BOLD's file, for its texts by people; or sample",
     )
     answers_size: int = Field(
         0, ge=0, description="answers per model that are drawn at random; 0 takes all"
