@@ -79,8 +79,8 @@ def detection(estimates: pd.DataFrame) -> list[str]:
 def _estimates(rows: pd.DataFrame, *, unit: str, null: str) -> list[str]:
     sentences = []
     for row in rows.to_dict("records"):
-        subject = f"{', '.join(names.details(row, keys=_KEYS))}: {names.measure(row)}"
-        options = {"subject": escape(prose.capitalize(subject)), "unit": unit, "null": null}
+        subject = ", ".join([prose.capitalize(names.measure(row)), *names.details(row, keys=_KEYS)])
+        options = {"subject": escape(f"{subject}:"), "unit": unit, "null": null}
         sentences.append(estimate_sentence(row, **options))
     return sentences
 
