@@ -2,32 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given, strategies as st
 from textblob import TextBlob
 
 from nbbias.llmbi import neutral, scoring
 from nbbias.tables import NbbiasError
+from tests.llmbi.test_scoring import answers, write
 
 PROSE = pd.Series(["good box bad table", "nice lamp old chair great floor dull wall"])
-
-
-def answers(*texts: str | None) -> pd.DataFrame:
-    """Make one answer a text, each to its own prompt of the dimension D."""
-    prompts = [f"p{i}" for i in range(len(texts))]
-    table = pd.DataFrame({"dimension": "D", "prompt": prompts, "model": "m", "sample": 1})
-    return table.assign(text=pd.Series(texts, dtype="str"))
-
-
-def write(folder: Path, rows: list[dict[str, Any]]) -> Path:
-    path = folder / "answers.json"
-    path.write_text(json.dumps(rows), encoding="utf-8")
-    return path
 
 
 def test_neutral_prose_is_the_column_text_without_gaps(tmp_path: Path) -> None:
@@ -98,17 +86,16 @@ def test_a_blank_answer_and_one_longer_than_the_prose_have_no_pool() -> None:
     assert [len(pool) for pool in found] == [0, 0, 6]
 
 
-def test_the_neutral_columns_are_mean_and_quantiles_of_the_pool() -> None:
-    table, found = pools(["four words are here", "word " * 13])
-    row, none = neutral.add_neutral(table, found).to_dict("records")
-    assert row["neutral"] == pytest.approx(sum(found[0]) / 3)
-    low, middle, high = sorted(found[0])
-    # Of three values the 2.5% quantile lies 5% of the way from the first to the second.
-    assert row["neutral_low"] == pytest.approx(low + 0.05 * (middle - low))
-    assert row["neutral_high"] == pytest.approx(high - 0.05 * (high - middle))
-    assert row["neutral_windows"] == 3
-    assert np.isnan([none["neutral"], none["neutral_low"], none["neutral_high"]]).all()
-    assert none["neutral_windows"] == 0
+passages = st.lists(st.text(alphabet="ab \n\t", max_size=30), max_size=6)
+
+
+@given(passages, st.integers(1, 7))
+def test_windows_have_their_length_and_no_gap(texts: list[str], n_words: int) -> None:
+    words = [word for text in texts for word in text.split()]
+    windows = neutral.split_windows(texts, n_words=n_words)
+    joined = " ".join(windows).split()
+    assert {len(window.split()) for window in windows} <= {n_words}
+    assert joined == words[: len(joined)] and len(words) - len(joined) < n_words
 
 
 # --- the mean of prose, and what is put beside it ----------------------------------------------

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import pandas as pd
-import pytest
 
 from nbbias import llmbi
 from nbbias.llmbi import scoring
 from nbbias.reading import p_column
-from tests.llmbi.test_estimates import REFERENCE, THREE, estimated, one_model
+from tests.llmbi.test_estimates import THREE, estimated, one_model
 from tests.llmbi.test_scoring import BOTH, COLD, PLAIN, WARM, answers
 
 
@@ -33,8 +32,8 @@ def test_the_summary_counts_by_model() -> None:
         dimension=["D", "D", "E", "D"],
     )
     assert llmbi.tables.answers(table).to_dict("records") == [
-        {"model": "a", "dimensions": 2, "prompts": 2, "answers": 3, "samples": 2, "words": 1.0},
-        {"model": "b", "dimensions": 1, "prompts": 1, "answers": 1, "samples": 1, "words": 3.0},
+        {"model": "a", "dimensions": 2, "prompts": 2, "answers": 3, "words": 1.0},
+        {"model": "b", "dimensions": 1, "prompts": 1, "answers": 1, "words": 3.0},
     ]
 
 
@@ -45,12 +44,5 @@ def test_every_dimension_is_shown_with_its_adjusted_p() -> None:
     shown = llmbi.tables.of(table, "dimension_mean").rows
     assert list(shown) == ["model", "dimension", "estimate", "n", "null", "p_adjusted"]
     assert shown["p_adjusted"].tolist() == p_column(means).tolist()
-
-
-def test_scores_have_the_range_of_reference_prose() -> None:
-    scores = scoring.score_answers(THREE)
-    pools = llmbi.neutral.neutral_pools(scores, REFERENCE)
-    table = llmbi.tables.scores(llmbi.neutral.add_neutral(scores, pools))
-    # The windows score .2, .45, .7 and 1.2: their mean, and how many there are.
-    assert table["neutral"].tolist() == pytest.approx([0.6375] * 6)
-    assert table["neutral_windows"].tolist() == [4] * 6
+    split = llmbi.tables.of(table, "split").rows
+    assert split["statistic"].tolist() == ["index", "index", "difference"]

@@ -50,52 +50,6 @@ def test_anova_says_why_it_cannot_be_run(table: pd.DataFrame) -> None:
     assert row["reason"]
 
 
-# --- anova_checks -----------------------------------------------------------------------------
-
-
-def checks(table: pd.DataFrame, draws: int = 200) -> pd.DataFrame:
-    found = stats.anova_checks(table, value="value", by="group", n_permutations=draws, seed=1)
-    return found.set_index("test")
-
-
-def test_checks_are_those_of_scipy() -> None:
-    found = checks(FIVE)
-    groups = [g["value"].to_numpy() for _, g in FIVE.groupby("group")]
-    residuals = np.concatenate([g - g.mean() for g in groups])
-    expected = {
-        "Shapiro-Wilk": scipy.stats.shapiro(residuals),
-        "Levene (medians)": scipy.stats.levene(*groups),
-        "Bartlett": scipy.stats.bartlett(*groups),
-        "Kruskal-Wallis": scipy.stats.kruskal(*groups),
-    }
-    for test, result in expected.items():
-        assert tuple(found.loc[test, ["statistic_value", "p_value"]]) == pytest.approx(
-            tuple(result)
-        )
-    assert found["reason"].isna().all()
-
-
-def test_permuted_f_of_two_pairs_counts_the_partitions() -> None:
-    # Values 1, 2 | 5, 7 make the largest F; of the 6 ways to choose a pair, 2 reach it.
-    found = checks(grouped(a=[1, 2], b=[5, 7]))
-    assert found.loc["permuted F", "p_value"] == pytest.approx(2 / 6)
-
-
-def test_levene_cannot_be_run_on_pairs_and_says_so() -> None:
-    found = checks(grouped(a=[1, 2], b=[3, 5], c=[8, 4]))
-    levene = found.loc["Levene (medians)"]
-    assert np.isnan(levene["p_value"])
-    assert "two values" in levene["reason"]
-    assert found.drop("Levene (medians)")["p_value"].notna().all()
-
-
-@pytest.mark.parametrize("table", [FIVE.head(0), FIVE.head(1), grouped(a=[1, 2])])
-def test_checks_without_enough_groups_give_reasons_not_numbers(table: pd.DataFrame) -> None:
-    found = checks(table)
-    assert found["p_value"].isna().all()
-    assert found["reason"].notna().all()
-
-
 # --- means of groups --------------------------------------------------------------------------
 
 

@@ -17,20 +17,13 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.llmbi.neutral import Prose, compare_with_prose, neutral_pools, prose
-from nbbias.stats import InferenceSettings
+from nbbias.stats import CORRECTED, PARTS, SCORER_BIAS, InferenceSettings
 from nbbias.text import audit, sentiment
 
 #: The defaults of this study.
 INFERENCE = InferenceSettings(n_permutations=2000)
 
-ONE_ANSWER = "each prompt was answered once, so answers have no spread"
-
 Row = dict[str, Any]
-
-
-#: Statistics that are also estimated corrected for scorer bias, and of scorer bias alone.
-SPLIT = ("index", "difference", "dimension_mean")
-CORRECTED, SCORER_BIAS = "_corrected", "_instrument"
 
 
 def estimates(
@@ -42,7 +35,7 @@ def estimates(
     aggregation: str = "mean",
     inference: InferenceSettings = INFERENCE,
 ) -> tables.Estimated:
-    """Estimate the index of each model, its dimensions, its prompts, and how models differ.
+    """Estimate the index of each model, its dimensions, and how models differ.
 
     Parameters
     ----------
@@ -64,21 +57,18 @@ def estimates(
     tables.Estimated
         ESTIMATES, and the prompts' values behind them. By `statistic`:
 
-        - ``index``: the composite over all dimensions, which are fixed, while prompts are sampled,
-          and vary by dimension (`stats.mean_of_means`); interval of the logarithm of what exceeds
-          the penalty, since sizes are skewed;
-        - ``dimension_mean``: per dimension, from the one-way ANOVA model (one pooled variance);
-          `p_adjusted` is Holm's over a model's dimensions;
-        - ``prompt_mean``: per prompt, interval over repeats, NaN where it was answered once;
+        - ``index``: the composite over all dimensions, which are fixed, while prompts are sampled;
+        - ``dimension_mean``: per dimension;
         - ``anova``: whether dimensions differ, `estimate` and `effect_size` are omega squared;
         - ``difference``: between two models over the same prompts (`group` is the
-          model that is subtracted), a paired t-test, `p_adjusted` Holm's over model pairs;
-        - ``…_corrected`` and ``…_instrument`` of those in `SPLIT`: the same of corrected scores,
-          and scorer bias (`stats.scorer_bias`); they add up to the raw estimate.
+          model that is subtracted), a paired t-test;
+        - ``…_corrected`` and ``…_instrument`` of index and difference: the same of corrected
+          scores, and scorer bias (`stats.scorer_bias`); they add up to the raw estimate.
 
         `null` is what reference prose of the same length scores on average, and `p_value` tests
         whether the mean over such prompts differs from it (`neutral.compare_with_prose`); between
-        `null_low` and `null_high` it does not. `n` counts prompts (answers for ``prompt_mean``).
+        `null_low` and `null_high` it does not. `p_adjusted` is Holm's, over the models, over the
+        dimensions of a model, and over the pairs of models. `n` counts prompts.
 
     Examples
     --------
@@ -96,13 +86,15 @@ def estimates(
     ('plain-register', 18, True)
     """
     level = inference.confidence
-    rows = list(_rows(scores, reference, formula, aggregation, level))
+    rows = [
+        *_composites(scores, reference, formula, aggregation, level),
+        *_dimensions(scores, reference, formula, level),
+    ]
     if swaps is not None:
         corrected = correct(scores, swaps, formula)
         rows += [
             row | {"statistic": row["statistic"] + CORRECTED}
-            for row in _rows(corrected, reference, formula, aggregation, level)
-            if row["statistic"] in SPLIT
+            for row in _composites(corrected, reference, formula, aggregation, level)
         ]
         rows += _scorer_bias(scores, corrected, aggregation, level)
     result = tables.estimates_and_units(
@@ -112,31 +104,25 @@ def estimates(
         instrument=scores["instrument"].iloc[0],
         confidence=level,
     )
-    table = result.estimates
-    for part in ("", CORRECTED, SCORER_BIAS):
-        table = stats.adjust(table, family=["model"], where={"statistic": f"dimension_mean{part}"})
-        table = stats.adjust(table, where={"statistic": f"difference{part}"})
+    table = stats.adjust(result.estimates, family=["model"], where={"statistic": "dimension_mean"})
+    for statistic in [name + part for name in ("index", "difference") for part in PARTS]:
+        table = stats.adjust(table, where={"statistic": statistic})
     return result._replace(estimates=table)
 
 
-def _rows(
+def _composites(
     scores: pd.DataFrame,
     reference: pd.DataFrame,
     formula: Mapping[str, Any],
     aggregation: str,
     confidence: float,
 ) -> Iterator[Row]:
+    """Estimate each model's index, and how models differ in it."""
     composite = _composite(scores, aggregation)
     for model, subset in scores.groupby("model", sort=False):
         factor = subset["dimension"].nunique() if aggregation == "sum" else 1
-        index_pools, pools = (
-            pd.Series(neutral_pools(subset, reference, bias_factor=f, **formula), subset.index)
-            for f in (factor, 1)
-        )
-        rows = [_index(subset, composite[subset.index], index_pools, confidence)]
-        rows += _dimensions(subset, pools, confidence)
-        rows += [*_prompts(subset, pools, confidence), _anova(subset)]
-        yield from ({"model": model, **row} for row in rows)
+        pools = neutral_pools(subset, reference, bias_factor=factor, **formula)
+        yield {"model": model, **_index(subset, composite[subset.index], pools, confidence)}
     for key, values, others in _pairs(scores, composite):
         row = stats.paired_difference(values, others, confidence=confidence).row()
         yield key | {"null": 0.0, **row, "values": (values - others).droplevel("dimension")}
@@ -213,20 +199,14 @@ def _scorer_bias(
     scores: pd.DataFrame, corrected: pd.DataFrame, aggregation: str, confidence: float
 ) -> Iterator[Row]:
     settings: Row = {"units": "prompts", "confidence": confidence}
-    composite = _composite(scores, aggregation) - _composite(corrected, aggregation)
-    added = scores["score"] - corrected["score"]
+    added = _composite(scores, aggregation) - _composite(corrected, aggregation)
     for model, subset in scores.groupby("model", sort=False):
-        units = by_prompt(subset, composite[subset.index])
+        units = by_prompt(subset, added[subset.index])
         index = stats.scorer_bias(_balanced(units), **settings)
         if not units.groupby("dimension")["value"].count().all():
             index = index.without_test("a dimension has no scored answer").replace(estimate=np.nan)
         yield {"model": model, "statistic": f"index{SCORER_BIAS}", **index.row()}
-        units = by_prompt(subset, added[subset.index])
-        for dimension, part in units.groupby("dimension", sort=False):
-            row = stats.scorer_bias(part["value"], **settings).row()
-            key = {"model": model, "dimension": dimension}
-            yield key | {"statistic": f"dimension_mean{SCORER_BIAS}", **row}
-    for key, values, others in _pairs(scores, composite):
+    for key, values, others in _pairs(scores, added):
         row = stats.scorer_bias(values - others, **settings).row()
         yield key | {"statistic": f"difference{SCORER_BIAS}", **row}
 
@@ -254,36 +234,39 @@ def by_prompt(scores: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
     return keyed.groupby(["dimension", "prompt"], sort=False)["value"].mean().reset_index()
 
 
-def _reference(answers: pd.DataFrame, pools: pd.Series) -> Prose:
-    """Return the mean score of reference prose in the place of these answers."""
-    scored = answers[answers["score"].notna()]
-    # As in the estimate: samples weigh alike in a prompt, prompts in a dimension.
-    in_prompt = scored.groupby(["dimension", "prompt"])["score"].transform("size")
-    in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
-    return prose(list(pools[scored.index]), (1 / in_prompt / in_dimension).to_numpy())
-
-
 def _compare(
     row: Row,
-    error: float,
-    df: float,
+    spread: tuple[float, float],
     answers: pd.DataFrame,
-    pools: pd.Series,
+    pools: Sequence[pd.Series],
     *,
     confidence: float,
     ratio: bool = False,
 ) -> Row:
-    """Add the interval and the test against reference prose; a reason that is there stays."""
-    reference, floor = _reference(answers, pools), answers["penalty"].min()
+    """Add the interval and the test against reference prose; a reason that is there stays.
+
+    `spread` is the estimate's standard error and its degrees of freedom.
+    """
+    expected, floor = _reference(answers, pools), answers["penalty"].min()
     result = compare_with_prose(
-        row["estimate"], error, df, reference, floor=floor, ratio=ratio, confidence=confidence
+        row["estimate"], *spread, expected, floor=floor, ratio=ratio, confidence=confidence
     )
-    reason = row.get("reason")
-    if not reason and np.isnan(reference.mean):
+    reason = row["reason"]
+    if not reason and np.isnan(expected.mean):
         reason = "the neutral prose is shorter than the answers"
     elif not reason and np.isnan(result["p_value"]):
         reason = "no test: the neutral prose is one text, or no score differs from another"
     return row | {"test": "t-test against neutral prose", **result, "reason": reason}
+
+
+def _reference(answers: pd.DataFrame, pools: Sequence[pd.Series]) -> Prose:
+    """Return the mean score of reference prose in the place of these answers."""
+    scored = answers["score"].notna()
+    # As in the estimate: samples weigh alike in a prompt, prompts in a dimension.
+    in_prompt = answers[scored].groupby(["dimension", "prompt"])["score"].transform("size")
+    in_dimension = answers[scored].groupby("dimension")["prompt"].transform("nunique")
+    known = [pool for pool, there in zip(pools, scored, strict=True) if there]
+    return prose(known, (1 / in_prompt / in_dimension).to_numpy())
 
 
 def _counts(units: pd.DataFrame) -> Row:
@@ -291,8 +274,13 @@ def _counts(units: pd.DataFrame) -> Row:
     return {"n": n, "n_lost": len(units) - n}
 
 
-def _index(answers: pd.DataFrame, values: pd.Series, pools: pd.Series, confidence: float) -> Row:
-    """Estimate the mean over dimensions of what prompts have on average."""
+def _index(
+    answers: pd.DataFrame, values: pd.Series, pools: Sequence[pd.Series], confidence: float
+) -> Row:
+    """Estimate the mean over dimensions of what prompts have on average (`stats.mean_of_means`).
+
+    The interval is of the logarithm of what exceeds the penalty, since sizes are skewed.
+    """
     units = by_prompt(answers, values)
     scored = units.dropna()
     row = {"statistic": "index", **_counts(units), "estimate": np.nan, "reason": None}
@@ -304,64 +292,35 @@ def _index(answers: pd.DataFrame, values: pd.Series, pools: pd.Series, confidenc
         row["estimate"], error, df = stats.mean_of_means(scored["value"].to_numpy(float), numbers)
         row["reason"] = "no dimension has two prompts" if not df else None
         row["values"] = _balanced(units)
-    return _compare(row, error, df, answers, pools, confidence=confidence, ratio=True)
+    return _compare(row, (error, df), answers, pools, confidence=confidence, ratio=True)
 
 
-def _dimensions(answers: pd.DataFrame, pools: pd.Series, confidence: float) -> Iterator[Row]:
-    """Estimate each dimension's mean in the one-way ANOVA model of one LLM."""
-    units = by_prompt(answers, answers["score"])
-    scored = units.dropna()
-    numbers, names = scored["dimension"].factorize()
-    means, errors, df = stats.group_means(scored["value"].to_numpy(float), numbers)
-    table = pd.DataFrame({"mean": means, "error": errors}, index=names)
-    for dimension, subset in answers.groupby("dimension", sort=False):
-        mean, error = table.reindex([dimension]).iloc[0].astype(float)
-        reason = "no dimension has two prompts" if not df else None
-        part = units[units["dimension"] == dimension]
-        row: Row = {"statistic": "dimension_mean", "dimension": dimension, **_counts(part)}
-        row |= {"estimate": mean, "values": part.set_index("prompt")["value"]}
-        row["reason"] = "a dimension has no scored answer" if np.isnan(mean) else reason
-        yield _compare(row, error, float(df), subset, pools, confidence=confidence)
+def _dimensions(
+    scores: pd.DataFrame, reference: pd.DataFrame, formula: Mapping[str, Any], confidence: float
+) -> Iterator[Row]:
+    """Estimate each dimension's mean in the one-way ANOVA model of one LLM, and test that model."""
+    for model, answers in scores.groupby("model", sort=False):
+        units = by_prompt(answers, answers["score"])
+        scored = units.dropna()
+        numbers, names = scored["dimension"].factorize()
+        means, errors, df = stats.group_means(scored["value"].to_numpy(float), numbers)
+        table = pd.DataFrame({"mean": means, "error": errors}, index=names)
+        for dimension, subset in answers.groupby("dimension", sort=False):
+            mean, error = table.reindex([dimension]).iloc[0].astype(float)
+            reason = "no dimension has two prompts" if not df else None
+            part = units[units["dimension"] == dimension]
+            row: Row = {"model": model, "statistic": "dimension_mean", "dimension": dimension}
+            row |= {"estimate": mean, "values": part.set_index("prompt")["value"], **_counts(part)}
+            row["reason"] = "a dimension has no scored answer" if np.isnan(mean) else reason
+            pools = neutral_pools(subset, reference, **formula)
+            yield _compare(row, (error, float(df)), subset, pools, confidence=confidence)
+        anova = stats.anova(units, value="value", by="dimension")
+        null = 0.0 if anova["reason"] is None else np.nan
+        row = {"model": model, "statistic": "anova", "estimate": anova["effect_size"], "null": null}
+        yield row | {key: value for key, value in anova.items() if key != "df_between"}
 
 
-def _prompts(answers: pd.DataFrame, pools: pd.Series, confidence: float) -> Iterator[Row]:
-    for (dimension, prompt), subset in answers.groupby(["dimension", "prompt"], sort=False):
-        row = stats.mean_interval(subset["score"], confidence=confidence).row()
-        if row["reason"] == stats.ONE_VALUE:
-            row["reason"] = ONE_ANSWER
-        df = row["n"] - 1
-        error = subset["score"].std() / np.sqrt(row["n"]) if df > 0 else np.nan
-        row |= {"statistic": "prompt_mean", "dimension": dimension, "prompt": prompt}
-        yield _compare(row, error, float(max(df, 0)), subset, pools, confidence=confidence)
-
-
-def _anova(answers: pd.DataFrame) -> Row:
-    row = stats.anova(by_prompt(answers, answers["score"]), value="value", by="dimension")
-    del row["df_between"]
-    null = 0.0 if row["reason"] is None else np.nan
-    return {"statistic": "anova", **row, "estimate": row["effect_size"], "null": null}
-
-
-def anova_checks(scores: pd.DataFrame, *, inference: InferenceSettings = INFERENCE) -> pd.DataFrame:
-    """Check the assumptions of the analysis of variance, by `model`; as `stats.anova_checks`.
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame({"model": "m", "dimension": ["a", "a", "b", "b"],
-    ...                        "prompt": list("pqrs"), "score": [0.2, 0.4, 0.6, 0.9]})
-    >>> checks = anova_checks(scores, inference=InferenceSettings(n_permutations=100))
-    >>> checks["model"].unique().tolist()
-    ['m']
-    """
-    draws: Row = {"n_permutations": inference.n_permutations, "seed": inference.seed}
-    tables_by_model = [
-        stats.anova_checks(
-            by_prompt(subset, subset["score"]), value="value", by="dimension", **draws
-        ).assign(model=model)
-        for model, subset in scores.groupby("model", sort=False)
-    ]
-    table = pd.concat(tables_by_model, ignore_index=True)
-    return table[["model", *table.columns.drop("model")]]
+# --- scorers, and the paper ---------------------------------------------------------------------
 
 
 def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: float) -> pd.DataFrame:
@@ -403,15 +362,8 @@ def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: flo
     return pd.DataFrame(rows, columns=columns)
 
 
-def compare_with_published(estimates: pd.DataFrame, *, name: str = "oketunji2023") -> pd.DataFrame:
+def compare_with_published(scores: pd.DataFrame) -> pd.DataFrame:
     """Put the paper's printed scores beside ours, prompt by prompt.
-
-    Parameters
-    ----------
-    estimates
-        The table of `estimates`.
-    name
-        The printed table, as `tables.read_published` takes it.
 
     Returns
     -------
@@ -420,18 +372,19 @@ def compare_with_published(estimates: pd.DataFrame, *, name: str = "oketunji2023
 
     Examples
     --------
-    >>> row = {"statistic": "prompt_mean", "model": "m", "dimension": "Gender",
-    ...        "prompt": "Discuss the role of women in technology.", "estimate": 1.0}
+    >>> row = {"model": "m", "dimension": "Gender", "score": 1.0,
+    ...        "prompt": "Discuss the role of women in technology."}
     >>> published = compare_with_published(pd.DataFrame([row]))
     >>> published["printed_model"].tolist(), bool(0.2 <= published["printed"][0] <= 2.7)
     (['gpt-4'], True)
     """
-    printed = tables.read_published(name)
-    ours = estimates[estimates["statistic"] == "prompt_mean"]
+    printed = tables.read_published("oketunji2023")
+    keys = ["model", "dimension", "prompt"]
+    ours = scores.groupby(keys, sort=False)["score"].mean().reset_index()
     return tables.compare_with_published(
-        ours[["model", "dimension", "prompt", "estimate"]],
+        ours.sort_values("model", kind="stable"),
         printed,
         on=["prompt"],
-        value="estimate",
+        value="score",
         printed_value="llmbi_score",
     ).assign(printed_model=printed["model"].iloc[0])

@@ -21,8 +21,8 @@ class Results(NamedTuple):
     estimates, units : DataFrame
         ESTIMATES, and the prompts' values behind its means, of the first scorers.
     scores : DataFrame
-        Each answer's score beside reference prose (`neutral.add_neutral`), with
-        `polarity_second`, its polarity by the second scorer.
+        Each answer's score (`scoring.score_answers`), with `neutral`, the mean score of reference
+        prose of its length, and `polarity_second`, its polarity by the second scorer.
     losses : DataFrame
         Answers read, blank and scored, by model.
     second_scorer : DataFrame
@@ -31,8 +31,6 @@ class Results(NamedTuple):
         Rank correlation of the scorers (`estimates.agreement`).
     ranking_swaps : DataFrame
         How often dimensions change order under other settings (`ranking.ranking_swaps`).
-    anova_checks : DataFrame
-        Assumptions of the analysis of variance (`estimates.anova_checks`).
     published : DataFrame
         The paper's printed scores beside ours (`estimates.compare_with_published`).
     """
@@ -44,7 +42,6 @@ class Results(NamedTuple):
     second_scorer: pd.DataFrame
     agreement: pd.DataFrame
     ranking_swaps: pd.DataFrame
-    anova_checks: pd.DataFrame
     published: pd.DataFrame
 
 
@@ -93,15 +90,16 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     }
     scores, scores_by_second = (scoring.score_answers(measured, **f) for f in (formula, by_second))
     result = estimates.estimates(scores, reference, formula=formula, **settings)
-    tried = ranking.alternatives(measured, formula=formula, scorers=scorers, inference=inference)
     pools = neutral.neutral_pools(scores, reference, **formula)
+    scores = scores.assign(
+        neutral=[pool.mean() for pool in pools], polarity_second=measured[f"polarity_{second}"]
+    )
     return Results(
         *result,
-        neutral.add_neutral(scores, pools).assign(polarity_second=measured[f"polarity_{second}"]),
+        scores,
         scoring.count_losses(measured, scorer=chosen.bias_scorer),
         estimates.estimates(scores_by_second, reference, formula=by_second, **settings).estimates,
         estimates.agreement(measured, scorers=scorers, confidence=level),
-        ranking.ranking_swaps(tried, measured),
-        estimates.anova_checks(scores, inference=inference),
-        estimates.compare_with_published(result.estimates),
+        ranking.ranking_swaps(measured, formula=formula, inference=inference),
+        estimates.compare_with_published(scores),
     )

@@ -43,8 +43,6 @@ def split_windows(texts: Iterable[str], *, n_words: int) -> list[str]:
     >>> split_windows(["one two three", "four five"], n_words=2)
     ['one two', 'three four']
     """
-    if n_words < 1:
-        raise ValueError(f"n_words must be at least 1, but is {n_words}")
     words = " ".join(texts).split()
     starts = range(0, len(words) - n_words + 1, n_words)
     return [" ".join(words[start : start + n_words]) for start in starts]
@@ -110,18 +108,17 @@ def neutral_pools(
     -------
     list of Series
         One per row of `scores`: the scores of all windows of its length, under its
-        dimension's weight, by `passage` (each window its own where `reference` names none).
-        Empty where the prose is shorter than the answer.
+        dimension's weight, by `passage`. Empty where the prose is shorter than the answer.
 
     Examples
     --------
     >>> scores = score_answers(pd.DataFrame({"n": [2], "polarity_textblob": [0.5]}))
-    >>> reference = pd.DataFrame({"n": [2, 2, 3], "polarity_textblob": [0.0, 0.2, 0.4]})
+    >>> reference = pd.DataFrame({"n": [2, 2, 3], "passage": [0, 1, 1]})
+    >>> reference = reference.assign(polarity_textblob=[0.0, 0.2, 0.4])
     >>> [pool.round(6).tolist() for pool in neutral_pools(scores, reference)]
     [[0.2, 0.7]]
     """
-    passage = reference["passage"] if "passage" in reference else range(len(reference))
-    scored = score_answers(reference, **formula).set_axis(pd.Index(passage, dtype=int))
+    scored = score_answers(reference, **formula).set_axis(pd.Index(reference["passage"]))
     by_length = dict(list(scored.groupby("n")))
     none = scored.iloc[:0]
     pools = []
@@ -249,29 +246,3 @@ def compare_with_prose(
         "df": df,
         "p_value": float(2 * t.sf(abs(value), df)),
     }
-
-
-def add_neutral(scores: pd.DataFrame, pools: Sequence[pd.Series]) -> pd.DataFrame:
-    """Put beside every score what the formula gives to neutral prose.
-
-    Returns
-    -------
-    DataFrame
-        `scores` with `neutral` (mean of its pool), `neutral_low` and `neutral_high` (the
-        2.5% and 97.5% quantiles) and `neutral_windows` (how many there were).
-
-    Examples
-    --------
-    >>> scores = pd.DataFrame({"score": [0.9]})
-    >>> found = add_neutral(scores, [pd.Series([0.25, 0.75])])
-    >>> found[["neutral", "neutral_windows"]].to_dict("records")
-    [{'neutral': 0.5, 'neutral_windows': 2}]
-    """
-    rows = [
-        (pool.mean(), *np.quantile(pool, [0.025, 0.975]), len(pool))
-        if len(pool)
-        else (np.nan, np.nan, np.nan, 0)
-        for pool in pools
-    ]
-    columns = ["neutral", "neutral_low", "neutral_high", "neutral_windows"]
-    return scores.join(pd.DataFrame(rows, columns=columns, index=scores.index))

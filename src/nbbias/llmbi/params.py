@@ -25,9 +25,9 @@ class Llmbi(Parameters):
 
     statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "llmbi": (
-            *("index", "difference", "dimension_mean", "prompt_mean", "anova"),
-            *("index_corrected", "difference_corrected", "dimension_mean_corrected"),
-            *("index_instrument", "difference_instrument", "dimension_mean_instrument"),
+            *("index", "difference", "dimension_mean", "anova"),
+            *("index_corrected", "difference_corrected"),
+            *("index_instrument", "difference_instrument"),
         )
     }
 
@@ -57,7 +57,7 @@ class Llmbi(Parameters):
         {}, description="weight w of a dimension, such as {'Gender': 2.0}; those not named weigh 1"
     )
     draws: int = Field(
-        2000, ge=100, le=100_000, description="resamples for each swap rate and check"
+        2000, ge=100, le=100_000, description="random draws of weights, and of prompts"
     )
 
     @model_validator(mode="after")

@@ -67,7 +67,6 @@ from .scorer_bias import (
 from .two_phase import two_phase as two_phase
 from .variance import (
     anova as anova,
-    anova_checks as anova_checks,
     group_means as group_means,
     mean_of_means as mean_of_means,
     repeated_measures_anova as repeated_measures_anova,

@@ -173,69 +173,6 @@ def spread_interval(table: pd.DataFrame, *, confidence: float) -> tuple[float, f
     return float(np.sqrt(min(low, x) * noise)), float(np.sqrt(max(high, x) * noise))
 
 
-#: Values that are permuted in one step of a permutation test: it holds no more in memory.
-_AT_ONCE = 1_000_000
-
-
-def anova_checks(
-    table: pd.DataFrame, *, value: str, by: str, n_permutations: int, seed: int
-) -> pd.DataFrame:
-    """Check what a one-way ANOVA assumes, and repeat it without the assumptions.
-
-    Returns
-    -------
-    DataFrame
-        One row per check: `check`, `question`, `test`, `statistic_value`, `p_value`, `reason`
-        (why a test could not be run). Shapiro-Wilk asks whether residuals are normal, Levene
-        (around medians) and Bartlett whether groups spread alike; Kruskal-Wallis and
-        the F test by permutation ask the ANOVA's own question of ranks and of shuffled groups.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"group": list("aaabbb"), "value": [1.0, 2, 3, 4, 5, 6]})
-    >>> checks = anova_checks(table, value="value", by="group", n_permutations=99, seed=0)
-    >>> checks["test"].tolist()
-    ['Shapiro-Wilk', 'Levene (medians)', 'Bartlett', 'Kruskal-Wallis', 'permuted F']
-    """
-    data = table[[value, by]].dropna()
-    groups = [subset[value].to_numpy(float) for _, subset in data.groupby(by, sort=True)]
-    repeated = [group for group in groups if len(group) > 1]
-    rows = [
-        ("normality", "Are residuals normal?", "Shapiro-Wilk"),
-        ("equal spread", "Do groups spread alike?", "Levene (medians)"),
-        ("equal spread", "Do groups spread alike?", "Bartlett"),
-        ("by ranks", "Do groups differ?", "Kruskal-Wallis"),
-        ("by permutation", "Do groups differ?", "permuted F"),
-    ]
-    checks = pd.DataFrame(rows, columns=["check", "question", "test"])
-    checks = checks.assign(statistic_value=np.nan, p_value=np.nan, reason=None)
-    if len(groups) < 2 or len(repeated) < 2:
-        return checks.assign(reason="needs two groups with two values each")
-    if all_alike(np.concatenate(groups)):
-        return checks.assign(reason="all values are alike")
-    permuted = stats.permutation_test(
-        groups,
-        lambda *g, axis: stats.f_oneway(*g, axis=axis).statistic,
-        n_resamples=n_permutations,
-        alternative="greater",
-        vectorized=True,
-        batch=max(1, _AT_ONCE // len(data)),
-        rng=np.random.default_rng(seed),
-    )
-    shapiro = stats.shapiro(np.concatenate([group - group.mean() for group in repeated]))
-    with np.errstate(divide="ignore", invalid="ignore"):  # of pairs alone
-        levene = stats.levene(*repeated)
-    tests = [shapiro, levene, stats.bartlett(*repeated), stats.kruskal(*groups)]
-    checks["statistic_value"] = [float(test.statistic) for test in (*tests, permuted)]
-    checks["p_value"] = [float(test.pvalue) for test in (*tests, permuted)]
-    if max(map(len, groups)) < 3:
-        is_levene = checks["test"] == "Levene (medians)"
-        checks.loc[is_levene, ["statistic_value", "p_value"]] = np.nan
-        reason = "every group has two values, which lie equally far from their median"
-        checks.loc[is_levene, "reason"] = reason
-    return checks
-
-
 def group_means(values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
     """Return the mean of each group in the one-way ANOVA model, with its standard error.
 
