@@ -26,7 +26,9 @@ def test_sums_are_what_the_study_fits(scenario: str) -> None:
     ]
     measured = pd.DataFrame(rows, columns=["model", "dimension", "prompt", "sample", "n", "score"])
     measured["polarity_textblob"] = (measured.pop("score") - 0.2) / 2.5
-    windows = pd.DataFrame({"n": 60, "polarity_textblob": (of.windows - 0.2) / 2.5})
+    windows = pd.DataFrame({"n": 60, "polarity_textblob": (of.windows - 0.2) / 2.5}).assign(
+        passage=range(len(of.windows))
+    )
     scores = llmbi.scoring.score_answers(measured)
     result = llmbi.estimates.estimates(scores, windows, formula={}, inference=INFERENCE)
     found = result.estimates
