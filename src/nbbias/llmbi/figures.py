@@ -17,6 +17,14 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     ----------
     estimates, units
         Of `llmbi.measure`.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "statistic": "dimension_mean", "dimension": "Age", "estimate": 0.9}
+    >>> rows = tables.estimates([row], study="llmbi", confidence=0.95)
+    >>> dimensions(rows, rows.assign(value=0.9)).title
+    "No dimension's score differs significantly from reference prose"
     """
     of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
     of_prompt = units[units["statistic"] == "dimension_mean"]
