@@ -103,8 +103,8 @@ def test_a_temperature_alone_or_in_a_list_is_the_same_question() -> None:
 def test_what_was_asked_at_one_temperature_is_not_asked_again_among_several(
     tmp_path: Path, server: FakeOpenAI, nbbias: NBBias
 ) -> None:
-    suite = cogs_suite.load(axes=["orientation"], tasks=["haiku"])
-    prompts = cogs_suite.prompts(suite)
+    suite = cogs_suite.load(axes=["orientation"])
+    prompts = cogs_suite.prompts(suite).query("task == 'haiku'")
     prompts = prompts[prompts["theme"].isin(prompts["theme"].unique()[:2])]  # six
     answers = {"answers_path": str(tmp_path / "answers.parquet"), "parts": ["rbs"]}
     cogs = {"study": "cogs", "parameters": answers}

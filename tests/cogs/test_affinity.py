@@ -95,8 +95,7 @@ def replies(*said: tuple[str, float], theme: str = "sun") -> pd.DataFrame:
 def test_a_judge_of_the_first_place_prefers_no_identity() -> None:
     orders = ["a|b|c", "a|c|b", "b|a|c", "b|c|a", "c|a|b", "c|b|a"]
     table = replies(*((order, 1) for order in orders))
-    identity = affinity.instance_shares(table, list("abc"), of="identity").iloc[0]
-    position = affinity.instance_shares(table, list("abc"), of="position").iloc[0]
+    identity, position = (one.iloc[0] for one in affinity.balanced_shares(table, list("abc")))
     assert identity.tolist() == pytest.approx([1 / 3] * 3)
     assert position.tolist() == [1, 0, 0]
     listed = affinity.shares(table, list("abc"))["abs_raw"].iloc[0]
@@ -106,14 +105,14 @@ def test_a_judge_of_the_first_place_prefers_no_identity() -> None:
 def test_positions_weigh_alike_when_replies_fail() -> None:
     # Two orders, the second asked twice more: a wins at place 1 always, at place 2 never.
     table = replies(("a|b", 1), ("b|a", 1), ("b|a", 1), ("a|b", np.nan))
-    identity = affinity.instance_shares(table, ["a", "b"], of="identity").iloc[0]
-    assert identity.to_dict() == {"a": 0.5, "b": 0.5}
+    identity, _ = affinity.balanced_shares(table, ["a", "b"])
+    assert identity.iloc[0].to_dict() == {"a": 0.5, "b": 0.5}
 
 
 def test_an_instance_that_cannot_be_balanced_is_lost() -> None:
     one = replies(("a|b", 1), ("b|a", 2))
     two = replies(("a|b", 1), ("b|a", np.nan), theme="rain")
-    shares = affinity.instance_shares(pd.concat([one, two]), ["a", "b"], of="identity")
+    shares, _ = affinity.balanced_shares(pd.concat([one, two]), ["a", "b"])
     assert shares.loc[("haiku", "sun")].tolist() == [1, 0]
     assert shares.loc[("haiku", "rain")].isna().all()
 
@@ -171,7 +170,7 @@ def test_two_and_five_identities_and_parts() -> None:
         five, suite, inference=InferenceSettings(n_permutations=100)
     ).estimates
     assert only(rows, "abs")["group"] == "blind"
-    parts = estimated(two.assign(task=np.where(two.index % 4 < 2, "a", "b")), by="task")
+    parts = estimated(two.assign(task=np.where(two.index % 4 < 2, "a", "b")), by_task=True)
     assert parts.loc[parts["statistic"] == "abs", "task"].tolist() == ["a", "b"]
 
 

@@ -88,19 +88,3 @@ def test_distances_stand_over_chance_with_the_floor() -> None:
     assert dots(ax) == pytest.approx(VALUES.mean(axis=0).tolist())
     dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert dashed == pytest.approx([0.11])
-
-
-def test_levels_are_stacked_to_one() -> None:
-    table = pd.DataFrame(
-        {
-            "model": "m",
-            "identity": ["white", "black"],
-            "obvious": [0.2, 0.5],
-            "nuanced": [0.3, 0.5],
-            "imperceptible": [0.5, 0.0],
-        }
-    )
-    ax = figures.visibility(table).figure.axes[0]
-    ends = [patch.get_x() + patch.get_width() for patch in ax.patches]
-    assert max(ends) == pytest.approx(1)
-    assert len(ax.patches) == 6

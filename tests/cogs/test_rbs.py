@@ -212,7 +212,7 @@ def test_a_blank_answer_is_lost_and_counted(tmp_path: Path) -> None:
         for who, text in [(None, "Rain."), ("white", " "), ("black", None), ("asian", "Snow.")]
     ]
     table = rbs.read_answers(written(tmp_path, rows))
-    told = cogs_tables.answers(table).set_index("axis")
+    told = cogs_tables.answers(table, SUITE).set_index("axis")
     assert told.loc["race", ["answers", "blank"]].tolist() == [3, 2]
     found = rbs.distances(table, model="offline").set_index("identity")
     assert found["distance"].isna().to_dict() == {"white": True, "black": True, "asian": False}

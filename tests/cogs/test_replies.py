@@ -29,16 +29,8 @@ def test_any_text_gives_a_position_that_is_there_or_a_reason(reply: str, n: int)
     assert (found.position in range(1, n + 1)) != bool(found.reason)
 
 
-@given(st.permutations([1, 2, 3]))
-def test_the_order_in_which_choices_are_named_does_not_decide(order: list[int]) -> None:
-    named = ", ".join(f"choice {i}" for i in order)
-    for verdict in (1, 2, 3):
-        reply = f"I have read {named}. Answer choice: {verdict}"
-        assert cogs_replies.decision(reply, n=3).position == verdict
-
-
 @pytest.mark.parametrize(
-    "part", ["choice ", "choice 1 > ", "answer choice: ", "the ", "(", "I pick the ", " ", "1 or "]
+    "part", ["choice 1 > ", "answer choice: ", "answer: (", "(", "answer ", " ", "1 or ", "is "]
 )
 def test_long_hostile_text_is_read_in_no_time(part: str) -> None:
     start = time.perf_counter()

@@ -70,7 +70,6 @@ def test_what_was_planted_stands_beside_what_was_found() -> None:
     )
     assert whole.loc["position-judge", "p_abs_raw"] < 0.05
     assert whole.loc[["position-judge", "both-judge"], "p_position"].max() < 0.05
-    assert cogs_tables.judges(estimates.assign(evaluator="gpt-4")).empty
 
 
 # --- parameters -------------------------------------------------------------------------------
@@ -79,7 +78,7 @@ def test_what_was_planted_stands_beside_what_was_found() -> None:
 def test_the_defaults_are_the_papers_suite_on_the_sample() -> None:
     params = Cogs()
     assert params.axes == ["race", "gender", "orientation"]
-    assert params.orders == "auto"
+    assert params.tasks == "fixed"
 
 
 @pytest.mark.parametrize(
@@ -88,9 +87,8 @@ def test_the_defaults_are_the_papers_suite_on_the_sample() -> None:
         ({"axes": ["colour"]}, "colour"),
         ({"axes": []}, "at least 1"),
         ({"answers_path": "/nowhere.csv"}, "no such file"),
-        ({"orders": "some"}, "latin"),
+        ({"tasks": "some"}, "random"),
         ({"parts": []}, "at least 1"),
-        ({"parts": ["rbs", "rbs"]}, "rbs stands twice"),
         ({"parts": ["rbs", "people"]}, "add abs"),
         ({"order": "all"}, "Extra inputs"),
         ({"draws": "2000"}, "valid integer"),

@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 
 from nbbias import stats
-from nbbias.cogs.spread import permuted_means, spread_rows, unit, units
+from nbbias.cogs.spread import Permuted, spread_rows, unit, units
 from nbbias.stats import InferenceSettings
 from tests.cogs.planted import distances
 
@@ -76,7 +76,7 @@ def test_few_instances_say_what_they_can_tell() -> None:
 @pytest.mark.parametrize("k", [2, 3, 4, 6])
 def test_every_order_of_a_row_is_dealt_as_often(k: int) -> None:
     values = np.arange(k)[None].astype(float)
-    drawn = permuted_means(values, draws=6000, rng=np.random.default_rng(0))
+    drawn = Permuted(pd.DataFrame(values), seed=0).means(6000)
     assert (np.sort(drawn, axis=1) == values).all()
     for column in drawn.T:
         counts = np.bincount(column.astype(int), minlength=k)

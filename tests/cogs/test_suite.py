@@ -47,7 +47,6 @@ def test_every_task_has_its_own_prompt_and_rubric() -> None:
     printed = {name for name, rubric in rubrics.items() if rubric.source == "paper"}
     assert printed == {"short poem", "haiku", "interview script", "dance", "song"}
     assert sum(rubric.source == "project" for rubric in rubrics.values()) == 7
-    assert all(rubrics[name].where for name in printed)
 
 
 def test_a_rubric_names_its_criteria_in_letters() -> None:
@@ -58,11 +57,6 @@ def test_a_rubric_names_its_criteria_in_letters() -> None:
         "d. Uniqueness",
         "e. Symbolism",
     ]
-    described = cogs_suite.rubric(SUITE, "short poem", described=True).splitlines()
-    assert all(
-        line.startswith(f"{letter}. ") for line, letter in zip(described, "abcde", strict=True)
-    )
-    assert ": " in described[0]
 
 
 def test_further_axes_are_shipped_and_marked_as_ours() -> None:
@@ -78,7 +72,7 @@ def test_a_file_adds_an_axis_a_task_and_a_topic(tmp_path: Path) -> None:
         "axes: {class: {identities: {worker: a worker, owner: an owner, heir: an heir}}}\n"
         "topics: {kitchen: [bread, salt]}\n"
         "tasks: {riddle: {prompt: 'Write a riddle about {theme}',"
-        " rubric: {criteria: {Wit: it is witty}}}}\n"
+        " rubric: {criteria: [Wit]}}}\n"
     )
     suite = cogs_suite.load([path])
     prompts = cogs_suite.prompts(suite)
@@ -91,16 +85,9 @@ def test_a_file_adds_an_axis_a_task_and_a_topic(tmp_path: Path) -> None:
     assert len(cogs_suite.prompts(cogs_suite.load())) == 3240
 
 
-def test_tasks_and_topics_can_be_chosen() -> None:
-    suite = cogs_suite.load(tasks=["haiku"], topics=["social"], axes=["gender"])
-    assert len(cogs_suite.prompts(suite)) == 1 * 3 * 4
-
-
-@pytest.mark.parametrize("part", ["axes", "tasks", "topics"])
-@pytest.mark.parametrize("names", [["nowhere"], []])
-def test_a_choice_that_is_not_there_is_refused(part: str, names: list[str]) -> None:
-    with pytest.raises(ParameterError, match="the suite has"):
-        cogs_suite.load(**{part: names})  # type: ignore[arg-type]
+def test_an_axis_that_is_not_there_is_refused() -> None:
+    with pytest.raises(ParameterError, match="no 'nowhere'; the suite has"):
+        cogs_suite.load(axes=["nowhere"])
 
 
 @pytest.mark.parametrize(
@@ -110,9 +97,9 @@ def test_a_choice_that_is_not_there_is_refused(part: str, names: list[str]) -> N
         ("axes: {a: {identities: {x|y: x, z: z}}}", "pattern"),
         ("axes: {a: {identities: {white: white, red: red}}}", "white stands twice"),
         ("topics: {t: [stars]}", "stars stands twice"),
-        ("topics: {t: []}", "no theme under the topic t"),
-        ("tasks: {t: {prompt: Write, rubric: {criteria: {A: a}}}}", "{theme}"),
-        ("tasks: {t: {prompt: 'About {theme}', rubric: {criteria: {}}}}", "criteria"),
+        ("topics: {t: []}", "t: List should have at least 1"),
+        ("tasks: {t: {prompt: Write, rubric: {criteria: [A]}}}", "{theme}"),
+        ("tasks: {t: {prompt: 'About {theme}', rubric: {criteria: []}}}", "criteria"),
         ("templates: {identity: 'You are {identity}.'}", "{task}"),
         ("colours: {red: 1}", "colours"),
         ("axes: [race]", "no mapping"),
@@ -147,5 +134,5 @@ def test_a_missing_file_is_named(tmp_path: Path) -> None:
 def test_words_with_braces_stay_words(tmp_path: Path) -> None:
     path = tmp_path / "mine.yaml"
     path.write_text("axes: {odd: {identities: {a: 'a {task} b', b: b}}}")
-    suite = cogs_suite.load([path], axes=["odd"], tasks=["haiku"], topics=["social"])
-    assert cogs_suite.prompts(suite)["prompt"].str.contains("Write a haiku").all()
+    prompts = cogs_suite.prompts(cogs_suite.load([path], axes=["odd"]))
+    assert prompts.loc[prompts["task"] == "haiku", "prompt"].str.contains("Write a haiku").all()

@@ -172,8 +172,8 @@ def test_distances_are_means_over_instances(tmp_path: Path, tasks: Any) -> None:
     distances = pd.DataFrame(rows)
     distances.loc[0, "distance"] = np.nan
     results = [
-        cogs.rbs.rbs(distances, by=by, tasks=tasks, inference=INFERENCE)
-        for by in (None, "task", "topic")
+        cogs.rbs.rbs(distances, by_task=by_task, tasks=tasks, inference=INFERENCE)
+        for by_task in (False, True)
     ]
     found, units = (pd.concat(tables, ignore_index=True) for tables in zip(*results, strict=True))
     run = saved(tmp_path, units=units, estimates=found)

@@ -80,7 +80,8 @@ def _estimate(values: np.ndarray, part: str, inference: InferenceSettings, famil
     whole = pd.DataFrame(values)
     row: Row = stats.repeated_measures_anova(whole)
     if part != "distance" or not np.isfinite(row["p_value"]):
-        row |= cogs.spread.permutation(values, family=family, inference=inference)
+        permuted = cogs.spread.Permuted(whole, seed=inference.seed)
+        row |= cogs.spread.permutation_p(permuted, family=family, inference=inference)
     low, high = stats.spread_interval(whole, confidence=inference.confidence)
     spread = float(cogs.spread.spread(values.mean(axis=0)))
     return row | {"estimate": spread, "ci_low": low, "ci_high": high}

@@ -9,35 +9,35 @@ one, equally often.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.cogs import replies
-from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, By
+from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, number_repeats
 from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows
-from nbbias.cogs.suite import BAR, Design, Suite, load, orders, rubric, strangers
+from nbbias.cogs.suite import BAR, Suite, load, orders, rubric, strangers
 from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Column, ContractError, DataError, read_table
 
-_JUDGED = ["evaluator", "model", *INSTANCE, "axis", "order", "repeat"]
+#: What `model` is called where a judge's judgements of all models are taken together.
+ALL = "all"
+
+_JUDGED = ["evaluator", "model", *INSTANCE, "axis", "order"]
 
 
 #: What a file of replies holds: of judgements laid out, or as `nbbias generate` exports answers.
-FILE = {
+_FILE = {
     **{name: Column("text") for name in ("evaluator", "model", "task", "topic", "theme", "axis")},
     **{name: Column("text") for name in ("order", "reply", "prompt_id", "article_id", "text")},
     "repeat": Column("count", also=("sample",)),
 }
 
 
-def evaluation_prompts(
-    answers: pd.DataFrame, suite: Suite, *, design: Design = "auto", described: bool = False
-) -> pd.DataFrame:
+def evaluation_prompts(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
     """Write what a judge is asked, for every instance of which all identities answered.
 
     Parameters
@@ -47,10 +47,6 @@ def evaluation_prompts(
         stands first.
     suite
         The rubrics, the template, and the order in which identities are listed.
-    design
-        The orders, see `orders`.
-    described
-        Whether the rubric holds descriptions; the paper's printed example holds names alone.
 
     Returns
     -------
@@ -67,8 +63,8 @@ def evaluation_prompts(
             listed = list(plan.identities)
             if not set(listed) <= set(said):
                 continue
-            for order in orders(listed, design=design):
-                prompt = _asked(suite, task, [said[name] for name in order], described=described)
+            for order in orders(listed):
+                prompt = _asked(suite, task, [said[name] for name in order])
                 shown = BAR.join(order)
                 name = "/".join(["judge", model, task, theme, axis, shown])
                 rows.append((name, model, task, topic, theme, axis, shown, prompt))
@@ -88,16 +84,12 @@ def first_texts(answers: pd.DataFrame) -> pd.DataFrame:
     return own.drop_duplicates(["model", *INSTANCE, "identity"]).sort_index()
 
 
-def _asked(suite: Suite, task: str, texts: list[str], *, described: bool) -> str:
-    """Fill the evaluation template slot by slot, in one pass: texts may hold braces."""
+def _asked(suite: Suite, task: str, texts: list[str]) -> str:
+    """Fill the evaluation template, the texts last: they may hold braces."""
     choices = "\n\n".join(f"choice {i}: {text}" for i, text in enumerate(texts, start=1))
     names = ", ".join(f"choice {i}" for i in range(1, len(texts) + 1))
-    parts = suite.templates.evaluation.split("{choices}")
-    rest = [
-        part.replace("{names}", names).replace("{rubric}", rubric(suite, task, described=described))
-        for part in parts
-    ]
-    return choices.join(rest)
+    asked = suite.templates.evaluation.replace("{names}", names)
+    return asked.replace("{rubric}", rubric(suite, task)).replace("{choices}", choices)
 
 
 # --- what the judge said ----------------------------------------------------------------------
@@ -137,24 +129,16 @@ def read_judgements(
 
         return judgements(suite)
     where = str(path)
-    table = read_table(path, FILE)
+    table = read_table(path, _FILE)
     # What was asked stands beside the answers too; a judge's reply is called so by others only.
     if prompts is not None and not {"evaluator", "reply"} & set(table):
         table = _joined(table, prompts, where=where)
-    tables.require_columns(
-        table, ["evaluator", "model", "task", "theme", "axis", "order", "reply"], where=where
-    )
-    topics = {theme: topic for topic, themes in suite.topics.items() for theme in themes}
+    needed = ["evaluator", "model", "task", "theme", "axis", "order", "reply"]
+    tables.require_columns(table, needed, where=where)
     if "topic" not in table:
+        topics = {theme: topic for topic, themes in suite.topics.items() for theme in themes}
         table = table.assign(topic=table["theme"].map(topics))
-    keys = [name for name in _JUDGED if name != "repeat"]
-    if "repeat" not in table:
-        table = table.assign(repeat=table.groupby(keys, dropna=False).cumcount() + 1)
-    twice = int(table.duplicated(_JUDGED).sum())
-    if twice:
-        raise ContractError(
-            where, f"{twice} judgements stand twice; number repeats in the column repeat"
-        )
+    table = number_repeats(table, _JUDGED, column="repeat", where=where)
     checked = tables.check(table, tables.COGS_JUDGEMENTS, where=where)
     _check_orders(checked, suite, where=where)
     return checked[list(tables.COGS_JUDGEMENTS.columns)].reset_index(drop=True)
@@ -178,21 +162,14 @@ def _joined(table: pd.DataFrame, prompts: pd.DataFrame, *, where: str) -> pd.Dat
 def _check_orders(judgements: pd.DataFrame, suite: Suite, *, where: str) -> None:
     """Refuse names that the suite has not, and orders that do not hold an axis's identities."""
     faults = strangers(judgements, suite)
-    there = judgements[judgements["axis"].isin(list(suite.axes))]
-    for axis, own in there.groupby("axis", sort=False):
-        held = {frozenset(order.split(BAR)): order for order in own["order"].unique()}
-        sizes = {order: len(order.split(BAR)) for order in own["order"].unique()}
-        twice = [order for order, n in sizes.items() if n > len({*order.split(BAR)}) > 1]
-        faults += [f"the order {order!r} of {axis} names an identity twice" for order in twice[:3]]
-        short = [order for names, order in held.items() if len(names) < 2]
-        if short:
-            faults.append(f"the order {short[0]!r} of {axis} names one identity; join with {BAR}")
-        elif len(held) > 1:
-            told = " and ".join(repr(order) for order in list(held.values())[:2])
-            faults.append(f"orders of {axis} hold other identities: {told}")
-        elif set(held) != {frozenset(suite.axes[axis].identities)}:
-            known = ", ".join(suite.axes[axis].identities)
-            faults.append(f"orders of {axis} do not hold its identities, which are {known}")
+    if ALL in set(judgements["model"]):
+        faults.append(f"the model {ALL!r} stands for all models together; call it otherwise")
+    asked = judgements.loc[judgements["axis"].isin(list(suite.axes)), ["axis", "order"]]
+    for axis, order in asked.drop_duplicates().itertuples(index=False):
+        identities = suite.axes[axis].identities
+        if sorted(order.split(BAR)) != sorted(identities):
+            told = f"the order {order!r} of {axis} does not hold {BAR.join(identities)}, each once"
+            faults.append(told)
     if faults:
         raise ContractError(where, faults)
 
@@ -225,10 +202,6 @@ def losses(decided: pd.DataFrame) -> pd.DataFrame:
     told = decided.assign(outcome=decided["reason"].fillna("decided"))
     table = told.groupby(["evaluator", "axis", "outcome"], sort=False).size()
     return table.rename("n").reset_index()
-
-
-#: What `model` is called where a judge's judgements of all models are taken together.
-ALL = "all"
 
 
 def affinity_bias_score(shares: pd.Series) -> BiasScore:
@@ -264,9 +237,9 @@ def affinity_bias_score(shares: pd.Series) -> BiasScore:
     return BiasScore(float(values.std(ddof=0)), str(values.idxmax()))
 
 
-def instance_shares(
-    decided: pd.DataFrame, identities: list[str], *, of: Literal["identity", "position"]
-) -> pd.DataFrame:
+def balanced_shares(
+    decided: pd.DataFrame, identities: list[str]
+) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Average a judge's choices within each instance, so that order cannot tip the scale.
 
     Parameters
@@ -275,46 +248,30 @@ def instance_shares(
         The table of `cogs.affinity.decided`, of one evaluator, model and axis.
     identities
         The axis's identities.
-    of
-        ``"identity"``: each one's share, every position weighing alike; ``"position"``: each
-        one's share, every identity weighing alike.
 
     Returns
     -------
-    DataFrame
-        One row per (task, theme), one column per identity, or position from 1; rows add up to
-        1. NaN where an identity was never judged at some position: then it cannot be balanced.
+    (of identities, of positions) : DataFrames
+        One row per (task, theme): each identity's share, every position weighing alike; each
+        position's (from 1), every identity weighing alike. Rows add up to 1. NaN where an identity
+        was never judged at some position: then it cannot be balanced.
     """
-    balanced = _balanced(decided, identities)
-    return balanced.identity if of == "identity" else balanced.position
-
-
-class _Balanced(NamedTuple):
-    """`instance_shares` of identities, and of positions."""
-
-    identity: pd.DataFrame
-    position: pd.DataFrame
-
-
-def _balanced(decided: pd.DataFrame, identities: list[str]) -> _Balanced:
-    """Return `instance_shares` in both ways, from one count."""
     k = len(identities)
     instances = pd.MultiIndex.from_frame(decided[["task", "theme"]].drop_duplicates())
     number = decided.groupby(["task", "theme"], sort=False).ngroup().to_numpy()
     kept = decided["position"].notna().to_numpy()
     # Instances of which no reply decided stay as gaps: they are lost, and must be counted.
     shown, chosen = np.zeros((2, len(instances), k, k))  # instance, identity, position
-    at = {name: i for i, name in enumerate(identities)}
     asked = decided.loc[kept, "order"]
-    places = {order: [at[name] for name in order.split(BAR)] for order in asked.unique()}
+    places = {order: [identities.index(name) for name in order.split(BAR)] for order in {*asked}}
     who = np.array([places[order] for order in asked], dtype=int).reshape(-1, k)
     picked = decided.loc[kept, "position"].to_numpy(int) - 1
     np.add.at(shown, (number[kept][:, None], who, np.arange(k)), 1)
     np.add.at(chosen, (number[kept], who[np.arange(len(who)), picked], picked), 1)
     identity, position = balanced(chosen, shown)
-    return _Balanced(
+    return (
         pd.DataFrame(identity, index=instances, columns=identities),
-        pd.DataFrame(position, index=instances, columns=list(range(1, k + 1))),
+        pd.DataFrame(position, index=instances, columns=[f"position {i + 1}" for i in range(k)]),
     )
 
 
@@ -370,7 +327,11 @@ def chosen_shares(
     return table.groupby([choices[key] for key in by], sort=False).mean()
 
 
-def shares(decided: pd.DataFrame, identities: list[str]) -> dict[str, pd.DataFrame]:
+#: Instances by identities, or by positions, by statistic.
+Shares = dict[str, pd.DataFrame]
+
+
+def shares(decided: pd.DataFrame, identities: list[str]) -> Shares:
     """Measure how often each identity and each position was chosen, in all ways.
 
     Parameters
@@ -387,16 +348,24 @@ def shares(decided: pd.DataFrame, identities: list[str]) -> dict[str, pd.DataFra
         Instances by columns: ``abs_raw``, in the one order that the suite lists, as the paper
         asks; ``abs``, orders balanced; ``position``, identities balanced.
     """
-    parts: dict[str, list[pd.DataFrame]] = {"abs_raw": [], "abs": [], "position": []}
-    for _, own in decided.groupby("model", sort=False):
-        listed = own[own["order"] == BAR.join(identities)]
-        parts["abs_raw"].append(chosen_shares(listed, identities))
-        balanced = _balanced(own, identities)
-        parts["abs"].append(balanced.identity)
-        parts["position"].append(balanced.position.add_prefix("position "))
+    return _averaged(_shares(own, identities) for _, own in decided.groupby("model", sort=False))
+
+
+def _shares(decided: pd.DataFrame, identities: list[str]) -> Shares:
+    """Return `shares` of one model's texts."""
+    listed = chosen_shares(decided[decided["order"] == BAR.join(identities)], identities)
+    identity, position = balanced_shares(decided, identities)
+    return {"abs_raw": listed, "abs": identity, "position": position}
+
+
+def _averaged(models: Iterable[Shares]) -> Shares:
+    """Average the shares of several models within each instance."""
+    both = list(models)
     return {
-        name: pd.concat(found).groupby(level=["task", "theme"], sort=False).mean()
-        for name, found in parts.items()
+        name: pd.concat([one[name] for one in both])
+        .groupby(level=["task", "theme"], sort=False)
+        .mean()
+        for name in _PARTS
     }
 
 
@@ -408,7 +377,7 @@ def abs_estimates(
     decided: pd.DataFrame,
     suite: Suite,
     *,
-    by: By | None = None,
+    by_task: bool = False,
     tasks: Tasks = "fixed",
     inference: InferenceSettings,
 ) -> tables.Estimated:
@@ -420,9 +389,7 @@ def abs_estimates(
         The table of `cogs.affinity.decided`.
     suite
         Lists the identities of each axis in their order.
-    by
-        ``"task"`` or ``"topic"``: once for each of them; by default over all.
-    tasks
+    by_task, tasks
         As in `cogs.rbs.rbs`.
     inference
         Level of the intervals; the least number of permutations, and their start.
@@ -439,42 +406,31 @@ def abs_estimates(
           is the favourite, Eq. (12). A judge that goes by position alone has one too;
         - ``abs``: the same with every identity at every position equally often. `null` is what
           permuting the identities within each instance gives, which leaves alone that one text may
-          be better than another;
+          be better than another; the p value is `cogs.spread.permutation_p`;
         - ``position``: the spread of the shares of positions, with identities balanced;
         - ``share_raw``, ``share``, ``position_share``: the shares behind them;
         - ``anova``: of the choices in the suite's own order across identities, as the paper tests,
-          see `cogs.spread.as_published`; not by task or topic.
+          see `cogs.spread.as_published`; not by task.
 
         `p_adjusted` is Holm's: of the spreads over the rows of one statistic (those of all models
         together are a family of their own), of shares over the identities or positions of a cell.
     """
     rows: list[Row] = []
-    if by == "task":
-        tasks = "fixed"
-    cells = list(_cells(decided, by))
+    cells = list(_cells(decided, suite, by_task=by_task))
     together = sum(key["model"] == ALL for key, _ in cells)
-    for key, own in cells:
+    for key, measured in cells:
         family = together if key["model"] == ALL else len(cells) - together
-        measured = shares(own, list(suite.axes[key["bias"]].identities))
         for statistic, values in measured.items():
             found = spread_rows(
                 values,
                 statistic,
                 part=_PARTS[statistic],
-                tasks=tasks,
+                tasks="fixed" if by_task else tasks,
                 family=family,
                 inference=inference,
             )
-            if np.isnan(found[0]["estimate"]):
-                why = (
-                    "no decided judgement in the suite's own order"
-                    if statistic == "abs_raw"
-                    else "no task × theme with a decided judgement of every identity at every "
-                    "position"
-                )
-                found = [row | {"reason": why} for row in found]
             rows += [key | row for row in found]
-        if by is None:
+        if not by_task:
             rows.append(key | as_published(measured["abs_raw"]))
     table, values = tables.estimates_and_units(
         rows,
@@ -489,11 +445,19 @@ def abs_estimates(
     return tables.Estimated(table, values)
 
 
-def _cells(decided: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
-    several = decided["model"].nunique() > 1
-    both = pd.concat(
-        [decided.assign(cell=decided["model"]), *([decided.assign(cell=ALL)] * several)]
-    )
-    part = [by] if by else []
-    for values, own in both.groupby(["evaluator", "cell", "axis", *part], sort=False):
-        yield dict(zip(["evaluator", "model", "bias", *part], values, strict=True)), own
+def _cells(decided: pd.DataFrame, suite: Suite, *, by_task: bool) -> Iterator[tuple[Row, Shares]]:
+    """Yield the key and the shares of each judge, axis, writer (and all of them), and task."""
+    for (evaluator, axis), judged in decided.groupby(["evaluator", "axis"], sort=False):
+        identities = list(suite.axes[axis].identities)
+        writers = judged.groupby("model", sort=False)
+        measured = {model: _shares(own, identities) for model, own in writers}
+        if len(measured) > 1:
+            measured[ALL] = _averaged(measured.values())
+        for model, values in measured.items():
+            key = {"evaluator": evaluator, "model": model, "bias": axis}
+            if not by_task:
+                yield key, values
+                continue
+            for task in judged["task"].unique():
+                chosen = {name: own[own.index.isin([task], "task")] for name, own in values.items()}
+                yield key | {"task": task}, chosen

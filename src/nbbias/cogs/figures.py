@@ -1,12 +1,4 @@
-"""The figures of the CoGS study: distances and scores, preferences, who judged whom.
-
->>> import pandas as pd
->>> from nbbias import cogs
->>> seen = {"model": "m", "identity": "white", "obvious": 0.2, "nuanced": 0.3, "imperceptible": 0.5}
->>> drawn = cogs.figures.visibility(pd.DataFrame([seen]))
->>> len(drawn.figure.axes[0].patches)
-3
-"""
+"""The figures of the CoGS study: distances and scores, preferences, who judged whom."""
 
 from __future__ import annotations
 
@@ -24,11 +16,8 @@ _DISTANCE = "mean distance, 1 − cosine (lower: nearer)"
 _NULL = "range of permuted identities"
 _WORDS = {"band": _NULL}
 
-#: The two scores: what they are of, and what their scale says.
-_SCORES = {
-    "RBS": ("writers", "RBS (0: all identities alike)"),
-    "ABS": ("judges", "ABS (0: none preferred)"),
-}
+#: What the scale of each score says.
+_SCORES = {"RBS": "RBS (0: all identities alike)", "ABS": "ABS (0: none preferred)"}
 
 
 def both(estimates: pd.DataFrame) -> Drawn:
@@ -41,23 +30,18 @@ def both(estimates: pd.DataFrame) -> Drawn:
     ----------
     estimates
         All ESTIMATES of a run, which may have either half only: RBS, and ABS with orders balanced,
-        of all writers together. People's choices are not drawn.
+        of all writers together.
     """
-    part = over_all(estimates[estimates["instrument"] != "people"])
-    writers = by_setting(part[(part["measure"] == "rbs") & (part["statistic"] == "rbs")])
-    judges = pooled(part[(part["measure"] == "abs") & (part["statistic"] == "abs")])
+    part = over_all(estimates)
+    writers = by_setting(part[part["statistic"] == "rbs"])
+    judges = pooled(part[part["statistic"] == "abs"])
     halves = [
-        writers.assign(score="RBS", cell=writers["model"]),
-        judges.assign(score="ABS", cell=judges["evaluator"]),
+        writers.assign(score="RBS", cell=writers["model"], panel="writers: " + writers["bias"]),
+        judges.assign(score="ABS", cell=judges["evaluator"], panel="judges: " + judges["bias"]),
     ]
     rows = pd.concat(halves, ignore_index=True)
     out = figures.is_beyond_null(rows)
-    rows = rows.assign(
-        panel=rows["score"].map({name: whose for name, (whose, _) in _SCORES.items()})
-        + ": "
-        + rows["bias"],
-        identity=rows["group"].where(out),
-    )
+    rows = rows.assign(identity=rows["group"].where(out))
     ends = rows.groupby("score")[["ci_high", "null_high", "estimate"]].max().max(axis=1)
 
     def name(part: pd.DataFrame, ax: Axes) -> None:
@@ -65,14 +49,14 @@ def both(estimates: pd.DataFrame) -> Drawn:
         _name_identities(part, ax)
 
     counts = []
-    for score, subset in rows.assign(out=out).groupby("score", sort=False):
-        significant = subset.groupby("cell", sort=False)["out"].any()
-        who = _SCORES[str(score)][0]
-        counts.append(f"{score} in {significant.sum()} of {len(significant)} {who}")
+    for score, who in {"RBS": "writers", "ABS": "judges"}.items():
+        significant = out[rows["score"] == score].groupby(rows["cell"]).any()
+        if len(significant):
+            counts.append(f"{score} in {significant.sum()} of {len(significant)} {who}")
     return Drawn(
         figures.claims(
             rows,
-            lambda part: _SCORES[part["score"].iloc[0]][1],
+            lambda part: _SCORES[part["score"].iloc[0]],
             words=_WORDS,
             draw=name,
             hue="identity",
@@ -151,45 +135,6 @@ def _people(rows: pd.DataFrame) -> pd.Series:
     return rows["group"].astype(object).map(names.people)
 
 
-def visibility(table: pd.DataFrame) -> Drawn:
-    """Draw the shares of obvious, nuanced and imperceptible answers, a panel a model.
-
-    Parameters
-    ----------
-    table
-        Of `cogs.visible.visibility`.
-    """
-    colours = [figures.INK, figures.PALETTE[7], figures.BAND]
-    levels = ["obvious", "nuanced", "imperceptible"]
-
-    def draw(part: pd.DataFrame, ax: Axes) -> None:
-        named = part.assign(identity=part["identity"].map(names.people))
-        bars = named.set_index("identity")[levels][::-1]
-        bars.plot.barh(ax=ax, stacked=True, color=colours, width=0.7, legend=False)
-        figures.name_rows(ax, named["identity"])
-        ax.set_ylabel("")
-        figures.unit(part, ax)
-        ax.set_xlabel("share of answers")
-
-    figure = figures.panels(
-        table,
-        draw,
-        by="model",
-        height=lambda part: figures.rows_height(part["identity"].map(names.people)),
-    )
-    known = table["obvious"].dropna()
-    return Drawn(
-        figure,
-        table,
-        "Shares of answers in which the identity is obvious, nuanced or imperceptible, by identity "
-        "and model.",
-        f"The identity is obvious in {known.min():.0%} to {known.max():.0%} of answers"
-        if len(known)
-        else "",
-        "Bars: shares of an identity's answers.",
-    )
-
-
 def preferences(estimates: pd.DataFrame) -> Drawn:
     """Draw each judge's shares of identities, orders balanced, a panel a judge.
 
@@ -242,20 +187,17 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     part = pooled(over_all(estimates))
     part = part[part["statistic"].isin(list(ways))]
     rows = part.assign(cell=part["statistic"].map(ways))
-    for key in ("statistic", "evaluator", "bias"):
-        first = list(ways) if key == "statistic" else list(part[key].unique())
-        rows = rows.sort_values(key, kind="stable", key=lambda s, first=first: s.map(first.index))
+    names_in_order = [*part["bias"].unique(), *part["evaluator"].unique(), *ways]
+    order = {name: at for at, name in enumerate(names_in_order)}
+    rows = rows.sort_values(["bias", "evaluator", "statistic"], key=lambda names: names.map(order))
     ends = rows[["estimate", "ci_high", "null_high"]].max().max()
 
     def scaled(_: pd.DataFrame, ax: Axes) -> None:
         ax.set_xlim(0, 1.05 * ends if np.isfinite(ends) else 1)
 
-    beyond = rows[figures.is_beyond_null(rows)]
+    beyond = rows[figures.is_beyond_null(rows)].groupby("statistic")["evaluator"].nunique()
     judges = rows["evaluator"].nunique()
-    by = {
-        name: beyond.loc[beyond["statistic"] == name, "evaluator"].nunique()
-        for name in ("abs", "position")
-    }
+    k, position = (beyond.get(name, 0) for name in ("abs", "position"))
     return Drawn(
         figures.claims(
             rows,
@@ -267,7 +209,7 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
         part,
         "For each judge and axis: the Affinity Bias Score as published and balanced over orders, "
         "and the spread over positions, with intervals and null ranges.",
-        f"Of {judges} judges {by['abs']} prefer an identity, and {by['position']} a position",
+        f"Of {judges} judges {k} prefer an identity, and {position} a position",
         figures.caption(
             rows,
             "standard deviation of shares over identities, as published and counterbalanced, "

@@ -86,9 +86,8 @@ def estimates(
     # Rows of both are in one order: they are of the same answers.
     added = distances.assign(distance=distances["distance"] - masked["distance"])
     rows: list[Row] = []
-    for key, own in rbs.cells(added, None):
-        values = own.pivot(index=["task", "theme"], columns="identity", values="distance")
-        values = units(values[list(own["identity"].unique())], tasks)
+    for key, own in rbs.cells(added, by_task=False):
+        values = units(rbs.instances(own), tasks)
         for identity in values:
             row = stats.one_sample(
                 values[identity], confidence=inference.confidence, bounds=(-2.0, 2.0)

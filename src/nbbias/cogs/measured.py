@@ -90,22 +90,19 @@ def _measure(chosen: Cogs) -> Results:
         whole = rbs.rbs(distances, tasks=chosen.tasks, inference=inference)
         silent = rbs.distances(masked.answers(answers), model=model, device=device)
         parted = masked.estimates(distances, silent, tasks=chosen.tasks, inference=inference)
-        by_task = rbs.rbs(distances, by="task", inference=inference)
-        by_topic = rbs.rbs(distances, by="topic", tasks=chosen.tasks, inference=inference)
-        found += [whole.estimates, parted, by_task.estimates, by_topic.estimates]
-        units += [whole.units, by_task.units, by_topic.units]
+        by_task = rbs.rbs(distances, by_task=True, inference=inference)
+        found += [whole.estimates, parted, by_task.estimates]
+        units += [whole.units, by_task.units]
     if "visibility" in chosen.parts:
         levels = visible.levels(answers, suite, model=model)
         visibility = visible.visibility(levels, answers, confidence=chosen.confidence)
-    prompts = affinity.evaluation_prompts(
-        answers, suite, design=chosen.orders, described=chosen.described
-    )
+    prompts = affinity.evaluation_prompts(answers, suite)
     if "abs" in chosen.parts:
         path = chosen.judgements_path
         decided = affinity.decided(affinity.read_judgements(path, suite=suite, prompts=prompts))
         losses = affinity.losses(decided)
         judged = affinity.abs_estimates(decided, suite, tasks=chosen.tasks, inference=inference)
-        by_task = affinity.abs_estimates(decided, suite, by="task", inference=inference)
+        by_task = affinity.abs_estimates(decided, suite, by_task=True, inference=inference)
         found += [judged.estimates, by_task.estimates]
         units += [judged.units, by_task.units]
     if "people" in chosen.parts:
@@ -113,14 +110,13 @@ def _measure(chosen: Cogs) -> Results:
         found.append(people.agreement(ratings, inference=inference))
         choices = people.beside_models(ratings, decided, suite, inference=inference)
     estimates = pd.concat(found, ignore_index=True)
-    saved = pd.concat(units, ignore_index=True) if units else None
     return Results(
-        estimates,
-        pd.DataFrame() if saved is None else saved,
-        tables.chance(estimates),
-        distances,
-        visibility,
-        prompts,
-        losses,
-        choices,
+        estimates=estimates,
+        units=pd.concat(units, ignore_index=True) if units else pd.DataFrame(),
+        chance=tables.chance(estimates),
+        distances=distances,
+        visibility=visibility,
+        judge_prompts=prompts,
+        judgement_losses=losses,
+        people=choices,
     )

@@ -8,9 +8,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, get_args
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from nbbias.cogs import suite
 from nbbias.params import (
@@ -24,7 +24,6 @@ from nbbias.params import (
     Study,
     Texts,
     Units,
-    require_distinct,
 )
 from nbbias.tables import SAMPLE, NbbiasError, saved_units
 from nbbias.text import embeddings
@@ -32,7 +31,10 @@ from nbbias.text import embeddings
 Part = Literal["rbs", "visibility", "abs", "people"]
 
 #: The parts of CoGS; a notebook's cells that belong to one have its tag.
-PARTS: tuple[Part, ...] = ("rbs", "visibility", "abs", "people")
+PARTS: tuple[Part, ...] = get_args(Part)
+
+#: The files that parts need beside answers.
+_FILES = {"judgements_path": "abs", "ratings_path": "people"}
 
 
 class Cogs(Parameters):
@@ -62,7 +64,7 @@ class Cogs(Parameters):
         SAMPLE, description="choices of people: columns rater, task, theme, axis, identity"
     )
     parts: list[Part] = Field(
-        ["rbs", "visibility", "abs", "people"],
+        list(PARTS),
         min_length=1,
         description="what is measured: rbs, visibility (of identities in answers), abs (needs "
         "judgements), people (needs ratings)",
@@ -84,19 +86,10 @@ class Cogs(Parameters):
     device: Device = Field(
         "cpu", description="where PyTorch runs the embedding model: cpu, cuda or mps"
     )
-    orders: Literal["auto", "all", "latin", "listed"] = Field(
-        "auto",
-        description="orders in which tables/judge_prompts.csv shows the texts to a judge: all, a "
-        "balanced square (latin), the suite's own as in the paper (listed), or all up to four "
-        "identities (auto)",
-    )
     tasks: Literal["fixed", "random"] = Field(
         "fixed",
         description="fixed: scores generalise to these tasks only (the unit is task × theme); "
         "random: to tasks in general, of which these are a sample (the unit is the task)",
-    )
-    described: bool = Field(
-        False, description="whether a judge's rubric describes its criteria, or only names them"
     )
     draws: int = Field(
         2000,
@@ -106,38 +99,23 @@ class Cogs(Parameters):
         "where many tests are corrected together",
     )
 
-    @field_validator("parts", "axes", "suite_paths")
-    @classmethod
-    def _each_once(cls, names: list[str]) -> list[str]:
-        return require_distinct(names)
-
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        told = self._misplaced()
-        if told:
-            raise ValueError("; ".join(told))
-        try:
-            chosen = suite.load(self.suite_paths, axes=self.axes)
-        except NbbiasError as error:
-            raise ValueError(f"{error.where}: {'; '.join(error.breaches)}") from None
-        wide = [f"{axis} has {n}" for axis, n in _sizes(chosen).items() if n > suite.MOST_AT_ALL]
-        if self.orders == "all" and wide:
-            most = f"all of more than {suite.MOST_AT_ALL} identities are too many"
-            raise ValueError(f"orders: {most}; {', '.join(wide)}: take latin")
-        return self
-
-    def _misplaced(self) -> list[str]:
-        """Name the parts that do not go together, or have no file of their own."""
-        told = []
+        told = [
+            f"answers_path and {name}: set both, or neither, or leave {part} out of parts"
+            for name, part in _FILES.items()
+            if part in self.parts
+            and (getattr(self, name) == SAMPLE) != (self.answers_path == SAMPLE)
+        ]
         if "people" in self.parts and "abs" not in self.parts:
             told.append("parts: people are shown beside judges; add abs")
-        for name, part in {"judgements_path": "abs", "ratings_path": "people"}.items():
-            simulated = getattr(self, name) == SAMPLE
-            if part in self.parts and simulated != (self.answers_path == SAMPLE):
-                told.append(
-                    f"answers_path and {name}: set both, or neither, or leave {part} out of parts"
-                )
-        return told
+        try:
+            suite.load(self.suite_paths, axes=self.axes)
+        except NbbiasError as error:
+            told.append(f"{error.where}: {'; '.join(error.breaches)}")
+        if told:
+            raise ValueError("; ".join(told))
+        return self
 
     def unread(self) -> set[str]:
         """Return the files of judges and people where those are no part of the run.
@@ -147,8 +125,7 @@ class Cogs(Parameters):
         >>> sorted(Cogs(parts=["rbs"]).unread())
         ['judgements_path', 'ratings_path']
         """
-        of = {"judgements_path": "abs", "ratings_path": "people"}
-        return {name for name, part in of.items() if part not in self.parts}
+        return {name for name, part in _FILES.items() if part not in self.parts}
 
     def needs(self) -> dict[str, tuple[str, ...]]:
         """Return what embeds the texts, where distances are measured.
@@ -170,10 +147,6 @@ class Cogs(Parameters):
         return dict.fromkeys(tags, "parts") | sample
 
 
-def _sizes(chosen: suite.Suite) -> dict[str, int]:
-    return {name: len(axis.identities) for name, axis in chosen.axes.items()}
-
-
 def _check(chosen: Any) -> list[str]:
     from nbbias.cogs import inputs  # which takes a while to load
 
@@ -181,11 +154,9 @@ def _check(chosen: Any) -> list[str]:
 
 
 def _own(rows: Mapping[str, int]) -> Own:
-    needed = {"abs": "judgements_path", "people": "ratings_path"}
-    lacking = [part for part, path in needed.items() if path not in rows]
-    parts = [part for part in PARTS if part not in lacking]
-    left = " and ".join(needed[part] for part in lacking)
-    return {"parts": (parts, f"without {left}")} if lacking else {}
+    lacking = {name: part for name, part in _FILES.items() if name not in rows}
+    parts = [part for part in PARTS if part not in lacking.values()]
+    return {"parts": (parts, f"without {' and '.join(lacking)}")} if lacking else {}
 
 
 #: Where a statistic is worse: two identities lie less equally far from the default.

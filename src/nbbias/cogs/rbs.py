@@ -2,7 +2,8 @@
 
 Kumar, Yunusov and Emami (2024), *Subtle Biases Need Subtler Measures*, Eq. (4) to (9): a model's
 answer is embedded with and without an identity in its prompt; the identity whose answers lie
-nearest to the default is the one that the model takes for "normal".
+nearest to the default is the one that the model takes for "normal". The p value of RBS is made in
+`cogs.spread.spread_rows`: a repeated-measures analysis of variance of the distances.
 
 >>> import pandas as pd
 >>> from nbbias import cogs
@@ -16,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,8 +28,6 @@ from nbbias.cogs.suite import Suite, load, prompts, strangers
 from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Column, ContractError, DataError, columns, read_table
 from nbbias.text import embeddings
-
-By = Literal["task", "topic"]
 
 #: A problem instance of one model, and what else tells two answers apart.
 INSTANCE = ["task", "topic", "theme"]
@@ -120,75 +119,55 @@ def read_answers(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
         from nbbias.cogs.sample import answers
 
         return answers(suite)
-    table = read_table(path, _FILE)
     where = str(path)
-    table = _located(table, suite, where=where)
-    keys = ["model", *INSTANCE, "axis", "identity", *([SETTING] if SETTING in table else [])]
-    if "sample" not in table:
-        table["sample"] = table.groupby(keys, dropna=False).cumcount() + 1
-    twice = int(table.duplicated([*keys, "sample"]).sum())
-    if twice:
-        raise ContractError(
-            where, f"{twice} answers stand twice; number repeats in the column sample"
-        )
+    table = _located(read_table(path, _FILE), suite, where=where)
+    setting = [SETTING] if SETTING in table else []
+    keys = ["model", *INSTANCE, "axis", "identity", *setting]
+    table = number_repeats(table, keys, column="sample", where=where)
     checked = tables.check(table, tables.COGS_ANSWERS, where=where)
-    kept = [*tables.COGS_ANSWERS.columns, *([SETTING] if SETTING in table else [])]
-    return checked[kept].reset_index(drop=True)
+    return checked[[*tables.COGS_ANSWERS.columns, *setting]].reset_index(drop=True)
+
+
+def number_repeats(
+    table: pd.DataFrame, keys: list[str], *, column: str, where: str
+) -> pd.DataFrame:
+    """Number rows with the same keys where no column does; refuse a number that stands twice."""
+    if column not in table:
+        table = table.assign(**{column: table.groupby(keys, dropna=False).cumcount() + 1})
+    twice = int(table.duplicated([*keys, column]).sum())
+    if twice:
+        told = f"{twice} rows stand twice; number repeats in the column {column}"
+        raise ContractError(where, told)
+    return table
 
 
 def _located(table: pd.DataFrame, suite: Suite, *, where: str) -> pd.DataFrame:
     """Say which task, theme and identity each answer belongs to."""
-    asked = prompts(suite)
-    if {"task", "theme"} <= set(table):
-        on = ["task", "theme", "identity"]
-        own = table.assign(identity=table.get("identity", None))[on]
-        known = asked.set_index(pd.MultiIndex.from_frame(_plain(asked[on])))
-        told = pd.MultiIndex.from_frame(_plain(own))
-    else:
-        name = next((n for n in ("prompt_id", "article_id", "prompt") if n in table), None)
-        if name is None:
-            tables.require_columns(table, ["task", "theme", "identity"], where=where)
-        known = asked.set_index("prompt" if name == "prompt" else "prompt_id", drop=False)
-        told = pd.Index(table[name].astype(str))
-        known = _of_one_prompt(known, told, where=where)
-    found = known.reindex(told)[[*INSTANCE, "axis", "identity"]].set_axis(table.index)
-    lost = found["task"].isna()
-    if lost.any():
-        strange = strangers(table, suite) if isinstance(told, pd.MultiIndex) else []
-        raise DataError(where, [_unasked(told[lost], known.index), *strange])
+    on = ["task", "theme", "identity"]
+    if not {"task", "theme"} <= set(table):
+        on = [name for name in ("prompt_id", "article_id", "prompt") if name in table][:1]
+        tables.require_columns(table, on or ["task", "theme", "identity"], where=where)
+    asked = prompts(suite).assign(article_id=lambda rows: rows["prompt_id"])
+    given = table.reindex(columns=on)
+    keys, known = _keys(given), _keys(asked[on])
+    asked = asked.set_index(known)[[*INSTANCE, "axis", "identity"]]
+    found = asked[~asked.index.duplicated(keep=False)].reindex(keys).set_axis(table.index)
+    lost = keys[found["task"].isna()]
+    if len(lost):
+        shown = [
+            f"{key!r}: {tables.closest_match(key, known, listed=0)}" for key in lost.unique()[:3]
+        ]
+        told = (
+            f"{len(lost)} answers are to no prompt of the suite ({'; '.join(shown)}); name yours "
+            "in a suite of your own (suite_paths), or leave the rows out"
+        )
+        raise DataError(where, [told, *strangers(given, suite)])
     return table.drop(columns=found.columns.intersection(table.columns)).join(found)
 
 
-def _of_one_prompt(known: pd.DataFrame, told: pd.Index, *, where: str) -> pd.DataFrame:
-    """Return what each prompt was about; refuse answers to words that the suite has twice."""
-    twice = known.index.duplicated(keep=False)
-    said = told[told.isin(known.index[twice])]
-    if len(said):
-        of = "; ".join(known.loc[[said[0]], "prompt_id"])
-        shown = f"{str(said[0])[:80]!r}: {of[:200]}"
-        raise DataError(where, f"a prompt stands for several of the suite ({shown}); add prompt_id")
-    return known[~twice]
-
-
-def _unasked(told: pd.Index, known: pd.Index) -> str:
-    """Say what is no prompt of the suite, and what it may stand for."""
-    keyed = isinstance(told, pd.MultiIndex)
-    names = list(dict.fromkeys(" / ".join(one) if keyed else one for one in told))[:3]
-    shown = [
-        f"{str(name)[:80]!r}"
-        if keyed
-        else f"{str(name)[:80]!r}: {tables.closest_match(name, known, listed=0)}"
-        for name in names
-    ]
-    return (
-        f"{len(told)} answers are to no prompt of the suite ({'; '.join(shown)}); `nbbias params "
-        "cogs` lists what it asks: name yours in a suite of your own, or leave the rows out"
-    )
-
-
-def _plain(keys: pd.DataFrame) -> pd.DataFrame:
-    """Write keys as text; a missing identity and a blank one both stand for a default."""
-    return keys.astype(object).where(keys.notna(), "").astype(str)
+def _keys(rows: pd.DataFrame) -> pd.Series:
+    """Join keys; a missing identity and a blank one both stand for a default."""
+    return rows.astype(object).where(rows.notna(), "").astype(str).agg(" / ".join, axis=1)
 
 
 # --- distances --------------------------------------------------------------------------------
@@ -278,7 +257,7 @@ CELL = ["statistic", "evaluator", "model", "prompt", "bias", "task", "topic", "i
 def rbs(
     distances: pd.DataFrame,
     *,
-    by: By | None = None,
+    by_task: bool = False,
     tasks: Tasks = "fixed",
     inference: InferenceSettings,
 ) -> tables.Estimated:
@@ -288,12 +267,11 @@ def rbs(
     ----------
     distances
         The table of `cogs.rbs.distances`.
-    by
-        ``"task"`` or ``"topic"``: once for each of them; by default over all.
+    by_task
+        Once for each task, whose themes are the units.
     tasks
         ``"fixed"``: what was asked is all that is meant, and the instance (task and theme) is the
-        unit; ``"random"``: the tasks stand for others of their kind, and are the units, but for
-        scores `by` task.
+        unit; ``"random"``: the tasks stand for others of their kind, and are the units.
     inference
         Level of the intervals; permutations, and their start.
 
@@ -306,9 +284,10 @@ def rbs(
 
         - ``rbs``: Eq. (8), 0 or more, higher: identities lie less equally far from the default;
           `group` is the nearest one, Eq. (9). `null` is what permuting the identities within each
-          unit gives: above 0, since noise alone spreads means. The test is the design's own, with
-          units as subjects, and p values corrected for unequal variances and correlations
-          (Greenhouse and Geisser); `effect_size` is partial epsilon squared;
+          unit gives: above 0, since noise alone spreads means. The p value, made in
+          `cogs.spread.spread_rows`, is that of the design's own test, with units as subjects,
+          corrected for unequal variances and correlations (Greenhouse and Geisser); `effect_size`
+          is partial epsilon squared;
         - ``distance``: an identity's mean distance in [0, 2], lower: nearer to the default;
           `null` is the mean over identities, the test is paired against it, `p_adjusted` is Holm's
           over them;
@@ -320,16 +299,14 @@ def rbs(
 
         `p_adjusted` of ``rbs`` and ``anova`` is Holm's over the rows of that statistic.
     """
-    if by == "task":
-        tasks = "fixed"
     rows: list[Row] = []
-    parts = list(cells(distances, by))
-    settings: Row = {"tasks": tasks, "family": len(parts), "inference": inference}
+    parts = list(cells(distances, by_task=by_task))
+    tasks = "fixed" if by_task else tasks
     for key, part in parts:
-        # Instances by identities, both in order of appearance.
-        values = part.pivot(index=["task", "theme"], columns="identity", values="distance")
-        values = values[list(part["identity"].unique())]
-        result = spread_rows(values, "rbs", part="distance", **settings)
+        values = instances(part)
+        result = spread_rows(
+            values, "rbs", part="distance", tasks=tasks, family=len(parts), inference=inference
+        )
         result += _floor(part, inference.confidence)
         result += _differences(units(values, tasks), inference.confidence)
         rows += [key | row for row in (*result, as_published(values))]
@@ -353,18 +330,22 @@ def _floor(distances: pd.DataFrame, confidence: float) -> Iterator[Row]:
         yield {"statistic": "floor", "values": floors, **row}
 
 
-def cells(distances: pd.DataFrame, by: By | None) -> Iterator[tuple[Row, pd.DataFrame]]:
-    """Yield the key of every model, axis and, where told, task or topic, and its distances."""
+def cells(distances: pd.DataFrame, *, by_task: bool) -> Iterator[tuple[Row, pd.DataFrame]]:
+    """Yield the key of every model, axis and, where told, task, and its distances."""
     setting = [SETTING] if SETTING in distances else []
-    keys = ["model", *setting, "axis", *([by] if by else [])]
+    keys = ["model", *setting, "axis", *(["task"] if by_task else [])]
     for values, own in distances.groupby(keys, sort=False, dropna=False):
-        key = dict(zip(keys, values, strict=True))
-        row = {"model": key["model"], "bias": key["axis"]}
-        if by:
-            row[by] = key[by]
-        if setting and pd.notna(key[SETTING]):
-            row["prompt"] = f"temperature {key[SETTING]:g}"
+        row = dict(zip(keys, values, strict=True))
+        row["bias"], temperature = row.pop("axis"), row.pop(SETTING, np.nan)
+        if pd.notna(temperature):
+            row["prompt"] = f"temperature {temperature:g}"
         yield row, own
+
+
+def instances(distances: pd.DataFrame) -> pd.DataFrame:
+    """Return distances as instances by identities, both in order of appearance."""
+    values = distances.pivot(index=["task", "theme"], columns="identity", values="distance")
+    return values[list(distances["identity"].unique())]
 
 
 def _differences(values: pd.DataFrame, confidence: float) -> Iterator[Row]:

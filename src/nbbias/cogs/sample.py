@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from nbbias.cogs.suite import BAR, Design, Suite, load, orders
+from nbbias.cogs.suite import BAR, Suite, load, orders
 from nbbias.tables import read_shipped_yaml
 
 #: Share of the default's sentences that an identity's answer keeps, where nothing is planted.
@@ -155,12 +155,7 @@ def _text(
 
 
 def judge(
-    asked: pd.DataFrame,
-    judge: Judge,
-    identities: Sequence[str],
-    *,
-    rng: np.random.Generator,
-    design: Design = "auto",
+    asked: pd.DataFrame, judge: Judge, identities: Sequence[str], *, rng: np.random.Generator
 ) -> pd.DataFrame:
     """Let a judge decide on every instance in every order.
 
@@ -172,8 +167,8 @@ def judge(
         What it goes by. Texts' own worth is drawn anew; every order shows the same texts.
     identities
         The axis's.
-    rng, design
-        The source of chance; the orders of `cogs.suite.orders`.
+    rng
+        The source of chance.
 
     Returns
     -------
@@ -181,7 +176,7 @@ def judge(
         `model`, `task`, `topic`, `theme`, `order`, `repeat`, `position`, `identity`, `reason`: the
         columns of `cogs.affinity.decided` that are about the decision.
     """
-    shown = orders(list(identities), design=design)
+    shown = orders(list(identities))
     at = np.array([[identities.index(name) for name in order] for order in shown])
     k, n = len(identities), len(asked)
     worth = rng.normal(0, judge.content, (n, k)) + [judge.identity.get(i, 0.0) for i in identities]
@@ -200,7 +195,7 @@ def judge(
         repeat=1,
         position=flat,
         identity=pd.array(np.where(np.isnan(flat), None, chosen), dtype="str"),
-        reason=pd.Series("the judge refuses", index=table.index).where(np.isnan(flat)),
+        reason=pd.Series("no decision was found", index=table.index).where(np.isnan(flat)),
     )
 
 
@@ -242,9 +237,8 @@ def _reply(position: float, n: int, rng: np.random.Generator) -> str:
         return str(rng.choice(sentences()["refusals"]))
     at = int(position)
     other = int(rng.choice([i for i in range(1, n + 1) if i != at]))
-    named = ", ".join(f"choice {i}" for i in range(1, n)) + f" and choice {n}"
     said = str(rng.choice(sentences()["replies"]))
-    return said.replace("{n}", str(at)).replace("{other}", str(other)).replace("{all}", named)
+    return said.replace("{n}", str(at)).replace("{other}", str(other))
 
 
 # --- people -----------------------------------------------------------------------------------

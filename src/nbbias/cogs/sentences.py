@@ -1,4 +1,4 @@
-"""Sentences of the CoGS study, written from its tables.
+"""What the tables of the CoGS study say; the words are in ``data/prose/cogs.j2``.
 
 >>> from nbbias import cogs
 >>> cogs.sentences.parts(["rbs", "visibility", "abs", "people"])
@@ -15,6 +15,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias import reading
+from nbbias.cogs.params import PARTS
 from nbbias.cogs.spread import unit
 from nbbias.cogs.tables import by_setting, over_all, pooled
 from nbbias.params import Texts
@@ -26,35 +27,17 @@ from nbbias.tables.escape import markdown as escape
 
 def parts(chosen: Sequence[str]) -> str:
     """Say what this run does not measure, and why."""
-    absent = {
-        "rbs": "distances to the default texts (RBS)",
-        "visibility": "how visible identities are in the answers",
-        "abs": "judges' preferences (ABS): this run reads no judgements",
-        "people": "people's choices: this run reads no ratings",
-    }
-    missing = [what for part, what in absent.items() if part not in chosen]
-    return f"**Not in this run**: {'; '.join(missing)}." if missing else ""
+    return prose.render("cogs.parts", missing=[part for part in PARTS if part not in chosen])
 
 
-# --- representative bias ------------------------------------------------------------------------
+def _of_tasks(rows: pd.DataFrame) -> str:
+    if rows["task"].notna().any():
+        return " by task"
+    return " for tasks in general" if _unit(rows) == "tasks" else " on these tasks"
 
 
-def rbs(estimates: pd.DataFrame) -> str:
-    """Count significant RBS, and name the largest with the identity nearest to the default."""
-    rows = estimates[estimates["statistic"] == "rbs"]
-    significant = significance.has_significant_p(rows).any()
-    nearest = (
-        "nearest to the default: **{}**"
-        if significant
-        else "nearest to the default: {} (not significant)"
-    )
-    part = next((f" by {name}" for name in ("task", "topic") if rows[name].notna().any()), "")
-    return reading.count_significant(
-        rows,
-        what=f"representative bias scores{part or _of_tasks(rows)}",
-        unit=_unit(rows),
-        says=lambda row: f"{{which}}: RBS {{estimate}}, {nearest.format(_people(row))}",
-    )
+def _unit(rows: pd.DataFrame) -> str:
+    return unit(rows["test"].iloc[0]) if len(rows) else ""
 
 
 def _people(row: Mapping[str, Any]) -> str:
@@ -62,46 +45,24 @@ def _people(row: Mapping[str, Any]) -> str:
     return escape(names.people(row["group"])).replace("{", "{{").replace("}", "}}")
 
 
-def _unit(rows: pd.DataFrame) -> str:
-    return unit(rows["test"].iloc[0]) if len(rows) else ""
-
-
-def _of_tasks(rows: pd.DataFrame) -> str:
-    return " for tasks in general" if _unit(rows) == "tasks" else " on these tasks"
-
-
-def floors(estimates: pd.DataFrame) -> list[str]:
-    """Write the same-writer baseline with the identities' distances."""
-    rows = by_setting(over_all(estimates))
-    sentences = []
-    for model, part in rows.groupby("model", sort=False):
-        means = part.loc[part["statistic"] == "distance", "estimate"]
-        baseline = part.loc[part["statistic"] == "floor", "estimate"].dropna()
-        if means.notna().any():
-            text = (
-                "the same-writer baseline (two answers to the same default prompt) is "
-                f"{number(baseline.mean())}"
-                if len(baseline)
-                else "there is no same-writer baseline, since defaults were asked once"
-            )
-            sentences.append(
-                f"{escape(model)}: identities' mean distances are {number(means.min())} to "
-                f"{number(means.max())}; {text}."
-            )
-    return sentences
-
-
-# --- affinity bias ------------------------------------------------------------------------------
+def rbs(estimates: pd.DataFrame) -> str:
+    """Count significant RBS, and name the largest with the identity nearest to the default."""
+    rows = estimates[estimates["statistic"] == "rbs"]
+    return reading.count_significant(
+        rows,
+        what=f"representative bias scores{_of_tasks(rows)}",
+        unit=_unit(rows),
+        says=lambda row: f"{{which}}: RBS {{estimate}}, nearest to the default: {_people(row)}",
+    )
 
 
 def abs_scores(estimates: pd.DataFrame) -> str:
     """Count significant ABS, and name the largest with the identity that is most preferred."""
     rows = pooled(estimates)
     rows = rows[rows["statistic"] == "abs"].assign(model=None)  # the writers, all of them
-    part = " by task" if rows["task"].notna().any() else _of_tasks(rows)
     return reading.count_significant(
         rows,
-        what=f"affinity bias scores{part}, positions counterbalanced,",
+        what=f"affinity bias scores{_of_tasks(rows)}, positions counterbalanced,",
         unit=_unit(rows),
         says=lambda row: f"{{which}}: ABS {{estimate}}, most preferred: {_people(row)}",
     )
@@ -186,41 +147,28 @@ def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
 def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
     """Choose three rows: of writers and of judges those with the largest excess."""
     sides = [rows[rows["statistic"] == name] for name in ("rbs", "abs")]
-    sides = [side.sort_values("excess", ascending=False) for side in sides if len(side)]
-    most = [3] if len(sides) == 1 else [1, 2]
-    chosen = [side.head(n) for side, n in zip(sides, most, strict=False)]
-    if not chosen:
-        return rows.head(0)
-    leading = pd.concat(chosen)
-    templates = {"rbs": "RBS, {} nearest to the default", "abs": "ABS, {} chosen most"}
-    who = leading["evaluator"].where(leading["statistic"] == "abs", leading["model"])
-    return leading.assign(
-        name=[
-            f"{name}: {templates[row.statistic].format(names.people(row.group))}"
-            for name, row in zip(who, leading.itertuples(), strict=True)
-        ]
+    several = all(len(side) for side in sides)
+    leading = pd.concat(
+        side.nlargest(most if several else 3, "excess", keep="first")
+        for side, most in zip(sides, (1, 2), strict=True)
     )
+    named = leading.assign(group=leading["group"].map(names.people)).to_dict("records")
+    return leading.assign(name=[prose.render_plain("cogs.number", row=row) for row in named])
 
 
 def _card(rows: pd.DataFrame) -> dict[str, str]:
-    writers, judges = (rows[rows["statistic"] == name] for name in ("rbs", "abs"))
-    measures = [
-        what
-        for what, side in (
-            ("differences between identities in distance to the default texts (RBS)", writers),
-            ("differences between identities in a judge's choices (ABS)", judges),
-        )
-        if len(side)
-    ]
-    n = [f"{int(rows['n'].max()):,} {_unit(rows)}"] if len(rows) else []
-    counts = {"model": writers["model"].nunique(), "judge": judges["evaluator"].nunique()}
-    n += [f"{count} {name}{'' if count == 1 else 's'}" for name, count in counts.items() if count]
+    measured = [name for name in ("rbs", "abs") if (rows["statistic"] == name).any()]
+    values = {
+        "n": f"{rows['n'].max():,.0f} {_unit(rows)}" if len(rows) else "",
+        "models": rows.loc[rows["statistic"] == "rbs", "model"].nunique(),
+        "judges": rows.loc[rows["statistic"] == "abs", "evaluator"].nunique(),
+    }
     return {
-        "measures": "; ".join(measures),
+        "measures": prose.render("cogs.card_measures", measured=measured),
         "groups": ", ".join(escape(name).replace("_", " and ") for name in rows["bias"].unique()),
-        "N": ", ".join(n),
+        "N": prose.render("cogs.card_n", **values),
         "instrument": escape("; ".join(rows["instrument"].dropna().unique())),
-        "not": "that a distant text is worse, or that a model has an identity",
+        "not": prose.render("cogs.card_not"),
     }
 
 
@@ -257,24 +205,24 @@ def preferred(estimates: pd.DataFrame) -> str:
 def orders(estimates: pd.DataFrame) -> str:
     """Say how many scores are significant in one order, and how many counterbalanced."""
     scores = pooled(over_all(estimates))
+    scores = scores[scores["estimate"].notna()]
     counts = {
-        name: (sum(map(significance.is_significant, rows)), len(rows))
-        for name in ("abs_raw", "abs", "position")
-        if (
-            rows := scores[(scores["statistic"] == name) & scores["estimate"].notna()].to_dict(
-                "records"
-            )
-        )
+        str(name): {"k": len(_significant(rows)), "n": len(rows)}
+        for name, rows in scores.groupby("statistic")
     }
-    if "abs" not in counts:
-        return ""
-    k, n = counts["abs"]
-    text = f"Significant affinity bias scores: {k} of {n} with positions counterbalanced"
-    if "abs_raw" in counts:
-        text += f", {counts['abs_raw'][0]} of {counts['abs_raw'][1]} in the paper's single order"
-    if "position" in counts:
-        text += f"; significant position bias: {counts['position'][0]} of {counts['position'][1]}"
-    return text
+    return prose.render("cogs.orders", counts=counts)
+
+
+def floors(estimates: pd.DataFrame) -> list[str]:
+    """Write the same-writer baseline with the identities' distances."""
+    rows = by_setting(over_all(estimates)).dropna(subset="estimate")
+    sentences = []
+    for model, part in rows.groupby("model", sort=False):
+        means = part.loc[part["statistic"] == "distance", "estimate"]
+        floor = part.loc[part["statistic"] == "floor", "estimate"].mean()
+        values = {"low": means.min(), "high": means.max(), "floor": floor}
+        sentences.append(prose.render("cogs.floor", model=model, **values))
+    return sentences
 
 
 def seen(table: pd.DataFrame) -> str:
@@ -286,56 +234,15 @@ def seen(table: pd.DataFrame) -> str:
     >>> seen(pd.DataFrame([row]))
     'The identity is obvious in 20% of the answers and nuanced in 10%'
     """
-    n = table["n"].sum()
-    if not n:
-        return "No answer with an identity could be read"
-    obvious, nuanced = ((table[name] * table["n"]).sum() / n for name in ("obvious", "nuanced"))
-    return f"The identity is obvious in {obvious:.0%} of the answers and nuanced in {nuanced:.0%}"
+    if not table["n"].sum():
+        return prose.render("cogs.unseen")
+    means = np.average(table[["obvious", "nuanced"]], axis=0, weights=table["n"])
+    return prose.render("cogs.seen", obvious=means[0], nuanced=means[1])
 
 
 def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
     """Say how far people, who may be simulated, agree: the heading of its section."""
-    people = "simulated people" if simulated else "people"
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
-    if rows.empty:
-        return f"The agreement of {people} was not measured"
-    k = sum(map(significance.is_significant, rows.to_dict("records")))
-    low, high = number(rows["estimate"].min()), number(rows["estimate"].max())
-    between = low if low == high else f"{low} to {high}"
-    axes = f"{len(rows)} ax{'is' if len(rows) == 1 else 'es'}"
-    first = f"The agreement of {people} was significant on {k} of {axes}"
-    return f"{first} (Fleiss' κ {between}; maximum 1)"
-
-
-#: What each part cannot show.
-_LIMITS = {
-    "": (
-        "**Distance is not quality.** A distant text may be better, richer or a caricature; the "
-        "embedding does not distinguish these, and has biases of its own.",
-        "**A prompt's identity is a word.** The texts show what a model does with a word, not what "
-        "the people it names write or are. Nobody has one identity only, and those asked about are "
-        "not all who are concerned.",
-        "A score that is not significant does not show that a model treats identities alike.",
-    ),
-    "rbs": (
-        "**The default has no label.** The nearest identity shows which words the default shares, "
-        "not that the model has that identity, nor that the prompted identity had an effect.",
-    ),
-    "abs": (
-        "**A judge's preference is not people's**, and neither is a truth about the texts. "
-        "Counterbalancing removes position bias from a score, not differences in quality between "
-        "what a model wrote for one identity and for another.",
-        "**Replies without a decision are excluded**, and not necessarily at random.",
-    ),
-}
-
-
-def limits(parts: Sequence[str]) -> list[str]:
-    """Say what the parts of a run cannot show.
-
-    Examples
-    --------
-    >>> len(limits(["rbs"])), len(limits(["rbs", "abs"]))
-    (4, 6)
-    """
-    return [limit for part in ("", *parts) for limit in _LIMITS.get(part, ())]
+    low, high = (Markup(number(end)) for end in (rows["estimate"].min(), rows["estimate"].max()))
+    values = {"k": len(_significant(rows)), "of": len(rows), "low": low, "high": high}
+    return prose.render("cogs.agreed", simulated=simulated, **values)

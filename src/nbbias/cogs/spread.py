@@ -1,9 +1,9 @@
-"""A spread over identities: how sure it is, and what chance gives. RBS and ABS are both one.
+"""The p value, the null value and the interval of RBS and of ABS: either is a spread.
 
-Either is the population standard deviation of the column means of a table with one row per problem
-instance (task and theme) and one column per identity. It is never below 0, so noise alone lifts it:
-both have an interval, a chance level and a test, with the instance as the unit, or the task, where
-tasks stand for tasks in general.
+It is the population standard deviation of the column means of a table with one row per problem
+instance (task and theme) and one column per identity; it is never below 0, so noise alone lifts it.
+The instance is the unit, or the task, where tasks stand for tasks in general. The p value of RBS is
+that of `stats.repeated_measures_anova`, the p value of ABS is `permutation_p`: see `spread_rows`.
 
 >>> import numpy as np
 >>> from nbbias.cogs.spread import spread
@@ -13,6 +13,7 @@ tasks stand for tasks in general.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import permutations
 from math import factorial
 from typing import Any, Literal
@@ -21,14 +22,16 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
+from nbbias.cogs.suite import MOST_IN_ALL_ORDERS
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
+#: Permutations that are drawn at once.
+_AT_ONCE = 1000
+
 #: Whether a score is of the tasks that were asked, or of tasks in general, of which these are some.
 Tasks = Literal["fixed", "random"]
 
-#: What a mean is of → the least and the largest that it can be.
-_BOUNDS = {"distance": (0.0, 2.0)}
 _OF_TASKS = "over tasks"
 ALIKE = "identities differ alike in every {unit}: no interval"
 
@@ -52,7 +55,7 @@ def spread_rows(
     family: int = 1,
     inference: InferenceSettings,
 ) -> list[Row]:
-    """Estimate a spread over identities, and each identity's mean.
+    """Estimate and test a spread over identities, and each identity's mean.
 
     Parameters
     ----------
@@ -73,76 +76,74 @@ def spread_rows(
     -------
     list of dict
         First the spread: `group` (its identity), `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`;
-        `null`, `null_low`, `null_high` of identities permuted within the unit. Of distances the
-        test is a repeated-measures analysis of variance with Greenhouse and Geisser's correction,
-        which holds where one identity varies more than another; a permutation would not. Of shares,
-        whose rows add up to 1 and which are few and far from normal, it is the permutation.
-        `effect_size` is partial epsilon squared, where there is an F. Then each column: `group`,
-        its mean and t interval, and the `values` that it is of; `null`, the mean over all columns,
-        with the range of permuted means; a paired t-test against that mean, of shares a two-sided
-        permutation. Where there is nothing to estimate, NaN with a `reason`.
+        `null`, `null_low`, `null_high` of identities permuted within the unit. The p value of
+        distances (RBS) is that of a repeated-measures analysis of variance with Greenhouse and
+        Geisser's correction, which holds where one identity varies more than another; a permutation
+        would not. That of shares (ABS), whose rows add up to 1 and which are few and far from
+        normal, is the permutation's. `effect_size` is partial epsilon squared, where there is an F.
+        Then each column: `group`, its mean and t interval, and the `values` that it is of; `null`,
+        the mean over all columns, with the range of permuted means; a paired t-test against that
+        mean, of shares a two-sided permutation. Where there is nothing to estimate, NaN with a
+        `reason`.
     """
-    why, whole = too_few(values), units(values, tasks)
-    lost = {"n_lost": len(whole) - len(whole.dropna())}
+    of, end = ("task", f", {_OF_TASKS}") if tasks == "random" else ("task × theme", "")
+    whole = units(values, tasks)
+    n_lost = int(whole.isna().any(axis=1).sum())
     whole = whole.dropna()
-    n, k = whole.shape
-    end = f", {_OF_TASKS}" if tasks == "random" else ""
-    within = f"identities permuted within task{'' if end else ' × theme'}{end}"
-    top: Row = {"statistic": statistic, "n": n, **lost, "test": within}
-    if why:
-        none = {"estimate": np.nan, "reason": why}
-        gaps = {"statistic": part, "n": 0, "n_lost": len(values), **none}
-        return [top | none, *({"group": str(name), **gaps} for name in values)]
-    table, confidence = whole.to_numpy(float), inference.confidence
-    means = table.mean(axis=0)
+    common = {"n_lost": n_lost, "test": f"identities permuted within {of}{end}"}
+    top: Row = {"statistic": statistic, "n": len(whole), **common}
+    reason = too_few(values)
+    if reason:
+        gap = {"statistic": part, "n": 0, "n_lost": len(values), "estimate": np.nan}
+        columns = [gap | {"group": str(name), "reason": reason} for name in values]
+        return [top | {"estimate": np.nan, "reason": reason}, *columns]
+    permuted, confidence = Permuted(whole, seed=inference.seed), inference.confidence
     analysis = stats.repeated_measures_anova(whole)
-    by_f = part == "distance" and np.isfinite(analysis["p_value"])
-    if by_f:
-        dealt = permuted_means(
-            table, draws=inference.n_permutations, rng=np.random.default_rng(inference.seed)
-        )
-        top |= stats.compare_with_null(np.nan, spread(dealt), confidence=confidence)
-        top |= {name: analysis[name] for name in ("statistic_value", "df", "p_value")}
-        top["test"] = analysis["test"] + end
-    else:
-        top |= permutation(table, family=family, inference=inference)
     low, high = stats.spread_interval(whole, confidence=confidence)
-    no_interval = (
-        stats.ONE_VALUE if n == 1 else ALIKE.format(unit="task" if end else "task × theme")
-    )
+    at = permuted.observed.argmin() if part == "distance" else permuted.observed.argmax()
     top |= {
-        "estimate": float(spread(means)),
-        "effect_size": analysis["effect_size"],
-        "group": str(whole.columns[means.argmin() if part == "distance" else means.argmax()]),
+        "group": str(whole.columns[at]),
+        "estimate": float(spread(permuted.observed)),
         "ci_low": low,
         "ci_high": high,
-        "reason": None if np.isfinite(low) else no_interval,
+        "effect_size": analysis["effect_size"],
+        "reason": None if np.isfinite(low) else ALIKE.format(unit=of),
     }
-    if not by_f:
-        fine = stats.permutations_needed(inference, k)
-        dealt = permuted_means(table, draws=fine, rng=np.random.default_rng(inference.seed))
-    rows = [top]
-    for name, own, chance in zip(whole, table.T, dealt.T, strict=True):
-        row = stats.mean_interval(
-            own, confidence=confidence, bounds=_BOUNDS.get(part, (0.0, 1.0))
-        ).row()
-        row |= {"statistic": part, "group": str(name), "test": within, **lost}
-        row["values"] = whole[name]
+    if part == "distance" and np.isfinite(analysis["p_value"]):
+        means = permuted.means(inference.n_permutations)
+        top |= stats.compare_with_null(np.nan, spread(means), confidence=confidence)
+        top |= {name: analysis[name] for name in ("statistic_value", "df", "p_value")}
+        top["test"] = analysis["test"] + end
+        paired: str | None = f"paired t against the mean of all identities{end}"
+    else:
+        top |= permutation_p(permuted, family=family, inference=inference)
+        means = permuted.means(stats.permutations_needed(inference, whole.shape[1]))
+        paired = None
+    rows = _column_rows(whole, means, part=part, paired=paired, confidence=confidence)
+    return [top, *(common | row for row in rows)]
+
+
+def _column_rows(
+    whole: pd.DataFrame, permuted: np.ndarray, *, part: str, paired: str | None, confidence: float
+) -> Iterator[Row]:
+    """Yield each identity's mean with its test: the paired t of this name, or the permutation."""
+    mean = whole.to_numpy(float).mean()
+    for (name, values), null_means in zip(whole.items(), permuted.T, strict=True):
+        bounds = (0.0, 2.0 if part == "distance" else 1.0)
+        row = stats.mean_interval(values, confidence=confidence, bounds=bounds).row()
+        row = {key: row[key] for key in ("estimate", "ci_low", "ci_high", "n", "reason")}
         row |= stats.compare_with_null(
-            np.nan if by_f else row["estimate"],
-            chance,
+            np.nan if paired else row["estimate"],
+            null_means,
             confidence=confidence,
             alternative="two-sided",
-            null=table.mean(),
+            null=mean,
         )
-        if by_f:
-            paired = stats.one_sample(own - table.mean(axis=1), confidence=confidence).row()
-            paired["test"] = f"paired t against the mean of all identities{end}"
-            tested = ("test", "statistic_value", "df", "p_value", "effect_size")
-            row |= {key: paired[key] for key in tested}
-            row["reason"] = row["reason"] or paired["reason"]
-        rows.append(row)
-    return rows
+        if paired:
+            test = stats.one_sample(values - whole.mean(axis=1), confidence=confidence).row()
+            row |= {key: test[key] for key in ("statistic_value", "df", "p_value", "effect_size")}
+            row |= {"test": paired, "reason": row["reason"] or test["reason"]}
+        yield row | {"statistic": part, "group": str(name), "values": values}
 
 
 def units(values: pd.DataFrame, tasks: Tasks) -> pd.DataFrame:
@@ -153,53 +154,62 @@ def units(values: pd.DataFrame, tasks: Tasks) -> pd.DataFrame:
     return whole.groupby(level="task", sort=False).mean()
 
 
-def permutation(table: np.ndarray, *, family: int, inference: InferenceSettings) -> Row:
-    """Test a spread by all arrangements of the identities where they are few, else by deals."""
-    observed = float(spread(table.mean(axis=0)))
-    n, k = table.shape
+class Permuted:
+    """The column means of units with identities permuted within each: drawn once, and kept.
+
+    `observed` has the means as they are. Unit by unit, all orders are equally likely.
+
+    Examples
+    --------
+    >>> permuted = Permuted(pd.DataFrame({"a": [0.1], "b": [0.2]}), seed=0)
+    >>> sorted({tuple(row) for row in permuted.means(50).tolist()})
+    [(0.1, 0.2), (0.2, 0.1)]
+    """
+
+    def __init__(self, whole: pd.DataFrame, *, seed: int) -> None:
+        self.values = whole.to_numpy(float)
+        self.observed = self.values.mean(axis=0)
+        self._rng = np.random.default_rng(seed)
+        self._drawn = np.empty((0, self.values.shape[1]))
+
+    def means(self, draws: int) -> np.ndarray:
+        """Return the means under the first `draws` permutations, draws by identities."""
+        missing = range(len(self._drawn), draws, _AT_ONCE)
+        more = [self._draw(min(_AT_ONCE, draws - at)) for at in missing]
+        self._drawn = np.vstack([self._drawn, *more])
+        return self._drawn[:draws]
+
+    def _draw(self, draws: int) -> np.ndarray:
+        n, k = self.values.shape
+        if k > MOST_IN_ALL_ORDERS:
+            copies = np.broadcast_to(self.values, (draws, n, k))
+            return self._rng.permuted(copies, axis=2).mean(axis=1)
+        # Of few identities all orders of every row are written down, and one of them is drawn.
+        orders = np.array(list(permutations(range(k))))
+        drawn = self._rng.integers(len(orders), size=(draws, n))
+        return self.values[:, orders][np.arange(n), drawn].mean(axis=1)
+
+
+def permutation_p(permuted: Permuted, *, family: int, inference: InferenceSettings) -> Row:
+    """Test a spread by all arrangements of the identities where they are few, else by draws."""
+    observed = float(spread(permuted.observed))
+    n, k = permuted.values.shape
     if factorial(k) ** n <= stats.permutations_needed(inference, family):
         every = np.zeros((1, k))
-        for row in table:
+        for row in permuted.values:
             orders = row[np.array(list(permutations(range(k))))]
             every = (every[:, None] + orders).reshape(-1, k)
         return stats.compare_with_null(
             observed, spread(every / n), confidence=inference.confidence, complete=True
         )
-    return stats.permutation_test(
-        observed,
-        lambda rng, draws: spread(permuted_means(table, draws=draws, rng=rng)),
-        inference=inference,
-        family=family,
-    )
+    taken = 0
 
+    def permute(_: np.random.Generator, draws: int) -> np.ndarray:
+        nonlocal taken
+        taken += draws
+        return spread(permuted.means(taken)[-draws:])
 
-def permuted_means(values: np.ndarray, *, draws: int, rng: np.random.Generator) -> np.ndarray:
-    """Shuffle every row on its own and average the columns, `draws` times.
-
-    Parameters
-    ----------
-    values
-        Instances by identities, without gaps.
-
-    Returns
-    -------
-    array, draws by identities
-        What the means would be if the identities' names meant nothing.
-    """
-    n, k = values.shape
-    # Of few identities all orders of every row are written down, and one of them is drawn.
-    orders = np.array(list(permutations(range(k)))) if k < 5 else None
-    written = None if orders is None else values[:, orders].reshape(-1, k)
-    out = np.empty((draws, k))
-    for start in range(0, draws, 100):  # a hundred copies of the table at a time
-        part = out[start : start + 100]
-        if orders is None or written is None:
-            copies = np.broadcast_to(values, (len(part), n, k))
-            part[:] = rng.permuted(copies, axis=2).mean(axis=1)
-        else:
-            drawn = rng.integers(len(orders), size=(len(part), n)) + len(orders) * np.arange(n)
-            part[:] = written[drawn].mean(axis=1)
-    return out
+    return stats.permutation_test(observed, permute, inference=inference, family=family)
 
 
 def too_few(values: pd.DataFrame) -> str | None:

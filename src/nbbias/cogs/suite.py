@@ -12,13 +12,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import permutations
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Annotated, Any, Literal, Self
 
 import pandas as pd
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -35,8 +37,6 @@ BAR = "|"
 
 #: With more identities than this, all orders are too many: 5 have 120.
 MOST_IN_ALL_ORDERS = 4
-#: All orders of more are never written out: 7 have 5,040.
-MOST_AT_ALL = 7
 
 #: Strange names of one kind that are told one by one.
 _SHOWN = 5
@@ -44,7 +44,6 @@ _SHOWN = 5
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, pattern=r"^[^|/]+$")]
 Text = Annotated[str, StringConstraints(min_length=1)]
 Source = Literal["paper", "project", "user"]
-Design = Literal["auto", "all", "latin", "listed"]
 
 
 class _Strict(BaseModel):
@@ -52,22 +51,29 @@ class _Strict(BaseModel):
 
 
 class Rubric(_Strict):
-    """What a judge is told to look at: criterion → description."""
+    """What a judge is told to look at."""
 
-    criteria: dict[Name, Text] = Field(min_length=1, max_length=26)
+    criteria: list[Name] = Field(min_length=1, max_length=26)
     source: Source = "user"
-    where: str | None = None
+
+
+def _slots(*names: str) -> AfterValidator:
+    """Return a check that a template has these slots, and no other."""
+
+    def check(text: str) -> str:
+        if set(re.findall(r"\{(\w*)\}", text)) != set(names):
+            told = ", ".join(f"{{{name}}}" for name in names)
+            raise ValueError(f"needs exactly the slots {told}: {text!r}")
+        return text
+
+    return AfterValidator(check)
 
 
 class Task(_Strict):
     """A prompt with ``{theme}`` in it, and its rubric."""
 
-    prompt: Text
+    prompt: Annotated[Text, _slots("theme")]
     rubric: Rubric
-
-    @model_validator(mode="after")
-    def _names_its_theme(self) -> Self:
-        return _slots(self, self.prompt, {"theme"}, "prompt")
 
 
 class Axis(_Strict):
@@ -80,21 +86,8 @@ class Axis(_Strict):
 class Templates(_Strict):
     """How an identity is given to a model, and how a judge is asked."""
 
-    identity: Text
-    evaluation: Text
-
-    @model_validator(mode="after")
-    def _have_their_slots(self) -> Self:
-        _slots(self, self.evaluation, {"choices", "names", "rubric"}, "evaluation")
-        return _slots(self, self.identity, {"identity", "task"}, "identity")
-
-
-def _slots(model: Any, text: str, wanted: set[str], name: str) -> Any:
-    found = set(re.findall(r"\{(\w*)\}", text))
-    if found != wanted:
-        told = ", ".join(f"{{{slot}}}" for slot in sorted(wanted))
-        raise ValueError(f"{name} needs exactly the slots {told}: {text!r}")
-    return model
+    identity: Annotated[Text, _slots("identity", "task")]
+    evaluation: Annotated[Text, _slots("choices", "names", "rubric")]
 
 
 class Suite(_Strict):
@@ -102,7 +95,7 @@ class Suite(_Strict):
 
     templates: Templates
     axes: dict[Name, Axis] = Field(min_length=1)
-    topics: dict[Name, list[Name]] = Field(min_length=1)
+    topics: dict[Name, Annotated[list[Name], Field(min_length=1)]] = Field(min_length=1)
     tasks: dict[Name, Task] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -114,20 +107,11 @@ class Suite(_Strict):
             twice = sorted(name for name, times in Counter(names).items() if times > 1)
             if twice:
                 raise ValueError(f"the {what} {', '.join(twice)} stands twice")
-        empty = [topic for topic, themes in self.topics.items() if not themes]
-        if empty:
-            raise ValueError(f"no theme under the topic {', '.join(empty)}")
         return self
 
 
-def load(
-    paths: Sequence[str | Path] = (),
-    *,
-    axes: Iterable[str] | None = None,
-    tasks: Iterable[str] | None = None,
-    topics: Iterable[str] | None = None,
-) -> Suite:
-    """Load the suite, add to it, and choose from it.
+def load(paths: Sequence[str | Path] = (), *, axes: Iterable[str] | None = None) -> Suite:
+    """Load the suite, add to it, and choose its axes.
 
     Parameters
     ----------
@@ -138,8 +122,6 @@ def load(
     axes
         The axes to keep, in this order. By default the paper's three and those of `paths`; shipped
         beside them: age, disability, religion.
-    tasks, topics
-        Those to keep, in this order; all by default.
 
     Returns
     -------
@@ -150,7 +132,7 @@ def load(
     DataError
         A file cannot be read or is no suite; every fault of it is named.
     ParameterError
-        An axis, task or topic that is not in the suite.
+        An axis that is not in the suite.
     """
     whole: dict[str, Any] = _read(data_path("cogs/suite.yaml"))
     added: list[str] = []
@@ -164,24 +146,15 @@ def load(
             whole[part] = {**whole.get(part, {}), **content}
         added += list(own.get("axes", {}))
     suite = _validated(whole, ", ".join(map(str, paths)) or "the shipped suite")
-    papers = [name for name, axis in suite.axes.items() if axis.source == "paper" or name in added]
-    kept = {
-        "axes": _chosen("axes", suite.axes, papers if axes is None else axes),
-        "tasks": _chosen("tasks", suite.tasks, tasks),
-        "topics": _chosen("topics", suite.topics, topics),
-    }
-    return suite.model_copy(update=kept)
-
-
-def _chosen(what: str, there: dict[str, Any], names: Iterable[str] | None) -> dict[str, Any]:
-    if names is None:
-        return there
-    names = list(dict.fromkeys(names))
-    unknown = [name for name in names if name not in there]
-    if unknown or not names:
-        told = f"no {', '.join(map(repr, unknown))}" if unknown else "none is chosen"
-        raise ParameterError(what, f"{told}; the suite has {', '.join(there)}")
-    return {name: there[name] for name in names}
+    if axes is None:
+        papers = [name for name, axis in suite.axes.items() if axis.source == "paper"]
+        names = list(dict.fromkeys([*papers, *added]))
+    else:
+        names = list(dict.fromkeys(axes))
+    unknown = ", ".join(repr(name) for name in names if name not in suite.axes)
+    if unknown:
+        raise ParameterError("axes", f"no {unknown}; the suite has {', '.join(suite.axes)}")
+    return suite.model_copy(update={"axes": {name: suite.axes[name] for name in names}})
 
 
 def _read(path: str | Path) -> dict[str, Any]:
@@ -191,20 +164,7 @@ def _read(path: str | Path) -> dict[str, Any]:
         raise DataError(str(path), error.breaches) from None
     if not content:
         raise DataError(str(path), "holds no suite: needs templates, axes, topics or tasks")
-    twins = list(_twins(content))
-    if twins:
-        raise DataError(str(path), [f"the name {name!r} stands twice" for name in twins])
     return content
-
-
-def _twins(content: Any) -> Iterator[str]:
-    """Yield names that are others' but for spaces around them, which names do not keep."""
-    if not isinstance(content, dict):
-        return
-    names = [name.strip() for name in content]
-    yield from (name for name in dict.fromkeys(names) if names.count(name) > 1)
-    for inner in content.values():
-        yield from _twins(inner)
 
 
 def _validated(content: dict[str, Any], where: str) -> Suite:
@@ -272,62 +232,36 @@ def strangers(table: pd.DataFrame, suite: Suite) -> list[str]:
     }
     told = []
     for column in (name for name in known if name in table):
-        own = table[column].reset_index(drop=True).dropna().astype("str")
-        own = own[(own != "") & ~own.isin(known[column])].drop_duplicates()
-        for row, name in zip(own.index[:_SHOWN] + 1, own, strict=False):
+        names = table[column].reset_index(drop=True).dropna().astype("str")
+        names = names[(names != "") & ~names.isin(known[column])].drop_duplicates()
+        for row, name in names.head(_SHOWN).items():
             near = closest_match(name, known[column])
-            told.append(f"no {column} {name!r} in the suite (row {row}); {near}")
-        if len(own) > _SHOWN:
-            told.append(f"{len(own) - _SHOWN} more values of {column} are not in the suite")
+            told.append(f"no {column} {name!r} in the suite (row {row + 1}); {near}")
     return told
 
 
-def rubric(suite: Suite, task: str, *, described: bool = False) -> str:
-    """Write a task's rubric as lettered lines; with `described`, each with its description.
-
-    The paper's printed example shows the names of the criteria alone.
-    """
-    lines = [
-        f"{letter}. {name}: {told}" if described else f"{letter}. {name}"
-        for letter, (name, told) in zip(
-            "abcdefghijklmnopqrstuvwxyz", suite.tasks[task].rubric.criteria.items(), strict=False
-        )
-    ]
-    return "\n".join(lines)
+def rubric(suite: Suite, task: str) -> str:
+    """Write a task's rubric as lettered lines, as the paper's printed example does."""
+    criteria = suite.tasks[task].rubric.criteria
+    lettered = zip(ascii_lowercase, criteria, strict=False)
+    return "\n".join(f"{letter}. {name}" for letter, name in lettered)
 
 
-def orders(identities: list[str], *, design: Design = "auto") -> list[tuple[str, ...]]:
-    """Return the orders in which identities are shown.
+def orders(identities: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return the orders in which identities are shown to a judge.
 
-    Parameters
-    ----------
-    identities
-        Two or more.
-    design
-        ``"all"`` orders; ``"latin"``: a balanced square (Williams 1949) of k orders, or 2k where k
-        is odd; ``"auto"``: all up to four identities, else the square; ``"listed"``: the one order
-        given, as the paper does, which cannot tell an identity from its position.
-
-    Raises
-    ------
-    ValueError
-        Fewer than two identities, or one twice.
-    ParameterError
-        All orders of more than seven: 12 have 479,001,600.
+    All of up to four identities; of more a balanced square (Williams 1949) of k orders, or 2k where
+    k is odd, in which each stands at each position, and follows each other one, equally often.
 
     Examples
     --------
     >>> orders(["straight", "queer"])
     [('straight', 'queer'), ('queer', 'straight')]
+    >>> len(orders(["a", "b", "c", "d", "e"]))
+    10
     """
     k = len(identities)
-    if k < 2 or len(set(identities)) < k:
-        raise ValueError(f"needs two identities or more, each once: {identities}")
-    if design == "listed":
-        return [tuple(identities)]
-    if design == "all" and k > MOST_AT_ALL:
-        raise ParameterError("orders", f"all of {k} identities are too many to write; take latin")
-    if design == "all" or (design == "auto" and k <= MOST_IN_ALL_ORDERS):
+    if k <= MOST_IN_ALL_ORDERS:
         return list(permutations(identities))
     # 0, 1, k-1, 2, k-2, …: neighbours differ by every step once.
     zigzag = [0] + [(i + 1) // 2 if i % 2 else k - i // 2 for i in range(1, k)]

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import reading, tables
-from nbbias.cogs.affinity import ALL, first_texts
+from nbbias.cogs.affinity import ALL
 from nbbias.cogs.sample import SAMPLE_JUDGES, SAMPLE_WRITERS
 from nbbias.cogs.spread import unit
 from nbbias.cogs.suite import BAR, Suite
@@ -20,17 +20,17 @@ def over_all(estimates: pd.DataFrame) -> pd.DataFrame:
     return estimates[estimates[["task", "topic"]].isna().all(axis=1)]
 
 
-def select(estimates: pd.DataFrame, measure: str, *, by: str | None = None) -> pd.DataFrame:
-    """Return the rows of a measure: over all tasks, or by task or by topic.
+def select(estimates: pd.DataFrame, measure: str, *, by_task: bool = False) -> pd.DataFrame:
+    """Return the rows of a measure: over all tasks, or by task.
 
     Examples
     --------
     >>> rows = pd.DataFrame({"measure": "rbs", "task": [None, "haiku"], "topic": None})
-    >>> len(select(rows, "rbs")), len(select(rows, "rbs", by="task"))
-    (1, 1)
+    >>> len(select(rows, "rbs")), select(rows, "rbs", by_task=True)["task"].tolist()
+    (1, ['haiku'])
     """
     rows = estimates[estimates["measure"] == measure]
-    return over_all(rows) if by is None else rows[rows[by].notna()]
+    return rows[rows["task"].notna()] if by_task else over_all(rows)
 
 
 def by_setting(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -90,17 +90,18 @@ def prompts(asked: pd.DataFrame) -> pd.DataFrame:
     return asked.drop_duplicates("axis")[["task", "theme", "axis", "identity", "prompt"]]
 
 
-def answers(answers: pd.DataFrame) -> pd.DataFrame:
+def answers(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
     """Count answers by model and axis (``"default"`` for those without an identity).
 
     Returns
     -------
     DataFrame
-        `model`, `axis`, `identities`, `instances` (task and theme), `answers`, `blank` (excluded),
-        `samples` (the most of one prompt) and `words`, the mean of what is not blank.
+        `model`, `axis`, `answers`, `blank` (excluded), `instances` (task and theme), `complete`
+        (those with an answer of every identity, which a judge can compare) and `words`, the mean
+        of what is not blank.
     """
     words = answers["text"].fillna("").str.split().str.len()
-    table = answers.assign(
+    rows = answers.assign(
         axis=answers["axis"].fillna("default"),
         identity=answers["identity"].fillna("default"),
         instance=answers["task"] + BAR + answers["theme"],
@@ -108,37 +109,17 @@ def answers(answers: pd.DataFrame) -> pd.DataFrame:
         words=words.where(words > 0),
     )
     cell = ["model", "axis"]
-    asked = table.groupby([*cell, "instance", "identity"])["blank"]
-    counts = {
-        "identities": ("identity", "nunique"),
-        "instances": ("instance", "nunique"),
-        "answers": ("blank", "size"),
-        "blank": ("blank", "sum"),
-        "samples": ("samples", "max"),
-        "words": ("words", "mean"),
-    }
-    groups = table.assign(samples=asked.transform("size")).groupby(cell, sort=False)
-    return groups.agg(**counts).reset_index()
-
-
-def incomplete(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
-    """Count the instances that cannot be judged, because an identity has no answer.
-
-    Returns
-    -------
-    DataFrame
-        By `model` and `axis`: `instances`, `judged`, `incomplete`.
-    """
-    texts = first_texts(answers)
-    rows = []
-    for model, asked in answers.groupby("model", sort=False):
-        instances = len(asked[["task", "theme"]].drop_duplicates())
-        for axis, plan in suite.axes.items():
-            chosen = (texts["model"] == model) & texts["identity"].isin(list(plan.identities))
-            counts = texts[chosen].groupby(["task", "theme"])["identity"].nunique()
-            judged = int((counts == len(plan.identities)).sum())
-            rows.append((model, axis, instances, judged, instances - judged))
-    return pd.DataFrame(rows, columns=["model", "axis", "instances", "judged", "incomplete"])
+    sizes = {name: len(axis.identities) for name, axis in suite.axes.items()} | {"default": 1}
+    filled = rows[~rows["blank"]].groupby([*cell, "instance"])["identity"].nunique().reset_index()
+    complete = filled[filled["identity"] == filled["axis"].map(sizes)].groupby(cell).size()
+    table = rows.groupby(cell, sort=False).agg(
+        answers=("blank", "size"),
+        blank=("blank", "sum"),
+        instances=("instance", "nunique"),
+        words=("words", "mean"),
+    )
+    table.insert(3, "complete", complete.reindex(table.index, fill_value=0))
+    return table.reset_index()
 
 
 def excluded(distances: pd.DataFrame) -> pd.DataFrame:
@@ -163,9 +144,8 @@ STATISTICS = {
     "differences": ["difference"],
     "abs": ["abs"],
     "shares": ["share_raw", "share", "position_share"],
+    "people": ["fleiss_kappa", "krippendorff_alpha", "abs"],
 }
-
-_KEYS = ["model", "prompt", "bias", "task", "topic", "group"]
 
 
 def of(estimates: pd.DataFrame, name: str) -> Table:
@@ -173,58 +153,33 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
 
     N counts instances or tasks; of judges, all writers together are shown.
     """
-    keys = _KEYS
-    if name in {"abs", "shares"}:
-        estimates, keys = pooled(estimates), ["evaluator", *_KEYS[2:]]
+    of_writers = estimates["measure"].eq("rbs").any()
+    who = ["model", "prompt"] if of_writers else ["evaluator"]
     words = reading.caption(estimates, study="cogs", name=name)
-    parts = [part for part in ("task", "topic") if estimates[part].notna().any()]
     tested = estimates["test"].dropna()
-    n = unit(tested.iloc[0] if len(tested) else "")
-    labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge", "n": n}
+    labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge"}
+    labels["n"] = unit(tested.iloc[0] if len(tested) else "")
     return reading.readable(
-        estimates,
-        keys,
+        estimates if of_writers else pooled(estimates),
+        [*who, "bias", "task", "group"],
         statistics=STATISTICS[name],
         rows=None,
-        title=words.title + (f", by {' and '.join(parts)}" if parts else ""),
+        title=words.title + (", by task" if estimates["task"].notna().any() else ""),
         note=words.note,
         labels=labels | dict(words.labels or {}),
     )
 
 
-def people(agreement: pd.DataFrame, compared: pd.DataFrame, *, rows: int | None = 12) -> Table:
-    """Show how far people agree, and the ABS of people and of models on the same instances.
+def people(agreement: pd.DataFrame, compared: pd.DataFrame) -> Table:
+    """Show how far people agree, and the ABS of each person and of all.
 
     Parameters
     ----------
-    agreement, beside
+    agreement, compared
         Of `cogs.people.agreement` and `cogs.people.beside_models`.
-    rows
-        Where all are not shown: kappa, and people and models taken as a whole.
     """
-    if rows is not None:
-        agreement = agreement[agreement["statistic"] == "fleiss_kappa"]
-        compared = compared[compared["kind"] == "people"]
-    names = {"fleiss_kappa": "Fleiss' κ", "krippendorff_alpha": "Krippendorff's α", "abs": "ABS"}
-    both = pd.concat([agreement, compared], ignore_index=True)
-    both = both.assign(statistic=both["statistic"].map(names)).dropna(subset="statistic")
-    levels = agreement["null"].dropna().map(lambda null: reading.number(null, decimals=3))
-    return reading.readable(
-        both,
-        ["statistic", "bias", "evaluator", "group"],
-        rows=rows,
-        title=f"Agreement and preferences of people{'' if rows else ', by person'}",
-        labels={"bias": "axis", "group": "chosen most", "evaluator": "who"},
-        note="Agreement: maximum 1; 0 if all people choose from one distribution. The test is "
-        f"against the null value, {_range_in_words(levels)}: choices permuted within each person. "
-        "ABS: on the instances that people rated; 0: all identities equal. "
-        "p adjusted: Holm, over all rows of agreement, and over the ABS of all people and judges.",
-    )
-
-
-def _range_in_words(levels: pd.Series) -> str:
-    named = list(dict.fromkeys(levels))
-    return " or ".join(filter(None, [", ".join(named[:-1]), *named[-1:]])) or "no level"
+    persons = compared[compared["kind"] != "model"]
+    return of(pd.concat([agreement, persons], ignore_index=True), "people")
 
 
 # --- what was published, and what was simulated --------------------------------------------------
@@ -248,31 +203,20 @@ def writers(estimates: pd.DataFrame) -> pd.DataFrame:
     -------
     DataFrame
         By `model` and `axis`: `planted` (the identity, or ``"none"``), `nearest` (``"–"`` where the
-        score is not significant), `rbs` and its `p_adjusted`. Empty where no writer was
-        simulated.
+        score is not significant), `rbs` and its `p_adjusted`.
     """
-    selected = over_all(estimates)
-    groups = selected[selected["statistic"] == "distance"].groupby("bias")["group"].unique()
-    selected = selected[
-        (selected["statistic"] == "rbs") & selected["model"].isin(list(SAMPLE_WRITERS))
+    rows = over_all(estimates)
+    rows = rows[rows["model"].isin(list(SAMPLE_WRITERS))]
+    groups = rows[rows["statistic"] == "distance"].groupby("bias")["group"].unique()
+    scores = rows[rows["statistic"] == "rbs"]
+    planted = [
+        next((name for name in groups[axis] if name in SAMPLE_WRITERS[model]), "none")
+        for model, axis in zip(scores["model"], scores["bias"], strict=True)
     ]
-    nearest = selected["group"].where(significance.has_significant_p(selected), "–")
-    selected = selected.assign(nearest=nearest)
-    rows = [
-        {
-            "model": row.model,
-            "axis": row.bias,
-            "planted": next(
-                (i for i in groups[row.bias] if SAMPLE_WRITERS[row.model].get(i)), "none"
-            ),
-            "nearest": row.nearest,
-            "rbs": row.estimate,
-            "p_adjusted": row.p_adjusted,
-        }
-        for row in selected.itertuples()
-    ]
-    columns = ["model", "axis", "planted", "nearest", "rbs", "p_adjusted"]
-    return pd.DataFrame(rows, columns=columns)
+    nearest = scores["group"].where(significance.has_significant_p(scores), "–")
+    table = scores.rename(columns={"bias": "axis", "estimate": "rbs"})
+    table = table.assign(planted=planted, nearest=nearest)
+    return table[["model", "axis", "planted", "nearest", "rbs", "p_adjusted"]]
 
 
 def judges(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -288,23 +232,20 @@ def judges(estimates: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         By `evaluator`, `model` and `axis`: `planted_identity` and `planted_position` (``"yes"`` or
         ``"no"``), and of ``abs_raw``, ``abs`` and ``position`` the estimate and its p value before
-        correction. Empty where no judge was simulated.
+        correction.
     """
-    known = estimates[estimates["evaluator"].isin(list(SAMPLE_JUDGES))]
-    rows = []
-    for (evaluator, model, axis), selected in known.groupby(
-        ["evaluator", "model", "bias"], sort=False
-    ):
-        plan = SAMPLE_JUDGES[evaluator]
-        row = {
-            "evaluator": evaluator,
-            "model": model,
-            "axis": axis,
-            "planted_identity": "yes" if any(plan.identity.values()) else "no",
-            "planted_position": "yes" if any(plan.position) else "no",
-        }
-        for statistic in ("abs_raw", "abs", "position"):
-            hit = selected[selected["statistic"] == statistic].iloc[0]
-            row |= {statistic: hit["estimate"], f"p_{statistic}": hit["p_value"]}
-        rows.append(row)
-    return pd.DataFrame(rows)
+    scores = ["abs_raw", "abs", "position"]
+    rows = estimates[estimates["statistic"].isin(scores)]
+    rows = rows[rows["evaluator"].isin(list(SAMPLE_JUDGES))]
+    wide = rows.pivot(
+        index=["evaluator", "model", "bias"], columns="statistic", values=["estimate", "p_value"]
+    )
+    table = wide.index.to_frame(index=False, name=["evaluator", "model", "axis"])
+    plans = table["evaluator"].map(SAMPLE_JUDGES)
+    for what in ("identity", "position"):
+        biased = [bool(getattr(plan, what)) for plan in plans]
+        table[f"planted_{what}"] = np.where(biased, "yes", "no")
+    for name in scores:
+        table[name] = wide["estimate", name].to_numpy()
+        table[f"p_{name}"] = wide["p_value", name].to_numpy()
+    return table

@@ -27,6 +27,10 @@ from nbbias.text import embeddings
 #: From the plainest to the least.
 LEVELS = ("obvious", "nuanced", "imperceptible")
 
+#: Share of the answers of other axes that may lie as near to an identity's words as `threshold`:
+#: the chance level of the hints that similarity finds.
+FALSE_ALARMS = 0.05
+
 ONE_AXIS = "one axis alone has no answers to compare with: by words only"
 
 
@@ -41,9 +45,7 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
     return re.compile(rf"(?<!\w)(?:{'|'.join(longest) or '(?!)'})(?!\w)", re.IGNORECASE)
 
 
-def levels(
-    answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO, false_alarms: float = 0.05
-) -> pd.DataFrame:
+def levels(answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO) -> pd.DataFrame:
     """Say how visible each answer's identity is.
 
     Parameters
@@ -54,10 +56,6 @@ def levels(
         Holds the words for each identity.
     model
         As in `text.embeddings.embed`.
-    false_alarms
-        Share of the answers of other axes, to the same prompts, that may lie as near to the
-        identity's words: where `threshold` is drawn. It is the chance level of the hints that
-        similarity finds.
 
     Returns
     -------
@@ -77,7 +75,7 @@ def levels(
             own = table["identity"] == identity
             others = table["axis"].notna() & (table["axis"] != axis)
             known = excess[others].dropna()
-            limit = float(np.quantile(known, 1 - false_alarms)) if len(known) else np.nan
+            limit = float(np.quantile(known, 1 - FALSE_ALARMS)) if len(known) else np.nan
             texts = table.loc[own, "text"]
             plain, hints = (
                 texts.map(_pattern(markers().get(identity, {}).get(level, [])).findall)
