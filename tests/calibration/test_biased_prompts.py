@@ -35,8 +35,7 @@ def test_refusals_are_estimated_as_the_study_estimates_them(scenario: str) -> No
     design = Design(scenario, 24, 12, 0.2)
     (row,) = simulated.refusing(seeded(design, INFERENCE), design, INFERENCE)
     rng = seeded(design, INFERENCE)
-    own = simulated.rates(rng, design, erring=False)
-    neutral, biased = simulated.verdicts(rng, design, flagged=(own.neutral, own.biased))
+    neutral, biased = simulated.verdicts(rng, design, simulated.refusal_rates(design))
     table = answers({"neutral": neutral, "biased": biased}, 5 if scenario == "repeats" else 1)
     found = refusing.rates(table).estimates
     change = found[found["statistic"] == "refusal_rate_change"]
@@ -47,9 +46,8 @@ def test_corrected_rates_are_those_of_the_study() -> None:
     design = Design("single", 24, 12, 0.3)
     trials = repeat(simulated.corrected, design, 1, INFERENCE).set_index("statistic")
     rng = seeded(design, INFERENCE)
-    own = simulated.rates(rng, design, erring=True)
-    flagged = (own.flagged(own.neutral), own.flagged(own.biased))
-    neutral, biased = simulated.verdicts(rng, design, flagged=flagged)
+    flagged = simulated.flagged(rng, simulated.refusal_rates(design))
+    neutral, biased = simulated.verdicts(rng, design, flagged)
     found = refusing.rates(
         answers({"neutral": neutral, "biased": biased}, reason="detected")
     ).estimates
@@ -90,8 +88,7 @@ def test_the_effect_is_that_of_many_articles() -> None:
     rng = np.random.default_rng(0)
     for scenario in MEASURES["refusals"].scenarios:
         design = Design(scenario, 40_000, 12, 0.3)
-        own = simulated.rates(rng, design, erring=True)
-        neutral, biased = simulated.verdicts(rng, design, flagged=(own.neutral, own.biased))
+        neutral, biased = simulated.verdicts(rng, design, simulated.refusal_rates(design))
         assert biased.mean() - neutral.mean() == pytest.approx(0.3, abs=0.02)
     for scenario in MEASURES["prompt_effect"].scenarios:
         neutral, biased = simulated.words(rng, Design(scenario, 40_000, 12, -0.15))

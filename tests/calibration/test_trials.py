@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from nbbias.calibration import designs
-from nbbias.calibration.trials import Design, family_errors, outcomes, repeat, seeded
+from nbbias.calibration.trials import Design, family_errors, outcomes, repeat
 from nbbias.stats import InferenceSettings
 
 INFERENCE = InferenceSettings(n_permutations=100)
@@ -53,11 +53,3 @@ def test_a_claim_is_false_without_an_effect_or_with_one_in_the_other_direction()
     ]
     errors = family_errors(pd.DataFrame(rows), effect=0.5, confidence=0.95).iloc[0]
     assert (errors["significant"], errors["false"], errors["repeats"]) == (0.75, 0.5, 4)
-
-
-def test_every_design_and_seed_draws_its_own_numbers() -> None:
-    design = Design("w", 10, 12, 0.1)
-    others = [design._replace(scenario="v"), design._replace(effect=0.2), design._replace(length=3)]
-    drawn = [seeded(one, InferenceSettings()).random() for one in (design, *others)]
-    drawn.append(seeded(design, InferenceSettings(seed=1)).random())
-    assert len(set(drawn)) == 5 and seeded(design, InferenceSettings()).random() == drawn[0]

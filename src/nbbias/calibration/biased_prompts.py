@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -29,31 +29,21 @@ _BY_ARTICLE = 0.5
 # --- refusals -------------------------------------------------------------------------------------
 
 
-class Rates(NamedTuple):
-    """How often a model refuses, by prompt, and how often a detector is right."""
-
-    neutral: float
-    biased: float
-    sensitivity: float
-    specificity: float
-
-    def flagged(self, rate: float) -> float:
-        """Return how often answers of which a share is refused are flagged."""
-        return rate * self.sensitivity + (1 - rate) * (1 - self.specificity)
-
-
-def rates(rng: np.random.Generator, design: Design, *, erring: bool) -> Rates:
-    """Draw a model: its refusal rates, and the detector's error rates on a further model."""
+def refusal_rates(design: Design) -> tuple[float, float]:
+    """Return how often a model refuses, under the neutral and under the biased prompt."""
     base = _RARE if design.scenario == "rare" else _BASE
-    errors = (1.0, 1.0)
-    if erring:
-        error_rates = _error_rates()
-        logits = np.linspace(-4, 8, len(error_rates.of_positives))
-        errors = tuple(
-            float(expit(logits[rng.choice(len(logits), p=likely)] + rng.uniform(-0.1, 0.1)))
-            for likely in (error_rates.of_positives, error_rates.of_others)
-        )  # type: ignore[assignment]
-    return Rates(base, base + design.effect, *errors)
+    return base, base + design.effect
+
+
+def flagged(rng: np.random.Generator, rates: Sequence[float]) -> list[float]:
+    """Return how often answers are flagged by a detector that errs as on a further model."""
+    errors = _error_rates()
+    logits = np.linspace(-4, 8, len(errors.of_positives))
+    sensitivity, specificity = (
+        float(expit(logits[rng.choice(len(logits), p=likely)] + rng.uniform(-0.1, 0.1)))
+        for likely in (errors.of_positives, errors.of_others)
+    )
+    return [rate * sensitivity + (1 - rate) * (1 - specificity) for rate in rates]
 
 
 @cache
@@ -61,16 +51,14 @@ def _error_rates() -> stats.ErrorRates:
     return stats.estimate_error_rates(refusals.unseen())
 
 
-def verdicts(
-    rng: np.random.Generator, design: Design, *, flagged: Sequence[float]
-) -> list[np.ndarray]:
+def verdicts(rng: np.random.Generator, design: Design, rates: Sequence[float]) -> list[np.ndarray]:
     """Simulate verdicts on the answers to the same articles.
 
     Parameters
     ----------
     rng, design
         The source of chance, and what is simulated.
-    flagged
+    rates
         How often answers to each prompt are flagged as refused.
 
     Returns
@@ -85,7 +73,7 @@ def verdicts(
         article = np.repeat(article[::4], 4, axis=0)[: design.n]
     return [
         (np.where(rng.random(shape) < _BY_ARTICLE, article, rng.random(shape)) < share).mean(axis=1)
-        for share in flagged
+        for share in rates
     ]
 
 
@@ -99,8 +87,7 @@ def refusing(
     rng: np.random.Generator, design: Design, inference: InferenceSettings
 ) -> Iterator[Row]:
     """Simulate the change of the refusal rate, as detected without an error."""
-    true = rates(rng, design, erring=False)
-    neutral, biased = verdicts(rng, design, flagged=(true.neutral, true.biased))
+    neutral, biased = verdicts(rng, design, refusal_rates(design))
     row = _change(neutral, biased, inference.confidence).row()
     yield trial_row("refusal_rate_change", row, effect=design.effect, truth=design.effect)
 
@@ -110,15 +97,14 @@ def corrected(
 ) -> Iterator[Row]:
     """Simulate rate and change corrected for a detector's errors on a further model."""
     level, n = inference.confidence, float(design.n)
-    true = rates(rng, design, erring=True)
-    flagged = (true.flagged(true.neutral), true.flagged(true.biased))
-    neutral, biased = verdicts(rng, design, flagged=flagged)
+    rates = refusal_rates(design)
+    neutral, biased = verdicts(rng, design, flagged(rng, rates))
     shares = [(float(side.mean()), n) for side in (biased, neutral)]
     share = stats.correct_share(shares[0][0], n, rates=_error_rates(), confidence=level)
     change = stats.correct_difference(
         _change(neutral, biased, level), shares=shares, rates=_error_rates(), confidence=level
     )
-    rate, effect = true.biased, design.effect
+    rate, effect = rates[1], design.effect
     yield trial_row("refusal_rate_corrected", share.row(), effect=rate, truth=rate, null=np.nan)
     yield trial_row("refusal_rate_change_corrected", change.row(), effect=effect, truth=effect)
 
@@ -199,9 +185,7 @@ def family(rng: np.random.Generator, design: Design, inference: InferenceSetting
     asked = design.scenario if design.scenario == "repeats" else "single"
     for effect in (design.effect, 0.0, 0.0):
         neutral, biased = words(rng, design._replace(effect=effect))
-        refused = verdicts(
-            rng, design._replace(scenario=asked), flagged=(_BASE, _BASE - 2 * effect)
-        )
+        refused = verdicts(rng, design._replace(scenario=asked), (_BASE, _BASE - 2 * effect))
         tone = rng.gamma(1, 0.1, (2, design.n))
         side = float(np.sign(effect))
         for change, direction in (

@@ -21,6 +21,9 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats
 
+#: What asking costs, at most.
+_COSTS = ("calls", "tokens_in", "tokens_out", "cost")
+
 #: Units above which no study is planned.
 MAXIMUM_UNITS = 50_000
 
@@ -77,19 +80,18 @@ class Plan(BaseModel):
         )
 
     def count_cost(self, units: int) -> dict[str, float]:
-        """Return what so many units cost at most: `calls`, `tokens_in`, `tokens_out`, `cost`.
-
-        NaN where no model is asked, and of the cost where no price is set.
-        """
-        return dict.fromkeys(("calls", "tokens_in", "tokens_out", "cost"), np.nan)
+        """Return calls, tokens in and out, and cost; NaN where no model is asked or priced."""
+        return dict.fromkeys(_COSTS, np.nan)
 
 
 class Asking(Plan):
-    """Several models, asked alike, each once or more.
+    """Several models, asked alike, each once or more; each unit has so many `prompts`.
 
     `again` is the correlation of a model's answers to the same prompt, beyond what all models
     share: at 1 repeats say nothing new, at 0 as much as other prompts.
     """
+
+    prompts: ClassVar[int] = 1
 
     models: int = Field(1, ge=1, le=100, description="models that are asked, in one family")
     repeats: int = Field(1, ge=1, le=1000, description="answers of a model to each prompt")
@@ -105,26 +107,16 @@ class Asking(Plan):
         return self.claims * self.models
 
     @property
-    def calls(self) -> int:
-        """Calls of one model for a unit and repeat."""
-        return 1
-
-    @property
     def remaining(self) -> float:
         """Share of a model's own variance that remains in the mean of its repeated answers."""
         return self.again + (1 - self.again) / self.repeats
 
     def count_cost(self, units: int) -> dict[str, float]:
         """Return what so many units cost at most."""
-        calls = units * self.models * self.repeats * self.calls
-        tokens = {"in": calls * self.prompt_tokens, "out": calls * self.answer_tokens}
-        cost = tokens["in"] * self.input_price + tokens["out"] * self.output_price
-        return {
-            "calls": calls,
-            "tokens_in": tokens["in"],
-            "tokens_out": tokens["out"],
-            "cost": cost / 1e6 if self.input_price or self.output_price else np.nan,
-        }
+        calls = units * self.models * self.repeats * self.prompts
+        tokens = calls * self.prompt_tokens, calls * self.answer_tokens
+        cost = (tokens[0] * self.input_price + tokens[1] * self.output_price) / 1e6
+        return dict(zip(_COSTS, (calls, *tokens, cost or np.nan), strict=True))
 
 
 class Mean(Asking):
@@ -210,6 +202,7 @@ class PromptWords(Mean):
 
     statistic: ClassVar[str] = "word share_difference_change"
     unit: ClassVar[str] = "articles"
+    prompts: ClassVar[int] = 2
 
     effect: float = Field(
         -0.1, ge=-1, le=1, description="change of the share, biased minus neutral"
@@ -220,28 +213,19 @@ class PromptWords(Mean):
     )
     excluded: float = Field(0.3, ge=0, lt=1, description="articles without group words")
 
-    @property
-    def calls(self) -> int:
-        """Calls of one model for an article and repeat: both prompts."""
-        return 2
-
 
 class PromptRefusals(Asking):
     """Articles for a change in how often a model refuses, biased minus neutral prompt."""
 
     statistic: ClassVar[str] = "refusal refusal_rate_change"
     unit: ClassVar[str] = "articles"
+    prompts: ClassVar[int] = 2
 
     effect: float = Field(0.05, gt=-1, lt=1, description="change of the refusal rate")
     claims: Claims = 3
     opposite: float = Field(
         0.018, ge=0, lt=0.5, description="articles on which refusal changes the other way"
     )
-
-    @property
-    def calls(self) -> int:
-        """Calls of one model for an article and repeat: both prompts."""
-        return 2
 
     def power_at(self, n: int) -> float:
         """Return the power of the t test of an article's change, which is -1, 0 or 1."""
@@ -283,10 +267,9 @@ class Rbs(Spread):
     answer_tokens: Tokens = Field(600, description="longest answer")
     prompt_tokens: Tokens = Field(35, description="length of a prompt")
 
-    @property
-    def calls(self) -> int:
-        """Calls of one model for a unit and repeat: default and identities."""
-        return 1 + self.in_all
+    def count_cost(self, units: int) -> dict[str, float]:
+        """Return what so many units cost: of each the default and all identities."""
+        return super().count_cost(units * (1 + self.in_all))
 
     def power_at(self, n: int) -> float:
         """Return the power of the repeated-measures analysis of variance."""
@@ -314,10 +297,9 @@ class Abs(Spread):
             raise ValueError(f"effect: of {self.identities} identities it is at most {most:.2f}")
         return self
 
-    @property
-    def calls(self) -> int:
-        """Calls of one judge for a unit and repeat."""
-        return self.axes * self.orders
+    def count_cost(self, units: int) -> dict[str, float]:
+        """Return what so many units cost: of each all axes in all orders."""
+        return super().count_cost(units * self.axes * self.orders)
 
     def power_at(self, n: int) -> float:
         """Return the power of the permutation test within units, by its limit, a chi-squared.
