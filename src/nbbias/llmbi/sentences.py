@@ -33,8 +33,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
     >>> index = {"statistic": "index", "model": "a", "estimate": 0.5, "n": 18, "p_value": 0.2,
     ...          "p_adjusted": 0.2, "null": 0.44, "null_low": 0.37, "null_high": 0.5}
     >>> rows = tables.estimates([index], study="llmbi", measure="llmbi", confidence=0.95)
-    >>> lead(rows, texts=Texts("own", "answers.csv")).plain
-    ('Compared with reference prose of the same length: No significant difference in the model.',)
+    >>> lead(rows, texts=Texts("own", "answers.csv")).plain[0].split(" (")[0]
+    'Compared with reference prose of the same length: No significant difference in the model'
     """
     rows = declared
     if claims.CLAIM not in rows:
