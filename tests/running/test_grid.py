@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from nbbias.llmbi.params import Llmbi
-from nbbias.news.params import NewsBias
 from nbbias.running import plan as run_plan
 from nbbias.running.plan import combine_values
 from nbbias.tables import NbbiasError, ParameterError
@@ -20,27 +18,25 @@ from tests.running.build import SAMPLE
     [
         ("levels=[word, sentence]", [["word", "sentence"]]),
         ("levels=[word],[word, sentence]", [["word"], ["word", "sentence"]]),
-        ("levels=word,sentence", ["word,sentence"]),  # refused later, with what to write
         ("focus={gender: male},{race: Asian}", [{"gender": "male"}, {"race": "Asian"}]),
         ("draws=200, 300,200", [200, 300]),
         ("toxicity_scorer=auto,offline", ["auto", "offline"]),
         ('toxicity_scorer="a,b"', ["a,b"]),
-        ("draws=1,[2]", ["1,[2]"]),
         ("unknown=1,2", [1, 2]),
         ("originals_path=a.csv?text=one,b.csv", ["a.csv?text=one", "b.csv"]),
     ],
 )
 def test_commas_separate_values_of_what_holds_one(assignment: str, values: list[object]) -> None:
     name = assignment.partition("=")[0]
-    assert [chosen[name] for chosen in combine_values([assignment], model=NewsBias)] == values
+    assert [chosen[name] for chosen in combine_values([assignment])] == values
 
 
 def test_too_many_runs_and_all_that_cannot_be_read_are_refused() -> None:
     many = ",".join(map(str, range(11)))
     with pytest.raises(ParameterError, match="makes 121 runs; 100 are the most"):
-        combine_values([f"seed={many}", f"lambda_factor={many}"], model=Llmbi)
+        combine_values([f"seed={many}", f"lambda_factor={many}"])
     with pytest.raises(NbbiasError) as caught:
-        combine_values(["seed", "=3", "seed=[1"], model=Llmbi)
+        combine_values(["seed", "=3", "seed=[1"])
     assert len(caught.value.breaches) == 3
 
 

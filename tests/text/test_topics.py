@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from itertools import permutations
 
 import numpy as np
 import pandas as pd
@@ -253,34 +252,3 @@ def test_relevance_is_the_formula_word_by_word(two: topics.TopicModel) -> None:
     for _, own in found.groupby("topic"):
         assert own["rank"].tolist() == list(range(1, 15))
         assert own["relevance"].is_monotonic_decreasing
-
-
-def js(p: np.ndarray, q: np.ndarray) -> float:
-    """Jensen-Shannon distance to base 2, by its definition."""
-    m = (p + q) / 2
-    halves = [(one[one > 0] * np.log2(one[one > 0] / m[one > 0])).sum() / 2 for one in (p, q)]
-    return math.sqrt(max(sum(halves), 0))
-
-
-def test_topics_are_matched_at_the_least_total_distance() -> None:
-    one, other = (topics.fit(bags(planted()), n_topics=4, seed=s) for s in (1, 2))
-    found = topics.match(one, other)
-    names = sorted(one.vocabulary.index)
-    p, q = (
-        m.model.get_topics().astype(float)[:, m.vocabulary.index.get_indexer(names)]
-        for m in (one, other)
-    )
-    cost = np.array([[js(a, b) for b in q] for a in p])
-    best = min(sum(cost[i, j] for i, j in enumerate(order)) for order in permutations(range(4)))
-    assert found["distance"].sum() == pytest.approx(best, abs=1e-6)
-    expected = [cost[row.first, row.second] for row in found.itertuples()]
-    assert found["distance"].tolist() == pytest.approx(expected, abs=1e-6)
-    assert found["distance"].between(0, 1).all()
-
-
-def test_other_vocabularies_lie_at_distance_one_and_spare_topics_stay_unmatched() -> None:
-    sea = topics.fit(bags(pd.Series([SEA] * 9, dtype=object)), n_topics=2, seed=0)
-    farm = topics.fit(bags(pd.Series([FARM] * 9, dtype=object)), n_topics=3, seed=0)
-    found = topics.match(sea, farm)
-    assert found["distance"].tolist() == pytest.approx([1, 1])
-    assert len(set(found["second"])) == 2

@@ -83,7 +83,6 @@ def write(out: Path) -> Path:
         scripts=[script],
         cards=cards,
         plain=escape.without_markdown,
-        defect=manifest.DEFECT,
     )
     return tables.write(out / "index.html", page.focusable(html))
 

@@ -109,12 +109,6 @@ class _Manifest(BaseModel):
     git: dict[str, Any] | None = None
 
 
-#: Said of an error that nobody foresaw; the place is in the package.
-DEFECT = (
-    "This is a defect in nbbias ({}), not a mistake of yours. Please report it to its developers, "
-    "with this message and the traceback {}; then try other parameters"
-)
-
 #: The status of a run whose files cannot be read.
 UNREADABLE = "unreadable"
 
@@ -161,12 +155,6 @@ def read_finished(folder: Path) -> dict[str, Any]:
     if content is None or content["status"] != "ok":
         raise NbbiasError(str(folder), "holds no finished run; `nbbias list` shows those that are")
     return content
-
-
-def refuse_changed(folder: Path, content: Mapping[str, Any]) -> None:
-    """Refuse what was read of a run's folder, if another run has taken its place since."""
-    if read(folder) != content:
-        raise NbbiasError(str(folder), "another run took its place meanwhile; try again")
 
 
 def provenance(stem: str, parameters: Mapping[str, Any]) -> pd.DataFrame:

@@ -105,11 +105,6 @@ def portable(folder: Path, patterns: Iterable[str]) -> dict[str, bytes]:
         A finished run's folder; links in it are left out.
     patterns
         Which of its files, beside the manifest and `params.yaml`.
-
-    Raises
-    ------
-    NbbiasError
-        Another run took the place of this one meanwhile.
     """
     content = manifest.read(folder) or {}
     names = _file_names(content)
@@ -120,7 +115,6 @@ def portable(folder: Path, patterns: Iterable[str]) -> dict[str, bytes]:
             for written in {private, json.dumps(private)[1:-1], html.escape(private)}:
                 data = data.replace(written.encode(), names[private].encode())
         files[path.relative_to(folder).as_posix()] = data
-    manifest.refuse_changed(folder, content)
     # What says where relative paths start is of this machine, too.
     public = params.walk(
         {name: value for name, value in content.items() if name != "start"},

@@ -83,14 +83,10 @@ def plan(
     NbbiasError
         Every problem of every file, at once; or runs cannot be written to `out`.
     """
-    runs, problems, wanted = list[Run](), list[NbbiasError](), list[tuple[Path, dict[str, Any]]]()
-    for path in paths:
-        model = None  # of a file that cannot be read, which is reported where the run is planned
-        with contextlib.suppress(NbbiasError):
-            model = studies.study(studies.read(path)[0]).parameters
-        # Where overrides cannot be read, the files are checked all the same.
-        changes = tables.attempt(problems, combine_values, overrides, model=model) or [{}]
-        wanted += [(path, values) for values in changes]
+    runs, problems = list[Run](), list[NbbiasError]()
+    # Where overrides cannot be read, the files are checked all the same.
+    changes = tables.attempt(problems, combine_values, overrides) or [{}]
+    wanted = list(itertools.product(paths, changes))
     if name is not None:
         several = f"names one run, but {len(wanted)} were given" if len(wanted) > 1 else ""
         if problem := place.name_problem(name, portable=True) or several:
@@ -198,19 +194,14 @@ def runnable(paths: Sequence[Path]) -> tuple[list[Path], list[NbbiasError]]:
 # --- several values of a parameter ------------------------------------------------------------
 
 
-def combine_values(
-    assignments: Sequence[str], *, model: type[Parameters] | None = None
-) -> list[dict[str, Any]]:
+def combine_values(assignments: Sequence[str]) -> list[dict[str, Any]]:
     """Return every combination of the values that ``name=value`` pairs give.
 
     Parameters
     ----------
     assignments
-        ``name=a,b,c`` gives three values of a parameter that holds one. Of a parameter that is a
-        list by its type, ``name=[a, b]`` is one value and ``name=[a],[a, b]`` are two. Commas
+        ``name=a,b,c`` gives three values, ``name=[a, b]`` one and ``name=[a],[a, b]`` two. Commas
         within quotes, or in the name of an existing file, separate nothing.
-    model
-        The parameters' model; without it no parameter is a list.
 
     Raises
     ------
@@ -219,14 +210,13 @@ def combine_values(
 
     Examples
     --------
-    >>> from nbbias.llmbi.params import Llmbi
-    >>> combine_values(["lambda_factor=0.5,1", "seed=1,2"], model=Llmbi)[1:3]
+    >>> combine_values(["lambda_factor=0.5,1", "seed=1,2"])[1:3]
     [{'lambda_factor': 0.5, 'seed': 2}, {'lambda_factor': 1, 'seed': 1}]
-    >>> combine_values(["weights={Age: 2, Race: 1}"], model=Llmbi)
+    >>> combine_values(["weights={Age: 2, Race: 1}"])
     [{'weights': {'Age': 2, 'Race': 1}}]
     """
     problems: list[NbbiasError] = []
-    pairs = [tables.attempt(problems, _read_values, text, model) for text in assignments]
+    pairs = [tables.attempt(problems, _read_values, text) for text in assignments]
     tables.refuse(problems)
     choices = dict(filter(None, pairs))
     if (size := math.prod(map(len, choices.values()))) > _MOST:
@@ -235,15 +225,11 @@ def combine_values(
     return [dict(zip(choices, values, strict=True)) for values in products]
 
 
-def _read_values(assignment: str, model: type[Parameters] | None) -> tuple[str, list[Any]]:
+def _read_values(assignment: str) -> tuple[str, list[Any]]:
     name, _, text = (part.strip() for part in assignment.partition("="))
     if "," in text and not tables.is_file(Path(text)):
         with contextlib.suppress(ParameterError):
             _, values = params.override(f"{name}=[{text}]")
-            nested = [isinstance(value, list | Mapping) for value in values]
-            schema = model.model_json_schema()["properties"].get(name, {}) if model else {}
-            is_list = schema.get("type") in {"array", "object"}
-            if (len(values) > 1 and all(nested)) if is_list else not any(nested):
-                return name, list({str(value): value for value in values}.values())
+            return name, list({str(value): value for value in values}.values())
     name, value = params.override(assignment)
     return name, [value]

@@ -7,7 +7,6 @@ complete.
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import logging
 import multiprocessing
@@ -36,7 +35,7 @@ from nbbias.tables import NbbiasError
 log = logging.getLogger("nbbias")
 
 #: How a run ended: `status` (``ok``, ``failed``, ``interrupted``), `seconds`, `folder`, and of a
-#: failure `cell`, `source`, `error`, `message`, `traceback` and `defect`.
+#: failure `cell`, `source`, `error`, `message` and `traceback`.
 Outcome = Mapping[str, Any]
 
 #: Two runs of the same parameters give the same bytes, and no run uses the network.
@@ -222,7 +221,7 @@ def finish(job: Job, outcome: dict[str, Any], report: Callable[[Run, Outcome], N
     except Exception as error:  # a run without a page has failed, but is not lost
         log.debug("no page for %s", job.run.label, exc_info=True)
         outcome |= {**_failure(error), "message": f"no page was written: {error}"}
-    details = ("cell", "error", "message", "defect")
+    details = ("cell", "error", "message")
     times["status"] = outcome["status"]
     times["error"] = {name: outcome[name] for name in details if name in outcome} or None
     try:
@@ -344,38 +343,10 @@ def clean(notebook: Path) -> None:
 # --- failures -------------------------------------------------------------------------------------
 
 _ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-#: A line of a traceback in this package, as Python and as IPython write it.
-_FRAME = re.compile(r'File "?\S*?[\\/]nbbias[\\/](\S+?\.py)(?:", line |:)(\d+)')
-#: Errors that are no defect of the package, though they are not its own.
-_FORESEEN = {"MemoryError", "DeadKernelError", "CellTimeoutError", "KeyboardInterrupt"}
-
-
-def defect(name: str, details: str) -> str:
-    """Return where in this package an unforeseen error arose; "" for one that was foreseen.
-
-    Parameters
-    ----------
-    name
-        The error's class.
-    details
-        Its traceback.
-
-    Examples
-    --------
-    >>> defect("IndexError", 'File "/a/nbbias/news/fits.py", line 12, in number')
-    'news/fits.py, line 12'
-    >>> defect("DataError", 'File "/a/nbbias/news/fits.py", line 12, in number')
-    ''
-    """
-    error = getattr(builtins, name, None)
-    outside = isinstance(error, type) and issubclass(error, OSError | ImportError)
-    foreseen = hasattr(tables, name) or name in _FORESEEN  # errors of ours are on that face
-    frames = _FRAME.findall(details)
-    return "" if foreseen or outside or not frames else "{}, line {}".format(*frames[-1])
 
 
 def _failure(error: BaseException) -> dict[str, Any]:
-    """Describe an error: the cell that raised it, its class, message, traceback and defect."""
+    """Describe an error: the cell that raised it, its class, message and traceback."""
     from papermill.exceptions import PapermillExecutionError
 
     name, details, cell, source = type(error).__name__, traceback.format_exc(), None, ""
@@ -385,4 +356,4 @@ def _failure(error: BaseException) -> dict[str, Any]:
         message = error.evalue or _MESSAGES.get(name, "")
         details = _ANSI.sub("", "\n".join(error.traceback))
     outcome = {"status": "failed", "cell": cell, "source": source, "error": name}
-    return outcome | {"message": message, "traceback": details, "defect": defect(name, details)}
+    return outcome | {"message": message, "traceback": details}

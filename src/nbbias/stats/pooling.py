@@ -18,7 +18,6 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.stats import norm, t
-from statsmodels.stats.proportion import proportion_confint
 
 from nbbias.stats import intervals
 from nbbias.stats.estimate import Estimate
@@ -153,10 +152,12 @@ def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Estimate:
         return single.replace(n_lost=len(hits) - (single.n or 0))
     total = _total(measured, ddof=0)
     reason = _unstable(total.fits, hits.shape[1])
-    result = Estimate(total.estimate, n=total.n, n_lost=len(hits) - total.n, reason=reason)
+    result = Estimate(total.estimate)
     if total.fits >= STABLE * hits.shape[1]:
-        return result.around(*_wilson(total, confidence))
-    return result
+        result = intervals.wilson(
+            total.estimate, _effective_size(total, confidence), confidence=confidence
+        )
+    return result.replace(n=total.n, n_lost=len(hits) - total.n, reason=reason)
 
 
 # --- articles crossed with fits ---------------------------------------------------------------
@@ -242,12 +243,11 @@ def _with_test(
     return result.replace(statistic_value=value, df=total.df, p_value=p)
 
 
-def _wilson(total: _Total, confidence: float) -> tuple[float, float]:
-    """Return Wilson's interval at the number of units that would give the pooled variance."""
-    n: float = total.n
-    if total.variance > 0:
-        n = total.estimate * (1 - total.estimate) / total.variance
-        upper = (1 + confidence) / 2
-        n *= (norm.ppf(upper) / t.ppf(upper, total.df)) ** 2  # few fits: their spread is not known
-    low, high = proportion_confint(total.estimate * n, n, alpha=1 - confidence, method="wilson")
-    return low, high
+def _effective_size(total: _Total, confidence: float) -> float:
+    """Return the number of independent units that would give the pooled variance of a share."""
+    if not total.variance > 0:
+        return total.n
+    n = total.estimate * (1 - total.estimate) / total.variance
+    upper = (1 + confidence) / 2
+    # Few fits: their spread is not known.
+    return float(n * (norm.ppf(upper) / t.ppf(upper, total.df)) ** 2)

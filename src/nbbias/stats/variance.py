@@ -1,4 +1,4 @@
-"""Analysis of variance: one mean per group, what it assumes, and errors of the means."""
+"""Analysis of variance: one mean per group, and errors of the means."""
 
 from __future__ import annotations
 

@@ -2,9 +2,8 @@
 
 A lexicon is a table of terms: `bias`, `group`, `term`, `kind` (word, phrase, descriptor or name)
 and `case` (any or exact). A descriptor ("white") counts only before an occupation or a gender word
-("white teacher"), as in Fang et al. 2024; `expand` writes these phrases out. `coverage`,
-`term_counts` and `messages` show what share of a corpus the lists match, and which words never
-occur.
+("white teacher"), as in Fang et al. 2024; `expand` writes these phrases out. `coverage`
+and `term_counts` show what share of a corpus the lists match, and how often each word occurs.
 """
 
 from __future__ import annotations
@@ -308,34 +307,3 @@ def term_counts(lexicon: pd.DataFrame, matches: pd.DataFrame) -> pd.DataFrame:
     return table.sort_values(
         ["matches", "term"], ascending=[False, True], kind="stable", ignore_index=True
     )
-
-
-def messages(counts: pd.DataFrame) -> list[str]:
-    """Say which single words of each list were never seen.
-
-    Parameters
-    ----------
-    counts
-        The table of `term_counts`.
-
-    Returns
-    -------
-    list of str
-        One message for each bias with unseen words. Names and written-out descriptors are not
-        listed: most are never seen in any corpus.
-
-    Examples
-    --------
-    >>> counts = pd.DataFrame({"bias": "mine", "group": "w", "term": ["femen", "woman"],
-    ...                        "kind": "word", "matches": [0, 3]})
-    >>> messages(counts)
-    ['mine: 1 of 2 words never seen: femen']
-    """
-    words = counts[counts["kind"].isin(["word", "phrase"])]
-    lines = []
-    for bias, terms in words.groupby("bias", sort=False):
-        unseen = terms.loc[terms["matches"] == 0, "term"]
-        if len(unseen):
-            number = f"{len(unseen)} of {len(terms)}"
-            lines.append(f"{bias}: {number} words never seen: {', '.join(unseen)}")
-    return lines

@@ -1,8 +1,8 @@
 """Topics of texts: latent Dirichlet allocation by gensim, made reproducible.
 
 The module knows nothing of bias. It fits topics on bags of words, measures how well they predict
-held-out texts, infers the topics of texts and sentences, describes topics by their most relevant
-words, and matches the topics of two fits.
+held-out texts, infers the topics of texts and sentences, and describes topics by their most
+relevant words.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import gensim.models
 import numpy as np
 import pandas as pd
 from gensim.matutils import Sparse2Corpus
-from scipy.optimize import linear_sum_assignment
 from scipy.sparse import csr_matrix
 from scipy.special import entr
 
@@ -448,36 +447,6 @@ def describe(topics: TopicModel, *, relevance_lambda: float = 0.6, top: int = 10
             "probability": probability[topic, leading].ravel(),
         }
     )
-
-
-def match(first: TopicModel, second: TopicModel) -> pd.DataFrame:
-    """Match the topics of two fits one to one, at the least total distance (Hungarian method).
-
-    Returns
-    -------
-    DataFrame
-        `first`, `second` (topics), `distance`: Jensen-Shannon distance (the root of the
-        divergence to base 2) of their words' probabilities, in [0, 1], 0: the same words alike. A
-        word that one fit does not know has probability 0 there. With unequal numbers of topics
-        some of the larger fit have no match and no row.
-
-    Examples
-    --------
-    >>> tokens = pd.DataFrame({"text_id": np.arange(20) // 2,
-    ...                        "lemma": ["cat", "mouse", "ship", "sea"] * 5})
-    >>> topics = fit(count_words(tokens), n_topics=2, seed=1)
-    >>> match(topics, topics).round(6).to_dict("records")
-    [{'first': 0, 'second': 0, 'distance': 0.0}, {'first': 1, 'second': 1, 'distance': 0.0}]
-    """
-    tables = [
-        pd.DataFrame(topics.model.get_topics().astype(float), columns=topics.vocabulary.index)
-        for topics in (first, second)
-    ]
-    words = tables[0].columns.union(tables[1].columns)
-    p, q = (table.reindex(columns=words, fill_value=0).to_numpy() for table in tables)
-    distance = np.sqrt(divergences(p, q) / np.log(2))
-    rows, columns = linear_sum_assignment(distance)
-    return pd.DataFrame({"first": rows, "second": columns, "distance": distance[rows, columns]})
 
 
 def divergences(first: np.ndarray, second: np.ndarray) -> np.ndarray:
