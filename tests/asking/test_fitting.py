@@ -98,21 +98,6 @@ def test_asking_demands_no_file_that_it_writes(
     assert "will not read" not in printed
 
 
-@pytest.mark.parametrize(
-    ("export", "reason"), [("folder.parquet", "is no table"), ("file/a.parquet", "is no folder")]
-)
-def test_what_cannot_be_exported_is_not_asked_for(
-    tmp_path: Path, server: FakeOpenAI, nbbias: NBBias, export: str, reason: str
-) -> None:
-    (tmp_path / "folder.parquet").mkdir()
-    (tmp_path / "file").write_text("")
-    path = write_params(tmp_path, server.url, export_path=str(tmp_path / export))
-    code, printed = nbbias("generate", path)
-    assert code == 2
-    assert reason in printed
-    assert not server.sent
-
-
 def test_paid_answers_that_are_only_in_the_exported_table_are_not_written_over(
     tmp_path: Path, server: FakeOpenAI, nbbias: NBBias
 ) -> None:

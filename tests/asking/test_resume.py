@@ -78,19 +78,6 @@ def test_a_killed_run_is_taken_up_without_loss(
     assert dict(zip(table["asked"], table["text"], strict=True)) == after
 
 
-@pytest.mark.slow
-def test_two_processes_on_one_store_ask_nothing_twice(tmp_path: Path, server: FakeOpenAI) -> None:
-    server.delay = 0.05
-    path = write_params(tmp_path, server.url, make_prompts(n=100), concurrency=3)
-    first, second = start(path), start(path)
-    printed = [process.communicate(timeout=120) for process in (first, second)]
-    assert (first.returncode, second.returncode) == (0, 0), printed
-    assert "waiting until it has ended" in " ".join("".join(map("".join, printed)).split())
-    assert set(server.billed.values()) == {1}
-    assert len(server.billed) == 100
-    assert pd.read_parquet(tmp_path / "answers.parquet")["text"].notna().sum() == 100
-
-
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_waits_for_what_is_paid_and_keeps_it(
     tmp_path: Path, server: FakeOpenAI, nbbias: Callable[..., tuple[int, str]], number: int

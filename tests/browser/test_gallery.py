@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from nbbias import tables
 from nbbias.pages import gallery, report
@@ -60,15 +60,6 @@ def test_runs_are_found_by_study_model_status_and_words(page: Page, many: Path) 
     page.get_by_role("combobox", name="Status").select_option("failed")
     expect(page.locator(".cards > li:visible")).to_contain_text("Failed in cell 3: no column")
     assert (heard.requests, heard.complaints) == ([], [])
-
-
-def test_without_a_script_all_runs_are_shown(browser: Browser, many: Path) -> None:
-    context = browser.new_context(java_script_enabled=False)
-    page = context.new_page()
-    page.goto((many / "index.html").as_uri())
-    assert shown(page) == 22
-    assert not page.locator("#filter").is_visible()
-    context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

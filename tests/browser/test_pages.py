@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from io import BytesIO
 from pathlib import Path
 
@@ -13,7 +12,6 @@ from axe_playwright_python.sync_playwright import Axe
 from PIL import Image
 from playwright.sync_api import Page
 
-from nbbias.pages import compare
 from nbbias.studies import STUDIES
 from tests.browser.conftest import TOO_WIDE, Heard, grave_violations
 
@@ -100,15 +98,6 @@ def test_a_fold_of_the_appendix_opens_by_click_and_link(page: Page, runs: Path) 
     assert page.locator("details.fold:not([open])").count() == 0
 
 
-def test_contents_lead_to_questions(page: Page, runs: Path) -> None:
-    opened(page, runs / LLMBI)
-    if page.locator(".contents details").get_attribute("open") is None:
-        page.locator(".contents summary").click()
-    question = page.locator(".asks").nth(2)
-    page.locator(".contents a", has_text=question.inner_text()).first.click()
-    assert question.bounding_box()["y"] < 400  # type: ignore[index]
-
-
 def test_every_fold_and_tab_of_explorers_opens_and_fits(page: Page, runs: Path) -> None:
     heard = opened(page, runs / "news_bias/sample/index.html")
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
@@ -122,13 +111,3 @@ def test_every_fold_and_tab_of_explorers_opens_and_fits(page: Page, runs: Path) 
     inside.locator("circle").first.wait_for(state="attached")
     assert inside.locator("circle").count() > 3
     assert (heard.requests, heard.complaints) == ([], [])
-
-
-def test_two_runs_are_compared(page: Page, runs: Path, tmp_path: Path) -> None:
-    again = Path(shutil.copytree(runs / "cogs" / "sample", tmp_path / "again"))
-    target = compare.write([runs / "cogs" / "sample", again], tmp_path / "compare.html")
-    heard = opened(page, target)
-    assert (heard.requests, heard.complaints) == ([], [])
-    assert page.evaluate(TOO_WIDE) <= 0 and page.evaluate(UNDRAWN) == 0
-    assert "Nothing changed" in page.locator("main").inner_text()
-    assert grave_violations(page) == []

@@ -215,21 +215,6 @@ def test_a_poor_machine_runs_it_all_the_same(tmp_path: Path) -> None:
         assert ended.returncode == 0, said(ended)
 
 
-def test_a_home_and_a_cache_that_cannot_be_written_cost_nothing(tmp_path: Path) -> None:
-    folder = project(tmp_path / "it")
-    for name in ("home", "cache"):
-        (tmp_path / name).mkdir(mode=0o500)
-    ended = nbbias(
-        "run",
-        RUN,
-        cwd=folder,
-        preexec_fn=unprivileged,
-        env={"HOME": str(tmp_path / "home"), "NBBIAS_CACHE": str(tmp_path / "cache")},
-    )
-    assert ended.returncode == 0, said(ended)
-    assert not any((tmp_path / "cache").iterdir())
-
-
 # --- before a kernel ----------------------------------------------------------------------------
 
 
@@ -242,16 +227,6 @@ def test_a_folder_that_cannot_be_written_is_named_first(good: Path, tmp_path: Pa
         assert ended.returncode == 2 and "Permission denied" in said(ended)
     (folder / "runs").chmod(0o700)
     assert left(folder) == before
-
-
-def test_a_disk_that_is_full_while_a_folder_is_laid_out_leaves_none(tmp_path: Path) -> None:
-    def few() -> None:
-        resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
-
-    ended = nbbias("new", "mine", cwd=tmp_path, preexec_fn=few)
-    assert ended.returncode == 2
-    assert "File too large" in said(ended) and str(ROOT) not in said(ended)
-    assert not any(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -268,25 +243,6 @@ def test_streams_that_are_closed_full_or_left(line: str, status: set[int], messa
     ended = shell(line)
     assert ended.returncode in status, said(ended)
     assert message in said(ended)
-
-
-@pytest.mark.parametrize(
-    "environment",
-    [
-        {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONIOENCODING": "ascii", "PYTHONCOERCECLOCALE": "0"},
-        {"LC_ALL": "nonsense", "TZ": ":/etc/passwd", "COLUMNS": "20", "TERM": "dumb"},
-    ],
-)
-def test_messages_are_whole_in_any_locale_and_terminal(
-    tmp_path: Path, environment: dict[str, str]
-) -> None:
-    ended = nbbias("run", "größer→日本.yaml", "-p", "İ=ı", cwd=tmp_path, env=environment)
-    assert ended.returncode == 2
-    assert "yaml" in said(ended) and "no such file" in said(ended)
-    ended = nbbias("params", "llmbi", env=environment)
-    assert ended.returncode == 0
-    shown = "".join(said(ended).split())
-    assert all(f"name:{name}" in shown for name in registry.describe("llmbi")["name"])
 
 
 def test_files_and_folders_that_are_none_are_refused(

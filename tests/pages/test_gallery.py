@@ -2,28 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 
 from nbbias import tables
-from nbbias.pages import gallery, manifest
+from nbbias.pages import gallery
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, escape
-from tests.pages.build import (
-    HOSTILE,
-    LEAD,
-    PLAIN,
-    WARM,
-    allowed,
-    claims,
-    finished,
-    hashed,
-    leave,
-    soup,
-)
+from tests.pages.build import HOSTILE, LEAD, PLAIN, allowed, claims, finished, hashed, leave, soup
 
 
 def index(out: Path) -> BeautifulSoup:
@@ -80,31 +68,6 @@ def test_a_failed_run_says_where_and_what_to_do_and_shows_no_finding(tmp_path: P
     assert "report it as a defect of nbbias. The last good run stays as a." in text
     assert card.select_one(".badge").get_text() == "failed"  # type: ignore[union-attr]
     assert "All is well." not in text
-
-
-def test_cards_can_be_told_apart_by_study_status_and_model(tmp_path: Path) -> None:
-    hostile = "<b>\"x\\' m"
-    finished(tmp_path, "a", claims(PLAIN, WARM, {**PLAIN, "model": hostile}))
-    leave(tmp_path, "b", study="cogs", status="failed", error={"message": "x"})
-    page = index(tmp_path)
-    card = page.select_one('.cards > li[data-study="llmbi"]')
-    assert card is not None and card["data-status"] == "finished"
-    assert json.loads(str(card["data-models"])) == sorted([hostile, "plain", "warm"])
-    form = page.form
-    assert form is not None and form.has_attr("hidden")  # until a script can serve it
-    chosen = {select["name"]: [o.get_text() for o in select("option")] for select in form("select")}
-    assert chosen["study"] == ["all", "cogs", "llmbi"]
-    assert chosen["model"] == ["all", hostile, "plain", "warm"]
-    assert chosen["status"] == ["all", "failed", "finished"]
-
-
-def test_a_broken_manifest_is_a_card_that_says_so(tmp_path: Path) -> None:
-    leave(tmp_path, "good")
-    tables.write(tmp_path / "llmbi" / "bad" / manifest.NAME, "{not json")
-    page = index(tmp_path)
-    assert sorted(heads(page)) == ["llmbi/bad", "llmbi/good"]
-    assert "Unreadable: manifest.json" in page.get_text()
-    assert "delete its folder" in page.get_text()
 
 
 def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:

@@ -11,7 +11,6 @@ import pandas as pd
 from bs4 import BeautifulSoup
 
 from nbbias import news, reading
-from nbbias.pages import page
 from tests.pages.build import HOSTILE, allowed, hashed, printing, soup, written
 
 FORMULA = r"The index is $0.2 + 2.5\,|p|$:" "\n\n" r"$$\sum_{i=1}^{n} w_i B_i + P(D) + \lambda S$$"
@@ -54,18 +53,6 @@ def test_a_page_lists_its_sections(tmp_path: Path) -> None:
     links = found.select(".contents a")
     assert [link.get_text() for link in links] == ["The first part", "Is 1 < 2?"]
     assert [unquote(link["href"][1:]) for link in links] == [h["id"] for h in found.find_all("h2")]
-
-
-def test_a_live_view_is_named_and_leaves_no_script(tmp_path: Path) -> None:
-    view = {"application/vnd.jupyter.widget-view+json": {"model_id": "x", "version_major": 2}}
-    output = nbformat.v4.new_output("display_data", {**view, "text/plain": "HBox()"})
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("t", outputs=[output])])
-    state = {"version_major": 2, "version_minor": 0, "state": {"x": {"state": {"value": HOSTILE}}}}
-    notebook.metadata["widgets"] = {"application/vnd.jupyter.widget-state+json": state}
-    nbformat.write(notebook, tmp_path / "a.ipynb")
-    found = soup(page.write_page(tmp_path / "a.ipynb", tmp_path / "a.html", title="t"))
-    assert "JupyterLab" in found.select_one(".live").get_text()
-    assert len(found.find_all("script")) == 1
 
 
 def test_formulas_are_mathml_and_an_escaped_dollar_is_money(tmp_path: Path) -> None:

@@ -18,7 +18,6 @@ import nbformat
 import pandas as pd
 import psutil
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from nbbias import llmbi
 from nbbias.pages import manifest
@@ -79,23 +78,6 @@ def test_the_params_file_in_a_run_s_folder_repeats_that_run(
 
 
 # --- what a run does with its notebook --------------------------------------------------------
-
-
-def test_cells_with_a_skipped_tag_are_no_part_of_a_run(tmp_path: Path) -> None:
-    cells = [
-        new_markdown_cell("# A study"),
-        new_code_cell("1"),
-        new_markdown_cell("## Words", metadata={"tags": ["level:word"]}),
-        new_code_cell("2", metadata={"tags": ["level:word", "other"]}),
-    ]
-    path = tmp_path / "n.ipynb"
-    nbformat.write(new_notebook(cells=cells), path)
-
-    def sources(*tags: str) -> list[str]:
-        return [cell.source for cell in nbformat.reads(run.without_cells(path, tags), 4).cells]
-
-    assert sources("level:word") == ["# A study", "1"]
-    assert len(sources()) == len(sources("level:document")) == 4
 
 
 @pytest.mark.parametrize("broken", ["keep", "write"])

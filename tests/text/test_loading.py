@@ -14,7 +14,7 @@ import torch
 
 from nbbias.biasalert.judges import tuned
 from nbbias.tables import DataError
-from nbbias.text import embeddings, sentiment
+from nbbias.text import embeddings
 from tests.biasalert import tiny
 from tests.tiny_bert import Trap
 
@@ -39,7 +39,6 @@ def marker(tmp_path: Path) -> Path:
 #: Every loader of a folder that a user can name, and the model that it is tried on.
 LOADERS: dict[str, tuple[str, Load]] = {
     "embeddings": ("bert", lambda folder: embeddings._encoder(str(folder), "cpu")),
-    "sentiment": ("bert", lambda folder: sentiment._classifier(str(folder))),
     "tuned": (
         "bert",
         lambda folder: (tuned.load_tokenizer(str(folder)), tuned.network(str(folder))),

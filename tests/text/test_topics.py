@@ -150,22 +150,6 @@ def test_perplexity_is_that_of_the_held_out_words_one_by_one() -> None:
     assert table[["words", "held_out", "fitted"]].to_numpy().tolist() == [[n, 12, 28]]
 
 
-def test_two_planted_topics_predict_better_than_a_vocabulary_alike() -> None:
-    tokens = planted(80)
-    articles = pd.Series(range(80), index=tokens.index)
-    table = topics.perplexity(
-        long(tokens), articles, candidates=[2, 8, 99], held_out_share=0.25, seed=0
-    )
-    # Knowing the topic leaves 6 words of 30 in 35 and 2 of 5: entropy by hand.
-    entropy = -(30 / 35 * math.log(30 / 35 / 6) + 5 / 35 * math.log(5 / 35 / 2))
-    assert table["perplexity"][0] == pytest.approx(math.exp(entropy), rel=0.1)
-    assert table["reason"].isna().tolist() == [True, True, False]
-    assert "99 topics need 2 to 14" in table["reason"][2]
-    assert topics.choose(table) == 2
-    ties = pd.DataFrame({"n_topics": [30, 20, 10, 5], "perplexity": [7.0, 7.0, 9.0, np.nan]})
-    assert topics.choose(ties) == 20
-
-
 def test_perplexity_is_missing_with_a_reason_where_nothing_can_be_predicted() -> None:
     tokens = planted(10)
     settings = {"candidates": [2], "held_out_share": 0.1, "seed": 0, "no_below": 1}

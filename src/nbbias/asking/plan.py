@@ -33,7 +33,12 @@ ANSWER_COLUMNS = [
 #: Columns that no suite can have of its own.
 _RESERVED = [*ANSWER_COLUMNS, *store.CALL_COLUMNS, "run", "status", "asked"]
 
-_EXPORTED = {"key": Column("text", needed=True), "text": Column("text", needed=True)}
+#: What the exported table holds of an answer.
+EXPORTED = {
+    **dict.fromkeys(["key", "text"], Column("text", needed=True)),
+    **dict.fromkeys(["stop_reason", "refusal", "error", "asked_at", "run"], Column("text")),
+    **dict.fromkeys(["input_tokens", "output_tokens"], Column("count")),
+}
 
 
 class Plan(NamedTuple):
@@ -103,7 +108,7 @@ def read_exported_keys(plan: Plan) -> set[str]:
     if not path.exists():
         return set()
     try:
-        table = read_table(path, _EXPORTED)
+        table = read_table(path, EXPORTED)
     except NbbiasError as error:
         reason = f"is there but is no table of answers ({error.breaches[0]})"
         raise DataError(str(path), f"{reason}; name another export_path") from None

@@ -15,14 +15,7 @@ import pandas as pd
 from nbbias import tables
 from nbbias.asking import plan as plans, store
 from nbbias.asking.plan import ANSWER_COLUMNS, Plan
-from nbbias.tables import ONE_SOURCE, Column, DataError, read_table
-
-#: What the exported table holds of an answer.
-_EXPORTED = {
-    **dict.fromkeys(["key", "text"], Column("text", needed=True)),
-    **dict.fromkeys(["stop_reason", "refusal", "error", "asked_at", "run"], Column("text")),
-    **dict.fromkeys(["input_tokens", "output_tokens"], Column("count")),
-}
+from nbbias.tables import ONE_SOURCE, DataError, read_table
 
 
 def read_answers(plan: Plan) -> pd.DataFrame:
@@ -122,7 +115,7 @@ def restore_answers(plan: Plan) -> int:
     calls = plan.calls[plan.calls["key"].isin(unfiled)]
     if calls.empty:
         return 0
-    answers = read_table(plan.export_path, _EXPORTED).reindex(columns=list(_EXPORTED))
+    answers = read_table(plan.export_path, plans.EXPORTED).reindex(columns=list(plans.EXPORTED))
     rows = calls.merge(answers.drop_duplicates("key"), on="key")
     made = {"stop_reason": "recorded", "refusal": "", "run": "recorded"}
     rows = rows.fillna({**made, "asked_at": store.read_clock()})

@@ -15,7 +15,7 @@ from nbbias import params, tables
 from nbbias.news import corpus, labels
 from nbbias.params import NONE
 from nbbias.tables import NbbiasError
-from nbbias.text import lexicons, sentiment, toxicity
+from nbbias.text import lexicons, toxicity
 
 #: More prompts than these, with fewer than three answers each, are hardly conditions.
 _PROMPTS = 5
@@ -52,10 +52,6 @@ def instruments(chosen: Any) -> list[NbbiasError]:
     """Return what is wrong with the names of instruments that a run would use."""
     problems: list[NbbiasError] = []
     if "sentence" in chosen.levels:
-        for scorer in chosen.sentiment_scorers:
-            tables.attempt(
-                problems, tables.check_name, "sentiment_scorers", scorer, sentiment.INSTRUMENTS
-            )
         tables.attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
     return problems
 

@@ -29,7 +29,8 @@ from nbbias.params import (
     require_distinct,
 )
 from nbbias.tables import SAMPLE, NbbiasError, ParameterError, closest_match, saved_units
-from nbbias.text import lexicons, sentiment, toxicity
+from nbbias.text import lexicons, toxicity
+from nbbias.text.sentiment import Scorer
 
 Level = Literal["word", "sentence", "document"]
 
@@ -71,10 +72,10 @@ class News(Parameters):
         {"gender": "female", "race": "Black"},
         description="the group of a bias for which prejudice is drawn; tables hold all groups",
     )
-    sentiment_scorers: list[str] = Field(
+    sentiment_scorers: list[Scorer] = Field(
         ["textblob", "vader"],
         min_length=1,
-        description=f"sentiment scorers: {sentiment.CHOICES}; the first is the primary one",
+        description="sentiment scorers: textblob is the papers'; the first is the primary one",
     )
     toxicity_scorer: ModelName = Field("auto", description=f"toxicity scorer: {toxicity.CHOICES}")
     device: Device = Field("cpu", description="where PyTorch runs Detoxify: cpu, cuda or mps")
@@ -148,11 +149,7 @@ class News(Parameters):
         """
         if "sentence" not in self.levels:
             return {}
-        scorers = [package for one in self.sentiment_scorers for package in sentiment.packages(one)]
-        return {
-            "sentiment_scorers": tuple(scorers),
-            "toxicity_scorer": toxicity.packages(self.toxicity_scorer),
-        }
+        return {"toxicity_scorer": toxicity.packages(self.toxicity_scorer)}
 
     def _idle(self) -> list[str]:
         """Name what is set for a bias that is not among the biases."""

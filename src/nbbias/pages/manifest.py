@@ -74,12 +74,12 @@ def _asked_in(path: Path) -> list[str]:
 
 def changed(description: Mapping[str, Any]) -> list[str]:
     """Return the files of a description that are no longer what they were."""
-    paths = []
-    for entry in description.get("data", {}).values():
-        path = Path(entry["path"])
-        if not path.is_file() or tables.file_sha256(path) != entry["sha256"]:
-            paths.append(entry["path"])
-    return paths
+    return [
+        entry["path"]
+        for entry in description.get("data", {}).values()
+        if not (path := Path(entry["path"])).is_file()
+        or tables.file_sha256(path) != entry["sha256"]
+    ]
 
 
 def write(folder: Path, description: Mapping[str, Any], **outcome: Any) -> None:

@@ -25,7 +25,6 @@ def adjust(
     where: Where | None = None,
     method: str = "holm",
     mirror: str | None = None,
-    into: str = "p_adjusted",
 ) -> pd.DataFrame:
     """Adjust the p-values of a table for the number of tests in each family.
 
@@ -45,14 +44,12 @@ def adjust(
     mirror
         Column whose two values, where a bias of a family has just two, are mirror images of one
         test: the first is tested, and its p-value stands for both.
-    into
-        Column for the adjusted p-values.
 
     Returns
     -------
     DataFrame
-        A copy with `into`, in [`p_value`, 1]. A row of ESTIMATES that no outcome could have made
-        significant in its family (by its adjusted `p_least`) says so in `reason`, with its N.
+        A copy with `p_adjusted`, in [`p_value`, 1]. A row of ESTIMATES that no outcome could have
+        made significant in its family (by its adjusted `p_least`) says so in `reason`, with its N.
 
     Examples
     --------
@@ -99,8 +96,8 @@ def adjust(
         images = adjusted.groupby([number, *(rows[key] for key in same)], dropna=False)
         tested = selected & rows["p_value"].notna()
         adjusted = adjusted.fillna(images.transform("first")).where(tested)
-    values = adjusted.where(selected, rows.get(into, np.nan))
-    table = estimates.assign(**{into: values.to_numpy(dtype=float)})
+    values = adjusted.where(selected, rows.get("p_adjusted", np.nan))
+    table = estimates.assign(p_adjusted=values.to_numpy(dtype=float))
     if {"reason", "confidence", "n"} <= set(rows):
         untestable = (least >= 1 - rows["confidence"].astype(float)) & rows["reason"].isna()
         reasons = [f"{UNTESTABLE}{n:,.0f}" for n in rows["n"]]

@@ -45,13 +45,12 @@ class Instrument(NamedTuple):
     """A scorer.
 
     `title` names it in tables and figures, with ``{}`` for the version of `package`; `load` loads
-    it; `note` is what the help of a parameter adds to its short name.
+    it.
     """
 
     title: str
     package: str
     load: Callable[..., Any]
-    note: str = ""
 
     def full_title(self) -> str:
         """Return the title with the version that is installed.
@@ -62,20 +61,6 @@ class Instrument(NamedTuple):
         'TextBlob'
         """
         return self.title.replace("{}", version(self.package), 1)
-
-
-def list_names(instruments: Registry[Instrument]) -> str:
-    """Return the short names with their notes, for the help of a parameter.
-
-    Examples
-    --------
-    >>> shipped = {"textblob": Instrument("TextBlob {}", "textblob", dict, "the papers'"),
-    ...            "vader": Instrument("VADER {}", "vaderSentiment", dict)}
-    >>> list_names(registry(shipped, family="none"))
-    "textblob (the papers'), vader"
-    """
-    notes = instruments.describe(lambda entry: entry.note)
-    return ", ".join(f"{name} ({note})" if note else name for name, note in notes.items())
 
 
 def registry(shipped: Mapping[str, Instrument], *, family: str) -> Registry[Instrument]:

@@ -10,16 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import pandas as pd
 
-from nbbias.tables import DataError, map_chunks, require_packages
+from nbbias.tables import map_chunks
 from nbbias.text.distinct import on_distinct
-from nbbias.text.instruments import Instrument, list_names, loading, registry
+from nbbias.text.instruments import Instrument, registry
 
 #: What a scorer loads: texts in, their polarities and their numbers of known words out.
 Assess = Callable[[Sequence[str]], tuple[Sequence[float], Sequence[int]]]
@@ -52,10 +50,10 @@ def _vader() -> Assess:
     return assess
 
 
-#: Every scorer with a lexicon of its own; any other name is a classifier's.
+#: Every scorer by its name.
 INSTRUMENTS = registry(
     {
-        "textblob": Instrument("TextBlob {}", "textblob", _textblob, "the papers'"),
+        "textblob": Instrument("TextBlob {}", "textblob", _textblob),
         "vader": Instrument("VADER {}", "vaderSentiment", _vader),
     },
     family="sentiment",
@@ -64,52 +62,8 @@ INSTRUMENTS = registry(
 if TYPE_CHECKING:
     Scorer = str
 else:
-    #: What a parameter may be that takes no classifier.
+    #: What a parameter may be.
     Scorer = Literal[tuple(INSTRUMENTS)]
-
-#: What the help of a parameter says that takes all.
-CHOICES = f"{list_names(INSTRUMENTS)}, or the folder of a Hugging Face classifier"
-
-
-@cache
-def _classifier(path: str) -> Assess:
-    """Load a Hugging Face text classifier whose labels say positive and negative."""
-    require_packages(*packages(path), where=path)
-    from transformers import pipeline
-
-    with loading(path, "cannot be loaded as a text classifier"):
-        classify = pipeline(
-            "text-classification",
-            model=path,
-            top_k=None,
-            truncation=True,
-            trust_remote_code=False,  # or a folder's code would be run when someone says yes
-        )
-    signs = {label: _sign(label) for label in classify.model.config.id2label.values()}
-    if {1, -1} - set(signs.values()):
-        labels = ", ".join(signs)
-        raise DataError(path, f"needs a label with 'pos' and one with 'neg' in it; it has {labels}")
-
-    def score_text(text: str) -> float:
-        return sum(signs[label["label"]] * label["score"] for label in classify([text])[0])
-
-    return lambda texts: ([*map(score_text, texts)], [len(text.split()) for text in texts])
-
-
-def _sign(label: str) -> int:
-    lower = label.lower()
-    return 1 if "pos" in lower else -1 if "neg" in lower else 0
-
-
-def packages(scorer: str) -> tuple[str, ...]:
-    """Return what has to be installed for a scorer.
-
-    Examples
-    --------
-    >>> packages("vader"), packages("my-classifier")
-    ((), ('transformers', 'torch'))
-    """
-    return () if scorer in INSTRUMENTS else ("transformers", "torch")
 
 
 def instrument(scorer: str) -> str:
@@ -120,9 +74,6 @@ def instrument(scorer: str) -> str:
     >>> instrument("vader").split()[0]
     'VADER'
     """
-    if scorer not in INSTRUMENTS:
-        require_packages(*packages(scorer), where=scorer)
-        return f"classifier {Path(scorer).name} (transformers {version('transformers')})"
     return INSTRUMENTS[scorer].full_title()
 
 
@@ -135,19 +86,13 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
         Texts; a Series keeps its index. Missing and blank texts are not scored.
     scorer
         ``"textblob"`` (the papers' scorer: the polarity of TextBlob's pattern analyser),
-        ``"vader"`` (the compound score of VADER), or the name or folder of a Hugging Face text
-        classifier (probability of positive minus probability of negative).
+        ``"vader"`` (the compound score of VADER), or what another package adds (`instruments`).
 
     Returns
     -------
     DataFrame
         `polarity` in [-1, 1], NaN where there is no text; `n_assessed`, the words or phrases that
         the scorer knows. Each distinct text is scored once.
-
-    Raises
-    ------
-    DataError
-        A classifier cannot be loaded, or its labels do not say positive and negative.
 
     Examples
     --------
@@ -163,8 +108,6 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
 
 
 def _assess(texts: list[str], scorer: str) -> np.ndarray:
-    if scorer not in INSTRUMENTS:
-        return np.column_stack(_classifier(scorer)(texts))
     rows = pd.Series(texts, dtype=object)
     return np.concatenate(map_chunks(_assess_chunk, rows, args=(scorer, instrument(scorer))))
 

@@ -24,7 +24,7 @@ from nbbias.tables import (
     require_packages,
 )
 from nbbias.text.distinct import on_distinct
-from nbbias.text.instruments import Instrument, list_names, loading, registry
+from nbbias.text.instruments import Instrument, loading, registry
 
 #: What `scorer` may be, beside the models of Detoxify.
 AUTO, OFFLINE = "auto", "offline"
@@ -209,4 +209,4 @@ INSTRUMENTS = registry(
 )
 
 #: What the help of a parameter says.
-CHOICES = f"{AUTO} (Detoxify where its weights are here, else {OFFLINE}), {list_names(INSTRUMENTS)}"
+CHOICES = f"{AUTO} (Detoxify where its weights are here, else {OFFLINE}), {', '.join(INSTRUMENTS)}"
