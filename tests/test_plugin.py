@@ -39,7 +39,7 @@ def load():
         return [(up - down) / max(up + down, 1) for up, down in counts], [sum(c) for c in counts]
     return assess
 
-SMILES = Instrument("smiles of nbbias-tiny {}", "nbbias-tiny", load, "smiles and frowns")
+SMILES = Instrument("smiles of nbbias-tiny {}", "nbbias-tiny", load)
 """
 METADATA = "Metadata-Version: 2.1\nName: {}\nVersion: 0.1.0\n"
 POINTS = """[nbbias.judges]

@@ -44,7 +44,6 @@ def _trust(address: str) -> str:
 StudyName = Annotated[str, Argument(metavar="STUDY")]
 RunFolder = Annotated[Path, Argument(help="A run's folder, such as runs/llmbi/mine.")]
 Runs = Annotated[Path, Option("--out", "--runs", help="Folder of all runs.")]
-File = Annotated[Path | None, Option("--out", help="File or folder to write.")]
 Page = Annotated[Path, Option("--out", help="Page to write.")]
 Force = Annotated[bool, Option("--force", help="Replace existing files.")]
 Jobs = Annotated[int, Option("--jobs", min=1, help="Notebooks at a time.")]
@@ -243,7 +242,7 @@ def plan_command(
 @app.command("label")
 def label_command(
     target: Annotated[Path, Argument(metavar="RUN | PARAMS.yaml")],
-    out: File = None,
+    out: Annotated[Path | None, Option(help="Sheet to write.")] = None,
     words: Annotated[int, Option(min=1, help="Group words to label, per bias.")] = 200,
     sentences: Annotated[int, Option(min=1, help="Sentences to label, per bias.")] = 300,
 ) -> None:

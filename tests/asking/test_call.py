@@ -9,7 +9,6 @@ import pytest
 
 from nbbias.asking import call
 from nbbias.params import REDACTED
-from nbbias.tables import NbbiasError
 from tests.asking.build import MODEL, ask_prompts, read_rows
 from tests.fake_openai import KEY, FakeOpenAI
 
@@ -120,15 +119,6 @@ def test_what_is_no_prompts_fault_stops_at_once_and_charges_none(
     assert sum(server.sent.values()) <= 8  # those in flight
     assert set(table["error"]) == {"not asked yet"}
     assert KEY not in tally.stopped + str(tally.errors)
-
-
-def test_a_missing_key_is_reported_before_anything_is_asked(
-    tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("FAKE_API_KEY")
-    with pytest.raises(NbbiasError, match="FAKE_API_KEY"):
-        ask_prompts(tmp_path, server, n=3)
-    assert not server.sent
 
 
 def test_no_key_and_no_half_a_character_is_stored(tmp_path: Path, server: FakeOpenAI) -> None:

@@ -83,21 +83,6 @@ def test_what_cogs_is_asked_is_in_its_suite(tmp_path: Path) -> None:
 # --- the file that asking writes --------------------------------------------------------------
 
 
-@pytest.mark.parametrize("spelling", ["./x/../a.parquet", "link"])
-def test_asking_demands_no_file_that_it_writes(
-    tmp_path: Path, server: FakeOpenAI, nbbias: NBBias, spelling: str
-) -> None:
-    (tmp_path / "folder").symlink_to(tmp_path)
-    (tmp_path / "link").symlink_to("a.parquet")
-    given = {"answers_path": spelling.format(tmp_path)}
-    block = {"parameters": given, "prompts": "llmbi", "prompts_path": "sample", **EXPORT}
-    block["export_path"] = "folder/a.parquet"
-    code, printed = nbbias("generate", write_params(tmp_path, server.url, **block), "--dry-run")
-    assert code == 0, printed
-    assert "needed before asking" not in printed
-    assert "will not read" not in printed
-
-
 def test_paid_answers_that_are_only_in_the_exported_table_are_not_written_over(
     tmp_path: Path, server: FakeOpenAI, nbbias: NBBias
 ) -> None:

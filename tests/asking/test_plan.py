@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from nbbias.asking import plan as plans
-from nbbias.cogs import rbs, suite as cogs_suite
+from nbbias.asking.params import check_block
 from nbbias.params.yaml import as_yaml
 from nbbias.running import generation, plan as run_plan
 from nbbias.tables import ParameterError
@@ -42,7 +42,7 @@ NBBias = Callable[..., tuple[int, str]]
 )
 def test_a_mistake_in_the_block_is_explained(change: dict[str, Any], reason: str) -> None:
     with pytest.raises(ParameterError) as error:
-        generation.check_block(LLMBI | change, where="mine.yaml")
+        check_block(LLMBI | change, where="mine.yaml", suites=generation.suites())
     assert reason in str(error.value)
     assert all(breach.startswith("generate.") for breach in error.value.breaches)
 
@@ -91,42 +91,15 @@ FILED = {
 
 def keys_at(temperature: object) -> list[str]:
     values = {"models": ["openai/gpt-4o-mini"], "prompts": "llmbi", "limit": 1}
-    block = generation.check_block(values | {"temperature": temperature}, where="mine.yaml")
+    block = check_block(
+        values | {"temperature": temperature}, where="mine.yaml", suites=generation.suites()
+    )
     return generation.plan_block(block).calls["key"].tolist()
 
 
 def test_a_temperature_alone_or_in_a_list_is_the_same_question() -> None:
     assert {value: keys_at(value) for value in FILED} == {key: [FILED[key]] for key in FILED}
     assert keys_at([0.2, 0]) == [FILED[0.2], FILED[0]]
-
-
-def test_what_was_asked_at_one_temperature_is_not_asked_again_among_several(
-    tmp_path: Path, server: FakeOpenAI, nbbias: NBBias
-) -> None:
-    suite = cogs_suite.load(axes=["orientation"])
-    prompts = cogs_suite.prompts(suite).query("task == 'haiku'")
-    prompts = prompts[prompts["theme"].isin(prompts["theme"].unique()[:2])]  # six
-    answers = {"answers_path": str(tmp_path / "answers.parquet"), "parts": ["rbs"]}
-    cogs = {"study": "cogs", "parameters": answers}
-    path = write_params(tmp_path, server.url, prompts, temperature=0.5, **cogs)
-    assert nbbias("generate", path)[0] == 0
-    assert server.temperatures == [0.5] * 6
-    several = {"temperature": [0, 0.5, 1.0], "replicates": 2}
-    path = write_params(tmp_path, server.url, prompts, **several, **cogs)
-    code, printed = nbbias("generate", path)
-    assert code == 0
-    assert "calls │ 36 │ │ answered │ 6 │ │ rejected │ 0 │ │ to ask │ 30" in printed
-    assert sorted(map(float, server.temperatures)) == [0.0] * 12 + [0.5] * 12 + [1.0] * 12
-    table = pd.read_parquet(tmp_path / "answers.parquet")
-    cells = table.groupby(["prompt_id", "temperature"])["sample"].agg(list)
-    assert len(cells) == 18
-    assert all(samples == [1, 2] for samples in cells)
-    # The exported table brings a lost store back, each answer to its temperature.
-    (tmp_path / "answers.sqlite").unlink()
-    assert "answered │ 36 │ │ rejected │ 0 │ │ to ask │ 0" in nbbias("generate", path)[1]
-    again = pd.read_parquet(tmp_path / "answers.parquet")
-    pd.testing.assert_frame_equal(again.drop(columns="run"), table.drop(columns="run"))
-    assert len(rbs.read_answers(tmp_path / "answers.parquet", suite=suite)) == 36
 
 
 def test_a_dry_run_needs_no_originals_and_says_that_asking_does(

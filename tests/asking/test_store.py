@@ -56,22 +56,6 @@ def test_an_answer_is_never_overwritten(connection: sqlite3.Connection) -> None:
     assert store.read_answers(connection, ["k"])["text"].tolist() == ["Because."]
 
 
-def test_answers_are_filed_together_or_not_at_all(
-    path: Path, connection: sqlite3.Connection
-) -> None:
-    with pytest.raises(sqlite3.IntegrityError):
-        store.record(connection, answer("a"), answer("b", status="unheard of"))
-    assert store.read_statuses(path) == {}
-
-
-def test_statuses_are_read_while_the_store_is_written(
-    path: Path, connection: sqlite3.Connection
-) -> None:
-    assert store.read_statuses(path.with_name("none")) == {}
-    store.record(connection, answer("a"), answer("c", status="rejected"))
-    assert store.read_statuses(path) == {"a": "answered", "c": "rejected"}
-
-
 # --- who writes -------------------------------------------------------------------------------
 
 

@@ -13,12 +13,9 @@ import pandas as pd
 import pytest
 
 from nbbias import stats, tables
-from nbbias.llmbi import neutral, scoring
 from nbbias.news import corpus, sample, topics, words
 from nbbias.text import lexicons
 from tests.build import GENDER, lexicon_of, word_estimates
-from tests.llmbi.test_estimates import estimated, only
-from tests.stats.test_models import clustered
 
 pytestmark = pytest.mark.nightly
 
@@ -162,41 +159,3 @@ def test_a_distance_seldom_exceeds_replicates_where_writers_are_alike(kind: str,
     print(f"{kind}, {n}: {rate:.3f} below .05, the least {min(p_values):.2g}")
     # 200 draws of .05: three standard errors are .046.
     assert 0.004 <= rate <= 0.096 and min(p_values) > 1e-5
-
-
-# --- models against each other ----------------------------------------------------------------
-
-
-def test_mixed_intervals_cover_the_truth_as_often_as_they_say() -> None:
-    rng = np.random.default_rng(11)
-    tables = [clustered(rng, shift=0.5).assign(prompt=f"{i}") for i in range(40)]
-    found = stats.mixed_model(pd.concat(tables), value="score")
-    rows = found[found["model"] == "b"]
-    assert rows["estimate"].notna().all()
-    # 40 at .95: standard error .034.
-    assert 0.85 < ((rows["ci_low"] < 0.5) & (rows["ci_high"] > 0.5)).mean() <= 1
-
-
-# --- llmbi ------------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def neutral_windows() -> pd.DataFrame:
-    prose = neutral.read_neutral("sample")
-    return neutral.neutral_reference(prose, lengths=pd.Series([40]), scorers=["textblob"])
-
-
-def test_neutral_prose_answered_by_neutral_prose_is_seldom_beyond_it(
-    neutral_windows: pd.DataFrame,
-) -> None:
-    prompts = scoring.prompts()
-    p_values = []
-    for seed in range(40):
-        shuffled = neutral_windows.sample(frac=1, random_state=seed).reset_index(drop=True)
-        own = pd.concat([shuffled.head(18), prompts], axis=1).assign(model="m", sample=1)
-        table = estimated(own, shuffled.iloc[18:], n_permutations=100, seed=seed)
-        p_values.append(only(table, "index")["p_value"])
-    # Of 40 uniform p values, 7 or more lie below .05 once in 300 times; their median is .5, with
-    # a standard error of .08.
-    assert np.sum(np.array(p_values) < 0.05) < 7
-    assert np.median(p_values) > 0.25

@@ -79,17 +79,3 @@ def test_writers_without_a_difference_stay_within_the_floor_and_signed_intervals
     # Binomial(100, .05) is 12 or less, Binomial(100, .95) 88 or more, with probability .9985.
     assert beyond <= 12
     assert held >= 88
-
-
-def test_five_answers_to_an_article_are_one_article_of_tone() -> None:
-    corpora = read(100, 30, 5, seed=6)
-    scored = news.scoring.score(corpora, scorers=["textblob"], toxicity_scorer="offline")
-    found = news.tone.level(
-        corpora, scored, inference=stats.InferenceSettings(n_permutations=100)
-    ).estimates
-    found = found[(found["measure"] == "sentiment") & found["p_value"].notna()]
-    for statistic, own in found.groupby("statistic"):
-        share = (own["p_value"] < 0.05).mean()
-        print(f"{statistic}: {share:.3f} of {len(own)} below .05")
-        # Two groups of 100 corpora, the distance one: three standard errors at most.
-        assert share < 0.05 + 3 * np.sqrt(0.05 * 0.95 / (len(own) / 2))

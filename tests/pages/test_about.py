@@ -49,15 +49,6 @@ def test_what_differs_from_a_default_is_marked() -> None:
     }
 
 
-def test_data_claims_and_times_are_named_and_no_path() -> None:
-    data = {"answers_path": {"path": "/home/somebody/a.csv", "sha256": "f" * 64}}
-    rows = dict(about(data=data)["provenance"])
-    assert rows["Data"] == [f"a.csv (SHA-256 {'f' * 12})"]
-    assert rows["Run"] == ["2024-05-01 10:20 UTC, 12 s, ok"]
-    sha256 = params.claims_sha256(described()["parameters"]["claims"])
-    assert rows["Claims"] == [f"2 declared (SHA-256 {sha256[:12]})"]
-
-
 def test_a_page_holds_what_repeats_its_run(tmp_path: Path) -> None:
     values = {**described()["parameters"], "draws": 200, "weights": {"1:30": 2.0}}
     footer = page_with(tmp_path, about(parameters=values)).footer

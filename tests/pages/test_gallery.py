@@ -42,7 +42,7 @@ def test_a_card_shows_what_leads_its_page(tmp_path: Path) -> None:
     folder = leave(tmp_path, "a")
     number = {"name": "index of m", "value": "0.50", "interval": "95% CI 0.4 to 0.6", "N": "N = 18"}
     tables.save_finding(LEAD | {"numbers": [number]}, out=folder)
-    for name in ("figures/means.png", "figures/means.svg", "index.html"):
+    for name in ("figures/means.svg", "index.html"):
         tables.write(folder / name, b"")
     tables.write(folder / "figures" / "means.json", '{"alt": "Dots."}')
     page = index(tmp_path)
@@ -75,7 +75,7 @@ def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
     folder = leave(tmp_path, name)
     tables.save_finding({"sentence": escape.markdown(HOSTILE), "figure": "f"}, out=folder)
     tables.write(folder / "index.html", "")
-    tables.write(folder / "figures" / "f.png", b"")
+    tables.write(folder / "figures" / "f.svg", b"")
     leave(tmp_path, "b", status="failed", error={"message": HOSTILE})
     page = index(tmp_path)
     assert page.main.find("script") is None

@@ -171,21 +171,6 @@ def test_what_leads_and_what_is_declared_stand_under_the_title(tmp_path: Path) -
     assert headless.index("the claims") < headless.index("before")
 
 
-def test_figures_are_numbered_as_they_stand(tmp_path: Path) -> None:
-    drawn = '<figure class="drawn"><img alt=""><figcaption>So.</figcaption></figure>'
-    cells = [
-        markdown("## One"),
-        displayed("b", drawn),
-        markdown("## Two"),
-        displayed("c", drawn),
-        markdown("### One", "appendix"),
-        displayed("a", drawn, "appendix"),
-    ]
-    page = soup(written(tmp_path, *cells))
-    captions = [caption.get_text() for caption in page.find_all("figcaption")]
-    assert captions == ["Figure 1. So.", "Figure 2. So.", "Figure A1. So."]
-
-
 def test_how_it_is_measured_folds_under_its_heading(tmp_path: Path) -> None:
     methods = [markdown("By counting.", "method"), markdown("### The *paper*\n\nX.", "method")]
     page = soup(written(tmp_path, markdown("## One"), *methods))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
@@ -14,7 +11,6 @@ import pytest
 from nbclient import NotebookClient
 
 from nbbias import studies
-from nbbias.running import run
 from nbbias.tables import Measured
 from tests.conftest import ROOT
 from tests.running.build import run_file
@@ -55,20 +51,3 @@ def test_a_run_run_all_and_measure_give_the_same_tables(stem: str, tmp_path: Pat
         if len(table):
             saved = pd.read_parquet(tmp_path / stem / "sample" / "tables" / f"{name}.parquet")
             pd.testing.assert_frame_equal(table, saved[list(table)])
-
-
-@pytest.mark.slow
-def test_papermill_stops_at_a_misspelt_name_and_writes_nothing(tmp_path: Path) -> None:
-    environment = {k: v for k, v in os.environ.items() if k not in run.ENVIRONMENT}
-    notebook = ROOT / "notebooks" / "llmbi.ipynb"
-    command = [sys.executable, "-m", "papermill", notebook, "out.ipynb", "-k", "python3"]
-    done = subprocess.run(
-        [*command, "-p", "lambda_factr", "0.5"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode != 0
-    assert "lambda_factr: unknown parameter; did you mean lambda_factor?" in done.stderr
-    assert not (tmp_path / "runs").exists()

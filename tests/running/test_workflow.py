@@ -12,9 +12,7 @@ import pytest
 
 from nbbias.pages import share
 from nbbias.params.yaml import parse as parse_yaml
-from nbbias.tables import NbbiasError, data_path
-
-ROOT = Path(__file__).parents[2]
+from nbbias.tables import data_path
 
 
 def read(path: Path) -> dict[str, Any]:
@@ -38,11 +36,6 @@ def test_a_repository_holds_all_that_its_workflow_names(tmp_path: Path) -> None:
     assert "answers/" in ignored and "accepted/" not in ignored
     assert "nbbias[llm]==" in (tmp_path / "mine" / "requirements.txt").read_text("utf-8")
     assert "OPENAI_API_KEY" in text and "CI_RUN" in text and 'STRICT: "true"' in text
-
-
-def test_an_unknown_workflow_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(NbbiasError, match="there is: github"):
-        share.new(tmp_path / "other", ci="jenkins")
 
 
 @needs_a_shell

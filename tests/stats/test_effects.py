@@ -116,17 +116,3 @@ def test_estimates_are_shrunken_to_their_posterior_means() -> None:
     likelihood = norm.pdf(means[:, None], grid, errors[:, None])
     posterior = (prior * likelihood * grid).sum(axis=1) / (prior * likelihood).sum(axis=1)
     assert found.tolist() == pytest.approx(posterior, abs=1e-4)
-
-
-def test_what_lies_beyond_chance_is_shrunken_and_chance_added_again() -> None:
-    rows = rows_of(np.array([-0.2, 0.0, 0.1, 0.4]), np.full(4, 0.1))
-    moved = rows.copy()
-    moved[["estimate", "ci_low", "ci_high", "null"]] += 0.3
-    assert stats.shrink_estimates(moved).tolist() == pytest.approx(
-        stats.shrink_estimates(rows) + 0.3
-    )
-
-
-def test_of_two_nothing_is_known_of_their_spread() -> None:
-    rows = rows_of(np.array([-0.2, 0.0, 0.1]), np.array([0.1, 0.1, np.nan]))
-    assert stats.shrink_estimates(rows).isna().all()

@@ -38,16 +38,6 @@ def test_one_value_has_a_mean_but_no_interval() -> None:
     assert row["reason"] == stats.ONE_VALUE
 
 
-def test_an_interval_stays_within_the_bounds_of_its_mean() -> None:
-    free, bound = (
-        stats.mean_interval(np.array([0.0, 0.1, 0.9]), confidence=0.95, bounds=bounds).row()
-        for bounds in (None, (0.0, 1.0))
-    )
-    assert free["ci_low"] < 0
-    assert free["ci_high"] > 1
-    assert (bound["ci_low"], bound["ci_high"]) == (0, 1)
-
-
 # --- one_sample and proportion_interval -------------------------------------------------------
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from nbbias.tables import ContractError, data_path
+from nbbias.tables import ContractError
 from nbbias.text import annotate, lexicons
 
 #: Table 4 of Fang et al. (2024), typed from the paper.
@@ -38,22 +37,6 @@ def test_every_shipped_list_loads_and_has_two_groups_or_more() -> None:
         assert set(table["bias"]) == {bias}
         assert table["group"].nunique() >= 2
         assert table.notna().all(axis=None)
-
-
-def test_a_list_that_is_laid_beside_the_others_is_found_and_named_in_the_help(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for name in ("gender", "race", "race_names", "occupations"):
-        shutil.copy(data_path(f"lexicons/{name}.csv"), tmp_path)
-    (tmp_path / "diet.csv").write_text("group,term\nvegan,vegan\nother,butcher\n")
-    monkeypatch.setattr(lexicons, "data_path", lambda _: tmp_path)
-    lexicons.shipped.cache_clear()
-    try:
-        assert lexicons.shipped() == ("gender", "race", "diet")
-        choices = "gender, race (the paper's), diet, or a name in lexicon_paths"
-        assert lexicons.choices() == choices
-    finally:
-        lexicons.shipped.cache_clear()
 
 
 def test_the_gender_list_is_the_papers_forty_words() -> None:

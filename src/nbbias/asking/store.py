@@ -6,7 +6,6 @@ messages, parameters, and the number of the repeat. One process at a time writes
 
 from __future__ import annotations
 
-import errno
 import json
 import logging
 import sqlite3
@@ -118,13 +117,10 @@ def _explain_errors(path: Path, *errors: type[Exception]) -> Iterator[None]:
 
 def explain_error(error: BaseException) -> str:
     """Say what happened to the store and what to do about it."""
-    text = str(error)
-    advice = "name another store_path; the answers of the exported table are taken into it"
-    if "full" in text or "disk I/O" in text or getattr(error, "errno", None) == errno.ENOSPC:
-        advice = "the disk may be full; make room and run the same command again"
-    elif "readonly" in text or "unable to open" in text or isinstance(error, PermissionError):
-        advice = "check the rights of the file and of its folder"
-    return f"the store cannot be read or written ({text}); {advice}"
+    return (
+        f"the store cannot be read or written ({error}); make room on the disk, check the rights "
+        "of the file and its folder, or name another store_path: it gets the exported answers"
+    )
 
 
 # --- answers ----------------------------------------------------------------------------------

@@ -22,10 +22,9 @@ def show_plan(plan: Plan, console: Terminal) -> int:
     rows = table.set_index("model").rename(columns=lambda name: name.replace("_", " ")).T
     console.table(rows.dropna(how="all").reset_index(names=""))
     if len(models):
-        characters, most = plans.CHARACTERS_PER_TOKEN, block.max_tokens
         console.print(
-            f"Input tokens are estimated ({characters} characters each); output tokens and cost "
-            f"are the most there can be (max_tokens = {most:,})."
+            f"Input tokens are estimated ({plans.CHARACTERS_PER_TOKEN} characters each); output "
+            f"tokens and cost are the most there can be (max_tokens = {block.max_tokens:,})."
         )
         if table["cost"].isna().any():
             console.print("Not every model has `prices`, so the cost is not known.")

@@ -54,8 +54,7 @@ def _card(out: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     folder, lead = out / content["folder"], content["lead"]
     study, finished = STUDIES.get(str(content["study"])), content["status"] == "ok"
     estimates = tables.saved_table(folder, "estimates") if finished else None
-    images = [folder / "figures" / f"{lead['figure']}{end}" for end in (".svg", ".png")]
-    image = next((path for path in images if finished and path.is_file()), None)
+    image = folder / "figures" / f"{lead['figure']}.svg"
     good = folder.with_name(folder.name.removesuffix(FAILED))
     words = tables.read_object(folder / "figures" / f"{lead['figure']}.json")
     return {
@@ -65,7 +64,7 @@ def _card(out: Path, content: Mapping[str, Any]) -> dict[str, Any]:
         "state": "finished" if finished else content["status"],
         "question": study.question if study else "",
         "models": [] if estimates is None else names.order(estimates["model"].dropna()),
-        "figure": image.relative_to(out).as_posix() if image else None,
+        "figure": image.relative_to(out).as_posix() if finished and image.is_file() else None,
         "alt": str(words.get("alt", "")),
         "error": content.get("error") or {},
         "good": good.name if good != folder and good.is_dir() else None,

@@ -138,14 +138,13 @@ def read(folder: Path) -> dict[str, Any] | None:
                 estimates[_KEYS]
                 estimates[_VALUES].astype(float)
     except (NbbiasError, OSError, LookupError, RecursionError, TypeError, ValueError) as error:
-        unreadable = _Manifest(
+        return _Manifest(
             status=UNREADABLE,
             study=folder.absolute().parent.name,
             run=folder.name,
             started="",
             error={"message": f"{damaged}: {error}"},
-        )
-        return unreadable.model_dump()
+        ).model_dump()
     return dict(content)
 
 

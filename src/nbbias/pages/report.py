@@ -62,8 +62,7 @@ def _finished(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
 
 def _section(folder: Path, content: Mapping[str, Any], target: Path) -> dict[str, Any]:
     """Return what one screen shows of a run."""
-    stem, lead = str(content["study"]), dict(content["lead"])
-    lead["plain"] = lead["plain"] or [text for text in [lead["sentence"]] if text]
+    stem, lead = str(content["study"]), content["lead"]
     study = studies.STUDIES.get(stem)
     figure = tables.figure_html(folder, lead["figure"])
     return {

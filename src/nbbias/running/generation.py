@@ -24,11 +24,6 @@ def suites() -> dict[str, Callable[[str], pd.DataFrame]]:
     return {name: read for study in STUDIES.values() for name, read in study.prompts.items()}
 
 
-def check_block(values: Mapping[str, Any], *, where: str) -> Generate:
-    """Check a `generate:` block as `asking.params.check_block` does, with the studies' suites."""
-    return asking_params.check_block(values, where=where, suites=suites())
-
-
 def plan_block(block: Generate, *, where: str = "generate", start: Path = Path()) -> Plan:
     """Plan every call of a block by `make_plan`; relative paths begin at `start`."""
     with tables.starting_at(start):
@@ -75,7 +70,9 @@ def check(
         raise ParameterError(where, breaches)
     absent, block = list(to_come), None
     if "generate" in values:
-        block = tables.attempt(problems, check_block, values["generate"], where=where)
+        block = tables.attempt(
+            problems, asking_params.check_block, values["generate"], where=where, suites=suites()
+        )
         path = Generate.model_fields["export_path"].default
         if isinstance(values["generate"], Mapping):  # the path counts in a block that is refused
             path = values["generate"].get("export_path", path)

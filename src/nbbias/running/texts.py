@@ -10,9 +10,6 @@ import pandas as pd
 from nbbias import tables
 from nbbias.tables import Column, DataError, columns, sniff
 
-#: Stands for standard input.
-PIPE = "-"
-
 
 def read_texts(path: str) -> pd.DataFrame:
     """Read texts: `row` or, where the file has it, `text_id`; and `text`.
@@ -27,26 +24,23 @@ def read_texts(path: str) -> pd.DataFrame:
     NbbiasError
         The file cannot be read, or has no such column.
     """
-    if path == PIPE:
+    if path == "-":
         if sys.stdin is None:
             raise DataError(path, "nothing can be read from the pipe: it is closed")
         try:
-            return _number_lines(sys.stdin.buffer.read().decode("utf-8-sig"))
+            content = sys.stdin.buffer.read().decode("utf-8-sig")
         except UnicodeDecodeError as error:
             line = error.object[: error.start].count(b"\n") + 1
             message = f"line {line} is no UTF-8; save it in a file, whose encoding is recognised"
             raise DataError(path, message) from None
+        lines = content.removesuffix("\n").split("\n") if content else []
+        return _number([line.removesuffix("\r") for line in lines])
     form = {
         "text_id": Column("text", also=("id", "uid")),
         "text": Column("text", needed=True, also=(*columns.ANSWERED, *columns.SENTENCE)),
     }
     table = tables.read_table(sniff.detect(path), form)
     return table if "text_id" in table else _number(table["text"].tolist())
-
-
-def _number_lines(content: str) -> pd.DataFrame:
-    lines = content.removesuffix("\n").split("\n") if content else []
-    return _number([line.removesuffix("\r") for line in lines])
 
 
 def _number(texts: Sequence[str]) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import pytest
 
 from nbbias import tables
 from nbbias.asking import plan as generate, recorded as asking_recorded
+from nbbias.asking.params import check_block
 from nbbias.biasalert.contracts import JUDGEMENTS
 from nbbias.biasalert.judges import prompt as biasalert_prompt, recorded
 from nbbias.running import generation
@@ -75,7 +76,7 @@ def judged(
         "temperature": 0.0,
         **QUICK,
     }
-    plan = generation.plan_block(generation.check_block(block, where="judge"), where="judge")
+    plan = generation.plan_block(check_block(block, where="judge", suites=generation.suites()))
     generate.ask(plan)
     return recorded.read_judgements(asking_recorded.read_answers(plan), table, known, **prompt)
 
