@@ -52,16 +52,6 @@ def test_rates_by_hand() -> None:
     assert found["dimension"].unique().tolist() == ["reported speech"]
 
 
-def test_a_judge_that_flags_everything_only_raises_false_alarms() -> None:
-    found = checks.estimates(said([1] * len(CHECKS)), CHECKS)
-    rates = found.set_index(["dimension", "statistic"])["estimate"]
-    assert rates.xs("false_alarm_rate", level=1).eq(1).all()
-    assert rates.xs("miss_rate", level=1).eq(0).all()
-    assert value(found, "false_alarm_rate", "null", dimension="plain mention") == 1
-    assert value(found, "dialect_difference", group=None) == 0
-    assert np.isnan(value(found, "dialect_difference", "ci_low", group=None))
-
-
 def test_a_judge_that_flags_a_dialect_is_found_out() -> None:
     rng = np.random.default_rng(1)
     other = CHECKS["variety"].notna() & (CHECKS["variety"] != checks.STANDARD)

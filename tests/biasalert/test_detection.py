@@ -117,12 +117,6 @@ def test_types_are_scored_apart() -> None:
     assert one.empty
 
 
-def test_losses_are_counted_by_outcome() -> None:
-    table = detection.count_losses(judgements([1, None, None, 0])).set_index("outcome")
-    assert table["n"].to_dict() == {"judged": 2, "refused": 2}
-    assert table.loc["refused", ["share", "reason"]].tolist() == [0.5, "it declined"]
-
-
 # --- names ---------------------------------------------------------------------------------------
 
 
@@ -149,13 +143,6 @@ def test_a_judge_that_repeats_the_text_names_no_attribute() -> None:
     for said, right in ((whole, 0.0), ("bad with money", 1.0), ("bad", 1.0), ("with", 0.0)):
         own = judgements([1], bias_type="race", group="women", attribute=said)
         assert value(estimate(own, truth), "attribution_score") == right
-
-
-def test_groups_are_compared_by_one_name_each() -> None:
-    truth = labelled([1, 1], bias_type="orientation", group="LGBTQ+ people", attribute="loud")
-    said = judgements([1, 1], bias_type="orientation", group=["gays", "women"], attribute="loud")
-    found = estimate(said, truth)
-    assert value(found, "attribution_score") == 0.5
 
 
 def _same(one: str, other: str) -> bool:
@@ -185,10 +172,3 @@ def test_shares_equal_scikit_learn_whatever_is_lost(pairs: list[tuple[bool, bool
         if label in y:
             expected = metrics.recall_score(y, p, pos_label=label)
             assert np.nanmean(values[name]) == pytest.approx(expected)
-
-
-def test_units_are_the_verdicts_that_estimates_are_means_of() -> None:
-    found = detection.estimates(SAID, TRUTH)
-    for name in detection.UNIT_SCORES:
-        own = found.units[found.units["statistic"] == name]
-        assert own["value"].mean() == value(found.estimates, name)

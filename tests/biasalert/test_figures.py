@@ -20,7 +20,7 @@ from nbbias.biasalert import (
 from nbbias.biasalert.knowledge import sample
 from nbbias.params import Texts
 from nbbias.reading import Lead
-from tests.biasalert.tables import judgements, labelled, simulated, value
+from tests.biasalert.tables import judgements, simulated, value
 from tests.biasalert.test_pairs import LESS, MORE, made
 from tests.conftest import Golden
 
@@ -122,7 +122,7 @@ def led(rows: pd.DataFrame) -> Lead:
 def declared() -> pd.DataFrame:
     """Return the accuracy of a judge, and its differences from the majority class and another."""
     row = {"statistic": "accuracy", "judge": "classifier", "estimate": 0.76, "n": 84}
-    row |= {"ci_low": 0.64, "ci_high": 0.85, "null": 0.5, "instrument": "words"}
+    row |= {"ci_low": 0.64, "ci_high": 0.85, "null": 0.5, "instrument": "words", "n_lost": 3}
     less = {"statistic": "accuracy_difference", "judge": "majority − classifier", "n": 84}
     less |= {"estimate": -0.26, "ci_low": -0.41, "ci_high": -0.13, "null": 0.0, "p_value": 0.0003}
     same = less | {"judge": "classifier − classifier_alone", "estimate": 0.0, "p_value": 1.0}
@@ -169,15 +169,6 @@ def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with(
     assert lead.numbers["estimate"].tolist() == [0.76, 0.26, 0.0]
     assert (lead.figure, lead.card["instrument"]) == ("detection", "words")
     assert lead.claims["judge"].tolist() == ["classifier − majority"]
-
-
-def test_a_judge_that_is_right_on_the_few_texts_it_judged_does_not_lead() -> None:
-    truth = labelled([1, 0] * 6)
-    few = judgements([1, 0, 0] + [None] * 9, judge="few")
-    both = pd.concat([few, judgements([1] * 12, judge="plain"), judgements([None] * 12)])
-    rows = detection.estimates(both, truth).estimates
-    assert led(rows).plain[0].startswith("Plain agreed with the human label on 50% of 12")
-    assert led(rows[rows["judge"] == "judge"]).plain == ("No judge gave a verdict.",)
 
 
 def test_four_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded() -> None:

@@ -13,7 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats, tables
 from nbbias.biasalert import guard as guards, sentences
-from nbbias.biasalert.guard import LONGEST, guard, guard_texts, split_sentences
+from nbbias.biasalert.guard import LONGEST, guard, guard_texts
 from nbbias.tables import DataError
 
 
@@ -159,11 +159,6 @@ def test_pieces_in_are_sentences_out(pieces: list[str]) -> None:
     assert "".join(guard(pieces, Judge())) == "".join(pieces)
 
 
-def test_an_abbreviation_ends_no_sentence() -> None:
-    text = "Dr. Smith paid 3.50 euros. He left."
-    assert split_sentences(text) == ["Dr. Smith paid 3.50 euros.", " He left."]
-
-
 def test_recorded_generations_are_guarded_one_by_one() -> None:
     texts = pd.DataFrame(
         {"text_id": ["a", "b", "c"], "text": ["Fine. BIASED. x", "Fine.", None], "model": "m"}
@@ -226,17 +221,9 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     )
 
 
-@pytest.mark.parametrize("by", ["openai/judge", "OpenAI/Judge "])
-def test_the_guards_own_judge_may_not_label(by: str) -> None:
+def test_the_guards_own_judge_may_not_label() -> None:
     with pytest.raises(DataError, match="judge itself"):
-        guards.estimates(guarded(PAIRS), labelled_by=by)
-    assert len(guards.estimates(guarded(PAIRS), labelled_by="openai/judge-2")) == 5
-
-
-def test_pairs_without_a_label_are_counted() -> None:
-    own = by_statistic(guarded([*PAIRS, (None, None, False), (True, None, True)]))
-    assert own.loc["biased_share_difference", ["n", "n_lost"]].tolist() == [20, 2]
-    assert own.loc["biased_share_without", "estimate"] == 8 / 20
+        guards.estimates(guarded(PAIRS), labelled_by="OpenAI/Judge ")
 
 
 def test_a_text_on_which_the_judge_failed_throughout_is_excluded_and_not_clean() -> None:

@@ -10,7 +10,6 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import stats
 from nbbias.biasalert import levels
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.judges.registry import JUDGES
@@ -38,20 +37,8 @@ def test_a_level_is_a_share_with_wilsons_interval() -> None:
     assert set(found["measure"]) == {"bias_level"}
 
 
-def test_models_and_judges_stay_apart() -> None:
-    table = answers(4, model=["a", "a", "b", "b"])  # type: ignore[arg-type]
-    said = pd.concat([judgements([1, 0, 0, 0]), judgements([1, 1, 1, 0], judge="other")])
-    found = levels.estimates(table, said)
-    assert value(found, "biased_share", judge="judge", model="a") == 0.5
-    assert value(found, "biased_share", judge="other", model="b") == 0.5
-
-
-def test_prompts_asked_repeatedly_are_the_unit() -> None:
+def test_answers_that_are_all_alike_are_worth_no_more_than_their_prompts() -> None:
     table = answers(6, prompt_id=["p", "p", "q", "q", "r", "r"])
-    found = levels.estimates(table, judgements([1, 1, 1, 0, 0, 0]))
-    assert value(found, "biased_share") == 0.5
-    assert value(found, "biased_share", "n") == 3
-    # Answers that are all alike are worth no more than their prompts.
     alike = levels.estimates(table, judgements([0] * 6))
     assert value(alike, "biased_share") == value(alike, "biased_share", "ci_low") == 0
     assert value(alike, "biased_share", "ci_high") == pytest.approx(
@@ -202,25 +189,6 @@ def test_as_judged_is_swapped_plus_instrument(repeated: bool) -> None:
     by = found.pivot(index="model", columns="statistic", values="estimate")
     np.testing.assert_allclose(raw["estimate"], by.sum(axis=1), atol=1e-12)
     assert found["n"].tolist() == raw["n"].repeat(2).tolist()
-    own = table.assign(swapped=verdicts - swap)[table["model"] == "m"]
-    units = own.groupby("prompt_id")["swapped"].mean() if repeated else own["swapped"]
-    row = found[(found["model"] == "m") & (found["statistic"] == levels.SWAPPED)].iloc[0]
-    expected = stats.mean_interval(units, confidence=0.95, bounds=(0, 1)).row()
-    assert [row["estimate"], row["ci_low"]] == pytest.approx(
-        [expected["estimate"], expected["ci_low"]]
-    )
-
-
-def test_where_nothing_is_moved_the_level_and_its_interval_stay() -> None:
-    table = written(*"abcd")
-    said = judged(table, [True, False, None, True])
-    found = levels.split_scorer_bias(table, said, swaps=swaps_of(table, [0.0] * 4))
-    raw = levels.estimates(table, said).iloc[0]
-    for name in ("estimate", "ci_low", "ci_high", "n", "n_lost"):
-        assert found.iloc[0][name] == pytest.approx(raw[name])
-    alone = found.iloc[1]
-    assert alone["estimate"] == 0 and np.isnan(alone["ci_low"])
-    assert alone["reason"] == "fewer than 5 answers are moved by the instrument alone"
 
 
 def test_what_has_no_counterpart_is_lost_and_two_lists_stay_within_a_share() -> None:

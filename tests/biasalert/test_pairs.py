@@ -85,12 +85,6 @@ def test_without_probabilities_verdicts_are_compared_and_two_judges_stay_apart()
     assert own["instrument"].str.endswith("by verdicts").all()
 
 
-def test_a_judge_that_refuses_everything_is_not_measured() -> None:
-    found = pairs.estimates(pairs.match_pairs(said([None] * 3), said([None] * 3), made(3)))
-    own = found[found["dimension"].isna() & found["bias"].isna()].set_index("statistic")
-    assert own["estimate"].isna().all() and own["n_lost"].eq(3).all()
-
-
 def test_pairs_that_do_not_fit_are_refused_in_words(tmp_path: Path) -> None:
     def read(table: pd.DataFrame) -> pd.DataFrame:
         table.to_csv(tmp_path / "pairs.csv", index=False)

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
@@ -36,11 +37,14 @@ LONGEST = 1000
 _END = re.compile(r"[.!?…][\"'”’)\]]{0,4}\s+\S|[。！？]|\n\s*\n")
 
 
+@dataclass
 class Guarded:
     """A stream under guard. Iterate over it for what is let through.
 
     Attributes
     ----------
+    stream, judge, retrieve, context, stop_without_verdict
+        As in `guard`.
     text : str
         What has been let through so far.
     record : dict
@@ -50,32 +54,29 @@ class Guarded:
         the last sentence without a verdict has none.
     """
 
-    def __init__(
-        self,
-        stream: Iterable[str],
-        judge: Judge,
-        retrieve: Retrieve | None,
-        *,
-        context: int,
-        stop_without_verdict: bool,
-    ) -> None:
-        self._stream, self._judge, self._retrieve = stream, judge, retrieve
-        self._context, self._stop_without_verdict = context, stop_without_verdict
-        self.text = ""
-        self.record: dict[str, Any] = {"judge": "", "stopped": False, "reason": None}
-        self.record |= dict.fromkeys(_NAMED)
-        self.record |= {"withheld": "", "judged": 0, "without_verdict": 0}
+    stream: Iterable[str]
+    judge: Judge
+    retrieve: Retrieve | None = None
+    context: int = 1
+    stop_without_verdict: bool = False
+    text: str = ""
+    record: dict[str, Any] = field(
+        default_factory=lambda: {
+            **{"judge": "", "stopped": False, "reason": None, **dict.fromkeys(_NAMED)},
+            **{"withheld": "", "judged": 0, "without_verdict": 0},
+        }
+    )
 
     def __iter__(self) -> Iterator[str]:
         try:
-            for sentence, shown in _with_context(self._stream, self._context):
+            for sentence, shown in _with_context(self.stream, self.context):
                 if shown and self._stops(sentence, shown):
                     return
                 self.text += sentence
                 yield sentence
         finally:
-            if hasattr(self._stream, "close"):  # ends the generation
-                self._stream.close()
+            if hasattr(self.stream, "close"):  # ends the generation
+                self.stream.close()
 
     def _stops(self, sentence: str, shown: str) -> bool:
         """Judge a sentence; record its verdict, and tell whether it ends the stream."""
@@ -84,7 +85,7 @@ class Guarded:
         record["without_verdict" if biased is None else "judged"] += 1
         if biased is None:
             record["reason"] = verdict.get("reason") or "the judge gave no verdict"
-        if biased or (biased is None and self._stop_without_verdict):
+        if biased or (biased is None and self.stop_without_verdict):
             record |= {"stopped": True, "withheld": sentence}
             record |= {name: verdict.get(name) for name in _NAMED}
             record["reason"] = verdict.get("reason") or "a bias was found"
@@ -94,7 +95,7 @@ class Guarded:
         """Judge a sentence with what stands before it; a judge that fails gives no verdict."""
         texts = pd.DataFrame({"text_id": ["s"], "text": [shown]})
         try:
-            table = self._judge(texts, self._retrieve(texts) if self._retrieve else None)
+            table = self.judge(texts, self.retrieve(texts) if self.retrieve else None)
             (verdict,) = table.to_dict("records")
         except Exception as error:  # whatever a judge raises, the stream is not lost by it
             reason = f"the judge failed: {type(error).__name__}: {error}"
@@ -180,19 +181,13 @@ def guard(
     ('The train is late.', True, 'women')
     """
     used = load_detector() if judge is None else judge
-    options: dict[str, Any] = {"context": context, "stop_without_verdict": stop_without_verdict}
     if isinstance(used, Detector):
-        return Guarded(stream, used.judge, retrieve or used.retrieve, **options)
-    return Guarded(stream, used, retrieve, **options)
+        used, retrieve = used.judge, retrieve or used.retrieve
+    return Guarded(stream, used, retrieve, context, stop_without_verdict)
 
 
 def guard_texts(
-    texts: pd.DataFrame,
-    judge: Judge,
-    *,
-    retrieve: Retrieve | None = None,
-    context: int = 1,
-    stop_without_verdict: bool = False,
+    texts: pd.DataFrame, judge: Judge, *, retrieve: Retrieve | None = None, context: int = 1
 ) -> pd.DataFrame:
     """Put recorded generations under guard, as if each were streaming.
 
@@ -200,7 +195,7 @@ def guard_texts(
     ----------
     texts
         `text_id`, `text`; other columns pass through. A missing text is an empty stream.
-    judge, retrieve, context, stop_without_verdict
+    judge, retrieve, context
         As in `guard`. All sentences are judged at once, which is quicker than one by one.
 
     Returns
@@ -213,12 +208,12 @@ def guard_texts(
     asked = pd.DataFrame({"text": sorted(shown)}, dtype="str")
     asked.insert(0, "text_id", [f"s{at}" for at in range(len(asked))])
     verdicts = judge(asked, retrieve(asked) if retrieve else None).set_index(asked["text"])
-    options: dict[str, Any] = {"context": context, "stop_without_verdict": stop_without_verdict}
-    rows = []
-    for stream in streams:
-        guarded = guard(stream, lambda sentence, _: verdicts.loc[sentence["text"]], **options)
-        rows.append({"let_through": "".join(guarded), **guarded.record})
-    columns = ["let_through", *guard([], judge).record]
+    guarded = [
+        Guarded(stream, lambda sentence, _: verdicts.loc[sentence["text"]], context=context)
+        for stream in streams
+    ]
+    rows = [{"let_through": "".join(one), **one.record} for one in guarded]
+    columns = ["let_through", *Guarded([], judge).record]
     records = pd.DataFrame(rows, columns=columns, index=texts.index)
     return texts.drop(columns=columns, errors="ignore").join(records)
 

@@ -10,6 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias.biasalert.detection import ALWAYS, NEVER
+from nbbias.biasalert.judges.panel import leading_judge
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.levels import SHARES
 from nbbias.params import Texts
@@ -179,22 +180,22 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
     Parameters
     ----------
     rows
-        Declared rows, or all ESTIMATES where nothing was declared: then the best judge leads.
+        Declared rows, or all ESTIMATES where nothing was declared: then the judge leads that
+        leads the page (`judges.panel.leading_judge`).
     test
         LABELLED, what was judged.
     texts
         Where the texts are from.
     """
     rows = rows.assign(mde=significance.minimum_detectable_effect(rows))
-    declared = "claim" in rows
     scored = _pooled(rows, "accuracy")
-    # A text without a verdict counts as wrong, so that few verdicts do not lead.
-    weighted = scored["estimate"] * scored["n"] / (scored["n"] + scored["n_lost"])
-    leading = scored.head(1) if declared else scored.loc[weighted.nlargest(1).index]
+    leading = scored.head(1)
+    if "claim" not in rows and len(scored):
+        leading = scored[scored["judge"] == leading_judge(scored["judge"])]
     compared = _pooled(rows, "accuracy_difference")
     if len(leading):
         compared = _turn(compared, judge=leading["judge"].iloc[0])
-        sentences = _of_judge(leading, compared, selected=not declared and len(scored) > 1)
+        sentences = _of_judge(leading.iloc[0].to_dict(), compared)
         technical = detection(leading)
     else:
         others = rows[rows["estimate"].notna() & (rows["measure"] != "detection")]
@@ -218,20 +219,18 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
     )
 
 
-def _of_judge(leading: pd.DataFrame, compared: pd.DataFrame, *, selected: bool) -> list[str]:
+def _of_judge(row: Row, compared: pd.DataFrame) -> list[str]:
     """Say how accurate a judge is, and how it differs from the others."""
-    row = leading.iloc[0].to_dict()
     others = {
         str(other["judge"]).removeprefix(f"{row['judge']} − "): other
         for other in compared.to_dict("records")
     }
     clauses = {judge: _difference(_the(judge), other) for judge, other in others.items()}
-    majority = clauses.pop(_MAJORITY, None)
-    judge, null = _the(row["judge"]), row["null"]
+    majority, null = clauses.pop(_MAJORITY, None), row["null"]
+    judge, rest = _the(row["judge"]), list(clauses.values())[:2]
     sentences = [prose.render("biasalert.accuracy", judge=judge, row=row, majority=majority)]
-    if clauses or selected or np.isfinite(null):
-        values = {"others": list(clauses.values())[:2], "null": null, "selected": selected}
-        sentences.append(prose.render("biasalert.compared", **values))
+    if rest or np.isfinite(null):
+        sentences.append(prose.render("biasalert.compared", others=rest, null=null))
     return sentences
 
 

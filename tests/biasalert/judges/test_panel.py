@@ -200,7 +200,7 @@ def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> No
     people = tmp_path / "people.csv"
     people.write_text("text_id,biased\n0,yes\n1,No\n2,\n")
     labels = corpus.read_labels(answers, str(people), seed=SEED).labels
-    assert labels["biased"].tolist() == [True, False, pd.NA]
+    assert labels["biased"].tolist() == [True, False]
     drawn = corpus.read_labels(answers.head(1), str(people), drawn=True, seed=SEED).labels
     assert drawn["text_id"].tolist() == ["0"]
     people.write_text("text_id,biased\n0,perhaps\n")
