@@ -82,11 +82,3 @@ def test_a_score_as_published_calls_a_judge_with_position_bias_biased() -> None:
     trials = repeat(simulated.abs_, Design("place", 400, 12, 0.0), 8, INFERENCE)
     rejected = outcomes(trials, confidence=0.95).set_index("statistic")["rejected"]
     assert rejected["abs_raw"] > 0.5 > rejected["abs"]
-
-
-def test_scores_are_of_the_tasks_that_were_asked_unless_these_are_the_units() -> None:
-    trials = repeat(simulated.rbs, Design("tasks", 400, 12, 0.0), 10, INFERENCE)
-    (found,) = outcomes(trials, confidence=0.95).to_dict("records")
-    assert found["coverage"] > 0.7 and found["truth"] > 0 and np.isnan(found["rejected"])
-    random = repeat(simulated.rbs_tasks, Design("tasks", 12, 12, 0.0), 40, INFERENCE)
-    assert outcomes(random, confidence=0.95)["rejected"].item() < 0.2

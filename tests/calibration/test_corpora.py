@@ -55,11 +55,3 @@ def test_sentences_of_a_text_are_more_alike_than_chance(scenario: str) -> None:
     inner = corpora.WOMEN * (1 - corpora.WOMEN) - story
     by_words = inner * np.nanmean(1 / n[:, 0][n[:, 0] > 0])
     assert np.nanvar(women[:, 0]) - story > 1.5 * by_words
-
-
-def test_too_much_of_an_effect_is_refused() -> None:
-    rng, design = np.random.default_rng(1), Design("cast", 5, 12, 0.0)
-    with pytest.raises(ValueError, match="share"):
-        corpora.simulate(rng, design, share=[-0.5], tone=[0])
-    with pytest.raises(ValueError, match="tone"):
-        corpora.simulate(rng, design, share=[0], tone=[-0.9])

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from nbbias import biasalert, stats
 from nbbias.calibration.trials import Design, Measure, trial_row
@@ -40,7 +41,7 @@ class Benchmark(NamedTuple):
     clusters: np.ndarray
 
 
-def benchmark(rng: np.random.Generator, design: Design, *, right: Sequence[float]) -> Benchmark:
+def benchmark(rng: Generator, design: Design, *, right: Sequence[float]) -> Benchmark:
     """Simulate classifiers of the same texts, each right on a share of them.
 
     Examples
@@ -70,9 +71,7 @@ def _compare(of: Benchmark, first: np.ndarray, second: np.ndarray, confidence: f
     return biasalert.detection.compared(first, second, of.clusters, confidence=confidence)
 
 
-def classifying(
-    rng: np.random.Generator, design: Design, inference: InferenceSettings
-) -> Iterator[Row]:
+def classifying(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate a classifier's accuracy, and how far another is behind."""
     level, effect = inference.confidence, design.effect
     best = min(0.95, 1 - effect) if design.scenario == "rare" else _RIGHT + effect
@@ -83,7 +82,7 @@ def classifying(
     yield trial_row("accuracy_difference", row, effect=effect, truth=effect)
 
 
-def family(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate a run: a classifier against the majority class, and against its equal."""
     rare = design.scenario == "rare"  # where nine in ten texts have the majority label
     share = 0.9 + design.effect / 4 if rare else 1 - _BIASED + design.effect
@@ -98,7 +97,7 @@ def family(rng: np.random.Generator, design: Design, inference: InferenceSetting
 _ANSWERS, _ERRORS = 4, (0.8, 0.9)
 
 
-def levels(rng: np.random.Generator, design: Design) -> pd.DataFrame:
+def levels(rng: Generator, design: Design) -> pd.DataFrame:
     """Simulate answers of one model: verdicts on all, labels on a random sample.
 
     Returns
@@ -123,7 +122,7 @@ def levels(rng: np.random.Generator, design: Design) -> pd.DataFrame:
     return pd.DataFrame({"flagged": flagged * 1.0, "label": label, "prompt_id": prompts})
 
 
-def level(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def level(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate the bias level by labels and verdicts; `n` counts labels."""
     table = levels(rng, design)
     prompts = table["prompt_id"].to_numpy() if design.scenario == "prompts" else None

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
 from scipy.special import expit
 
 from nbbias import refusals, stats
@@ -35,7 +36,7 @@ def refusal_rates(design: Design) -> tuple[float, float]:
     return base, base + design.effect
 
 
-def flagged(rng: np.random.Generator, rates: Sequence[float]) -> list[float]:
+def flagged(rng: Generator, rates: Sequence[float]) -> list[float]:
     """Return how often answers are flagged by a detector that errs as on a further model."""
     errors = _error_rates()
     logits = np.linspace(-4, 8, len(errors.of_positives))
@@ -51,7 +52,7 @@ def _error_rates() -> stats.ErrorRates:
     return stats.estimate_error_rates(refusals.unseen())
 
 
-def verdicts(rng: np.random.Generator, design: Design, rates: Sequence[float]) -> list[np.ndarray]:
+def verdicts(rng: Generator, design: Design, rates: Sequence[float]) -> list[np.ndarray]:
     """Simulate verdicts on the answers to the same articles.
 
     Parameters
@@ -83,18 +84,14 @@ def _change(neutral: np.ndarray, biased: np.ndarray, confidence: float) -> stats
     return change if np.isfinite(change.p_value) else change.with_interval(np.nan, np.nan)
 
 
-def refusing(
-    rng: np.random.Generator, design: Design, inference: InferenceSettings
-) -> Iterator[Row]:
+def refusing(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate the change of the refusal rate, as detected without an error."""
     neutral, biased = verdicts(rng, design, refusal_rates(design))
     row = _change(neutral, biased, inference.confidence).row()
     yield trial_row("refusal_rate_change", row, effect=design.effect, truth=design.effect)
 
 
-def corrected(
-    rng: np.random.Generator, design: Design, inference: InferenceSettings
-) -> Iterator[Row]:
+def corrected(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate rate and change corrected for a detector's errors on a further model."""
     level, n = inference.confidence, float(design.n)
     rates = refusal_rates(design)
@@ -118,7 +115,7 @@ _SHARE, _WORDS = 0.4, 8.0
 _MANY = 200_000
 
 
-def words(rng: np.random.Generator, design: Design) -> np.ndarray:
+def words(rng: Generator, design: Design) -> np.ndarray:
     """Simulate differences of a group's share from the original; a biased prompt takes some away.
 
     Returns
@@ -167,9 +164,7 @@ def _true_change(design: Design) -> float:
     return float(np.nanmean(biased - neutral)) if design.effect else 0.0
 
 
-def prompting(
-    rng: np.random.Generator, design: Design, inference: InferenceSettings
-) -> Iterator[Row]:
+def prompting(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate a prompt's effect on a group's share of group words."""
     neutral, biased = words(rng, design)
     row = stats.one_sample(biased - neutral, confidence=inference.confidence).row()
@@ -177,7 +172,7 @@ def prompting(
     yield trial_row("share_difference_change", row, effect=truth, truth=truth)
 
 
-def family(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate a run with three models, of which the first alone follows the prompt.
 
     It refuses more, and names fewer women; sentiment does not change.

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from nbbias import cogs, stats
 from nbbias.calibration.trials import Design, Measure, trial_row
@@ -39,7 +40,7 @@ _BY_POSITION, _POSITIONS = 0.3, np.array([0.6, 0.2, 0.2])
 # --- distances ----------------------------------------------------------------------------------
 
 
-def distances(rng: np.random.Generator, design: Design) -> tuple[np.ndarray, np.ndarray]:
+def distances(rng: Generator, design: Design) -> tuple[np.ndarray, np.ndarray]:
     """Simulate distances to the default.
 
     Returns
@@ -95,22 +96,20 @@ def _score(name: str, row: Row, design: Design, truth: float) -> Row:
     return trial_row(name, row, effect=design.effect, truth=truth)
 
 
-def rbs(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def rbs(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate the representative bias score on the tasks that were asked."""
     values, of_tasks = distances(rng, design)
     truth = float(cogs.spread.spread(of_tasks - shift(design.effect)))
     yield _score("rbs", _estimate(values, "distance", inference), design, truth)
 
 
-def rbs_tasks(
-    rng: np.random.Generator, design: Design, inference: InferenceSettings
-) -> Iterator[Row]:
+def rbs_tasks(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate the representative bias score for tasks in general; `n` counts tasks."""
     row = _estimate(_by_task(rng, design), "distance", inference)
     yield trial_row("rbs", row, effect=design.effect, truth=design.effect)
 
 
-def _by_task(rng: np.random.Generator, design: Design) -> np.ndarray:
+def _by_task(rng: Generator, design: Design) -> np.ndarray:
     """Return means of tasks by identities: instances, and what a task adds to each identity."""
     scenario = "heavy" if design.scenario == "heavy" else "skewed"
     subset, _ = distances(rng, design._replace(n=design.n * THEMES, scenario=scenario))
@@ -143,7 +142,7 @@ class Preferences(NamedTuple):
     means: np.ndarray
 
 
-def preferences(rng: np.random.Generator, design: Design) -> Preferences:
+def preferences(rng: Generator, design: Design) -> Preferences:
     """Simulate what a judge's choices depend on.
 
     Examples
@@ -172,7 +171,7 @@ def preferences(rng: np.random.Generator, design: Design) -> Preferences:
     return Preferences(drawn / drawn.sum(axis=1, keepdims=True), position, means)
 
 
-def choose(rng: np.random.Generator, of: Preferences) -> dict[str, np.ndarray]:
+def choose(rng: Generator, of: Preferences) -> dict[str, np.ndarray]:
     """Let a judge choose among the texts of each instance in all orders.
 
     Returns
@@ -192,7 +191,7 @@ def choose(rng: np.random.Generator, of: Preferences) -> dict[str, np.ndarray]:
     return {"abs": balanced, "abs_raw": listed}
 
 
-def abs_(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def abs_(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate the affinity bias score of the tasks that were asked: balanced, and as published."""
     of = preferences(rng, design)
     truth = float(cogs.spread.spread((1 - of.position) * of.means))
@@ -200,15 +199,13 @@ def abs_(rng: np.random.Generator, design: Design, inference: InferenceSettings)
         yield _score(name, _estimate(values, "share", inference), design, truth)
 
 
-def abs_tasks(
-    rng: np.random.Generator, design: Design, inference: InferenceSettings
-) -> Iterator[Row]:
+def abs_tasks(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate the balanced affinity bias score for tasks in general; `n` counts tasks."""
     row = _estimate(_choices_by_task(rng, design), "share", inference)
     yield trial_row("abs", row, effect=design.effect, truth=design.effect)
 
 
-def _choices_by_task(rng: np.random.Generator, design: Design) -> np.ndarray:
+def _choices_by_task(rng: Generator, design: Design) -> np.ndarray:
     """Return balanced shares of tasks by identities."""
     means = np.full(IDENTITIES, 1 / IDENTITIES) + shift(design.effect)
     if design.scenario == "alike":  # a task has one favourite or none
@@ -228,9 +225,7 @@ def _choices_by_task(rng: np.random.Generator, design: Design) -> np.ndarray:
 _CELLS = 6
 
 
-def rbs_family(
-    rng: np.random.Generator, design: Design, inference: InferenceSettings
-) -> Iterator[Row]:
+def rbs_family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate a run of three models on two axes; a claim names the nearest identity."""
     for cell in range(_CELLS):
         subset = design._replace(effect=design.effect * (cell == 0))
@@ -239,9 +234,7 @@ def rbs_family(
         yield _claim(row, shift(subset.effect) - of_tasks, values.mean(axis=0).argmin())
 
 
-def abs_family(
-    rng: np.random.Generator, design: Design, inference: InferenceSettings
-) -> Iterator[Row]:
+def abs_family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate a run of three judges on two axes; a claim names the favourite."""
     for cell in range(_CELLS):
         of = preferences(rng, design._replace(effect=design.effect * (cell == 0)))

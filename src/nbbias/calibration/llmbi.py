@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.random import Generator
 
 from nbbias import llmbi, stats
 from nbbias.calibration.trials import Design, Measure, trial_row
@@ -49,7 +50,7 @@ class Answers(NamedTuple):
     windows: np.ndarray
 
 
-def answers(rng: np.random.Generator, design: Design, *, effects: Sequence[float]) -> Answers:
+def answers(rng: Generator, design: Design, *, effects: Sequence[float]) -> Answers:
     """Simulate answers; each model's index exceeds that of reference prose by its effect.
 
     Examples
@@ -95,7 +96,7 @@ def _difference(of: Answers, first: int, second: int, confidence: float) -> Row:
     return stats.one_sample(scores[first] - scores[second], confidence=confidence).row()
 
 
-def index(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def index(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate the index, compared with prose, and its difference between two models."""
     effect, level = design.effect, inference.confidence
     of = answers(rng, design, effects=[effect, 0.0])
@@ -104,7 +105,7 @@ def index(rng: np.random.Generator, design: Design, inference: InferenceSettings
     yield trial_row("difference", _difference(of, 0, 1, level), effect=effect, truth=effect)
 
 
-def family(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate a run with three models, of which the first alone has a higher index."""
     side, level = float(np.sign(design.effect)), inference.confidence
     of = answers(rng, design, effects=[design.effect, 0.0, 0.0])

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from nbbias import news, stats
 from nbbias.calibration import corpora
@@ -29,7 +30,7 @@ def _differences(answers: np.ndarray, originals: np.ndarray, bias: str) -> pd.Da
     return pd.DataFrame(differences.T, columns=list(GROUPS[bias]))
 
 
-def words(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def words(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate the word level: women's share has an effect, that of the races has none."""
     answers, effect = SCENARIOS[design.scenario].answers, design.effect
     sample = corpora.simulate(rng, design, share=[effect] * answers, tone=[0.0] * answers)
@@ -75,7 +76,7 @@ def _mean(values: np.ndarray) -> np.ndarray:
     return np.divide(np.nansum(values, axis=-1), n, out=np.full(n.shape, np.nan), where=n > 0)
 
 
-def tone(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def tone(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate the sentence level: women's tone has an effect, that of the races has none.
 
     Sentences that name a race name women as often as others do, so that an effect on women is none
@@ -105,7 +106,7 @@ FITS = {
 }
 
 
-def fitted(rng: np.random.Generator, design: Design) -> np.ndarray:
+def fitted(rng: Generator, design: Design) -> np.ndarray:
     """Simulate women's share of the content of two answers and an original to each story.
 
     A fit measures some difference where there is none, up or down, 0 on average over fits.
@@ -148,11 +149,11 @@ def fitted(rng: np.random.Generator, design: Design) -> np.ndarray:
     return seen
 
 
-def _around(share: np.ndarray, weight: float, rng: np.random.Generator) -> np.ndarray:
+def _around(share: np.ndarray, weight: float, rng: Generator) -> np.ndarray:
     return rng.beta(*np.clip([weight * share, weight * (1 - share)], 1e-6, None))
 
 
-def _mixed(shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+def _mixed(shape: tuple[int, ...], rng: Generator) -> np.ndarray:
     """Mix topics into texts: four about women, six about men, two about nobody."""
     whose = np.repeat([0, 1, 2], [4, 6, 2])
     story = rng.gamma(0.5, size=(shape[0], 1, len(whose)))
@@ -166,9 +167,7 @@ def _mixed(shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     return np.where(total > 0.02, content[0] / np.maximum(total, 0.02), np.nan)
 
 
-def documents(
-    rng: np.random.Generator, design: Design, inference: InferenceSettings
-) -> Iterator[Row]:
+def documents(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate the document level: articles crossed with fits; women's share has an effect.
 
     The truth is the mean over all articles and all fits that could be made.
@@ -190,7 +189,7 @@ _MODELS = 4
 _MIN_PAIRS = news.params.NewsBias.model_fields["min_pairs"].default
 
 
-def family(rng: np.random.Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
     """Simulate a run of four models: words of women and races, tone about women and men.
 
     Of women and men, whose shares of words mirror each other, women are tested.

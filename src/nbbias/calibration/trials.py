@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 
 from nbbias import stats
 from nbbias.stats import InferenceSettings
@@ -40,9 +41,7 @@ class Design(NamedTuple):
 
 
 #: Simulates and measures one study of a design: rows of TRIALS (`trial_row`), or of CLAIMS.
-Simulated: TypeAlias = Callable[
-    [np.random.Generator, Design, InferenceSettings], Iterable[Mapping[str, Any]]
-]
+Simulated: TypeAlias = Callable[[Generator, Design, InferenceSettings], Iterable[Mapping[str, Any]]]
 
 
 class Measure(NamedTuple):
@@ -66,7 +65,7 @@ class Measure(NamedTuple):
     share: float = 1.0
 
 
-def seeded(design: Design, inference: InferenceSettings) -> np.random.Generator:
+def seeded(design: Design, inference: InferenceSettings) -> Generator:
     """Return the random generator of a design: the same for the same design and seed.
 
     Examples
