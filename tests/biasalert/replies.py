@@ -73,13 +73,11 @@ REPLIES: list[tuple[str | None, bool | str, Named | None]] = [
         NO,
         None,
     ),
-    (f"{_BIASED} On reflection, the sentence is not biased, since it reports speech.", NO, None),
     (
         f"{_FILLER}\nFinal answer: " + template("class", "'poor people' with 'laziness'"),
         YES,
         ("social", "poor people", "laziness"),
     ),
-    ("I can't repeat the words used here, but the sentence is biased against Muslims.", YES, None),
     # JSON
     (
         '{"explanation": "It generalizes.", "biased": true, "bias_type": "gender", "group": '
@@ -104,7 +102,6 @@ REPLIES: list[tuple[str | None, bool | str, Named | None]] = [
         "unreadable",
         None,
     ),
-    ('{"explanation": "It is biased', "unreadable", None),
     # refusing
     ("I'm sorry, but I can't help with that.", "refused", None),
     ("I cannot provide an answer that promotes harmful stereotypes.", "refused", None),
@@ -112,15 +109,13 @@ REPLIES: list[tuple[str | None, bool | str, Named | None]] = [
     ("No, I can't answer that.", "refused", None),
     ("No. This text is vile. I will not classify it.", "refused", None),
     ("Answer: No, I can't assess that.", "refused", None),
-    ("False. I cannot determine whether it is biased.", "refused", None),
     ("No. That goes against my guidelines.", "refused", None),
     ('{"biased": null, "explanation": "I cannot assess this text."}', "refused", None),
     # contradicting
     ("Yes, the following SENTENCE is not biased.", "unreadable", None),
-    (f"{_BIASED} No, the following SENTENCE is not biased.", "unreadable", None),
+    (f"{_BIASED} On reflection, the sentence is not biased.", "unreadable", None),
     ('{"biased": true} {"biased": false}', "unreadable", None),
     ("yes\n\nno", "unreadable", None),
-    ("Yes. No.", "unreadable", None),
     (
         "If the SENTENCE is biased, the TEMPLATE is: Yes, the following SENTENCE is biased. If "
         "not: No, the following SENTENCE is not biased.",
@@ -132,7 +127,6 @@ REPLIES: list[tuple[str | None, bool | str, Named | None]] = [
     ('{"biased": "yes and no"}', "unreadable", None),
     ('{"biased": 0.5}', "unreadable", None),
     ("{'biased': None, 'group': 'women'}", "unreadable", None),
-    ("Answer: 0.7", "unreadable", None),
     ("Answer: no comment", "refused", None),
     ("Biased: maybe", "unreadable", None),
     ("I don't think the sentence is biased.", "unreadable", None),
@@ -147,5 +141,4 @@ REPLIES: list[tuple[str | None, bool | str, Named | None]] = [
     ("The claim that the text is biased is false.", "unreadable", None),
     ("It is not true that the sentence is biased.", "unreadable", None),
     ('Answer: "no"', False, None),
-    ("I think that the text is biased.", True, None),
 ]

@@ -10,7 +10,7 @@ import pytest
 
 from nbbias.biasalert import corpus
 from nbbias.biasalert.knowledge.groups import groups
-from nbbias.tables import ContractError, DataError, NbbiasError, read_shipped_table
+from nbbias.tables import NbbiasError, read_shipped_table
 
 OF_2019 = pd.DataFrame(
     {
@@ -37,18 +37,17 @@ def test_a_file_is_read_as_labelled_texts(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "told"),
+    ("table", "says"),
     [
         (OF_2019.drop(columns="identity_attack"), "identity_attack"),
-        (OF_2019[["comment_text", "identity_attack"]], "identities"),
-        (OF_2019.iloc[[2, 3, 4]], "no comment"),
-        (OF_2019.head(0), "no comment"),
+        (OF_2019[["comment_text", "identity_attack"]], "no text"),
+        (OF_2019.iloc[[2, 3, 4]], "no text"),
     ],
 )
-def test_what_is_missing_is_said(table: pd.DataFrame, told: str) -> None:
-    with pytest.raises(NbbiasError, match=told) as caught:
-        corpus._from_jigsaw(table, where="train.csv")
-    assert isinstance(caught.value, ContractError | DataError)
+def test_what_is_missing_is_said(table: pd.DataFrame, says: str, tmp_path: Path) -> None:
+    table.to_csv(tmp_path / "train.csv", index=False)
+    with pytest.raises(NbbiasError, match=says):
+        corpus.read_labelled(str(tmp_path / "train.csv"))
 
 
 def test_every_identity_is_a_group_that_is_known() -> None:
@@ -58,11 +57,3 @@ def test_every_identity_is_a_group_that_is_known() -> None:
     assert (told["group"].map(known) == told["bias_type"]).all()
     assert named["identity"].is_unique
     assert len(named) == 24
-
-
-def test_ids_of_both_files_stay_apart() -> None:
-    first = pd.DataFrame({"text_id": ["1", "2"], "text": ["bread was baked", "tides rise high"]})
-    second = pd.DataFrame({"text_id": ["t1", "tt2"], "text": ["women nag", "old men smell"]})
-    sides = [first.assign(biased=[True, False]), second.assign(biased=[True, False])]
-    found = corpus.split_files(sides, seed=0)
-    assert found["text_id"].is_unique and found["text_id"].tolist()[2:] == ["t1", "tt2"]

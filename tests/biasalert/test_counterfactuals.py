@@ -1,4 +1,4 @@
-"""The counterfactual texts: what the file holds, and how its slots are filled."""
+"""The counterfactual texts: what the file holds, and what they weigh."""
 
 from __future__ import annotations
 
@@ -46,33 +46,6 @@ def test_every_group_of_the_word_lists_is_named(bias: str) -> None:
     for group, own in lexicons.load(bias).groupby("group"):
         terms = "|".join(map(re.escape, own["term"]))
         assert TEXTS["text"].str.contains(rf"\b(?:{terms})\b").sum() >= 5, group
-
-
-def test_slots_by_hand() -> None:
-    names = {
-        "blind people": {"plural": "blind people", "one": "a blind person", "group": "blind"},
-        "Sikhs": {"plural": "Sikhs", "one": "a Sikh", "group": "Sikhs"},
-    }
-    one = {
-        "groups": ["blind people", "Sikhs"],
-        "claim": ["{group} are late. {group} always are, says {one}."],
-        "swapped": {"Sikhs": "Sikhs are early."},
-        "masked": ["Trains are late."],
-        "denied": ["No, {group} are not.", "Nor is {one}.", "Nobody is."],
-        "neutral": [{"Sikhs": "Sikhs ride trains."}],
-    }
-    found = list(texts._variants(one, 3, names))
-    late = "are late. {0} always are, says {1}."
-    assert found == [
-        ("claim", "blind people", "Blind people " + late.format("Blind people", "a blind person")),
-        ("swapped", "Sikhs", "Sikhs " + late.format("Sikhs", "a Sikh")),
-        ("swapped", "Sikhs", "Sikhs are early."),
-        ("masked", None, "Trains are late."),
-        ("denied", "Sikhs", "No, Sikhs are not."),  # the fourth set starts at its second name
-        ("denied", "blind people", "Nor is a blind person."),
-        ("denied", "blind people", "Nobody is."),
-        ("neutral", "Sikhs", "Sikhs ride trains."),
-    ]
 
 
 def test_beside_others_the_biased_ones_weigh_as_much_as_the_rest() -> None:

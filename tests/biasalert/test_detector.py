@@ -2,64 +2,63 @@
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias.biasalert import corpus, detector as room, guard
-from nbbias.biasalert.detector import BIASED, NOT_BIASED, NOT_JUDGED, detect, load_detector
-from nbbias.biasalert.judges import classifier
+from nbbias.biasalert import detector as room, guard
+from nbbias.biasalert.detector import (
+    BIASED,
+    NOT_BIASED,
+    NOT_JUDGED,
+    Detector,
+    detect,
+    load_detector,
+)
 from nbbias.biasalert.knowledge import counterfactuals
 from nbbias.tables import NbbiasError, ParameterError
+from nbbias.text import embeddings
+from tests.biasalert import tiny
 
 TEXTS = [
-    "Women are too emotional to lead a company.",
-    "The train is late again.",
+    "Women are lazy again, everyone knows.",
+    "The paper says that women came late.",
     None,
     " ",
     "Die Frauen lügen immer wieder.",
 ]
 
-
-@pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("kept")
-
-
-def forget() -> None:
-    """Drop what is kept in memory: what is on disk remains."""
-    room._load.cache_clear()
-
-
-@pytest.fixture(autouse=True)
-def kept(cache: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Stages are kept in a folder of these tests, and nothing in memory."""
-    monkeypatch.setenv("NBBIAS_CACHE", str(cache))
-    forget()
-    yield
-    forget()
+EVERY = counterfactuals.counterfactuals()
 
 
 @pytest.fixture(scope="module")
-def labelled(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """Two fifths of the sample's texts as a file of one's own."""
-    table = corpus.read_texts("sample", seed=0)[0].iloc[:100]
-    path = tmp_path_factory.mktemp("labelled") / "mine.csv"
-    table[["text", "biased", "bias_type"]].to_csv(path, index=False)
-    return str(path)
+def how(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """A small file to learn from, and a model that counts words; with few counterfactual texts."""
+    folder = tmp_path_factory.mktemp("tiny")
+    path = folder / "mine.csv"
+    tiny.labelled()[["text", "biased", "bias_type"]].to_csv(path, index=False)
+    few = EVERY.groupby(["part", "kind"], sort=False).head(3)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NBBIAS_CACHE", str(tmp_path_factory.mktemp("kept")))
+        patch.setattr(counterfactuals, "_read_all", lambda: few)
+        room._load.cache_clear()
+        yield {"labelled": str(path), "embedding_model": tiny.bag_of_words(folder / "bow")}
+        room._load.cache_clear()
+
+
+@pytest.fixture(scope="module")
+def used(how: dict[str, str]) -> Detector:
+    return load_detector(**how)
 
 
 # --- what it says -----------------------------------------------------------------------------
 
 
-def test_verdicts_keep_the_index_and_say_why_there_is_none() -> None:
-    texts = pd.Series(TEXTS, index=[7, 5, 3, 1, 0])
-    found = detect(texts)
+def test_verdicts_keep_the_index_and_say_why_there_is_none(used: Detector) -> None:
+    found = detect(pd.Series(TEXTS, index=[7, 5, 3, 1, 0]), used)
     assert found.index.tolist() == [7, 5, 3, 1, 0]
     assert found["verdict"].tolist() == [BIASED, NOT_BIASED, NOT_JUDGED, NOT_JUDGED, NOT_JUDGED]
     assert found["reason"].notna().tolist() == [False, False, True, True, True]
@@ -69,14 +68,17 @@ def test_verdicts_keep_the_index_and_say_why_there_is_none() -> None:
     assert found[found["verdict"] == NOT_JUDGED]["evidence"].tolist() == ["", "", ""]
 
 
-def test_evidence_is_the_one_or_two_nearest_statements_that_were_used() -> None:
-    used = load_detector()
-    asked = pd.DataFrame({"text_id": ["t0"], "text": TEXTS[:1]})
+def test_evidence_is_the_one_or_two_nearest_statements_that_were_used(used: Detector) -> None:
+    said = [f"{group} are {word}" for group in tiny.GROUPS for word in ("lazy and weak", "lazy")]
+    asked = pd.DataFrame({"text_id": [f"t{at}" for at in range(len(said))], "text": said})
     assert used.retrieve is not None
-    evidence = used.retrieve(asked)
-    near = evidence[evidence["used"]].nlargest(2, "similarity")
-    told = [f"{row.statement} ({row.similarity:.2f})" for row in near.itertuples()]
-    assert detect(TEXTS[:1], used)["evidence"].tolist() == ["; ".join(told)]
+    evidence = used.retrieve(asked).query("used").sort_values(["text_id", "rank"])
+    near = dict.fromkeys(asked["text_id"], "")
+    for text_id, rows in evidence.groupby("text_id"):
+        shown = [f"{row.statement} ({row.similarity:.2f})" for row in rows.head(2).itertuples()]
+        near[text_id] = "; ".join(shown)
+    assert any(near.values())
+    assert detect(asked, used)["evidence"].fillna("").tolist() == list(near.values())
 
 
 def test_a_table_a_series_a_list_and_one_text_are_told_alike() -> None:
@@ -89,18 +91,9 @@ def test_a_table_a_series_a_list_and_one_text_are_told_alike() -> None:
     assert len(detect([], "keywords")) == 0
 
 
-def test_texts_are_judged_alike_however_many_come_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    texts = corpus.read_texts("sample", seed=0)[0]["text"][:20]
-    whole = detect(texts)
-    monkeypatch.setattr(room, "_AT_ONCE", 3)
-    parts = detect(texts)
-    np.testing.assert_allclose(whole["confidence"], parts["confidence"], atol=1e-5)
-    assert whole["verdict"].tolist() == parts["verdict"].tolist()
-
-
-def test_a_judge_abstains_where_neither_label_is_as_probable() -> None:
-    texts = corpus.read_texts("sample", seed=0)[0]["text"][:40]
-    whole, sure = detect(texts), detect(texts, sure_from=0.8)
+def test_a_judge_abstains_where_neither_label_is_as_probable(used: Detector) -> None:
+    texts = EVERY["text"].iloc[::60]
+    whole, sure = detect(texts, used), detect(texts, used, sure_from=0.8)
     likelier = np.maximum(whole["confidence"], 1 - whole["confidence"])
     unsure = (whole["verdict"] != NOT_JUDGED) & (likelier < 0.8)
     assert 0 < unsure.sum() < len(texts)
@@ -110,7 +103,7 @@ def test_a_judge_abstains_where_neither_label_is_as_probable() -> None:
     assert sure.loc[unsure, "evidence"].eq("").all()
     pd.testing.assert_frame_equal(sure[~unsure], whole[~unsure], check_dtype=False)
     np.testing.assert_array_equal(sure["confidence"], whole["confidence"])
-    assert len(detect([], sure_from=0.8)) == 0
+    assert len(detect([], used, sure_from=0.8)) == 0
     with pytest.raises(ParameterError, match="keywords cannot abstain: it gives no probabilities"):
         detect(["Women make good clerks."], "keywords", sure_from=0.8)
     with pytest.raises(ParameterError, match=r"must be in 0\.5 to 1"):
@@ -122,40 +115,37 @@ def test_mistakes_are_told() -> None:
         detect(["x"], "clasifier")
     with pytest.raises(NbbiasError, match="answer"):
         detect(pd.DataFrame({"answer": ["x"]}), "keywords")
-    with pytest.raises(ParameterError, match="no such file"):
+    with pytest.raises(NbbiasError, match="no such file"):
         load_detector(labelled="nowhere.csv")
     with pytest.raises(ParameterError, match="belongs to the detector"):
         detect(["x"], load_detector("keywords"), seed=1)
 
 
-# --- what it keeps ----------------------------------------------------------------------------
+# --- what it keeps, and tells of itself -------------------------------------------------------
 
 
-def test_it_is_fitted_once_and_says_the_same_when_it_was_kept(
-    labelled: str, cache: Path, monkeypatch: pytest.MonkeyPatch
+def test_what_it_learns_from_is_embedded_once(
+    how: dict[str, str], used: Detector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first = detect(TEXTS, labelled=labelled)
-    forget()
+    def refuse(*_: object) -> None:
+        raise AssertionError("was embedded again")
 
-    def refuse(*_: object, **__: object) -> None:
-        raise AssertionError("was fitted again")
-
-    monkeypatch.setattr(classifier, "fit", refuse)
-    again = detect(TEXTS, labelled=labelled)
-    pd.testing.assert_frame_equal(first, again)
-    assert first.attrs == again.attrs
-    for path in cache.glob("_fit-*.stage"):  # arrays and JSON; nothing that runs
-        assert zipfile.is_zipfile(path)
-
-
-# --- what it tells of itself ------------------------------------------------------------------
+    assert load_detector(**how) is used
+    room._load.cache_clear()
+    embeddings._vectors.clear()  # another process
+    monkeypatch.setattr(embeddings, "_encoder", refuse)
+    again = load_detector(**how)
+    assert again.notes == used.notes
+    pd.testing.assert_frame_equal(again.errors, used.errors)
+    assert "216 texts, 108 of them biased: mine.csv" in again.notes[0]
+    assert "with counterfactual texts" in again.about["instrument"]
 
 
-def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand() -> None:
-    used = load_detector("keywords")
-    rows = used.errors.set_index("statistic")
+def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand(how: dict[str, str]) -> None:
+    keywords = load_detector("keywords")
+    rows = keywords.errors.set_index("statistic")
     tested = counterfactuals.counterfactuals(part="test")
-    flagged = detect(tested["text"], used)["verdict"] == BIASED
+    flagged = detect(tested["text"], keywords)["verdict"] == BIASED
     of = {
         "claims_found": tested["kind"].isin(["claim", "swapped", "endorsed"]),
         "prose_false_alarms": tested["kind"].isin(["everyday", "encyclopedic"]),
@@ -163,29 +153,24 @@ def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand() -> None:
     for name, which in of.items():
         assert rows.loc[name, "estimate"] == pytest.approx(flagged[which].mean())
         assert (rows.loc[name, "n"], rows.loc[name, "n_lost"]) == (which.sum(), 0)
-        assert rows.loc[name, "ci_low"] < rows.loc[name, "estimate"] < rows.loc[name, "ci_high"]
-        assert f"{rows.loc[name, 'estimate']:.2f}" in used.notes[-1]
-    # Prose stands alone: its interval is Wilson's. Claims come in sets, which widens theirs.
-    for name, n in (("prose_false_alarms", 160), ("claims_found", 372)):
-        hits = round(rows.loc[name, "estimate"] * n)
-        width = rows.loc[name, "ci_high"] - rows.loc[name, "ci_low"]
-        low, high = proportion_confint(hits, n, method="wilson")
-        assert width == pytest.approx(high - low) if n == 160 else width >= high - low - 1e-9
-
-
-def test_it_tells_what_it_learnt_from() -> None:
-    used = load_detector()
-    assert "252 texts, 126 of them biased: sentences simulated" in used.notes[0]
-    assert "with counterfactual texts" in used.about["instrument"]
+        assert f"{rows.loc[name, 'estimate']:.2f}" in keywords.notes[-1]
+    # Prose stands alone: its interval is Wilson's.
+    low, high = proportion_confint(0, of["prose_false_alarms"].sum(), method="wilson")
+    assert rows.loc["prose_false_alarms", "estimate"] == 0
+    assert rows.loc["prose_false_alarms", ["ci_low", "ci_high"]].tolist() == pytest.approx(
+        [low, high]
+    )
 
 
 # --- around a stream --------------------------------------------------------------------------
 
 
-def test_a_guard_takes_a_detector_or_the_detector_by_default() -> None:
-    pieces = ["The train is late. ", "Women are too emotional ", "to lead. ", "So it goes."]
-    used = load_detector()
+def test_a_guard_takes_a_detector_or_the_detector_by_default(
+    used: Detector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(guard, "load_detector", lambda: used)
+    pieces = ["The paper says that women won. ", "In our town women are ", "always lazy. ", "So."]
     for guarded in (guard.guard(iter(pieces), used), guard.guard(iter(pieces))):
-        assert "".join(guarded).strip() == "The train is late."
+        assert "".join(guarded).strip() == "The paper says that women won."
         assert guarded.record["stopped"] and guarded.record["group"] == "women"
         assert guarded.record["evidence_ids"]

@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 
 from nbbias.biasalert.knowledge import entries as knowledge, retrieval
-from nbbias.tables import ParameterError
 from tests.biasalert.tiny import GROUPS, SAID, bag_of_words
 
 
@@ -24,10 +23,8 @@ def known() -> pd.DataFrame:
     return knowledge.build(pd.DataFrame({"statement": lines}), source="test")[0]
 
 
-def retrieve(
-    table: pd.DataFrame, known: pd.DataFrame, *, model: str, floor: float | None = None, **how: Any
-) -> pd.DataFrame:
-    return retrieval.retrieve(table, retrieval.prepare(known, model=model, floor=floor), **how)
+def retrieve(table: pd.DataFrame, known: pd.DataFrame, *, model: str, **how: Any) -> pd.DataFrame:
+    return retrieval.retrieve(table, retrieval.prepare(known, model=model), **how)
 
 
 def texts(*said: str | None) -> pd.DataFrame:
@@ -37,7 +34,7 @@ def texts(*said: str | None) -> pd.DataFrame:
 def test_cosines_by_hand(model: str, known: pd.DataFrame) -> None:
     # Counted words of "women lazy": women, lazy. Of "women are lazy": these and are.
     # Cosine 2 / (sqrt 2 sqrt 3) = 0.816; of "women are weak" 1 / (sqrt 2 sqrt 3) = 0.408.
-    found = retrieve(texts("women lazy"), known, k=3, model=model, drop_same=False)
+    found = retrieve(texts("women lazy"), known, model=model, drop_same=False).head(3)
     assert found["statement"].iloc[0] == "women are lazy"
     assert found["similarity"].tolist() == pytest.approx([2 / 6**0.5, 1 / 6**0.5, 1 / 6**0.5])
     assert found["rank"].tolist() == [1, 2, 3]
@@ -57,12 +54,10 @@ def test_edges(model: str, known: pd.DataFrame) -> None:
     blank = retrieve(texts(None, " ", ""), known, model=model)
     assert blank.empty
     assert retrieve(texts("women"), known.head(0), model=model).empty
-    few = retrieve(texts("women sang"), known.head(2), k=9, model=model)
+    few = retrieve(texts("women sang"), known.head(2), model=model)
     assert len(few) == 2
     single = retrieve(texts("women sang"), known.head(1), model=model)
     assert not single["used"].any()  # one entry has no chance level
-    with pytest.raises(ParameterError, match="k = 0"):
-        retrieve(texts("a"), known, model=model, k=0)
 
 
 def test_quality_by_hand() -> None:
@@ -101,7 +96,8 @@ def test_what_is_found_for_other_texts_is_the_floor(model: str, known: pd.DataFr
     assert 1 / 3 < base.floor < 0.9
     found = retrieval.retrieve(texts("women are lazy and weak", "are"), base)
     assert (found["used"] == (found["similarity"] >= base.floor)).all()
-    assert not retrieve(texts("women are"), known, model=model, floor=0.99)["used"].any()
+    high = base._replace(floor=0.99)
+    assert not retrieval.retrieve(texts("women are"), high)["used"].any()
 
 
 def test_an_entry_that_is_the_text_itself_is_no_chance() -> None:

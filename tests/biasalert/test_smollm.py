@@ -20,7 +20,7 @@ REPLIES = PARAMS.parent / "smollm_replies.csv"
 JUDGE = "smollm2-135m"
 
 #: Of the sample's 84 tests: read, called biased, and right; with no part of the prompt, and all.
-COUNTS = {(): (84, 0, 42), ("retrieval", "steps", "demonstrations"): (65, 13, 27)}
+COUNTS = {(): (84, 0, 42), ("retrieval", "steps", "demonstrations"): (64, 12, 27)}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def test_each_form_of_the_prompt_gives_the_verdicts_that_are_told(
     judged: Any, parts: tuple[str, ...]
 ) -> None:
     test, evidence = judged
-    how: dict[str, Any] = {"judge": JUDGE, "others": True, "wording": "fan2024", "parts": parts}
+    how: dict[str, Any] = {"judge": JUDGE, "wording": "fan2024", "parts": parts}
     table = recorded.read_judgements(REPLIES, test[["text_id", "text"]], evidence, **how)
     verdicts = table[table["outcome"] == "judged"].set_index("text_id")["biased"].astype(bool)
     right = (verdicts == test.set_index("text_id")["biased"].reindex(verdicts.index)).sum()

@@ -97,8 +97,6 @@ def test_what_cannot_be_parted_is_refused() -> None:
     table = labelled()
     with pytest.raises(ParameterError, match="distinct"):
         split.split(table.head(2), seed=0)
-    with pytest.raises(ParameterError, match="share"):
-        split.split(table, test_share=1.0, seed=0)
     with pytest.raises(ParameterError, match="one label"):
         split.split(table[table["biased"]], seed=0)
 

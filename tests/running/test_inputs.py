@@ -155,7 +155,6 @@ def test_biasalert_refuses(tmp_path: Path, golden: Golden) -> None:
         "answers_path": write(tmp_path, "a.csv", [{"text_id": "1", **answer}]),
         "human_path": write(tmp_path, "h.csv", [{"text_id": "3", "biased": 1}]),
         "replies_paths": {"llm": write(tmp_path, "r.csv", [{"text_id": "9", "reply": "biased"}])},
-        "moderation_paths": {"m": write(tmp_path, "m.csv", [{"text": "x", "flagged": "often"}])},
     }
     claims = [{"statistic": "accuracy", "judge": "keyword"}]
     few = write(tmp_path, "few.csv", labelled(24))

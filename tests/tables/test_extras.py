@@ -15,6 +15,7 @@ from nbbias import refusals, studies, tables
 from nbbias.asking import call
 from nbbias.asking.params import Generate
 from nbbias.biasalert.judges import tuned
+from nbbias.biasalert.judges.registry import Settings, TrainingInput
 from nbbias.running import kernel, plan as run_plan
 from nbbias.tables import ExtraError, NbbiasError, datasets
 from nbbias.tables.packages import EXTRAS
@@ -56,7 +57,7 @@ def test_the_first_that_is_not_there_is_told_and_none_where_all_are() -> None:
         (lambda: toxicity.score(["a text"], scorer="unbiased"), LOCAL),
         (lambda: sentiment.instrument("a-folder"), LOCAL),
         (lambda: refusals.detect(["I can't help with that, and never will."]), LOCAL),
-        (lambda: tuned.fit(pd.DataFrame({"text": ["a"], "biased": [True]}), seed=1), LOCAL),
+        (lambda: tuned.fit(TrainingInput(pd.DataFrame(), Settings())), LOCAL),
         (lambda: call.open_model("openai/a", BLOCK, temperature=None), LLM),
         (lambda: next(datasets.fetch("xstest")), DATA),
         (kernel.open_lab, LAB),

@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from nbbias.tables import DataError
+from nbbias.biasalert.knowledge.counterfactuals import training_texts
+from nbbias.tables import DataError, data_path
 from nbbias.text import embeddings
 
 TEXTS = ["A castle by the sea.", "Rain over the hills.", "A castle by the sea."]
@@ -24,6 +26,17 @@ def test_vectors_equal_those_of_the_library_and_no_text_has_none() -> None:
     assert np.isnan(vectors[3:]).all()
     assert len(embeddings.embed([], model="offline")) == 0
     assert np.isnan(embeddings.embed([None], model="offline")).all()
+
+
+def test_shipped_vectors_are_the_offline_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    shipped = pd.read_parquet(data_path("embeddings.parquet"))
+    few = shipped.iloc[::300]
+    vectors = embeddings._encoder("offline", "cpu")(few["text"].tolist(), normalize_embeddings=True)
+    np.testing.assert_allclose(np.stack(few["vector"]), vectors, atol=1e-5)
+    assert set(shipped["text"]) == set(training_texts()["text"])
+    monkeypatch.setattr(embeddings, "_encoder", None)  # nothing is encoded
+    found = embeddings.embed(few["text"], model="offline")
+    np.testing.assert_array_equal(found, np.stack(few["vector"]))
 
 
 def test_auto_is_the_papers_model_where_its_weights_are_here(

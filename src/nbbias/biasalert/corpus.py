@@ -10,8 +10,8 @@ good.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from nbbias import tables
@@ -82,7 +82,7 @@ def source(labelled_path: str, evaluation_path: str = NONE) -> str:
 
 
 def read_texts(
-    labelled_path: str = SAMPLE, evaluation_path: str = NONE, *, test_share: float = 0.3, seed: int
+    labelled_path: str = SAMPLE, evaluation_path: str = NONE, *, seed: int
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read the texts that people judged, and say which are learnt from.
 
@@ -93,8 +93,8 @@ def read_texts(
     evaluation_path
         Another such file. Then all of the first is learnt from, but for texts with a
         near-duplicate in this one, and this one is tested on.
-    test_share, seed
-        As in `split.split`, where there is one file.
+    seed
+        Of `split.split`, where there is one file.
 
     Returns
     -------
@@ -111,51 +111,24 @@ def read_texts(
     """
     if labelled_path == SAMPLE:
         return sample.labelled(seed=seed), pd.DataFrame(columns=["file", *LOST_COLUMNS])
-    sides, lost = read_files(labelled_path, evaluation_path)
-    return split_files(sides, test_share=test_share, seed=seed), lost
-
-
-def read_files(
-    labelled_path: str, evaluation_path: str = NONE
-) -> tuple[list[pd.DataFrame], pd.DataFrame]:
-    """Read one or two files of texts that people judged: LABELLED of each, and what was lost.
-
-    Raises
-    ------
-    NbbiasError
-        All that is wrong with either file.
-    """
     problems: list[NbbiasError] = []
     paths = [path for path in (labelled_path, evaluation_path) if path != NONE]
-    results = [tables.attempt(problems, read_labelled, path) for path in paths]
+    read = [tables.attempt(problems, read_labelled, path) for path in paths]
     tables.refuse(problems)
-    read = [result for result in results if result is not None]
-    for path, (_, lost) in zip(paths, read, strict=True):
-        lost.insert(0, "file", resolve(path).name)
-    return [texts for texts, _ in read], pd.concat([lost for _, lost in read], ignore_index=True)
+    sides, losses = zip(*filter(None, read), strict=True)
+    names = [resolve(path).name for path in paths]
+    lost = [table.assign(file=name) for table, name in zip(losses, names, strict=True)]
+    texts = splitting.split(sides[0], seed=seed) if len(sides) == 1 else _join(*sides)
+    return texts, pd.concat(lost, ignore_index=True)[["file", *LOST_COLUMNS]]
 
 
-def split_files(
-    sides: Sequence[pd.DataFrame], *, test_share: float = 0.3, seed: int
-) -> pd.DataFrame:
-    """Say which texts of one or two files are learnt from, and which tested (`read_texts`).
-
-    Raises
-    ------
-    ParameterError
-        As `split.split`.
-    """
-    if len(sides) == 1:
-        return splitting.split(sides[0], test_share=test_share, seed=seed)
-    first, second = sides
-    near = splitting.has_near_duplicate(first["text"], second["text"])
-    named = pd.Series(near, index=first.index).map({True: "left out", False: "train"})
-    both = pd.concat([first.assign(split=named), second.assign(split="test")], ignore_index=True)
-    # One text may stand in both files: there it is two rows.
-    prefix = "t"
-    while (prefix + first["text_id"]).isin(second["text_id"]).any():
-        prefix += "t"
-    both["text_id"] = both["text_id"].where(both["split"] == "test", prefix + both["text_id"])
+def _join(train: pd.DataFrame, test: pd.DataFrame) -> pd.DataFrame:
+    """Return texts to learn from and to be tested on; a text that is in both is two rows."""
+    near = splitting.has_near_duplicate(train["text"], test["text"])
+    train = train.assign(
+        text_id="train/" + train["text_id"], split=np.where(near, "left out", "train")
+    )
+    both = pd.concat([train, test.assign(split="test")], ignore_index=True)
     return splitting.add_clusters(both)
 
 
@@ -251,15 +224,9 @@ def _from_jigsaw(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
     """
     require_columns(table, ["identity_attack"], where=where)
     known = _identities()
-    present = [name for name in known.index if name in table]
-    if not present:
-        listed = ", ".join(known.index[:3])
-        raise DataError(where, f"has none of Jigsaw's identities ({listed}, …)")
-    shares = table[present].astype(float)
+    shares = table.reindex(columns=known.index).astype(float)
     named = (shares.max(axis=1) >= _MAJORITY) & table["identity_attack"].notna()
-    if not named.any():
-        raise DataError(where, "holds no comment that names an identity and was scored")
-    most = shares[named].idxmax(axis=1)
+    most = shares[named].idxmax(axis=1).astype("str")
     values = {
         "text": table.loc[named, "comment_text"],
         "biased": table.loc[named, "identity_attack"].astype(float) >= _MAJORITY,

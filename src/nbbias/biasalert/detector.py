@@ -1,15 +1,14 @@
 """The detector to plug in: is any text biased, how, against whom, and on what evidence?
 
-After Fan et al. (2024), whose judge is plugged into what other models write. A judge is fitted once
-for what it learns from and knows, and kept; with it is kept how often it errs on texts written for
-this project that it had not learned from. Elsewhere it may err more often.
+After Fan et al. (2024), whose judge is plugged into what other models write. With the judge comes
+how often it errs on texts written for this project that it had not learned from. Elsewhere it may
+err more often.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,25 +16,22 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.biasalert import corpus, detection
-from nbbias.biasalert.judges import classifier, panel as panels
+from nbbias.biasalert.judges import panel as panels
 from nbbias.biasalert.judges.registry import JUDGES, Judge, Settings
-from nbbias.biasalert.knowledge import counterfactuals, entries, retrieval, sample, split
+from nbbias.biasalert.knowledge import counterfactuals, entries, sample, split
 from nbbias.params import NONE
 from nbbias.tables import SAMPLE, ParameterError, closest_match
 from nbbias.text import embeddings
 
 Retrieve = Callable[[pd.DataFrame], pd.DataFrame]
 
-#: Judges that are kept once they are fitted.
-KEPT = ("classifier", "classifier_alone")
-
 BIASED, NOT_BIASED, NOT_JUDGED = VERDICTS = ("biased", "not biased", "not judged")
 
 #: Error rates on counterfactual texts that no judge learns from.
 CLAIMS, ALARMS = ("claims_found", "prose_false_alarms")
 
-#: Statements that are shown as evidence of a text, at most; texts that are judged at a time.
-_SHOWN, _AT_ONCE = 2, 1024
+#: Statements that are shown as evidence of a text, at most.
+_SHOWN = 2
 
 COLUMNS = (
     *("verdict", "bias_type", "group", "attribute", "confidence", "evidence", "reason"),
@@ -101,7 +97,7 @@ def load_detector(
     embedding_model: str = embeddings.AUTO,
     seed: int = 0,
 ) -> Detector:
-    """Return a detector: fitted where it never was, else as it was kept.
+    """Fit a detector, once in a process; embeddings of what it learns from are kept on disk.
 
     Parameters
     ----------
@@ -134,124 +130,61 @@ def load_detector(
         raise ParameterError("judge", f"no judge called {judge!r}; {closest_match(judge, JUDGES)}")
     known = knowledge or (SAMPLE if labelled == SAMPLE else NONE)
     settings = Settings(embedding_model=embedding_model, seed=seed, drop_same=known == NONE)
-    stamps = _stamp(labelled), _stamp(known), tables.stamp(embedding_model)
-    return _load((judge, labelled, known), settings, stamps)
-
-
-def _stamp(path: str) -> str:
-    """Tell versions of a file apart by its bytes, and of the sample by those that write it."""
-    if path == NONE:
-        return NONE
-    file = Path(sample.__file__) if path == SAMPLE else tables.resolve(path)
-    if not tables.is_file(file):
-        raise ParameterError(path, f"no such file (looked for {file.absolute()})")
-    return tables.file_sha256(file)
+    paths = [str(tables.resolve(path)) for path in (labelled, known, embedding_model)]
+    return _load(judge, labelled, known, settings, tuple(map(tables.stamp, paths)))
 
 
 @lru_cache(maxsize=4)
-def _load(source: tuple[str, str, str], settings: Settings, stamps: tuple[str, ...]) -> Detector:
-    """Fit a judge, or take it as it was kept; `stamps` are versions of what it is made of."""
-    name = source[0]
-    if name in KEPT:
-        return _restore(name, _fit(source, settings, (*stamps, embeddings.instrument())), settings)
-    train, knowledge = _read(source, settings)
-    reads = JUDGES[name].reads_evidence  # without it nothing is embedded
-    panel = panels.fit([name], train, knowledge if reads else knowledge.head(0), settings=settings)
-    retrieve = panel.retrieve if reads else None
-    about = _describe(source, train, knowledge, panel.instruments[name])
-    return Detector(
-        panel.judges[name], retrieve, about, _errors(panel.judges[name], retrieve, about)
-    )
-
-
-def _read(source: tuple[str, str, str], settings: Settings) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read the texts to learn from, with clusters of near-duplicates, and the knowledge."""
-    _, labelled, path = source
+def _load(
+    name: str, labelled: str, known: str, settings: Settings, stamps: tuple[str, ...]
+) -> Detector:
+    """Fit a judge; `stamps` are the versions of its files."""
     if labelled == SAMPLE:
         train = sample.labelled(seed=settings.seed)
     else:
         train = split.add_clusters(corpus.read_labelled(labelled)[0])
-    knowledge, _ = entries.read_knowledge(path, labelled=train.assign(split="train"))
-    return train, knowledge
-
-
-def _describe(
-    source: tuple[str, str, str], train: pd.DataFrame, knowledge: pd.DataFrame, instrument: str
-) -> dict[str, Any]:
-    name, labelled, _ = source
+    knowledge, _ = entries.read_knowledge(known, labelled=train.assign(split="train"))
+    tested = counterfactuals.counterfactuals(part="test")
+    tested = tested[tested["biased"] | tested["kind"].isin(counterfactuals.PROSE)]
+    if not JUDGES[name].reads_evidence:
+        knowledge = knowledge.head(0)  # without it nothing is embedded
+    if JUDGES[name].learns:
+        texts = [train["text"], counterfactuals.training_texts()["text"], knowledge["statement"]]
+        every = pd.concat([*texts, tested["text"]])
+        embeddings.embed(every, model=settings.embedding_model, kept=True)
+    panel = panels.fit([name], train, knowledge, settings=settings)
+    judge, retrieve = panel.judges[name], panel.retrieve if JUDGES[name].reads_evidence else None
     simulated = "sentences simulated for this project"
-    return {
+    about = {
         "judge": name,
-        "instrument": instrument,
+        "instrument": panel.instruments[name],
         "learns": JUDGES[name].learns,
         "n": len(train),
         "biased": int(train["biased"].sum()),
         "statements": len(knowledge),
         "fitted_on": simulated if labelled == SAMPLE else tables.resolve(labelled).name,
     }
+    asked = tested[["text"]].assign(text_id=tested.index.astype("str"))
+    verdicts = judge(asked, retrieve(asked) if retrieve else None)["biased"]
+    return Detector(judge, retrieve, about, _estimate_errors(tested, verdicts, about))
 
 
-@partial(tables.stage, always=True)
-def _fit(
-    source: tuple[str, str, str], settings: Settings, stamps: tuple[str, ...]
-) -> dict[str, Any]:
-    """Fit a judge; return what its models have learned, its knowledge, and its errors."""
-    train, knowledge = _read(source, settings)
-    base = retrieval.prepare(knowledge, model=settings.embedding_model, seed=settings.seed)
-    fitted = classifier.fit(
-        train,
-        retrieval.retrieve(train, base, k=settings.k, drop_same=settings.drop_same)
-        if JUDGES[source[0]].reads_evidence
-        else None,
-        further=counterfactuals.training_texts(),
-        model=settings.embedding_model,
-        seed=settings.seed,
-        knowledge=entries.version(knowledge),
-    )
-    made = {
-        "base": dict(zip(base._fields, base, strict=True)),
-        "learned": classifier.export_learned(fitted.models),
-        "about": _describe(source, train, knowledge, fitted.about["instrument"]),
-        "about_classifier": fitted.about,
-        "errors": pd.DataFrame(),
-    }
-    return made | {"errors": _restore(source[0], made, settings).errors}
-
-
-def _restore(name: str, made: dict[str, Any], settings: Settings) -> Detector:
-    fitted = classifier.Fitted(classifier.restore(made["learned"]), made["about_classifier"])
-    judge = partial(classifier.judge, fitted=fitted, name=name, progress=False)
-    options: dict[str, Any] = {"k": settings.k, "drop_same": settings.drop_same, "progress": False}
-    base = retrieval.Base(**made["base"])
-    retrieve = partial(retrieval.retrieve, base=base, **options)
-    shown = retrieve if JUDGES[name].reads_evidence else None
-    errors = made["errors"]
-    if errors.empty:
-        errors = _errors(judge, shown, made["about"])
-    return Detector(judge, shown, made["about"], errors)
-
-
-def _errors(judge: Judge, retrieve: Retrieve | None, about: dict[str, Any]) -> pd.DataFrame:
+def _estimate_errors(
+    tested: pd.DataFrame, verdicts: pd.Series, about: dict[str, Any]
+) -> pd.DataFrame:
     """Estimate how a judge does on claims and prose that no judge learns from."""
-    tested = counterfactuals.counterfactuals(part="test")
-    texts = tested[["text"]].assign(text_id=tested.index.astype("str"))
-    flagged = detection.flags(judge(texts, retrieve(texts) if retrieve else None)["biased"])
-    rows: list[dict[str, Any]] = []
+    flagged = detection.flags(verdicts)
     kinds = {CLAIMS: tested["biased"], ALARMS: tested["kind"].isin(counterfactuals.PROSE)}
     confidence = detection.INFERENCE.confidence
+    rows = []
     for name, chosen in kinds.items():
         judged = chosen.to_numpy(bool) & ~np.isnan(flagged)
         clusters = tested.loc[judged, "set"].to_numpy()  # claims of a set differ in the name alone
         row = stats.clustered_share(flagged[judged], clusters, confidence=confidence).row()
         key = {"statistic": name, "judge": about["judge"], "instrument": about["instrument"]}
         rows.append(row | key | {"n_lost": int(chosen.sum() - judged.sum())})
-    return tables.estimates(
-        rows,
-        study=detection.STUDY,
-        measure=detection.MEASURE,
-        source="counterfactuals",
-        confidence=confidence,
-    )
+    named = {"study": detection.STUDY, "measure": detection.MEASURE, "source": "counterfactuals"}
+    return tables.estimates(rows, **named, confidence=confidence)
 
 
 # --- what it does -----------------------------------------------------------------------------
@@ -314,8 +247,7 @@ def detect(
     column_of = _as_series(texts, column)
     ids = [f"t{at}" for at in range(len(column_of))]
     asked = pd.DataFrame({"text_id": ids, "text": column_of.to_numpy()}).astype("str")
-    parts = [asked.iloc[at : at + _AT_ONCE] for at in range(0, max(len(asked), 1), _AT_ONCE)]
-    table = pd.concat([_judge(part.reset_index(drop=True), used) for part in parts])
+    table = _judge(asked, used)
     table.insert(0, "text", asked["text"].to_numpy())
     table.index = column_of.index
     if sure_from > 0.5:

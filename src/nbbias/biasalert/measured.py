@@ -89,13 +89,11 @@ def read_test(**parameters: Any) -> pd.DataFrame:
 
     Examples
     --------
-    >>> sorted(read_test(test_share=0.5)["biased"].unique().tolist())
+    >>> sorted(read_test(seed=1)["biased"].unique().tolist())
     [False, True]
     """
     chosen = params.validate(Biasalert, parameters)
-    texts, _ = corpus.read_texts(
-        chosen.labelled_path, chosen.evaluation_path, test_share=chosen.test_share, seed=chosen.seed
-    )
+    texts, _ = corpus.read_texts(chosen.labelled_path, chosen.evaluation_path, seed=chosen.seed)
     return texts[texts["split"] == "test"].reset_index(drop=True)
 
 
@@ -103,7 +101,7 @@ def _measure(chosen: Biasalert) -> Results:
     inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     confidence = chosen.confidence
     paths = chosen.labelled_path, chosen.evaluation_path
-    texts, excluded = corpus.read_texts(*paths, test_share=chosen.test_share, seed=chosen.seed)
+    texts, excluded = corpus.read_texts(*paths, seed=chosen.seed)
     knowledge, unused = entries.read_knowledge(chosen.knowledge_path, labelled=texts)
     settings = choose_settings(chosen)
     panel = panels.fit(
@@ -112,7 +110,6 @@ def _measure(chosen: Biasalert) -> Results:
         knowledge,
         settings=settings,
         replies_paths=chosen.replies_paths,
-        moderation_paths=chosen.moderation_paths,
     )
     test = texts[texts["split"] == "test"].reset_index(drop=True)
     judgements, evidence = panel.judge(test, "test texts", every=True)

@@ -62,17 +62,12 @@ class Biasalert(Parameters):
 
     claims: Claims = Field(
         [
-            {"measure": "detection", "statistic": "accuracy", "judge": "classifier"},
-            {
-                "measure": "detection",
-                "statistic": "accuracy_difference",
-                "judge": "majority − classifier",
-            },
-            {
-                "measure": "detection",
-                "statistic": "accuracy_difference",
-                "judge": "classifier_alone − classifier",
-            },
+            {"measure": "detection", "statistic": statistic, "judge": judge}
+            for statistic, judge in (
+                ("accuracy", "classifier"),
+                ("accuracy_difference", "majority − classifier"),
+                ("accuracy_difference", "classifier_alone − classifier"),
+            )
         ]
     )
     labelled_path: InputFile = Field(
@@ -83,7 +78,7 @@ class Biasalert(Parameters):
     evaluation_path: OptionalFile = Field(
         NONE,
         description="another such file: judges are trained on all of labelled_path and tested on "
-        "this; without it a part of labelled_path is held out",
+        "this; without it three tenths of labelled_path are held out",
     )
     knowledge_path: OptionalFile = Field(
         SAMPLE,
@@ -125,22 +120,14 @@ class Biasalert(Parameters):
     )
     replies_paths: dict[str, InputFile] = Field(
         {},
-        description="recorded replies of language models by the judge's name, as asked from "
-        "tables/judge_prompts.csv",
+        description="recorded replies of language models, or flags of moderation tools, by the "
+        "judge's name; models are asked from tables/judge_prompts.csv",
     )
-    moderation_paths: dict[str, InputFile] = Field(
-        {}, description="recorded outputs of moderation tools by the tool's name"
-    )
-    k: int = Field(5, ge=1, le=50, description="entries of the knowledge base given to a judge")
     embedding_model: ModelName = Field(
         "auto",
         description="of the retrieval: auto, offline, all-mpnet-base-v2, contriever-msmarco, or "
         "the folder of a sentence-transformers model",
     )
-    test_share: float = Field(
-        0.3, gt=0, lt=1, description="share of the labelled texts that is held out"
-    )
-    epochs: float = Field(2.0, gt=0, le=50, description="judge tuned: passes over the texts")
     toxicity_scorer: ModelName = Field("auto", description=f"judge toxicity: {toxicity.CHOICES}")
     device: Device = Field("cpu", description="where PyTorch runs models: cpu, cuda or mps")
     draws: int = Field(
@@ -154,14 +141,13 @@ class Biasalert(Parameters):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        recorded = [*self.replies_paths, *self.moderation_paths]
-        names = [*map(str, self.judges), *recorded, "always biased", "never biased"]
+        names = [*map(str, self.judges), *self.replies_paths, "always biased", "never biased"]
         twice = sorted({name for name in names if names.count(name) > 1})
         labels, answers = self.human_path != NONE, self.answers_path != NONE
         breaches = {
             f"two judges are called {', '.join(twice)}": bool(twice),
-            "replies_paths, moderation_paths: a judge has no name; give it one": not all(
-                map(str.strip, recorded)
+            "replies_paths: a judge has no name; give it one": not all(
+                map(str.strip, self.replies_paths)
             ),
             "human_path: labels of answers, and answers_path is none": labels and not answers,
             "human_sample: there is no human_path": self.human_sample and not labels,
@@ -223,7 +209,7 @@ WORSE = dict.fromkeys(("accuracy", "recall", "specificity"), "lower")
 
 
 def _units() -> Units:
-    return Units(saved_units, WORSE, "texts", ("replies_paths", "moderation_paths"))
+    return Units(saved_units, WORSE, "texts", ("replies_paths",))
 
 
 STUDY = Study(

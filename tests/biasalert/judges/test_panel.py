@@ -10,32 +10,39 @@ import pytest
 
 from nbbias.biasalert import corpus, detection, guard
 from nbbias.biasalert.judges import panel as panels, registry
-from nbbias.biasalert.judges.registry import Settings
-from nbbias.biasalert.knowledge import sample
-from nbbias.biasalert.knowledge.entries import read_knowledge, version
+from nbbias.biasalert.judges.registry import NOTHING, Settings
+from nbbias.biasalert.knowledge import counterfactuals, sample
+from nbbias.biasalert.knowledge.entries import from_labelled, read_knowledge, version
+from nbbias.biasalert.knowledge.split import split
 from nbbias.studies import validate
 from nbbias.tables import ContractError, ParameterError
+from tests.biasalert import tiny
 
 SEED = 1
 
 
+NAMES = ["majority", "keywords", "toxicity", "classifier_alone", "classifier"]
+
+
 @pytest.fixture(scope="module")
 def labelled() -> pd.DataFrame:
-    found, lost = corpus.read_texts(seed=SEED)
-    assert lost.empty
-    return found
+    return split(tiny.labelled(), seed=SEED)
 
 
 @pytest.fixture(scope="module")
-def panel(labelled: pd.DataFrame) -> panels.JudgePanel:
-    known, _ = read_knowledge(labelled=labelled)
-    names = ["majority", "keywords", "toxicity", "classifier_alone", "classifier"]
-    return panels.fit(
-        names,
-        labelled[labelled["split"] == "train"],
-        known,
-        settings=Settings(drop_same=False, seed=SEED),
-    )
+def known(labelled: pd.DataFrame) -> pd.DataFrame:
+    return from_labelled(labelled[labelled["split"] == "train"])[0]
+
+
+@pytest.fixture(scope="module")
+def panel(
+    labelled: pd.DataFrame, known: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory
+) -> panels.JudgePanel:
+    settings = Settings(embedding_model=tiny.bag_of_words(tmp_path_factory.mktemp("bow")))
+    train = labelled[labelled["split"] == "train"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(counterfactuals, "training_texts", lambda: NOTHING)
+        return panels.fit(NAMES, train, known, settings=settings)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +75,7 @@ def test_a_text_that_is_tested_is_not_learnt_from(tmp_path: Path) -> None:
     found, _ = corpus.read_texts(first, second, seed=SEED)
     learnt = set(found.loc[found["split"] == "train", "text"])
     assert SOME[0][0] not in learnt
-    assert "left out" in set(found["split"])
+    assert "left out" in set(found["split"]) and found["text_id"].is_unique
 
 
 def test_rows_that_are_no_text_are_counted_by_file(tmp_path: Path) -> None:
@@ -83,19 +90,14 @@ def test_rows_that_are_no_text_are_counted_by_file(tmp_path: Path) -> None:
     ]
 
 
-def test_a_table_of_statements_is_a_knowledge(tmp_path: Path, labelled: pd.DataFrame) -> None:
+def test_a_table_of_statements_is_a_knowledge(tmp_path: Path) -> None:
     rows = {"statement": ["Women cannot park.", "  "], "bias_type": ["gender", "race"]}
     path = tmp_path / "said.csv"
     pd.DataFrame(rows).to_csv(path, index=False)
-    known, lost = read_knowledge(str(path), labelled=labelled)
+    known, lost = read_knowledge(str(path), labelled=pd.DataFrame())
     assert known["statement"].tolist() == ["women cannot park"]
     assert known["source"].tolist() == ["said"]
     assert lost["n"].tolist() == [1]
-    # One that was kept is read as it is.
-    known.to_csv(tmp_path / "kept.csv", index=False)
-    again, lost = read_knowledge(str(tmp_path / "kept.csv"), labelled=labelled)
-    pd.testing.assert_frame_equal(again, known)
-    assert lost.empty
 
 
 # --- judges -----------------------------------------------------------------------------------
@@ -107,8 +109,7 @@ def test_the_classifier_beats_what_reads_nothing_and_cites_only_used_evidence(
     test, judgements, evidence = judged
     right = judgements.merge(test[["text_id", "biased"]], on="text_id", suffixes=("", "_label"))
     accuracy = (right["biased"] == right["biased_label"]).groupby(right["judge"]).mean()
-    assert accuracy["majority"] == 0.5
-    assert accuracy["classifier"] > 0.65
+    assert accuracy["classifier"] > 0.9 > accuracy["majority"]
     cited = judgements.loc[judgements["judge"] == "classifier", ["text_id", "evidence_ids"]]
     used = set(map(tuple, evidence.loc[evidence["used"], ["text_id", "entry_id"]].to_numpy()))
     said = {(t, e) for t, ids in cited.itertuples(index=False) for e in ids.split()}
@@ -146,7 +147,7 @@ def test_every_line_of_the_registry_is_a_judge(name: str) -> None:
 
 
 def test_recorded_replies_are_a_judge_where_there_are_any(
-    labelled: pd.DataFrame, tmp_path: Path
+    labelled: pd.DataFrame, known: pd.DataFrame, tmp_path: Path
 ) -> None:
     test = labelled[labelled["split"] == "test"].head(4)
     replies = test[["text_id"]].assign(
@@ -158,7 +159,7 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
         ]
     )
     replies.to_csv(tmp_path / "replies.csv", index=False)
-    known, _ = read_knowledge(labelled=labelled)
+    known = known.head(0)  # nothing is embedded
     paths = {"a model": str(tmp_path / "replies.csv")}
     two = panels.fit(
         ["majority"],
@@ -231,21 +232,12 @@ def test_a_number_of_answers_is_drawn_from_every_model_alike(tmp_path: Path) -> 
     assert len(corpus.read_answers(n=30, size=1000, seed=SEED)) == len(whole)
 
 
-@pytest.mark.parametrize("read", [lambda p: corpus.read_answers(p, seed=SEED)])
-def test_a_file_without_its_columns_says_which(read, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
-    pd.DataFrame({"model": ["m"]}).to_csv(tmp_path / "a.csv", index=False)
-    with pytest.raises(ContractError, match="text_id"):
-        read(str(tmp_path / "a.csv"))
-
-
-def test_the_guard_lets_fewer_simulated_stereotypes_through(panel: panels.JudgePanel) -> None:
+def test_the_guard_lets_fewer_simulated_stereotypes_through(known: pd.DataFrame) -> None:
     answers = sample.answers({"blunt": 0.6}, n=12, seed=SEED)
-    shares = guard.simulate(answers, panel).set_index("statistic")["estimate"]
+    keywords = panels.fit(["keywords"], tiny.labelled(), known.head(0), settings=Settings())
+    shares = guard.simulate(answers, keywords).set_index("statistic")["estimate"]
     assert shares["biased_share_without"] == answers["simulated_bias"].mean()
     assert shares["biased_share_with"] < shares["biased_share_without"]
-
-
-# --- what is shown ----------------------------------------------------------------------------
 
 
 # --- parameters -------------------------------------------------------------------------------

@@ -17,7 +17,6 @@ from nbbias.biasalert.judges import prompt as biasalert_prompt, recorded
 from nbbias.running import generation
 from nbbias.tables import ContractError, DataError
 from tests.biasalert.judges.test_prompt import block, evidence, texts
-from tests.biasalert.replies import REPLIES
 from tests.fake_openai import KEY, FakeOpenAI
 
 MODEL = "openai-api/fake/judge"
@@ -138,17 +137,6 @@ def test_no_texts_make_an_empty_table() -> None:
 # --- recorded ----------------------------------------------------------------
 
 
-def test_recorded_replies_are_read_by_text() -> None:
-    words: list[str | None] = [f"text {number}" for number in range(len(REPLIES))]
-    given = of(words)
-    replies = given[["text_id"]].assign(reply=[one for one, _, _ in REPLIES], model="m/one")
-    table = recorded.read_judgements(replies, given)
-    for (said, want, _), row in zip(REPLIES, table.itertuples(), strict=True):
-        wanted = want if isinstance(want, str) else "judged"
-        assert row.outcome == ("failed" if said is None else wanted), said
-    assert set(table["judge"]) == {"m/one"}
-
-
 def test_only_words_of_the_provider_are_its_refusal() -> None:
     replies = pd.DataFrame({"text_id": ["a", "b"], "reply": ["Yes.", "No."]})
     for cells in ([False, False], [None, float("nan")], ["", ""]):
@@ -170,15 +158,22 @@ def test_what_nbbias_generate_exports_is_read(tmp_path: Path) -> None:
     assert set(table["knowledge"]) == {""}
 
 
-def test_recorded_replies_that_do_not_fit_are_refused_all_at_once() -> None:
+def test_recorded_replies_that_do_not_fit_are_refused() -> None:
     given = texts("One.")
-    bad = pd.DataFrame({"text_id": ["a", "a", "z"], "reply": ["Yes.", "No.", "No."]})
-    with pytest.raises(DataError, match=r"(?s)stand twice \(a\).*none of the texts \(z\)"):
-        recorded.read_judgements(bad, given)
-    two = pd.DataFrame({"text_id": ["a", "a"], "reply": ["Yes.", "No."], "judge": ["x", "y"]})
+    twice = pd.DataFrame({"text_id": ["a", "a"], "reply": ["Yes.", "No."]})
+    with pytest.raises(DataError, match=r"stand twice \(a\)"):
+        recorded.read_judgements(twice, given)
+    two = twice.assign(judge=["x", "y"])
     with pytest.raises(DataError, match="x, y; choose one"):
         recorded.read_judgements(two, given)
     chosen = recorded.read_judgements(two, given, judge="y")
     assert chosen[["judge", "biased"]].to_numpy().tolist() == [["y", False]]
     with pytest.raises(ContractError, match="prompt_id, text"):
         recorded.read_judgements(pd.DataFrame({"text_id": ["a"]}), given)
+
+
+def test_a_moderation_tools_flags_are_replies_too() -> None:
+    flags = pd.DataFrame({"text_id": ["a", "b"], "reply": ["True", "false"]})
+    table = recorded.read_judgements(flags, texts("One.", "Two.", "Three."))
+    assert table["biased"].tolist() == [True, False, pd.NA]
+    assert table["reason"].tolist()[2] == recorded.NO_REPLY

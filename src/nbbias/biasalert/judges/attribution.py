@@ -174,41 +174,44 @@ def judgements(
     scores = np.nan if verdicts.confidence is None else np.array(list(verdicts.confidence))
     names: dict[str, Any] = dict.fromkeys(COLUMNS[1:])
     if attributes_named:
-        called = np.asarray(biased.fillna(False), dtype=bool)
-        named = attribute_texts(texts, evidence)[COLUMNS[1:]]
-        names = {name: named[name].where(called) for name in named}
-    ids, quotes = _cite(table["text_id"], evidence)
-    reasoning = list(verdicts.why or [None] * len(table))
-    explained = [" ".join(filter(None, pair)) for pair in zip(reasoning, quotes, strict=True)]
+        called = np.flatnonzero(biased.fillna(False))
+        named = attribute_texts(texts.iloc[called], evidence).set_axis(called)
+        names = {name: named[name].reindex(table.index) for name in COLUMNS[1:]}
+    cited = _cite(table["text_id"], evidence)
+    explained = cited["quote"]
+    if verdicts.why is not None:
+        explained = pd.Series(list(verdicts.why), dtype="str").fillna("")
     table = table.assign(
         judge=judge,
         biased=biased,
         **names,
         confidence=np.where(without, np.nan, scores),
-        explanation=pd.Series(explained, dtype="str").where(~without),
-        evidence_ids=pd.Series(ids, dtype="str").where(~without, ""),
+        explanation=explained.where(~without),
+        evidence_ids=cited["ids"].where(~without, ""),
         knowledge=knowledge,
         outcome=np.where(blank, "empty", np.where(without, "failed", "judged")),
         reason=reasons,
         raw=None,
     )
-    kinds = dict.fromkeys(("reason", "raw", *COLUMNS), "str")
+    kinds = dict.fromkeys(("reason", "raw", "explanation", "evidence_ids", *COLUMNS), "str")
     return check(table.astype(kinds)[list(JUDGEMENTS.columns)], JUDGEMENTS, where=judge)
 
 
-def _cite(text_ids: pd.Series, evidence: pd.DataFrame | None) -> tuple[list[str], list[str]]:
-    """Return the ids of each text's used evidence, and a sentence that quotes the nearest."""
+def _cite(text_ids: pd.Series, evidence: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the `ids` of each text's used evidence, and a sentence that quotes the nearest."""
     if evidence is None:
-        return [""] * len(text_ids), [""] * len(text_ids)
+        return pd.DataFrame({"ids": "", "quote": ""}, index=text_ids.index)
     used = evidence[evidence["used"]].sort_values(["text_id", "rank"])
-    ids = used.groupby("text_id")["entry_id"].agg(" ".join).to_dict()
-    quotes = {
-        row.Index: f"Nearest known bias ({row.bias_type}, similarity {row.similarity:.2f}): "
+    nearest = nearest_used(evidence)
+    quotes = (
+        f"Nearest known bias ({row.bias_type}, similarity {row.similarity:.2f}): "
         f"'{str(row.statement)[:_SHOWN]}'."
-        for row in nearest_used(evidence).itertuples()
+        for row in nearest.itertuples()
+    )
+    values = {
+        "ids": text_ids.map(used.groupby("text_id")["entry_id"].agg(" ".join)).fillna(""),
+        "quote": text_ids.map(dict(zip(nearest.index, quotes, strict=True))),
     }
-    nothing = "No known bias is near enough to serve as evidence."
-    return (
-        [ids.get(text_id, "") for text_id in text_ids],
-        [quotes.get(text_id, nothing) for text_id in text_ids],
+    return pd.DataFrame(values).fillna(
+        {"quote": "No known bias is near enough to serve as evidence."}
     )

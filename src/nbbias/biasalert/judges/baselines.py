@@ -1,4 +1,4 @@
-"""What a judge must beat: the majority class, a word list, toxicity, and recorded outputs."""
+"""What a judge must beat: the majority class, a word list, and toxicity."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.registry import Judge, TrainingInput
 from nbbias.biasalert.knowledge.groups import any_word, attributes, mentions, same_group
-from nbbias.tables import Column, DataError, ParameterError, check, read_table, require_columns
+from nbbias.tables import check
 from nbbias.text import toxicity
 
 
@@ -58,10 +58,7 @@ def majority(
     [False]
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
-    truth = check(labelled, LABELLED, where="labelled texts")["biased"]
-    if truth.empty:
-        raise ParameterError("majority", "there is no labelled text")
-    share = float(truth.mean())
+    share = float(check(labelled, LABELLED, where="labelled texts")["biased"].mean())
     verdicts = Verdicts([share >= 0.5] * len(texts), [share] * len(texts))
     return judgements(texts, verdicts, judge="majority", attributes_named=False)
 
@@ -133,55 +130,3 @@ def toxic(
     why = [None if np.isnan(score) else f"Toxicity {score:.2f}." for score in scores]
     verdicts = Verdicts(scores >= threshold, scores, why, lost)
     return judgements(texts, verdicts, judge="toxicity", attributes_named=False)
-
-
-#: What a file of a tool's output holds.
-_FILE = {
-    "text_id": Column("text"),
-    "text": Column("text"),
-    "flagged": Column("flag"),
-    "score": Column("number"),
-}
-
-
-def recorded(
-    texts: pd.DataFrame, evidence: pd.DataFrame | None = None, *, path: str, name: str
-) -> pd.DataFrame:
-    """Read a moderation tool's recorded output.
-
-    Parameters
-    ----------
-    texts, evidence
-        TEXTS; evidence is not read.
-    path
-        A table (CSV, JSON, JSON Lines, Parquet): `text_id` or `text`; `flagged` (true or false),
-        and where there is one `score` in [0, 1]. Texts that are not in it are lost, with a reason.
-    name
-        The tool, as tables and figures show it.
-
-    Returns
-    -------
-    DataFrame
-        JUDGEMENTS.
-
-    Raises
-    ------
-    ContractError, DataError
-        Columns are missing, a flag is none, a text stands twice with two verdicts.
-    """
-    texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
-    table = read_table(path, _FILE)
-    key = "text_id" if "text_id" in table else "text"
-    require_columns(table, [key, "flagged"], where=path)
-    table = table.dropna(subset=["flagged", key])
-    if (table.groupby(key)["flagged"].nunique() > 1).any():
-        raise DataError(path, "a text stands twice, with two verdicts; keep one")
-    table = table.drop_duplicates(key).set_index(key).reindex(texts[key].astype("str"))
-    scores = table.get("score")
-    if scores is not None and not scores.dropna().between(0, 1).all():
-        raise DataError(path, "a score lies outside 0 to 1")
-    missing = table["flagged"].isna().to_numpy()
-    lost = dict.fromkeys(texts.loc[missing, "text_id"], f"not in {path}")
-    flagged = [None if pd.isna(flag) else bool(flag) for flag in table["flagged"]]
-    verdicts = Verdicts(flagged, None if scores is None else scores.to_numpy(float), lost=lost)
-    return judgements(texts, verdicts, judge=name, attributes_named=False)

@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import pandas as pd
 
-from nbbias.biasalert.judges import baselines, prompt, recorded
-from nbbias.biasalert.judges.registry import JUDGES, Judge, Settings, TrainingInput, make
-from nbbias.biasalert.knowledge import entries, retrieval
+from nbbias.biasalert.judges import prompt, recorded
+from nbbias.biasalert.judges.registry import JUDGES, NOTHING, Judge, Settings, TrainingInput, make
+from nbbias.biasalert.knowledge import counterfactuals, entries, retrieval
 from nbbias.tables import progress
 
 
@@ -70,7 +69,6 @@ def fit(
     *,
     settings: Settings,
     replies_paths: Mapping[str, str] | None = None,
-    moderation_paths: Mapping[str, str] | None = None,
 ) -> JudgePanel:
     """Fit the judges of a run on the training texts.
 
@@ -82,16 +80,18 @@ def fit(
         LABELLED to learn from; KNOWLEDGE.
     settings
         How judges are made and evidence is found.
-    replies_paths, moderation_paths
-        Judge → file of recorded replies, or of a moderation tool's outputs.
+    replies_paths
+        Judge → file of recorded replies.
     """
     base = retrieval.prepare(
         knowledge, model=settings.embedding_model, seed=settings.seed, device=settings.device
     )
-    options: dict[str, Any] = {"k": settings.k, "drop_same": settings.drop_same, "progress": False}
-    retrieve = partial(retrieval.retrieve, base=base, **options)
-    version = entries.version(knowledge)
-    training = TrainingInput(train.reset_index(drop=True), settings, retrieve, version)
+    retrieve = partial(retrieval.retrieve, base=base, drop_same=settings.drop_same)
+    version, further = entries.version(knowledge), NOTHING
+    if any(JUDGES[name].learns for name in names):
+        further = counterfactuals.training_texts()[list(NOTHING)]
+    train = train.reset_index(drop=True)
+    training = TrainingInput(train, settings, further, retrieve, version)
     made: dict[str, tuple[Judge, str]] = {
         name: make(name, training) for name in progress(list(names), "judges")
     }
@@ -99,9 +99,6 @@ def fit(
         replies = partial(_replies, path=path, name=name, version=version, settings=settings)
         made[name] = replies, name_instrument(settings, version)
     scores = {name: score for name in made if name in JUDGES and (score := JUDGES[name].score)}
-    for name, path in (moderation_paths or {}).items():
-        made[name] = partial(baselines.recorded, path=path, name=name), "recorded outputs"
-        scores[name] = "its score is the tool's, no probability of bias"
     judges = {name: judge for name, (judge, _) in made.items()}
     instruments = {name: instrument for name, (_, instrument) in made.items()}
     return JudgePanel(judges, instruments, retrieve, base.floor, scores)
@@ -131,7 +128,7 @@ def _replies(
 ) -> pd.DataFrame:
     # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
     form = {"wording": settings.prompt, "parts": settings.prompt_parts}
-    table = recorded.read_judgements(path, texts, evidence, judge=name, others=True, **form)
+    table = recorded.read_judgements(path, texts, evidence, judge=name, **form)
     return table.assign(knowledge=version)
 
 

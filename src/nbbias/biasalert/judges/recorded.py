@@ -32,7 +32,6 @@ def read_judgements(
     evidence: pd.DataFrame | None = None,
     *,
     judge: str = "",
-    others: bool = False,
     **prompt: Any,
 ) -> pd.DataFrame:
     """Read recorded replies of a judge.
@@ -47,8 +46,6 @@ def read_judgements(
     judge
         Whose replies, where the file holds those of several (its column `judge` or `model`);
         else the judge's name.
-    others
-        Whether the table may also hold replies to texts that are judged elsewhere.
     **prompt
         As in `prompt.prompts`, where replies are joined by `prompt_id`.
 
@@ -61,8 +58,8 @@ def read_judgements(
     Raises
     ------
     ContractError, DataError
-        A column is missing, several judges are in the table and none is chosen, a reply stands
-        twice, or belongs to none of the texts.
+        A column is missing, several judges are in the table and none is chosen, or a reply stands
+        twice.
 
     Examples
     --------
@@ -73,25 +70,14 @@ def read_judgements(
     >>> judgements[["text_id", "biased", "outcome"]].values.tolist()
     [['a', True, 'judged'], ['b', <NA>, 'refused'], ['c', <NA>, 'failed'], ['d', <NA>, 'empty']]
     """
-    where = "replies" if isinstance(path, pd.DataFrame) else str(path)
     table, key, name = read_replies(path, judge=judge)
     texts = tables.check(texts, TEXTS, where="texts")
     asked = texts[["text_id"]].assign(prompt_id=texts["text_id"], evidence_ids="")
     if key == "prompt_id":
         asked = judge_prompt.prompts(texts, evidence, **prompt)
-    known = table[key].isin(asked["prompt_id"])
-    breaches = find_repeats(table[key])
-    if not others and not known.all():
-        stray = table.loc[~known, key]
-        breaches.append(f"{len(stray)} replies are to none of the texts ({stray.iloc[0]})")
-    if breaches:
-        raise DataError(where, breaches)
     said = "reply" if key == "text_id" else "text"
-    columns = {said: "raw", key: "prompt_id"}
-    replies = table[known].drop(columns=[*{*columns.values()} - {key}], errors="ignore")
-    replies = replies.rename(columns=columns).reindex(
-        columns=["prompt_id", "raw", "refusal", "error"]
-    )
+    replies = table.reindex(columns=[key, said, "refusal", "error"])
+    replies = replies.rename(columns={said: "raw", key: "prompt_id"})
     rows = texts[["text_id", "text"]].merge(asked.drop(columns="prompt", errors="ignore"), "left")
     return _judgements(rows.merge(replies, on="prompt_id", how="left"), name)
 
@@ -135,7 +121,8 @@ def read_replies(
     Raises
     ------
     ContractError, DataError
-        A column is missing, or several judges are in the table and none is chosen.
+        A column is missing, several judges are in the table and none is chosen, or a reply stands
+        twice.
     """
     where = "replies" if isinstance(path, pd.DataFrame) else str(path)
     table = path if isinstance(path, pd.DataFrame) else read_table(path, _FILE)
@@ -148,10 +135,6 @@ def read_replies(
         if judge not in names:
             raise DataError(where, f"holds replies of {', '.join(names)}; choose one by judge=")
         table = table[table[column] == judge]
+    if (twice := table.loc[table[key].duplicated(), key]).any():
+        raise DataError(where, f"{len(twice)} replies stand twice ({twice.iloc[0]})")
     return table, key, judge or (names[0] if names else "recorded")
-
-
-def find_repeats(keys: pd.Series) -> list[str]:
-    """Say how many replies stand twice, by the keys that join them with texts."""
-    twice = keys[keys.duplicated()]
-    return [f"{len(twice)} replies stand twice ({twice.iloc[0]})"] if len(twice) else []

@@ -9,8 +9,9 @@ from here. Nothing is imported until a judge is made.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pandas as pd
 from pydantic import BaseModel
@@ -27,10 +28,8 @@ class Settings(NamedTuple):
     `drop_same` is True where the knowledge was made from the texts (`retrieval.retrieve`).
     """
 
-    k: int = 5
     embedding_model: str = "auto"
     toxicity_scorer: str = "auto"
-    epochs: float = 2
     drop_same: bool = True
     device: str = "cpu"
     seed: int = 0
@@ -45,14 +44,37 @@ def choose_settings(parameters: BaseModel) -> Settings:
     return Settings(**named, drop_same=values["knowledge_path"] == "none")
 
 
-class TrainingInput(NamedTuple):
-    """What a judge is made from: LABELLED to learn from, settings, and the knowledge's version."""
+#: No texts to learn from beside the labelled ones.
+NOTHING = pd.DataFrame({"text": [], "biased": [], "weight": []}).astype(
+    {"text": "str", "biased": bool, "weight": float}
+)
+
+
+@dataclass(frozen=True)
+class TrainingInput:
+    """What the judges of a run are made from.
+
+    Attributes
+    ----------
+    train : DataFrame
+        LABELLED to learn from.
+    further : DataFrame
+        More texts to learn from: `text`, `biased` and `weight`, where a labelled text weighs 1, as
+        of `counterfactuals`. No judge is calibrated on them.
+    retrieve : callable
+        TEXTS in, EVIDENCE out.
+    knowledge : str
+        The version of the knowledge that the evidence comes from.
+    shared : dict
+        What one judge fitted and another of the run has in common with it.
+    """
 
     train: pd.DataFrame
     settings: Settings
+    further: pd.DataFrame = field(default_factory=NOTHING.copy)
     retrieve: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     knowledge: str = ""
-    progress: bool = True
+    shared: dict[str, Any] = field(default_factory=dict)
 
 
 class Entry(NamedTuple):

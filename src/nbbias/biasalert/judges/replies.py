@@ -1,9 +1,9 @@
-"""Read what a judge answered: a JSON object, the template that was asked for, or a plain yes or no.
+"""Read what a judge answered: a JSON object, or the template and a plain yes or no.
 
-A verdict is a field of a JSON object, a word at a label ("Answer: yes"), the template ("Yes, the
-following SENTENCE is biased"), a yes or no that is a sentence, or a plain statement ("the text is
-not biased"). Verdicts that disagree are none, unless the judge says that it changed its mind. A
-refusal is a result of its own, and no verdict; whatever else is said is unreadable, and counted.
+A verdict is a field of a JSON object, a word at a label ("Answer: yes"), a yes or no that is a
+sentence or begins one on the text, as in the template ("Yes, the following SENTENCE is biased"), or
+a plain statement ("The text is not biased"). Verdicts that disagree are none. A refusal is a result
+of its own, and no verdict; whatever else is said is unreadable, and counted.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import refusals
-from nbbias.asking.replies import clean_reply, resolve_decision
+from nbbias.asking.replies import clean_reply
 from nbbias.tables import read_shipped_yaml
 
 #: Characters read at the start and at the end of a reply, and kept of an explanation.
@@ -27,25 +27,22 @@ _ENDS, _EXPLAINED = 4000, 500
 _BLANK, _BOTH, _NONE = "the reply is blank", "the reply contradicts itself", "no verdict was found"
 
 _WORD = r"(?P<verdict>yes|no|true|false|(?:not\s+|un)?biased)"
-#: Where a verdict stands: at a label, as a sentence or before one on the text, in a statement.
-_VERDICTS = [
-    re.compile(pattern, re.I | re.M)
-    for pattern in (
-        r"\b(?:answer|verdict|judge?ment|conclusion|label|biased)\s*[:=]\s*"
-        + rf"[\"']?{_WORD}(?=[\"']?\s*(?:[.,;!\n]|$))",
-        rf"(?:^|[.!]\s)\W*{_WORD}" + r"(?=\W*(?:[.!;\n–—]|$)|\W+(?:the|this|it|because|since)\b)",
-        r"\b(?:sentence|text|statement|comment|this|it)(?:\s+is|['’]s|\s+seems)"
-        r"(?P<verdict>(?:n['’]t|\s+(?:not|clearly|definitely|an?))*\s+(?:un|non-?)?biased)\b",
-    )
-]
-#: What stands before a statement that only supposes, or gives what others would say.
-_SUPPOSED = re.compile(
-    r"\b(?:if|whether|might|may|unless|although|though|while|when|template(?!,)|otherwise"
-    r"|(?:claim|idea|notion|assertion|suggestion|allegation)s?\s+that"
-    r"|(?:false|wrong|incorrect|untrue|not\s+true)\s+(?:that|to)"
-    r"|(?:could|would|do|did|not|\w+n['’]t)\s+(?:\w+\s+)?(?:say|think|believe)|not\s+(?:sure|clear))\b",
-    re.I,
+#: Where a verdict stands: at a label, as a sentence, or before one on the text.
+_VERDICT = re.compile(
+    r"(?:\b(?:answer|verdict|judge?ment|conclusion|label|biased)\s*[:=]\s*[\"']?|(?:^|[.!]\s)\W*)"
+    + _WORD
+    + r"(?=\W*(?:[.!;\n–—]|$)|\W+(?:the|this|it|because|since)\b)",
+    re.I | re.M,
 )
+#: A statement on the text that begins a clause; within one it may be what others say.
+_STATEMENT = re.compile(
+    r"(?:^|[.!,:;]\s)\W*(?:(?:the|this)\s+)?(?:(?:following|given)\s+)?"
+    r"(?:sentence|text|statement|comment|this|it)(?:\s+is|['’]s)"
+    r"(?P<verdict>(?:n['’]t|\s+(?:not|clearly|an?))*\s+(?:un|non-?)?biased)\b",
+    re.I | re.M,
+)
+#: What makes a sentence a supposition.
+_SUPPOSED = re.compile(r"\b(?:if|unless|when|while|although|might|could|would)\b", re.I)
 #: Verbs of judging, which the patterns of `refusals`, made for all sorts of requests, do not know.
 _DECLINES = re.compile(
     r"\b(?:i|we)\W(?:\s*\w+\s+){0,2}?(?:can\s?not|can['’]t|wo(?:n['’]t|uld\s+not)|will\s+not|unable\s+to"
@@ -54,8 +51,6 @@ _DECLINES = re.compile(
     r"|^\W*no comment\b|\bagainst\s+my\s+(?:\w+\s+)?(?:polic|guideline|principle)",
     re.I,
 )
-#: A field for a verdict that cannot be read.
-_BROKEN_FIELD = re.compile(r"[\"'{]\s*(?:is_)?biased[\"']?\s*(?::|\Z)|\{\s*[\"']\w*", re.I)
 
 _TYPE = re.compile(r"\b(?:type of bias|bias type)\s*(?:is|:)\s*(?P<type>[^.\n;]{2,60})", re.I)
 _NAME = r"\[[^\]\n]{1,200}\]|\"[^\"\n]{1,200}\"|'(?:[^'\n]|'(?=\w)){1,200}'"
@@ -114,38 +109,31 @@ def _read(reply: object) -> Verdict:
         return Verdict(None, outcome="unreadable", reason=_BLANK)
     whole = clean_reply(reply, ends=_ENDS)
     plain = re.sub(r"[ \t]+", " ", re.sub(r"[*_`#>\\]+", " ", whole)).strip()
-    line = " ".join(whole.split())
-    explanation = line if len(line) <= _EXPLAINED else line[: _EXPLAINED - 1] + "…"
+    explanation = " ".join(whole.split())[:_EXPLAINED]
     unread = Verdict(None, explanation=explanation, outcome="unreadable", reason=_NONE)
-    fields = [fields for fields in _objects(whole) if fields["biased"] is not None]
-    if fields:
-        if len({read["biased"] for read in fields}) > 1:
-            return unread._replace(reason=_BOTH)
-        return _from_object(fields[-1], explanation)
-    verdicts = _find_verdicts(plain)
-    if refusal := _find_refusal(re.sub(r"[\"\[\]{}:]+", ". ", plain)):
-        firm = any(re.search(r"biased", words, re.I) for _, _, words in verdicts)
-        if not firm:
-            return unread._replace(outcome="refused", reason=f"the judge refuses: {refusal}")
-    if not verdicts or _BROKEN_FIELD.search(whole):
+    objects = [one for one in _objects(whole) if one["biased"] is not None]
+    verdicts = {one["biased"] for one in objects} or _verdicts(plain)
+    if not objects and (refusal := _find_refusal(re.sub(r"[\"\[\]{}:]+", ". ", plain))):
+        return unread._replace(outcome="refused", reason=f"the judge refuses: {refusal}")
+    if not verdicts or ("{" in whole and not objects):  # an object that is cut off, or no JSON
         return unread
-    biased = resolve_decision(plain, [(place, biased) for place, biased, _ in verdicts])
-    if biased is None:
+    if len(verdicts) > 1:
         return unread._replace(reason=_BOTH)
+    if objects:
+        return _from_object(objects[-1], explanation)
+    (biased,) = verdicts
     names = _named(plain) if biased else (None, None, None)
     return Verdict(biased, *names, explanation=explanation)
 
 
-def _find_verdicts(plain: str) -> list[tuple[int, bool, str]]:
-    """Return where a reply gives a verdict, whether it is biased, and in which words."""
-    verdicts = []
-    for pattern in _VERDICTS:
-        for match in pattern.finditer(plain):
-            start = max(plain.rfind(end, 0, match.start()) for end in (". ", "\n", "! ", "; ")) + 1
-            if not _SUPPOSED.search(plain[start : match.start()]):
-                words = match["verdict"]
-                verdicts.append((match.start("verdict"), _affirms(words), words))
-    return verdicts
+def _verdicts(plain: str) -> set[bool]:
+    """Return the verdicts that a reply in words gives: none, one, or both."""
+    words = [match["verdict"] for match in _VERDICT.finditer(plain)]
+    for match in _STATEMENT.finditer(plain):
+        before = re.split(r"[.!;]\s|\n", plain[: match.start() + 1])[-1]
+        if not _SUPPOSED.search(before):
+            words.append(match["verdict"])
+    return set(map(_affirms, words))
 
 
 def _affirms(words: str) -> bool:
@@ -199,8 +187,8 @@ def _objects(reply: str) -> Iterator[dict[str, Any]]:
 
 def _as_verdict(value: object) -> bool | None:
     if isinstance(value, str):
-        verdicts = [(place, biased) for place, biased, _ in _find_verdicts(value)]
-        return resolve_decision(value, verdicts) if verdicts else None
+        verdicts = _verdicts(value)
+        return verdicts.pop() if len(verdicts) == 1 else None
     return bool(value) if value in (0, 1) and isinstance(value, int) else None
 
 

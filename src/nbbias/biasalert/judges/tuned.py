@@ -9,7 +9,7 @@ what is biased and in what is not.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -18,33 +18,51 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.special import expit
+from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
 
 from nbbias import tables
 from nbbias.biasalert.contracts import TEXTS
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
-from nbbias.biasalert.judges.classifier import KNOWN, NOTHING, require_trainable
+from nbbias.biasalert.judges.classifier import READ, WORD, find_unreadable, require_trainable
 from nbbias.biasalert.judges.registry import Judge, TrainingInput
-from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.biasalert.knowledge.split import assign_folds
 from nbbias.tables import check, require_packages, resolve
 from nbbias.text import embeddings
 from nbbias.text.instruments import loading
 
-UNKNOWN = (
-    "fewer than a fifth of its words are words that the model knows; it may be in another language"
-)
+#: Word pieces that are read of a text: RedditBias' longest comment has about 60.
+LENGTH = 128
 
 #: Of so many folds of the texts one is calibrated on.
 _CALIBRATION = 10
 
+#: Texts of a step, and the share of steps in which the rate rises.
+_BATCH, _WARM = 32, 0.1
+#: The head's learning rate, and what a layer's is of that of the layer above it.
+_HEAD_RATE, _DECAY = 1e-3, 0.9
+#: On texts this short, plain attention is the fastest on a processor.
+_PLAIN = {"attn_implementation": "eager"}
+
 
 class Tuned(NamedTuple):
-    """A tuned judge: its tokenizer, its networks, and `about`, what it was made from."""
+    """A tuned judge.
+
+    Attributes
+    ----------
+    tokenizer, networks
+        What reads a text, and the networks, whose log-odds are averaged.
+    slope, shift
+        From these log-odds to calibrated ones.
+    known
+        Words of the texts that it learned from.
+    """
 
     tokenizer: Any
     networks: list[Any]
-    about: dict[str, Any]
+    slope: float
+    shift: float
+    known: dict[str, int]
 
 
 class Tuning(NamedTuple):
@@ -61,15 +79,12 @@ class Tuning(NamedTuple):
     model : str
         ``"offline"`` (all-MiniLM-L6-v2), or the folder of a transformer or of a
         sentence-transformers model.
-    device : str
-        Where PyTorch runs it.
     """
 
     copies: int = 2
     epochs: float = 2
     rate: float = 1.5e-4
     model: str = embeddings.OFFLINE
-    device: str = "cpu"
 
 
 DEFAULT = Tuning()
@@ -77,38 +92,22 @@ DEFAULT = Tuning()
 
 def make_tuned(training: TrainingInput) -> tuple[Judge, str]:
     """Return the judge `tuned` of a run, and its instrument."""
-    settings = training.settings
-    tuning = Tuning(epochs=settings.epochs, device=settings.device)
-    options: dict[str, Any] = {"seed": settings.seed, "progress": training.progress}
-    tuned = fit(training.train, tuning, further=training_texts(), **options)
-    own = partial(judge, tuned=tuned, knowledge=training.knowledge, device=settings.device)
-    return own, tuned.about["instrument"]
+    tuned = fit(training)
+    more = ", with counterfactual texts" * bool(len(training.further))
+    instrument = f"all-MiniLM-L6-v2 fine-tuned, transformers {version('transformers')}{more}"
+    return partial(judge, tuned=tuned, knowledge=training.knowledge), instrument
 
 
-def fit(
-    labelled: pd.DataFrame,
-    tuning: Tuning = DEFAULT,
-    *,
-    further: pd.DataFrame = NOTHING,
-    seed: int,
-    progress: bool = True,
-) -> Tuned:
+def fit(training: TrainingInput, tuning: Tuning = DEFAULT) -> Tuned:
     """Fine-tune the judge.
 
     Parameters
     ----------
-    labelled
-        LABELLED; only `text` and `biased` are read (and `comment_id`, where it is there, so that
-        near-duplicates are on one side of the calibration).
+    training
+        Of its texts `text`, `biased` and `comment_id` are read, the last so that near-duplicates
+        are on one side of the calibration; of its settings seed and device.
     tuning
-        Copies, epochs, learning rate, model and device.
-    further
-        More texts to tune on: `text`, `biased` and `weight`, where a labelled text weighs 1, as of
-        `counterfactuals`. None of them is calibrated on.
-    seed
-        Start of all draws: on one machine the same table and seed give the same judge.
-    progress
-        Show a bar.
+        Copies, epochs, learning rate and model.
 
     Raises
     ------
@@ -125,18 +124,20 @@ def fit(
     require_packages(*embeddings.PACKAGES, where="judge tuned")
     import torch
 
-    table = require_trainable(labelled)
-    columns = [name for name in ("text", "biased", "comment_id") if name in table]
-    further = further[list(NOTHING)].reset_index(drop=True)
-    stamp = _stamp(tuning.model)
-    weights, about = _tune_all(
-        table[columns], further, stamp, tuning=tuning, seed=seed, progress=progress
+    table = require_trainable(training.train)
+    table = table[[name for name in ("text", "biased", "comment_id") if name in table]]
+    stamp = tables.stamp(str(_folder(tuning.model)))
+    settings = training.settings
+    weights, slope, shift = _tune_all(
+        table, training.further, stamp, tuning=tuning, seed=settings.seed, device=settings.device
     )
     networks = [network(tuning.model) for _ in weights]
-    for own, arrays in zip(networks, weights, strict=True):
-        own.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
-    ready = [own.eval().to(tuning.device) for own in networks]
-    return Tuned(load_tokenizer(tuning.model), ready, about)
+    for one, arrays in zip(networks, weights, strict=True):
+        one.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+        one.eval().to(settings.device)
+    counter = CountVectorizer(token_pattern=WORD, min_df=2)
+    counter.fit(pd.concat([table["text"], training.further["text"]]).str[:READ])
+    return Tuned(load_tokenizer(tuning.model), networks, slope, shift, counter.vocabulary_)
 
 
 @tables.stage
@@ -147,148 +148,68 @@ def _tune_all(
     *,
     tuning: Tuning,
     seed: int,
-    progress: bool,
-) -> tuple[list[dict[str, np.ndarray]], dict[str, Any]]:
-    """Fine-tune; return the networks' weights, and what they were made from.
+    device: str,
+) -> tuple[list[dict[str, np.ndarray]], float, float]:
+    """Fine-tune; return the networks' weights, and the slope and shift that calibrate them.
 
     `stamp` tells versions of a model's folder apart.
     """
     tokenizer = load_tokenizer(tuning.model)
-    pieces = word_pieces(tokenizer, table["text"])
-    truth = table["biased"].to_numpy()
     aside = (assign_folds(table, n=_CALIBRATION, seed=seed) == 0).to_numpy()
-    if len(np.unique(truth[aside])) < 2:
+    if table.loc[aside, "biased"].nunique() < 2:
         aside = np.zeros(len(table), dtype=bool)  # too few texts to calibrate with
-    used = np.flatnonzero(~aside)
-    examples = Examples(
-        [pieces[at] for at in used] + word_pieces(tokenizer, further["text"]),
-        np.r_[truth[used], further["biased"].to_numpy(bool)].astype(float),
-        np.r_[np.ones(len(used)), further["weight"]],
-    )
-    networks = [
-        tune(
-            network(tuning.model),
-            examples,
-            tuning,
-            seed=(seed * 1000 + at) % 2**32,
-            progress=progress,
+    both = pd.concat([table[~aside].assign(weight=1.0), further], ignore_index=True)
+    examples = [
+        {"input_ids": pieces, "labels": float(biased), "weights": weight}
+        for pieces, biased, weight in zip(
+            word_pieces(tokenizer, both["text"]), both["biased"], both["weight"], strict=True
         )
-        for at in range(tuning.copies)
     ]
+    networks = []
+    for at in range(tuning.copies):
+        draws = (seed * 1000 + at) % 2**32
+        networks.append(tune(tokenizer, examples, tuning, seed=draws, device=device))
     slope, shift = 1.0, 0.0
     if aside.any():
-        odds = log_odds(networks, [pieces[at] for at in np.flatnonzero(aside)], tuning.device)
-        platt = LogisticRegression(C=10.0).fit(odds[:, None], truth[aside])
+        pieces = word_pieces(tokenizer, table.loc[aside, "text"])
+        odds = log_odds(tokenizer, networks, pieces)
+        platt = LogisticRegression(C=10.0).fit(odds[:, None], table.loc[aside, "biased"])
         slope, shift = float(platt.coef_[0, 0]), float(platt.intercept_[0])
-    instrument = name_instrument(tuning.model) + ", with counterfactual texts" * bool(len(further))
-    about = {"model": _stem(tuning.model), "instrument": instrument, "slope": slope, "shift": shift}
-    weights = [
-        {name: values.cpu().numpy() for name, values in own.state_dict().items()}
-        for own in networks
-    ]
-    return weights, about
+    states = [one.state_dict() for one in networks]
+    weights = [{name: value.cpu().numpy() for name, value in one.items()} for one in states]
+    return weights, slope, shift
 
 
 def judge(
-    texts: pd.DataFrame,
-    evidence: pd.DataFrame | None = None,
-    *,
-    tuned: Tuned,
-    knowledge: str = "",
-    device: str = "cpu",
+    texts: pd.DataFrame, evidence: pd.DataFrame | None = None, *, tuned: Tuned, knowledge: str = ""
 ) -> pd.DataFrame:
     """Judge texts.
 
     Parameters
     ----------
     texts
-        TEXTS. Of a long one the first 128 word pieces are read, and the explanation says so.
+        TEXTS. Of a long one the first 128 word pieces are read.
     evidence
         EVIDENCE: the verdict owes nothing to it, the explanation and the attribution do.
     tuned
-        A judge, from `fit` or `load`.
+        A judge, from `fit`.
     knowledge
         The version of the knowledge that the evidence came from.
-    device
-        Where it runs.
 
     Returns
     -------
     DataFrame
-        JUDGEMENTS; no verdict on a blank text, nor (outcome ``failed``) on one without a word
-        piece that the model knows; of the offline model's, whose words are English, on one that
-        has fewer than a fifth of whole words.
+        JUDGEMENTS; no verdict on a blank text, nor (outcome ``failed``) on one most of whose words
+        the judge has never read.
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
     present = texts[~tables.is_blank(texts["text"])]
     chances = np.full(len(texts), np.nan)
-    cut: list[str | None] = [None] * len(texts)
-    lost: dict[str, str] = {}
-    if len(present):
-        pieces = word_pieces(tuned.tokenizer, present["text"])
-        for at, own in zip(present.index, pieces, strict=True):
-            if len(own) == LENGTH:
-                cut[at] = f"Only its first {LENGTH} word pieces were read."
-        lost = find_unreadable(tuned, present["text_id"], pieces)
-        odds = log_odds(tuned.networks, pieces, device)
-        chances[present.index] = expit(tuned.about["slope"] * odds + tuned.about["shift"])
-    return judgements(
-        texts,
-        Verdicts(chances >= 0.5, chances, cut, lost),
-        judge="tuned",
-        evidence=evidence,
-        knowledge=knowledge,
-    )
-
-
-def find_unreadable(
-    tuned: Tuned, ids: Iterable[str], pieces: Iterable[list[int]]
-) -> dict[str, str]:
-    """Return the texts that a judge cannot read, by text_id, each with the reason.
-
-    Examples
-    --------
-    >>> tokenizer = load_tokenizer(embeddings.OFFLINE)
-    >>> pieces = word_pieces(tokenizer, ["women are weak", "Kobiety nie umieją prowadzić"])
-    >>> find_unreadable(Tuned(tokenizer, [], {"model": embeddings.OFFLINE}), ["en", "pl"], pieces)
-    {'pl': 'fewer than a fifth of its words are words that the model knows...'}
-    """
-    unknown = tuned.tokenizer.unk_token_id
-    # What the parts of words of another model say of a language is not known.
-    english = tuned.about["model"] == embeddings.OFFLINE
-    lost = {}
-    for text_id, own in zip(ids, pieces, strict=True):
-        if all(piece == unknown for piece in own[1:-1]):
-            lost[str(text_id)] = "no word piece of it is known to the model"
-        elif english and whole_words(tuned.tokenizer, own) < KNOWN:
-            lost[str(text_id)] = UNKNOWN
-    return lost
-
-
-def name_instrument(model: str = embeddings.OFFLINE) -> str:
-    """Return the judge's name with its versions, as tables and figures show it."""
-    name = "all-MiniLM-L6-v2" if model == embeddings.OFFLINE else _stem(model)
-    return f"{name} fine-tuned, transformers {version('transformers')}"
-
-
-def _stamp(model: str) -> str:
-    return model if model == embeddings.OFFLINE else tables.stamp(str(resolve(model)))
-
-
-def _stem(model: str) -> str:
-    return model if model == embeddings.OFFLINE else Path(model).name
-
-
-#: Word pieces that are read of a text: RedditBias' longest comment has about 60.
-LENGTH = 128
-
-#: Texts of a step.
-_BATCH = 32
-_WARM = 0.1
-_DECAY = 0.9  # of the learning rate from each layer to the one below it
-_HEAD_RATE = 1e-3
-#: On texts this short, plain attention is the fastest on a processor.
-_PLAIN = {"attn_implementation": "eager"}
+    odds = log_odds(tuned.tokenizer, tuned.networks, word_pieces(tuned.tokenizer, present["text"]))
+    chances[present.index] = expit(tuned.slope * odds + tuned.shift)
+    lost = find_unreadable(present, tuned.known)
+    verdicts = Verdicts(chances >= 0.5, chances, lost=lost)
+    return judgements(texts, verdicts, judge="tuned", evidence=evidence, knowledge=knowledge)
 
 
 def _folder(model: str) -> Path:
@@ -315,29 +236,6 @@ def word_pieces(tokenizer: Any, texts: Sequence[str] | pd.Series) -> list[list[i
     return tokenizer(read, truncation=True, max_length=LENGTH)["input_ids"] if read else []
 
 
-def whole_words(tokenizer: Any, pieces: Sequence[int]) -> float:
-    """Return the share of words that are one piece of BERT's; 0 without a word.
-
-    Of an English vocabulary: a language that it does not know falls into parts of words, and
-    Chinese, which has no gaps, into single characters.
-    """
-    words: list[list[str]] = []
-    for token in tokenizer.convert_ids_to_tokens(pieces, skip_special_tokens=False):
-        if token.startswith("##") and words:
-            words[-1].append(token)
-        elif token == tokenizer.unk_token or (
-            token not in tokenizer.all_special_tokens and any(map(str.isalnum, token))
-        ):
-            words.append([token])
-    known = [
-        len(word) == 1
-        and word[0] != tokenizer.unk_token
-        and (len(word[0]) > 1 or word[0].isascii())
-        for word in words
-    ]
-    return sum(known) / len(known) if known else 0.0
-
-
 def network(model: str) -> Any:
     """Return a transformer and a head on its tokens' mean."""
     import torch
@@ -361,29 +259,16 @@ def _forward(network: Any, ids: Any, mask: Any) -> Any:
     return network["head"](network["dropout"](mean)).squeeze(-1)
 
 
-def _padded(pieces: Sequence[Sequence[int]], device: str) -> tuple[Any, Any]:
-    import torch
-
-    ids = torch.zeros(len(pieces), max(map(len, pieces)), dtype=torch.long)
-    mask = torch.zeros_like(ids)
-    for row, own in enumerate(pieces):
-        ids[row, : len(own)] = torch.tensor(own)
-        mask[row, : len(own)] = 1
-    return ids.to(device), mask.to(device)
-
-
 def _rates(network: Any, rate: float) -> list[dict[str, Any]]:
     """Return what is tuned, each layer more slowly than the one above; word vectors stay."""
+    network["body"].embeddings.requires_grad_(False)
     layers = network["body"].config.num_hidden_layers
     groups = []
     for name, value in network.named_parameters():
-        if ".embeddings." in name:
-            value.requires_grad = False
+        if not value.requires_grad:
             continue
-        own = rate
-        if name.startswith("head"):
-            own = _HEAD_RATE
-        elif ".layer." in name:
+        own = _HEAD_RATE if name.startswith("head") else rate
+        if ".layer." in name:
             number = int(name.split(".layer.")[1].split(".")[0])
             own = rate * _DECAY ** (layers - 1 - number)
         decay = 0.01 if value.ndim > 1 else 0.0
@@ -391,24 +276,10 @@ def _rates(network: Any, rate: float) -> list[dict[str, Any]]:
     return groups
 
 
-class Examples(NamedTuple):
-    """What a network is tuned on.
-
-    Attributes
-    ----------
-    pieces, truth, weights
-        Word pieces, label (1 or 0) and weight of each text.
-    """
-
-    pieces: list[list[int]]
-    truth: np.ndarray
-    weights: np.ndarray
-
-
 def tune(
-    network: Any, examples: Examples, tuning: Tuning, *, seed: int, progress: bool = False
+    tokenizer: Any, examples: list[dict[str, Any]], tuning: Tuning, *, seed: int, device: str
 ) -> Any:
-    """Tune a network by `transformers.Trainer`.
+    """Tune a network by `transformers.Trainer` on word pieces with `labels` and `weights`.
 
     AdamW, the rate falling linearly after a warm-up and from each layer to the one below; the
     vectors of the word pieces stay as they are.
@@ -416,60 +287,58 @@ def tune(
     import torch
     import transformers
 
-    labels, weights = (torch.tensor(own, dtype=torch.float32) for own in examples[1:])
-
-    def collate(batch: list[int]) -> dict[str, Any]:
-        ids, mask = _padded([examples.pieces[at] for at in batch], "cpu")
-        return {"ids": ids, "mask": mask, "labels": labels[batch], "weights": weights[batch]}
-
     class Weighted(transformers.Trainer):
         def compute_loss(self, model: Any, inputs: dict[str, Any], **_: Any) -> Any:
-            odds = _forward(model, inputs["ids"], inputs["mask"])
+            odds = _forward(model, inputs["input_ids"], inputs["attention_mask"])
             return torch.nn.functional.binary_cross_entropy_with_logits(
                 odds, inputs["labels"], weight=inputs["weights"]
             )
 
-    steps = max(1, round(tuning.epochs * -(-len(examples.pieces) // _BATCH)))
+    tuned = network(tuning.model)
+    steps = max(1, round(tuning.epochs * -(-len(examples) // _BATCH)))
     # Draws of this process that others make stay as they were.
     with torch.random.fork_rng(devices=[]), tempfile.TemporaryDirectory() as scratch:
         torch.manual_seed(seed)
-        network["head"].reset_parameters()
+        tuned["head"].reset_parameters()
         arguments = transformers.TrainingArguments(
             output_dir=scratch,
             max_steps=steps,
             warmup_steps=round(_WARM * steps),
             per_device_train_batch_size=_BATCH,
             seed=seed,
-            use_cpu=tuning.device == "cpu",
+            use_cpu=device == "cpu",
             dataloader_pin_memory=False,
             remove_unused_columns=False,
             save_strategy="no",
             logging_strategy="no",
             report_to=[],
-            disable_tqdm=not progress,
+            disable_tqdm=not tables.is_interactive(),
         )
         trainer = Weighted(
-            model=network,
+            model=tuned,
             args=arguments,
-            train_dataset=list(range(len(examples.pieces))),
-            data_collator=collate,
-            optimizers=(torch.optim.AdamW(_rates(network, tuning.rate)), None),
+            train_dataset=examples,
+            data_collator=transformers.DataCollatorWithPadding(tokenizer),
+            optimizers=(torch.optim.AdamW(_rates(tuned, tuning.rate)), None),
         )
         trainer.remove_callback(transformers.PrinterCallback)
         trainer.train()
-    return network.eval()
+    return tuned.eval()
 
 
-def log_odds(networks: Sequence[Any], pieces: Sequence[Sequence[int]], device: str) -> np.ndarray:
+def log_odds(tokenizer: Any, networks: Sequence[Any], pieces: Sequence[list[int]]) -> np.ndarray:
     """Return the networks' mean log-odds for each text, read in batches of like length."""
     import torch
+    import transformers
 
+    collate = transformers.DataCollatorWithPadding(tokenizer)
     odds = np.zeros(len(pieces))
     order = np.argsort([len(own) for own in pieces], kind="stable")
     with torch.inference_mode():
         for start in range(0, len(order), 64):
             part = order[start : start + 64]
-            ids, mask = _padded([pieces[at] for at in part], device)
-            own = [_forward(network, ids, mask).cpu().numpy() for network in networks]
-            odds[part] = np.mean(own, axis=0)
+            batch = collate([{"input_ids": pieces[at]} for at in part])
+            batch = batch.to(networks[0]["head"].weight.device)
+            own = [_forward(one, batch["input_ids"], batch["attention_mask"]) for one in networks]
+            odds[part] = torch.stack(own).mean(0).cpu().numpy()
     return odds

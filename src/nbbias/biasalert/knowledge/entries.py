@@ -22,9 +22,9 @@ from nbbias.tables import SAMPLE, Column, check, read_table, require_columns, re
 COLUMNS = ["entry_id", "statement", "bias_type", "group", "attribute", "source"]
 LOST_COLUMNS = ["reason", "n"]
 
-#: What a file of statements holds; one that was kept has ids and sources, SBIC columns of its own.
+#: What a file of statements holds; SBIC has columns of its own.
 _SBIC = ["targetMinority", "targetCategory", "targetStereotype"]
-_FILE = {name: Column("text") for name in (*COLUMNS, *_SBIC)}
+_FILE = {name: Column("text") for name in (*COLUMNS[1:-1], *_SBIC)}
 
 _STRAIGHT = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 #: An entry longer than this is a post, not a bias: nobody can compare a text with it.
@@ -39,9 +39,9 @@ def read_knowledge(
     Parameters
     ----------
     path
-        ``"sample"``; a table with `statement` (and `bias_type`, `group`, `attribute` where known),
-        or one that was kept; a CSV file of SBIC's, one row per annotation; or ``"none"`` for what
-        the training texts that people called biased say.
+        ``"sample"``; a table with `statement` (and `bias_type`, `group`, `attribute` where known);
+        a CSV file of SBIC's, one row per annotation; or ``"none"`` for what the training texts
+        that people called biased say.
     labelled
         LABELLED with `split`.
 
@@ -66,8 +66,6 @@ def read_knowledge(
         return from_sbic(table)
     if "statement" not in table:  # named with what is there instead
         require_columns(read_table(path, {}, rest=True), ["statement"], where=path)
-    if "entry_id" in table:
-        return check(table, KNOWLEDGE, where=path)[COLUMNS], pd.DataFrame(columns=LOST_COLUMNS)
     return build(table, source=resolve(path).stem)
 
 

@@ -16,7 +16,7 @@ from sklearn.neighbors import NearestNeighbors
 from nbbias.biasalert.contracts import EVIDENCE, KNOWLEDGE, TEXTS
 from nbbias.biasalert.knowledge.entries import normalise
 from nbbias.biasalert.knowledge.split import NEAR, near_pairs, similarities
-from nbbias.tables import ParameterError, check, is_blank
+from nbbias.tables import check, is_blank
 from nbbias.text import embeddings
 
 COLUMNS = list(EVIDENCE.columns)
@@ -24,7 +24,7 @@ COLUMNS = list(EVIDENCE.columns)
 #: References per text in the paper's prompt (its Table 8).
 K = 5
 
-#: Entries found beyond `k`, for those that are then dropped.
+#: Entries found beyond `K`, for those that are then dropped.
 _SPARE = 8
 
 #: Statements, at most, from which `chance_similarity` is estimated, and its quantile.
@@ -42,12 +42,7 @@ class Base(NamedTuple):
 
 
 def prepare(
-    knowledge: pd.DataFrame,
-    *,
-    model: str = embeddings.AUTO,
-    floor: float | None = None,
-    seed: int = 0,
-    device: str = "cpu",
+    knowledge: pd.DataFrame, *, model: str = embeddings.AUTO, seed: int = 0, device: str = "cpu"
 ) -> Base:
     """Embed a knowledge, once for many texts that come one by one.
 
@@ -57,24 +52,19 @@ def prepare(
         KNOWLEDGE, which may be empty.
     model, device
         As in `text.embeddings.embed`.
-    floor
-        The least cosine at which an entry is `used`. By default `chance_similarity` of the
-        knowledge itself, so that it does not depend on which texts are judged together.
     seed
-        Of the default `floor`.
+        Of the least cosine at which an entry is `used`: `chance_similarity` of the knowledge
+        itself, so that it does not depend on which texts are judged together.
     """
     knowledge = check(knowledge, KNOWLEDGE, where="knowledge").reset_index(drop=True)
     if knowledge.empty:
         return Base(knowledge, model, device, np.empty((0, 0)), float("nan"))
     vectors = embeddings.embed(knowledge["statement"], model=model, device=device)
-    if floor is None:
-        floor = chance_similarity(knowledge["statement"], vectors, seed=seed)
+    floor = chance_similarity(knowledge["statement"], vectors, seed=seed)
     return Base(knowledge, model, device, vectors, floor)
 
 
-def retrieve(
-    texts: pd.DataFrame, base: Base, *, k: int = K, drop_same: bool = True, progress: bool = True
-) -> pd.DataFrame:
+def retrieve(texts: pd.DataFrame, base: Base, *, drop_same: bool = True) -> pd.DataFrame:
     """Find the entries of a knowledge that are nearest to each text.
 
     Parameters
@@ -83,42 +73,29 @@ def retrieve(
         TEXTS; nothing is found for blank ones.
     base
         Of `prepare`.
-    k
-        Entries per text.
     drop_same
         Leave out entries that are the text itself, or a near-duplicate: they would be its label
         where the knowledge was made from labelled texts.
-    progress
-        Show a bar while texts are embedded.
 
     Returns
     -------
     DataFrame
         EVIDENCE, best first, texts in their order. `similarity` is a cosine, -1 to 1.
-
-    Raises
-    ------
-    ParameterError
-        `k` is below 1.
     """
-    if k < 1:
-        raise ParameterError("retrieval", f"k = {k}; it must be 1 or more")
     texts = check(texts, TEXTS, where="texts")[["text_id", "text"]]
     texts = texts[~is_blank(texts["text"])]
     entries = base.knowledge
     if texts.empty or entries.empty:
         return _typed(pd.DataFrame(columns=COLUMNS))
-    queries = embeddings.embed(
-        texts["text"], model=base.model, device=base.device, progress=progress
-    )
-    places, cosines = nearest(queries, base.vectors, min(k + drop_same * _SPARE, len(entries)))
+    queries = embeddings.embed(texts["text"], model=base.model, device=base.device)
+    places, cosines = nearest(queries, base.vectors, min(K + drop_same * _SPARE, len(entries)))
     if drop_same:
         normal = np.repeat(texts["text"].astype(str).map(normalise).to_numpy(), places.shape[1])
         same = similarities(normal, entries["statement"].to_numpy()[places.ravel()]) >= NEAR - 1e-9
         cosines = np.where(same.reshape(places.shape), -np.inf, cosines)
         order = np.argsort(-cosines, axis=1, kind="stable")
         places, cosines = (np.take_along_axis(side, order, axis=1) for side in (places, cosines))
-    places, cosines = places[:, :k], cosines[:, :k]
+    places, cosines = places[:, :K], cosines[:, :K]
     found = np.isfinite(cosines)
     rows = entries.iloc[places[found]].reset_index(drop=True)
     rows["text_id"] = np.repeat(texts["text_id"].to_numpy(), found.sum(axis=1))

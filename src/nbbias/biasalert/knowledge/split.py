@@ -16,6 +16,9 @@ from nbbias.tables import ParameterError, require_columns
 #: Two texts are near-duplicates when they share this much of their pieces of four characters.
 NEAR = 0.6
 
+#: Share of clusters that is held out for testing; of texts, about as many.
+TEST_SHARE = 0.3
+
 #: All pieces of four characters within words.
 _PIECES = {"analyzer": "char_wb", "ngram_range": (4, 4)}
 _RARE = 6
@@ -126,15 +129,13 @@ def cluster_texts(texts: Iterable[str]) -> np.ndarray:
     return pd.factorize(joined[codes])[0] if len(codes) else codes
 
 
-def split(labelled: pd.DataFrame, *, test_share: float = 0.3, seed: int) -> pd.DataFrame:
+def split(labelled: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """Split texts into training and test, no near-duplicates on both sides.
 
     Parameters
     ----------
     labelled
         LABELLED.
-    test_share
-        Share of clusters for testing, in (0, 1); of texts, about as many.
     seed
         Start of the draw.
 
@@ -146,22 +147,16 @@ def split(labelled: pd.DataFrame, *, test_share: float = 0.3, seed: int) -> pd.D
     Raises
     ------
     ParameterError
-        The share leaves a side empty, or a side has texts of one label only.
+        There are too few texts, or a side has texts of one label only.
     """
     require_columns(labelled, ["text", "biased"], where="labelled")
     table = add_clusters(labelled)
-    if not 0 < test_share < 1 or table["comment_id"].nunique() < 4:
-        raise ParameterError(
-            "split",
-            f"cannot part {table['comment_id'].nunique()} distinct texts, {test_share} "
-            "of them for testing; use a share in (0, 1) and four distinct texts or more",
-        )
-    splitter = GroupShuffleSplit(n_splits=1, test_size=test_share, random_state=seed)
+    if (n := table["comment_id"].nunique()) < 4:
+        raise ParameterError("split", f"cannot split {n} distinct texts; give four or more")
+    splitter = GroupShuffleSplit(n_splits=1, test_size=TEST_SHARE, random_state=seed)
     _, test = next(splitter.split(table, groups=table["comment_id"]))
-    table["split"] = "train"
-    table.iloc[test, table.columns.get_loc("split")] = "test"
-    labels = table.groupby("split")["biased"].nunique()
-    if (labels < 2).any() or len(labels) < 2:
+    table["split"] = np.where(np.isin(np.arange(len(table)), test), "test", "train")
+    if (table.groupby("split")["biased"].nunique() < 2).any():
         raise ParameterError("split", "a side has texts of one label only; give more texts")
     return table
 
