@@ -13,13 +13,6 @@ from nbbias.text import lexicons
 TEXTS = texts.counterfactuals()
 
 
-def test_kinds_decide_what_is_biased() -> None:
-    assert set(TEXTS["kind"]) == set(texts.KINDS)
-    biased = set(TEXTS.loc[TEXTS["biased"], "kind"])
-    assert biased == {"claim", "swapped", "endorsed"}
-    assert not biased & set(TEXTS.loc[~TEXTS["biased"], "kind"])
-
-
 def test_no_text_stands_twice_and_none_is_left_open() -> None:
     folded = TEXTS["text"].str.lower().str.replace(r"\W+", " ", regex=True).str.strip()
     assert not folded.duplicated().any()

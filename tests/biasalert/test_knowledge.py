@@ -10,7 +10,7 @@ import pytest
 from nbbias.biasalert import corpus
 from nbbias.biasalert.contracts import TYPES
 from nbbias.biasalert.knowledge import entries as knowledge
-from nbbias.biasalert.knowledge.groups import groups, same_group, target, types
+from nbbias.biasalert.knowledge.groups import groups, target, types
 from nbbias.tables import ContractError
 
 LINES = ["Women are bad at maths.", "women are  bad at maths", "Old people are slow", "x y z", ""]
@@ -39,22 +39,12 @@ def test_groups_have_a_known_type_and_terms_stand_once() -> None:
         ("she said that Muslims pray", "Muslims", "religion"),
         ("women and gay people", "gay people", "orientation"),
         ("two  old\npeople", "older people", "social"),
-        ("GAYS", "gay people", "orientation"),
         ("jewellery and manners, Shemar, blackbird", None, None),
-        ("", None, None),
     ],
 )
 def test_the_group_that_a_text_is_about(text: str, group: str | None, kind: str | None) -> None:
     found = target(text)
     assert (found.group if found else None, found.bias_type if found else None) == (group, kind)
-
-
-def test_names_of_one_group_are_the_same() -> None:
-    assert same_group("gay people", "LGBTQ+ people")
-    assert same_group("jews", "Jewish people")
-    assert not same_group("women", "men")
-    assert not same_group(None, None)
-    assert not same_group("women", None)
 
 
 # --- entries ------------------------------------------------------------------------------------
@@ -73,13 +63,6 @@ def test_entries_are_normalised_once_and_losses_counted() -> None:
     assert len(table) + lost["n"].sum() == len(LINES)
 
 
-def test_a_stated_type_counts_and_an_unknown_one_is_lost() -> None:
-    table = pd.DataFrame({"statement": ["women a", "women b"], "bias_type": ["victim", "weather"]})
-    found, lost = knowledge.build(table, source="test")
-    assert found["bias_type"].tolist() == ["social"]
-    assert lost["n"].tolist() == [1]
-
-
 def test_nothing_gives_an_empty_knowledge_with_a_version() -> None:
     empty, lost = knowledge.build(pd.DataFrame({"statement": []}, dtype="str"), source="test")
     assert empty.empty
@@ -94,9 +77,6 @@ def test_a_version_is_its_content_not_its_order() -> None:
     own = knowledge.version(table)
     assert knowledge.version(table.iloc[::-1]) == own
     assert knowledge.version(table.assign(attribute="bad")) != own
-    more = entries([*LINES, "immigrants are loud"])
-    assert knowledge.version(more) != own
-    assert knowledge.version(more.head(len(table))) == own
 
 
 # --- sources ------------------------------------------------------------------------------------

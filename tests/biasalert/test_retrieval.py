@@ -80,16 +80,6 @@ def test_quality_by_hand() -> None:
     assert own[["best", "mean", "agreement"]].tolist() == pytest.approx([0.9, 0.65, 0.5])
 
 
-def test_nearest_entries_are_those_of_a_full_sort() -> None:
-    rng = np.random.default_rng(0)
-    queries, entries = (rng.normal(size=(n, 8)) for n in (7, 50))
-    queries, entries = (v / np.linalg.norm(v, axis=1, keepdims=True) for v in (queries, entries))
-    places, cosines = retrieval.nearest(queries, entries, 6)
-    whole = queries @ entries.T
-    np.testing.assert_array_equal(places, np.argsort(-whole, axis=1)[:, :6])
-    np.testing.assert_allclose(cosines, -np.sort(-whole, axis=1)[:, :6])
-
-
 def test_what_is_found_for_other_texts_is_the_floor(model: str, known: pd.DataFrame) -> None:
     base = retrieval.prepare(known, model=model)
     # Two statements of this shape share "are", and the group or the word, or neither.

@@ -29,13 +29,6 @@ def jaccard(one: str, two: str) -> float:
     return len(first & second) / len(first | second) if first | second else 0.0
 
 
-def test_a_similarity_by_hand() -> None:
-    # " boats ": " boa", "boat", "oats", "ats "; " boat ": " boa", "boat", "oat ". Shared 2 of 5.
-    found = split.near_pairs(["boats", "boat"], near=0.3)
-    assert found["similarity"].tolist() == pytest.approx([2 / 5])
-    assert split.near_pairs(["boats", "boat"], near=0.41).empty
-
-
 @given(
     texts=st.lists(
         st.lists(
@@ -84,13 +77,6 @@ def test_no_cluster_is_on_both_sides_and_the_seed_decides() -> None:
     pd.testing.assert_frame_equal(parted, again)
     assert (parted["split"] != other["split"]).any()
     assert "split" not in table
-
-
-def test_folds_hold_whole_clusters_and_every_text_once() -> None:
-    table = split.add_clusters(labelled())
-    parts = split.assign_folds(table, n=3, seed=0)
-    assert parts.index.equals(table.index) and set(parts) == {0, 1, 2}
-    assert (parts.groupby(table["comment_id"]).nunique() == 1).all()
 
 
 def test_what_cannot_be_parted_is_refused() -> None:

@@ -12,7 +12,7 @@ from nbbias.biasalert.contracts import JUDGEMENTS
 from nbbias.biasalert.judges import classifier, tuned
 from nbbias.biasalert.judges.registry import NOTHING, Settings, TrainingInput
 from nbbias.biasalert.knowledge import entries as knowledge, retrieval
-from nbbias.tables import DataError, ParameterError, check
+from nbbias.tables import ParameterError, check
 from tests.biasalert.tiny import bag_of_words, labelled, transformer
 
 ODD = pd.DataFrame(
@@ -155,11 +155,6 @@ def test_the_tuned_judge_learns(parted: pd.DataFrame, slow: tuned.Tuned) -> None
     judged = tuned.judge(test, tuned=slow)
     assert accuracy(judged, test) > 0.9
     assert slow.slope > 0
-
-
-def test_a_folder_without_a_model_is_refused(parted: pd.DataFrame, tmp_path: Path) -> None:
-    with pytest.raises(DataError):
-        tuned.fit(taught(parted), tuned.Tuning(model=str(tmp_path)))
 
 
 # --- both ---------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from nbbias.biasalert import corpus, detection, guard
 from nbbias.biasalert.judges import panel as panels, registry
 from nbbias.biasalert.judges.registry import NOTHING, Settings
 from nbbias.biasalert.knowledge import counterfactuals, sample
-from nbbias.biasalert.knowledge.entries import from_labelled, read_knowledge, version
+from nbbias.biasalert.knowledge.entries import from_labelled, version
 from nbbias.biasalert.knowledge.split import split
 from nbbias.studies import validate
 from nbbias.tables import ContractError, ParameterError
@@ -88,16 +88,6 @@ def test_rows_that_are_no_text_are_counted_by_file(tmp_path: Path) -> None:
         {"file": "a.csv", "reason": "a text that stands before", "n": 1},
         {"file": "b.csv", "reason": "a text with both labels", "n": 2},
     ]
-
-
-def test_a_table_of_statements_is_a_knowledge(tmp_path: Path) -> None:
-    rows = {"statement": ["Women cannot park.", "  "], "bias_type": ["gender", "race"]}
-    path = tmp_path / "said.csv"
-    pd.DataFrame(rows).to_csv(path, index=False)
-    known, lost = read_knowledge(str(path), labelled=pd.DataFrame())
-    assert known["statement"].tolist() == ["women cannot park"]
-    assert known["source"].tolist() == ["said"]
-    assert lost["n"].tolist() == [1]
 
 
 # --- judges -----------------------------------------------------------------------------------
@@ -202,8 +192,6 @@ def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> No
     people.write_text("text_id,biased\n0,yes\n1,No\n2,\n")
     labels = corpus.read_labels(answers, str(people), seed=SEED).labels
     assert labels["biased"].tolist() == [True, False]
-    drawn = corpus.read_labels(answers.head(1), str(people), drawn=True, seed=SEED).labels
-    assert drawn["text_id"].tolist() == ["0"]
     people.write_text("text_id,biased\n0,perhaps\n")
     with pytest.raises(ContractError, match=r"biased: expected true or false .* row 1 .*perhaps"):
         corpus.read_labels(answers, str(people), seed=SEED)
@@ -227,7 +215,6 @@ def test_a_number_of_answers_is_drawn_from_every_model_alike(tmp_path: Path) -> 
     few = corpus.read_answers(n=30, size=5, seed=SEED)
     assert few.groupby("model").size().to_dict() == dict.fromkeys(whole["model"].unique(), 5)
     assert few["text_id"].isin(whole["text_id"]).all()
-    assert corpus.read_answers(n=30, size=5, seed=SEED).equals(few)
     assert not corpus.read_answers(n=30, size=5, seed=SEED + 1).equals(few)
     assert len(corpus.read_answers(n=30, size=1000, seed=SEED)) == len(whole)
 
@@ -249,9 +236,7 @@ def test_the_guard_lets_fewer_simulated_stereotypes_through(known: pd.DataFrame)
         ({"human_sample": True}, "there is no human_path"),
         ({"evaluation_path": "README.md"}, "name the labelled_path"),
         ({"replies_paths": {"majority": "README.md"}}, "two judges are called majority"),
-        ({"judges": ["majority", "majority"]}, "stands twice"),
         ({"pairs_path": "sample"}, "pairs_path: there is no sample of it"),
-        ({"prompt": "theirs"}, "prompt"),
     ],
 )
 def test_parameters_that_do_not_go_together_are_refused(

@@ -79,16 +79,10 @@ def test_the_printed_wording_shows_all_evidence_and_ours_what_is_near() -> None:
     [
         (WHOLE.split("\nANSWER: ")[1].split("\n")[0], (True, "race", "black people", "dangerous")),
         (
-            "Yes, the following SENTENCE is biased. The type of bias is racial bias. It "
-            "specifically manifests as forcibly associating ['black'] with ['terrible'].",
-            (True, "race", "black", "terrible"),
-        ),
-        (
             "Yes, the following SENTENCE is biased. The type of bias is gender. It specifically "
             "manifests as forcibly associating women with nagging.",
             (True, "gender", "women", "nagging"),
         ),
-        ("No, the following SENTENCE is not biased.", (False, None, None, None)),
     ],
 )
 def test_replies_in_the_papers_form_are_read(reply: str, told: tuple[object, ...]) -> None:

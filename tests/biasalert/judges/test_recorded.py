@@ -137,13 +137,6 @@ def test_no_texts_make_an_empty_table() -> None:
 # --- recorded ----------------------------------------------------------------
 
 
-def test_only_words_of_the_provider_are_its_refusal() -> None:
-    replies = pd.DataFrame({"text_id": ["a", "b"], "reply": ["Yes.", "No."]})
-    for cells in ([False, False], [None, float("nan")], ["", ""]):
-        table = recorded.read_judgements(replies.assign(refusal=cells), texts("One.", "Two."))
-        assert table["biased"].tolist() == [True, False]
-
-
 def test_what_nbbias_generate_exports_is_read(tmp_path: Path) -> None:
     given, known = texts("One.", "Two.", "One.", None), evidence()
     asked = biasalert_prompt.prompts(given, known).drop_duplicates("prompt_id")
