@@ -15,19 +15,9 @@ from nbbias.biasalert.knowledge import entries as knowledge, retrieval
 from nbbias.tables import ParameterError, check
 from tests.biasalert.tiny import bag_of_words, labelled, transformer
 
-ODD = pd.DataFrame(
-    {
-        "text_id": list("abcdef"),
-        "text": [
-            "",
-            None,
-            "women are lazy again",
-            "ceci n'est pas une phrase anglaise",
-            "women are lazy " * 7000,
-            "!?",
-        ],
-    }
-)
+_FRENCH = "ceci n'est pas une phrase anglaise"
+_ODD = ["", None, "women are lazy again", _FRENCH, "women are lazy " * 7000, "!?"]
+ODD = pd.DataFrame({"text_id": list("abcdef"), "text": _ODD})
 
 
 @pytest.fixture(scope="module")
@@ -164,14 +154,7 @@ def test_odd_texts_have_no_verdict_or_one(quick: classifier.Fitted, slow: tuned.
     for judged in (classifier.judge(ODD, fitted=quick), tuned.judge(ODD, tuned=slow)):
         check(judged, JUDGEMENTS)
         assert judged["text_id"].tolist() == ODD["text_id"].tolist()
-        assert judged["outcome"].tolist() == [
-            "empty",
-            "empty",
-            "judged",
-            "failed",
-            "judged",
-            "failed",
-        ]
+        assert judged["outcome"].str[0].tolist() == list("eejfjf")  # empty, judged, failed
         assert judged["biased"].isna().tolist() == [True, True, False, True, False, True]
         assert judged.loc[judged["biased"].isna(), "confidence"].isna().all()
     nothing = classifier.judge(ODD.head(0), fitted=quick)

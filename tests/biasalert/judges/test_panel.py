@@ -128,12 +128,14 @@ def test_every_judge_names_its_instrument(
     assert (detection.name_instruments(plain) == plain["judge"]).all()
 
 
-@pytest.mark.parametrize("name", list(registry.JUDGES))
-def test_every_line_of_the_registry_is_a_judge(name: str) -> None:
-    module, function = registry.JUDGES[name].made_by.split(":")
-    assert callable(getattr(importlib.import_module(f"nbbias.biasalert.judges.{module}"), function))
-    assert name in (type(validate("biasalert", {})).model_fields["judges"].description or "")
-    assert validate("biasalert", {"judges": [name]})
+def test_every_line_of_the_registry_is_a_judge() -> None:
+    described = type(validate("biasalert", {})).model_fields["judges"].description or ""
+    for name, entry in registry.JUDGES.items():
+        module, function = entry.made_by.split(":")
+        home = importlib.import_module(f"nbbias.biasalert.judges.{module}")
+        assert callable(getattr(home, function))
+        assert name in described
+        assert validate("biasalert", {"judges": [name]})
 
 
 def test_recorded_replies_are_a_judge_where_there_are_any(
@@ -208,15 +210,6 @@ def test_what_people_wrote_after_bolds_openings_are_answers_too(tmp_path: Path) 
     assert set(found["model"]) == {"Wikipedia"}
     assert list(found["domain"]) == ["x", "x", "y"]
     assert found["text_id"].is_unique
-
-
-def test_a_number_of_answers_is_drawn_from_every_model_alike(tmp_path: Path) -> None:
-    whole = corpus.read_answers(n=30, seed=SEED)
-    few = corpus.read_answers(n=30, size=5, seed=SEED)
-    assert few.groupby("model").size().to_dict() == dict.fromkeys(whole["model"].unique(), 5)
-    assert few["text_id"].isin(whole["text_id"]).all()
-    assert not corpus.read_answers(n=30, size=5, seed=SEED + 1).equals(few)
-    assert len(corpus.read_answers(n=30, size=1000, seed=SEED)) == len(whole)
 
 
 def test_the_guard_lets_fewer_simulated_stereotypes_through(known: pd.DataFrame) -> None:

@@ -104,12 +104,8 @@ def test_a_judge_that_answers_in_many_shapes(tmp_path: Path, server: FakeOpenAI)
         "None": ("empty", None),
         " ": ("empty", None),
     }
-    first = table.loc["direct"]
-    assert (first["bias_type"], first["group"], first["attribute"]) == (
-        "gender",
-        "women",
-        "bad drivers",
-    )
+    named = table.loc["direct", ["bias_type", "group", "attribute"]].tolist()
+    assert named == ["gender", "women", "bad drivers"]
     assert table["raw"].tolist()[:-2] == list(SAID.values())
     assert set(table["judge"]) == {MODEL}
     assert table.loc["json", "confidence"] == 0.8
@@ -122,9 +118,6 @@ def test_the_evidence_is_shown_and_named(tmp_path: Path, server: FakeOpenAI) -> 
     assert table["evidence_ids"].tolist() == ["e1", ""]
     (shown,) = [b for b in server.bodies if "direct" in block(b["messages"][0]["content"])]
     assert "Reference [1]: 'women cannot sing'" in shown["messages"][0]["content"]
-    without = judged(server, tmp_path, of(["direct"]), known, parts=())
-    assert without["evidence_ids"].tolist() == [""]
-    assert without["judge"].tolist() == [MODEL]
 
 
 def test_no_texts_make_an_empty_table() -> None:
