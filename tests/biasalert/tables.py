@@ -71,42 +71,20 @@ def simulated(
     n = len(table)
     biased = table[truth].to_numpy(bool)
     right = rng.random(n) < np.where(biased, sensitivity, specificity)
-    flagged = biased == right
-    lost = rng.random(n) < refuses
-    says = flagged & ~lost
-    with np.errstate(invalid="ignore"):
-        odds = np.where(
-            flagged,
-            np.divide(sensitivity, sensitivity + 1 - specificity),
-            np.divide(1 - sensitivity, 1 - sensitivity + specificity),
-        )
-    named = rng.random(n) < names_right, rng.random(n) < names_right
-    plan = {
-        "bias_type": (named[0], rng.choice(list(sample.sentences()["stereotypes"]), n)),
-        "group": (named[1], "somebody"),
-        "attribute": (named[1], "something"),
-    }
-    blank = pd.Series([None] * n, dtype="str")
+    flagged, lost = biased == right, rng.random(n) < refuses
+    rates = [np.where(flagged, rate, 1 - rate) for rate in (sensitivity, 1 - specificity)]
+    named = rng.random((2, n)) < names_right
+    other = {"bias_type": rng.choice(list(sample.sentences()["stereotypes"]), n)}
     said = {}
-    for column, (keeps, other) in plan.items():
-        own = table[column].reset_index(drop=True) if column in table else blank
-        said[column] = own.astype("str").where(keeps & own.notna(), other).where(says)
-    verdicts = pd.Series(flagged).astype("boolean").mask(pd.Series(lost))
-    return pd.DataFrame(
-        {
-            "text_id": table["text_id"].to_numpy(),
-            "judge": name,
-            "biased": verdicts,
-            **said,
-            "confidence": np.where(lost, np.nan, odds),
-            "explanation": blank,
-            "evidence_ids": "",
-            "knowledge": "",
-            "outcome": np.where(lost, "refused", "judged"),
-            "reason": pd.Series(["it declined"] * n, dtype="str").where(lost),
-            "raw": blank,
-        }
-    )
+    for column, keeps in (("bias_type", named[0]), ("group", named[1]), ("attribute", named[1])):
+        own = table.get(column, pd.Series(None, index=table.index, dtype="str"))
+        own = own.reset_index(drop=True).astype("str")
+        said[column] = own.where(keeps & own.notna(), other.get(column, "some"))
+        said[column] = said[column].where(flagged & ~lost)
+    verdicts = [None if gone else bool(flag) for flag, gone in zip(flagged, lost, strict=True)]
+    ids = table["text_id"].tolist()
+    written = judgements(verdicts, judge=name, text_id=ids, **said)
+    return written.assign(confidence=np.where(lost, np.nan, rates[0] / sum(rates)))
 
 
 def value(estimates: pd.DataFrame, statistic: str, column: str = "estimate", **key: Any) -> float:
