@@ -149,7 +149,8 @@ def test_what_pages_say(golden: Golden) -> None:
         "nothing": FOUND.head(0),
     }
     said = {f"lead: {name}": [*led(own).plain, led(own).technical] for name, own in leads.items()}
-    said |= {"detection": sentences.detection(FOUND), "power": sentences.power(rows)}
+    said |= {"detection": sentences.detection(FOUND), "pairs": sentences.pairs(RANKED)}
+    said["power"] = sentences.power(rows)
     judge = "simulated judge"
     said["headings"] = [
         sentences.better_than_majority(FOUND),

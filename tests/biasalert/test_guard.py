@@ -30,18 +30,13 @@ class Judge:
         self.evidence.append(evidence)
         judged = self.outcome == "judged"
         hits = [self.word in text for text in texts["text"]]
-        empty = dict.fromkeys(("group", "attribute", "raw"))
         return texts[["text_id"]].assign(
             judge="words",
             biased=pd.array([hit if judged else pd.NA for hit in hits], dtype="boolean"),
             bias_type=["gender" if hit and judged else None for hit in hits],
-            confidence=np.nan,
             explanation="holds the word",
             evidence_ids="e1",
-            knowledge="",
-            outcome=self.outcome,
             reason=None if judged else "it would not say",
-            **empty,
         )
 
 

@@ -147,13 +147,8 @@ def _measure(chosen: Biasalert) -> Results:
 
 
 def _count_knowledge(knowledge: pd.DataFrame) -> pd.DataFrame:
-    grouped = knowledge.groupby(["source", "bias_type"], sort=False)
-    counted = {
-        "entries": ("entry_id", "size"),
-        "with_group": ("group", "count"),
-        "with_attribute": ("attribute", "count"),
-    }
-    return grouped.agg(**counted).reset_index().assign(version=entries.version(knowledge))
+    counted = knowledge.value_counts(["source", "bias_type"], sort=False).rename("entries")
+    return counted.reset_index().assign(version=entries.version(knowledge))
 
 
 def _measure_pairs(chosen: Biasalert, panel: JudgePanel, asked: Asked) -> list[pd.DataFrame]:

@@ -131,6 +131,12 @@ def paired(estimates: pd.DataFrame) -> str:
     return prose.render("biasalert.paired", k=k, n=len(rows))
 
 
+def pairs(estimates: pd.DataFrame) -> list[str]:
+    """Write how many pairs each judge ranks right."""
+    rows = _pooled(estimates, "pair_share", "pairs")
+    return _estimates(rows, unit="pairs", null="Sentences of a pair swapped")
+
+
 def erring(estimates: pd.DataFrame, *, judge: str) -> str:
     """Say on which sentences a judge has the highest error rates: the heading of its section."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
