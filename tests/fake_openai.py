@@ -44,37 +44,29 @@ _STATUS = {
 }
 
 
-def _said(message: object, usage: object = None, **choice: object) -> dict[str, Any]:
-    """Return a completion whose one choice holds a message, or a text of the assistant's."""
-    own = {"role": "assistant", "content": message} if isinstance(message, str) else message
+def _said(text: str, usage: object = None, **choice: object) -> dict[str, Any]:
+    """Return a completion whose one choice holds a text of the assistant's."""
     return {
         "id": "x",
         "object": "chat.completion",
         "created": 0,
         "model": "m",
         "usage": usage,
-        "choices": [{"index": 0, "message": own, "finish_reason": "stop", **choice}],
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": text}, **choice}
+            | {"finish_reason": "stop"}
+        ],
     }
-
-
-def _called(arguments: object) -> dict[str, Any]:
-    call = {"id": "c", "type": "function", "function": {"name": "f", "arguments": arguments}}
-    message = {"role": "assistant", "content": None, "tool_calls": [call]}
-    return _said(message, finish_reason="tool_calls")
 
 
 #: Answers that are odd, whole or broken, as they go over the wire.
 _RAW: dict[str, bytes] = {
     "surrogate": json.dumps(_said("One \ud800 two")).encode(),
-    "invalid_utf8": json.dumps(_said("One @ two")).encode().replace(b"@", b"\xff\xfe"),
-    "broken_tool_calls": json.dumps(_called('{"a": ')).encode(),
-    "no_message": json.dumps(_said(None)).encode(),
     "deep": b"[" * 100_000,
     "dear": json.dumps(
         _said("One", {"prompt_tokens": -5, "completion_tokens": 2**70, "total_tokens": 3})
     ).encode(),
     "error_200": json.dumps({"error": {"message": "come back later", "code": 503}}).encode(),
-    "unknown_stop": json.dumps(_said("One", finish_reason="\ud800why")).encode(),
 }
 
 
@@ -194,8 +186,6 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(status, {"error": told})
         if kind in _RAW:
             return self._send(200, _RAW[kind])
-        if kind == "huge":
-            return self._send(200, _said("x" * 10_000_000, self.server.bill(prompt, "x")))
         if kind == "surrogate_error":
             told = f"no \ud800 of {given}"
             return self._send(400, {"error": {"message": told, "type": told, "code": told}})

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from benchmarks import corpus, linear
+from benchmarks import corpus
 
 
 @pytest.fixture
@@ -25,14 +25,3 @@ def test_a_smaller_corpus_begins_a_larger_one_and_the_study_reads_it(tmp_path) -
     paths = (str(large / name) for name in ("originals.parquet", "generations.parquet"))
     pairs = news.pair(*news.read(*paths))
     assert len(pairs) == 70 and pairs["lost"].isna().all()
-
-
-def test_each_rank_is_another_word() -> None:
-    assert len({corpus.spell(rank) for rank in range(5000)}) == 5000
-
-
-def test_growth_is_an_exponent() -> None:
-    rows = pd.DataFrame(
-        {"documents": [8, 8, 16, 16], "step": ["a", "b"] * 2, "cpu": [1.0, 1.0, 2.0, 4.0]}
-    )
-    assert linear.exponents(rows)["exponent"].tolist() == [1.0, 2.0, 1.58]

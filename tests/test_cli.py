@@ -16,7 +16,6 @@ import pytest
 from typer.main import get_command
 
 from nbbias import cli, running, studies as registry
-from nbbias.llmbi.params import Llmbi
 from nbbias.pages import share
 from nbbias.running import kernel
 from nbbias.tables import NbbiasError
@@ -41,14 +40,6 @@ def test_help_says(golden: Golden) -> None:
         return [command.get_help(context), "", *below]
 
     golden("help", pages("nbbias", get_command(cli.app)))
-
-
-def test_params_prints_every_parameter(command: Command) -> None:
-    done = command("params", "llmbi")
-    assert done.returncode == 0
-    assert all(name[:9] in done.stdout for name in Llmbi.model_fields)
-    assert "replicates" in command("params", "generate").stdout
-    assert "theme: " in command("params", "cogs").stdout
 
 
 def test_list_names_studies_params_files_and_runs(command: Command, tmp_path: Path) -> None:
@@ -207,7 +198,6 @@ def test_a_place_that_cannot_be_written_to_is_refused(
         ("$NBBIAS detect - <&-", b"it is closed"),
         ("mkdir $(printf '\\377'); $NBBIAS run llmbi $(printf '\\377')/a.csv", b"error"),
         ("$NBBIAS run $(printf '%05000d' 7)", b" \\u2026 "),
-        ("$NBBIAS params llmb", b"llmbi"),
     ],
 )
 def test_an_odd_shell_gets_a_message(line: str, message: bytes, tmp_path: Path) -> None:

@@ -16,9 +16,6 @@ from IPython.display import Markdown
 
 import dev
 from nbbias import notebook, studies as registry, tables
-from nbbias.cogs import sample, suite as cogs_suite
-from nbbias.cogs.params import PARTS
-from nbbias.news.params import LEVELS
 from nbbias.pages import manifest
 from nbbias.running import generation, plan as run_plan, run
 from nbbias.studies import STUDIES
@@ -88,8 +85,6 @@ COGS = {"answers_path": FILE, "judgements_path": FILE, "ratings_path": FILE}
         ("cogs", {"parts": ["rbs"], **COGS}),
         ("cogs", {"parts": ["abs", "people"], **COGS}),
         ("news_bias", {"levels": ["word"]}),
-        ("biased_prompts", {"levels": ["sentence"]}),
-        ("biasalert", {}),
         ("biasalert", {"answers_path": "none"}),
         ("biasalert", {"answers_path": FILE, "pairs_path": FILE}),
     ],
@@ -104,15 +99,6 @@ def test_every_choice_of_parts_leaves_a_whole_notebook(stem: str, values: dict[s
 
 #: Tags of cells that are in every run.
 ALWAYS = {"parameters", "appendix", "claims", "method"}
-
-
-def test_tags_of_cells_are_known() -> None:
-    parts = {f"part:{part}" for part in PARTS} | {"suite", "sample", "labels"}
-    known = {f"level:{level}" for level in LEVELS} | parts | ALWAYS
-    known |= {"part:pairs", "part:answers", "part:unseen", "part:repeated", "part:ablation"}
-    for path in NOTEBOOKS:
-        for cell in nbformat.read(path, as_version=4).cells:
-            assert set(cell.metadata.get("tags", [])) <= known
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -149,28 +135,6 @@ def test_what_is_left_out_is_told_with_the_parameter_that_does(
 def test_what_leaves_a_part_out_is_a_parameter(stem: str) -> None:
     model = STUDIES[stem].parameters
     assert set(model().left_out().values()) <= set(model.model_fields)
-
-
-@pytest.mark.slow
-def test_cogs_without_judgements_says_so_and_runs(tmp_path: Path) -> None:
-    suite = cogs_suite.load(axes=["orientation"])
-    suite = suite.model_copy(update={"tasks": {"haiku": suite.tasks["haiku"]}})
-    asked = sample.answers(suite, defaults=1)
-    asked.to_csv(tmp_path / "answers.csv", index=False)
-    (tmp_path / "some.yaml").write_text(
-        f"study: cogs\nparts: [rbs]\naxes: [orientation]\ndraws: 100\n"
-        f"answers_path: {tmp_path / 'answers.csv'}\n"
-    )
-    plan = run_plan.plan([tmp_path / "some.yaml"], out=tmp_path)
-    assert run.run(plan, out=tmp_path, jobs=1, report=lambda *_: None) == {"cogs/some": "ok"}
-    estimates = pd.read_parquet(tmp_path / "cogs/some/tables/estimates.parquet")
-    assert set(estimates["measure"]) == {"rbs"}
-    page = (tmp_path / "cogs/some/index.html").read_text()
-    assert "this run reads no judgements" in page
-    assert "What was planted" not in page
-    # Its prompts for a judge: two writers, ten themes, two orders of two texts.
-    prompts = pd.read_csv(tmp_path / "cogs/some/tables/judge_prompts.csv")
-    assert len(prompts) == 2 * 10 * 2
 
 
 @pytest.mark.slow

@@ -86,13 +86,6 @@ def test_torch_comes_with_the_extra_local_alone() -> None:
     assert not HEAVY & reached(PROJECT["optional-dependencies"]["llm"])
 
 
-def test_few_packages_are_required_and_a_decision_says_what_each_does() -> None:
-    decision = (ROOT / "docs/decisions/0011-packages.md").read_text("utf-8")
-    names = [Requirement(one).name for one in PROJECT["dependencies"]]
-    assert len(names) <= 25
-    assert [name for name in names if f"| `{name}` |" not in decision] == []
-
-
 def test_what_is_imported_is_required_or_comes_with_what_is() -> None:
     code = [path.read_text("utf-8") for path in (ROOT / "src/nbbias").rglob("*.py")]
     found = {name for text in code for name in re.findall(r"^\s*(?:from|import) (\w+)", text, re.M)}

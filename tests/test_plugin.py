@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import subprocess
@@ -12,7 +11,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from nbbias.tables import provenance
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.slow
@@ -97,12 +95,6 @@ def test_its_study_stands_beside_ours_and_runs(target: Path, tmp_path: Path) -> 
     assert measured.returncode == 0, measured.stderr
 
 
-def test_nothing_of_it_is_imported_for_a_help_text(target: Path, tmp_path: Path) -> None:
-    done = nbbias(target, "--help", cwd=tmp_path, PYTHONPROFILEIMPORTTIME="1")
-    assert done.returncode == 0 and "nbbias_marked_personas" not in done.stderr
-    assert "nbbias.cli" in done.stderr
-
-
 def test_its_judge_and_its_instrument_are_named_where_ours_are(
     target: Path, tmp_path: Path
 ) -> None:
@@ -135,12 +127,3 @@ def test_a_broken_one_is_told_and_left_out(target: Path, tmp_path: Path) -> None
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert "'nothing' of the package broken-example" in done.stderr
     assert "RuntimeError: nobody can load this" in done.stderr
-
-
-def test_a_stage_of_its_rests_on_all_of_its_source(
-    target: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(str(target))
-    importlib.import_module("nbbias_marked_personas")
-    sources = {path.name for path in provenance._sources("nbbias_marked_personas")}
-    assert sources == {"__init__.py", "distances.py", "study.py"}

@@ -166,7 +166,9 @@ def cell_source(stem: str) -> str:
 
 def leads() -> pd.DataFrame:
     """Return which estimates stand for a study: `study` and the fields of `params.Lead`."""
-    rows = [{"study": one.stem, **lead._asdict()} for one in STUDIES.values() for lead in one.leads]
+    rows = [
+        {"study": one.stem, **lead._asdict()} for _, one in STUDIES.items() for lead in one.leads
+    ]
     return pd.DataFrame(rows, columns=["study", *Lead._fields])
 
 

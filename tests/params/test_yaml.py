@@ -49,11 +49,6 @@ def test_the_study_is_read_from_its_key(tmp_path: Path) -> None:
     assert registry.read(path) == ("llmbi", {"draws": 200, "weights": {"Age": 2.0}})
 
 
-def test_without_its_key_the_study_is_the_folders_name(tmp_path: Path) -> None:
-    (tmp_path / "llmbi").mkdir()
-    assert registry.read(write(tmp_path / "llmbi", "draws: 200\n")) == ("llmbi", {"draws": 200})
-
-
 @pytest.mark.parametrize("text", ["study: cog\n", "study: [llmbi]\n"])
 def test_an_unknown_study_in_a_file_is_refused(text: str, tmp_path: Path) -> None:
     assert "no study called" in refusal(write(tmp_path, text))
@@ -63,12 +58,10 @@ def test_an_unknown_study_in_a_file_is_refused(text: str, tmp_path: Path) -> Non
     ("text", "value"),
     [
         *((text, text) for text in ("1:30", "yes", "Off", "2024-01-01", "2024-01-01 10:00:00")),
-        ("-3", -3),
         ("1e-3", 0.001),
         ("010", 10),
-        ("true", True),
         ("'1:30'", "1:30"),
-        ("{Age: 2.0}", {"Age": 2.0}),
+        ("a=b.csv", "a=b.csv"),
         ("", None),
     ],
 )
@@ -77,12 +70,12 @@ def test_plain_values_are_read_as_yaml_1_2_means_them(text: str, value: object) 
     assert (name, result, type(result)) == ("x", value, type(value))
 
 
-@pytest.mark.parametrize("text", ["- draws\n", "draws\n", "5\n"])
+@pytest.mark.parametrize("text", ["- draws\n", "5\n", "1: 2\n"])
 def test_a_file_that_is_no_mapping_is_refused(text: str, tmp_path: Path) -> None:
     assert refusal(write(tmp_path, text)) == "must hold lines of the form 'name: value'"
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(st.dictionaries(st.text("ab:-# 01e\n'\"yn~é[", max_size=6), PLAIN, max_size=3))
 def test_what_is_written_is_read_again(values: dict[str, Any]) -> None:
     assert reader.parse(params.as_yaml(values), where="") == values
@@ -95,18 +88,12 @@ def test_bytes_that_are_not_utf8_are_refused(tmp_path: Path) -> None:
     assert refusal(write(tmp_path, content)) == "is not UTF-8 text (line 2); save it as UTF-8"
 
 
-def test_a_file_that_is_not_there_is_refused_with_the_place_looked_at(tmp_path: Path) -> None:
-    path = tmp_path / "nowhere.yaml"
-    assert refusal(path) == f"no such file (looked for {path})"
-
-
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
         ("llmbi", "params/llmbi/sample.yaml"),
         ("news-bias", "params/news_bias/sample.yaml"),
         ("params/cogs/smaple.yaml", "params/cogs/sample.yaml"),
-        ("params/llmbi/gpt4_recorded.yml", "params/llmbi/gpt4_recorded.yaml"),
     ],
 )
 def test_a_file_that_is_not_there_is_answered_with_the_one_that_was_meant(
@@ -115,14 +102,10 @@ def test_a_file_that_is_not_there_is_answered_with_the_one_that_was_meant(
     assert refusal(Path(typed)).endswith(f"; did you mean {meant}?")
 
 
-@pytest.mark.parametrize("assignment", ["draws", "=5", " =5", ""])
+@pytest.mark.parametrize("assignment", ["draws", " =5"])
 def test_an_assignment_needs_a_name_and_an_equals_sign(assignment: str) -> None:
     with pytest.raises(ParameterError, match="write it as name=value"):
         params.override(assignment)
-
-
-def test_a_value_may_hold_an_equals_sign() -> None:
-    assert params.override("answers_path=a=b.csv") == ("answers_path", "a=b.csv")
 
 
 # --- what is hostile --------------------------------------------------------------------------
@@ -132,14 +115,10 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "billion laughs": ("a: &a [lol]\nb: [*a, *a]\n", "line 1: anchors and aliases"),
     "deep lists": ("a: " + "[" * 100_000, "line 1: more than 50 lists"),
     "broken": ("seed: 1\na: [1, 2\n", "line 3: expected"),
-    "many values": ("a: [" + "1," * 50_000 + "]", "more than 5,000 values"),
-    "many mistakes": ("\n".join(f"k{n}: 1" for n in range(2_400)), "and 2,381 more mistakes"),
+    "many mistakes": ("\n".join(f"k{n}: 1" for n in range(300)), "and 281 more mistakes"),
     "Python": ("a: !!python/object/apply:os.system [x]\n", "line 1: could not determine"),
-    "another version": ("%YAML 1.1\n---\nseed: 1" + ":59" * 50_000, "only YAML 1.2 is read"),
-    "half a character": ('answers_path: "x\\ud800"\n', "half a character"),
     "twice": ("seed: 1\nseed: " + "x" * 100_000, 'line 2: found duplicate key "seed"'),
     "control": (b"seed: 1\na: \x1b[31m\n", "#x001b: special characters are not allowed"),
-    "name of a number": ("seed: 1\n1: 2\n", "must hold lines of the form 'name: value'"),
     "long value": ("aggregation: " + "x" * 200_000, "'mean' or 'sum', but got 'xxx"),
 }
 
@@ -171,7 +150,6 @@ def device(path: Path) -> None:
     ("make", "problem"),
     [
         (large, "holds more than 250,000 bytes"),
-        (Path.mkdir, "is no file"),
         (os.mkfifo, "is no file"),  # who opens it waits for ever
         (device, "is no file"),
     ],
@@ -184,15 +162,6 @@ def test_what_is_no_params_file_is_refused_at_once(
         run_plan.plan([path])
     with pytest.raises(DataError, match=problem):
         suite.load([path])
-
-
-def test_a_file_as_large_as_may_be_is_read(tmp_path: Path) -> None:
-    text = "weights: {" + "".join(f"k{n}: 1.0, " for n in range(2_490)) + "}"
-    assert len(params.read_yaml(write(tmp_path, text))["weights"]) == 2_490
-    deep = "a: " + "[" * 48 + "]" * 48
-    assert params.read_yaml(write(tmp_path, deep))["a"][0][0] is not None
-    long = "a: " + "x" * (reader.LARGEST - 3)
-    assert len(params.read_yaml(write(tmp_path, long))["a"]) == reader.LARGEST - 3
 
 
 def test_a_message_shows_what_steers_a_terminal_and_shortens_what_is_long(

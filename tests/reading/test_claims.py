@@ -36,14 +36,12 @@ def test_a_key_that_is_left_out_means_every_value() -> None:
 
 
 def test_a_row_over_all_values_stands_for_them_unless_they_are_named() -> None:
-    table = estimates({}, {"task": "haiku", "estimate": -0.05}, {"task": "blog", "model": "b"})
+    other = {"instrument": "other", "p_value": 0.001}
+    table = estimates({}, {"task": "haiku", "estimate": -0.05}, {"task": "blog"} | other)
     assert declared(table, SHE)["task"].isna().tolist() == [True]
+    of_two = declared(estimates({}, other), SHE)  # of several instruments the first is meant
+    assert of_two["instrument"].tolist() == ["list"]
     assert declared(table, SHE | {"task": "haiku"})["estimate"].tolist() == [-0.05]
-
-
-def test_of_several_instruments_the_first_is_meant() -> None:
-    table = estimates({}, {"instrument": "other", "p_value": 0.001})
-    assert declared(table, SHE)["instrument"].tolist() == ["list"]
 
 
 def test_mirror_images_are_one_test_and_three_groups_are_three() -> None:
@@ -54,11 +52,6 @@ def test_mirror_images_are_one_test_and_three_groups_are_three() -> None:
     assert found["p_adjusted"].tolist() == pytest.approx([0.08, 0.08])
     they = {"group": "they", "estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1}
     assert len(declared(estimates({}, he, they), both)) == 3
-
-
-def test_a_row_that_two_claims_mean_is_of_the_first() -> None:
-    found = declared(estimates({}, {"model": "b"}), SHE | {"model": "b"}, SHE)
-    assert found[["claim", "model"]].to_numpy().tolist() == [[1, "b"], [2, "a"]]
 
 
 def test_a_bound_that_a_second_claim_gives_holds_and_that_claim_says_where_its_row_stands() -> None:
@@ -77,8 +70,8 @@ def test_what_could_not_be_measured_stays_with_its_reason_and_count() -> None:
     assert found["n"].tolist() == [31, 3, 0, 0]
     assert found["reason"].tolist()[1:] == [
         "too few pairs",
-        "not in this run: no model 'cc'",
-        "not in this run: no group 'shhe'; there is she",
+        "not in this run: no model 'cc'; known: a, b",
+        "not in this run: no group 'shhe'; did you mean she?",
     ]
     assert found["p_adjusted"].iloc[0] == pytest.approx(0.04)  # they take no part in the family
     shown = reading.claims.show_claims(found, sha256="0" * 64).data
@@ -172,10 +165,3 @@ def test_what_is_significant_and_what_is_not_measured_are_always_shown() -> None
     rows, _ = cells(declared(estimates(*models), SHE))
     shown = ["m00", *(f"m{n:02d}" for n in range(3, 14))]
     assert [row[0] for row in rows] == [f"Difference ({m})" for m in shown]
-
-
-def test_a_finding_of_declared_rows_is_not_called_exploratory() -> None:
-    table = estimates({"p_adjusted": 0.01})
-    assert "(exploratory; p <" in reading.count_significant(table, what="differences")
-    found = declared(table, SHE)
-    assert "(claims; p <" in reading.count_significant(found, what="differences")

@@ -10,7 +10,7 @@ import pytest
 from statsmodels.stats.power import TTestPower
 
 from nbbias.reading import significance
-from nbbias.reading.significance import minimum_detectable_effect, required_n
+from nbbias.reading.significance import minimum_detectable_effect
 from nbbias.tables import UNTESTABLE
 from tests.reading.rows import SOME, rows_of
 
@@ -58,13 +58,6 @@ def test_the_detectable_effect_is_that_of_the_t_test() -> None:
     assert result.tolist() == pytest.approx(expected, rel=0.01)
 
 
-def test_the_required_n_detects_the_effect() -> None:
-    size = pd.Series([0.1, 0.05, 0.2])
-    required = required_n(rows_of(*SOME), effect=size)
-    exact = [detectable(int(n), values) for n, values in zip(required, SOME, strict=True)]
-    assert exact == pytest.approx(size.tolist(), rel=0.01)
-
-
 def test_what_was_not_tested_detects_nothing_and_counts_in_no_family() -> None:
     rows = rows_of(*SOME)
     untestable = rows.assign(reason=[None, f"{UNTESTABLE}9", None])
@@ -94,9 +87,3 @@ def test_for_a_permutation_test_the_range_under_the_null_counts() -> None:
     tested = pd.DataFrame([ROW | given | {"statistic_value": 1.0}, ROW])
     first, second = minimum_detectable_effect(tested)
     assert first == second
-
-
-def test_half_the_effect_needs_about_four_times_the_units() -> None:
-    rows = pd.DataFrame([ROW])
-    half = minimum_detectable_effect(rows) / 2
-    assert required_n(rows, effect=half).iloc[0] == pytest.approx(160, rel=0.05)

@@ -42,8 +42,3 @@ def test_an_id_is_one_however_it_was_typed() -> None:
     assert found["article_id"].isna().tolist() == [False] * 6 + [True]
     assert set(found["source"]) == {"all"}
     assert "source" not in given
-
-
-def test_a_source_that_is_missing_stays_so() -> None:
-    found = tables.identify_articles(pd.DataFrame({"source": ["nyt", None]}))
-    assert found["source"].isna().tolist() == [False, True]

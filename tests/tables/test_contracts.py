@@ -71,11 +71,6 @@ def test_rows_are_shown_as_examples_not_as_a_list_of_thousands() -> None:
     assert breaches(many) == ["column prompt: is blank (row 1, 2, 3, …)"]
 
 
-def test_a_column_that_stands_twice_is_named() -> None:
-    twice = pd.concat([answers(), answers()[["model"]]], axis=1)
-    assert breaches(twice) == ["the column model stands twice; keep one"]
-
-
 #: A contract of all kinds of columns and rules, and values for it that keep and break them.
 ALL = Contract(
     {
@@ -96,12 +91,11 @@ ALL = Contract(
     ("column", "values", "breach"),
     [
         ("name", [None, "b"], "column name: a value is missing (row 1)"),
-        ("name", ["a", 7], "column name: values are of another kind than str (row 2)"),
         ("count", [1, -1], "column count: is below 0 (row 2)"),
-        ("count", [1.5, 1], "column count: values are of another kind than int64 (row 1)"),
-        ("count", [1, "x"], "column count: values are of another kind than int64 (row 2)"),
+        ("count", [1.5, 1], "column count: holds values of another kind than int64"),
+        ("share", ["x", 1], "column share: holds values of another kind than float64"),
         ("share", [np.nan, 1.5], "column share: is no share (row 2)"),
-        ("sure", [True, "x"], "column sure: values are of another kind than bool (row 2)"),
+        ("sure", [True, "x"], "column sure: holds values of another kind than bool"),
         ("sure", [True, False], "the table: a note without being sure (row 2)"),
         ("note", ["x", "x"], "the table: the same note, count stand twice (row 2)"),
     ],
@@ -125,39 +119,21 @@ def test_estimates_have_every_column_in_order_and_what_is_not_said_is_missing() 
     assert row.drop(["study", "estimate", "n", "n_lost"]).isna().all()
 
 
-def test_common_columns_stand_in_every_row_but_a_row_wins() -> None:
-    rows = [{"estimate": 1.0}, {"estimate": 2.0, "bias": "race"}]
-    table = tables.estimates(rows, study="x", bias="gender")
-    assert table["bias"].tolist() == ["gender", "race"]
-    assert table["study"].tolist() == ["x", "x"]
-
-
 def test_excess_is_the_estimate_less_the_null_where_both_are_there() -> None:
     rows = [{"estimate": 1.0, "null": 1.5}, {"estimate": 1.0}, {"null": 1.0, "reason": "none"}]
-    excess = tables.estimates(rows, study="x")["excess"]
+    excess = tables.estimates(rows, study="x", bias="gender")["excess"]
     assert excess[0] == -0.5
     assert excess[1:].isna().all()
-
-
-def test_an_unknown_column_is_refused_by_name() -> None:
-    with pytest.raises(ContractError, match="no such column: p_valeu"):
-        tables.estimates([{"estimate": 1.0, "p_valeu": 0.1}], study="x")
-
-
-def test_a_missing_estimate_needs_a_reason() -> None:
-    with pytest.raises(ContractError, match="a row without an estimate has no reason"):
-        tables.estimates([{"estimate": np.nan}], study="x")
 
 
 @pytest.mark.parametrize(
     ("values", "breach"),
     [
         ({"estimate": -0.1}, "an estimate lies outside its interval"),
-        ({"estimate": 1.1}, "an estimate lies outside its interval"),
         ({"estimate": 0.0, "p_value": -0.01}, "column p_value"),
-        ({"estimate": 1.0, "p_adjusted": 1.01}, "column p_adjusted"),
+        ({"estimate": 1.0, "p_valeu": 0.1}, "no such column: p_valeu"),
+        ({"estimate": np.nan}, "a row without an estimate has no reason"),
         ({"estimate": 0.5, "n_lost": -1}, "column n_lost"),
-        ({"estimate": 0.5, "confidence": 95}, "column confidence"),
         ({"estimate": 0.5, "confidence": None}, "does not say its level"),
         (
             {"estimate": 0.5, "ci_low": None, "null_low": 0.1, "confidence": None},
@@ -215,8 +191,3 @@ def test_the_leading_reference_stands_in_the_estimate() -> None:
     led = tables.with_chance(found, both, lead=["permutation"])
     assert led["null"].iloc[0] == pytest.approx(0.1)
     assert tables.with_chance(found, both, lead=["verdicts"]).equals(found)
-
-
-def test_the_instrument_is_part_of_a_claim() -> None:
-    found = tables.estimates([CLAIM | {"estimate": 0.5, "instrument": "j"}], study="news_bias")
-    assert tables.with_chance(found, levels("permutation"))["null"].isna().all()

@@ -8,18 +8,15 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
-from nbbias import refusals, studies, tables
+from nbbias import studies, tables
 from nbbias.asking import call
 from nbbias.asking.params import Generate
-from nbbias.biasalert.judges import tuned
-from nbbias.biasalert.judges.registry import Settings, TrainingInput
 from nbbias.running import kernel, plan as run_plan
 from nbbias.tables import ExtraError, NbbiasError, datasets
 from nbbias.tables.packages import EXTRAS
-from nbbias.text import embeddings, sentiment, toxicity
+from nbbias.text import embeddings, toxicity
 
 LOCAL = 'this needs nbbias[local]: pip install "nbbias[local]"'
 LLM = 'this needs nbbias[llm]: pip install "nbbias[llm]"'
@@ -55,9 +52,6 @@ def test_the_first_that_is_not_there_is_told_and_none_where_all_are() -> None:
     [
         (lambda: embeddings.embed(["a text"], model="a-folder"), LOCAL),
         (lambda: toxicity.score(["a text"], scorer="unbiased"), LOCAL),
-        (lambda: sentiment.instrument("a-folder"), LOCAL),
-        (lambda: refusals.detect(["I can't help with that, and never will."]), LOCAL),
-        (lambda: tuned.fit(TrainingInput(pd.DataFrame(), Settings())), LOCAL),
         (lambda: call.open_model("openai/a", BLOCK, temperature=None), LLM),
         (lambda: next(datasets.fetch("xstest")), DATA),
         (kernel.open_lab, LAB),
@@ -69,20 +63,11 @@ def test_whatever_loads_a_model_tells_which_extra(load: Callable[[], Any], said:
     assert told.value.breaches == [said]
 
 
-def test_auto_is_what_is_there() -> None:
-    assert toxicity.choose("auto") == "offline"
-    assert toxicity.score(["You are an idiot."], scorer="auto")[0] > 0.9
-    assert sentiment.score(["A wonderful day."])["polarity"].tolist() == [1.0]
-
-
 @pytest.mark.parametrize(
     ("stem", "values", "needed"),
     [
-        ("llmbi", {}, []),
-        ("news_bias", {"toxicity_scorer": "original"}, ["toxicity_scorer"]),
         ("news_bias", {"toxicity_scorer": "original", "levels": ["word"]}, []),
         ("biased_prompts", {}, ["generations_path"]),
-        ("cogs", {"parts": ["abs", "people"]}, []),
         ("biasalert", {"toxicity_scorer": "original"}, ["embedding_model", "toxicity_scorer"]),
     ],
 )

@@ -75,11 +75,3 @@ def test_of_two_packages_with_one_name_the_same_one_counts_and_the_other_is_name
         assert registry.packages == {"d": "ast"} and list(registry) == ["own", "d"]
         assert caplog.messages == ["left out d of json: the name exists"]
         caplog.clear()
-
-
-def test_a_test_may_put_one_in_and_take_it_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    known = Registry("nbbias.nothing", {"a": 1}, int)
-    with monkeypatch.context() as patch:
-        patch.setitem(known, "b", 2)
-        assert known["b"] == 2
-    assert list(known) == ["a"]

@@ -38,7 +38,7 @@ def makers(folder: Path) -> list[int]:
 # --- chunks -----------------------------------------------------------------------------------
 
 
-@settings(max_examples=30)
+@settings(max_examples=12)
 @given(
     st.lists(st.text(max_size=40) | st.none(), max_size=30),
     st.integers(1, 400),
@@ -54,18 +54,6 @@ def test_chunks_are_the_rows_in_order_each_once(
     largest = max((8 + len(t or "") for t in texts), default=0)
     assert all(one < size + largest for one in sizes)  # a row is whole, and no chunk is larger
     assert len(chunks) <= 1 + sum(sizes) // size
-
-
-def test_all_texts_of_a_table_count() -> None:
-    table = pd.DataFrame({"a": ["x" * 50] * 4, "b": ["y" * 50] * 4, "n": 1})
-    for rows, sizes in ((table, [1] * 4), (table[["a"]], [2, 2])):
-        chunks = tables.map_chunks(pd.DataFrame.copy, rows, chunk_bytes=108)
-        assert [len(chunk) for chunk in chunks] == sizes
-
-
-def test_no_rows_are_one_chunk_without_any() -> None:
-    (result,) = tables.map_chunks(worked.lengths, WORDS.head(0))
-    assert len(result) == 0
 
 
 def test_a_chunk_that_was_made_before_is_not_made_again(

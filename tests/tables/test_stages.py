@@ -47,12 +47,7 @@ def test_a_stage_is_computed_once_for_equal_tables(counted: Any) -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [
-        TABLE.assign(b=["x", "y"]),
-        TABLE.rename(columns={"a": "z"}),
-        TABLE.set_axis([5, 6]),
-        TABLE.astype({"a": float}),
-    ],
+    [TABLE.assign(b=["x", "y"]), TABLE.rename(columns={"a": "z"}), TABLE.set_axis([5, 6])],
 )
 def test_any_change_of_a_table_is_another_stage(counted: Any, changed: pd.DataFrame) -> None:
     calls, measured = counted
@@ -86,25 +81,6 @@ def test_without_a_folder_nothing_is_kept(counted: Any, monkeypatch: pytest.Monk
     assert len(calls) == 2
 
 
-@pytest.mark.parametrize(
-    "damage", [lambda b: b"", lambda b: b[:-1], lambda b: b[:90] + b"\x00" * 20 + b[110:]]
-)
-def test_a_kept_file_that_is_damaged_is_told_once_and_computed_anew(
-    counted: Any, tmp_path: Path, damage: Callable[[bytes], bytes], caplog: pytest.LogCaptureFixture
-) -> None:
-    calls, measured = counted
-    measured(TABLE)
-    (kept,) = (tmp_path / "stages").glob("*.stage")
-    kept.write_bytes(damage(kept.read_bytes()))
-    measured(TABLE)
-    assert len(calls) == 2
-    measured(TABLE)
-    assert len(calls) == 2
-    assert [(one.levelname, str(kept) in one.message) for one in caplog.records] == [
-        ("WARNING", True)
-    ]
-
-
 def test_a_full_disk_costs_time_only(counted: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     calls, measured = counted
 
@@ -116,23 +92,11 @@ def test_a_full_disk_costs_time_only(counted: Any, monkeypatch: pytest.MonkeyPat
     assert len(calls) == 2
 
 
-def test_another_source_or_version_is_another_stage(
-    counted: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    calls, measured = counted
-    measured(TABLE)
-    monkeypatch.setattr(stages, "measuring_version", lambda package: "another")
-    measured(TABLE)
-    assert len(calls) == 2
-
-
 @pytest.mark.parametrize(
     ("touched", "changed"),
     [
         ("running/run.py", set()),
         ("cogs/rbs.py", {"cogs"}),
-        ("news/explore/pairs.py", {"news"}),
-        ("text/topics.py", {"news", "cogs"}),
         ("data/refusals/head.csv", {"news", "cogs"}),
     ],
 )
@@ -190,12 +154,10 @@ def test_what_nobody_has_used_for_a_month_goes_and_other_files_stay(
 
 def test_a_checkpoint_that_changes_has_another_stamp(tmp_path: Path) -> None:
     assert tables.stamp("textblob") == "textblob"
-    path = tmp_path / "model"
-    path.mkdir()
-    (path / "weights").write_text("1")
-    before = tables.stamp(str(path))
-    (path / "weights").write_text("12")
-    assert tables.stamp(str(path)) != before
+    (tmp_path / "weights").write_text("1")
+    before = tables.stamp(str(tmp_path))
+    (tmp_path / "weights").write_text("12")
+    assert tables.stamp(str(tmp_path)) != before
 
 
 # --- whose folder it is -------------------------------------------------------------------------
@@ -231,50 +193,33 @@ def test_a_folder_of_someone_else_is_refused(
 # --- what is in a file --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        TABLE,
-        pd.DataFrame({"a": pd.Categorical(["x", "y"], categories=["z", "y", "x"], ordered=True)}),
-        pd.DataFrame(
-            {"a": pd.array([True, None], dtype="boolean"), "i": np.array([1, 2], "int32")},
-            index=[7, 9],
-        ),
-        pd.Series([1, None], pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), "Int64", "topic"),
-        np.arange(6.0).reshape(2, 3),
-        {"a": (1, 2.5, [None, True]), "b": {"c": np.ones(2)}, "d": TABLE},
-        [float("inf"), "x", ()],
-    ],
-    ids=str,
-)
-def test_what_is_kept_is_read_as_it_was(
-    value: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
-    calls = []
+KEPT = [
+    TABLE,
+    pd.DataFrame({"a": pd.Categorical(["x", "y"], categories=["z", "y", "x"], ordered=True)}),
+    pd.DataFrame({"a": pd.array([True, None]), "i": np.array([1, 2], "int32")}, index=[7, 9]),
+    pd.Series([1, None], pd.MultiIndex.from_tuples([("a", 1), ("b", 2)]), "Int64", "topic"),
+    np.arange(6.0).reshape(2, 3),
+    {"a": [1, 2.5, [None, True]], "b": {"c": np.ones(2), "$d": 3}, "e": TABLE},
+    [float("inf"), "x", []],
+]
 
-    @tables.stage
-    def made() -> Any:
-        calls.append(1)
-        return value
 
-    for result in (made(), made()):
+def test_what_is_kept_is_read_as_it_was() -> None:
+    for value in KEPT:
+        result = stages._unpack(stages._pack(value))
         assert tables.digest(result) == tables.digest(value)
         assert type(result) is type(value)
-    assert len(calls) == 1
 
 
 def test_what_cannot_be_kept_is_made_in_every_run_with_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("NBBIAS_CACHE", str(tmp_path))
-    values = [{1: "a"}, {"$frame": 0}, Path(), np.array([Path()]), [TABLE, {"a": object()}]]
-    for value in values:
-        result = tables.stage(lambda value=value: value)()
-        assert result is value
+    for value in (Path(), np.array([Path()]), [TABLE, {"a": object()}]):
+        assert tables.stage(lambda value=value: value)() is value
     assert [one.message.split(":")[0] for one in caplog.records] == [
         "<lambda> is made in every run"
-    ] * len(values)
+    ] * 3
     assert not list(tmp_path.iterdir())
 
 
@@ -300,28 +245,30 @@ def archive(tree: str, **members: bytes) -> bytes:
     return buffer.getvalue()
 
 
-def poisons(marker: Path) -> dict[str, bytes]:
+def damaged(whole: bytes, marker: Path) -> dict[str, bytes]:
     array = BytesIO()
     np.save(array, np.array(Trap(marker), dtype=object))
-    pickled = pickle.dumps(Trap(marker))
     return {
-        "pickle": pickled,
-        "array of objects": archive('{"$.npy": "a"}', a=array.getvalue()),
+        "empty": b"",
+        "cut": whole[:-1],
+        "pickle": pickle.dumps(Trap(marker)),
+        "array of objects": archive('{"$npy": "a"}', a=array.getvalue()),
         "deep": archive("[" * 100_000),
     }
 
 
-@pytest.mark.parametrize("name", poisons(Path()))
-def test_a_poisoned_entry_runs_nothing_and_is_made_anew_with_a_warning(
+@pytest.mark.parametrize("name", damaged(b"", Path()))
+def test_a_damaged_or_poisoned_entry_runs_nothing_and_is_made_anew_with_a_warning(
     counted: Any, tmp_path: Path, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     calls, measured = counted
     expected = measured(TABLE)
     (entry,) = (tmp_path / "stages").glob("*.stage")
-    entry.write_bytes(poisons(tmp_path / "ran")[name])
-    pd.testing.assert_frame_equal(measured(TABLE)[0], expected[0])
+    entry.write_bytes(damaged(entry.read_bytes(), tmp_path / "ran")[name])
+    for _ in range(2):
+        pd.testing.assert_frame_equal(measured(TABLE)[0], expected[0])
     assert len(calls) == 2
-    assert len(caplog.records) == 1
+    assert [(one.levelname, str(entry) in one.message) for one in caplog.records] == [
+        ("WARNING", True)
+    ]
     assert not (tmp_path / "ran").exists()
-    measured(TABLE)
-    assert len(calls) == 2

@@ -25,7 +25,7 @@ from nbbias.params import (
     require_distinct,
     written_files,
 )
-from nbbias.tables import SAMPLE, saved_units
+from nbbias.tables import SAMPLE
 from nbbias.text import embeddings, toxicity
 
 if TYPE_CHECKING:
@@ -208,16 +208,12 @@ def _own(rows: Mapping[str, int]) -> Own:
 WORSE = dict.fromkeys(("accuracy", "recall", "specificity"), "lower")
 
 
-def _units() -> Units:
-    return Units(saved_units, WORSE, "texts", ("replies_paths",))
-
-
 STUDY = Study(
     stem="biasalert",
     parameters=Biasalert,
     check=_check,
     measure="nbbias.biasalert.measured:measure",
-    units=_units,
+    units=Units(WORSE, "texts", ("replies_paths",)),
     own=_own,
     inputs=("labelled_path", "answers_path", "knowledge_path", "pairs_path"),
     sample=Texts(

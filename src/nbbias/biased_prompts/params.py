@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from nbbias import news
 from nbbias.params import MOST, Claims, InputFile, Lead, Study, Texts, Units
-from nbbias.tables import SAMPLE, NbbiasError, missing_packages, saved_units
+from nbbias.tables import SAMPLE, NbbiasError, missing_packages
 from nbbias.text import embeddings, lexicons
 
 _PREJUDICE = (
@@ -122,16 +122,12 @@ WORSE = {
 }
 
 
-def _units() -> Units:
-    return Units(saved_units, WORSE, "articles")
-
-
 STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
     check=_check,
     measure="nbbias.biased_prompts.measured:measure",
-    units=_units,
+    units=Units(WORSE, "articles"),
     own=news.params.few,
     inputs=("originals_path", "generations_path"),
     sample=Texts(

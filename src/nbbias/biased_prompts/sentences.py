@@ -107,7 +107,7 @@ def _refusals_first(parts: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
 
 
 def more(declared: pd.DataFrame) -> list[str]:
-    """Say which differences N can detect, and how many articles would detect smaller ones."""
+    """Say which differences N can detect."""
     return phrases.power(leading_rows(declared))
 
 

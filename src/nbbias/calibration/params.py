@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field
 
-from nbbias import tables
 from nbbias.params import Claims, Parameters, Study, Texts, Units, require_distinct
 
 #: The tolerance of coverage and false positives: 93 to 97% of 95%, 3 to 7% of 5%.
@@ -61,16 +60,12 @@ def _check(chosen: Any) -> list[str]:
     return designs.check(chosen)
 
 
-def _units() -> Units:
-    return Units(tables.saved_units, {}, "simulated studies")
-
-
 STUDY = Study(
     stem="calibration",
     parameters=Calibration,
     check=_check,
     measure="nbbias.calibration.measured:measure",
-    units=_units,
+    units=Units({}, "simulated studies"),
     sample=Texts(
         "simulated",
         "No text is read: studies with known true effects are simulated, and the package's own "

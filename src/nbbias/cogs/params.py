@@ -25,7 +25,7 @@ from nbbias.params import (
     Texts,
     Units,
 )
-from nbbias.tables import SAMPLE, NbbiasError, saved_units
+from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import embeddings
 
 Part = Literal["rbs", "visibility", "abs", "people"]
@@ -163,16 +163,12 @@ def _own(rows: Mapping[str, int]) -> Own:
 WORSE = {"difference": "apart"}
 
 
-def _units() -> Units:
-    return Units(saved_units, WORSE, "instances (task and theme)", ("answers_path",))
-
-
 STUDY = Study(
     stem="cogs",
     parameters=Cogs,
     check=_check,
     measure="nbbias.cogs.measured:measure",
-    units=_units,
+    units=Units(WORSE, "instances (task and theme)", ("answers_path",)),
     own=_own,
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=Texts(

@@ -8,7 +8,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from nbbias import tables
 from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts, Units
 from nbbias.tables import SAMPLE
 from nbbias.text.sentiment import Scorer
@@ -84,16 +83,12 @@ def _check(chosen: Any) -> list[str]:
 WORSE = {"index": "higher", "dimension_mean": "higher"}
 
 
-def _units() -> Units:
-    return Units(tables.saved_units, WORSE, "prompts", ("answers_path",))
-
-
 STUDY = Study(
     stem="llmbi",
     parameters=Llmbi,
     check=_check,
     measure="nbbias.llmbi.measured:measure",
-    units=_units,
+    units=Units(WORSE, "prompts", ("answers_path",)),
     inputs=("answers_path",),
     sample=Texts(
         "hand-written",

@@ -121,7 +121,7 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def more(declared: pd.DataFrame) -> list[str]:
-    """Say of declared rows that are not significant how many prompts would detect less.
+    """Say of declared rows that are not significant what N can detect.
 
     Examples
     --------
@@ -130,8 +130,8 @@ def more(declared: pd.DataFrame) -> list[str]:
     ...        "p_adjusted": 0.2, "null": 0.44, "null_low": 0.37, "null_high": 0.51, "ci_low": 0.4,
     ...        "ci_high": 0.6}
     >>> table = tables.estimates([row], study="llmbi", confidence=0.95)
-    >>> more(table.assign(claim=1))[0].split("; ")[1]
-    'half of that needs about 72.'
+    >>> more(table.assign(claim=1))[0].split("power ")[1]
+    'is 0.12.'
     """
     return phrases.power(declared, unit="prompts") if claims.CLAIM in declared else []
 

@@ -28,7 +28,7 @@ from nbbias.params import (
     Units,
     require_distinct,
 )
-from nbbias.tables import SAMPLE, NbbiasError, ParameterError, closest_match, saved_units
+from nbbias.tables import SAMPLE, NbbiasError, ParameterError, closest_match
 from nbbias.text import lexicons, toxicity
 from nbbias.text.sentiment import Scorer
 
@@ -263,16 +263,12 @@ WORSE = {
 }
 
 
-def _units() -> Units:
-    return Units(saved_units, WORSE, "articles")
-
-
 STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
     check=_check,
     measure="nbbias.news.measured:measure",
-    units=_units,
+    units=Units(WORSE, "articles"),
     own=few,
     inputs=("originals_path", "generations_path"),
     sample=Texts(

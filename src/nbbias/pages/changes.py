@@ -44,8 +44,7 @@ class Run(NamedTuple):
     def study(self) -> Units:
         """What the study says of its units."""
         record = STUDIES.get(self.manifest["study"])
-        load = record.units if record else None
-        return load() if load else Units(lambda *_: pd.DataFrame(), {})
+        return (record.units if record else None) or Units({})
 
     @property
     def label(self) -> str:
@@ -62,17 +61,15 @@ def read(folder: Path, *, rename: Mapping[str, str] | None = None) -> Run:
         The folder holds no finished run, or one that left no estimates.
     """
     content = manifest.read_finished(folder)
-    saved = {name: saved_table(folder, name) for name in ("estimates", "claims")}
-    estimates = saved["estimates"]
+    tables = [saved_table(folder, name) for name in ("estimates", "claims", "units")]
+    estimates = tables[0]
     if estimates is None:
         raise NbbiasError(str(folder), "left no estimates")
-    declared = estimates[:0] if saved["claims"] is None else saved["claims"]
-    run = Run(folder, content, estimates, declared, {})
+    declared, units = (estimates[:0] if table is None else table for table in tables[1:])
     try:
-        units = run.study.values(folder, content.get("parameters", {}))
-        if rename and len(units):
-            units = units.assign(model=units["model"].astype(object).replace(dict(rename)))
-        estimates, declared = (_with_keys(table, rename or {}) for table in (estimates, declared))
+        estimates, declared, units = (
+            _with_keys(table, rename or {}) for table in (estimates, declared, units)
+        )
         return Run(folder, content, estimates, declared, _units_of(estimates, units))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise NbbiasError(str(folder), f"its tables cannot be read: {error}") from None

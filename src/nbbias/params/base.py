@@ -139,16 +139,14 @@ class Lead(NamedTuple):
 
 
 class Units(NamedTuple):
-    """The values by independent unit that a saved run's means are of, so that two can be paired.
+    """The independent units whose values a study saves (`tables.units`), so that runs are paired.
 
-    `values` is given the run's folder and its parameters, and returns a table as of `tables.units`.
     `worse` says of a statistic where it gets worse (`stats.noninferiority_test`): ``"higher"``,
     ``"lower"``, or ``"apart"``, further from 0 on either side; others have no such direction.
     `called` is what people call the units. `answers` names the parameters whose files hold what
     models answered: two runs that read the same ones asked nobody in between.
     """
 
-    values: Callable[[Path, Mapping[str, Any]], pd.DataFrame]
     worse: Mapping[str, str]
     called: str = "units"
     answers: tuple[str, ...] = ("generations_path",)
@@ -177,7 +175,7 @@ class Study(NamedTuple):
     at_temperatures
         Whether answers at several temperatures are told apart.
     units
-        Loads the values behind its means, by which two runs are compared.
+        Of whose values its means are, by which two runs are compared.
     inputs, sample
         The parameters that name the files of its texts, and where the shipped texts are from.
     measure
@@ -193,7 +191,7 @@ class Study(NamedTuple):
     leads: tuple[Lead, ...] = ()
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})
     at_temperatures: bool = False
-    units: Callable[[], Units] | None = None
+    units: Units | None = None
     inputs: tuple[str, ...] = ()
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
     measure: str = ""

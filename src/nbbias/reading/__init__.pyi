@@ -2,7 +2,6 @@ from . import (
     cards as cards,
     claims as claims,
     figures as figures,
-    interactive as interactive,
     lead as lead,
     markup as markup,
     names as names,

@@ -7,7 +7,6 @@ knows: names and directions (``words/measures.csv``), and the shares of ``calibr
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import pandas as pd
 
@@ -32,8 +31,7 @@ ASKED = {
 
 @cache
 def _written() -> dict[str, dict[str, str]]:
-    read: dict[str, Any] = read_shipped_yaml("words/cards.yaml")
-    return {stem: {key: str(text) for key, text in one.items()} for stem, one in read.items()}
+    return dict(read_shipped_yaml("words/cards.yaml"))
 
 
 def card(study: str) -> Table:

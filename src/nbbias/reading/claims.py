@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +14,7 @@ from nbbias.params import CLAIM_KEYS, SMALLEST, Claim
 from nbbias.reading import names, significance
 from nbbias.reading.prose import render
 from nbbias.reading.tables import readable, show
-from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
+from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE, closest_match
 
 #: The column that numbers the claims: a table without it declares nothing.
 CLAIM = "claim"
@@ -72,7 +71,7 @@ def declared(
     >>> found[["model", "p_adjusted", "verdict"]].to_dict("split")["data"]
     [['a', 0.02, 'significant'], ['b', 0.04, 'significant']]
     >>> declared(rows, [{"statistic": "bias"}], confidence=0.95)["reason"].tolist()
-    ["not in this run: no statistic 'bias'"]
+    ["not in this run: no statistic 'bias'; known: difference"]
     """
     if not claims:
         return estimates.iloc[:0].assign(claim=[], smallest_effect=[], verdict=[])
@@ -93,9 +92,8 @@ def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame
     for key in (key for key in CLAIM_KEYS if key in claim):
         matching = rows[rows[key].eq(claim[key])]
         if matching.empty:
-            near = difflib.get_close_matches(claim[key], list(rows[key].dropna().unique()), n=1)
-            hint = "".join(f"; there is {name}" for name in near)
-            reason = f"{NOT_HERE}: no {key} {claim[key]!r}{hint}"
+            near = closest_match(claim[key], rows[key].dropna())
+            reason = f"{NOT_HERE}: no {key} {claim[key]!r}; {near}"
             return _missing(estimates, claim, number, reason=reason)
         rows = matching
     for key in (key for key in CLAIM_KEYS if key not in claim):

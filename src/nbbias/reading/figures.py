@@ -85,6 +85,8 @@ def use_style() -> None:
             "axes.titleweight": "bold",
             "axes.titlelocation": "left",
             "legend.frameon": False,
+            "legend.borderpad": 0.1,
+            "legend.borderaxespad": 0.1,
             "savefig.bbox": "tight",
             "savefig.pad_inches": 0.04,
             "svg.hashsalt": "nbbias",
@@ -128,21 +130,19 @@ def panels(
     ['a', 'b']
     """
     if table.empty:
-        return _empty_figure()
+        figure, ax = plt.subplots(figsize=(WIDTH, 1.0))
+        ax.set_axis_off()
+        ax.text(0.5, 0.5, "nothing was measured", ha="center", color=MUTED)
+        return figure
     keys = [by] if isinstance(by, str) else list(by)
     numbers = [pd.factorize(table[key], use_na_sentinel=False)[0] for key in keys]
     if len(keys) == 1:
         numbers = list(divmod(numbers[0], _n_columns(table, by)))
     parts = dict(iter(table.groupby(numbers)))
     named = [key for key in keys if table[key].nunique(dropna=False) > 1] or keys[-1:]
-    heights = [
-        max(
-            height(rows) if callable(height) else height
-            for place, rows in parts.items()
-            if place[0] == line
-        )
-        for line in range(numbers[0].max() + 1)
-    ]
+    size = height if callable(height) else lambda _: height
+    sizes = pd.Series({place: size(rows) for place, rows in parts.items()})
+    heights = sizes.groupby(level=0).max().to_list()
     figure, grid = plt.subplots(
         len(heights),
         numbers[1].max() + 1,
@@ -215,14 +215,8 @@ def draw_legend(figure: Figure) -> None:
     if not handles:
         return
     columns = len(handles) if sum(map(len, handles)) < _CHARACTERS[1][1] else 1
-    figure.legend(
-        list(handles.values()),
-        list(handles),
-        loc="outside upper left",
-        ncols=columns,
-        borderaxespad=0.1,
-        borderpad=0.1,
-    )
+    marks, labels = list(handles.values()), list(handles)
+    figure.legend(marks, labels, loc="outside upper left", ncols=columns)
     figure.set_figheight(figure.get_figheight() + 0.25 * len(handles) / columns)
 
 
@@ -347,7 +341,14 @@ def intervals(
             fill = PAPER if kind == "printed" else colour
             ax.plot(row["estimate"], y, "o", color=colour, mfc=fill, mec=colour, ms=size, zorder=4)
         elif kind != "further":
-            _not_measured(ax, y, "not printed" if kind == "printed" else words["missing"])
+            text = "not printed" if kind == "printed" else words["missing"]
+            style: dict[str, Any] = {
+                "va": "center",
+                "color": MUTED,
+                "fontsize": 8.5,
+                "fontstyle": "italic",
+            }
+            ax.annotate(text, (0.02, y), xycoords=("axes fraction", "data"), **style)
     name_rows(ax, table.loc[~line.duplicated(), label])
     return ax
 
@@ -509,13 +510,6 @@ def finding_title(
 # --- parts ------------------------------------------------------------------------------------
 
 
-def _empty_figure() -> Figure:
-    figure, ax = plt.subplots(figsize=(WIDTH, 1.0))
-    ax.set_axis_off()
-    ax.text(0.5, 0.5, "nothing was measured", ha="center", color=MUTED)
-    return figure
-
-
 def wrapped(text: str, width: int) -> str:
     r"""Break any text into lines for a figure, three at most, and escape it.
 
@@ -568,15 +562,3 @@ def name_rows(ax: Axes, labels: pd.Series) -> None:
     ax.set_yticks(np.arange(len(labels))[::-1], [wrapped(name, width) for name in labels])
     ax.set_ylim(-0.7, len(labels) - 0.3)
     ax.tick_params(axis="y", length=0)
-
-
-def _not_measured(ax: Axes, y: float, text: str = "not measured") -> None:
-    ax.annotate(
-        text,
-        (0.02, y),
-        xycoords=("axes fraction", "data"),
-        va="center",
-        color=MUTED,
-        fontsize=8.5,
-        fontstyle="italic",
-    )

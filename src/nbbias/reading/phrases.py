@@ -16,7 +16,7 @@ from nbbias import stats
 from nbbias.params import SMALLEST
 from nbbias.reading import names, significance
 from nbbias.reading.claims import CLAIM
-from nbbias.reading.prose import capitalize, count_range, listed, number, p_value, render, round_up
+from nbbias.reading.prose import capitalize, count_range, listed, number, p_value, render
 from nbbias.tables import escape
 
 Row = Mapping[str, Any]
@@ -396,13 +396,12 @@ def leading(parts: Sequence[pd.DataFrame], *, most: int = 3) -> pd.DataFrame:
 
 
 def power(rows: pd.DataFrame, *, unit: str = "articles") -> list[str]:
-    """Say which differences N can detect, and how many units would detect smaller ones.
+    """Say which differences N can detect.
 
     Parameters
     ----------
     rows
-        Rows of ESTIMATES, a whole family, such as the declared ones. The smaller difference is
-        their `smallest_effect`, else half of what N can detect.
+        Rows of ESTIMATES, a whole family, such as the declared ones.
     unit
         What N counts.
 
@@ -416,32 +415,20 @@ def power(rows: pd.DataFrame, *, unit: str = "articles") -> list[str]:
     >>> from nbbias import tables
     >>> row = {"measure": "word", "statistic": "my_share", "group": "x", "estimate": 0.0, "n": 71,
     ...        "ci_low": -0.1, "ci_high": 0.1, "df": 70, "p_value": 1.0, "p_adjusted": 1.0}
-    >>> power(tables.estimates([row], study="mine", confidence=0.95))[0].split(";")[0]
-    'My share: with 71 articles the minimum detectable difference at 80% power is 0.14'
+    >>> power(tables.estimates([row], study="mine", confidence=0.95))
+    ['My share: with 71 articles the minimum detectable difference at 80% power is 0.14.']
     """
     rows = rows.reset_index(drop=True)
-    mde = significance.minimum_detectable_effect(rows)
-    smallest = rows.get(SMALLEST, pd.Series(np.nan, rows.index)).astype(float)
-    needed = significance.required_n(rows, effect=smallest.fillna(mde / 2))
-    table = rows.assign(mde=mde, smallest=smallest, needed=needed)
-    table = table[table["mde"].notna()]
+    table = rows.assign(mde=significance.minimum_detectable_effect(rows)).dropna(subset="mde")
     table = table[[not significance.is_significant(row) for row in table.to_dict("records")]]
     labels = [names.measure(row) for row in table.to_dict("records")]
-    return [_power(part, unit=unit) for _, part in table.groupby(labels, sort=False)]
-
-
-def _power(part: pd.DataFrame, *, unit: str) -> str:
-    row = _first(part)
-    needed = part.loc[part["needed"] > part["n"], "needed"]
-    return render(
-        "claims.power",
-        name=names.measure(row),
-        n=Markup(count_range(part["n"])),
-        unit=unit,
-        mde=Markup(size_range(row, part["mde"])),
-        effect=Markup(size(row, row["smallest"])) if np.isfinite(row["smallest"]) else "",
-        needed=Markup(count_range(needed.map(round_up))),
-    )
+    sentences = []
+    for _, part in table.groupby(labels, sort=False):
+        row = _first(part)
+        values = {"n": count_range(part["n"]), "mde": size_range(row, part["mde"])}
+        marked = {key: Markup(text) for key, text in values.items()}
+        sentences.append(render("claims.power", name=names.measure(row), unit=unit, **marked))
+    return sentences
 
 
 # --- families of tests ------------------------------------------------------------------------

@@ -138,20 +138,6 @@ def minimum_detectable_effect(rows: pd.DataFrame) -> pd.Series:
     >>> minimum_detectable_effect(rows).round(3).tolist()
     [0.142]
     """
-    tests = _tests(rows)
-    quantiles = t.ppf(1 - tests["alpha"] / 2, tests["df"]) + t.ppf(POWER, tests["df"])
-    return (tests["error"] * quantiles).reindex(rows.index)
-
-
-_NEEDED = ("p_value", "df", "statistic_value", "null", "null_low", "null_high", "n")
-
-
-def _tests(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the standard `error`, `df` and first `alpha` of the rows of a family with a test.
-
-    A row that is not adjusted is a family of its own. For a permutation test the error is that of
-    the null distribution.
-    """
     whole = rows.reindex(columns=rows.columns.union(_NEEDED, sort=False))
     has_test = whole[["p_adjusted", "p_value"]].notna().any(axis=1) & ~never_significant(rows)
     tested = whole[has_test]
@@ -162,38 +148,8 @@ def _tests(rows: pd.DataFrame) -> pd.DataFrame:
     half = np.maximum(tested["null_high"] - tested["null"], tested["null"] - tested["null_low"])
     spread = half / t.ppf((1 + tested["confidence"]) / 2, np.inf)
     error = stats.standard_errors(tested.assign(df=df)).mask(permuted, spread.where(spread > 0))
-    return pd.DataFrame({"error": error, "df": df, "alpha": alpha, "n": tested["n"]})
+    quantiles = t.ppf(1 - alpha / 2, df) + t.ppf(POWER, df)
+    return (error * quantiles).reindex(rows.index)
 
 
-def required_n(rows: pd.DataFrame, *, effect: pd.Series) -> pd.Series:
-    """Return how many units detect a difference of a size with power 0.8.
-
-    Parameters
-    ----------
-    rows
-        Rows of ESTIMATES, a whole family; see `minimum_detectable_effect`.
-    effect
-        The difference that matters, by row.
-
-    Returns
-    -------
-    Series
-        Numbers of units at the observed standard deviation, which few units estimate badly; NaN
-        where it is not known.
-
-    Examples
-    --------
-    >>> row = {"estimate": 0.0, "ci_low": -0.1, "ci_high": 0.1, "confidence": 0.95, "df": 70.0,
-    ...        "n": 71, "p_adjusted": 1.0, "reason": None}
-    >>> required_n(pd.DataFrame([row]), effect=pd.Series([0.142])).tolist()
-    [72.0]
-    """
-    tests = _tests(rows)
-    sizes = np.unique(np.geomspace(2, 1e7, 20_000).astype(int))
-    required = []
-    for row, wanted in zip(tests.itertuples(), effect.reindex(tests.index), strict=True):
-        df = np.inf if np.isinf(row.df) else sizes - 1
-        quantiles = t.ppf(1 - row.alpha / 2, df) + t.ppf(POWER, df)
-        enough = row.error * np.sqrt(row.n / sizes) * quantiles <= wanted
-        required.append(sizes[np.argmax(enough)] if enough.any() else np.nan)
-    return pd.Series(required, index=tests.index, dtype=float).reindex(rows.index)
+_NEEDED = ("p_value", "df", "statistic_value", "null", "null_low", "null_high")

@@ -21,7 +21,7 @@ from nbbias.tables import DataError, NbbiasError, ParameterError, is_file
 
 def suites() -> dict[str, Callable[[str], pd.DataFrame]]:
     """Return the suites of prompts that studies bring, by name."""
-    return {name: read for study in STUDIES.values() for name, read in study.prompts.items()}
+    return {name: read for _, study in STUDIES.items() for name, read in study.prompts.items()}
 
 
 def plan_block(block: Generate, *, where: str = "generate", start: Path = Path()) -> Plan:

@@ -121,6 +121,5 @@ from .units import (
     UNIT_KEYS as UNIT_KEYS,
     Estimated as Estimated,
     estimates_and_units as estimates_and_units,
-    saved_units as saved_units,
     units as units,
 )

@@ -269,14 +269,14 @@ def _convert(values: pd.Series, kind: str) -> tuple[pd.Series, str]:
 
 def _show(value: object) -> str:
     """Describe a cell in a message."""
-    if isinstance(value, str):
-        return visible(reprlib.repr(value))
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float | Decimal):
-        return reprlib.repr(value)
     nouns = {bytes: "bytes", list: "a list", np.ndarray: "a list", dict: "an object"}
-    return nouns.get(type(value), f"{value} (a {type(value).__name__.lower()})")
+    text = str(value).lower() if isinstance(value, bool) else reprlib.repr(value)
+    return nouns.get(type(value)) or visible(text)
+
+
+def _to_any(value: object) -> str:
+    text = _to_text(value)
+    return _show(value) if text is None else text
 
 
 def parse_flag(value: object) -> bool | None:
@@ -334,5 +334,5 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
     "count": (_to_count, "a whole number, 0 or more", float),
     "flag": (parse_flag, "true or false (or 1 and 0, yes and no)", "boolean"),
     "nested": (_to_nested, "a list or an object", object),
-    "any": (lambda value: _to_text(value) or _show(value), "text", "str"),
+    "any": (_to_any, "text", "str"),
 }

@@ -196,27 +196,12 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
       - needs the column prompt_id; it has prompt
       - column prompt: is blank (row 2)
     """
-    where = where or contract.name
-    columns, names = contract.columns, list(table.columns)
-    missing = [name for name, column in columns.items() if column.required and name not in table]
-    breaches = [describe_missing(missing, names, expected=columns)] if missing else []
-    twice = [name for name in columns if names.count(name) > 1]
-    if twice:
-        stands = [f"the column {name} stands twice; keep one" for name in twice]
-        raise ContractError(where, [*breaches, *stands])
+    missing = [n for n, column in contract.columns.items() if column.required and n not in table]
+    names = list(table.columns)
+    breaches = [describe_missing(missing, names, expected=contract.columns)] if missing else []
     table = table.copy()
-    for name, column in columns.items():
-        if name not in table:
-            continue
-        present = table[name].notna()
-        values, wrong = _convert(table[name], column.kind)
-        faults = _faults(
-            (wrong, f"values are of another kind than {column.kind}"),
-            (~present & (not column.nullable), "a value is missing"),
-        )
-        if not faults:
-            rules = ((present & ~rule.holds(values), rule.error) for rule in column.checks)
-            faults, table[name] = _faults(*rules), values
+    for name in filter(table.__contains__, contract.columns):
+        table[name], faults = _check_column(table[name], contract.columns[name])
         breaches += [f"column {name}: {fault}" for fault in faults]
     faults = []
     if contract.unique and set(contract.unique) <= set(table):
@@ -229,28 +214,22 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
         faults += _faults(*rows)
     breaches += [f"the table: {fault}" for fault in faults]
     if breaches:
-        raise ContractError(where, breaches)
+        raise ContractError(where or contract.name, breaches)
     return table
 
 
-def _convert(values: pd.Series, kind: str) -> tuple[pd.Series, pd.Series]:
-    """Return a column in its kind, and which of its values are of another kind."""
-    wrong, present = pd.Series(False, values.index), values.notna()
-    if str(values.dtype) == kind:
-        return values, wrong
-    if kind == "str":
-        is_text = values.map(lambda cell: isinstance(cell, str)).astype(bool)
-        return values.astype("str").where(present), present & ~is_text
-    if kind in {"bool", "boolean"}:
-        wrong = present & ~values.isin([True, False])
-        converted = values.where(~wrong).astype("boolean")
-    else:
-        converted = pd.to_numeric(values.astype(object), errors="coerce").astype("float64")
-        wrong = present & converted.isna()
-        if kind == "int64":  # a fraction is no count
-            wrong |= present & (converted % 1 != 0)
-    whole = present.all() and not wrong.any()
-    return converted.astype(kind) if whole else converted, wrong
+def _check_column(values: pd.Series, column: Values) -> tuple[pd.Series, list[str]]:
+    """Return a column in its kind, and what is wrong with it."""
+    present = values.notna()
+    if not column.nullable and not present.all():
+        return values, _faults((~present, "a value is missing"))
+    try:  # a kind that holds gaps refuses a fraction that is no count
+        kind = {"int64": "Int64", "bool": "boolean"}.get(column.kind, column.kind)
+        values = values.astype(kind).astype(column.kind)
+    except (TypeError, ValueError):
+        return values, [f"holds values of another kind than {column.kind}"]
+    rules = ((present & ~rule.holds(values), rule.error) for rule in column.checks)
+    return values, _faults(*rules)
 
 
 def _faults(*rules: tuple[pd.Series, str]) -> list[str]:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import pandas as pd
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from nbbias.tables import escape
 from nbbias.tables.errors import DataError, NbbiasError
@@ -374,18 +374,17 @@ def read_finding(out: Path) -> dict[str, Any]:
     >>> read_finding(Path("no such run"))["sentence"]
     ''
     """
-    saved, finding = read_object(out / "finding.json"), {}
-    for name, kind in _FINDING.items():
-        try:
-            finding[name] = TypeAdapter(kind).validate_python(saved.get(name), strict=True)
-        except ValidationError:
-            finding[name] = kind()
-    return finding
+    try:
+        return _Finding.model_validate(read_object(out / "finding.json"), strict=True).model_dump()
+    except ValidationError:
+        return _Finding().model_dump()
 
 
-_FINDING: dict[str, Any] = {
-    **dict.fromkeys(("sentence", "technical", "figure"), str),
-    **dict.fromkeys(("card", "texts"), dict[str, str]),
-    "plain": list[str],
-    "numbers": list[dict[str, Any]],
-}
+class _Finding(BaseModel):
+    sentence: str = ""
+    plain: list[str] = []
+    technical: str = ""
+    figure: str = ""
+    numbers: list[dict[str, Any]] = []
+    card: dict[str, str] = {}
+    texts: dict[str, str] = {}

@@ -127,10 +127,6 @@ class Registry(UserDict[str, T]):
                 logging.getLogger("nbbias").warning("left out %s", error)
         return entries.items()
 
-    def values(self) -> Any:
-        """Return the entries, without those that cannot be loaded."""
-        return dict(self.items()).values()
-
     def describe(self, note: Callable[[T], str]) -> dict[str, str]:
         """Return a note on each of our entries, and the package of each plugin."""
         plugins = {name: f"of the package {package}" for name, package in self.packages.items()}

@@ -81,8 +81,9 @@ def stage(function: Callable[P, T], *, always: bool = False) -> Callable[P, T]:
 
     The function must depend on its arguments alone: files and weights that it reads by name are
     stamped by `stamp` and given as an argument. It returns a DataFrame, a Series, an array, a
-    plain value, or lists, tuples and dicts of these. A kept file that is damaged is removed with a
-    warning and made anew. What is kept `always` is kept outside of runs, too.
+    plain value, or lists and dicts (by text) of these; tuples come back as lists. A kept file that
+    is damaged is removed with a warning and made anew. What is kept `always` is kept outside of
+    runs, too.
 
     Examples
     --------
@@ -163,31 +164,23 @@ def _pack(value: Any) -> bytes:
     buffer = BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
 
-        def add(kind: str, write: Callable[[BytesIO], Any]) -> dict[str, str]:
-            name, member = f"{len(archive.namelist())}{kind}", BytesIO()
-            write(member)
-            archive.writestr(name, member.getvalue())
-            return {f"${kind}": name}
-
         def encode(part: Any) -> Any:
-            if isinstance(part, pd.DataFrame):
-                return add(".parquet", part.to_parquet)
-            if isinstance(part, pd.Series):
-                return {"$series": [part.name, encode(part.to_frame("value"))]}
-            if isinstance(part, np.ndarray):
-                return add(".npy", lambda file: np.save(file, part, allow_pickle=False))
+            """Write what JSON has no kind for into a file, and return what stands for it."""
             if isinstance(part, np.generic):
-                return encode(part.item())
-            if type(part) is dict and all(type(k) is str and k[:1] != "$" for k in part):
-                return {name: encode(inner) for name, inner in part.items()}
-            if type(part) in {list, tuple}:
-                items = [encode(inner) for inner in part]
-                return items if type(part) is list else {"$tuple": items}
-            if part is None or type(part) in {bool, int, float, str}:
-                return part
-            raise TypeError(f"{type(part).__name__} cannot be kept")
+                return part.item()
+            if isinstance(part, pd.Series):
+                return {"$series": part.name, "values": part.to_frame("value")}
+            name, member = str(len(archive.namelist())), BytesIO()
+            if isinstance(part, pd.DataFrame):
+                part.to_parquet(member)
+            elif isinstance(part, np.ndarray):
+                np.save(member, part, allow_pickle=False)
+            else:
+                raise TypeError(f"{type(part).__name__} cannot be kept")
+            archive.writestr(name, member.getvalue())
+            return {"$parquet" if isinstance(part, pd.DataFrame) else "$npy": name}
 
-        archive.writestr("tree.json", json.dumps(encode(value)))
+        archive.writestr("tree.json", json.dumps(value, default=encode))
     return buffer.getvalue()
 
 
@@ -197,14 +190,11 @@ def _unpack(content: bytes) -> Any:
 
         def decode(part: dict[str, Any]) -> Any:
             """Return what an object of the tree stands for; the objects in it are decoded."""
-            if "$.parquet" in part:
-                return pd.read_parquet(BytesIO(archive.read(part["$.parquet"])))
-            if "$.npy" in part:
-                return np.load(BytesIO(archive.read(part["$.npy"])), allow_pickle=False)
-            if "$series" in part:
-                name, frame = part["$series"]
-                return frame["value"].rename(name)
-            return tuple(part["$tuple"]) if "$tuple" in part else part
+            if "$parquet" in part:
+                return pd.read_parquet(BytesIO(archive.read(part["$parquet"])))
+            if "$npy" in part:
+                return np.load(BytesIO(archive.read(part["$npy"])), allow_pickle=False)
+            return part["values"]["value"].rename(part["$series"]) if "$series" in part else part
 
         return json.loads(archive.read("tree.json"), object_hook=decode)
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias.tables.contracts import ESTIMATE_KEYS, estimates
-from nbbias.tables.files import saved_table
 
 #: What names an estimate in two runs.
 UNIT_KEYS = (*ESTIMATE_KEYS, "instrument")
@@ -110,18 +108,3 @@ def estimates_and_units(
         if row.get("values") is not None
     ]
     return Estimated(table, units(blocks, study=study, clusters=clusters))
-
-
-def saved_units(run: Path, _: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the UNITS that a run saved; empty where it saved none.
-
-    Examples
-    --------
-    >>> saved_units(Path("no such run"), {}).empty
-    True
-    """
-    table = saved_table(run, "units")
-    if table is None:
-        return units([], study="")
-    keys = table[list(UNIT_KEYS)].astype(object)
-    return table.assign(**keys.where(keys.notna(), ""))

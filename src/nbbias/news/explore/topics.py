@@ -60,7 +60,7 @@ def topics(fitted: Fitted, read: Read) -> HTML | widgets.VBox:
         (escape.visible(f"{topic}: {words}"), topic)
         for topic, words in zip(table["topic"], table["words"], strict=True)
     ]
-    topic = reading.interactive.chooser("Topic", labels, wide=True)
+    topic = widgets.Dropdown(options=labels, description="Topic", layout={"width": "28rem"})
     weight = widgets.FloatSlider(fits.LAMBDA, min=0, max=1, step=0.05, description="λ")
 
     def show(topic: int, weight: float) -> None:
@@ -69,8 +69,8 @@ def topics(fitted: Fitted, read: Read) -> HTML | widgets.VBox:
         display(markup.framed(markup.table(shown), title=f"Topic {topic}"))
 
     output = widgets.interactive_output(show, {"topic": topic, "weight": weight})
-    controls = reading.interactive.row(topic, weight)
-    return reading.interactive.Interactive([controls, output], static=lambda: static)
+    controls = widgets.HBox([topic, weight], layout={"flex_flow": "row wrap"})
+    return widgets.VBox([controls, output])
 
 
 def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:

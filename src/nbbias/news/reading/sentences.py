@@ -96,7 +96,7 @@ def _place(part: pd.DataFrame) -> tuple[int, float]:
 
 
 def more(declared: pd.DataFrame) -> list[str]:
-    """Say which differences N can detect, and how many articles would detect smaller ones."""
+    """Say which differences N can detect."""
     return phrases.power(leading(declared))
 
 
