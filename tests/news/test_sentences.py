@@ -65,7 +65,6 @@ def lead_of(*rows: dict[str, object], declared: bool = True) -> list[str]:
     pairs = pairs_of(list(found["model"].unique()))
     lead = sentences.lead(claim, estimates=found, pairs=pairs, texts=Texts("own", "a.csv"))
     names = lead.numbers["name"].tolist() if len(lead.numbers) else []
-    names += [f"claim: {model}" for model in lead.claims["model"]]
     card = [f"{name}: {text}" for name, text in lead.card.items()]
     return [*lead.plain, lead.technical, *names, *card, lead.figure]
 

@@ -100,8 +100,11 @@ def sentence(**changed: Any) -> str:
 
 def lead(rows: pd.DataFrame) -> list[str]:
     parts = phrases.families(rows)
-    summary = phrases.summarize(parts, reference=ORIGINALS)
-    return [*summary.sentences, phrases.technical(parts), *phrases.power(rows)]
+    return [
+        *phrases.summarize(parts, reference=ORIGINALS),
+        phrases.technical(parts),
+        *phrases.power(rows),
+    ]
 
 
 def test_what_is_said(golden: Golden) -> None:

@@ -221,9 +221,5 @@ STUDY = Study(
         "Written and simulated from templates for this project; no model wrote them, and no "
         "people labelled them.",
     ),
-    leads=(
-        Lead(
-            "detection", "accuracy", "Accuracy of detection", "1: agreement with every human label"
-        ),
-    ),
+    leads=(Lead("detection", "accuracy"),),
 )

@@ -221,7 +221,6 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
         numbers=numbers.assign(name=labels.mask(is_share, "accuracy of the " + labels)),
         card=_card(numbers, test),
         texts=texts,
-        claims=significance.significant(compared),
     )
 
 

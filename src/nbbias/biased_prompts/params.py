@@ -135,18 +135,5 @@ STUDY = Study(
         "Simulated from templates, with known differences and refusals; nothing in "
         "them was written by a model or a newsroom.",
     ),
-    leads=(
-        Lead(
-            "refusal",
-            "refusal_rate",
-            "Share of headlines refused, uncorrected",
-            "0: all headlines answered; 1: all refused",
-        ),
-        Lead(
-            "word",
-            "share_difference_change",
-            "Effect of the biased prompt on a group's share of group terms, on the same articles",
-            "below 0: a smaller share under the biased prompt",
-        ),
-    ),
+    leads=(Lead("refusal", "refusal_rate"), Lead("word", "share_difference_change")),
 )

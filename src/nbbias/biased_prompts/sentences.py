@@ -64,7 +64,7 @@ def lead(
     """
     parts = phrases.families(leading_rows(declared))
     significant = [part for part in parts if len(significance.significant(part))]
-    summary = phrases.summarize(
+    plain = phrases.summarize(
         _refusals_first(parts), reference=f"under the {escape(prompts['neutral'])} prompt"
     )
     what = [name for key, name in _MEASURES.items() if (estimates["measure"] == key).any()]
@@ -84,9 +84,7 @@ def lead(
         "not": _NOT,
     }
     technical, numbers = phrases.technical(parts), phrases.leading(significant or parts)
-    return reading.Lead(
-        summary.sentences, technical, "finding", numbers, card, texts, claims=summary.claims
-    )
+    return reading.Lead(plain, technical, "finding", numbers, card, texts)
 
 
 def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:

@@ -176,20 +176,7 @@ STUDY = Study(
         "Simulated from templates, with known preferences; no model wrote or judged "
         "anything in them, and the people who rated are simulated, too.",
     ),
-    leads=(
-        Lead(
-            "rbs",
-            "rbs",
-            "Representative Bias Score: standard deviation of distances to the default",
-            "0: all identities equally distant; above 0 under the null",
-        ),
-        Lead(
-            "abs",
-            "abs",
-            "Affinity Bias Score, positions counterbalanced",
-            "0: all identities chosen equally often; above 0 under the null",
-        ),
-    ),
+    leads=(Lead("rbs", "rbs"), Lead("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
     at_temperatures=True,
 )

@@ -106,7 +106,6 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         numbers=_numbers(both),
         card=_card(both),
         texts=texts,
-        claims=_significant(both),
     )
 
 

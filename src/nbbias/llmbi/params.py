@@ -95,14 +95,6 @@ STUDY = Study(
         'The two "models" are two registers, plain and warm, in which the same answers were '
         "written by hand for this project; no model wrote them.",
     ),
-    leads=(
-        Lead(
-            "llmbi",
-            "index",
-            "LLM Bias Index",
-            "higher: stronger sentiment; reference prose scores above 0",
-            "reference prose",
-        ),
-    ),
+    leads=(Lead("llmbi", "index", "reference prose"),),
     prompts={"llmbi": _suite},
 )

@@ -54,7 +54,6 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
         numbers=_numbers(rows[between], rows[~between].dropna(subset="estimate")),
         card=_card(rows),
         texts=texts,
-        claims=significance.significant(rows),
     )
 
 

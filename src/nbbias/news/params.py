@@ -276,18 +276,5 @@ STUDY = Study(
         'Simulated from templates, with known differences in four of five "models"; '
         "nothing in them was written by a model or a newsroom.",
     ),
-    leads=(
-        Lead(
-            "word",
-            "share_difference",
-            "A group's share of group terms minus that in the original",
-            "below 0: a smaller share than in the originals",
-        ),
-        Lead(
-            "document",
-            "share_difference",
-            "Share of topics associated with a group minus that in the original",
-            "below 0: a smaller share than in the originals",
-        ),
-    ),
+    leads=(Lead("word", "share_difference"), Lead("document", "share_difference")),
 )

@@ -125,10 +125,11 @@ def _side_by_side(runs: Mapping[str, changes.Run]) -> Iterator[dict[str, str]]:
     whole = whole[~significance.is_mirrored(whole)]
     whole = whole.merge(studies.leads(), on=["study", "measure", "statistic"])
     for _, subset in whole.groupby(["measure", "statistic"], sort=False):
-        rows, lead = _name(subset), subset.iloc[0]
-        caption = figures.caption(rows, lead["what"], band=lead["null_is"])
-        caption = f"{caption} {capitalize(lead['reading'])}."
-        alt = f"{lead['what']}: a dot with its interval for each model and run."
+        rows, lead = _name(subset), subset.iloc[0].to_dict()
+        what = names.measure({**lead, "group": None})
+        caption = figures.caption(rows, what, band=lead["null_is"])
+        caption = f"{caption} {names.meaning(lead)}"
+        alt = f"{capitalize(what)}: a dot with its interval for each model and run."
         panels = list(rows["panel"].unique())
         parts = [rows[rows["panel"].isin(panels[i : i + 2])] for i in range(0, len(panels), 2)]
         drawn = [
@@ -138,7 +139,7 @@ def _side_by_side(runs: Mapping[str, changes.Run]) -> Iterator[dict[str, str]]:
         drawn[-1] = drawn[-1]._replace(caption=caption)
         table = readable(rows, ["panel", "model and run"], rows=None)
         yield {
-            "what": lead["what"],
+            "what": capitalize(what),
             "figure": "".join(_figure(part) for part in drawn),
             "table": table_html(table),
         }

@@ -126,15 +126,10 @@ class Texts(NamedTuple):
 
 
 class Lead(NamedTuple):
-    """An estimate that stands for its study where models are shown side by side.
-
-    `what` the statistic measures, how it is `reading`, and what its null is (`null_is`).
-    """
+    """An estimate that stands for its study where models are shown side by side, and its null."""
 
     measure: str
     statistic: str
-    what: str
-    reading: str
     null_is: str = "by chance"
 
 

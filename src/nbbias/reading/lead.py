@@ -44,8 +44,6 @@ class Lead(NamedTuple):
         conclude (`not`).
     texts
         Where the texts are from.
-    claims
-        The rows of ESTIMATES that the sentences call significant, where a study gives them.
 
     Examples
     --------
@@ -60,7 +58,6 @@ class Lead(NamedTuple):
     numbers: pd.DataFrame
     card: Mapping[str, str]
     texts: Texts
-    claims: pd.DataFrame = pd.DataFrame()
 
 
 def to_dict(lead: Lead) -> dict[str, Any]:

@@ -153,6 +153,17 @@ def measure(row: Mapping[str, Any]) -> str:
     return name.replace("{people}", people(named) if named else "the group")
 
 
+def meaning(row: Mapping[str, Any]) -> str:
+    """Say what a row of ESTIMATES measures, in a sentence; empty of an unknown one.
+
+    Examples
+    --------
+    >>> meaning({"study": "biasalert", "measure": "detection", "statistic": "accuracy"})
+    'Share of labelled texts on which the classifier agrees with the human label.'
+    """
+    return str(_phrases(row).get("meaning", ""))
+
+
 #: What the words of a bias's word lists are called.
 _TERMS = {"gender": "gendered words", "race": "race terms", "religion": "religious terms"}
 

@@ -6,7 +6,7 @@ The words are templates (``data/prose/claims.j2``); here stands what is true.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,18 +49,6 @@ def subject(row: Row, among: pd.DataFrame) -> str:
     a\_1
     """
     return escape.markdown(names.subject(row, among))
-
-
-def models(rows: pd.DataFrame) -> str:
-    """Count the rows' models, or their combinations with prompts and sources where these vary.
-
-    Examples
-    --------
-    >>> models(pd.DataFrame({"model": ["a", "b"], "prompt": "p", "source": "s"}))
-    '2 models'
-    """
-    n = len(rows[_MODEL].drop_duplicates())
-    return f"{n} {_kind(rows, n)}"
 
 
 def _kind(rows: pd.DataFrame, n: int) -> str:
@@ -275,20 +263,9 @@ def families(rows: pd.DataFrame) -> list[pd.DataFrame]:
     return [part for _, part in rows.groupby(keys, sort=False, dropna=False)]
 
 
-class Summary(NamedTuple):
-    """The sentences that lead a page, and the significant rows that they name.
-
-    Examples
-    --------
-    >>> Summary(("No significant difference.",), pd.DataFrame()).claims.empty
-    True
-    """
-
-    sentences: tuple[str, ...]
-    claims: pd.DataFrame
-
-
-def summarize(parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "articles") -> Summary:
+def summarize(
+    parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "articles"
+) -> tuple[str, ...]:
     """Say in up to four sentences what is significant, what is not, and what was detectable.
 
     Parameters
@@ -304,13 +281,13 @@ def summarize(parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "art
     --------
     >>> gone = pd.DataFrame([{"measure": "m", "reason": "no words", "p_adjusted": np.nan}])
     >>> gone = gone.assign(statistic="s", study="x", group="g", estimate=0, null=0, confidence=0.95)
-    >>> summarize([gone], reference="in the originals").sentences[0]
+    >>> summarize([gone], reference="in the originals")[0]
     'No difference from the values in the originals could be estimated: no words.'
     """
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
-    named = sides[:_CLAUSES]
-    sentences = [_clause(side, part, reference=reference, unit=unit) for side, part in named]
+    values = {"reference": reference, "unit": unit}
+    sentences = [_clause(side, part, **values) for side, part in sides[:_CLAUSES]]
     if len(sides) > _CLAUSES:
         sentences.append(render("claims.further", n=len(sides) - _CLAUSES))
     rest = [part for part in parts if significance.significant(part).empty]
@@ -318,12 +295,12 @@ def summarize(parts: Sequence[pd.DataFrame], *, reference: str, unit: str = "art
     if rest:
         sentences.append(_not_significant(rest, whole))
     elif not sides:
-        values = {"reference": Markup(reference), "reason": commonest_reason(whole)}
-        sentences += [render("claims.nothing_measured", **values), render("claims.nothing_follows")]
+        reason = commonest_reason(whole)
+        nothing = render("claims.nothing_measured", reference=Markup(reference), reason=reason)
+        sentences += [nothing, render("claims.nothing_follows")]
     if CLAIM not in whole:
         sentences.append(render("claims.exploratory"))
-    claims = pd.concat([side for side, _ in named]) if named else whole.head(0)
-    return Summary(tuple(sentences), claims)
+    return tuple(sentences)
 
 
 def _not_significant(parts: Sequence[pd.DataFrame], whole: pd.DataFrame) -> str:

@@ -54,7 +54,6 @@ def lead(
     """
     parts = sorted(phrases.families(leading(declared)), key=_place)
     significant = [part for part in parts if len(significance.significant(part))]
-    summary = phrases.summarize(parts, reference=_REFERENCE)
     groups = estimates.dropna(subset="group").groupby("bias", sort=False)["group"].unique()
     measured = estimates["measure"].unique()
     card = {
@@ -67,13 +66,12 @@ def lead(
         "not": render("news.not"),
     }
     return reading.Lead(
-        summary.sentences,
+        phrases.summarize(parts, reference=_REFERENCE),
         phrases.technical(parts),
         "finding",
         phrases.leading(significant or parts),
         card,
         texts,
-        claims=summary.claims,
     )
 
 
