@@ -116,8 +116,8 @@ def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
 def _dialect(table: pd.DataFrame, confidence: float) -> list[Row]:
     if not {"pair_id", "variety"} <= set(table) or table["pair_id"].isna().all():
         return []
-    scores = table.groupby([table["variety"] == STANDARD, "pair_id"])["score"].mean()
-    sides = (scores[is_standard] for is_standard in (False, True))
+    standard = table["variety"] == STANDARD
+    sides = (table[side].groupby("pair_id")["score"].mean() for side in (~standard, standard))
     row = stats.paired_difference(*sides, confidence=confidence).row()
     if not np.isfinite(row["p_value"]):  # no spread is no certainty
         row |= {"ci_low": np.nan, "ci_high": np.nan}

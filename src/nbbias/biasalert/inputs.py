@@ -77,7 +77,7 @@ def _check_replies(path: str, name: str, known: pd.Series) -> None:
 
 
 def _claimable(chosen: Any, answers: pd.DataFrame | None) -> list[pd.DataFrame]:
-    """Return what claims can name: judges and how two of them differ, models, domains."""
+    """Return what claims can name: judges and how two of them differ, and models."""
     names = [*chosen.judges, *chosen.replies_paths, detection.ALWAYS, detection.NEVER]
     differences = [f"{first} − {second}" for first, second in permutations(names, 2)]
     models = [] if answers is None else list(answers["model"].unique())

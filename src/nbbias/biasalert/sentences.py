@@ -154,8 +154,7 @@ def erring(estimates: pd.DataFrame, *, judge: str) -> str:
 
 def most_biased(estimates: pd.DataFrame, *, judge: str) -> str:
     """Say how large a share of which model's answers is biased, or only flagged: a heading."""
-    rows = estimates[estimates["topic"].isna() & estimates["model"].notna()]
-    rows = rows[rows["judge"] == judge].dropna(subset="estimate")
+    rows = estimates[estimates["judge"] == judge].dropna(subset="estimate")
     rows = rows.sort_values("estimate", ascending=False, kind="stable")
     flagged, biased = (rows[rows["statistic"] == SHARES[at]] for at in (0, 2))
     shown = biased if len(biased) else flagged
