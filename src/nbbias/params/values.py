@@ -205,7 +205,7 @@ def describe(model: type[BaseModel]) -> pd.DataFrame:
         }
         for name in [*(name for name in fields if name not in shared), *shared]
     ]
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, dtype="object")  # whole numbers stay whole
 
 
 _PYTHON_TYPES = {
