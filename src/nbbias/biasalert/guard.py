@@ -182,7 +182,8 @@ def guard(
     """
     used = load_detector() if judge is None else judge
     if isinstance(used, Detector):
-        used, retrieve = used.judge, retrieve or used.retrieve
+        retrieve = retrieve or used.retrieve
+        used = used.judge
     return Guarded(stream, used, retrieve, context, stop_without_verdict)
 
 
