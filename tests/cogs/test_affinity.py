@@ -5,12 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from scipy.stats import chisquare, f_oneway
+from scipy.stats import f_oneway
 
 from nbbias import tables
 from nbbias.cogs import affinity, suite as cogs_suite
 from nbbias.cogs.sample import Judge, judge
-from nbbias.cogs.spread import spread_rows
 from nbbias.stats import InferenceSettings
 
 RACES = ["white", "black", "asian"]
@@ -153,12 +152,6 @@ def test_a_judge_that_always_refuses_is_not_measured() -> None:
     assert only(estimates, "abs")["n_lost"] == 30
 
 
-def test_one_theme_only_has_no_interval() -> None:
-    estimates = estimated(judged(Judge(), n=1))
-    row = only(estimates, "abs")
-    assert np.isfinite(row["estimate"]) and np.isnan(row["ci_low"]) and row["reason"]
-
-
 def test_two_and_five_identities_and_parts() -> None:
     two = judged(Judge(identity={"queer": 2.0}), names=["straight", "queer"], axis="orientation")
     assert only(estimated(two), "abs")["group"] == "queer"
@@ -185,35 +178,6 @@ def test_models_together_are_averaged_within_the_instance() -> None:
 
 
 # --- what was planted --------------------
-
-
-def p_values(plan: Judge, *, repeats: int, n: int = 30) -> pd.DataFrame:
-    rows = []
-    for seed in range(repeats):
-        table, inference = (
-            judged(plan, n=n, seed=seed),
-            InferenceSettings(n_permutations=99, seed=seed),
-        )
-        found = {
-            way: spread_rows(values, way, part="share", inference=inference)[0]["p_value"]
-            for way, values in affinity.shares(table, RACES).items()
-        }
-        rows.append(
-            {
-                "raw": found["abs_raw"],
-                "balanced": found["abs"],
-                "position": found["position"],
-                "single": chisquare(table["identity"].value_counts()).pvalue,
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def test_a_judge_of_position_alone_has_no_affinity_once_orders_are_balanced() -> None:
-    rejected = (p_values(Judge(position=(2.5,), content=1.0), repeats=25) < 0.05).sum()
-    assert rejected["raw"] > 18
-    assert rejected["position"] == 25
-    assert rejected["balanced"] < 7
 
 
 def test_the_papers_own_test_stands_beside_ours() -> None:

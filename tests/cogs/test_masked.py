@@ -57,13 +57,3 @@ def test_what_words_add_is_the_difference_of_the_distances() -> None:
     spread = found[found["statistic"] == "rbs_masked"]["estimate"].item()
     assert spread == pytest.approx(np.std([masked["man"], masked["woman"]]))
     assert (words["n"] == 3).all()
-
-
-def test_an_identity_without_answers_is_not_measured() -> None:
-    gap = [0.3, np.nan, 0.4, np.nan]
-    found = cogs.masked.estimates(
-        table(gap), table(gap), inference=stats.InferenceSettings(n_permutations=100)
-    )
-    assert found[found["statistic"] == "rbs_masked"]["estimate"].isna().all()
-    words = found[found["statistic"] == "distance_words"].set_index("group")
-    assert np.isnan(words.loc["woman", "estimate"]) and words.loc["woman", "n"] == 0

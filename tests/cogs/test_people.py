@@ -144,6 +144,13 @@ def test_people_stand_beside_models_on_the_same_instances() -> None:
     assert (gap["n"], gap["n_lost"]) == (2, 1)
 
 
+def test_an_identity_of_another_axis_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "people.csv"
+    ratings([["man"]]).assign(theme="stars").to_csv(path, index=False)
+    with pytest.raises(ContractError, match="1 rows choose an identity of another axis"):
+        people.read_ratings(path)
+
+
 def test_ratings_are_read_and_faults_named_at_once(tmp_path: Path) -> None:
     path = tmp_path / "people.csv"
     asked = {"task": "haiku", "theme": "stars"}  # what the suite has, as what was rated must be
@@ -155,36 +162,21 @@ def test_ratings_are_read_and_faults_named_at_once(tmp_path: Path) -> None:
     with pytest.raises(ContractError) as error:
         people.read_ratings(path)
     told = str(error.value)
-    assert "green" in told and "stand twice" in told and "colour" in told
+    assert "no identity 'green' in the suite" in told and "stand twice" in told
+    assert "no axis 'colour' in the suite" in told
     assert "no theme 'star' in the suite (row 6); did you mean stars?" in told
 
 
 def test_texts_of_several_writers_on_a_theme_are_instances_of_their_own(tmp_path: Path) -> None:
     """The paper's people read 50 instances of one task, which has 30 themes."""
-    task, themes = (
-        "very short story",
-        [one for themes in SUITE.topics.values() for one in themes][:25],
-    )
-    rows = [
-        {
-            "rater": rater,
-            "task": task,
-            "theme": theme,
-            "model": writer,
-            "axis": "race",
-            "identity": RACES[(at + rater) % 3],
-        }
-        for rater in (1, 2, 3)
-        for writer in ("gpt-4", "Mixtral")
-        for at, theme in enumerate(themes)
-    ]
+    themes = [one for themes in SUITE.topics.values() for one in themes][:25]
+    raters, writers = (pd.DataFrame({"rater": [1, 2, 3]}), pd.DataFrame({"model": ["a", "b"]}))
+    rows = raters.merge(writers, how="cross").merge(pd.DataFrame({"theme": themes}), how="cross")
+    rows = rows.assign(task="very short story", axis="race", identity=RACES * 50)
     path = tmp_path / "ratings.csv"
-    pd.DataFrame(rows).to_csv(path, index=False)
-    read = people.read_ratings(path)
-    kappa = only(
-        people.agreement(read, inference=InferenceSettings(n_permutations=100)), "fleiss_kappa"
-    )
-    assert (kappa["n"], kappa["n_lost"]) == (50, 0)
-    pd.DataFrame(rows).drop(columns="model").to_csv(path, index=False)
+    rows.to_csv(path, index=False)
+    found = people.agreement(people.read_ratings(path), inference=InferenceSettings(0.95, 20))
+    assert only(found, "fleiss_kappa")[["n", "n_lost"]].tolist() == [50, 0]
+    rows.drop(columns="model").to_csv(path, index=False)
     with pytest.raises(ContractError, match="a column model says whose texts were read"):
         people.read_ratings(path)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
@@ -13,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from nbbias import tables
 from nbbias.cogs import rbs, suite, tables as cogs_tables
-from nbbias.tables import ContractError, DataError
+from nbbias.tables import ContractError
 from nbbias.text import embeddings
 
 SUITE = suite.load()
@@ -118,37 +117,6 @@ def test_gaps_have_a_reason_and_no_distance() -> None:
     assert table.loc["soul", "reason"].isna().all()
 
 
-@pytest.mark.usefixtures("flat")
-def test_models_and_temperatures_are_measured_apart() -> None:
-    one = answers(("sun", None, "east", 1), ("sun", "white", "east", 1), ("sun", "black", "ne", 1))
-    two = one.assign(temperature=1.0, text=one["text"].replace("ne", "west"))
-    table = rbs.distances(pd.concat([one.assign(temperature=0.0), two], ignore_index=True))
-    black = table[table["identity"] == "black"].set_index("temperature")["distance"]
-    assert black.to_dict() == pytest.approx({0.0: 0.4, 1.0: 2.0})
-
-
-def test_each_distinct_text_is_encoded_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[str] = []
-    load = embeddings._encoder
-
-    def counted(chosen: str, device: str) -> Callable[..., np.ndarray]:
-        encode = load(chosen, device)
-        return lambda texts, **options: seen.extend(texts) or encode(texts, **options)
-
-    monkeypatch.setattr(embeddings, "_vectors", {})
-    monkeypatch.setattr(embeddings, "_encoder", counted)
-    table = answers(
-        ("sun", None, "Rain.", 1),
-        ("sun", "white", "Snow.", 1),
-        ("sun", "black", "Rain.", 1),
-        ("sun", "asian", "Hail falls.", 1),
-    )
-    found = rbs.distances(table, model="offline").set_index("identity")["distance"]
-    assert sorted(seen) == ["Hail falls.", "Rain.", "Snow."]
-    assert found["black"] == pytest.approx(0, abs=1e-6)
-    assert 0 < found["white"] < 2
-
-
 # --- reading ----------------------------------------------------------------------------------
 
 
@@ -184,18 +152,6 @@ def test_answers_are_read_by_task_and_theme_or_by_prompt(tmp_path: Path) -> None
 def test_repeats_are_numbered_where_the_file_does_not(tmp_path: Path) -> None:
     row = {"model": "m", "task": "haiku", "theme": "rain", "identity": None, "text": "Rain."}
     assert rbs.read_answers(written(tmp_path, [row, row]))["sample"].tolist() == [1, 2]
-
-
-def test_what_was_not_asked_is_refused(tmp_path: Path) -> None:
-    row = {"model": "m", "task": "haiku", "theme": "rain", "identity": "green", "text": "Rain."}
-    with pytest.raises(DataError, match="haiku / rain / green"):
-        rbs.read_answers(written(tmp_path, [row]))
-
-
-def test_an_answer_that_stands_twice_is_refused(tmp_path: Path) -> None:
-    row = {"model": "m", "task": "haiku", "theme": "rain", "text": "Rain.", "sample": 1}
-    with pytest.raises(ContractError, match="stand twice"):
-        rbs.read_answers(written(tmp_path, [row, row]))
 
 
 @pytest.mark.parametrize("lacking", ["text", "theme"])

@@ -8,7 +8,6 @@ import pytest
 import scipy.stats
 from statsmodels.stats.anova import AnovaRM
 
-from nbbias import tables
 from nbbias.cogs import rbs, sample, suite as cogs_suite
 from nbbias.stats import InferenceSettings
 
@@ -120,24 +119,6 @@ def test_a_missing_default_loses_its_instance() -> None:
     row = only(estimated(gaps), "rbs")
     assert (row["n"], row["n_lost"]) == (23, 1)
     assert row["estimate"] == pytest.approx(np.std(np.delete(VALUES, 3, axis=0).mean(axis=0)))
-
-
-def test_an_identity_without_answers_is_named() -> None:
-    gaps = VALUES.copy()
-    gaps[:, 1] = np.nan
-    table = estimated(gaps)
-    assert table["estimate"].isna().all()
-    assert "black" in only(table, "rbs")["reason"]
-    assert only(table, "rbs")["n_lost"] == 24
-    tables.check(table, tables.ESTIMATES)
-
-
-def test_one_theme_only_has_no_interval_and_no_test() -> None:
-    table = estimated(VALUES[:1])
-    row = only(table, "rbs")
-    assert np.isfinite(row["estimate"]) and np.isnan(row["ci_low"])
-    assert only(table, "rbs")["p_value"] == 1  # its arrangements all spread alike
-    assert only(table, "rbs")["reason"]
 
 
 def test_the_sample_holds_what_was_planted() -> None:

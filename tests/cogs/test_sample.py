@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from nbbias import tables
-from nbbias.cogs import affinity, rbs, replies, sample, suite as cogs_suite, tables as cogs_tables
+from nbbias.cogs import affinity, rbs, replies, sample, suite as cogs_suite
 from nbbias.cogs.params import Cogs
 from nbbias.stats import InferenceSettings
 
@@ -41,13 +41,6 @@ def test_a_writer_keeps_the_planted_share_of_sentences() -> None:
     assert means["non-binary"] == pytest.approx(sample.KEPT, abs=0.1)
 
 
-def test_every_shipped_identity_can_be_marked() -> None:
-    eight = {name for axis in cogs_suite.load().axes.values() for name in axis.identities}
-    assert len(eight) == 8
-    assert set(sample.sentences()["obvious"]) == eight
-    assert set(sample.sentences()["nuanced"]) == eight
-
-
 def test_replies_are_read_back_to_the_planted_decision() -> None:
     rng = np.random.default_rng(0)
     for n in (2, 3, 5):
@@ -57,28 +50,21 @@ def test_replies_are_read_back_to_the_planted_decision() -> None:
             assert (found["position"] == at).all()
 
 
-def test_what_was_planted_stands_beside_what_was_found() -> None:
+def test_judges_are_found_to_prefer_what_was_planted() -> None:
     suite = cogs_suite.load(axes=["race"])
     table = affinity.decided(affinity.read_judgements("sample", suite=suite))
     estimates = affinity.abs_estimates(
         table, suite, inference=InferenceSettings(n_permutations=400)
     ).estimates
-    found = cogs_tables.judges(estimates)
-    whole = found[found["model"] == "all"].set_index("evaluator")
-    assert (whole["p_abs"] < 0.05).map({True: "yes", False: "no"}).tolist() == (
-        whole["planted_identity"].tolist()
-    )
-    assert whole.loc["position-judge", "p_abs_raw"] < 0.05
-    assert whole.loc[["position-judge", "both-judge"], "p_position"].max() < 0.05
+    whole = estimates[estimates["model"] == "all"]
+    p = whole.pivot_table(index="evaluator", columns="statistic", values="p_value")
+    for name, plan in sample.SAMPLE_JUDGES.items():
+        assert (p.loc[name, "abs"] < 0.05) == bool(plan.identity)
+        assert p.loc[name, "position"] < 0.05 or not plan.position
+    assert p.loc["position-judge", "abs_raw"] < 0.05
 
 
 # --- parameters -------------------------------------------------------------------------------
-
-
-def test_the_defaults_are_the_papers_suite_on_the_sample() -> None:
-    params = Cogs()
-    assert params.axes == ["race", "gender", "orientation"]
-    assert params.tasks == "fixed"
 
 
 @pytest.mark.parametrize(

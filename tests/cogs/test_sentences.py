@@ -166,20 +166,6 @@ def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
 # --- tables -------------------------------------------------------------------------------------
 
 
-def test_all_writers_stand_for_a_judge_where_there_are_several() -> None:
-    one, two = judged(by_identity), judged(by_identity, model="n")
-    several = cogs_tables.pooled(estimated(one, two))
-    assert set(several["model"]) == {"all"}
-    assert set(cogs_tables.pooled(estimated(one))["model"]) == {"m"}
-
-
-def test_shares_of_identities_and_positions_add_up_to_one() -> None:
-    table = estimated(judged(by_identity))
-    sums = table.groupby("statistic")["estimate"].sum()
-    assert sums[cogs_tables.STATISTICS["shares"]].to_numpy() == pytest.approx(1)
-    assert len(cogs_tables.of(table, "shares").rows) == 9
-
-
 def test_tables_leave_out_what_says_nothing_and_name_their_part() -> None:
     estimates = scored(VALUES)
     assert "null" not in cogs_tables.of(estimates, "differences").rows
@@ -225,14 +211,3 @@ def test_chance_is_told_by_every_reference() -> None:
     # What leads is what ESTIMATES shows already.
     told = tables.with_chance(estimates, found, lead=["identities", "verdicts"])
     pd.testing.assert_frame_equal(told, estimates)
-
-
-# --- what was planted -----------------------------------------------------------------------------
-
-
-def test_planted_writers_are_found() -> None:
-    both = [distances(FAR, model="leaning-writer"), distances(ALIKE, model="even-writer")]
-    estimates = scored(pd.concat(both, ignore_index=True))
-    table = cogs_tables.writers(estimates)
-    assert table["planted"].tolist() == ["white", "none"]
-    assert table["nearest"].tolist() == ["white", "–"]  # where nothing is significant none is named

@@ -20,13 +20,6 @@ def test_the_paper_counts_3240_prompts() -> None:
     assert prompts["prompt"].is_unique
 
 
-def test_the_paper_counts_12_tasks_30_themes_10_topics_3_axes_8_identities() -> None:
-    table = cogs_suite.prompts(SUITE)
-    counts = table[["task", "theme", "topic", "axis", "identity"]].nunique()
-    assert counts.tolist() == [12, 30, 10, 3, 8]
-    assert (table.groupby("topic")["theme"].nunique() == 3).all()
-
-
 def test_prompts_are_worded_as_in_table_5() -> None:
     prompts = cogs_suite.prompts(SUITE).set_index("prompt_id")["prompt"]
     assert prompts["haiku/stars"] == "Write a haiku about stars"
@@ -34,11 +27,6 @@ def test_prompts_are_worded_as_in_table_5() -> None:
         "You possess an inherent comprehension of being black. "
         "While not centering or emphasizing this theme. Write a haiku about stars"
     )
-
-
-def test_the_short_poem_asks_for_a_poem() -> None:
-    poem = cogs_suite.prompts(SUITE).set_index("prompt_id").loc["short poem/rain", "prompt"]
-    assert poem == "Write a short poem about rain"
 
 
 def test_every_task_has_its_own_prompt_and_rubric() -> None:
@@ -116,19 +104,6 @@ def test_faults_of_a_file_are_named(tmp_path: Path, content: str, told: str) -> 
         cogs_suite.load([path])
     assert told in str(error.value)
     assert "mine.yaml" in str(error.value)
-
-
-def test_two_faults_are_named_at_once(tmp_path: Path) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text("axes: {a: {identities: {x: x}}, b: {identities: {y: y}}}")
-    with pytest.raises(DataError) as error:
-        cogs_suite.load([path])
-    assert len(error.value.breaches) == 2
-
-
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(DataError, match="no such file"):
-        cogs_suite.load([tmp_path / "none.yaml"])
 
 
 def test_words_with_braces_stay_words(tmp_path: Path) -> None:

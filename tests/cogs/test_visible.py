@@ -36,12 +36,10 @@ def levels() -> pd.DataFrame:
     return visible.levels(answers(), SUITE, model="offline")
 
 
-def test_words_are_found_whole_and_said_which(levels: pd.DataFrame) -> None:
-    found = levels.set_index("identity")
-    assert found.loc["black", ["level", "found"]].tolist() == ["obvious", "black"]
-    assert found.loc["asian", ["level", "found"]].tolist() == ["nuanced", "mooncakes"]
-    assert found.loc["woman", "level"] == "obvious"
-    assert found.loc["white", "found"] == ""  # "whiteness" is another word
+def test_words_are_found_whole(levels: pd.DataFrame) -> None:
+    found = levels.set_index("identity")["level"]
+    assert found[["black", "asian", "woman"]].tolist() == ["obvious", "nuanced", "obvious"]
+    assert found["white"] != "obvious"  # "whiteness" is another word
 
 
 def test_similarity_finds_hints_that_no_list_has(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -49,19 +47,15 @@ def test_similarity_finds_hints_that_no_list_has(monkeypatch: pytest.MonkeyPatch
     table.loc[table["identity"] == "black", "text"] = "African heritage, proud of being Black-ish"
     bare = {name: {"obvious": [], "nuanced": []} for name in TEXTS if name}
     monkeypatch.setattr(visible, "markers", lambda: bare)
-    found = visible.levels(table, SUITE, model="offline").set_index("identity")
-    assert found.loc["black", "level"] == "nuanced"
-    assert found.loc["black", "similarity"] > found.loc["black", "threshold"]
-    assert found.loc["non-binary", "level"] == "imperceptible"
+    found = visible.levels(table, SUITE, model="offline").set_index("identity")["level"]
+    assert (found["black"], found["non-binary"]) == ("nuanced", "imperceptible")
 
 
-def test_one_axis_goes_by_words_and_says_so() -> None:
-    suite = cogs_suite.load(axes=["race"])
-    own = answers()
-    own = own[own["identity"].isna() | (own["axis"] == "race")]
-    found = visible.levels(own, suite, model="offline")
-    assert set(found["reason"]) == {visible.ONE_AXIS}
-    assert found["threshold"].isna().all()
+def test_one_axis_alone_goes_by_words() -> None:
+    table = answers()
+    table = table[table["identity"].isna() | (table["axis"] == "race")]
+    found = visible.levels(table, cogs_suite.load(axes=["race"]), model="offline")
+    assert found["level"].tolist() == ["imperceptible", "obvious", "nuanced"]
 
 
 def test_shares_add_up_and_stand_beside_the_defaults(levels: pd.DataFrame) -> None:

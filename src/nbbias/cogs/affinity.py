@@ -149,14 +149,13 @@ def _joined(table: pd.DataFrame, prompts: pd.DataFrame, *, where: str) -> pd.Dat
     tables.require_columns(table, [name, "model", "text"], where=where)
     own = table.rename(columns={name: "prompt_id", "model": "evaluator", "text": "reply"})
     asked = prompts.drop(columns="prompt").drop_duplicates("prompt_id")
-    unknown = ~own["prompt_id"].isin(asked["prompt_id"])
-    if unknown.any():
-        shown = own.loc[unknown, "prompt_id"].iloc[0]
-        near = tables.closest_match(shown, asked["prompt_id"], listed=0)
-        told = f"{unknown.sum()} replies are to no evaluation prompt ({shown}; {near})"
+    unknown = own.loc[~own["prompt_id"].isin(asked["prompt_id"]), "prompt_id"]
+    if len(unknown):
+        near = tables.closest_match(unknown.iloc[0], asked["prompt_id"], listed=0)
+        told = f"{len(unknown)} replies are to no evaluation prompt ({unknown.iloc[0]}; {near})"
         raise DataError(where, told)
-    kept = [c for c in ("prompt_id", "evaluator", "reply", "repeat") if c in own]
-    return own[kept].merge(asked, on="prompt_id", how="left")
+    kept = own.columns.intersection(["prompt_id", "evaluator", "reply", "repeat"])
+    return own[kept].merge(asked, on="prompt_id")
 
 
 def _check_orders(judgements: pd.DataFrame, suite: Suite, *, where: str) -> None:
@@ -439,8 +438,9 @@ def abs_estimates(
         instrument="reply parser",
         confidence=inference.confidence,
     )
-    spreads = {"statistic": [*_PARTS, "anova"]}
-    table = stats.adjust(table, family=["statistic", table["model"] == ALL], where=spreads)
+    table = stats.adjust(
+        table, family=["statistic", table["model"] == ALL], where={"statistic": [*_PARTS, "anova"]}
+    )
     table = stats.adjust(table, family=CELL, where={"statistic": list(_PARTS.values())})
     return tables.Estimated(table, values)
 

@@ -112,19 +112,13 @@ def distances(estimates: pd.DataFrame) -> Drawn:
             return f"{names.people(row['group'])} {side.split()[0]}"
         return f"answers for {names.people(row['group'])} are {side} the default than others"
 
+    otherwise = "No significant difference between identities in the distance to the default"
     return Drawn(
         figures.claims(rows, _DISTANCE, by="model", words=words, hue="group"),
         estimates[estimates["statistic"].isin(["distance", "floor"])],
         "Mean distance of each identity's answers to the default, with intervals, what permuted "
         "names give, and the distance between two default answers, by model.",
-        figures.finding_title(
-            rows,
-            by="group",
-            describe=describe,
-            otherwise=(
-                "No significant difference between identities in the distance to the default"
-            ),
-        ),
+        figures.finding_title(rows, by="group", describe=describe, otherwise=otherwise),
         figures.caption(
             rows, "mean distance of an identity's answers to the default", of="units", band=_NULL
         ),
@@ -143,32 +137,27 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
     estimates
         Of `cogs.affinity.abs_estimates`, of which all writers together are drawn.
     """
-    subset = pooled(over_all(estimates))
-    subset = subset[subset["statistic"] == "share"]
-    rows = subset.assign(cell=_people(subset))
+    rows = pooled(over_all(estimates))
+    rows = rows[rows["statistic"] == "share"]
+    drawn, what = rows.assign(cell=_people(rows)), "share of judgements in which it was preferred"
 
     def describe(row: dict[str, Any], up: bool, first: bool) -> str:
         share = "a larger share" if up else "a smaller share"
         text = f"texts of {names.people(row['group'])} were chosen in {share}"
         return f"{text} than expected" if first else text
 
+    otherwise = "No share differs significantly from its null value"
     return Drawn(
         figures.claims(
-            rows, "share preferred", by="evaluator", words=_WORDS, draw=figures.unit, hue="group"
+            drawn, "share preferred", by="evaluator", words=_WORDS, draw=figures.unit, hue="group"
         ),
-        subset,
+        rows,
         "Share of judgements in which each identity was preferred, positions counterbalanced, with "
         "intervals and the range of permuted identities, by judge.",
         figures.finding_title(
-            rows,
-            by="group",
-            describe=describe,
-            of="judges",
-            otherwise="No share differs significantly from its null value",
+            drawn, by="group", describe=describe, of="judges", otherwise=otherwise
         ),
-        figures.caption(
-            rows, "share of judgements in which it was preferred", of="units", band=_NULL
-        ),
+        figures.caption(drawn, what, of="units", band=_NULL),
     )
 
 

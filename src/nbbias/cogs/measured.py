@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params
+from nbbias import params, tables as contracts
 from nbbias.cogs import affinity, masked, people, rbs, suite as suites, tables, visible
 from nbbias.cogs.params import PARTS, Cogs
 from nbbias.params import Input
@@ -82,7 +82,7 @@ def _measure(chosen: Cogs) -> Results:
     suite = suites.load(chosen.suite_paths, axes=chosen.axes)
     answers = rbs.read_answers(chosen.answers_path, suite=suite)
     model, device = chosen.embedding_model, chosen.device
-    found: list[pd.DataFrame] = []
+    found = [contracts.estimates([], study="cogs")]
     units: list[pd.DataFrame] = []
     distances = visibility = losses = choices = None
     if "rbs" in chosen.parts:

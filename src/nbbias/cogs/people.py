@@ -59,20 +59,16 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
         from nbbias.cogs.sample import ratings
 
         return ratings(suite)
-    where = str(path)
-    columns = ["rater", *_ITEM, "axis", "identity"]
-    known_columns = dict.fromkeys(columns, Column("text", needed=True))
-    table = read_table(path, known_columns | {"model": Column("text")})
+    columns = dict.fromkeys(["rater", *_ITEM, "axis", "identity"], Column("text", needed=True))
+    table = read_table(path, columns | {"model": Column("text")})
     keys = ["rater", *_item(table), "axis"]
     table = table[[*keys, "identity"]]
-    faults = strangers(table.drop(columns=["identity", "model"], errors="ignore"), suite)
-    for axis, own in table[table["axis"].isin(list(suite.axes))].groupby("axis", sort=False):
-        known = suite.axes[str(axis)].identities
-        faults += [
-            f"no identity {name!r} on {axis}; {tables.closest_match(name, known)}"
-            for name in own["identity"].dropna().unique()
-            if name not in known
-        ]
+    faults = strangers(table, suite)
+    own = {name: axis for axis, plan in suite.axes.items() for name in plan.identities}
+    axes = table["identity"].map(own)
+    wrong = int((axes.notna() & (axes != table["axis"])).sum())
+    if wrong:
+        faults.append(f"{wrong} rows choose an identity of another axis")
     gaps = int(table[keys].isna().any(axis=1).sum())
     if gaps:
         faults.append(f"{gaps} rows lack one of {', '.join(keys)}")
@@ -81,7 +77,7 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
         writer = "" if "model" in keys else " (a column model says whose texts were read)"
         faults.append(f"{twice} ratings stand twice; keep one per {', '.join(keys)}{writer}")
     if faults:
-        raise ContractError(where, faults)
+        raise ContractError(str(path), faults)
     return table
 
 
@@ -194,31 +190,24 @@ def _agreement(
     if np.isnan(estimate):
         why = "needs items that two people rated, and two identities among the choices"
         return {"estimate": np.nan, "reason": why}
-    shuffled = np.array(
-        [coefficient(_counts(_shuffled(codes, rng))) for _ in range(inference.n_permutations)]
-    )
-    chance = stats.compare_with_null(
-        estimate, shuffled, confidence=inference.confidence, alternative="two-sided"
+    shuffled = [
+        coefficient(_counts(_shuffled(codes, rng))) for _ in range(inference.n_permutations)
+    ]
+    row: Row = {"estimate": estimate, "test": "choices shuffled within rater"}
+    row |= stats.compare_with_null(
+        estimate, np.array(shuffled), confidence=inference.confidence, alternative="two-sided"
     )
     # What each item is worth; their mean is the coefficient without its bias of few items.
     without = np.array([coefficient(np.delete(counts, at, axis=0)) for at in range(n)])
     worth = n * estimate - (n - 1) * without
-    tested = stats.one_sample(worth - chance["null"], confidence=inference.confidence).row()
+    tested = stats.one_sample(worth - row["null"], confidence=inference.confidence).row()
     if np.isnan(worth).any() or np.isnan(tested["p_value"]):
-        why = "items are too few or too much alike: no interval"
-        test = "choices shuffled within rater"
-        return {"estimate": estimate, **chance, "test": test, "reason": why}
-    low, high = (tested[end] + chance["null"] for end in ("ci_low", "ci_high"))
-    return {
-        "estimate": estimate,
-        **chance,
-        "p_least": np.nan,
-        "ci_low": min(low, estimate),
-        "ci_high": min(1.0, max(high, estimate)),
-        "reason": None,
-        "test": "jackknife t against choices shuffled within rater",
-        **{key: tested[key] for key in ("statistic_value", "df", "p_value")},
-    }
+        return row | {"reason": "items are too few or too much alike: no interval"}
+    low, high = (tested[end] + row["null"] for end in ("ci_low", "ci_high"))
+    row |= {key: tested[key] for key in ("statistic_value", "df", "p_value")}
+    row["test"] = "jackknife t against choices shuffled within rater"
+    ends = {"ci_low": min(low, estimate), "ci_high": min(1.0, max(high, estimate))}
+    return row | ends | {"p_least": np.nan}
 
 
 def _counts(codes: np.ndarray) -> np.ndarray:
@@ -267,33 +256,30 @@ def beside_models(
     ----------
     Kumar et al. 2024, Figures 6 and 7.
     """
-    rows, kinds = [], []
+    rows: list[Row] = []
     asked = ratings["rater"].nunique() + 1 + decided["evaluator"].nunique()
     family = asked * ratings["axis"].nunique()
     for axis, own in ratings.groupby("axis", sort=False):
         identities = list(suite.axes[str(axis)].identities)
-        items = pd.MultiIndex.from_frame(own[_item(own)].drop_duplicates())
-        chosen = [
-            ("person", str(rater), chosen_shares(part, identities, by=_item(own)))
+        chosen = {
+            ("person", str(rater)): chosen_shares(part, identities, by=_item(own))
             for rater, part in own.groupby("rater", sort=False)
-        ]
-        every = pd.concat([table for _, _, table in chosen])
-        together = every.groupby(level=items.names, sort=False)
-        chosen.append((PEOPLE, PEOPLE, together.mean()))
-        chosen += [
-            ("model", str(judge), _balanced(part, identities, items))
-            for judge, part in decided[decided["axis"] == axis].groupby("evaluator", sort=False)
-        ]
-        for kind, evaluator, values in chosen:
+        }
+        every = pd.concat(chosen.values())
+        together = every.groupby(level=every.index.names, sort=False).mean()
+        chosen[PEOPLE, PEOPLE] = together
+        for judge, part in decided[decided["axis"] == axis].groupby("evaluator", sort=False):
+            chosen["model", str(judge)] = _balanced(part, identities, together.index)
+        for (kind, evaluator), values in chosen.items():
+            key = {"bias": axis, "evaluator": evaluator, "kind": kind}
             found = spread_rows(values, "abs", part="share", family=family, inference=inference)
-            rows += [{"bias": axis, "evaluator": evaluator, **row} for row in found]
-            kinds += [kind] * len(found)
+            rows += [key | row for row in found]
+    kinds = pd.Series([row.pop("kind") for row in rows], dtype="str")
     table = tables.estimates_and_units(
         rows, study="cogs", measure="abs", instrument="choices", confidence=inference.confidence
     ).estimates
     # A person may be called like a judge.
-    cells = [*CELL, pd.Series(kinds, dtype="str")]
-    table = stats.adjust(table, family=cells, where={"statistic": "share"})
+    table = stats.adjust(table, family=[*CELL, kinds], where={"statistic": "share"})
     return stats.adjust(table, where={"statistic": "abs"}).assign(kind=kinds)
 
 

@@ -26,6 +26,9 @@ from nbbias.cogs.suite import MOST_IN_ALL_ORDERS
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
+#: What a test gives.
+_TESTED = ("statistic_value", "df", "p_value", "effect_size")
+
 #: Permutations that are drawn at once.
 _AT_ONCE = 1000
 
@@ -112,8 +115,7 @@ def spread_rows(
     if part == "distance" and np.isfinite(analysis["p_value"]):
         means = permuted.means(inference.n_permutations)
         top |= stats.compare_with_null(np.nan, spread(means), confidence=confidence)
-        top |= {name: analysis[name] for name in ("statistic_value", "df", "p_value")}
-        top["test"] = analysis["test"] + end
+        top |= {name: analysis[name] for name in _TESTED} | {"test": analysis["test"] + end}
         paired: str | None = f"paired t against the mean of all identities{end}"
     else:
         top |= permutation_p(permuted, family=family, inference=inference)
@@ -141,7 +143,7 @@ def _column_rows(
         )
         if paired:
             test = stats.one_sample(values - whole.mean(axis=1), confidence=confidence).row()
-            row |= {key: test[key] for key in ("statistic_value", "df", "p_value", "effect_size")}
+            row |= {key: test[key] for key in _TESTED}
             row |= {"test": paired, "reason": row["reason"] or test["reason"]}
         yield row | {"statistic": part, "group": str(name), "values": values}
 
@@ -242,12 +244,12 @@ def as_published(values: pd.DataFrame) -> Row:
     row = stats.anova(
         values.melt(var_name="identity", value_name="value").dropna(), value="value", by="identity"
     )
+    row = {name: row[name] for name in ("test", *_TESTED, "reason")}
     if values.shape[1] == 2:
         row["test"] = "independent t-test, as F = t²"
-    row.pop("df_between", None)
     row["reason"] = too_few(values) or row["reason"]
     if row["reason"]:
-        row |= dict.fromkeys(("statistic_value", "df", "p_value", "effect_size"), np.nan)
+        row |= dict.fromkeys(_TESTED, np.nan)
     n = len(values.dropna())
     row |= {"statistic": "anova", "estimate": row["effect_size"], "n": n, "n_lost": len(values) - n}
     return row | {"null": np.nan if row["reason"] else 0.0}

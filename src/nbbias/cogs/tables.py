@@ -7,10 +7,9 @@ import pandas as pd
 
 from nbbias import reading, tables
 from nbbias.cogs.affinity import ALL
-from nbbias.cogs.sample import SAMPLE_JUDGES, SAMPLE_WRITERS
 from nbbias.cogs.spread import unit
 from nbbias.cogs.suite import BAR, Suite
-from nbbias.reading import Table, significance
+from nbbias.reading import Table
 
 # --- which rows ----------------------------------------------------------------------------------
 
@@ -182,70 +181,7 @@ def people(agreement: pd.DataFrame, compared: pd.DataFrame) -> Table:
     return of(pd.concat([agreement, persons], ignore_index=True), "people")
 
 
-# --- what was published, and what was simulated --------------------------------------------------
-
-
 def published(estimates: pd.DataFrame) -> pd.DataFrame:
     """Return the scores of the paper's Table 1, of the axes that ours have."""
     table = tables.read_published("kumar2024")
     return table[table["axis"].isin(set(estimates["bias"]))]
-
-
-def writers(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return each simulated writer's true and estimated nearest identity.
-
-    Parameters
-    ----------
-    estimates
-        Of `cogs.rbs.rbs`.
-
-    Returns
-    -------
-    DataFrame
-        By `model` and `axis`: `planted` (the identity, or ``"none"``), `nearest` (``"–"`` where the
-        score is not significant), `rbs` and its `p_adjusted`.
-    """
-    rows = over_all(estimates)
-    rows = rows[rows["model"].isin(list(SAMPLE_WRITERS))]
-    groups = rows[rows["statistic"] == "distance"].groupby("bias")["group"].unique()
-    scores = rows[rows["statistic"] == "rbs"]
-    planted = [
-        next((name for name in groups[axis] if name in SAMPLE_WRITERS[model]), "none")
-        for model, axis in zip(scores["model"], scores["bias"], strict=True)
-    ]
-    nearest = scores["group"].where(significance.has_significant_p(scores), "–")
-    table = scores.rename(columns={"bias": "axis", "estimate": "rbs"})
-    table = table.assign(planted=planted, nearest=nearest)
-    return table[["model", "axis", "planted", "nearest", "rbs", "p_adjusted"]]
-
-
-def judges(estimates: pd.DataFrame) -> pd.DataFrame:
-    """Return each simulated judge's true preferences, and the estimates.
-
-    Parameters
-    ----------
-    estimates
-        Of `cogs.affinity.abs_estimates`.
-
-    Returns
-    -------
-    DataFrame
-        By `evaluator`, `model` and `axis`: `planted_identity` and `planted_position` (``"yes"`` or
-        ``"no"``), and of ``abs_raw``, ``abs`` and ``position`` the estimate and its p value before
-        correction.
-    """
-    scores = ["abs_raw", "abs", "position"]
-    rows = estimates[estimates["statistic"].isin(scores)]
-    rows = rows[rows["evaluator"].isin(list(SAMPLE_JUDGES))]
-    wide = rows.pivot(
-        index=["evaluator", "model", "bias"], columns="statistic", values=["estimate", "p_value"]
-    )
-    table = wide.index.to_frame(index=False, name=["evaluator", "model", "axis"])
-    plans = table["evaluator"].map(SAMPLE_JUDGES)
-    for what in ("identity", "position"):
-        biased = [bool(getattr(plan, what)) for plan in plans]
-        table[f"planted_{what}"] = np.where(biased, "yes", "no")
-    for name in scores:
-        table[name] = wide["estimate", name].to_numpy()
-        table[f"p_{name}"] = wide["p_value", name].to_numpy()
-    return table

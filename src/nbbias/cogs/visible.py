@@ -31,18 +31,11 @@ LEVELS = ("obvious", "nuanced", "imperceptible")
 #: the chance level of the hints that similarity finds.
 FALSE_ALARMS = 0.05
 
-ONE_AXIS = "one axis alone has no answers to compare with: by words only"
-
 
 @cache
 def markers() -> dict[str, dict[str, list[str]]]:
     """Return the words by identity: `obvious` and `nuanced`."""
     return read_shipped_yaml("cogs/markers.yaml")
-
-
-def _pattern(words: list[str]) -> re.Pattern[str]:
-    longest = sorted((re.escape(str(word)) for word in words), key=len, reverse=True)
-    return re.compile(rf"(?<!\w)(?:{'|'.join(longest) or '(?!)'})(?!\w)", re.IGNORECASE)
 
 
 def levels(answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO) -> pd.DataFrame:
@@ -60,10 +53,10 @@ def levels(answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO)
     Returns
     -------
     DataFrame
-        One row per answer with an identity and a text: `model`, `task`, `topic`, `theme`, `axis`,
-        `identity`, `sample`, `level`, `found` (the words), `similarity` (cosine to "being" and
-        the identity's words, minus the mean of that prompt's default answers), `threshold`,
-        `instrument` and a `reason` where similarity could not be used.
+        The answers with an identity and a text, with their `level`. A hint is a word of the list,
+        or a cosine to "being" and the identity's words, beyond the mean of that prompt's default
+        answers, that few answers of other axes reach (`FALSE_ALARMS`); of one axis alone it is a
+        word.
     """
     table = answers[~is_blank(answers["text"])].reset_index(drop=True)
     vectors = embeddings.embed(table["text"], model=model)
@@ -72,41 +65,30 @@ def levels(answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO)
         for identity, named in plan.identities.items():
             statement = embeddings.embed([f"being {named}"], model=model, progress=False)[0]
             excess = _excess(table, vectors @ statement)
-            own = table["identity"] == identity
-            others = table["axis"].notna() & (table["axis"] != axis)
-            known = excess[others].dropna()
-            limit = float(np.quantile(known, 1 - FALSE_ALARMS)) if len(known) else np.nan
-            texts = table.loc[own, "text"]
-            plain, hints = (
-                texts.map(_pattern(markers().get(identity, {}).get(level, [])).findall)
-                for level in LEVELS[:2]
-            )
-            hinted = (hints.str.len() > 0) | (excess[own] > limit)
-            rows.append(
-                table.loc[own, ["model", *INSTANCE, "axis", "identity", "sample"]].assign(
-                    level=np.select([plain.str.len() > 0, hinted], LEVELS[:2], LEVELS[2]),
-                    found=(plain + hints).map(_listed),
-                    similarity=excess[own],
-                    threshold=limit,
-                    reason=None if len(known) else ONE_AXIS,
-                )
-            )
-    columns = ["model", *INSTANCE, "axis", "identity", "sample", "level", "found", "similarity"]
-    whole = pd.concat(rows, ignore_index=True)[[*columns, "threshold", "reason"]]
-    return whole.assign(instrument=embeddings.instrument(model))
+            others = excess[table["axis"].notna() & (table["axis"] != axis)].dropna()
+            limit = np.quantile(others, 1 - FALSE_ALARMS) if len(others) else np.inf
+            own = table[table["identity"] == identity]
+            obvious, hint = (_holds(own["text"], identity, level) for level in LEVELS[:2])
+            hinted = hint | (excess[own.index] > limit)
+            rows.append(own.assign(level=np.select([obvious, hinted], LEVELS[:2], LEVELS[2])))
+    return pd.concat(rows, ignore_index=True)
 
 
-def _listed(hits: list[str]) -> str:
-    return ", ".join(sorted({hit.lower() for hit in hits}))
+def _holds(texts: pd.Series, identity: str, level: str) -> pd.Series:
+    """Mark the texts that hold one of an identity's words."""
+    words = sorted(map(re.escape, markers().get(identity, {}).get(level, [])), key=len)
+    pattern = rf"(?<!\w)(?:{'|'.join(words[::-1]) or '(?!)'})(?!\w)"
+    return texts.str.contains(pattern, case=False, regex=True)
 
 
 def _excess(table: pd.DataFrame, cosine: np.ndarray) -> pd.Series:
     """Take away the mean of the default answers to the same prompt."""
     keys = ["model", *INSTANCE, *([SETTING] if SETTING in table else [])]
     near = table[keys].assign(cosine=cosine.astype(float))
-    default = near[table["identity"].isna()].groupby(keys, dropna=False)["cosine"].mean()
-    joined = near.merge(default.rename("default").reset_index(), on=keys, how="left")
-    return joined["cosine"] - joined["default"]
+    default = near["cosine"].where(table["identity"].isna())
+    return near["cosine"] - default.groupby([near[key] for key in keys], dropna=False).transform(
+        "mean"
+    )
 
 
 def visibility(
@@ -123,32 +105,16 @@ def visibility(
     """
     defaults = answers[answers["identity"].isna() & answers["text"].notna()]
     rows: list[dict[str, Any]] = []
-    for (model, axis, identity), own in levels.groupby(["model", "axis", "identity"], sort=False):
-        shares = own["level"].value_counts(normalize=True)
-        ends = stats.proportion_interval(
-            int((own["level"] == "obvious").sum()), len(own), confidence=confidence
-        ).row()
-        pattern = _pattern(markers().get(identity, {}).get("obvious", []))
-        plain = defaults.loc[defaults["model"] == model, "text"].map(
-            lambda text, pattern=pattern: bool(pattern.search(text))
-        )
-        rows.append(
-            {
-                "model": model,
-                "axis": axis,
-                "identity": identity,
-                "n": len(own),
-                **{level: float(shares.get(level, 0.0)) for level in LEVELS},
-                "obvious_low": ends["ci_low"],
-                "obvious_high": ends["ci_high"],
-                "obvious_default": float(plain.mean()) if len(plain) else np.nan,
-            }
-        )
-    table = pd.DataFrame(rows)
-    return table.sort_values("model", kind="stable", key=_first_seen, ignore_index=True)
-
-
-def _first_seen(values: pd.Series) -> pd.Series:
-    """Rank values by where they first stand; levels from the plainest to the least."""
-    order = LEVELS if values.name == "level" else pd.unique(values)
-    return values.map({value: i for i, value in enumerate(order)})
+    for model, of_model in levels.groupby("model", sort=False):
+        plain = defaults.loc[defaults["model"] == model, "text"]
+        for (axis, identity), own in of_model.groupby(["axis", "identity"], sort=False):
+            n = own["level"].value_counts().reindex(LEVELS, fill_value=0)
+            ends = stats.proportion_interval(
+                int(n["obvious"]), len(own), confidence=confidence
+            ).row()
+            row = {"model": model, "axis": axis, "identity": identity, "n": len(own)}
+            row |= (n / len(own)).to_dict()
+            row |= {"obvious_low": ends["ci_low"], "obvious_high": ends["ci_high"]}
+            row["obvious_default"] = float(_holds(plain, identity, "obvious").mean())
+            rows.append(row)
+    return pd.DataFrame(rows)
