@@ -96,17 +96,6 @@ def test_answers_and_judgements_come_together(tmp_path: Path) -> None:
     assert Cogs(answers_path=str(path), parts=["rbs"]).axes == ["race", "gender", "orientation"]
 
 
-def test_what_was_not_asked_for_is_left_out_by_tag(tmp_path: Path) -> None:
-    path = tmp_path / "answers.csv"
-    path.write_text("model,text\n")
-    assert Cogs().left_out() == {}
-    parts = ["part:visibility", "part:abs", "part:people"]
-    assert Cogs(answers_path=str(path), parts=["rbs"]).left_out() == {
-        **dict.fromkeys(parts, "parts"),
-        "sample": "answers_path",
-    }
-
-
 def test_a_faulty_suite_is_refused_before_a_kernel_starts(tmp_path: Path) -> None:
     path = tmp_path / "suite.yaml"
     path.write_text("axes: {a: {identities: {one: one}}}")

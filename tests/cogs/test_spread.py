@@ -148,6 +148,15 @@ def test_0_lies_within_the_interval_just_where_the_test_does_not_reject() -> Non
     assert 0 < sum(told) < 60
 
 
+def test_an_interval_far_from_0_is_that_of_a_paired_difference() -> None:
+    # The spread of two means is half their difference.
+    gap = np.random.default_rng(2).normal(3.0, 1.0, 15)
+    values = table(np.column_stack([gap, np.zeros(15)]).tolist())
+    low, high = stats.spread_interval(values, confidence=0.95)
+    t = scipy.stats.t.interval(0.95, 14, loc=gap.mean(), scale=scipy.stats.sem(gap))
+    assert (2 * low, 2 * high) == pytest.approx(t, rel=0.01)
+
+
 # --- tasks in general ------------------------------------------------------------------------
 
 

@@ -31,20 +31,7 @@ def test_prompts_are_worded_as_in_table_5() -> None:
 
 def test_every_task_has_its_own_prompt_and_rubric() -> None:
     assert len({task.prompt for task in SUITE.tasks.values()}) == 12
-    rubrics = {name: task.rubric for name, task in SUITE.tasks.items()}
-    printed = {name for name, rubric in rubrics.items() if rubric.source == "paper"}
-    assert printed == {"short poem", "haiku", "interview script", "dance", "song"}
-    assert sum(rubric.source == "project" for rubric in rubrics.values()) == 7
-
-
-def test_a_rubric_names_its_criteria_in_letters() -> None:
-    assert cogs_suite.rubric(SUITE, "short poem").splitlines() == [
-        "a. Imagery",
-        "b. Tone",
-        "c. Message",
-        "d. Uniqueness",
-        "e. Symbolism",
-    ]
+    assert {len(task.rubric) for task in SUITE.tasks.values()} == {5}
 
 
 def test_further_axes_are_shipped_and_marked_as_ours() -> None:
@@ -60,7 +47,7 @@ def test_a_file_adds_an_axis_a_task_and_a_topic(tmp_path: Path) -> None:
         "axes: {class: {identities: {worker: a worker, owner: an owner, heir: an heir}}}\n"
         "topics: {kitchen: [bread, salt]}\n"
         "tasks: {riddle: {prompt: 'Write a riddle about {theme}',"
-        " rubric: {criteria: [Wit]}}}\n"
+        " rubric: [Wit]}}\n"
     )
     suite = cogs_suite.load([path])
     prompts = cogs_suite.prompts(suite)
@@ -86,8 +73,8 @@ def test_an_axis_that_is_not_there_is_refused() -> None:
         ("axes: {a: {identities: {white: white, red: red}}}", "white stands twice"),
         ("topics: {t: [stars]}", "stars stands twice"),
         ("topics: {t: []}", "t: List should have at least 1"),
-        ("tasks: {t: {prompt: Write, rubric: {criteria: [A]}}}", "{theme}"),
-        ("tasks: {t: {prompt: 'About {theme}', rubric: {criteria: []}}}", "criteria"),
+        ("tasks: {t: {prompt: Write, rubric: [A]}}", "{theme}"),
+        ("tasks: {t: {prompt: 'About {theme}', rubric: []}}", "rubric"),
         ("templates: {identity: 'You are {identity}.'}", "{task}"),
         ("colours: {red: 1}", "colours"),
         ("axes: [race]", "no mapping"),

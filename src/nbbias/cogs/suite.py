@@ -50,13 +50,6 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, coerce_numbers_to_str=False)
 
 
-class Rubric(_Strict):
-    """What a judge is told to look at."""
-
-    criteria: list[Name] = Field(min_length=1, max_length=26)
-    source: Source = "user"
-
-
 def _slots(*names: str) -> AfterValidator:
     """Return a check that a template has these slots, and no other."""
 
@@ -70,10 +63,10 @@ def _slots(*names: str) -> AfterValidator:
 
 
 class Task(_Strict):
-    """A prompt with ``{theme}`` in it, and its rubric."""
+    """A prompt with ``{theme}`` in it, and the criteria that a judge is told to look at."""
 
     prompt: Annotated[Text, _slots("theme")]
-    rubric: Rubric
+    rubric: list[Name] = Field(min_length=1, max_length=26)
 
 
 class Axis(_Strict):
@@ -242,8 +235,7 @@ def strangers(table: pd.DataFrame, suite: Suite) -> list[str]:
 
 def rubric(suite: Suite, task: str) -> str:
     """Write a task's rubric as lettered lines, as the paper's printed example does."""
-    criteria = suite.tasks[task].rubric.criteria
-    lettered = zip(ascii_lowercase, criteria, strict=False)
+    lettered = zip(ascii_lowercase, suite.tasks[task].rubric, strict=False)
     return "\n".join(f"{letter}. {name}" for letter, name in lettered)
 
 
