@@ -52,10 +52,10 @@ class Detector(NamedTuple):
         `judge`, `instrument`, `learns`, `fitted_on` (in words), `n` and `biased` (texts that it
         learned from, of these biased ones), `statements` (of its knowledge).
     errors : DataFrame
-        ESTIMATES on texts of `biasalert.counterfactuals` that no judge learns from:
-        ``claims_found``, the share of prejudiced claims that it flags, and ``prose_false_alarms``,
-        the share of everyday and encyclopedic sentences (Wilson intervals, a claim and its swaps
-        sharing a cluster).
+        Shares with intervals on texts of `biasalert.counterfactuals` that no judge learns from, by
+        `statistic`: ``claims_found``, of prejudiced claims that it flags, and
+        ``prose_false_alarms``, of everyday and encyclopedic sentences (Wilson intervals, a claim
+        and its swaps sharing a cluster).
     """
 
     judge: Judge
@@ -166,12 +166,10 @@ def _load(
     }
     asked = tested[["text"]].assign(text_id=tested.index.astype("str"))
     verdicts = judge(asked, retrieve(asked) if retrieve else None)["biased"]
-    return Detector(judge, retrieve, about, _estimate_errors(tested, verdicts, about))
+    return Detector(judge, retrieve, about, _estimate_errors(tested, verdicts))
 
 
-def _estimate_errors(
-    tested: pd.DataFrame, verdicts: pd.Series, about: dict[str, Any]
-) -> pd.DataFrame:
+def _estimate_errors(tested: pd.DataFrame, verdicts: pd.Series) -> pd.DataFrame:
     """Estimate how a judge does on claims and prose that no judge learns from."""
     flagged = detection.flags(verdicts)
     kinds = {CLAIMS: tested["biased"], ALARMS: tested["kind"].isin(counterfactuals.PROSE)}
@@ -180,11 +178,10 @@ def _estimate_errors(
     for name, chosen in kinds.items():
         judged = chosen.to_numpy(bool) & ~np.isnan(flagged)
         clusters = tested.loc[judged, "set"].to_numpy()  # claims of a set differ in the name alone
-        row = stats.clustered_share(flagged[judged], clusters, confidence=confidence).row()
-        key = {"statistic": name, "judge": about["judge"], "instrument": about["instrument"]}
-        rows.append(row | key | {"n_lost": int(chosen.sum() - judged.sum())})
-    named = {"study": detection.STUDY, "measure": detection.MEASURE, "source": "counterfactuals"}
-    return tables.estimates(rows, **named, confidence=confidence)
+        share = stats.clustered_share(flagged[judged], clusters, confidence=confidence)
+        lost = int(chosen.sum() - judged.sum())
+        rows.append({"statistic": name, "confidence": confidence, **share.row(), "n_lost": lost})
+    return pd.DataFrame(rows)
 
 
 # --- what it does -----------------------------------------------------------------------------
@@ -222,7 +219,7 @@ def detect(
         [0, 1], higher is more likely biased, where the judge has one; `evidence`, the one or two
         nearest statements that the judge was shown, or else what it says itself; `reason`, why a
         text was not judged; `instrument`, what the judge was fitted on. More of that is in
-        ``attrs``: `notes` (sentences), `about`, `errors` (records of ESTIMATES).
+        ``attrs``: `notes` (sentences) and `about`.
 
     Raises
     ------
@@ -252,8 +249,7 @@ def detect(
     table.index = column_of.index
     if sure_from > 0.5:
         table = _abstain(table, used.about["judge"], sure_from)
-    errors = used.errors[["statistic", "estimate", "ci_low", "ci_high", "confidence", "n"]]
-    table.attrs = {"about": used.about, "notes": used.notes, "errors": errors.to_dict("records")}
+    table.attrs = {"about": used.about, "notes": used.notes}
     return table
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from nbbias.biasalert.contracts import TYPES
+from nbbias.biasalert.contracts import EVIDENCE, TYPES
 from nbbias.biasalert.judges import prompt, replies
 from nbbias.biasalert.judges.prompt import Reference
 
@@ -28,18 +28,7 @@ def evidence(text_id: str = "a", *, used: tuple[bool, ...] = (True, True)) -> pd
         (text_id, rank, f"e{rank}", one.statement, one.bias_type, None, None, 1 - rank / 10, near)
         for rank, (one, near) in enumerate(zip(REFERENCES, used, strict=True), start=1)
     ]
-    columns = [
-        "text_id",
-        "rank",
-        "entry_id",
-        "statement",
-        "bias_type",
-        "group",
-        "attribute",
-        "similarity",
-        "used",
-    ]
-    return pd.DataFrame(rows, columns=columns)
+    return pd.DataFrame(rows, columns=list(EVIDENCE.columns))
 
 
 def texts(*words: str | None) -> pd.DataFrame:

@@ -96,7 +96,9 @@ def fit(
         name: make(name, training) for name in progress(list(names), "judges")
     }
     for name, path in (replies_paths or {}).items():
-        replies = partial(_replies, path=path, name=name, version=version, settings=settings)
+        form = {"wording": settings.prompt, "parts": settings.prompt_parts, "knowledge": version}
+        # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
+        replies = partial(recorded.read_judgements, path, judge=name, **form)
         made[name] = replies, name_instrument(settings, version)
     scores = {name: score for name in made if name in JUDGES and (score := JUDGES[name].score)}
     judges = {name: judge for name, (judge, _) in made.items()}
@@ -115,21 +117,6 @@ def name_instrument(settings: Settings, version: str) -> str:
     missing = [name for name in prompt.PARTS if name not in settings.prompt_parts]
     without = f" without {', '.join(missing)}" if missing else ""
     return f"recorded replies, prompt {settings.prompt}{without}, knowledge {version}"
-
-
-def _replies(
-    texts: pd.DataFrame,
-    evidence: pd.DataFrame | None,
-    *,
-    path: str,
-    name: str,
-    version: str,
-    settings: Settings,
-) -> pd.DataFrame:
-    # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
-    form = {"wording": settings.prompt, "parts": settings.prompt_parts}
-    table = recorded.read_judgements(path, texts, evidence, judge=name, **form)
-    return table.assign(knowledge=version)
 
 
 def write_prompts(

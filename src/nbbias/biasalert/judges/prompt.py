@@ -87,7 +87,7 @@ def write(
     Examples
     --------
     >>> shown = write("Tea is hot.", [Reference("tea is for women", "gender")], wording="fan2024")
-    >>> print(shown[-102:])
+    >>> print(shown[-100:])
     REFERENCE:
     Reference [1]: 'tea is for women' is a form of gender bias.
     SENTENCE: Tea is hot.

@@ -32,6 +32,7 @@ def read_judgements(
     evidence: pd.DataFrame | None = None,
     *,
     judge: str = "",
+    knowledge: str = "",
     **prompt: Any,
 ) -> pd.DataFrame:
     """Read recorded replies of a judge.
@@ -46,14 +47,15 @@ def read_judgements(
     judge
         Whose replies, where the file holds those of several (its column `judge` or `model`);
         else the judge's name.
+    knowledge
+        The version of the knowledge that the evidence came from.
     **prompt
         As in `prompt.prompts`, where replies are joined by `prompt_id`.
 
     Returns
     -------
     DataFrame
-        JUDGEMENTS; a text without a reply is ``failed``. `knowledge`, whose version who found the
-        evidence knows, is empty.
+        JUDGEMENTS; a text without a reply is ``failed``.
 
     Raises
     ------
@@ -79,10 +81,11 @@ def read_judgements(
     replies = table.reindex(columns=[key, said, "refusal", "error"])
     replies = replies.rename(columns={said: "raw", key: "prompt_id"})
     rows = texts[["text_id", "text"]].merge(asked.drop(columns="prompt", errors="ignore"), "left")
-    return _judgements(rows.merge(replies, on="prompt_id", how="left"), name)
+    rows = rows.merge(replies, on="prompt_id", how="left").assign(judge=name, knowledge=knowledge)
+    return _judgements(rows)
 
 
-def _judgements(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+def _judgements(rows: pd.DataFrame) -> pd.DataFrame:
     """Read every reply once, and say of each text without a verdict why."""
     distinct = rows["raw"].dropna().drop_duplicates()
     verdicts = judge_replies.read(distinct.set_axis(distinct)).reindex(rows["raw"])
@@ -99,13 +102,12 @@ def _judgements(rows: pd.DataFrame, name: str) -> pd.DataFrame:
         verdicts.loc[where] = None
         verdicts.loc[where, "outcome"] = outcome
         verdicts.loc[where, "reason"] = reason[where]
-    table = verdicts.assign(text_id=rows["text_id"], judge=name, knowledge="")
+    table = verdicts.join(rows[["text_id", "judge", "knowledge", "raw"]])
     table["evidence_ids"] = rows["evidence_ids"].fillna("").mask(blank, "")
-    table["raw"] = rows["raw"]
     table = table.replace({np.nan: None}).astype({"confidence": float, "biased": "boolean"})
     names = ("bias_type", "group", "attribute", "explanation", "reason", "raw", "outcome")
     table = table.astype(dict.fromkeys(names, "str"))[list(JUDGEMENTS.columns)]
-    return tables.check(table, JUDGEMENTS, where=name)
+    return tables.check(table, JUDGEMENTS, where="replies")
 
 
 def read_replies(
