@@ -12,7 +12,7 @@ import pandas as pd
 from nbbias.biasalert.contracts import LABELLED, TEXTS
 from nbbias.biasalert.judges.attribution import Verdicts, judgements
 from nbbias.biasalert.judges.registry import Judge, TrainingInput
-from nbbias.biasalert.knowledge.groups import any_word, attributes, mentions, same_group
+from nbbias.biasalert.knowledge.groups import any_word, attributes, canonical, mentions
 from nbbias.tables import check
 from nbbias.text import toxicity
 
@@ -87,9 +87,10 @@ def keywords(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -> pd.Da
 
 
 def _name_pair(text: str) -> str | None:
+    named = {canonical(mention.group) for mention in mentions(text)}
     for group, words in _patterns().items():
         word = words.search(text)
-        if word and any(same_group(mention.group, group) for mention in mentions(text)):
+        if word and canonical(group) in named:
             return f"Names {group} and says '{word[0].lower()}'."
     return None
 

@@ -50,28 +50,16 @@ def _wider() -> dict[str, str]:
     return {one["group"]: one["part_of"] for one in _listed() if "part_of" in one}
 
 
-def same_group(first: str | None, second: str | None) -> bool:
-    """Tell whether two names are of one group, as far as RedditBias tells groups apart.
-
-    Names are compared as `target` reads them, so "Jews" and "Jewish people" are one; gay people
-    are LGBTQ+ people, whom it has one file for.
-
-    Examples
-    --------
-    >>> same_group("Jews", "Jewish people"), same_group("men", "women")
-    (True, False)
-    """
-    one, two = canonical(first), canonical(second)
-    return one is not None and one == two
-
-
 def canonical(name: str | None) -> str | None:
-    """Return the name that a group is compared by (see `same_group`); None without a name.
+    """Return the name that a group is compared by, as far as RedditBias tells groups apart.
+
+    Names are read as by `target`, so "Jews" and "Jewish people" are one; gay people are LGBTQ+
+    people, whom it has one file for. None without a name.
 
     Examples
     --------
-    >>> canonical("gay men")
-    'lgbtq+ people'
+    >>> canonical("gay men"), canonical("Jews") == canonical("Jewish people")
+    ('lgbtq+ people', True)
     """
     if not isinstance(name, str) or not name.strip():
         return None
