@@ -10,6 +10,7 @@ from sklearn import metrics
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias.biasalert import detection
+from nbbias.biasalert.knowledge.groups import match_names
 from tests.biasalert.tables import judgements, labelled, value
 
 
@@ -120,21 +121,11 @@ def test_types_are_scored_apart() -> None:
 # --- names ---------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("Black people", "black", True),
-        ("are bad with money", "bad with money", True),
-        ("women", "men", False),
-        ("people", "people", False),  # says nobody
-        ("", "women", False),
-    ],
-)
-def test_names_are_the_same_when_the_shorter_stands_in_the_longer(
-    one: str, other: str, same: bool
-) -> None:
-    assert _same(one, other) == same
-    assert _same(other, one) == same
+def test_names_are_the_same_when_the_shorter_stands_in_the_longer() -> None:
+    names = ["Black people", "black", "women", "men", "people", ""]
+    same = np.zeros((6, 6), dtype=bool)
+    same[:2, :2] = same[2, 2] = same[3, 3] = True  # the last two say nobody
+    np.testing.assert_array_equal(match_names(names, names), same)
 
 
 def test_a_judge_that_repeats_the_text_names_no_attribute() -> None:
@@ -143,13 +134,6 @@ def test_a_judge_that_repeats_the_text_names_no_attribute() -> None:
     for said, right in ((whole, 0.0), ("bad with money", 1.0), ("bad", 1.0), ("with", 0.0)):
         own = judgements([1], bias_type="race", group="women", attribute=said)
         assert value(estimate(own, truth), "attribution_score") == right
-
-
-def _same(one: str, other: str) -> bool:
-    truth = labelled([1], bias_type="race", group=one, attribute="loud")
-    said = judgements([1], bias_type="race", group=other, attribute="loud")
-    case = detection.match_verdicts(said, truth)[0][0]
-    return bool(detection.score_texts(case)["attribution_score"][0] == 1)
 
 
 @settings(deadline=None, max_examples=30)
