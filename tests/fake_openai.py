@@ -44,7 +44,7 @@ _STATUS = {
 }
 
 
-def _said(text: str, usage: object = None, **choice: object) -> dict[str, Any]:
+def _said(text: str, usage: object = None) -> dict[str, Any]:
     """Return a completion whose one choice holds a text of the assistant's."""
     return {
         "id": "x",
@@ -53,15 +53,13 @@ def _said(text: str, usage: object = None, **choice: object) -> dict[str, Any]:
         "model": "m",
         "usage": usage,
         "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": text}, **choice}
-            | {"finish_reason": "stop"}
+            {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
         ],
     }
 
 
 #: Answers that are odd, whole or broken, as they go over the wire.
 _RAW: dict[str, bytes] = {
-    "surrogate": json.dumps(_said("One \ud800 two")).encode(),
     "deep": b"[" * 100_000,
     "dear": json.dumps(
         _said("One", {"prompt_tokens": -5, "completion_tokens": 2**70, "total_tokens": 3})

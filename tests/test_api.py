@@ -75,6 +75,7 @@ HOMES |= {
 
 #: Modules whose examples measure a study, or score many texts.
 SLOW = {"audit", "masked", "measured", "printed", "worlds"}
+SLOW |= {"detector", "guard", "levels", "refusing", "tuned"}
 
 
 @pytest.mark.parametrize(

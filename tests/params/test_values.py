@@ -173,10 +173,8 @@ def test_the_cell_is_python_whose_defaults_and_annotations_are_the_models(stem: 
     assert namespace["__annotations__"] == {name: type(v) for name, v in defaults.items()}
 
 
-@pytest.mark.parametrize("stem", ["cogs", "llmbi", "news_bias"])
-def test_all_parameters_written_to_a_file_are_the_same_parameters(
-    stem: str, tmp_path: Path
-) -> None:
+def test_all_parameters_written_to_a_file_are_the_same_parameters(tmp_path: Path) -> None:
+    stem = "news_bias"
     found = registry.validate(*registry.read(ROOT / "params" / stem / "sample.yaml"))
     path = tables.write(tmp_path / share.PARAMS, share.yaml_of(stem, found.model_dump()))
     read, values = registry.read(path)

@@ -134,11 +134,6 @@ def test_equivalence_is_corrected_over_the_claims_that_ask_for_it() -> None:
     assert three.tolist() == pytest.approx([3 * alone[0]] * 3)
 
 
-def test_a_score_that_chance_lifts_is_not_tested_for_equivalence_to_0() -> None:
-    found = declared(estimates({"null": 0.1, "p_value": 0.4}), SHE | {"smallest_effect": 0.05})
-    assert found["verdict"].tolist() == ["not significant; equivalence within ±0.05 not tested"]
-
-
 # --- for readers ------------------------------------------------------------------------------
 
 

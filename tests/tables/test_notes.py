@@ -23,6 +23,7 @@ HOSTILE = ["a&b=c", "100%41", "a?b#", "$HOME ~/../up", "naïve\nend"]
 def test_any_name_of_a_column_comes_back_from_a_path(name: str) -> None:
     path = notes.add("essays.csv", {"text": name, "encoding": "cp1252"})
     assert notes.split(path) == ("essays.csv", {"text": name, "encoding": "cp1252"})
+    assert notes.split(notes.add(path, {"text": "c"}))[1]["text"] == "c"
     start, to = Path("/studies/mine"), Path("/studies/runs/llmbi")
     moved = tables.written_from(path, start=start, to=to)
     assert notes.split(moved)[1]["text"] == name
@@ -31,11 +32,6 @@ def test_any_name_of_a_column_comes_back_from_a_path(name: str) -> None:
 @pytest.mark.parametrize("path", ["what?.csv", "a.csv?text", "a.txt?text=b"])
 def test_what_is_no_note_is_part_of_the_path(path: str) -> None:
     assert notes.split(path) == (path, {})
-
-
-def test_a_later_note_wins() -> None:
-    assert notes.add("a.csv?text=b", {"text": "c"}) == "a.csv?text=c"
-    assert notes.add("a.csv", {}) == "a.csv"
 
 
 @pytest.mark.parametrize(

@@ -358,7 +358,7 @@ def _sides(rows: pd.DataFrame) -> pd.Series:
     return rows["side"].fillna("ours") if "side" in rows else pd.Series("ours", index=rows.index)
 
 
-def align_rows(rows: pd.DataFrame, *, down: str | None = None, across: str) -> pd.DataFrame:
+def align_rows(rows: pd.DataFrame, *, across: str) -> pd.DataFrame:
     """Give panels side by side the same rows in the same order; what is not there is a gap.
 
     Examples
@@ -367,9 +367,8 @@ def align_rows(rows: pd.DataFrame, *, down: str | None = None, across: str) -> p
     >>> align_rows(rows, across="panel")["estimate"].tolist()
     [1.0, 2.0, nan, 3.0]
     """
-    keys = ["cell"] if down is None else [down, "cell"]
-    places = rows[[across]].drop_duplicates().merge(rows[keys].drop_duplicates(), how="cross")
-    return places.merge(rows, how="left", on=[across, *keys])
+    places = rows[[across]].drop_duplicates().merge(rows[["cell"]].drop_duplicates(), how="cross")
+    return places.merge(rows, how="left", on=[across, "cell"])
 
 
 def unit(_: pd.DataFrame, ax: Axes) -> None:
