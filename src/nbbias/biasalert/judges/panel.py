@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
@@ -96,7 +97,11 @@ def fit(
         name: make(name, training) for name in progress(list(names), "judges")
     }
     for name, path in (replies_paths or {}).items():
-        form = {"wording": settings.prompt, "parts": settings.prompt_parts, "knowledge": version}
+        form: dict[str, Any] = {
+            "wording": settings.prompt,
+            "parts": settings.prompt_parts,
+            "knowledge": version,
+        }
         # One file holds the replies to all sets of a run: tests, checks, pairs, answers.
         replies = partial(recorded.read_judgements, path, judge=name, **form)
         made[name] = replies, name_instrument(settings, version)
