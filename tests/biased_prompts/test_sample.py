@@ -120,8 +120,3 @@ def test_truth_stands_beside_what_was_found_in_the_sample_alone() -> None:
         ["compliant", pytest.approx(-0.2), "yes"],
         ["guarded", 0.6, "no"],
     ]
-
-
-def test_a_probability_outside_0_to_1_is_refused() -> None:
-    with pytest.raises(ValueError, match="outside"):
-        sample.corpus({"m": {"biased": {"female": -0.9}}})

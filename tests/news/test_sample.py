@@ -46,20 +46,6 @@ def test_the_same_seed_gives_the_same_corpus_and_another_seed_another() -> None:
         assert (one[i]["text"] != other[i]["text"]).any()
 
 
-@pytest.mark.parametrize(
-    ("shifts", "outside"),
-    [
-        ({"female": 0.7}, "female"),
-        ({"female": -0.5}, "female"),
-        ({"White": 0.5}, "Asian"),
-        ({"White": -0.6}, "White"),
-    ],
-)
-def test_a_probability_outside_0_to_1_is_refused(shifts: dict[str, float], outside: str) -> None:
-    with pytest.raises(ValueError, match=f"probabilities outside .*{outside}"):
-        sample.corpus({"m": shifts})
-
-
 # --- what is planted --------------------------------------------------------------------------
 
 

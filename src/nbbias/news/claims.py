@@ -188,26 +188,18 @@ def reference(result: pd.DataFrame, name: str) -> pd.DataFrame:
     return tables.chance([row | {"reference": name} for row in rows], study="")
 
 
-def stacked(parts: Sequence[pd.DataFrame], *, families: Sequence[str] = ()) -> pd.DataFrame:
-    """Put tables of one contract below each other; none give an empty one of ESTIMATES.
+def combine(parts: Sequence[Estimated], *, families: Sequence[str] = ()) -> Estimated:
+    """Put results below each other; the statistics of `families` are tested.
 
-    The statistics of `families` are tested: a family, corrected by Holm's method, is one measure
-    and statistic over all biases, cells, groups and instruments of the table. Of two groups whose
-    differences mirror each other one is tested, and its p stands for both.
+    A family, corrected by Holm's method, is one measure and statistic over all biases, cells,
+    groups and instruments of the table. Of two groups whose differences mirror each other one is
+    tested, and its p stands for both.
     """
-    if not len(parts):
-        return tables.estimates([], study="")
-    table = pd.concat(parts, ignore_index=True)
+    table = pd.concat([part.estimates for part in parts], ignore_index=True)
     for statistic in families:
         mirror = "group" if statistic in MIRRORED else None
         where = {"statistic": statistic}
         table = stats.adjust(table, family=["measure"], where=where, mirror=mirror)
-    return table
-
-
-def combine(parts: Sequence[Estimated], *, families: Sequence[str] = ()) -> Estimated:
-    """Put results below each other; the statistics of `families` are corrected as in `stacked`."""
-    table = stacked([part.estimates for part in parts], families=families)
     none = tables.units([], study="")
     units = [part.units for part in parts if len(part.units)]
     return Estimated(table, pd.concat(units, ignore_index=True) if units else none)

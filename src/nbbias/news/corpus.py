@@ -192,17 +192,10 @@ def twins(originals: pd.DataFrame) -> pd.DataFrame:
 
 def _apart(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
     """Say how two sides differ that share no article."""
-    ids = set(originals["article_id"]) & set(generations["article_id"])
-    if not ids:
-        return (
-            f"share no article: originals have {_examples(originals)}, generations have "
-            f"{_examples(generations)} (source / article_id)"
-        )
-    sources = [", ".join(map(repr, t["source"].unique()[:3])) for t in (originals, generations)]
     return (
-        f"share {len(ids)} article_ids, but no source: originals have {sources[0]}, generations "
-        f"have {sources[1]} ({tables.ONE_SOURCE!r} where a file has no column source); give both "
-        "that column, or neither"
+        f"share no article: originals have {_examples(originals)}, generations have "
+        f"{_examples(generations)} (source / article_id; {tables.ONE_SOURCE!r} where a file has no "
+        "column source: give both that column, or neither)"
     )
 
 

@@ -122,7 +122,7 @@ def _fits(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> li
     def fit_seed(seed: int) -> dict[str, Any]:
         model = text.topics.fit(bags, n_topics=how.n_topics, seed=seed, **settings)
         topic = text.topics.infer_topic(model, of_sentences).rename("topic")
-        associated = associate(with_topics(read.sentences, topic), read, how)
+        associated = associate(read.sentences.join(topic, on=SENTENCE), read, how)
         shares = text.topics.infer_shares(model, bags, truncated=how.truncated)
         fit = Fit(seed, model, topic, shares, associated)
         return fit._asdict() | {"model": model.parts()}
@@ -144,13 +144,6 @@ def _sentence_words(read: Read, tokens: pd.DataFrame, vocabulary: pd.Series) -> 
 def _places(table: pd.DataFrame, place: pd.Series, read: Read) -> np.ndarray:
     """Return places in the texts as one ascending number each."""
     return read.texts.index.get_indexer(table["text_id"]) * 2**32 + place.to_numpy(np.int64)
-
-
-def with_topics(sentences: pd.DataFrame, topic: pd.Series) -> pd.DataFrame:
-    """Add to SENTENCES the column `topic` of a fit; missing without a word of the vocabulary."""
-    at = topic.index.get_indexer(pd.MultiIndex.from_frame(sentences[SENTENCE]))
-    found = topic.take(np.maximum(at, 0)).mask(at < 0)
-    return sentences.assign(topic=found.array)
 
 
 class Number(NamedTuple):
@@ -182,7 +175,6 @@ def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
     """
     tokens, most = text.annotate.lemmatize(read.texts), read.texts.nunique() // TEXTS_A_TOPIC
     known = [one for one in candidates if one <= most]
-    parts = [_untried([one for one in candidates if one > most], TOO_FEW)]
     if len(known) > 1:
         tried = text.topics.perplexity(
             tokens,
@@ -192,11 +184,9 @@ def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
             seed=seed,
         )
         chosen = text.topics.choose(tried)
-        parts.append(tried)
     else:
-        chosen = known[0] if known else 0
-        parts.append(_untried(known, ONLY))
-    whole = pd.concat([one for one in parts if len(one)], ignore_index=True)
+        tried, chosen = _untried(known, ONLY), sum(known)
+    whole = pd.concat([tried, _untried([one for one in candidates if one > most], TOO_FEW)])
     return Number(chosen, whole.sort_values("n_topics", ignore_index=True), tokens)
 
 
@@ -224,26 +214,18 @@ def articles(pairs: pd.DataFrame) -> pd.Series:
 # --- whose topics -----------------------------------------------------------------------------
 
 
-def contingency(
-    sentences: pd.DataFrame, *, groups: Sequence[str], n_topics: int | None = None
-) -> pd.DataFrame:
+def contingency(sentences: pd.DataFrame, *, groups: Sequence[str], n_topics: int) -> pd.DataFrame:
     """Count the sentences of one corpus and one bias by topic and group: the matrix O.
 
     Returns
     -------
     DataFrame
-        Topics by `groups` and ``"neutral"``; the topics 0 … `n_topics` - 1, or those that occur.
-        Sentences without a topic are left out.
+        Topics by `groups` and ``"neutral"``. Sentences without a topic are left out.
     """
-    known = sentences["topic"].notna().to_numpy()
-    topic = sentences["topic"][known].to_numpy(dtype=int)
-    rows = pd.Index(np.unique(topic) if n_topics is None else range(n_topics), name="topic")
+    counts = pd.crosstab(sentences["topic"], sentences["group"].astype(object))
+    rows = pd.RangeIndex(n_topics, name="topic")
     columns = pd.Index([*groups, NEUTRAL], name="group")
-    at, group = rows.get_indexer(topic), columns.get_indexer(sentences["group"][known])
-    counted = (at >= 0) & (group >= 0)
-    cells = at[counted] * len(columns) + group[counted]
-    counts = np.bincount(cells, minlength=len(rows) * len(columns))
-    return pd.DataFrame(counts.reshape(len(rows), -1), index=rows, columns=columns)
+    return counts.reindex(index=rows, columns=columns, fill_value=0)
 
 
 def residuals(counts: pd.DataFrame) -> pd.DataFrame:
@@ -275,8 +257,7 @@ def associations(counts: pd.DataFrame, *, threshold: float = 3.0) -> pd.Series:
         By topic: a group or ``"neutral"``; missing where no residual is above `threshold`.
     """
     found = residuals(counts).fillna(-np.inf)
-    names = found.columns.to_numpy(dtype=object)[found.to_numpy().argmax(axis=1)]
-    group = pd.Series(names, index=found.index, dtype="str", name="group")
+    group = found.idxmax(axis=1).astype("str").rename("group")
     return group.where(found.max(axis=1) > threshold)
 
 
@@ -286,7 +267,7 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
     Parameters
     ----------
     sentences
-        The table of `with_topics`.
+        SENTENCES with the column `topic` of a fit; missing without a word of the vocabulary.
     read
         What `news.annotate` returned.
     how

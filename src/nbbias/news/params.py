@@ -124,7 +124,7 @@ class News(Parameters):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        told = [*self._idle(), *self._of_lists()]
+        told = self._of_lists()
         if (self.originals_path == SAMPLE) != (self.generations_path == SAMPLE):
             told.append("originals_path and generations_path: set both, or neither")
         if told:
@@ -151,22 +151,13 @@ class News(Parameters):
             return {}
         return {"toxicity_scorer": toxicity.packages(self.toxicity_scorer)}
 
-    def _idle(self) -> list[str]:
-        """Name what is set for a bias that is not among the biases."""
-        settings: dict[str, Mapping[str, str]] = {"lexicon_paths": self.lexicon_paths}
-        # The default is no wish of the user, whether or not a file spells it out.
-        if self.focus != type(self).model_fields["focus"].default:
-            settings["focus"] = self.focus
-        return [
-            f"{name}: {bias} is not among the biases; {closest_match(bias, self.biases)}"
-            for name, setting in settings.items()
-            for bias in setting
-            if bias not in self.biases
-        ]
-
     def _of_lists(self) -> list[str]:
         """Read the word lists, and say what is wrong with them and with the groups in focus."""
-        told = []
+        told = [
+            f"lexicon_paths: {bias} is not among the biases; {closest_match(bias, self.biases)}"
+            for bias in self.lexicon_paths
+            if bias not in self.biases
+        ]
         there = [*self.lexicon_paths, *lexicons.shipped()]
         for bias in self.biases:
             if bias not in there:

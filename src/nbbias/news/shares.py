@@ -9,14 +9,13 @@ shares; from there on they are one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.news import claims, prejudice
 from nbbias.news.claims import Pooling, Row
-from nbbias.news.corpus import CELL
 from nbbias.tables import Estimated
 from nbbias.text import lexicons
 
@@ -154,62 +153,31 @@ def on_common_articles(
 ) -> list[Row]:
     """Estimate the differences on the articles that all models have a counted pair for.
 
-    With fits of topics a pair must count in every fit; a fit that could score no pair at all does
-    not count.
+    A model with fewer than `min_pairs` would leave the others next to none: it is left out. With
+    fits of topics a pair must count in every fit; a fit that could score no pair at all does not
+    count.
     """
-    by = [*CELL, "article_id"]
-    one_each = scores = claims.per_article(scores, pooling)
-    if "seed" in scores:
-        any_counted = scores["reason"].isna().groupby(scores["seed"]).transform("any")
-        kept = scores[any_counted | ~any_counted.any()]
-        # A pair that any of these fits could not score has that fit's reason here.
-        worst = kept.sort_values("reason", kind="stable").drop_duplicates(by)
-        one_each = scores[by].drop_duplicates().merge(worst, on=by)
-    rows = []
-    for key, own, used, why in common_articles(one_each, min_pairs=min_pairs):
-        chosen = scores.merge(used[by], on=by) if "seed" in scores else used
-        found = differences(
-            chosen, groups, why=why, confidence=confidence, statistic="share_difference_common"
-        )
-        rows += [key | row | {"n_lost": len(own) - row["n"]} for row in found]
-    return rows
-
-
-def common_articles(
-    scores: pd.DataFrame, *, min_pairs: int
-) -> Iterator[tuple[Row, pd.DataFrame, pd.DataFrame, str]]:
-    """Find, for every model, its pairs on the articles that all models have a counted pair for.
-
-    A model with few counted pairs would leave the others next to none: it is left out.
-
-    Parameters
-    ----------
-    scores
-        SCORES of one bias, one row per article and cell.
-    min_pairs
-        Counted pairs that a model needs to be compared.
-
-    Yields
-    ------
-    key, own, used, why
-        By source, prompt and model: the key, all its rows, those on common articles (none
-        where the model is left out), and why there are none if there are none.
-    """
-    counted = scores[scores["reason"].isna()]
-    for (source, prompt), own in scores.groupby(["source", "prompt"], sort=False):
-        models = own["model"].unique()
-        here = counted[(counted["source"] == source) & (counted["prompt"] == prompt)]
-        sizes = here["model"].value_counts().reindex(models, fill_value=0)
-        enough = sizes.index[sizes >= min_pairs]
-        held = here[here["model"].isin(enough)].groupby("article_id")["model"].nunique()
-        shared = held.index[held == len(enough)] if len(enough) else held.index[:0]
-        for model in models:
-            of_model = own[own["model"] == model]
-            of_shared = here["article_id"].isin(shared) & (model in enough)
-            used = here[(here["model"] == model) & of_shared]
-            why = "no article is common to all models"
+    units = claims.per_article(scores, pooling)
+    counts = units["reason"].isna()
+    if "seed" in units:
+        scored = counts.groupby(units["seed"]).transform("any")
+        counts = counts | (~scored & scored.any())
+    rows: list[Row] = []
+    cells = units.assign(counts=counts).groupby(["source", "prompt"], sort=False)
+    for (source, prompt), here in cells:
+        by_model = here.groupby(["article_id", "model"])["counts"].all().unstack(fill_value=False)
+        sizes = by_model.sum()
+        enough = by_model.loc[:, sizes >= min_pairs]
+        shared = enough.index[enough.all(axis=1) & (enough.shape[1] > 0)]
+        for model, own in here.groupby("model", sort=False):
+            why, used = "no article is common to all models", own[own["article_id"].isin(shared)]
             if model not in enough:
                 few = f"left out: {sizes[model]} counted pairs, fewer than {min_pairs}"
-                why = few if sizes[model] else claims.why_none(of_model)
+                why, used = few if sizes[model] else claims.why_none(own), own.head(0)
+            found = differences(
+                used, groups, why=why, confidence=confidence, statistic="share_difference_common"
+            )
             key = {"source": source, "prompt": prompt, "model": model}
-            yield key, of_model, used, why
+            n = own["article_id"].nunique()
+            rows += [key | row | {"n_lost": n - row["n"]} for row in found]
+    return rows

@@ -34,7 +34,7 @@ UNFITTED = "too few different words for so many topics"
 
 #: Repeated answers are averaged; an article's distance is that of one answer, on average.
 POOLING = claims.Pooling(
-    dict.fromkeys(("h_", "content_h", "difference_", "score"), "mean"), lambda pooled: pooled
+    dict.fromkeys(("h_", "difference_", "score"), "mean"), lambda pooled: pooled
 )
 
 
@@ -131,30 +131,10 @@ def document_shares(
         Texts by `groups`, in [0, 1]; a row sums to 1, or is NaN where the text has no content on
         any group's topic. A group without a topic has the share 0.
     """
-    content = _content(topic_shares, associations, groups)
-    total = content.sum(axis=1, keepdims=True)
-    found = np.divide(content, total, out=np.full(content.shape, np.nan), where=total > 0)
-    return pd.DataFrame(found, index=topic_shares.index, columns=pd.Index(groups, name="group"))
-
-
-def _content(
-    topic_shares: pd.DataFrame, associations: pd.Series, groups: Sequence[str]
-) -> np.ndarray:
-    own = associations.reindex(topic_shares.columns)
-    return np.column_stack(
-        [topic_shares.loc[:, (own == group).to_numpy()].sum(axis=1) for group in groups]
-    )
-
-
-def _told(
-    topic_shares: pd.DataFrame, associations: pd.Series, groups: Sequence[str]
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, by text: the groups' shares, their content, and how many topics it is on."""
-    share = document_shares(topic_shares, associations, groups=groups).to_numpy()
-    theirs = associations.reindex(topic_shares.columns).isin(groups).to_numpy()
-    on = topic_shares.loc[:, theirs].to_numpy(float)
-    missing = topic_shares.isna().any(axis=1)
-    return share, np.where(missing, np.nan, on.sum(axis=1)), (on > 0).sum(axis=1)
+    owner = associations.reindex(topic_shares.columns).to_numpy()
+    content = pd.DataFrame({g: topic_shares.loc[:, owner == g].sum(axis=1) for g in groups})
+    total = content.sum(axis=1)
+    return content.div(total.where(total > 0), axis=0).rename_axis(columns="group")
 
 
 def pair_scores(read: Read, fitted: Fitted) -> pd.DataFrame:
@@ -165,8 +145,7 @@ def pair_scores(read: Read, fitted: Fitted) -> pd.DataFrame:
     DataFrame
         SCORES, one row per pair, bias and fit (`seed`), lost ones too: the pair's keys; shares
         `h_<group>`
-        (answer) and `o_<group>` (original) of Eq. 8; `content_h` and `content_o`, the part of
-        each text that they are shares of, in [0, 1]; `n`, the groups' topics with content, both
+        (answer) and `o_<group>` (original) of Eq. 8; `n`, the groups' topics with content, both
         texts' added; `score`, the Wasserstein distance with 0/1 ground metric (Eq. 9, 3: total
         variation, in [0, 1], 0: equal shares); `difference_<group>` (answer minus original, in
         [-1, 1]; below 0: less of the answer), NaN for a group without a topic on either side; and
@@ -208,49 +187,54 @@ def _score_bias(
     bias: str,
     groups: Sequence[str],
 ) -> pd.DataFrame:
-    by_corpus = {k: t.set_index("topic")["group"] for k, t in own.groupby(CORPUS, sort=False)}
-    written = list(zip(*(pairs[key] for key in CORPUS), strict=True))
-    corpora = {"h": written, "o": [HUMAN] * len(pairs)}
-    if ALL in by_corpus:
-        corpora = dict.fromkeys("ho", [ALL] * len(pairs))
-    share, content, has = {}, {}, {}
-    n = np.zeros(len(pairs), dtype=int)
-    for side, column in SIDES.items():
-        share[side] = np.full((len(pairs), len(groups)), np.nan)
-        content[side] = np.full(len(pairs), np.nan if topic_shares.shape[1] else 0)
-        has[side] = np.zeros((len(pairs), len(groups)), dtype=bool)
-        for corpus in dict.fromkeys(corpora[side]):
-            rows = np.array([one == corpus for one in corpora[side]])
-            # A cell whose pairs are all lost has no corpus, so no associations.
-            group = by_corpus.get(corpus, pd.Series(dtype="str"))
-            at = topic_shares.index.get_indexer(pairs[column])
-            there, of = rows & (at >= 0), at[rows & (at >= 0)]
-            by_text = _told(topic_shares, group, groups)
-            share[side][there], content[side][there] = by_text[0][of], by_text[1][of]
-            n[there] += by_text[2][of]
-            has[side][rows] = np.isin(groups, group.dropna())
-    d = share["h"] - share["o"]
-    known = has["h"] | has["o"]
-    lost = pairs["lost"].copy()
-    few = (has["h"].sum(axis=1) < 2) | (has["o"].sum(axis=1) < 2)
-    lost[lost.isna() & few] = FEW_GROUPS
+    sides = _sides(pairs, topic_shares, own, groups)
+    share, has = (
+        {side: table[[f"{of}_{g}" for g in groups]].to_numpy() for side, table in sides.items()}
+        for of in ("share", "has")
+    )
+    reason = pairs["lost"].copy()
+    few = [np.nan_to_num(has[side]).sum(axis=1) < 2 for side in SIDES]
+    reason[reason.isna() & (few[0] | few[1])] = FEW_GROUPS
     there = {side: ~np.isnan(share[side]).any(axis=1) for side in SIDES}
-    for (in_h, in_o), reason in NO_CONTENT.items():
-        lost[lost.isna() & (there["h"] == in_h) & (there["o"] == in_o)] = reason
-    scored = lost.isna().to_numpy()
-    signed = np.where(scored[:, None] & known, d, np.nan)
+    for (in_h, in_o), why in NO_CONTENT.items():
+        reason[reason.isna() & (there["h"] == in_h) & (there["o"] == in_o)] = why
+    d = np.where(reason.isna().to_numpy()[:, None], share["h"] - share["o"], np.nan)
+    signed = np.where((has["h"] > 0) | (has["o"] > 0), d, np.nan)
     return pairs[["pair_id", *CELL, "article_id", "sample"]].assign(
         measure="document",
         bias=bias,
         **{f"{side}_{g}": share[side][:, i] for side in SIDES for i, g in enumerate(groups)},
-        content_h=content["h"],
-        content_o=content["o"],
-        n=n,
-        score=np.where(scored, np.abs(d).sum(axis=1) / 2, np.nan),
+        n=sum(sides[side]["n"].to_numpy(int) for side in SIDES),
+        score=np.abs(d).sum(axis=1) / 2,
         **{f"difference_{g}": signed[:, i] for i, g in enumerate(groups)},
         instrument="topics",
-        reason=lost,
+        reason=reason,
     )
+
+
+def _sides(
+    pairs: pd.DataFrame, topic_shares: pd.DataFrame, own: pd.DataFrame, groups: Sequence[str]
+) -> dict[str, pd.DataFrame]:
+    """Return, of each pair's text on either side, what its corpus' associations make of it.
+
+    Each group's `share_<group>` and `has_<group>` (whether any topic is its own), and `n`, the
+    groups' topics that the text has content on.
+    """
+    by_corpus = {key: rows.set_index("topic")["group"] for key, rows in own.groupby(CORPUS)}
+    parts = {}
+    for corpus, associations in (by_corpus or {ALL: pd.Series(dtype="str")}).items():
+        shares = document_shares(topic_shares, associations, groups=groups).add_prefix("share_")
+        theirs = associations.reindex(topic_shares.columns).isin(groups).to_numpy()
+        has = {f"has_{group}": float((associations == group).any()) for group in groups}
+        parts[corpus] = shares.assign(n=(topic_shares.loc[:, theirs] > 0).sum(axis=1), **has)
+    whole = pd.concat(parts)
+    of_side = {"h": pairs[CORPUS], "o": HUMAN} if HUMAN in parts else dict.fromkeys(SIDES, ALL)
+    sides = {}
+    for side, column in SIDES.items():
+        keys = pairs[CORPUS].assign(text=pairs[column])
+        keys[CORPUS] = of_side[side]
+        sides[side] = whole.reindex(pd.MultiIndex.from_frame(keys)).fillna({"n": 0})
+    return sides
 
 
 # --- what two texts differ by anyway ----------------------------------------------------------

@@ -80,9 +80,9 @@ def leading(declared: pd.DataFrame) -> pd.DataFrame:
     if reading.claims.CLAIM in declared:
         return declared
     for measure in LEADS:
-        rows = _rows(declared, measure)
+        rows = leading_rows(declared, measure)
         if len(rows):
-            return claims.unmirrored(_first_instrument(rows))
+            return rows
     return declared.iloc[:0]
 
 
@@ -101,28 +101,31 @@ def more(declared: pd.DataFrame) -> list[str]:
 # --- differences ------------------------------------------------------------------------------
 
 
-def _rows(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
-    """Return the rows of a measure's leading statistic."""
+def _family(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Return the rows of a measure's leading statistic; of shares that mirror each other one."""
     rows = estimates[estimates["measure"] == measure]
-    return rows[rows["statistic"] == LEADS[measure]]
+    rows = rows[rows["statistic"] == LEADS[measure]]
+    return claims.unmirrored(rows) if LEADS[measure] in claims.MIRRORED else rows
 
 
-def _first_instrument(rows: pd.DataFrame) -> pd.DataFrame:
+def leading_rows(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
+    """Return the rows of a measure's leading statistic by its first instrument."""
+    rows = _family(estimates, measure)
     return rows[rows["instrument"].isin(rows["instrument"].head(1))]
 
 
 def result(estimates: pd.DataFrame, measure: str) -> str:
     """Say in a heading which differences in words, sentiment or topics are significant."""
-    rows = _first_instrument(_rows(estimates, measure))
+    rows = leading_rows(estimates, measure)
     if significance.valid_tests(rows).empty:
         return render("news.untested", measure=measure)
     none = render("news.none_significant", measure=measure)
-    return phrases.heading(claims.unmirrored(rows), none=none)
+    return phrases.heading(rows, none=none)
 
 
 def is_tested(estimates: pd.DataFrame, measure: str) -> bool:
-    """Return whether any row of a measure's leading statistic was tested: what a figure shows."""
-    return len(significance.valid_tests(_rows(estimates, measure))) > 0
+    """Return whether any of a measure's leading rows was tested: what a figure shows."""
+    return len(significance.valid_tests(leading_rows(estimates, measure))) > 0
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
@@ -130,16 +133,14 @@ def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
 
     Toxicity goes with sentiment.
     """
-    rows = _rows(estimates, measure)
-    if measure != "sentiment":
-        rows = claims.unmirrored(rows)
-    mde = significance.minimum_detectable_effect(rows)
-    biases = _named(_first_instrument(rows)).groupby("bias", sort=False)
-    sentences = [_about(str(bias), part, mde) for bias, part in biases]
+    rows = leading_rows(estimates, measure)
+    mde = significance.minimum_detectable_effect(_family(estimates, measure))
+    biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
+    sentences = [_about(bias, part, mde) for bias, part in biases]
     if measure == "sentiment" and is_tested(estimates, "toxicity"):
-        toxic = _rows(estimates, "toxicity")
-        mde = significance.minimum_detectable_effect(toxic)
-        sentences.append(_about("toxicity", _named(toxic), mde))
+        rows = _family(estimates, "toxicity")
+        mde = significance.minimum_detectable_effect(rows)
+        sentences.append(_about("toxicity", _named(rows), mde))
     return sentences
 
 
