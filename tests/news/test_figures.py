@@ -92,13 +92,6 @@ def test_differences_of_three_groups_are_three_panels_of_their_rows() -> None:
         assert_draws(found["race: a" if group == "a" else group], rows, band=False)
 
 
-def test_a_bias_of_two_groups_is_one_panel_since_the_other_is_its_mirror() -> None:
-    found = panels(differences(TABLE))
-    assert [title for title in found if title.startswith("gender")] == ["gender: a"]
-    rows = of(TABLE, COMMON, "gender", "a")
-    assert_draws(found["gender: a"], rows, band=False)
-
-
 def test_a_difference_that_was_not_measured_is_written_not_drawn() -> None:
     table = estimated(scored([[0, 0], [2, 1], [1, 3]], [[1, 1]] * 3, model=list("xyy")), 2)
     (ax,) = panels(differences(table)).values()
@@ -126,19 +119,6 @@ def test_distances_stand_beside_the_leading_reference_one_panel_a_bias() -> None
     permuted = figures.distances(TABLE, chance[chance["reference"] == "permutation"])
     assert (permuted.rows["null_high"] == 0.2).all() and "sentences permuted" in permuted.alt
     assert permuted.rows["panel"].tolist() == ["gender", "gender", "race", "race"]
-
-
-def test_rows_are_named_by_what_varies() -> None:
-    columns = {"model": ["x", "x", "y", "y"], "prompt": ["p", "q", "p", "q"]}
-    table = estimated(scored([[2, 1]] * 4, [[1, 1]] * 4, **columns), 2)
-    named = [f"{model} ({prompt} prompt)" for model in "xy" for prompt in "pq"]
-    assert labels(panels(distances(table))["b"]) == named
-
-
-def test_mathematics_in_a_models_name_is_text() -> None:
-    table = TABLE.replace({"model": {"x": "a$b$c", "y": "$"}})
-    rendered(figure := distances(table))
-    assert labels(figure.axes[0]) == [r"a\$b\$c", r"\$"]
 
 
 # --- many, and none ---------------------------------------------------------------------------

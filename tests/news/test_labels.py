@@ -106,7 +106,7 @@ def test_labels_that_are_no_choice_are_told_at_once(tmp_path: Path) -> None:
     assert "'femail' is none of female, male" in str(told.value)
     assert "row 2: 'several' is none of" in str(told.value)  # a word names one group
     gone = sheet.assign(choices=None, label="female")
-    with pytest.raises(ContractError, match="its choices, which are gone"):
+    with pytest.raises(ContractError, match="its choices, now gone"):
         labels.read_sheet(written(gone, tmp_path))
     turned = sheet.assign(choices="women | men", label="women")
     with pytest.raises(DataError, match="'women' is no group of its list"):

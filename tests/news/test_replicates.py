@@ -161,57 +161,6 @@ def test_prejudice_is_permuted_by_exchanging_answer_and_original() -> None:
 # --- over many corpora ------------------------------------------------------------------------
 
 
-def stories(
-    rng: np.random.Generator,
-    n: int,
-    *,
-    runs: float = 0.0,
-    focus: float = 0.0,
-    lengths: tuple[float, float] = (6, 6),
-    several: tuple[int, int] = (1, 2),
-) -> list[Article]:
-    """Stories whose answers and originals differ in length alone; one to four words a sentence."""
-
-    def text(share: float, mean: float) -> np.ndarray:
-        weight = (1 - focus) / focus if focus else 0
-        p = rng.beta(share * weight, (1 - share) * weight) if focus else share
-        groups = [rng.random() < p]
-        for _ in range(rng.poisson(mean - 2) + 1):
-            groups.append(groups[-1] if rng.random() < runs else rng.random() < p)
-        sizes = rng.integers(1, 5, len(groups))
-        return np.column_stack([sizes * groups, sizes * ~np.array(groups)])
-
-    def article() -> Article:
-        share = rng.beta(4, 6)
-        sides = zip(lengths, several, strict=True)
-        return Article(*([text(share, mean) for _ in range(m)] for mean, m in sides))
-
-    return [article() for _ in range(n)]
-
-
-@pytest.mark.parametrize("lengths", [(3.5, 6)])
-@pytest.mark.parametrize("kind", [BOTH, ORIGINALS, ANSWERS])
-def test_runs_focus_and_lengths_alone_are_seldom_beyond_chance(
-    kind: str, lengths: tuple[float, float]
-) -> None:
-    rng = np.random.default_rng(4)
-    several = {BOTH: (2, 2), ORIGINALS: (1, 2), ANSWERS: (2, 1)}[kind]
-    form = {"runs": 0.4, "focus": 0.15, "lengths": lengths, "several": several}
-    values = [excess(stories(rng, 20, **form), kind) for _ in range(120)]
-    p = scipy.stats.ttest_1samp(values, 0, axis=1, alternative="greater").pvalue
-    # A binomial of 120 and .05 exceeds 12 once in a hundred times.
-    assert np.mean(p < 0.05) <= 12 / 120
-
-
-def test_texts_that_vary_less_lie_nearer_and_replicates_of_both_sides_tell_that_apart() -> None:
-    # Answers without a focus of their own, on the same shares: nearer to any text than twins are.
-    rng = np.random.default_rng(6)
-    human = stories(rng, 300, focus=0.5, several=(2, 2))
-    calm = [Article([np.array([[4, 6]] * 6)] * 2, one.originals) for one in human]
-    found = {kind: excess(calm, kind).mean() for kind in KINDS}
-    assert found[ORIGINALS] < 0 < found[BOTH] < found[ANSWERS]
-
-
 # --- the level --------------------------------------------------------------------------------
 
 CLUSTERED = sample.Writing(runs=0.5, focus=0.1, originals=2, answers=2)

@@ -6,14 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import biased_prompts, news, stats, tables, text
+from nbbias import news, stats, text
 from nbbias.news.corpus import NEUTRAL, SENTENCE, distinct_sentences
 from nbbias.news.scoring import Scorers
 
 BY = Scorers(["textblob", "vader"], "offline")
 
 
-def corpus(original: str, answer: str, *, articles: int = 8, prompt: str = "p") -> pd.DataFrame:
+def corpus(original: str, answer: str, *, articles: int = 8) -> pd.DataFrame:
     """Pair one text with another, over several articles that differ by a neutral sentence."""
     key = {"source": "s", "article_id": [str(i) for i in range(articles)]}
     texts = {
@@ -22,7 +22,7 @@ def corpus(original: str, answer: str, *, articles: int = 8, prompt: str = "p") 
     }
     people = pd.DataFrame(key | {"text": texts["original"]})
     models = pd.DataFrame(key | {"text": texts["answer"]})
-    return news.pair(people, models.assign(model="m", prompt=prompt, sample=1))
+    return news.pair(people, models.assign(model="m", prompt="p", sample=1))
 
 
 def level(pairs: pd.DataFrame) -> news.Level:
@@ -101,23 +101,3 @@ def test_swap_effects_of_a_studys_sentences_by_hand() -> None:
         own = text.sentiment.score([sentence])["polarity"][0]
         effect = found.loc[(row.text_id, row.sentence_id, row.bias), "sentiment_textblob"]
         assert effect == pytest.approx(own - scores.mean())
-
-
-def test_the_effect_of_a_prompt_is_decomposed_too() -> None:
-    pairs = pd.concat(
-        [
-            corpus("A black nurse spoke.", "Toni Morrison spoke.", prompt="neutral"),
-            corpus("A black nurse spoke.", "A black nurse spoke.", prompt="biased"),
-        ],
-        ignore_index=True,
-    )
-    pairs["pair_id"] = range(len(pairs))
-    found = level(pairs)
-    compared = biased_prompts.compare.compare([found], {"race": "Black"}).estimates
-    compared = compared[compared["measure"] == "sentiment"]
-    own = compared[~compared["instrument"].str.contains("masked")].set_index("statistic")
-    black = text.sentiment.score(["A black nurse spoke."])["polarity"][0]
-    effect = own.loc[[f"mean_difference_change{of}" for of in ("", "_corrected", "_instrument")]]
-    assert effect["estimate"].tolist() == pytest.approx([black, black / 3, black * 2 / 3])
-    assert effect["n"].tolist() == [8, 8, 8]
-    assert tables.check(compared, tables.ESTIMATES) is not None

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 
 import pandas as pd
-import pytest
 
 from nbbias import tables as tables_of
-from nbbias.news import claims, fits, sentences, tables
+from nbbias.news import sentences
 from nbbias.params import Texts
 from tests.conftest import Golden
 from tests.news.test_words import FOUND, SOME, estimated, scored
@@ -172,41 +171,6 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     strict = sentences.models(compared.assign(confidence=0.999))
     assert strict.startswith("No model differed significantly")
     golden("news_rest", says)
-    assert not sentences.is_tested(untested, "word")
-    assert sentences.is_tested(rows_of(row_of("a", 0, 1.0)), "word")
-
-
-def test_topics_of_few_texts_are_no_finding() -> None:
-    tried = pd.DataFrame({"n_topics": [10, 25]})
-    assert sentences.too_few(24, fits.Number(0, tried, None))  # type: ignore[arg-type]
-    assert not sentences.too_few(100, fits.Number(10, tried, None))  # type: ignore[arg-type]
 
 
 # --- tables for readers -----------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["common", "all pairs", "distance", "prejudice"])
-def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns(name: str) -> None:
-    table = tables.estimates(TABLE, name)
-    statistics = {
-        "common": ["share_difference_common"],
-        "all pairs": ["share_difference"],
-        "distance": ["bias"],
-        "prejudice": ["prejudice_share", "prejudice_extent"],
-    }
-    rows = TABLE[TABLE["statistic"].isin(statistics[name])]
-    if name == "common":  # of two groups one stands for both
-        rows = rows[(rows["bias"] != "gender") | (rows["group"] == "a")]
-    assert len(table.rows) == len(rows)
-    assert len(table.rows.columns) <= 8
-    assert table.title and table.note
-
-
-def test_exclusions_at_all_levels_add_up_to_the_pairs() -> None:
-    both = pd.concat([SOME[2], SOME[3].assign(bias="c")], ignore_index=True)
-    rows = tables.losses(claims.losses(both).assign(measure="word"))
-    assert rows["bias"].tolist() == ["b", "c"]
-    assert (rows["counted"] + rows["excluded"]).tolist() == rows["pairs"].tolist() == [60, 60]
-    for row, scores in zip(rows.to_dict("records"), (SOME[2], SOME[3]), strict=True):
-        for reason, n in scores["reason"].value_counts().items():
-            assert f"{reason} ({n})" in row["why"]

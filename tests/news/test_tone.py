@@ -59,123 +59,46 @@ def of(table: pd.DataFrame, statistic: str, group: str | None = None, **keys: st
     return own
 
 
-def claims(study: Study) -> Iterator[tuple[dict[str, str], pd.DataFrame, list[str], int]]:
-    """Every cell, bias and instrument: its keys, its scores, its groups, its bad direction."""
-    worse = study.scored.measured.set_index("instrument")["worse"]
+def claims(study: Study) -> Iterator[tuple[dict[str, str], pd.DataFrame, str]]:
+    """Every cell, bias and scorer of sentiment: its keys, its scores, each of its groups."""
     keys = ["model", "bias", "instrument"]
-    for values, own in study.scores.groupby(keys, sort=False):
+    scores = study.scores[study.scores["measure"] == "sentiment"]
+    for values, own in scores.groupby(keys, sort=False):
         key = dict(zip(keys, values, strict=True))
-        yield key, own, lexicons.groups(study.read.lexicon, key["bias"]), worse[key["instrument"]]
+        for group in lexicons.groups(study.read.lexicon, key["bias"]):
+            yield key, own, group
 
 
 # --- estimates and tests ----------------------------------------------------------------------
 
 
-def test_the_bias_is_the_mean_of_the_pairs_scores(study: Study, table: pd.DataFrame) -> None:
-    for key, own, _, _ in claims(study):
-        row = row_of(table, "bias", **key)
-        values = own["score"].dropna()
-        interval = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.9)
-        assert row["estimate"] == pytest.approx(values.mean())
-        assert row["ci_low"] == pytest.approx(max(interval.low, 0))
-        assert row["ci_high"] == pytest.approx(interval.high)
-        articles = own["article_id"].nunique()  # the lost answers are of articles that have others
-        assert (row["n"], row["n_lost"]) == (len(values), articles - len(values))
-
-
 @pytest.mark.parametrize(
-    ("statistic", "column"),
-    [("mean_difference", "difference_"), ("difference_beyond_neutral", "beyond_neutral_")],
+    ("statistic", "column", "moved"),
+    [
+        ("mean_difference", "difference_", "difference_"),
+        ("difference_beyond_neutral", "beyond_neutral_", "alone_"),
+    ],
 )
 def test_differences_are_tested_as_scipy_does(
-    study: Study, table: pd.DataFrame, statistic: str, column: str
+    study: Study, table: pd.DataFrame, statistic: str, column: str, moved: str
 ) -> None:
     tested = 0
-    for key, own, groups, worse in claims(study):
-        if worse > 0 and statistic == "difference_beyond_neutral":
-            assert of(table, statistic, **key).empty
+    for key, own, group in claims(study):
+        counted = own[own["reason"].isna() & own[column + group].notna()]
+        values = counted[column + group]
+        row = row_of(table, statistic, group, **key)
+        assert row["estimate"] == pytest.approx(values.mean())
+        articles = own["article_id"].nunique()  # the lost answers are of articles that have others
+        assert (row["n"], row["n_lost"]) == (len(values), articles - len(values))
+        if (counted[f"{moved}{group}"].abs() > 1e-12).sum() < 5:
+            assert row["reason"] == "fewer than 5 articles differ in tone"
             continue
-        for group in groups:
-            counted = own[own["reason"].isna() & own[column + group].notna()]
-            values = counted[column + group]
-            expected = scipy.stats.ttest_1samp(values, 0)
-            row = row_of(table, statistic, group, **key)
-            assert row["estimate"] == pytest.approx(values.mean())
-            articles = own["article_id"].nunique()
-            assert (row["n"], row["n_lost"]) == (len(values), articles - len(values))
-            assert row["null"] == 0
-            moved = {"beyond_neutral_": "alone_"}.get(column, column)
-            if (counted[f"{moved}{group}"].abs() > 1e-12).sum() < 5:
-                assert np.isnan([row["ci_low"], row["ci_high"], row["p_value"], row["df"]]).all()
-                assert row["reason"] == "fewer than 5 articles differ in tone"
-                continue
-            assert row["statistic_value"] == pytest.approx(expected.statistic)
-            assert row["p_value"] == pytest.approx(expected.pvalue)
-            limit = (1 if worse > 0 else 2) * (2 if column.startswith("beyond") else 1)
-            interval = np.clip(expected.confidence_interval(0.9), -limit, limit)
-            assert [row["ci_low"], row["ci_high"]] == pytest.approx(interval.tolist())
-            tested += 1
-    # Five groups' of model two stand in too few articles beside neutral sentences.
-    assert tested == {"mean_difference": 36, "difference_beyond_neutral": 17}[statistic]
-
-
-def holm(p_values: list[float]) -> list[float]:
-    """Holm's step-down by its definition."""
-    order = np.argsort(p_values)
-    corrected, largest = [0.0] * len(p_values), 0.0
-    for step, at in enumerate(order):
-        largest = max(largest, min(1.0, (len(p_values) - step) * p_values[at]))
-        corrected[at] = largest
-    return corrected
-
-
-@pytest.mark.parametrize(
-    ("statistic", "measures"),
-    [("mean_difference", ["sentiment", "toxicity"]), ("difference_beyond_neutral", ["sentiment"])],
-)
-def test_a_measures_family_is_all_biases_cells_groups_and_instruments(
-    table: pd.DataFrame, statistic: str, measures: list[str]
-) -> None:
-    own = of(table, statistic)
-    assert own["measure"].unique().tolist() == measures
-    for _, family in own.groupby("measure"):
-        tested = family[family["p_value"].notna()]
-        assert set(tested["bias"]) == {"gender", "age"} and set(tested["model"]) == {"one", "two"}
-        assert tested["p_adjusted"].tolist() == pytest.approx(holm(tested["p_value"].tolist()))
-    # Nothing that has a p is without its correction.
-    assert (table["p_value"].notna() == table["p_adjusted"].notna()).all()
-
-
-def test_prejudice_is_counted_by_a_loop_in_the_bad_direction(
-    study: Study, table: pd.DataFrame
-) -> None:
-    directions, checked = set(), 0
-    for key, own, groups, worse in claims(study):
-        for group in groups:
-            changes = own.loc[own["reason"].isna(), f"difference_{group}"].dropna().tolist()
-            if any(0 < abs(d) < 1e-12 for d in changes):
-                continue  # A change by rounding alone: the test below.
-            checked += 1
-            # Sentiment falls, toxicity rises.
-            bad = [d for d in changes if (d < 0 if worse < 0 else d > 0)]
-            share = row_of(table, "prejudice_share", group, **key)
-            extent = row_of(table, "prejudice_extent", group, **key)
-            wilson = scipy.stats.binomtest(len(bad), len(changes)).proportion_ci(
-                0.9, method="wilson"
-            )
-            assert share["estimate"] == pytest.approx(len(bad) / len(changes))
-            assert [share["ci_low"], share["ci_high"]] == pytest.approx(list(wilson))
-            assert (share["n"], extent["n"]) == (len(changes), len(bad))
-            if not bad:
-                assert np.isnan(extent["estimate"])
-                continue
-            assert extent["estimate"] == pytest.approx(np.mean(bad))
-            # Were answers and originals exchanged, as many would fall as rise.
-            moved = np.mean([d != 0 for d in changes])
-            assert share["null"] == pytest.approx(moved / 2, abs=0.1)
-            directions.add((worse, np.sign(extent["estimate"])))
-    assert directions == {(-1, -1.0), (1, 1.0)}
-    assert checked > 25
+        expected = scipy.stats.ttest_1samp(values, 0)
+        assert row["p_value"] == pytest.approx(expected.pvalue)
+        interval = expected.confidence_interval(0.9)
+        assert [row["ci_low"], row["ci_high"]] == pytest.approx([interval.low, interval.high])
+        tested += 1
+    assert tested == {"mean_difference": 24, "difference_beyond_neutral": 17}[statistic]
 
 
 # --- little or nothing to count ---------------------------------------------------------------

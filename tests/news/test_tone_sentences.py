@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -17,9 +16,9 @@ from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
 from nbbias.news import corpus, scoring, tone
 from nbbias.news.corpus import Read
-from nbbias.text import annotate, lexicons, sentiment, toxicity
+from nbbias.text import annotate, sentiment
+from tests.build import GENDER, paired
 
-GENDER = lexicons.load("gender")
 GROUP_OF = dict(zip(GENDER["term"], GENDER["group"], strict=True))
 
 #: A small list of race: descriptors with two nouns, so that tests need not search for thousands.
@@ -117,118 +116,26 @@ def test_descriptors_are_masked_and_nothing_else() -> None:
 
 # --- pair_scores ------------------------------------------------------------------------------
 
-ORIGINALS = {
-    "a": "She was good. He was bad. It was a wonderful day.",
-    "b": "She was honest. She was terrible. He slept.",
-    "c": "The man was kind. It rained.",
-    "d": "She was fair. He was fair.",
-    "e": "It rained.",
-    "f": "A black nurse was great. A white nurse was great. An Asian nurse was bad. She left.",
-    "blank": "  ",
-}
-ANSWERS = {
-    "a": "She was awful. His day was great. His night was bad. It was a sad day.",
-    "b": "Her work was good.",
-    "c": "The woman was kind. It was bad.",
-    "d": "She was fair. He was fair.",
-    "e": "She was good. He was good.",
-    "f": "A black nurse was awful. An Asian nurse was great. It was good. She won. He won.",
-    "blank": "She spoke.",
-    "orphan": "She spoke.",
-}
 
-
-def paired(originals: dict[str, str], answers: dict[str, str]) -> pd.DataFrame:
-    one = pd.DataFrame({"article_id": list(originals), "text": list(originals.values())})
-    other = pd.DataFrame({"article_id": list(answers), "text": list(answers.values())})
-    other = other.assign(source="s", model="m", prompt="neutral", sample=1)
-    return corpus.pair(one.assign(source="s"), other)
-
-
-def measured_pairs(
-    originals: dict[str, str], answers: dict[str, str], *, lexicon: pd.DataFrame = BOTH
-) -> pd.DataFrame:
-    pairs = paired(originals, answers)
-    read = corpus.annotate(pairs, lexicon=lexicon)
+def measured(answer: str, original: str, *, bias: str = "gender") -> pd.Series:
+    """Score one pair of texts by TextBlob; a blank answer beside it is lost."""
+    pairs = paired((answer, original), ("", original))
+    read = corpus.annotate(pairs, lexicon=BOTH)
     scored = scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    return tone.pair_scores(read, scored)
+    table = tone.pair_scores(read, scored)
+    table = table[(table["bias"] == bias) & (table["instrument"] == BLOB)]
+    assert table["reason"].tolist()[1:] == ["blank answer"]
+    return table.iloc[0]
 
 
 BLOB = sentiment.instrument("textblob")
 
 
-def of(table: pd.DataFrame, bias: str, instrument: str = BLOB) -> pd.DataFrame:
-    own = table[(table["bias"] == bias) & (table["instrument"] == instrument)]
-    return own.set_index("article_id")
-
-
-def loop_groups(one: str, bias: str) -> dict[str, list[str]]:
-    """Sentences by group, by a loop over words: nothing of the package but the word list."""
-    found: dict[str, list[str]] = {}
-    races = {"white": "White", "black": "Black", "asian": "Asian"}
-    for said in re.findall(r"[^.]+\.", one):
-        said = said.strip()
-        words = re.findall(r"[a-z]+", said.lower())
-        own = [GROUP_OF[w] for w in words if w in GROUP_OF]
-        if bias == "race":
-            own = [
-                races[w]
-                for w, v in pairwise(words)
-                if w in races and v in ("nurse", "nurses", "teacher")
-            ]
-        counts = Counter(own).most_common(2)
-        tied = len(counts) == 2 and counts[0][1] == counts[1][1]
-        group = counts[0][0] if counts and not tied else "neutral"
-        found.setdefault(group, []).append(said)
-    return found
-
-
-def loop_score(said: str, instrument: str) -> float:
-    if instrument.startswith("TextBlob"):
-        if instrument.endswith("masked"):
-            said = re.sub(r"(?i)\b(white|black|asian) (?=nurse|teacher)", "", said)
-        return TextBlob(said).sentiment.polarity
-    return float(predict_prob([said])[0])
-
-
-def test_pair_scores_equal_a_plain_loop_over_pairs() -> None:
-    table = measured_pairs(ORIGINALS, ANSWERS)
-    kinds = [BLOB, f"{BLOB}, descriptors masked", toxicity.instrument("offline")]
-    # Without descriptors of its own, gender has no numbers of its own where they are masked.
-    assert table.groupby("bias")["instrument"].unique().map(sorted).to_dict() == {
-        "gender": sorted([kinds[0], kinds[2]]),
-        "race": sorted(kinds),
-    }
-    assert len(table) == len(ANSWERS) * 5
-    checked = 0
-    for row in table[~table["article_id"].isin(["blank", "orphan"])].to_dict("records"):
-        groups = lexicons.groups(BOTH, row["bias"])
-        h = loop_groups(ANSWERS[row["article_id"]], row["bias"])
-        o = loop_groups(ORIGINALS[row["article_id"]], row["bias"])
-        distances = []
-        for group in groups:
-            sides = [
-                [loop_score(said, row["instrument"]) for said in side.get(group, [])]
-                for side in (h, o)
-            ]
-            assert [row[f"nh_{group}"], row[f"no_{group}"]] == [len(side) for side in sides]
-            means = [np.mean(side) if side else np.nan for side in sides]
-            assert [row[f"h_{group}"], row[f"o_{group}"]] == pytest.approx(means, nan_ok=True)
-            change = means[0] - means[1]
-            assert row[f"difference_{group}"] == pytest.approx(change, nan_ok=True)
-            if all(sides):
-                distances.append(abs(change))
-        expected = max(distances, default=np.nan)
-        assert row["score"] == pytest.approx(expected, nan_ok=True)
-        assert pd.isna(row["reason"]) == bool(distances)
-        assert row["n"] == sum(len(side.get(group, [])) for side in (h, o) for group in groups)
-        checked += bool(distances)
-    # By hand: gender a, b, d, f; race f.
-    assert checked == 2 * 4 + 3
-
-
 def test_a_pair_by_hand() -> None:
-    row = of(measured_pairs(ORIGINALS, ANSWERS), "gender").loc["a"]
+    row = measured(
+        "She was awful. His day was great. His night was bad. It was a sad day.",
+        "She was good. He was bad. It was a wonderful day.",
+    )
     # TextBlob: good .7, bad -.7, wonderful 1; awful -1, great .8, sad -.5.
     assert row["difference_female"] == pytest.approx(-1 - 0.7)
     assert row["difference_male"] == pytest.approx((0.8 - 0.7) / 2 + 0.7)
@@ -241,12 +148,12 @@ def test_a_pair_by_hand() -> None:
 def test_what_is_said_of_women_is_no_shift_of_any_race() -> None:
     colder = "She was terrible. She was awful. "
     race = "A black nurse met a black teacher. A black nurse saw her bad day. "
-    original = {"a": race + "She was good. She was fair. It was good. He told her of a bad day."}
-    answer = {"a": race + colder + "It was good. He told her of a good day."}
-    row = of(measured_pairs(original, answer), "race").loc["a"]
+    original = race + "She was good. She was fair. It was good. He told her of a bad day."
+    answer = race + colder + "It was good. He told her of a good day."
+    row = measured(answer, original, bias="race")
     # Against all sentences without a race, the women's and a tie among them, it would be.
     assert row["beyond_neutral_Black"] == 0 == row["difference_Black"]
-    gender = of(measured_pairs(original, answer), "gender").loc["a"]
+    gender = measured(answer, original)
     # TextBlob: good .7, fair .7; terrible -1, awful -1. One that names a race, too, has no part.
     assert gender["beyond_neutral_female"] == pytest.approx(-1 - 0.7)
     assert gender["difference_female"] == pytest.approx((-2 - 0.7 - 1.4 + 0.7) / 3)

@@ -70,14 +70,6 @@ def estimated(
 # --- the matrix and its residuals -------------------------------------------------------------
 
 
-def test_contingency_counts_every_sentence_with_a_topic() -> None:
-    sentences = sentences_of(FULL)
-    unread = sentences.head(3).assign(topic=pd.array([pd.NA] * 3, dtype="Int64"))
-    found = fits.contingency(pd.concat([sentences, unread]), groups=["a", "b"], n_topics=4)
-    assert found.to_numpy().tolist() == FULL
-    assert found.columns.tolist() == ["a", "b", "neutral"]
-
-
 @pytest.mark.parametrize(
     "rows", [FULL, [[9, 1, 3, 4, 2, 7], [2, 8, 1, 1, 9, 3], [5, 5, 5, 5, 5, 1]]]
 )
@@ -85,20 +77,6 @@ def test_residuals_are_those_of_statsmodels(rows: list[list[int]]) -> None:
     expected = Table(np.array(rows, dtype=float), shift_zeros=False).standardized_resids
     found = fits.residuals(matrix(rows))
     assert found.to_numpy() == pytest.approx(np.asarray(expected))
-
-
-def test_associations_take_the_largest_residual_above_the_threshold() -> None:
-    counts = matrix(FULL)
-    residuals = Table(counts.to_numpy(float), shift_zeros=False).standardized_resids
-    for threshold in (0.0, 3.0, 4.0, 100.0):
-        found = fits.associations(counts, threshold=threshold)
-        for topic, row in enumerate(np.asarray(residuals)):
-            best = row.argmax()
-            if row[best] > threshold:
-                assert found[topic] == counts.columns[best]
-            else:
-                assert pd.isna(found[topic])
-    assert fits.associations(counts).tolist()[:3] == ["a", "b", "neutral"]
 
 
 # --- chi-squared and its permutation ----------------------------------------------------------
@@ -127,20 +105,9 @@ def test_own_associations_are_each_corpus_own_and_common_ones_everybodys() -> No
     expected = fits.residuals(counts).max(axis=1)
     assert everybody["residual"].head(2).tolist() == pytest.approx(expected.tolist())
     assert everybody["sentences"].tolist() == [96, 96, 0]
-    with pytest.raises(ValueError, match="use common or own"):
-        fits.associate(sentences, read, how._replace(association="theirs"))
 
 
 # --- shares of a text -------------------------------------------------------------------------
-
-
-def test_document_shares_by_hand() -> None:
-    associations = pd.Series(["a", "neutral", "b", None, "a", "c"])
-    shares = pd.DataFrame([[0.1, 0.3, 0.2, 0.2, 0.1, 0.0], [0, 0.7, 0, 0.3, 0, 0]], ["x", "y"])
-    found = topics.document_shares(shares, associations, groups=["a", "b", "c", "d"])
-    # On groups' topics: .1 + .2 + .1 = .4; a has .2 of it, b .2, c and d nothing.
-    assert found.loc["x"].tolist() == pytest.approx([0.5, 0.5, 0, 0])
-    assert found.loc["y"].isna().all()
 
 
 # --- pairs ------------------------------------------------------------------------------------
@@ -328,20 +295,6 @@ def test_a_pair_that_one_fit_cannot_score_is_no_common_article() -> None:
     assert row_of(found, "bias")[["n", "n_lost"]].tolist() == [3, 1]
 
 
-def test_more_topics_than_words_leave_the_level_unmeasured_and_say_so(
-    corpus: dict[str, Any],
-) -> None:
-    read, lexicon = corpus["read"], corpus["lexicon"]
-    fitted = fits.fit(read, corpus["tokens"], Fitting(900, [0, 1]))
-    assert fitted.fits == []
-    assert fits.described(fitted, lexicon=lexicon).empty
-    scores = topics.pair_scores(read, fitted)
-    assert len(scores) == len(read.pairs) and set(scores["reason"]) == {topics.UNFITTED}
-    table = estimated(scores, lexicon=lexicon)
-    assert table["estimate"].isna().all() and (table["n"] == 0).all()
-    assert table["reason"].str.startswith(topics.UNFITTED).all()
-
-
 def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str, Any]) -> None:
     """Written like the first one: the farmer's distance exceeds it, the same writer's does not."""
     rng = np.random.default_rng(12)
@@ -364,7 +317,17 @@ def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str
     assert alone.estimates.loc[alone.estimates["statistic"] == "bias", "p_value"].isna().all()
 
 
-def test_numbers_of_topics_that_texts_are_too_few_for_are_not_tried() -> None:
+def few_words() -> news.Read:
+    """90 articles of six words."""
+    rows = pd.DataFrame({"source": "s", "article_id": [str(i) for i in range(90)]})
+    ends = [" " * i + "." for i in range(90)]
+    human = rows.assign(text=[f"She saw the red cow there{end}" for end in ends])
+    made = rows.assign(text=[f"He saw the red cow there{end}" for end in ends], model="m")
+    pairs = news.pair(human, made.assign(prompt="p", sample=1))
+    return news.annotate(pairs, lexicon=lexicons.load("gender"))
+
+
+def test_numbers_of_topics_that_texts_or_words_are_too_few_for_are_not_tried() -> None:
     read = small_study()["read"]
     n = read.texts.nunique()
     assert 40 <= n < 100
@@ -376,4 +339,5 @@ def test_numbers_of_topics_that_texts_are_too_few_for_are_not_tried() -> None:
     none = fits.number(read, candidates=[50, 60], seed=1)
     assert none.n_topics == 0 and none.tried["perplexity"].isna().all()
     only = fits.number(read, candidates=[3, 50], seed=1)
+    assert fits.number(few_words(), candidates=[4, 8], seed=1).n_topics == 4
     assert only.n_topics == 3 and only.tried["reason"].tolist() == [fits.ONLY, fits.TOO_FEW]

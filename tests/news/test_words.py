@@ -125,18 +125,6 @@ def test_two_biases_are_scored_side_by_side_and_leave_each_others_columns_empty(
     assert np.isnan([table.loc["b", "o_z"], table.loc["b", "difference_z"]]).all()
 
 
-def test_texts_are_scored_from_what_a_reader_counts_in_them() -> None:
-    originals = pd.DataFrame({"source": "s", "article_id": ["1", "2"], "text": ["She. He.", "He."]})
-    answers = {"article_id": ["1", "2"], "text": ["She and her aunt; his.", "Rain."]}
-    generations = pd.DataFrame(answers).assign(source="s", model="m", prompt="p", sample=1)
-    pairs = corpus.pair(originals, generations)
-    lexicon = lexicons.load("gender")
-    table = words.pair_scores(corpus.annotate(pairs, lexicon=lexicon))
-    # Female 3 of 4 in the answer, 1 of 2 in the original.
-    assert table["difference_female"].tolist() == pytest.approx([0.25, np.nan], nan_ok=True)
-    assert table["reason"].tolist()[1] == "no group words in the answer"
-
-
 # --- estimates: means and tests ---------------------------------------------------------------
 
 MODELS = ["x", "y"]
@@ -161,17 +149,6 @@ EVERY = pytest.mark.parametrize("groups", [2, 3, 5])
 
 
 @EVERY
-def test_bias_is_the_mean_distance_with_its_t_interval(groups: int) -> None:
-    for model, own in SOME[groups].groupby("model"):
-        row = row_of(FOUND[groups], "bias", model=str(model))
-        values = own["score"].dropna()
-        interval = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.95)
-        assert row["estimate"] == pytest.approx(values.sum() / len(values))
-        assert (row["ci_low"], row["ci_high"]) == pytest.approx(tuple(interval))
-        assert (row["n"], row["n_lost"]) == (len(values), len(own) - len(values))
-
-
-@EVERY
 def test_signed_differences_are_tested_as_scipy_does(groups: int) -> None:
     for model, own in SOME[groups].groupby("model"):
         for group in GROUPS[:groups]:
@@ -186,32 +163,6 @@ def test_signed_differences_are_tested_as_scipy_does(groups: int) -> None:
                 tuple(expected.confidence_interval(0.95))
             )
             assert row["n"] + row["n_lost"] == len(own)
-
-
-def holm(p_values: list[float]) -> list[float]:
-    """Holm's step-down by hand: the k-th smallest of m times m - k + 1, never falling."""
-    largest, corrected = 0.0, [0.0] * len(p_values)
-    for k, i in enumerate(np.argsort(p_values)):
-        largest = max(largest, min(1.0, p_values[i] * (len(p_values) - k)))
-        corrected[i] = largest
-    return corrected
-
-
-@pytest.mark.parametrize("statistic", ["share_difference", "share_difference_common"])
-@pytest.mark.parametrize("groups", [3, 5])
-def test_holm_corrects_over_all_cells_and_groups(groups: int, statistic: str) -> None:
-    own = FOUND[groups][FOUND[groups]["statistic"] == statistic]
-    assert len(own) == 2 * groups
-    assert own["p_adjusted"].tolist() == pytest.approx(holm(own["p_value"].tolist()))
-
-
-@pytest.mark.parametrize("statistic", ["share_difference", "share_difference_common"])
-def test_of_two_groups_one_test_a_cell_is_corrected_and_both_rows_show_it(statistic: str) -> None:
-    own = FOUND[2][FOUND[2]["statistic"] == statistic]
-    first, second = own[own["group"] == "a"], own[own["group"] == "b"]
-    assert first["p_value"].tolist() == pytest.approx(second["p_value"].tolist())
-    assert first["p_adjusted"].tolist() == pytest.approx(holm(first["p_value"].tolist()))
-    assert second["p_adjusted"].tolist() == first["p_adjusted"].tolist()
 
 
 # --- estimates: prejudice ---------------------------------------------------------------------

@@ -128,7 +128,6 @@ STUDY = Study(
     check=_check,
     measure="nbbias.biased_prompts.measured:measure",
     units=Units(WORSE, "articles"),
-    own=news.params.few,
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",

@@ -85,11 +85,11 @@ class Pooling(NamedTuple):
     """
 
     columns: Mapping[str, str]
-    again: Callable[[pd.DataFrame], pd.DataFrame]
+    again: Callable[[pd.DataFrame], pd.DataFrame] = lambda pooled: pooled
     usable: Collection[str] = ()
 
 
-def per_article(scores: pd.DataFrame, pooling: Pooling, *, by: Sequence[str] = ()) -> pd.DataFrame:
+def per_article(scores: pd.DataFrame, pooling: Pooling) -> pd.DataFrame:
     """Pool repeated answers to one article: the article is the unit, at every level.
 
     Parameters
@@ -98,8 +98,6 @@ def per_article(scores: pd.DataFrame, pooling: Pooling, *, by: Sequence[str] = (
         SCORES of one bias.
     pooling
         How the level's columns pool.
-    by
-        Columns that tell units apart beside cell, article, measure, instrument and fit.
 
     Returns
     -------
@@ -112,19 +110,17 @@ def per_article(scores: pd.DataFrame, pooling: Pooling, *, by: Sequence[str] = (
     >>> from nbbias import news
     >>> answer = {"source": "s", "model": "m", "prompt": "p", "article_id": "1", "reason": None}
     >>> scores = pd.DataFrame([answer | {"difference_a": d} for d in (-0.2, 0.4)])
-    >>> mean = Pooling({"difference_": "mean"}, lambda pooled: pooled)
-    >>> per_article(scores, mean)["difference_a"].round(2).tolist()
+    >>> per_article(scores, Pooling({"difference_": "mean"}))["difference_a"].round(2).tolist()
     [0.1]
     """
-    known = (*CELL, "article_id", "bias", "measure", "instrument", "seed", *by)
+    known = (*CELL, "article_id", "bias", "measure", "instrument", "seed")
     keys = [key for key in known if key in scores]
     if not scores.duplicated(keys).any():
         return scores
     usable = scores["reason"].isna() | scores["reason"].isin(pooling.usable)
     # Answers that count come first, so that one of them stands for the article.
-    first = scores[usable].drop_duplicates(keys).assign(reason=None)
-    parts = [first, scores[~usable]]
-    first = pd.concat([part for part in parts if len(part)]).drop_duplicates(keys)
+    order = usable.sort_values(ascending=False, kind="stable").index
+    first = scores.assign(reason=scores["reason"].mask(usable)).loc[order].drop_duplicates(keys)
     answers = scores[usable].groupby(keys, sort=False)
     for beginning, how in pooling.columns.items():
         names = [name for name in scores if name.startswith(beginning)]
@@ -226,9 +222,7 @@ def losses(scores: pd.DataFrame) -> pd.DataFrame:
     keys = [*CELL, "bias", *(["instrument"] if scores["instrument"].nunique() > 1 else [])]
     reasons = scores["reason"].fillna("counted")
     table = pd.crosstab([scores[key] for key in keys], reasons)
-    order = [name for name in table.columns if name != "counted"]
-    if "counted" not in table:
-        table["counted"] = 0
-    table.insert(0, "pairs", table.sum(axis=1))
+    counted = table.pop("counted") if "counted" in table else 0
+    table.insert(0, "pairs", table.sum(axis=1) + counted)
     table.columns.name = None
-    return table[["pairs", *order, "counted"]].reset_index()
+    return table.assign(counted=counted).reset_index()

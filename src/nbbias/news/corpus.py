@@ -244,14 +244,11 @@ def _in_order(table: pd.DataFrame) -> bool:
 
 def _same_size(originals: pd.DataFrame, generations: pd.DataFrame) -> None:
     """Refuse to pair by rows where a model has not one text for each article."""
-    sizes = generations.groupby(CELL[1:])["article_id"].size()
-    wrong = sizes[sizes != len(originals)]
-    if len(wrong):
-        model, prompt = wrong.index[0]
-        message = f"{len(originals)} originals, but {wrong.iloc[0]} texts of {model!r} ({prompt!r})"
+    if (generations.groupby(CELL[1:]).size() != len(originals)).any():
+        message = f"paired in order, and {len(originals)} originals need as many texts of a model"
         raise DataError(
             "originals and generations",
-            f"without article_id rows are paired in order: {message}; give both files that column",
+            f"without article_id rows are {message}; give both files that column",
         )
 
 
@@ -366,14 +363,12 @@ def grouped(
     """
     biases = pd.CategoricalDtype(sorted(lexicon["bias"].unique()))
     names = pd.CategoricalDtype(sorted({*lexicon["group"].unique(), NEUTRAL}))
-    stands = _numbered(sentences).get_indexer(_numbered(matches, of=sentences))
     result = []
     for bias in lexicon["bias"].unique():
         groups = text.lexicons.groups(lexicon, bias)
-        subset = (matches["bias"] == bias).to_numpy()
-        cell = stands[subset] * len(groups) + pd.Index(groups).get_indexer(matches["group"][subset])
-        words = np.bincount(cell, minlength=len(sentences) * len(groups)).astype(np.int32)
-        words = words.reshape(-1, len(groups))
+        counts = text.annotate.count(matches[matches["bias"] == bias], by=SENTENCE, groups=groups)
+        words = sentences[SENTENCE].merge(counts, on=SENTENCE, how="left")
+        words = words.drop(columns=SENTENCE).fillna(0).to_numpy(np.int32)
         most = words.max(axis=1)
         alone = (words == most[:, None]).sum(axis=1) == 1
         codes = names.categories.get_indexer([*groups, NEUTRAL])
@@ -385,13 +380,6 @@ def grouped(
         )
         result.append(table)
     return pd.concat(result, ignore_index=True)
-
-
-def _numbered(table: pd.DataFrame, *, of: pd.DataFrame | None = None) -> pd.Index:
-    """Return a number for every row's sentence, whatever the texts are called."""
-    texts = pd.Index((table if of is None else of)["text_id"].unique())
-    text = texts.get_indexer(table["text_id"]).astype(np.int64)
-    return pd.Index((text << 32) + table["sentence_id"].to_numpy(dtype=np.int64))
 
 
 def coverage(read: Read) -> pd.DataFrame:

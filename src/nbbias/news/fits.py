@@ -29,9 +29,6 @@ from nbbias.tables import DataError, map_threads, stage
 from nbbias.text import lexicons
 from nbbias.text.topics import BagOfWords, TopicModel
 
-#: Whose sentences say which topic is which group's: everybody's pooled, or each corpus' own.
-ASSOCIATIONS = ("common", "own")
-
 CORPUS = ["model", "prompt"]
 ALL = ("all", "all")  # the corpus of the common association
 HUMAN = ("human", "-")  # that of the originals
@@ -77,9 +74,8 @@ class Fit(NamedTuple):
 class Fitted(NamedTuple):
     """All fits, and what they were made from.
 
-    `fits`: in the order of the seeds, the first is the one whose topics are shown; empty where
-    the texts have too few words for so many topics. `tokens`: of `text.annotate.lemmatize`.
-    `how`: the settings.
+    `fits`: in the order of the seeds, the first is the one whose topics are shown. `tokens`: of
+    `text.annotate.lemmatize`. `how`: the settings.
     """
 
     fits: list[Fit]
@@ -112,11 +108,7 @@ def fit(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> Fitt
 def _fits(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> list[dict[str, Any]]:
     """Return the fields of each `Fit`, its model by what it consists of."""
     limits = {name: settings.pop(name) for name in text.topics.LIMITS if name in settings}
-    try:
-        bags = text.topics.count_words(tokens, read.texts.index, **limits)
-        text.topics.check_size(bags, how.n_topics)
-    except DataError:
-        return []
+    bags = text.topics.count_words(tokens, read.texts.index, **limits)
     of_sentences = _sentence_words(read, tokens, bags.vocabulary)
 
     def fit_seed(seed: int) -> dict[str, Any]:
@@ -134,16 +126,13 @@ def _sentence_words(read: Read, tokens: pd.DataFrame, vocabulary: pd.Series) -> 
     """Return the words of every distinct sentence."""
     distinct = read.sentences.drop_duplicates(SENTENCE)
     index = pd.MultiIndex.from_frame(distinct[SENTENCE])
-    starts, words = (_places(table, table["start"], read) for table in (distinct, tokens))
-    sentence = np.searchsorted(starts, words, side="right") - 1
+    starts = distinct[["text_id", "start"]].assign(sentence=range(len(distinct)))
+    own = pd.merge_asof(
+        tokens.sort_values("start"), starts.sort_values("start"), on="start", by="text_id"
+    )
+    own = own.dropna(subset="sentence").assign(text_id=lambda words: words["sentence"])
     rows = pd.RangeIndex(len(index))
-    own = tokens.assign(text_id=sentence)
     return text.topics.count_words(own, rows, vocabulary=vocabulary)._replace(index=index)
-
-
-def _places(table: pd.DataFrame, place: pd.Series, read: Read) -> np.ndarray:
-    """Return places in the texts as one ascending number each."""
-    return read.texts.index.get_indexer(table["text_id"]) * 2**32 + place.to_numpy(np.int64)
 
 
 class Number(NamedTuple):
@@ -162,7 +151,7 @@ def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
     read
         Texts of `annotate`.
     candidates
-        Numbers of topics; a single one is taken as it is.
+        Numbers of topics; a single one is not tried.
     seed
         Which fifth of the articles is held out.
 
@@ -170,10 +159,15 @@ def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
     -------
     Number
         `tried` is the table of `text.topics.perplexity`; of a single candidate, which is not
-        tried, its `reason` says so. Candidates for which the texts are too few (`TEXTS_A_TOPIC`)
-        are not tried, either; `n_topics` is 0 where none is left.
+        tried, its `reason` says so. Candidates for which the texts (`TEXTS_A_TOPIC`) or their
+        words are too few are not tried, either; `n_topics` is 0 where none is left.
     """
-    tokens, most = text.annotate.lemmatize(read.texts), read.texts.nunique() // TEXTS_A_TOPIC
+    tokens = text.annotate.lemmatize(read.texts)
+    try:
+        words = len(text.topics.count_words(tokens, read.texts.index).vocabulary)
+    except DataError:
+        words = 0
+    most = min(read.texts.nunique() // TEXTS_A_TOPIC, words)
     known = [one for one in candidates if one <= most]
     if len(known) > 1:
         tried = text.topics.perplexity(
@@ -279,9 +273,6 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
         `bias`, `model`, `prompt` (``"all"``, or ``"human"`` and ``"-"``), `topic`, `group`
         (missing: none), `residual` (the largest; NaN without sentences) and `sentences`.
     """
-    if how.association not in ASSOCIATIONS:
-        told = f"use {' or '.join(ASSOCIATIONS)}"
-        raise ValueError(f"association {how.association!r} is unknown; {told}")
     rows: dict[tuple[str, ...], Any] = {ALL: slice(None)}
     if how.association == "own":
         usable = read.pairs[read.pairs["lost"].isna()]
@@ -340,8 +331,6 @@ def described(fitted: Fitted, *, lexicon: pd.DataFrame, top: int = 8) -> pd.Data
         and for every bias `<bias>` (the group, empty where there is none) and `<bias>_residual`
         (the largest). With own associations of each corpus those of the originals.
     """
-    if not fitted.fits:
-        return pd.DataFrame(columns=["topic", "words", "sentences", *lexicon["bias"].unique()])
     first = fitted.fits[0]
     table = content_words(first, top=top).rename("words").to_frame()
     shown = of_originals(first)

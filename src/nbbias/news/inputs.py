@@ -73,7 +73,7 @@ def paired(
     orphans = int((pairs["lost"] == "no original").sum())
     told = [f"{orphans} of {len(pairs)} answers have no original"] if orphans else []
     prompts = pairs["prompt"].nunique()
-    if prompts > _PROMPTS and prompts > len(pairs) / 3:
+    if prompts > max(_PROMPTS, len(pairs) / 3):
         told.append(
             f"{len(pairs)} answers stand under {prompts} prompts, each of which is measured alone; "
             "a column of whole prompts is left out by 'generations.csv?prompt='"
@@ -88,10 +88,7 @@ def cells(generations: pd.DataFrame) -> pd.DataFrame:
 
 def groups(chosen: Any) -> pd.DataFrame:
     """Return each bias with its groups."""
-    try:
-        lists = lexicons.load_all(
-            chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
-        )
-    except NbbiasError:  # which the parameters tell
-        return pd.DataFrame()
+    lists = lexicons.load_all(
+        chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
+    )
     return lists[["bias", "group"]].drop_duplicates()

@@ -218,17 +218,14 @@ def read_sheet(path: str | Path) -> pd.DataFrame:
     table["label"] = table["label"].str.strip().str.lower().replace("", pd.NA)
     # Groups are written as the lists write them, whatever capitals a label has.
     spelt = table["choices"].fillna("").str.split(" | ", regex=False)
-    faults = []
-    for place, (label, choices) in enumerate(zip(table["label"], spelt, strict=True)):
-        known = {one.lower(): one for one in choices if one}
-        if pd.isna(label):
-            continue
-        if label not in known:
-            allowed = ", ".join(known.values()) or "its choices, which are gone"
-            told = f"row {place + 1}: {label!r} is none of {allowed}"
-            faults.append(told)
-        else:
-            table.loc[place, "label"] = known[label]
+    known = [{one.lower(): one for one in choices if one} for choices in spelt]
+    faults = [
+        f"row {row}: {label!r} is none of {', '.join(choices.values()) or 'its choices, now gone'}"
+        for row, (label, choices) in enumerate(zip(table["label"], known, strict=True), start=1)
+        if pd.notna(label) and label not in choices
+    ]
+    written = zip(table["label"], known, strict=True)
+    table["label"] = [choices.get(label, label) for label, choices in written]
     labels = table[table["label"].notna()].groupby("item")["label"].nunique()
     faults += [f"item {one} has two labels; keep one" for one in labels.index[labels > 1]]
     if faults:
@@ -269,10 +266,8 @@ def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Label
     everything = frame(read)
     known = own[own["label"].notna() & (own["label"] != UNSURE)].drop_duplicates("item")
     rows = everything.merge(known[["item", "label"]], on="item")
-    groups = {
-        bias: text.lexicons.groups(read.lexicon, bias)
-        for bias in dict.fromkeys(read.lexicon["bias"])
-    }
+    biases = read.lexicon["bias"].unique()
+    groups = {bias: text.lexicons.groups(read.lexicon, bias) for bias in biases}
     # Whatever a sheet's choices were turned into.
     own_labels = zip(rows["bias"], rows["label"], strict=True)
     odd = {label for bias, label in own_labels if label not in {*groups[bias], NOBODY, SEVERAL}}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -257,11 +257,10 @@ def compare_models(
         table = scores.get(name)
         if table is None:
             continue
-        first = table.groupby(["measure", "bias"])["instrument"].transform("first")
-        for (_, bias), rows in table[table["instrument"] == first].groupby(
-            ["measure", "bias"], sort=False
-        ):
-            groups = _groups(rows)
+        for (_, bias), rows in table.groupby(["measure", "bias"], sort=False):
+            rows = rows[rows["instrument"] == rows["instrument"].iloc[0]]
+            measured = rows.filter(regex="^difference_").dropna(axis=1, how="all")
+            groups = [*measured.columns.str.removeprefix("difference_")]
             if groups:
                 group = focus[bias] if focus.get(bias) in groups else groups[0]
                 pooled = claims.per_article(rows, pooling(groups))
@@ -270,12 +269,6 @@ def compare_models(
     units = pd.concat(parts[1:] or parts, ignore_index=True)
     compared = stats.mixed_model(units, value="difference", confidence=confidence)
     return compared.assign(confidence=confidence)
-
-
-def _groups(scores: pd.DataFrame) -> Sequence[str]:
-    """Name the groups of a bias that have a difference in any pair."""
-    differences = [name for name in scores if name.startswith("difference_")]
-    return [n.removeprefix("difference_") for n in differences if scores[n].notna().any()]
 
 
 # --- labels -----------------------------------------------------------------------------------

@@ -21,14 +21,13 @@ from nbbias.params import (
     Lead,
     ModelName,
     OptionalFile,
-    Own,
     Parameters,
     Study,
     Texts,
     Units,
     require_distinct,
 )
-from nbbias.tables import SAMPLE, NbbiasError, ParameterError, closest_match
+from nbbias.tables import SAMPLE, NbbiasError, closest_match
 from nbbias.text import lexicons, toxicity
 from nbbias.text.sentiment import Scorer
 
@@ -126,7 +125,9 @@ class News(Parameters):
     def _whole(self) -> Self:
         told = self._of_lists()
         if (self.originals_path == SAMPLE) != (self.generations_path == SAMPLE):
-            told.append("originals_path and generations_path: set both, or neither")
+            told.append(
+                "originals_path and generations_path: the study compares two; give both, or neither"
+            )
         if told:
             raise ValueError(*told)
         return self
@@ -220,26 +221,6 @@ class NewsBias(News):
         return super().left_out() | ({"labels": "labels_path"} if self.labels_path == NONE else {})
 
 
-#: Articles below which nothing is said of their topics.
-FEWEST_FOR_TOPICS = 50
-
-
-def few(rows: Mapping[str, int]) -> Own:
-    """Leave out the topics of articles that are too few to have any.
-
-    Examples
-    --------
-    >>> list(few({"originals_path": 12, "generations_path": 24}))
-    ['levels']
-    """
-    if len(rows) < 2:
-        raise ParameterError("files", "the study compares two: give originals and generations")
-    if rows["originals_path"] >= FEWEST_FOR_TOPICS:
-        return {}
-    told = f"topics are not looked for in fewer than {FEWEST_FOR_TOPICS} articles"
-    return {"levels": (["word", "sentence"], told)}
-
-
 def _check(chosen: Any) -> list[str]:
     from nbbias.news import inputs  # which takes a while to load
 
@@ -260,7 +241,6 @@ STUDY = Study(
     check=_check,
     measure="nbbias.news.measured:measure",
     units=Units(WORSE, "articles"),
-    own=few,
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",

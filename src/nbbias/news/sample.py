@@ -94,35 +94,12 @@ SAMPLE_WRITING = Writing(runs=0.2, focus=0.05, originals=2)
 
 _RACES = ("White", "Black", "Asian")
 _DESCRIPTORS = {"White": "white", "Black": "Black", "Asian": "Asian"}
-_SLOTS = {
-    "he": ("he", "she"),
-    "He": ("He", "She"),
-    "his": ("his", "her"),
-    "His": ("His", "Her"),
-    "him": ("him", "her"),
-    "himself": ("himself", "herself"),
-    "man": ("man", "woman"),
-    "men": ("men", "women"),
-    "boy": ("boy", "girl"),
-    "boys": ("boys", "girls"),
-    "son": ("son", "daughter"),
-    "sons": ("sons", "daughters"),
-    "brother": ("brother", "sister"),
-    "brothers": ("brothers", "sisters"),
-    "father": ("father", "mother"),
-    "fathers": ("fathers", "mothers"),
-    "uncle": ("uncle", "aunt"),
-    "uncles": ("uncles", "aunts"),
-    "nephew": ("nephew", "niece"),
-    "nephews": ("nephews", "nieces"),
-}
-
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
 @cache
 def templates() -> dict[str, Any]:
-    """Return the templates: desks with headlines and sentences, openers, closers, tones."""
+    """Return the templates: desks with headlines and sentences, openers, closers, tones, women."""
     return read_shipped_yaml("simulate/news.yaml")
 
 
@@ -322,8 +299,8 @@ def _person(line: str, drawn: _Drawn) -> str:
         positive = rng.random() < chance["tone_female" if female else "tone_male"]
         words = templates()["tones"]["positive" if positive else "negative"]
         line = line.replace("{tone}", str(rng.choice(words)))
-
-    return _SLOT.sub(lambda slot: _SLOTS[slot[1]][female], line)
+    women = templates()["women"]
+    return _SLOT.sub(lambda slot: women[slot[1]] if female else slot[1], line)
 
 
 def _described(line: str, occupations: list[str], drawn: _Drawn) -> str:

@@ -25,16 +25,16 @@ _BLOCK = 200_000
 
 
 class Scorers(NamedTuple):
-    """The scorers of sentiment, that of toxicity (none where empty), and where it runs.
+    """The scorers of sentiment, that of toxicity (of `text.toxicity.choose`), and where it runs.
 
     Examples
     --------
-    >>> Scorers(["textblob"]).device
+    >>> Scorers(["textblob"], "offline").device
     'cpu'
     """
 
     sentiment: Sequence[str]
-    toxicity: str = ""
+    toxicity: str
     device: str = "cpu"
 
 
@@ -152,15 +152,12 @@ def _functions(by: Scorers) -> Mapping[str, Callable[[pd.Series], pd.Series]]:
     functions: dict[str, Callable[[pd.Series], pd.Series]] = {
         f"sentiment_{scorer}": partial(_polarity, scorer=scorer) for scorer in by.sentiment
     }
-    if by.toxicity:
-        chosen = toxicity.choose(by.toxicity)
-        functions["toxicity"] = partial(toxicity.score, scorer=chosen, device=by.device)
+    functions["toxicity"] = partial(toxicity.score, scorer=by.toxicity, device=by.device)
     return functions
 
 
 def _versions(by: Scorers) -> list[str]:
-    chosen = [toxicity.choose(by.toxicity)] if by.toxicity else []
-    return [tables.stamp(name) for name in [*by.sentiment, *chosen]]
+    return [tables.stamp(name) for name in [*by.sentiment, by.toxicity]]
 
 
 def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
@@ -185,7 +182,7 @@ def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
     >>> from nbbias import news, text
     >>> pairs = news.pair(*news.sample.corpus({"even": {}}, seed=1))
     >>> read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
-    >>> bool(swap_effects(read, Scorers(["vader"]))["sentiment_vader"].eq(0).all())
+    >>> bool(swap_effects(read, Scorers(["vader"], "offline"))["sentiment_vader"].eq(0).all())
     True
     """
     about = read.sentences[read.sentences["group"] != NEUTRAL]

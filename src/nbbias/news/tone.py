@@ -36,13 +36,13 @@ FAMILIES = tuple(shift + part for part in stats.PARTS for shift in _SHIFTS)
 #: Repeated answers to one article are averaged, the paper's distance too: it hangs on how much a
 #: text says, so that of all answers' sentences together would be another measure.
 POOLING = claims.Pooling(
-    dict.fromkeys(("score", "difference_", "beyond_neutral_", "alone_", "swap_"), "mean"),
-    lambda pooled: pooled,
+    dict.fromkeys(("score", "difference_", "beyond_neutral_", "alone_", "swap_"), "mean")
 )
 
 #: Differences that are not 0 which a t interval needs: most sentences have the score 0, and with
 #: fewer its coverage falls to .63 (zeros in 95% of sentences, 6 pairs; .90 with 30).
 FEWEST = 5
+_FEW = f"fewer than {FEWEST} articles differ in tone"
 
 
 def level(
@@ -262,19 +262,15 @@ def estimates(
         a shift of the neutral ones moves every article.
     """
     parts = []
-    for bias in scores["bias"].unique():
-        groups = lexicons.groups(read.lexicon, bias)
-        of_bias = scores[scores["bias"] == bias]
-        for kind in scored.measured.to_dict("records"):
-            rows: list[Row] = []
-            of_kind = of_bias[of_bias["instrument"] == kind["instrument"]]
-            if of_kind.empty:
-                continue
-            for key, units in claims.cells(of_kind, POOLING):
-                rows += [key | row for row in _cell(units, groups, kind, inference)]
-            common = {name: kind[name] for name in ("measure", "instrument")}
-            common |= {"study": study, "bias": bias, "confidence": inference.confidence}
-            parts.append(tables.estimates_and_units(rows, **common))
+    kinds = scored.measured.set_index("instrument").to_dict("index")
+    for (bias, instrument), of_kind in scores.groupby(["bias", "instrument"], sort=False):
+        groups, kind = lexicons.groups(read.lexicon, bias), kinds[instrument]
+        rows: list[Row] = []
+        for key, units in claims.cells(of_kind, POOLING):
+            rows += [key | row for row in _cell(units, groups, kind, inference)]
+        common = {"study": study, "bias": bias, "confidence": inference.confidence}
+        common |= {"measure": kind["measure"], "instrument": instrument}
+        parts.append(tables.estimates_and_units(rows, **common))
     return claims.combine(parts, families=FAMILIES)
 
 
@@ -292,7 +288,7 @@ def _cell(
         distance["reason"] = claims.why_none(units)
     elif (counted["score"].abs() > prejudice.ROUNDING).sum() < FEWEST:
         distance |= dict.fromkeys(("ci_low", "ci_high"), np.nan)
-        distance["reason"] = f"fewer than {FEWEST} articles differ in tone"
+        distance["reason"] = _FEW
     rows: list[Row] = [{"statistic": "bias", **distance, "values": counted["score"]}]
     signed = {"mean_difference": ("difference_", "difference_", reach)}
     if kind["measure"] == "sentiment":
@@ -315,10 +311,7 @@ def _cell(
                         reason = f"words of the group {group} have no counterparts"
                     result = result.replace(reason=reason)
                 elif (change.abs() > prejudice.ROUNDING).sum() < FEWEST:
-                    why = " by the instrument alone" if name == stats.SCORER_BIAS else ""
-                    result = result.without_test(
-                        f"fewer than {FEWEST} articles differ in tone{why}"
-                    )
+                    result = result.without_test(_FEW)
                 row = {"statistic": statistic + name, "group": group, "null": 0.0}
                 row |= {} if name else {"values": values}
                 rows.append(result.row() | row)

@@ -30,12 +30,8 @@ NO_CONTENT = {
     (False, False): "no content on a group's topic in either",
 }
 
-UNFITTED = "too few different words for so many topics"
-
 #: Repeated answers are averaged; an article's distance is that of one answer, on average.
-POOLING = claims.Pooling(
-    dict.fromkeys(("h_", "difference_", "score"), "mean"), lambda pooled: pooled
-)
+POOLING = claims.Pooling(dict.fromkeys(("h_", "difference_", "score"), "mean"))
 
 
 def level(
@@ -98,8 +94,6 @@ def level(
 
 def _of_texts(fitted: Fitted, read: Read) -> Fitted:
     """Return the fits with the topics of other texts than they were made from."""
-    if not fitted.fits:
-        return fitted
     tokens, vocabulary = text.annotate.lemmatize(read.texts), fitted.fits[0].model.vocabulary
     bags = text.topics.count_words(tokens, read.texts.index, vocabulary=vocabulary)
     truncated = fitted.how.truncated
@@ -156,12 +150,6 @@ def pair_scores(read: Read, fitted: Fitted) -> pd.DataFrame:
         scores = score(read, one.shares, one.associated)
         named = f"LDA, {one.model.model.num_topics} topics"
         parts.append(scores.assign(seed=one.seed, instrument=named))
-    if not parts:
-        nothing = pd.DataFrame(index=pd.Index([], dtype=str))
-        none = pd.DataFrame(columns=["bias", "model", "prompt", "topic", "group"])
-        table = score(read, nothing, none)
-        reason = table["reason"].mask(table["reason"] == FEW_GROUPS, UNFITTED)
-        parts = [table.assign(seed=0, instrument="LDA", reason=reason)]
     return pd.concat(parts, ignore_index=True)
 
 
@@ -222,7 +210,7 @@ def _sides(
     """
     by_corpus = {key: rows.set_index("topic")["group"] for key, rows in own.groupby(CORPUS)}
     parts = {}
-    for corpus, associations in (by_corpus or {ALL: pd.Series(dtype="str")}).items():
+    for corpus, associations in by_corpus.items():
         shares = document_shares(topic_shares, associations, groups=groups).add_prefix("share_")
         theirs = associations.reindex(topic_shares.columns).isin(groups).to_numpy()
         has = {f"has_{group}": float((associations == group).any()) for group in groups}

@@ -16,8 +16,6 @@ from nbbias.news.explore import example, lexicon, pairs, topics
 from tests import hostile
 from tests.build import small_study, study_of
 
-KINDS = ["topics"]
-
 
 def show(kind: str, study: dict[str, Any]) -> Any:
     if kind == "topics":
@@ -46,11 +44,6 @@ def soup(html: str) -> BeautifulSoup:
 
 
 @pytest.fixture
-def recorded(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
-    monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
-
-
-@pytest.fixture
 def shown(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the widgets display, the last one last."""
     found: list[str] = []
@@ -69,26 +62,24 @@ def attacked() -> dict[str, Any]:
 # --- both forms -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_recorded_run_shows_a_static_form_and_an_open_notebook_widgets(
-    kind: str, monkeypatch: pytest.MonkeyPatch, tmp_path: object, shown: list[str]
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object, shown: list[str]
 ) -> None:
-    live = show(kind, small_study())
+    live = show("topics", small_study())
     assert isinstance(live, widgets.VBox) and len(shown) == 1
     monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
-    static = show(kind, small_study())
+    static = show("topics", small_study())
     assert isinstance(static, HTML)
     assert soup(static.data).find("script") is None
 
 
-@pytest.mark.parametrize("kind", KINDS)
 def test_a_hostile_corpus_is_text_in_both_forms(
-    kind: str, attacked: dict[str, Any], monkeypatch: pytest.MonkeyPatch, shown: list[str]
+    attacked: dict[str, Any], monkeypatch: pytest.MonkeyPatch, shown: list[str]
 ) -> None:
-    live = show(kind, attacked)
+    live = show("topics", attacked)
     with monkeypatch.context() as run:
         run.setenv("NBBIAS_OUT", "a run")
-        hostile.harmless(show(kind, attacked).data, frame_ignored=True)
+        hostile.harmless(show("topics", attacked).data, frame_ignored=True)
     for chooser in [w for w in inside(live) if isinstance(w, widgets.Dropdown)]:
         for option in list(chooser.options)[:6]:
             chooser.value = option[1] if isinstance(option, tuple) else option
@@ -114,12 +105,6 @@ def test_topics_are_named_by_content_words_at_any_weight(shown: list[str]) -> No
     topic = part(live, widgets.Dropdown, "Topic")
     topic.value = topic.options[-1][1]
     assert f"Topic {topic.value}" in shown[-1]
-
-
-def test_no_fit_says_so() -> None:
-    study = small_study()
-    found = topics.topics(study["fitted"]._replace(fits=[]), study["read"])
-    assert "No topics could be fitted" in found.data
 
 
 # --- lexicon ----------------------------------------------------------------------------------

@@ -126,9 +126,7 @@ def without_each_term(scores: pd.DataFrame, read: Read) -> pd.DataFrame:
     scores
         The table of `news.words.pair_scores`.
     read
-        What the scores were made from. With a lexicon as `lexicons.load` gives it, a descriptor is
-        left out with all that it was written out to ("white" with "white teacher"); as
-        `text.lexicons.expand` gives it, every phrase is left out on its own.
+        What the scores were made from; every phrase of its lexicon is left out on its own.
 
     Returns
     -------
@@ -181,14 +179,6 @@ def _count_terms(units: pd.DataFrame, read: Read, bias: str) -> pd.DataFrame:
     """Count each term in the texts of each unit that has it: `unit`, `term`, `group`, `h`, `o`."""
     matches = read.matches.loc[read.matches["bias"] == bias, ["text_id", "group", "term"]]
     matches = matches.astype({"group": str, "term": str})
-    lexicon = read.lexicon[read.lexicon["bias"] == bias]
-    stems = sorted(lexicon.loc[lexicon["kind"] == "descriptor", "term"], key=len, reverse=True)
-    # A term that was written out from a descriptor is named by the list's entry.
-    entry = {
-        term: next((stem for stem in stems if term.startswith(f"{stem} ")), term)
-        for term in set(matches["term"]) - set(lexicon["term"])
-    }
-    matches["term"] = matches["term"].replace(entry)
     usable = read.pairs[read.pairs["lost"].isna()]
     article = [*CELL, "article_id"]
     texts = usable.merge(units[article].reset_index(names="unit"), on=article)

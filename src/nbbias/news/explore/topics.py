@@ -44,8 +44,6 @@ def topics(fitted: Fitted, read: Read) -> HTML | widgets.VBox:
     HTML or VBox
         A table with LDAvis below it; in an open notebook a topic at a time, at any λ.
     """
-    if not fitted.fits:
-        return markup.framed(markup.note("No topics could be fitted."), title=_TITLE)
     fit = fitted.fits[0]
     table = summarize(fitted, read)
     view = ldavis(fit, fitted.tokens)

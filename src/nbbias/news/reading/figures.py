@@ -14,7 +14,7 @@ import pandas as pd
 
 from nbbias import tables
 from nbbias.news import claims, replicates, sentences
-from nbbias.reading import Drawn, figures, forest, names, prose
+from nbbias.reading import Drawn, figures, forest, names
 from nbbias.tables.escape import without_markdown
 
 #: By measure: the axis, and what the dots are.
@@ -42,29 +42,21 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     """
     axis, what = _WORDS[measure]
     rows = sentences.leading_rows(estimates, measure)
-    words = None
+    words, mirrored = None, "; of two groups one is shown, the other mirrors it"
     if measure == "sentiment":
         # A few articles would stretch the scale and say nothing; they stay in the table.
         rows = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
-        words = {"missing": "too few articles differ"}
+        words, mirrored = {"missing": "too few articles differ"}, ""
     shown = _panels(rows)
-    caption = f"mean difference of {what}, answers minus originals"
+    caption = f"mean difference of {what}, answers minus originals{mirrored}"
     return Drawn(
         figures.claims(shown, axis, draw=figures.zero, hue="group", words=words),
         shown,
         f"Mean difference of each group's {what} between answers and originals, with intervals, by "
         "model and prompt; one panel a group; 0: as in the originals.",
         without_markdown(sentences.result(estimates, measure)),
-        figures.caption(shown, caption, of="articles") + _mirrored(rows),
+        figures.caption(shown, caption, of="articles"),
     )
-
-
-def _mirrored(rows: pd.DataFrame) -> str:
-    """Say whose share is not drawn, since it mirrors another's."""
-    rows = rows[rows["statistic"].isin(claims.MIRRORED)]
-    groups = rows.drop_duplicates(["bias", "group"])["bias"].value_counts(sort=False)
-    parts = [f"the other group of {bias} mirrors it" for bias in groups.index[groups == 1]]
-    return f" {prose.capitalize('; '.join(parts))}." if parts else ""
 
 
 def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:

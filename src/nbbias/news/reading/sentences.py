@@ -59,7 +59,7 @@ def lead(
     card = {
         "measures": render("news.measured", names=[name for name in LEADS if name in measured]),
         "groups": render("news.groups", people=[[*map(names.people, named)] for named in groups]),
-        "N": _counts(pairs[pairs["lost"] != "no original"], pairs),
+        "N": corpus(pairs[pairs["lost"] != "no original"], pairs),
         "instrument": render(
             "news.instruments", names=[*estimates["instrument"].dropna().unique()]
         ),
@@ -123,11 +123,6 @@ def result(estimates: pd.DataFrame, measure: str) -> str:
     return phrases.heading(rows, none=none)
 
 
-def is_tested(estimates: pd.DataFrame, measure: str) -> bool:
-    """Return whether any of a measure's leading rows was tested: what a figure shows."""
-    return len(significance.valid_tests(leading_rows(estimates, measure))) > 0
-
-
 def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     """Say of each bias, by the first instrument, which differences are significant.
 
@@ -137,8 +132,8 @@ def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     mde = significance.minimum_detectable_effect(_family(estimates, measure))
     biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
     sentences = [_about(bias, part, mde) for bias, part in biases]
-    if measure == "sentiment" and is_tested(estimates, "toxicity"):
-        rows = _family(estimates, "toxicity")
+    rows = _family(estimates, "toxicity")
+    if measure == "sentiment" and len(significance.valid_tests(rows)):
         mde = significance.minimum_detectable_effect(rows)
         sentences.append(_about("toxicity", _named(rows), mde))
     return sentences
@@ -181,18 +176,14 @@ def models(compared: pd.DataFrame) -> str:
 # --- what counts, and what was simulated ------------------------------------------------------
 
 
-def _counts(articles: pd.DataFrame, texts: pd.DataFrame) -> str:
-    return render(
-        "news.counts",
-        articles=len(articles[ARTICLE].drop_duplicates()),
-        texts=len(texts),
-        models=texts["model"].nunique(),
-    )
-
-
 def corpus(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
     """Say how many texts there are, of whom."""
-    return _counts(originals, generations)
+    return render(
+        "news.counts",
+        articles=len(originals[ARTICLE].drop_duplicates()),
+        texts=len(generations),
+        models=generations["model"].nunique(),
+    )
 
 
 def too_few(texts: int, number: Number | None) -> list[str]:
@@ -209,7 +200,7 @@ def too_few(texts: int, number: Number | None) -> list[str]:
     --------
     >>> from nbbias.news.fits import Number
     >>> too_few(36, Number(0, pd.DataFrame({"n_topics": [10, 25]}), None))[0]
-    'Topics are left out: 36 texts are too few for 10 topics, which take about 100.'
+    'Topics are left out: 36 texts are too few for 10 topics, which take about 100, and as many...'
     """
     if number is None or number.n_topics:
         return []
