@@ -56,13 +56,12 @@ def lead(
     significant = [part for part in parts if len(significance.significant(part))]
     groups = estimates.dropna(subset="group").groupby("bias", sort=False)["group"].unique()
     measured = estimates["measure"].unique()
+    instruments = estimates["instrument"].dropna().str.removesuffix(", descriptors masked")
     card = {
         "measures": render("news.measured", names=[name for name in LEADS if name in measured]),
         "groups": render("news.groups", people=[[*map(names.people, named)] for named in groups]),
         "N": corpus(pairs[pairs["lost"] != "no original"], pairs),
-        "instrument": render(
-            "news.instruments", names=[*estimates["instrument"].dropna().unique()]
-        ),
+        "instrument": render("news.instruments", names=instruments.unique()),
         "not": render("news.not"),
     }
     return reading.Lead(
