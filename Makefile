@@ -9,7 +9,7 @@ CORPORA := llmbi/gpt4_recorded biasalert/crows_pairs news_bias/llmfake
 EXAMPLE := examples/marked_personas/nbbias_marked_personas/params/marked_personas/marked_personas.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help setup compiled calibrated studies test test-ci test-all lint types docs results benchmark figures notebooks lab constraints clean
+.PHONY: help setup compiled calibrated embeddings studies test test-ci test-all lint types docs results benchmark figures notebooks lab constraints clean
 
 help:            ## say what can be made
 	@grep -hE '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,6 +31,9 @@ $(STAMP): pyproject.toml constraints.txt
 
 calibrated:      ## write what cards say of a whole calibration, from runs/calibration/full
 	@$(BIN)/python tools/dev.py calibrated
+
+embeddings:      ## embed the texts that judges learn from, for data/embeddings.parquet
+	@$(BIN)/python tools/dev.py embeddings
 
 compiled:        ## compile what counts texts, which set-up does
 	@$(BIN)/python tools/dev.py compiled
