@@ -117,8 +117,9 @@ def fill_disk() -> None:
 
 
 @needs_fork
-@pytest.mark.parametrize("act", [be_killed, fill_disk])
-@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize(
+    ("act", "complete"), [(be_killed, True), (fill_disk, True), (be_killed, False)]
+)
 def test_at_every_step_a_complete_run_is_there_and_nothing_of_the_user_s_is_lost(
     folder: Path, act: Callable[[], None], complete: bool
 ) -> None:
