@@ -9,7 +9,7 @@ import pytest
 
 from nbbias import news
 from nbbias.running import label_sheet
-from nbbias.tables import NbbiasError, csv
+from nbbias.tables import csv
 from tests.conftest import Command
 
 
@@ -60,14 +60,6 @@ def test_a_params_file_has_its_sheet_beside_it(params: Path, tmp_path: Path) -> 
     assert text == csv(found.rows)
     again = label_sheet.write_sheet(params, out=tmp_path / "mine.csv", words=4, sentences=4)
     pd.testing.assert_frame_equal(again.rows, found.rows)
-
-
-def test_the_folder_where_one_stands_may_be_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(NbbiasError, match="is no run"):
-        label_sheet.write_sheet(Path(), out=None, words=4, sentences=4)
 
 
 def test_what_has_no_lists_cannot_be_labelled(tmp_path: Path, command: Command) -> None:
