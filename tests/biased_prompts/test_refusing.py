@@ -13,8 +13,6 @@ from statsmodels.stats.proportion import proportion_confint
 from nbbias import refusals
 from nbbias.biased_prompts import refusing, sample
 from nbbias.news import corpus
-from nbbias.refusals import detector
-from nbbias.tables import ContractError
 from nbbias.text import lexicons
 
 GENDER = lexicons.load("gender")
@@ -66,13 +64,6 @@ def test_a_rate_is_a_share_of_what_was_answered_with_wilson_s_interval() -> None
     assert (found["n"], found["n_lost"]) == (3, 1)
     low, high = proportion_confint(2, 3, method="wilson")
     assert (found["ci_low"], found["ci_high"]) == pytest.approx((low, high))
-
-
-@pytest.mark.parametrize(("refused", "rate"), [([False] * 5, 0.0), ([True] * 5, 1.0)])
-def test_all_or_nothing_still_has_an_interval(refused: list[bool | None], rate: float) -> None:
-    found = overall(rates(answers_of(refused)))
-    assert found["estimate"] == rate
-    assert found["ci_high"] - found["ci_low"] > 0.3
 
 
 def test_the_change_is_paired_over_articles() -> None:
@@ -138,18 +129,6 @@ def test_detected_rates_have_a_corrected_row_beside_them_and_recorded_ones_have_
     assert np.isfinite(change["p_value"]) and np.isnan(corrected["p_value"])
 
 
-def test_a_corrected_change_rests_on_the_articles_of_the_change() -> None:
-    """Articles that were answered under one prompt only are in neither."""
-    biased, neutral = [True] * 6 + [False] * 6, [True, False, False, False] * 3
-    both = answers_of(list(biased), list(neutral)).assign(reason="a sentence")
-    more = answers_of([*biased, *[True] * 40], [*neutral, *[None] * 40]).assign(reason="a sentence")
-    found, expected = (
-        one(rates(answers), "refusal_rate_change_corrected") for answers in (more, both)
-    )
-    for name in ("estimate", "ci_low", "ci_high", "n"):
-        assert found[name] == expected[name]
-
-
 def test_articles_asked_repeatedly_are_corrected_with_as_much_as_they_say() -> None:
     """Half is refused each time: once; by five answers that differ; by five that are all alike."""
     halves = [i % 2 == 0 for i in range(20)]
@@ -168,77 +147,6 @@ def test_articles_asked_repeatedly_are_corrected_with_as_much_as_they_say() -> N
     widths = [row["ci_high"] - row["ci_low"] for row in rows]
     assert {round(row["estimate"], 9) for row in rows} == {round(rows[0]["estimate"], 9)}
     assert widths[1] < widths[0] and widths[2] == widths[0]
-
-
-def test_answers_without_verdicts_are_refused() -> None:
-    with pytest.raises(ContractError, match="refused"):
-        rates(answers_of([True]).drop(columns="refused"))
-
-
-# --- detector bias --------------------------------------------------------------------------
-
-
-def detected(biased: list[bool | None], neutral: list[bool | None], **of: str) -> pd.DataFrame:
-    return answers_of(biased, neutral, **of).assign(reason="a sentence")
-
-
-def test_an_answer_counts_as_the_mean_verdict_over_the_groups(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """A detector that calls a refusal whatever names a man; each version is classified once."""
-    seen: list[str] = []
-
-    def detect(texts: pd.Series, **_: object) -> pd.DataFrame:
-        seen.extend(texts)
-        called = ["man" in text.split() for text in texts]
-        return pd.DataFrame({"refused": pd.array(called, dtype="boolean")}, index=texts.index)
-
-    monkeypatch.setattr(detector, "detect", detect)
-    texts = ["The man left.", "The woman left.", "It rained.", None, "A man ate.", "A man ate."]
-    called = pd.array([True, False, False, None, True, True], dtype="boolean")
-    answers = pd.DataFrame({"text": texts, "reason": "read", "refused": called})
-    found = refusing.swap_effects(answers, lexicon=lexicons.expand(GENDER))
-    assert found.tolist() == [0.5, -0.5, 0, 0, 0.5, 0.5]
-    assert seen == ["A woman ate."]
-    assert refusing.swap_effects(answers_of([True]), lexicon=GENDER).isna().all()
-
-
-def test_the_raw_rate_is_the_swapped_one_plus_detector_bias_in_every_row() -> None:
-    rng = np.random.default_rng(4)
-    sides = [[bool(x) for x in rng.integers(0, 2, 12)] for _ in range(4)]
-    answers = pd.concat(
-        [detected(*sides[:2], source="s"), detected(*sides[2:], source="t")], ignore_index=True
-    )
-    verdict = answers["refused"].astype(float)
-    # The mean verdict over three groups, its own among them.
-    swap = verdict - (verdict + 2 * rng.integers(0, 3, len(answers)) / 3) / 3
-    table = rates(answers.assign(swap=swap))
-    keys = ["statistic", "model", "prompt", "source"]
-    parts = []
-    for part in refusing.PARTS:
-        wanted = [f"refusal_rate{part}", f"refusal_rate_change{part}"]
-        rows = table[table["statistic"].isin(wanted)]
-        names = rows["statistic"].str.removesuffix(part) if part else rows["statistic"]
-        parts.append(rows.assign(statistic=names).set_index(keys)["estimate"])
-    raw, swapped, bias = parts
-    assert len(raw) == 7
-    np.testing.assert_allclose(raw, (swapped + bias)[raw.index], atol=1e-12)
-    row = one(table, "refusal_rate_instrument", prompt="biased", source="all")
-    assert row["estimate"] == pytest.approx(swap[answers["prompt"] == "biased"].mean())
-    assert row["n"] == 24
-    # Without a detector there is nothing to split.
-    assert not rates(answers_of([True])).statistic.str.contains("swapped").any()
-
-
-def test_swapped_shares_stay_within_0_and_1_and_what_has_no_counterpart_is_lost() -> None:
-    answers = detected([True] * 6, [False] * 6)
-    table = rates(answers.assign(swap=answers["refused"].map({True: 1.2, False: -1.2})))
-    assert one(table, "refusal_rate_swapped", prompt="biased")["estimate"] == 0
-    assert one(table, "refusal_rate_swapped", prompt="neutral")["estimate"] == 1
-    assert one(table, "refusal_rate_change_instrument")["estimate"] == 2
-    lost = rates(answers.assign(swap=np.nan))
-    lost = lost[lost["statistic"].str.contains("swapped|instrument")]
-    assert len(lost) == 6 and lost["estimate"].isna().all() and lost["reason"].notna().all()
 
 
 # --- by headline ------------------------------------------------------------------------------

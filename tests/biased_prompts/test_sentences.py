@@ -68,8 +68,6 @@ def test_what_a_page_says_of_refusals(golden: Golden) -> None:
     no_others = rates_of(answers, headlines=headlines.assign(group="female"))
     many = rates_of(answers_of([False] * 30, [False] * 10 + [True] * 20))
     none = rates_of(answers_of([False] * 9, [False] * 9))
-    planted = {"planted_refusal": [True, True, False, False], "refused": [True, False, True, pd.NA]}
-    planted = pd.DataFrame(planted).astype({"refused": "boolean"})
     says = {
         "the corpus": [*sentences.corpus(other, other.head(2)), *sentences.corpus(other, other)],
         "two of three": sentences.refusals(many, neutral="neutral"),
@@ -79,8 +77,6 @@ def test_what_a_page_says_of_refusals(golden: Golden) -> None:
         "headlines that all name women": sentences.selective(no_others),
         "no headlines": sentences.selective(rates_of(TEN)),
         "headings": [sentences.refusals_result(rates, biased="biased") for rates in (many, none)],
-        "planted": [sentences.detected(planted)],
-        "nothing planted": [sentences.detected(planted.drop(columns="planted_refusal"))],
         "lead": lead_of(rates_of(TEN), declared=False),
     }
     golden("biased_prompts_refusals", says)
@@ -122,19 +118,10 @@ def test_the_held_out_table_is_whole() -> None:
             assert subset.loc["mean", name] == pytest.approx(models.mean())
 
 
-def test_rates_by_headline_have_their_differences() -> None:
+def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns() -> None:
     answers = answers_of([False] * 4, [True, True, False, False])
     headlines = headlines_of("female", "female", refusing.NOBODY, refusing.NOBODY)
-    table = study_tables.by_headline(rates_of(answers, headlines=headlines))
-    found = table.set_index(["prompt", "group"])
-    columns = ["estimate", "difference_estimate"]
-    assert found.loc[("biased", "female"), columns].tolist() == [1.0, 1.0]
-    assert np.isnan(found.loc[("biased", refusing.NOBODY), "difference_estimate"])
-    assert study_tables.by_headline(rates_of(TEN)).empty
-
-
-def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns() -> None:
-    table = compared(BOTH)
+    table = pd.concat([compared(BOTH), rates_of(answers, headlines=headlines)], ignore_index=True)
     for name, statistics in study_tables.STATISTICS.items():
         found = study_tables.of(table, name)
         assert len(found.rows) == table["statistic"].isin(statistics).sum()

@@ -303,20 +303,6 @@ def test_the_table_keeps_its_contract_and_names_its_instrument() -> None:
     assert set(table["study"]) == {"llmbi"}
 
 
-# --- two instruments --------------------------------------------------------------------------
-
-
-def test_agreement_is_spearmans_of_sizes_by_model() -> None:
-    measured = models(one=[[0.1, -0.3], [0.4, 0.2]], other=[[0.1, 0.5], [0.2, 0.3]])
-    measured["polarity_vader"] = [0.2, 0.1, -0.9, 0.5, 0.1, 0.2, 0.6, -0.4]
-    table = estimates.agreement(measured, scorers=["textblob", "vader"], confidence=0.95)
-    for row, (_, own) in zip(table.itertuples(), measured.groupby("model"), strict=True):
-        expected = scipy.stats.spearmanr(
-            own["polarity_textblob"].abs(), own["polarity_vader"].abs()
-        )
-        assert (row.rho, row.p_value) == pytest.approx((expected.statistic, expected.pvalue))
-
-
 # --- the printed figures ----------------------------------------------------------------------
 
 

@@ -152,19 +152,6 @@ def test_mean_and_sum_by_hand() -> None:
     assert scoring.llmbi(*arguments, aggregation="sum") == pytest.approx(0.8 + 0.2 + 0.75)
 
 
-@pytest.mark.parametrize(("scores", "weights"), [([], []), ([0.1], [1.0, 1.0]), ([0.1], [])])
-def test_no_dimensions_or_unequal_lengths_are_refused(
-    scores: list[float], weights: list[float]
-) -> None:
-    with pytest.raises(ValueError, match=f"{len(scores)} bias scores and {len(weights)} weights"):
-        scoring.llmbi(scores, 0.2, 0.1, weights, 1.5)
-
-
-def test_an_unknown_aggregation_is_refused() -> None:
-    with pytest.raises(ValueError, match="'median'"):
-        scoring.llmbi([0.1], 0.2, 0.1, [1.0], 1.5, aggregation="median")
-
-
 # --- scores of answers ------------------------------------------------------------------------
 
 

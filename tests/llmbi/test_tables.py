@@ -15,25 +15,8 @@ def test_lost_and_scored_add_up_to_read() -> None:
     table = answers(WARM, None, PLAIN, "", COLD, model=["a", "a", "a", "b", "b"])
     losses = scoring.count_losses(scoring.measure(table, scorers=BOTH), scorer="textblob")
     assert losses.to_dict("records") == [
-        {"model": "a", "read": 3, "blank": 1, "scored": 2, "unknown": 1},
-        {"model": "b", "read": 2, "blank": 1, "scored": 1, "unknown": 0},
-    ]
-
-
-def test_the_summary_counts_by_model() -> None:
-    table = answers(
-        "one two",
-        "three",
-        None,
-        "four five six",
-        prompt=["p", "p", "q", "p"],
-        sample=[1, 2, 1, 1],
-        model=["a", "a", "a", "b"],
-        dimension=["D", "D", "E", "D"],
-    )
-    assert llmbi.tables.answers(table).to_dict("records") == [
-        {"model": "a", "dimensions": 2, "prompts": 2, "answers": 3, "words": 1.0},
-        {"model": "b", "dimensions": 1, "prompts": 1, "answers": 1, "words": 3.0},
+        {"model": "a", "read": 3, "blank": 1, "scored": 2, "unknown": 1, "prompts": 3},
+        {"model": "b", "read": 2, "blank": 1, "scored": 1, "unknown": 0, "prompts": 2},
     ]
 
 

@@ -102,28 +102,6 @@ def test_a_constant_shift_is_not_tested_on_rounding_noise() -> None:
     assert np.isnan(row["p_value"])
 
 
-# --- rank_correlation -------------------------------------------------------------------------
-
-X = pd.Series([1.0, 5.0, 2.0, 8.0, 3.0, 9.0])
-Y = pd.Series([2.0, 3.0, 1.0, 9.0, 7.0, 8.0])
-
-
-def test_interval_of_a_rank_correlation_by_hand() -> None:
-    row = stats.rank_correlation(X, Y, confidence=0.95)
-    # Ranks of X 1 4 2 5 3 6, of Y 2 3 1 6 4 5: squared differences sum to 6, rho = 1 - 36/210.
-    rho = 1 - 36 / 210
-    half = 1.959964 * np.sqrt((1 + rho**2 / 2) / 3)
-    assert row["rho"] == pytest.approx(rho)
-    assert row["ci_low"] == pytest.approx(np.tanh(np.arctanh(rho) - half), abs=1e-6)
-    assert row["ci_high"] == pytest.approx(np.tanh(np.arctanh(rho) + half), abs=1e-6)
-
-
-@pytest.mark.parametrize("second", [Y.head(3), Y * 0, Y.head(0)])
-def test_too_few_pairs_or_no_variation_is_no_correlation(second: pd.Series) -> None:
-    row = stats.rank_correlation(X, second, confidence=0.95)
-    assert np.isnan([row["rho"], row["ci_low"], row["ci_high"], row["p_value"]]).all()
-
-
 # --- shares -----------------------------------------------------------------------------------
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import news, stats, tables
-from nbbias.biased_prompts.refusing import REFUSED, STUDY
+from nbbias.biased_prompts.refusing import STUDY
 
 Row = dict[str, Any]
 
@@ -24,12 +24,8 @@ TESTED = (
     "prejudice_share_change_paired",
     "prejudice_extent_change",
     "share_difference_change",
-    "mean_difference_change",
-    "mean_difference_change_corrected",
-    "mean_difference_change_instrument",
+    *(f"mean_difference_change{part}" for part in stats.PARTS),
 )
-
-WELCH = "Welch's t"
 
 _CELL = ["source", "model", "measure", "bias", "instrument"]
 
@@ -59,7 +55,7 @@ def compare(
         The two values of `prompt`; every change is `biased` less `neutral`.
     confidence, correction
         Level of the intervals; ``"holm"`` or ``"fdr_bh"``, over all rows of a measure and tested
-        statistic; both tests of the extent are families of their own.
+        statistic.
 
     Returns
     -------
@@ -76,16 +72,13 @@ def compare(
         - ``prejudice_share_change``: difference of the shares as of two samples, as printed;
           Newcombe's interval, pooled z. ``prejudice_share_change_paired``: on the articles
           that count under both prompts; Tango's score interval (over several fits a t), paired t.
-        - ``prejudice_extent_change``: difference of the extents, twice, by `test`: Student's
-          pooled t (which the printed p values fit) and Welch's; once over several fits.
+        - ``prejudice_extent_change``: difference of the extents; Student's pooled t, which the
+          printed p values fit.
         - ``share_difference_change`` (words, documents) or ``mean_difference_change`` (tone): the
           effect of the prompt, on all articles with a difference under both; paired t. The original
           cancels out. Below 0: less of the group, or colder. ``mean_difference_change_instrument``:
           what the instrument alone adds to the latter by whom the sentences name (`news.scoring`);
           ``mean_difference_change_corrected``: the rest.
-        - ``prejudice_share_if_none``, ``prejudice_share_if_all``: what the biased prompt's share
-          would be had none, or all, of the refused articles been prejudiced; counted are refused
-          articles that can count for the group.
 
         `n_lost` counts the prompt's other articles; for paired rows all others that were asked
         about, so that N is of N + `n_lost`.
@@ -106,40 +99,28 @@ def compare(
     >>> bool(effects.loc["compliant", "estimate"] < effects.loc["unmoved", "estimate"])
     True
     """
-    results = [_compare_level(level, groups, (neutral, biased), confidence) for level in levels]
-    if not results:
-        return tables.estimates_and_units([], study=STUDY)
-    adjusted = [
-        stats.adjust(
+    prompts = (neutral, biased)
+    results = []
+    for level in levels:
+        rows = [
+            row
+            for cell in _cells(level.scores, groups, prompts)
+            for row in _compare_articles(cell, prompts, confidence)
+        ]
+        result = tables.estimates_and_units(rows, study=STUDY, confidence=confidence)
+        table = stats.adjust(
             result.estimates,
-            family=["measure", "statistic", result.estimates["test"] == WELCH],
+            family=["measure", "statistic"],
             where={"statistic": TESTED},
             method=correction,
         )
-        for result in results
-    ]
-    estimates = [
-        tables.with_chance(table, level.chance, lead=news.claims.REFERENCES)
-        for table, level in zip(adjusted, levels, strict=True)
-    ]
-    units = [result.units for result in results]
+        table = tables.with_chance(table, level.chance, lead=news.claims.REFERENCES)
+        results.append((table, result.units))
+    if not results:
+        return tables.estimates_and_units([], study=STUDY)
     return tables.Estimated(
-        pd.concat(estimates, ignore_index=True), pd.concat(units, ignore_index=True)
+        *(pd.concat(part, ignore_index=True) for part in zip(*results, strict=True))
     )
-
-
-def _compare_level(
-    level: news.Level,
-    groups: Mapping[str, str | Sequence[str]],
-    prompts: tuple[str, str],
-    confidence: float,
-) -> tables.Estimated:
-    rows = [
-        row
-        for cell in _cells(level.scores, groups, prompts)
-        for row in _compare_articles(cell, prompts, confidence)
-    ]
-    return tables.estimates_and_units(rows, study=STUDY, confidence=confidence)
 
 
 class Articles(NamedTuple):
@@ -153,16 +134,13 @@ class Articles(NamedTuple):
         By prompt, the group's difference from the original: of all measured articles, and of those
         that count for prejudice.
     bias
-        By prompt, scorer bias in the difference; empty where it was not measured.
-    refused
-        Articles whose answers to the biased prompt were all refused, and that can count.
+        By article, what scorer bias adds to the effect of the prompt; None where not measured.
     """
 
     key: Row
     difference: dict[str, pd.DataFrame]
     change: dict[str, pd.DataFrame]
-    bias: dict[str, pd.Series]
-    refused: np.ndarray
+    bias: pd.Series | None
 
 
 def _cells(
@@ -173,8 +151,6 @@ def _cells(
     scores = scores if fitted else scores.assign(seed=0)
     for cell, subset in scores.groupby(_CELL, sort=False):
         key = dict(zip(_CELL, cell, strict=True))
-        alike = ["source", "bias", "instrument"]
-        all_models = scores[(scores[alike] == [key[name] for name in alike]).all(axis=1)]
         fits = subset["seed"].unique()
         key["instrument"] += news.topics.fits_named(len(fits)) if fitted else ""
         family = groups.get(key["bias"], ())
@@ -182,19 +158,13 @@ def _cells(
             tables.require_columns(
                 subset, [f"difference_{group}"], where=f"scores of {key['bias']}"
             )
-            keys = [all_models["article_id"], all_models["seed"]]
-            can = _counts(all_models, group).groupby(keys).max().unstack(fill_value=False)
-            sides = [(subset[subset["prompt"] == p], group, fits) for p in prompts]
-            difference, change = zip(*(_articles(*side) for side in sides), strict=True)
-            refused = (sides[1][0]["reason"] == REFUSED).groupby(sides[1][0]["article_id"]).all()
-            refused = refused.reindex(change[1].index).astype(bool)
-            can = can.reindex(index=change[1].index, columns=fits, fill_value=False)
+            sides = (_articles(subset[subset["prompt"] == p], group, fits) for p in prompts)
+            difference, change = zip(*sides, strict=True)
             yield Articles(
                 key | {"group": group},
                 dict(zip(prompts, difference, strict=True)),
                 dict(zip(prompts, change, strict=True)),
-                _scorer_bias(subset, group, prompts),
-                refused.to_numpy()[:, None] & can.to_numpy(),
+                _scorer_bias(subset, f"swap_{group}", prompts),
             )
 
 
@@ -223,17 +193,13 @@ def _articles(
     return tables_by_fit[0], tables_by_fit[1]
 
 
-def _scorer_bias(
-    subset: pd.DataFrame, group: str, prompts: tuple[str, str]
-) -> dict[str, pd.Series]:
-    swap = f"swap_{group}"
+def _scorer_bias(subset: pd.DataFrame, swap: str, prompts: tuple[str, str]) -> pd.Series | None:
     if swap not in subset or subset[swap].isna().all():
-        return {}
+        return None
     counted = subset[subset["reason"].isna()]
-    return {
-        prompt: counted[counted["prompt"] == prompt].groupby("article_id")[swap].mean()
-        for prompt in prompts
-    }
+    means = counted.groupby(["article_id", "prompt"])[swap].mean().unstack()
+    means = means.reindex(columns=list(prompts))
+    return means[prompts[1]] - means[prompts[0]]
 
 
 def _compare_articles(cell: Articles, prompts: tuple[str, str], confidence: float) -> Iterator[Row]:
@@ -242,10 +208,9 @@ def _compare_articles(cell: Articles, prompts: tuple[str, str], confidence: floa
     measure, group = cell.key["measure"], cell.key["group"]
     worse = news.prejudice.WORSE.get(measure, -1)
     prejudiced = {p: news.prejudice.fell(c, worse=worse) for p, c in cell.change.items()}
-    with_units = measure != "document"
 
     def complete(row: Row, values: pd.DataFrame | None = None) -> Row:
-        units = values.iloc[:, 0] if values is not None and with_units else None
+        units = values.iloc[:, 0] if values is not None and measure != "document" else None
         return cell.key | row | {"values": units}
 
     settings = stats.InferenceSettings(confidence)
@@ -260,28 +225,21 @@ def _compare_articles(cell: Articles, prompts: tuple[str, str], confidence: floa
     both: Row = {"prompt": f"{biased} − {neutral}", "null": 0.0}
     for row in _two_samples(cell.change, prejudiced, prompts, confidence):
         yield complete(both | row)
+    paired = prejudiced[biased] - prejudiced[neutral]
+    row = _paired(paired, confidence, shares=True)
+    yield complete(both | {"statistic": "prejudice_share_change_paired"} | row, paired)
     effect = cell.difference[biased] - cell.difference[neutral]
     name = "share" if measure in {"word", "document"} else "mean"
-    paired = {
-        "prejudice_share_change_paired": prejudiced[biased] - prejudiced[neutral],
-        f"{name}_difference_change": effect,
-    }
-    if cell.bias:
-        bias = cell.bias[biased].sub(cell.bias[neutral]).reindex(effect.index)
-        paired["mean_difference_change_corrected"] = effect.iloc[:, :1].sub(bias, axis=0)
-        bias = bias.where(effect.iloc[:, 0].notna())
-        paired["mean_difference_change_instrument"] = bias.to_frame()
-    for statistic, values in paired.items():
-        row = _paired(values, confidence, shares=statistic.startswith("prejudice"))
-        split = statistic.endswith(("corrected", "instrument"))
-        yield complete(both | {"statistic": statistic} | row, None if split else values)
-    for statistic, value in {"if_none": 0.0, "if_all": 1.0}.items():
-        bound = prejudiced[biased].mask(cell.refused, value)
-        row = stats.pooled_share(bound, confidence=confidence).row()
-        yield complete({"statistic": f"prejudice_share_{statistic}", "prompt": biased} | row)
+    row = _paired(effect, confidence)
+    yield complete(both | {"statistic": f"{name}_difference_change"} | row, effect)
+    if cell.bias is not None:
+        parts = stats.decompose(effect.iloc[:, 0], cell.bias.reindex(effect.index))
+        for part in (stats.CORRECTED, stats.SCORER_BIAS):
+            row = _paired(parts[part].to_frame(), confidence)
+            yield complete(both | {"statistic": f"mean_difference_change{part}"} | row)
 
 
-def _paired(values: pd.DataFrame, confidence: float, *, shares: bool) -> Row:
+def _paired(values: pd.DataFrame, confidence: float, *, shares: bool = False) -> Row:
     """Return the mean over the articles measured under both prompts, with a paired t-test."""
     row = stats.pooled_mean(values, confidence=confidence).row()
     if shares and values.shape[1] == 1 and row["n"] > 1:
@@ -304,25 +262,21 @@ def _two_samples(
     shares = [prejudiced[p] for p in reversed(prompts)]
     extents = [change[p][prejudiced[p] == 1] for p in reversed(prompts)]
     if shares[0].shape[1] > 1:
-        share = stats.pooled_difference(*shares, confidence=confidence).row()
-        tests = [stats.pooled_difference(*extents, confidence=confidence).row()]
-    else:
-        share_values, values = (
-            [side.iloc[:, 0].dropna() for side in sides] for sides in (shares, extents)
+        share, extent = (
+            stats.pooled_difference(*sides, confidence=confidence).row()
+            for sides in (shares, extents)
         )
-        share = stats.two_shares(*share_values, confidence=confidence).row()
-        tests = [
-            stats.two_sample(*values, pooled=pooled, confidence=confidence).row()
-            for pooled in (True, False)
-        ]
+    else:
+        sides = [[side.iloc[:, 0].dropna() for side in of] for of in (shares, extents)]
+        share = stats.two_shares(*sides[0], confidence=confidence).row()
+        extent = stats.two_sample(*sides[1], pooled=True, confidence=confidence).row()
     if not np.isfinite(share["estimate"]):
         share["reason"] = "under one prompt no article counts"
+    if not np.isfinite(extent["estimate"]):
+        extent["reason"] = "under one prompt no article is prejudiced"
     n_lost = int(sum(table.isna().all(axis=1).sum() for table in shares))
     yield {"statistic": "prejudice_share_change", "n_lost": n_lost} | share
-    for test in tests:
-        if not np.isfinite(test["estimate"]):
-            test["reason"] = "under one prompt no article is prejudiced"
-        yield {"statistic": "prejudice_extent_change"} | test | {"n_lost": 0}
+    yield {"statistic": "prejudice_extent_change"} | extent | {"n_lost": 0}
 
 
 def leading(rows: pd.DataFrame) -> pd.DataFrame:

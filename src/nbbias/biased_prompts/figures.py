@@ -18,6 +18,7 @@ import pandas as pd
 
 from nbbias import news
 from nbbias.biased_prompts.compare import leading
+from nbbias.biased_prompts.corpus import NOBODY
 from nbbias.biased_prompts.sentences import EFFECTS, leading_rows
 from nbbias.reading import Drawn, figures, forest, names
 
@@ -32,12 +33,17 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     """
     kinds = ["refusal_rate_corrected", "refusal_rate"]
     subset = estimates[estimates["statistic"].isin(kinds) & (estimates["prompt"] == prompt)]
-    named = subset["group"].replace({"nobody named": "nobody"})
-    people = named.astype(object).map(
-        lambda group: f"naming {names.people(group)}", na_action="ignore"
+    people = (
+        subset["group"]
+        .astype(object)
+        .map(lambda group: f"naming {names.people(group)}", na_action="ignore")
     )
-    panel = people.where(named.notna(), subset["source"]).replace({"all": "all headlines"})
-    rank = np.select([panel == "all headlines", named.isna(), named == "nobody"], [0, 1, 3], 2)
+    panel = people.fillna(subset["source"]).replace(
+        {"all": "all headlines", f"naming {NOBODY}": "naming nobody"}
+    )
+    rank = np.select(
+        [panel == "all headlines", people.isna(), panel == "naming nobody"], [0, 1, 3], 2
+    )
     table = subset.assign(panel=panel, cell=subset["model"], rank=rank)
     rows = table.sort_values(["rank", "panel"], kind="stable").drop(columns="rank")
     raw = rows["statistic"] == kinds[1]
@@ -113,40 +119,18 @@ def prejudice(
     measure = part["measure"].map(_MEASURES).fillna(part["measure"])
     panel = (part["bias"] + ", " if several else "") + people + ", " + measure
     rows = part.assign(panel=panel + ": " + what, cell=_names(part) + ", " + part["prompt"])
-    # Both prompts of a model stand together, neutral above biased.
-    keys = ("statistic", "measure", "bias", "source", "model")
-    order = [figures.first_seen(rows[key]) for key in keys]
-    rows = rows.iloc[np.lexsort([rows["prompt"] != neutral, *order[::-1]])]
 
     def axis(part: pd.DataFrame) -> str:
         share = part["statistic"].iloc[0] == news.prejudice.KINDS[0]
-        measure = part["measure"].iloc[0]
-        return "share of articles" if share else f"mean change of {_MEASURES.get(measure, measure)}"
+        return "share of articles" if share else "mean change in those articles"
 
-    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
-        people, by = names.people(row["group"]), _MEASURES.get(row["measure"], row["measure"])
-        if not first:
-            return f"by {by}"
-        return (
-            f"under the {biased} prompt {people} fare worse more often than under the null, by {by}"
-        )
-
-    under = rows[(rows["prompt"] == biased) & (rows["statistic"] == news.prejudice.KINDS[0])]
     return Drawn(
         figures.claims(rows, axis, words={"band": "range under the null"}),
         rows,
         "Share of articles in which the group fares worse than in the original, and the mean "
         "change in those, under the neutral and the biased prompt by model, with intervals and the "
         "range under the null; a panel a measure.",
-        figures.finding_title(
-            under,
-            by="panel",
-            describe=describe,
-            sides=(True,),
-            otherwise=(
-                f"Under the {biased} prompt no group fares worse more often than under the null"
-            ),
-        ),
+        "Share and extent of prejudice under both prompts",
         figures.caption(
             rows,
             "in how many articles the group fares worse than in the original (share), and "

@@ -20,7 +20,6 @@ from nbbias.text import embeddings, lexicons
 _PREJUDICE = (
     *("prejudice_share", "prejudice_extent", "prejudice_share_change"),
     *("prejudice_share_change_paired", "prejudice_extent_change"),
-    *("prejudice_share_if_none", "prejudice_share_if_all"),
 )
 _TONE = (
     *("mean_difference_change", "mean_difference_change_corrected"),
@@ -42,8 +41,7 @@ class BiasedPrompts(news.params.News):
         "refusal": (
             *("refusal_rate", "refusal_rate_change", "refusal_difference"),
             *("refusal_rate_corrected", "refusal_rate_change_corrected"),
-            *("refusal_difference_corrected", "refusal_rate_swapped", "refusal_rate_instrument"),
-            *("refusal_rate_change_swapped", "refusal_rate_change_instrument"),
+            "refusal_difference_corrected",
         ),
         "word": ("share_difference_change", *_PREJUDICE),
         "sentiment": (*_TONE, *_PREJUDICE),

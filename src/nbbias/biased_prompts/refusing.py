@@ -34,9 +34,6 @@ REFUSED = "refused"
 #: The instrument of refusals that came with the corpus.
 RECORDED = "recorded"
 
-#: Of a rate and its change: uncorrected, with groups swapped, and detector bias.
-PARTS = ("", "_swapped", "_instrument")
-
 
 def answered(generations: pd.DataFrame, *, progress: bool = True) -> pd.DataFrame:
     """Return GENERATIONS with the verdict on each answer, unless refusals are recorded already.
@@ -94,40 +91,6 @@ def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFr
     return pd.concat([at, table[["bias", "group"]]], axis=1).sort_values(ARTICLE, kind="stable")
 
 
-def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.Series:
-    """Classify the answers that name a group again, with each group of its list in its place.
-
-    Parameters
-    ----------
-    answers
-        The table of `answered`.
-    lexicon
-        The expanded terms of the study's biases.
-
-    Returns
-    -------
-    Series
-        By the index of `answers`: the verdict (1 where the answer is called a refusal) less its
-        mean over the groups, in [-1, 1] for each list that the answer names, added up; 0 where it
-        names none, NaN where a word has no counterpart, and everywhere where refusals are recorded.
-
-    Examples
-    --------
-    >>> from nbbias.text import lexicons
-    >>> answers = pd.DataFrame({"text": ["She won.", "I can't write that."], "reason": "read",
-    ...                         "refused": [False, True]})
-    >>> swap_effects(answers, lexicon=lexicons.expand(lexicons.load("gender"))).tolist()
-    [0.0, 0.0]
-    """
-    if _instrument(answers) == RECORDED:
-        return pd.Series(np.nan, index=answers.index)
-    texts, verdicts = (answers[name].reset_index(drop=True) for name in ("text", "refused"))
-    effects = refusals.swapped_answers(
-        texts, verdicts.astype("boolean"), lexicon, refusals.instrument()
-    )
-    return effects["swap"].set_axis(answers.index)
-
-
 def rates(
     answers: pd.DataFrame,
     *,
@@ -142,8 +105,7 @@ def rates(
     Parameters
     ----------
     answers
-        The table of `answered`, of one or more prompts; with a column `swap` (`swap_effects`),
-        detected rates are also split by detector bias.
+        The table of `answered`, of one or more prompts.
     headlines
         The table of `headline_groups`, for the rates by whom a headline names.
     neutral, biased
@@ -169,16 +131,12 @@ def rates(
         detector's errors on models that it had not seen (`stats.correct_share`,
         `stats.correct_difference`). Both sides of a change or difference have the same errors, so
         a test of the uncorrected rates is one of the corrected, too, if the detector errs alike on
-        both. With `swap`, the rate and its change are split by counterfactual substitution:
-        ``…_swapped``, where each answer counts as the share of groups, one after the other in its
-        place, with which it is called a refusal (within 0 and 1 where it names several lists), and
-        ``…_instrument``, the rest: detector bias (`stats.scorer_bias`). The two add up to the
-        uncorrected rate where all words have counterparts.
+        both.
     """
     tables.require_columns(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
     instrument = _instrument(answers)
     errors = None if instrument == RECORDED else stats.estimate_error_rates(refusals.unseen())
-    units = _by_article(answers, detected=errors is not None)
+    units = _by_article(answers)
     rows: list[Row] = []
     for (model, prompt), subset in units.groupby(["model", "prompt"], sort=False):
         parts = [(EVERY, subset)]
@@ -187,17 +145,16 @@ def rates(
         for source, part in parts:
             key = {"model": model, "prompt": prompt, "source": source}
             rows += [key | row for row in _rate(part, confidence, errors)]
-            rows += [key | row for row in _split(part, confidence)]
     for model, subset in units.groupby("model", sort=False):
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
-        rows += [key | row for row in _changes(subset, (neutral, biased), confidence, errors)]
+        rows += [key | row for row in _change(subset, (neutral, biased), confidence, errors)]
     if headlines is not None:
         rows += _by_group(units, headlines, biased, confidence, errors)
     result = tables.estimates_and_units(
         rows, study=STUDY, measure="refusal", instrument=instrument, confidence=confidence
     )
     table = result.estimates
-    for statistic in ("refusal_difference", *(f"refusal_rate_change{part}" for part in PARTS)):
+    for statistic in ("refusal_difference", "refusal_rate_change"):
         table = stats.adjust(table, where={"statistic": statistic}, method=correction)
     return result._replace(estimates=table)
 
@@ -207,38 +164,30 @@ def _instrument(answers: pd.DataFrame) -> str:
     return RECORDED if recorded else refusals.instrument()
 
 
-def _by_article(answers: pd.DataFrame, *, detected: bool) -> pd.DataFrame:
-    """Average each article's verdicts, and split them by detector bias where it is known."""
-    values = pd.DataFrame({"rate": answers["refused"].astype("Float64").astype(float)})
-    if detected and "swap" in answers:
-        values["rate_swapped"] = (values["rate"] - answers["swap"]).clip(0, 1)
-        values["rate_instrument"] = values["rate"] - values["rate_swapped"]
+def _by_article(answers: pd.DataFrame) -> pd.DataFrame:
+    """Average each article's verdicts."""
     keys = [*ARTICLE, "model", "prompt"]
-    groups = answers[keys].assign(**values).groupby(keys, sort=False)
-    table = groups[list(values)].mean().assign(answers=groups["rate"].count()).reset_index()
+    rates = answers[keys].assign(rate=answers["refused"].astype("Float64").astype(float))
+    grouped = rates.groupby(keys, sort=False)["rate"]
+    table = grouped.agg(rate="mean", answers="count").reset_index()
     unit = table["source"].astype(str) + " / " + table["article_id"].astype(str)
     return table.set_index(unit.rename("unit"))
-
-
-def _share(values: pd.Series, confidence: float) -> Row:
-    """Return the mean of articles' rates: a share where each is 0 or 1."""
-    known = values.dropna()
-    if known.isin([0.0, 1.0]).all():
-        return stats.share_interval(values, confidence=confidence).row()
-    row = stats.mean_interval(known, confidence=confidence, bounds=(0, 1)).row()
-    return row | {"n_lost": len(values) - len(known)}
 
 
 def _rate(
     subset: pd.DataFrame, confidence: float, errors: stats.ErrorRates | None
 ) -> Iterator[Row]:
     """Yield the share of articles refused, and the same corrected for the detector's errors."""
-    row = _share(subset["rate"], confidence)
+    known = subset["rate"].dropna()
+    is_share = known.isin([0.0, 1.0]).all()
+    if is_share:
+        row = stats.share_interval(subset["rate"], confidence=confidence).row()
+    else:
+        row = stats.mean_interval(subset["rate"], confidence=confidence, bounds=(0, 1)).row()
     yield {"statistic": "refusal_rate", **row, "values": subset["rate"]}
     if errors is not None:
-        known = subset["rate"].dropna()
         n: float = len(known)
-        if n > 1 and not known.isin([0.0, 1.0]).all():
+        if n > 1 and not is_share:
             # Asked repeatedly, articles say as much as so many single answers with the same spread.
             single = known.mean() * (1 - known.mean())
             n = min(n * single / max(known.var(), 1e-9), subset["answers"].sum())
@@ -246,50 +195,25 @@ def _rate(
         yield _as(row, "refusal_rate_corrected") | result
 
 
-def _split(subset: pd.DataFrame, confidence: float) -> Iterator[Row]:
-    if "rate_swapped" in subset:
-        row = _share(subset["rate_swapped"], confidence)
-        yield {"statistic": "refusal_rate_swapped", **row}
-        bias = _detector_bias(subset["rate_instrument"], confidence, 1.0)
-        yield {"statistic": "refusal_rate_instrument", **bias}
-
-
-def _detector_bias(values: pd.Series, confidence: float, largest: float) -> Row:
-    how: Row = {"units": "articles", "confidence": confidence, "bounds": (-largest, largest)}
-    return stats.scorer_bias(values, **how).row()
-
-
-def _changes(
+def _change(
     subset: pd.DataFrame,
     prompts: tuple[str, str],
     confidence: float,
     errors: stats.ErrorRates | None,
-) -> Iterator[Row]:
-    """Yield what the biased prompt changes in a model's rate, and the parts of that."""
+) -> list[Row]:
+    """Return what the biased prompt changes in a model's rate, uncorrected and corrected."""
     neutral, biased = prompts
-    for part in PARTS if "rate_swapped" in subset else ("",):
-        wide = subset.pivot(columns="prompt", values=f"rate{part}")
-        wide = wide.reindex(columns=[biased, neutral])
-        change = wide[biased] - wide[neutral]
-        missing = [p for p in prompts if p not in set(subset["prompt"])]
-        if part == "_instrument":
-            row = _detector_bias(change, confidence, 2.0) | {"test": "paired t"}
-        elif missing:
-            reason = f"no answers to the prompt {' and '.join(missing)}"
-            row = {"estimate": np.nan, "n": 0, "reason": reason}
-        else:
-            settings: Row = {"confidence": confidence}
-            row = stats.paired_difference(wide[biased], wide[neutral], **settings).row()
-            if not np.isfinite(row["p_value"]):  # no spread is no certainty
-                row |= {"ci_low": np.nan, "ci_high": np.nan}
-        row["statistic"] = f"refusal_rate_change{part}"
-        if part:
-            yield {"null": 0.0} | row
-            continue
-        both = wide.dropna()
-        sides = [] if missing else [both[biased], both[neutral]]
-        raw, *corrected = _with_correction(row, sides, confidence, errors)
-        yield from (raw | {"values": change}, *corrected)
+    wide = subset.pivot(columns="prompt", values="rate").reindex(columns=[biased, neutral])
+    row = stats.paired_difference(wide[biased], wide[neutral], confidence=confidence).row()
+    if not np.isfinite(row["p_value"]):  # no spread is no certainty
+        row |= {"ci_low": np.nan, "ci_high": np.nan}
+    missing = [p for p in prompts if p not in set(subset["prompt"])]
+    if missing:
+        row["reason"] = f"no answers to the prompt {' and '.join(missing)}"
+    row |= {"statistic": "refusal_rate_change", "values": wide[biased] - wide[neutral]}
+    both = wide.dropna()
+    sides = [] if missing else [both[biased], both[neutral]]
+    return _with_correction(row, sides, confidence, errors)
 
 
 def _with_correction(

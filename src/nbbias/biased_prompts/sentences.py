@@ -1,14 +1,17 @@
-"""Sentences about biased prompts, written from tables."""
+"""Sentences about biased prompts: rows of the tables, for ``data/prose/biased_prompts.j2``."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from typing import Any
 
 import pandas as pd
+from markupsafe import Markup
 
 from nbbias import reading
 from nbbias.biased_prompts.compare import leading
 from nbbias.biased_prompts.corpus import NOBODY
+from nbbias.news.corpus import ARTICLE
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
@@ -16,23 +19,14 @@ from nbbias.tables.escape import markdown as escape
 #: The effect of the prompt proper, by statistic.
 EFFECTS = ("share_difference_change", "mean_difference_change")
 
+#: What a run compares, in the order of the card.
+MEASURES = ("refusal", "word", "sentiment", "toxicity", "document")
+
 _REFUSES = "refusal_rate_change"
 
-#: What a run compares, by measure.
-_MEASURES = {
-    "refusal": "refusal rate",
-    "word": "a group's share of group words",
-    "sentiment": "the tone towards it",
-    "toxicity": "the toxicity towards it",
-    "document": "the share of topics associated with it",
-}
 
-_LEVEL = {"word": "Words", "sentiment": "Tone", "toxicity": "Toxicity", "document": "Topics"}
-
-_NOT = (
-    "That a model is safe, or would follow every such prompt. Only one wording was tested, the "
-    "refusal detector errs, and models choose which articles they answer."
-)
+def _render(name: str, **values: Any) -> str:
+    return prose.render(f"biased_prompts.{name}", **values)
 
 
 # --- the first screen -------------------------------------------------------------------------
@@ -64,27 +58,31 @@ def lead(
     """
     parts = phrases.families(leading_rows(declared))
     significant = [part for part in parts if len(significance.significant(part))]
-    plain = phrases.summarize(
-        _refusals_first(parts), reference=f"under the {escape(prompts['neutral'])} prompt"
-    )
-    what = [name for key, name in _MEASURES.items() if (estimates["measure"] == key).any()]
+    refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
+    plain = phrases.summarize(refusals_first, reference=_render("under", prompt=prompts["neutral"]))
+    measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
-    instruments = estimates["instrument"].dropna().unique()
-    articles = len(answers[["source", "article_id"]].drop_duplicates())
-    models = answers["model"].nunique()
+    instruments = estimates["instrument"].dropna().str.split(" (", regex=False).str[0]
     card = {
-        "measures": f"{prose.capitalize(prose.listed(what, most=5))}: the same articles under "
-        "two prompts",
-        "groups": prose.listed([escape(names.people(str(group))) for group in groups], most=6),
-        "N": f"{articles:,} articles and {len(answers):,} answers of {models} "
-        f"model{'' if models == 1 else 's'}",
-        "instrument": ", ".join(
-            dict.fromkeys(escape(str(name).split(" (")[0]) for name in instruments)
+        "measures": _render("measured", names=[name for name in MEASURES if name in measured]),
+        "groups": _render("groups", people=list(map(names.people, groups))),
+        "N": _render(
+            "counts",
+            articles=len(answers[ARTICLE].drop_duplicates()),
+            answers=len(answers),
+            models=answers["model"].nunique(),
         ),
-        "not": _NOT,
+        "instrument": ", ".join(map(escape, instruments.unique())),
+        "not": _render("not"),
     }
-    technical, numbers = phrases.technical(parts), phrases.leading(significant or parts)
-    return reading.Lead(plain, technical, "finding", numbers, card, texts)
+    return reading.Lead(
+        plain,
+        phrases.technical(parts),
+        "finding",
+        phrases.leading(significant or parts),
+        card,
+        texts,
+    )
 
 
 def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
@@ -93,15 +91,9 @@ def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
         return declared
     refusals = declared[declared["statistic"] == _REFUSES]
     effects = declared[declared["statistic"].isin(EFFECTS)]
-    if len(effects):
-        first = effects.iloc[0]
-        same = (effects[["measure", "instrument"]] == first[["measure", "instrument"]]).all(axis=1)
-        effects = effects[same]
+    for key in ("measure", "instrument"):
+        effects = effects[effects[key].isin(effects[key].head(1))]
     return pd.concat([refusals, effects])
-
-
-def _refusals_first(parts: Sequence[pd.DataFrame]) -> list[pd.DataFrame]:
-    return sorted(parts, key=lambda part: bool((part["measure"] != "refusal").any()))
 
 
 def more(declared: pd.DataFrame) -> list[str]:
@@ -121,72 +113,51 @@ def answered(steps: pd.DataFrame) -> str:
     'Of 9 answers 4 are refusals; 5 are measured'
     """
     columns = steps.reindex(columns=["answers", "refused", "measured"], fill_value=0)
-    answers, refused, kept = columns.sum().astype(int)
-    return f"Of {answers:,} answers {refused:,} are refusals; {kept:,} are measured"
+    return _render("answered", **columns.sum())
 
 
 def corpus(generations: pd.DataFrame, answers: pd.DataFrame) -> list[str]:
     """Say how many answers to other prompts are left out, and under which names."""
-    others = generations.loc[~generations["prompt"].isin(answers["prompt"].unique()), "prompt"]
-    named = ", ".join(escape(name) for name in others.unique())
-    return [f"{len(others):,} answers to other prompts ({named}) are left out."] * (len(others) > 0)
+    others = generations.loc[~generations["prompt"].isin(answers["prompt"]), "prompt"]
+    return [_render("others", n=len(others), prompts=others.unique())] if len(others) else []
 
 
 def too_few(topics: pd.DataFrame) -> list[str]:
     """Say that the texts are too few for topics; nothing where there are topics."""
-    return [] if len(topics) else ["Topics are left out: the texts are too few for them."]
+    return [] if len(topics) else [_render("too_few")]
 
 
 def refusals_result(rates: pd.DataFrame, *, biased: str) -> str:
     """Say in a heading in which models the refusal rate changes under the biased prompt."""
-    none = f"No significant difference in the refusal rate under the {escape(biased)} prompt"
+    none = _render("no_refusals", prompt=biased)
     return phrases.heading(rates[rates["statistic"] == _REFUSES], none=none)
 
 
 def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
     """Say in which models the refusal rate changes, by how much, and what N can detect."""
     rows = rates[rates["statistic"] == _REFUSES]
-    return _differences(rows, f"under the {escape(neutral)} prompt")
+    return [_differences(rows, _render("under", prompt=neutral))] if len(rows) else []
 
 
 def selective_result(rates: pd.DataFrame) -> str:
     """Say in a heading whether refusals depend on the group in the headline, if measured."""
     rows = rates[(rates["statistic"] == "refusal_difference") & (rates["group"] != NOBODY)]
-    if significance.valid_tests(rows).empty:
-        return ""
-    return phrases.heading(rows, none="No significant difference in the refusal rate by headline")
+    tested = len(significance.valid_tests(rows))
+    return phrases.heading(rows, none=_render("not_selective")) if tested else ""
 
 
 def selective(rates: pd.DataFrame) -> list[str]:
     """Say which models refuse headlines that name a group more often, or less, than others."""
     rows = rates[rates["statistic"] == "refusal_difference"]
     if rows.empty:
-        return ["Whether refusals are selective was not measured: the corpus has no headlines."]
-    return [
-        sentence
-        for _, part in rows.groupby("bias", sort=False)
-        for sentence in _differences(part, "for headlines that name nobody")
-    ]
+        return [_render("no_headlines")]
+    by_bias = rows.groupby("bias", sort=False)
+    return [_differences(part, _render("nobody")) for _, part in by_bias]
 
 
-def _differences(rows: pd.DataFrame, reference: str) -> list[str]:
-    if rows.empty:
-        return []
+def _differences(rows: pd.DataFrame, reference: str) -> str:
     mde = significance.minimum_detectable_effect(rows)
-    return [phrases.differences(rows, mde=mde, reference=reference)]
-
-
-def detected(answers: pd.DataFrame) -> str:
-    """Say how many simulated refusals were detected, where the corpus is simulated."""
-    if "planted_refusal" not in answers:
-        return "This corpus was not simulated, so which answers are true refusals is not known."
-    planted, called = answers["planted_refusal"], answers["refused"].fillna(False).astype(bool)
-    return (
-        f"{int((planted & called).sum())} of {int(planted.sum())} simulated refusals were "
-        f"detected, and {int((~planted & called).sum())} of {int((~planted).sum())} articles were "
-        "called refusals. The simulated ones are plainly worded; real ones are harder to "
-        "detect (see the appendix)."
-    )
+    return phrases.differences(rows, mde=mde, reference=reference)
 
 
 # --- the effect of the prompt -----------------------------------------------------------------
@@ -198,14 +169,17 @@ def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
     On articles answered under both prompts, by the first instrument of each measure; the table has
     the others.
     """
-    rows = _effects(estimates)
+    rows, reference = _effects(estimates), _render("under", prompt=neutral)
     several = rows["bias"].nunique() > 1
-    sentences = []
-    for (measure, bias), part in rows.groupby(["measure", "bias"], sort=False):
-        name = _LEVEL.get(str(measure), str(measure)) + (f", {escape(bias)}" if several else "")
-        (text,) = _differences(part, f"under the {escape(neutral)} prompt")
-        sentences.append(f"**{name}.** {text}")
-    return sentences
+    return [
+        _render(
+            "effect",
+            measure=measure,
+            bias=bias if several else "",
+            text=Markup(_differences(part, reference)),
+        )
+        for (measure, bias), part in rows.groupby(["measure", "bias"], sort=False)
+    ]
 
 
 def _effects(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -217,14 +191,14 @@ def effects_result(estimates: pd.DataFrame) -> str:
     """Say in a heading what the prompt changes."""
     rows = _effects(estimates)
     if significance.valid_tests(rows).empty:
-        return "The prompt's effect on the texts could not be tested"
-    return phrases.heading(rows, none="No significant effect of the prompt on the texts")
+        return _render("effect_untested")
+    return phrases.heading(rows, none=_render("no_effect"))
 
 
 def two_samples_result(estimates: pd.DataFrame) -> str:
     """Say in a heading in which models the share of prejudice changes."""
     rows = leading(estimates[estimates["statistic"] == "prejudice_share_change"])
-    rows = rows[rows["measure"] == rows["measure"].iloc[0]] if len(rows) else rows
+    rows = rows[rows["measure"].isin(rows["measure"].head(1))]
     if significance.valid_tests(rows).empty:
-        return "A change of the share of prejudice could not be tested"
-    return phrases.heading(rows, none="No significant change of the share of prejudice")
+        return _render("change_untested")
+    return phrases.heading(rows, none=_render("no_change"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias import refusals
-from nbbias.reading import Table, caption, p_column, readable
+from nbbias.reading import Table, caption, readable
 
 _KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt", "test"]
 
@@ -13,10 +13,7 @@ _KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt", 
 STATISTICS = {
     "refusals": ["refusal_rate", "refusal_rate_corrected"],
     "refusals_changed": ["refusal_rate_change", "refusal_rate_change_corrected"],
-    "detector_bias": [
-        *("refusal_rate_swapped", "refusal_rate_instrument"),
-        *("refusal_rate_change_swapped", "refusal_rate_change_instrument"),
-    ],
+    "by_headline": ["refusal_difference", "refusal_difference_corrected"],
     "scorer_bias": ["mean_difference_change_corrected", "mean_difference_change_instrument"],
     "effects": ["share_difference_change", "mean_difference_change"],
     "prejudice": ["prejudice_share", "prejudice_extent"],
@@ -24,7 +21,6 @@ STATISTICS = {
         *("prejudice_share_change", "prejudice_share_change_paired"),
         "prejudice_extent_change",
     ],
-    "bounds": ["prejudice_share_if_none", "prejudice_share_if_all"],
 }
 
 
@@ -40,8 +36,6 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     ['m', 'n']
     """
     words = caption(estimates, study="biased_prompts", name=name)
-    if name == "refusals":
-        estimates = estimates[estimates["group"].isna()]
     settings = {"title": words.title, "note": words.note, "gap": ""}
     return readable(estimates, _KEYS, statistics=STATISTICS[name], rows=None, **settings)
 
@@ -59,14 +53,3 @@ def held_out() -> pd.DataFrame:
     table["answers"] = table[refusals.COUNTS].sum(axis=1)
     table["refusals"] = table["tp"] + table["fn"]
     return table[[*shown[:2], "answers", "refusals", *shown[2:]]]
-
-
-def by_headline(rates: pd.DataFrame) -> pd.DataFrame:
-    """Return the refusal rates by whom a headline names, with the difference from nobody's."""
-    rate = rates[rates["group"].notna() & (rates["statistic"] == "refusal_rate")]
-    keys = ["bias", "model", "prompt", "group"]
-    tested = rates[rates["statistic"] == "refusal_difference"].set_index(keys)
-    tested = tested.assign(p=p_column(tested, "p_adjusted"))
-    tested = tested[["estimate", "ci_low", "ci_high", "p"]]
-    tested = tested.rename(columns=lambda name: name if name == "p" else f"difference_{name}")
-    return rate[[*keys, "estimate", "ci_low", "ci_high", "n"]].join(tested, on=keys)

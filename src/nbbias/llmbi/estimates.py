@@ -320,46 +320,7 @@ def _dimensions(
         yield row | {key: value for key, value in anova.items() if key != "df_between"}
 
 
-# --- scorers, and the paper ---------------------------------------------------------------------
-
-
-def agreement(measured: pd.DataFrame, *, scorers: Sequence[str], confidence: float) -> pd.DataFrame:
-    """Correlate the ranks that two scorers give to a model's prompts.
-
-    Parameters
-    ----------
-    measured
-        The table of `llmbi.scoring.measure`.
-    scorers
-        The scorers that measured it; every pair of different ones is compared.
-    confidence
-        Level of the interval.
-
-    Returns
-    -------
-    DataFrame
-        `model`, `first`, `second`, and of mean ``|polarity|`` over prompts Spearman's `rho` in
-        [-1, 1] (1: the same order; 0: none), `ci_low`, `ci_high`, `n`, `p_value`.
-
-    Examples
-    --------
-    >>> measured = pd.DataFrame({"model": "m", "prompt": list("pqrs"),
-    ...                          "polarity_textblob": [0.1, 0.2, -0.3, 0.4],
-    ...                          "polarity_vader": [0.2, -0.3, 0.4, 0.9]})
-    >>> table = agreement(measured, scorers=["textblob", "vader"], confidence=0.95)
-    >>> table[["rho", "n"]].round(3).to_dict("records")
-    [{'rho': 1.0, 'n': 4}]
-    """
-    rows = []
-    for model, subset in measured.groupby("model", sort=False):
-        for pair in combinations(dict.fromkeys(scorers), 2):
-            sizes = [subset[f"polarity_{scorer}"].abs() for scorer in pair]
-            means = [size.groupby(subset["prompt"]).mean() for size in sizes]  # the unit: a prompt
-            first, second = map(sentiment.instrument, pair)
-            row = {"model": model, "first": first, "second": second}
-            rows.append(row | stats.rank_correlation(*means, confidence=confidence))
-    columns = ["model", "first", "second", "rho", "ci_low", "ci_high", "n", "p_value"]
-    return pd.DataFrame(rows, columns=columns)
+# --- the paper ----------------------------------------------------------------------------------
 
 
 def compare_with_published(scores: pd.DataFrame) -> pd.DataFrame:

@@ -27,8 +27,6 @@ class Results(NamedTuple):
         Answers read, blank and scored, by model.
     second_scorer : DataFrame
         ESTIMATES with the second scorer behind B and S.
-    agreement : DataFrame
-        Rank correlation of the scorers (`estimates.agreement`).
     ranking_swaps : DataFrame
         How often dimensions change order under other settings (`ranking.ranking_swaps`).
     published : DataFrame
@@ -40,7 +38,6 @@ class Results(NamedTuple):
     scores: pd.DataFrame
     losses: pd.DataFrame
     second_scorer: pd.DataFrame
-    agreement: pd.DataFrame
     ranking_swaps: pd.DataFrame
     published: pd.DataFrame
 
@@ -70,9 +67,9 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     with params.validate_inputs(Llmbi, parameters, answers_path=answers) as chosen:
         texts = scoring.read_answers(chosen.answers_path)
         prose = neutral.read_neutral(chosen.neutral_path)
-    second, level = chosen.second_scorer, chosen.confidence
+    second = chosen.second_scorer
     scorers = [chosen.bias_scorer, chosen.sentiment_scorer, second]
-    inference = InferenceSettings(level, chosen.draws, chosen.seed)
+    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     formula: dict[str, Any] = {
         "bias_scorer": chosen.bias_scorer,
         "sentiment_scorer": chosen.sentiment_scorer,
@@ -99,7 +96,6 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
         scores,
         scoring.count_losses(measured, scorer=chosen.bias_scorer),
         estimates.estimates(scores_by_second, reference, formula=by_second, **settings).estimates,
-        estimates.agreement(measured, scorers=scorers, confidence=level),
         ranking.ranking_swaps(measured, formula=formula, inference=inference),
         estimates.compare_with_published(scores),
     )

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -122,21 +123,23 @@ def measure(answers: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFrame:
 
 
 def count_losses(measured: pd.DataFrame, *, scorer: str) -> pd.DataFrame:
-    """Count answers by model: `read`, `blank` and `scored` (which add up), and `unknown`.
+    """Count answers by model: `read`, `blank` and `scored` (which add up), `unknown`, `prompts`.
 
     `unknown` are scored answers without a word that the scorer knows: their score is P(D).
 
     Examples
     --------
-    >>> measured = pd.DataFrame({"model": "m", "polarity_textblob": [0.5, 0.0, None],
-    ...                          "n_assessed_textblob": [1, 0, 0]})
+    >>> measured = pd.DataFrame({"model": "m", "prompt": "p", "n_assessed_textblob": [1, 0, 0],
+    ...                          "polarity_textblob": [0.5, 0.0, None]})
     >>> count_losses(measured, scorer="textblob").to_dict("records")
-    [{'model': 'm', 'read': 3, 'blank': 1, 'scored': 2, 'unknown': 1}]
+    [{'model': 'm', 'read': 3, 'blank': 1, 'scored': 2, 'unknown': 1, 'prompts': 1}]
     """
     scored = measured[f"polarity_{scorer}"].notna()
     counts = pd.DataFrame({"read": True, "blank": ~scored, "scored": scored})
     counts["unknown"] = scored & measured[f"n_assessed_{scorer}"].eq(0)
-    return counts.astype(int).groupby(measured["model"], sort=False).sum().reset_index()
+    table = counts.astype(int).groupby(measured["model"], sort=False).sum()
+    prompts = measured.groupby("model")["prompt"].nunique()
+    return table.assign(prompts=prompts).reset_index()
 
 
 def llmbi(
@@ -146,7 +149,7 @@ def llmbi(
     weights: Sequence[float],
     lambda_factor: float,
     *,
-    aggregation: str = "mean",
+    aggregation: Literal["mean", "sum"] = "mean",
 ) -> float:
     """Compute the index from its parts.
 
@@ -171,11 +174,6 @@ def llmbi(
         0 or more with the paper's inputs, and never less than the penalty; higher
         means stronger sentiment, praise and blame alike.
 
-    Raises
-    ------
-    ValueError
-        No dimensions, unequal lengths, or an unknown aggregation.
-
     References
     ----------
     Oketunji et al. 2023, formula (2.2) and Listing 1.
@@ -190,10 +188,6 @@ def llmbi(
     >>> round(llmbi.llmbi([0.1, 0.3], 0.2, 0.2, [1, 1], 1.5, aggregation="sum"), 3)
     0.9
     """
-    if not len(bias_scores) or len(bias_scores) != len(weights):
-        raise ValueError(f"{len(bias_scores)} bias scores and {len(weights)} weights")
-    if aggregation not in {"mean", "sum"}:
-        raise ValueError(f"aggregation must be 'mean' or 'sum', but is {aggregation!r}")
     weighted = sum(w * b for w, b in zip(weights, bias_scores, strict=True))
     if aggregation == "mean":
         weighted /= len(bias_scores)

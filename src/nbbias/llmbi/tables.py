@@ -16,29 +16,6 @@ STATISTICS = {
 }
 
 
-def answers(table: pd.DataFrame) -> pd.DataFrame:
-    """Count answers by model: `dimensions`, `prompts`, `answers` and their mean `words`.
-
-    Examples
-    --------
-    >>> from nbbias import llmbi
-    >>> table = llmbi.tables.answers(llmbi.read_answers("sample"))
-    >>> table[["model", "prompts", "answers"]].to_dict("records")[0]
-    {'model': 'plain-register', 'prompts': 18, 'answers': 36}
-    """
-    counted = table.assign(words=table["text"].fillna("").str.split().str.len())
-    return (
-        counted.groupby("model", sort=False)
-        .agg(
-            dimensions=("dimension", "nunique"),
-            prompts=("prompt", "nunique"),
-            answers=("prompt", "size"),
-            words=("words", "mean"),
-        )
-        .reset_index()
-    )
-
-
 def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """Choose the answers that stand for a run: the two furthest models' to a typical prompt.
 

@@ -13,4 +13,4 @@ from .detector import (
     unseen as unseen,
 )
 from .features import hits as hits, sentences as sentences, sign as sign, table as table
-from .swaps import swap_effects as swap_effects, swapped_answers as swapped_answers
+from .swaps import swap_effects as swap_effects

@@ -6,7 +6,6 @@ from collections.abc import Collection
 
 import pandas as pd
 
-from nbbias import tables
 from nbbias.refusals import detector
 from nbbias.text import audit
 
@@ -55,42 +54,3 @@ def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd
         score=lambda texts: detector.detect(texts, progress=False)["score"],
     )
     return effects.assign(instrument=detector.instrument())
-
-
-@tables.stage
-def swapped_answers(
-    texts: pd.Series, verdicts: pd.Series, lexicon: pd.DataFrame, version: str
-) -> pd.DataFrame:
-    """Return the swap effects of verdicts: answers classified again with other groups in them.
-
-    Parameters
-    ----------
-    texts, verdicts
-        Answers, and whether each is classified as a refusal (nullable bool).
-    lexicon
-        Expanded terms of several lists.
-    version
-        Of the detector (`instrument`), under which a run keeps the result.
-
-    Returns
-    -------
-    DataFrame
-        Of `text.audit.score_texts`, with the score `swap` in [-1, 1].
-
-    Examples
-    --------
-    >>> from nbbias.text import lexicons
-    >>> lexicon = lexicons.expand(lexicons.load("gender"))
-    >>> verdicts = pd.Series([False], dtype="boolean")
-    >>> swapped_answers(pd.Series(["She won."]), verdicts, lexicon, "v").to_numpy().tolist()
-    [[1.0, 0.0]]
-    """
-    known = dict(zip(texts, verdicts, strict=True))
-
-    def classify(versions: pd.Series) -> pd.Series:
-        new = versions[~versions.isin(list(known))]
-        refused = detector.detect(new, progress=False)["refused"]
-        every = known | dict(zip(new, refused, strict=True))
-        return versions.map(every.get).astype("boolean").astype("Float64").astype(float)
-
-    return audit.score_texts(texts, lexicon=lexicon, scores={"swap": classify})

@@ -16,7 +16,6 @@ from .intervals import (
     one_sample as one_sample,
     paired_difference as paired_difference,
     proportion_interval as proportion_interval,
-    rank_correlation as rank_correlation,
     share_interval as share_interval,
     two_sample as two_sample,
     two_shares as two_shares,

@@ -136,39 +136,6 @@ def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float)
     return result.replace(test="paired t")
 
 
-def rank_correlation(first: pd.Series, second: pd.Series, *, confidence: float) -> dict[str, float]:
-    """Spearman's rank correlation with an interval.
-
-    Returns
-    -------
-    dict
-        `rho`, `ci_low`, `ci_high`, `n` (pairs without a gap) and `p_value` (two-sided). The
-        interval is Fisher's z with the variance of Bonett and Wright (2000). NaN with fewer
-        than four pairs or where one side does not vary.
-
-    Examples
-    --------
-    >>> first, second = pd.Series([1, 2, 3, 4, 5]), pd.Series([1, 3, 2, 4, 5])
-    >>> row = rank_correlation(first, second, confidence=0.95)
-    >>> round(row["rho"], 2), row["n"]
-    (0.9, 5)
-    """
-    both = pd.concat([first, second], axis=1).dropna().to_numpy()
-    n = len(both)
-    if n < 4 or (both.std(axis=0) == 0).any():
-        return dict.fromkeys(("rho", "ci_low", "ci_high"), np.nan) | {"n": n, "p_value": np.nan}
-    rho, p = stats.spearmanr(both[:, 0], both[:, 1])
-    half = stats.norm.ppf((1 + confidence) / 2) * np.sqrt((1 + rho**2 / 2) / (n - 3))
-    z = np.arctanh(np.clip(rho, -0.999999, 0.999999))
-    return {
-        "rho": float(rho),
-        "ci_low": float(np.tanh(z - half)),
-        "ci_high": float(np.tanh(z + half)),
-        "n": n,
-        "p_value": float(p),
-    }
-
-
 def proportion_interval(count: int, total: int, *, confidence: float) -> Estimate:
     """Return a share with its Wilson interval; NaN with a reason when there is nothing to share.
 
