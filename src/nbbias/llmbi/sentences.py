@@ -130,7 +130,7 @@ def more(declared: pd.DataFrame) -> list[str]:
     ...        "ci_high": 0.6}
     >>> table = tables.estimates([row], study="llmbi", confidence=0.95)
     >>> more(table.assign(claim=1))[0].split("power ")[1]
-    'is 0.12.'
+    'is 0.10.'
     """
     return phrases.power(declared, unit="prompts") if claims.CLAIM in declared else []
 
