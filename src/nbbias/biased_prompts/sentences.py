@@ -11,7 +11,7 @@ from markupsafe import Markup
 from nbbias import reading
 from nbbias.biased_prompts.compare import leading
 from nbbias.biased_prompts.corpus import NOBODY
-from nbbias.news.corpus import ARTICLE
+from nbbias.biased_prompts.refusing import ARTICLE
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
