@@ -38,7 +38,7 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         .astype(object)
         .map(lambda group: f"naming {names.people(group)}", na_action="ignore")
     )
-    panel = people.fillna(subset["source"]).replace(
+    panel = people.where(people.notna(), subset["source"]).replace(
         {"all": "all headlines", f"naming {NOBODY}": "naming nobody"}
     )
     rank = np.select(
