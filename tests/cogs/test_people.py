@@ -88,9 +88,7 @@ def test_agreement_and_scores_are_corrected_as_two_families() -> None:
         {"model": "m", "task": "haiku", "topic": "t", "theme": [f"theme {i}" for i in range(20)]}
     )
     decided = judge(asked, Judge(), RACES, rng=rng).assign(evaluator="llm", axis="race")
-    beside = people.beside_models(
-        ratings(codes.tolist()), decided, SUITE, inference=InferenceSettings(n_permutations=100)
-    )
+    beside = people.beside_models(ratings(codes.tolist()), decided, SUITE, confidence=0.95)
     scores = beside[beside["statistic"] == "abs"]
     assert len(scores) == 5  # three people, all of them, a judge
     assert scores["p_adjusted"].min() == pytest.approx(min(1, 5 * scores["p_value"].min()))
@@ -129,9 +127,7 @@ def test_people_stand_beside_models_on_the_same_instances() -> None:
     )
     decided = judge(asked, Judge(), RACES, rng=np.random.default_rng(0))
     decided = decided.assign(evaluator="llm", axis="race")
-    found = people.beside_models(
-        table, decided, SUITE, inference=InferenceSettings(n_permutations=100)
-    )
+    found = people.beside_models(table, decided, SUITE, confidence=0.95)
     assert found["kind"].drop_duplicates().tolist() == ["person", "people", "model"]
     shares = found[found["statistic"] == "share"].set_index(["evaluator", "group"])["estimate"]
     assert shares["r0"].to_dict() == pytest.approx({"white": 2 / 3, "black": 1 / 3, "asian": 0})

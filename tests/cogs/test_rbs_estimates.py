@@ -9,7 +9,6 @@ import scipy.stats
 from statsmodels.stats.anova import AnovaRM
 
 from nbbias.cogs import rbs, sample, suite as cogs_suite
-from nbbias.stats import InferenceSettings
 
 IDENTITIES = ["white", "black", "asian"]
 
@@ -20,7 +19,7 @@ def distances(
     """Lay out instances by identities as the table of `cogs.distances`; two tasks in turn."""
     names = names or IDENTITIES
     rows = [
-        (model, ["haiku", "song"][i % 2], f"topic {i % 3}", f"theme {i}", axis, name, value)
+        (model, ["haiku", "song"][i % 2], f"topic {i % 3}", f"theme {i // 2}", axis, name, value)
         for i, row in enumerate(values)
         for name, value in zip(names, row, strict=True)
     ]
@@ -40,9 +39,7 @@ def only(table: pd.DataFrame, statistic: str) -> pd.Series:
 
 
 def estimated(values: np.ndarray = VALUES, **options: object) -> pd.DataFrame:
-    return rbs.rbs(
-        distances(values), inference=InferenceSettings(n_permutations=200), **options
-    ).estimates  # type: ignore[arg-type]
+    return rbs.rbs(distances(values), confidence=0.95, **options).estimates  # type: ignore[arg-type]
 
 
 def test_rbs_is_the_spread_of_mean_distances_and_names_the_nearest() -> None:
@@ -55,7 +52,7 @@ def test_rbs_is_the_spread_of_mean_distances_and_names_the_nearest() -> None:
 
 
 def test_distances_of_identities_are_their_means() -> None:
-    rows = estimated().query("statistic == 'distance'").set_index("group")
+    rows = estimated(facets=()).query("statistic == 'distance'").set_index("group")
     assert rows["estimate"].to_dict() == pytest.approx(
         dict(zip(IDENTITIES, VALUES.mean(0), strict=True))
     )
@@ -70,27 +67,31 @@ def test_the_papers_tests_are_those_of_scipy() -> None:
     expected = scipy.stats.f_oneway(*VALUES.T)
     assert anova["statistic_value"] == pytest.approx(expected.statistic)
     assert anova["p_value"] == pytest.approx(expected.pvalue)
-    two = rbs.rbs(
-        distances(VALUES[:, :2], names=["straight", "queer"]),
-        inference=InferenceSettings(n_permutations=100),
-    ).estimates
+    two = rbs.rbs(distances(VALUES[:, :2], names=["straight", "queer"]), confidence=0.95).estimates
     t = scipy.stats.ttest_ind(VALUES[:, 0], VALUES[:, 1])
     assert only(two, "anova")["statistic_value"] == pytest.approx(t.statistic**2)
     assert only(two, "anova")["p_value"] == pytest.approx(t.pvalue)
     assert "t-test" in only(two, "anova")["test"]
 
 
-def test_the_designs_own_test_is_that_of_statsmodels() -> None:
-    long = pd.DataFrame(VALUES).melt(ignore_index=False).reset_index()
+def test_the_test_of_one_task_is_that_of_statsmodels() -> None:
+    long = pd.DataFrame(VALUES[::2]).melt(ignore_index=False).reset_index()
     expected = AnovaRM(long, "value", "index", within=["variable"]).fit().anova_table.iloc[0]
-    row = only(estimated(), "rbs")
+    rows = estimated(by_task=True)
+    row = rows[rows["statistic"] == "rbs"].iloc[0]
     assert row["statistic_value"] == pytest.approx(expected["F Value"])
     assert row["df"] <= expected["Den DF"]
     assert np.isnan(row["p_least"])  # a p of an F has no floor
 
 
+def test_identities_that_differ_alike_everywhere_have_no_interval_and_no_test() -> None:
+    values = np.tile(VALUES[:, :1], 3) + np.array([0.0, 0.1, 0.2])
+    row = only(estimated(values), "rbs")
+    assert np.isnan([row["ci_low"], row["p_value"]]).all() and "differ alike" in row["reason"]
+
+
 def test_differences_are_paired_and_corrected() -> None:
-    rows = estimated().query("statistic == 'difference'").set_index("group")
+    rows = estimated(facets=()).query("statistic == 'difference'").set_index("group")
     expected = scipy.stats.ttest_rel(VALUES[:, 0], VALUES[:, 1])
     assert rows.loc["white - black", "statistic_value"] == pytest.approx(expected.statistic)
     assert len(rows) == 3
@@ -111,9 +112,7 @@ def test_the_sample_holds_what_was_planted() -> None:
     suite = cogs_suite.load(axes=["race"])
     suite = suite.model_copy(update={"tasks": {"haiku": suite.tasks["haiku"]}})
     answers = sample.answers(suite, writers=writers, seed=5)
-    table = rbs.rbs(
-        rbs.distances(answers, model="offline"), inference=InferenceSettings(n_permutations=400)
-    ).estimates
+    table = rbs.rbs(rbs.distances(answers, model="offline"), confidence=0.95).estimates
     rows = table[table["statistic"] == "rbs"].set_index("model")
     assert rows.loc["leaning", "group"] == "white"
     assert rows.loc["leaning", "p_value"] < 0.05 < rows.loc["even", "p_value"]

@@ -52,7 +52,7 @@ def judged(choose: object, *, evaluator: str = "j", model: str = "m", n: int = 1
 
 def estimated(*tables: pd.DataFrame) -> pd.DataFrame:
     table = pd.concat(tables, ignore_index=True)
-    return affinity.abs_estimates(table, SUITE, inference=INFERENCE).estimates
+    return affinity.abs_estimates(table, SUITE, confidence=0.95).estimates
 
 
 def by_identity(order: list[str]) -> int:
@@ -69,7 +69,7 @@ def refuse(order: list[str]) -> None:
 
 def scored(values: np.ndarray, **how: Any) -> pd.DataFrame:
     table = values if isinstance(values, pd.DataFrame) else distances(values)
-    return rbs.rbs(table, inference=INFERENCE, **how).estimates
+    return rbs.rbs(table, confidence=0.95, **how).estimates
 
 
 def lead_of(rows: pd.DataFrame) -> list[str]:
@@ -90,14 +90,14 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
     gap[:, 1] = np.nan
     values = planted.distances(np.random.default_rng(0), 60, tasks=6, means=(0.3, 0.4, 0.4))
     tasks = np.repeat(values.index.get_level_values("task"), 3)
-    in_general = scored(distances(values.to_numpy()).assign(task=tasks), tasks="random")
+    of_tasks = scored(distances(values.to_numpy()).assign(task=tasks), facets=["theme"])
     many = pd.concat([distances(FAR, model=f"m{n}") for n in range(5)], ignore_index=True)
     says = {
         "one writer nearest to White people": [sentences.rbs(scored(FAR))],
         "headings": [sentences.nearest(scored(FAR)), sentences.nearest(scored(many))],
         "no identity nearer than another": [sentences.rbs(scored(ALIKE))],
         "nothing measured": [sentences.rbs(scored(gap)), *lead_of(scored(gap))],
-        "tasks in general": [sentences.rbs(in_general)],
+        "of these tasks": [sentences.rbs(of_tasks)],
         "by task": [sentences.rbs(scored(FAR, by_task=True))],
         "asked once": sentences.floors(scored(VALUES)),
         "asked twice": sentences.floors(scored(distances(VALUES).assign(floor=0.11))),
@@ -109,9 +109,8 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
         f"m: RBS {reading.number(np.std(FAR.mean(axis=0)), decimals=3)},"
         in says["one writer nearest to White people"][0]
     )
-    assert cogs_tables.of(in_general, "rbs").labels["n"] == "tasks"  # type: ignore[index]
-    by_task = scored(distances(values.to_numpy()).assign(task=tasks), by_task=True, tasks="random")
-    assert set(by_task.loc[by_task["statistic"] == "rbs", "n"]) == {10}  # a task is no sample
+    by_task = scored(distances(values.to_numpy()).assign(task=tasks), by_task=True)
+    assert set(by_task.loc[by_task["statistic"] == "rbs", "n"]) == {10}
     shown = cogs_tables.of(scored(gap), "rbs").rows["estimate"].item()
     assert shown == "not measured: nothing was measured for black"
 
@@ -121,7 +120,7 @@ def test_what_a_page_says_of_judges(golden: Golden) -> None:
     alone = {name: estimated(judged(choose)) for name, choose in by.items()}
     pair = estimated(judged(by_identity), judged(by_position, evaluator="k"))
     by_task = affinity.abs_estimates(
-        judged(by_identity), SUITE, by_task=True, inference=INFERENCE
+        judged(by_identity), SUITE, by_task=True, confidence=0.95
     ).estimates
     says = {
         "by task": [sentences.abs_scores(by_task)],
@@ -130,7 +129,7 @@ def test_what_a_page_says_of_judges(golden: Golden) -> None:
             sentences.preferred(alone["nobody"]),
             sentences.orders(alone["nobody"]),
         ],
-        "lead": lead_of(pd.concat([scored(FAR), pair])),
+        "lead": lead_of(pd.concat([scored(FAR), pair], ignore_index=True)),
         "lead of a judge by position": lead_of(alone["position"]),
     }
     golden("cogs_judges", says)
@@ -158,7 +157,7 @@ def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
     assert (
         "The identity is obvious in 20% of the answers and nuanced in 30%" in says["visibility"][0]
     )
-    beside = people.beside_models(ratings, judged(by_identity), SUITE, inference=INFERENCE)
+    beside = people.beside_models(ratings, judged(by_identity), SUITE, confidence=0.95)
     assert cogs_tables.people(full, beside).rows["estimate"][0].startswith("1.000")
     assert cogs_tables.people(alone, beside).rows["estimate"][0].startswith("not measured: needs")
 
@@ -181,9 +180,7 @@ def test_people_are_shown_as_a_whole_and_each() -> None:
     ratings = sample.ratings(SUITE)
     decided = judged(by_identity)
     agreement = people.agreement(ratings, inference=InferenceSettings(n_permutations=50))
-    beside = people.beside_models(
-        ratings, decided, SUITE, inference=InferenceSettings(n_permutations=50)
-    )
+    beside = people.beside_models(ratings, decided, SUITE, confidence=0.95)
     shown = cogs_tables.people(agreement, beside).rows
     assert len(shown) == 2 + 3 + 1  # two coefficients; three people, all of them; no judge
     assert "p_adjusted" in shown and "p_value" not in shown
@@ -191,9 +188,7 @@ def test_people_are_shown_as_a_whole_and_each() -> None:
 
 def test_chance_is_told_by_every_reference() -> None:
     distances_of = [distances(VALUES, model=m).assign(floor=f) for m, f in (("m", 0.1), ("n", 0.2))]
-    scores = rbs.rbs(
-        pd.concat(distances_of, ignore_index=True), inference=InferenceSettings(n_permutations=50)
-    ).estimates
+    scores = rbs.rbs(pd.concat(distances_of, ignore_index=True), confidence=0.95).estimates
     agreed = people.agreement(sample.ratings(SUITE), inference=InferenceSettings(n_permutations=50))
     estimates = pd.concat([scores, agreed], ignore_index=True)
     found = cogs_tables.chance(estimates)
@@ -201,7 +196,6 @@ def test_chance_is_told_by_every_reference() -> None:
     counts = found.groupby(["reference", "statistic"]).size().to_dict()
     assert counts == {
         ("identities", "rbs"): 2,
-        ("identities", "distance"): 6,
         ("replicate", "distance"): 6,
         ("verdicts", "fleiss_kappa"): 1,
         ("verdicts", "krippendorff_alpha"): 1,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params
+from nbbias import params, reading
 from nbbias.biasalert import calibration, checks, corpus, detection, guard, levels, pairs
 from nbbias.biasalert.judges import panel as panels
 from nbbias.biasalert.judges.panel import JudgePanel
@@ -55,6 +55,9 @@ class Results(NamedTuple):
     losses: pd.DataFrame
     retrieval: pd.DataFrame
     judge_prompts: pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        return reading.results_html(self)
 
 
 def measure(labelled: Input = None, answers: Input = None, **parameters: Any) -> Results:

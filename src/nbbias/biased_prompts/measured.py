@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import news, params, refusals, stats
+from nbbias import news, params, reading, refusals, stats
 from nbbias.biased_prompts import compare, corpus, refusing
 from nbbias.biased_prompts.params import BiasedPrompts
 from nbbias.params import Input
@@ -72,6 +72,9 @@ class Results(NamedTuple):
     coverage: pd.DataFrame
     refusals_swapped: pd.DataFrame
     published: pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        return reading.results_html(self)
 
 
 def read_corpus(chosen: BiasedPrompts) -> Corpus:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params
+from nbbias import params, reading
 from nbbias.calibration import designs, estimates
 from nbbias.calibration.params import Calibration
 from nbbias.stats import InferenceSettings
@@ -34,6 +34,9 @@ class Results(NamedTuple):
     outcomes: pd.DataFrame
     families: pd.DataFrame
     minimum_detectable_effects: pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        return reading.results_html(self)
 
 
 def measure(**parameters: Any) -> Results:

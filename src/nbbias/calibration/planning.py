@@ -16,13 +16,17 @@ from typing import Annotated, ClassVar, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
-from scipy.stats import chi2, f, ncf, ncx2, norm
+from scipy.special import fdtrc
+from scipy.stats import f, ncf, norm
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import stats
 
 #: What asking costs, at most.
 _COSTS = ("calls", "tokens_in", "tokens_out", "cost")
+
+#: Studies that are simulated for a power that has no formula.
+_STUDIES = 2000
 
 #: Units above which no study is planned.
 MAXIMUM_UNITS = 50_000
@@ -237,16 +241,49 @@ class PromptRefusals(Asking):
 
 
 class Spread(Asking):
-    """A standard deviation over identities, of several axes."""
+    """A standard deviation over identities, of several axes; tasks and themes are random."""
 
     identities: int = Field(3, ge=2, le=50, description="identities of the axis")
     axes: int = Field(3, ge=1, le=50, description="axes, in one family with the models")
+    tasks: int = Field(12, ge=2, le=1000, description="tasks, of which each has every theme")
+    by_task: float = Field(
+        0.01, ge=0, le=2, description="standard deviation of an identity's mean between tasks"
+    )
+    by_theme: float = Field(
+        0.01, ge=0, le=2, description="standard deviation of an identity's mean between themes"
+    )
     claims: Claims = 2
 
     @property
     def tests(self) -> int:
         """Tests in the family: every claim of every model on every axis."""
         return self.claims * self.axes * self.models
+
+    def power_over_facets(self, n: int, variance: float) -> float:
+        """Return the power of `stats.crossed_anova`, of a variance within units, by simulation.
+
+        Its variances and degrees of freedom are estimated, so that no noncentral F describes it;
+        of normal values they are sums of squares, which are drawn.
+        """
+        k, themes = self.identities - 1, n // self.tasks
+        if themes < 2:
+            return 0.0
+        rng, both = np.random.default_rng(0), variance / n
+        expected = [both + self.by_task**2 / self.tasks, both + self.by_theme**2 / themes, both]
+        df = np.array([self.tasks - 1, themes - 1, (self.tasks - 1) * (themes - 1)])
+        parts = []
+        for mean, rows in zip(expected, df, strict=True):
+            drawn = rng.normal(size=(_STUDIES, min(rows, 200), k))
+            parts.append(mean * np.einsum("sri,srj->sij", drawn, drawn) / drawn.shape[1])
+        task, theme, interaction = np.einsum("psii->ps", np.array(parts))
+        total = np.maximum(task + theme - interaction, interaction)
+        between, squares = parts[0] + parts[1], np.square(parts).sum(axis=(2, 3))
+        df1 = (task + theme) ** 2 / np.square(between).sum(axis=(1, 2))
+        df2 = total**2 / (squares / df[:, None]).sum(axis=0)
+        means = rng.normal(size=(_STUDIES, k)) * np.sqrt(sum(expected[:2]) - both)
+        means[:, 0] += self.effect * np.sqrt(k)
+        p_value = fdtrc(df1, df2, np.square(means).sum(axis=1) / total)
+        return float((p_value < self.alpha).mean())
 
 
 class Rbs(Spread):
@@ -272,8 +309,8 @@ class Rbs(Spread):
         return super().count_cost(units * (1 + self.in_all))
 
     def power_at(self, n: int) -> float:
-        """Return the power of the repeated-measures analysis of variance."""
-        return _f_power(self, n, df=self.identities - 1, variance=self.spread**2 * self.remaining)
+        """Return the power of the analysis of variance over random tasks and themes."""
+        return self.power_over_facets(n, self.spread**2 * self.remaining)
 
 
 class Abs(Spread):
@@ -302,19 +339,11 @@ class Abs(Spread):
         return super().count_cost(units * self.axes * self.orders)
 
     def power_at(self, n: int) -> float:
-        """Return the power of the permutation test within units, by its limit, a chi-squared.
-
-        One identity is the favourite. The permuted variance includes the effect, the true one not.
-        """
+        """Return the power of the analysis of variance; one identity is the favourite."""
         k, choices = self.identities, self.orders * self.repeats
-        total = k * self.effect**2
         repeated = self.again + (1 - self.again) / choices
-        variance = (1 - 1 / k - total) * repeated / (k - 1)
-        if variance <= 0:
-            return 1.0
-        permuted = variance + total / (k - 1)
-        critical = chi2.isf(self.alpha, k - 1) * permuted / variance
-        return float(ncx2.sf(critical, k - 1, n * total / variance))
+        variance = ((1 - 1 / k) / k - self.effect**2) * repeated
+        return self.power_over_facets(n, variance) if variance > 0 else 1.0
 
 
 # --- LLMBI ------------------------------------------------------------------------------------

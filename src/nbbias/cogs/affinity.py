@@ -18,9 +18,8 @@ import pandas as pd
 from nbbias import stats, tables
 from nbbias.cogs import replies
 from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, number_repeats
-from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows
+from nbbias.cogs.spread import FACETS, Row, as_published, spread_rows
 from nbbias.cogs.suite import BAR, Suite, load, orders, rubric, strangers
-from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Column, ContractError, DataError, read_table
 
 #: What `model` is called where a judge's judgements of all models are taken together.
@@ -377,8 +376,8 @@ def abs_estimates(
     suite: Suite,
     *,
     by_task: bool = False,
-    tasks: Tasks = "fixed",
-    inference: InferenceSettings,
+    facets: Sequence[str] = FACETS,
+    confidence: float,
 ) -> tables.Estimated:
     """Estimate the Affinity Bias Score of each evaluator, model and axis, in two ways.
 
@@ -388,24 +387,22 @@ def abs_estimates(
         The table of `cogs.affinity.decided`.
     suite
         Lists the identities of each axis in their order.
-    by_task, tasks
+    by_task, facets, confidence
         As in `cogs.rbs.rbs`.
-    inference
-        Level of the intervals; the least number of permutations, and their start.
 
     Returns
     -------
     tables.Estimated
         ESTIMATES and UNITS; `bias` is the axis, `evaluator` the judge, `model` who wrote the texts
         (``"all"``: all together, averaged within the instance), `group` the identity or position.
-        The instance (task and theme, or the task) is the unit, judgements are averaged within it.
+        The instance (task and theme) is the unit, judgements are averaged within it.
         By `statistic`:
 
         - ``abs_raw``: Eq. (11) of the judgements in the suite's own order, as published; `group`
           is the favourite, Eq. (12). A judge that goes by position alone has one too;
         - ``abs``: the same with every identity at every position equally often. `null` is what
-          permuting the identities within each instance gives, which leaves alone that one text may
-          be better than another; the p value is `cogs.spread.permutation_p`;
+          sampling alone gives, and the p value that of a quasi-F over crossed random tasks and
+          themes, which leave alone that one text may be better than another;
         - ``position``: the spread of the shares of positions, with identities balanced;
         - ``share_raw``, ``share``, ``position_share``: the shares behind them;
         - ``anova``: of the choices in the suite's own order across identities, as the paper tests,
@@ -415,28 +412,16 @@ def abs_estimates(
         together are a family of their own), of shares over the identities or positions of a cell.
     """
     rows: list[Row] = []
-    cells = list(_cells(decided, suite, by_task=by_task))
-    together = sum(key["model"] == ALL for key, _ in cells)
-    for key, measured in cells:
-        family = together if key["model"] == ALL else len(cells) - together
+    for key, measured in _cells(decided, suite, by_task=by_task):
         for statistic, values in measured.items():
             found = spread_rows(
-                values,
-                statistic,
-                part=_PARTS[statistic],
-                tasks="fixed" if by_task else tasks,
-                family=family,
-                inference=inference,
+                values, statistic, part=_PARTS[statistic], facets=facets, confidence=confidence
             )
             rows += [key | row for row in found]
         if not by_task:
             rows.append(key | as_published(measured["abs_raw"]))
     table, values = tables.estimates_and_units(
-        rows,
-        study="cogs",
-        measure="abs",
-        instrument="reply parser",
-        confidence=inference.confidence,
+        rows, study="cogs", measure="abs", instrument="reply parser", confidence=confidence
     )
     table = stats.adjust(
         table, family=["statistic", table["model"] == ALL], where={"statistic": [*_PARTS, "anova"]}

@@ -13,7 +13,7 @@ from nbbias.reading import Drawn, figures, names
 from nbbias.tables import escape
 
 _DISTANCE = "mean distance, 1 − cosine (lower: nearer)"
-_NULL = "range of permuted identities"
+_NULL = "range under the null"
 _WORDS = {"band": _NULL}
 
 #: What the scale of each score says.
@@ -92,8 +92,8 @@ def _name_identities(part: pd.DataFrame, ax: Axes) -> None:
 def distances(estimates: pd.DataFrame) -> Drawn:
     """Draw each identity's mean distance to the default, a panel a model.
 
-    A dot with its interval over the range of permuted identities; a dashed line at the floor,
-    the distance between two default answers, where there is one.
+    A dot with its interval; a dashed line at the floor, the distance between two default
+    answers, where there is one.
 
     Parameters
     ----------
@@ -116,8 +116,8 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     return Drawn(
         figures.claims(rows, _DISTANCE, by="model", words=words, hue="group"),
         estimates[estimates["statistic"].isin(["distance", "floor"])],
-        "Mean distance of each identity's answers to the default, with intervals, what permuted "
-        "names give, and the distance between two default answers, by model.",
+        "Mean distance of each identity's answers to the default, with intervals, and the distance "
+        "between two default answers, by model.",
         figures.finding_title(rows, by="group", describe=describe, otherwise=otherwise),
         figures.caption(
             rows, "mean distance of an identity's answers to the default", of="units", band=_NULL
@@ -153,7 +153,7 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
         ),
         rows,
         "Share of judgements in which each identity was preferred, positions counterbalanced, with "
-        "intervals and the range of permuted identities, by judge.",
+        "intervals, by judge.",
         figures.finding_title(
             drawn, by="group", describe=describe, of="judges", otherwise=otherwise
         ),

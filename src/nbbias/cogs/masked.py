@@ -7,15 +7,15 @@ with the plain words of every identity masked, in defaults too.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.cogs import rbs
-from nbbias.cogs.spread import Row, Tasks, units
+from nbbias.cogs.spread import FACETS, Row
 from nbbias.cogs.visible import LEVELS, markers
-from nbbias.stats import InferenceSettings
 from nbbias.tables import read_shipped_yaml
 from nbbias.text import audit
 
@@ -50,8 +50,8 @@ def estimates(
     distances: pd.DataFrame,
     masked: pd.DataFrame,
     *,
-    tasks: Tasks = "fixed",
-    inference: InferenceSettings,
+    facets: Sequence[str] = FACETS,
+    confidence: float,
 ) -> pd.DataFrame:
     """Part the distances: without identity words, and what these alone add.
 
@@ -59,7 +59,7 @@ def estimates(
     ----------
     distances, masked
         The tables of `rbs.distances`, of the answers and of what `answers` made of them.
-    tasks, inference
+    facets, confidence
         As in `rbs.rbs`.
 
     Returns
@@ -67,37 +67,36 @@ def estimates(
     DataFrame
         ESTIMATES over all tasks, by `statistic`: ``rbs_masked`` and ``distance_masked``, as ``rbs``
         and ``distance`` in `rbs.rbs`; ``distance_words``, by identity the mean of the distance less
-        the masked one, in [-2, 2], a one-sample t-test, `p_adjusted` Holm's over identities. The
+        the masked one, in [-2, 2], tested against 0, `p_adjusted` Holm's over identities. The
         corrections are apart from those of `rbs.rbs`.
 
     Examples
     --------
-    >>> from nbbias import cogs, stats
+    >>> from nbbias import cogs
     >>> said = cogs.rbs.read_answers("sample")
     >>> first = said[said["task"] == said["task"].iloc[0]]
     >>> both = [cogs.rbs.distances(one, model="offline") for one in (first, answers(first))]
-    >>> table = estimates(*both, inference=stats.InferenceSettings(n_permutations=100))
+    >>> table = estimates(*both, confidence=0.95)
     >>> sorted(table["statistic"].unique())
     ['distance_masked', 'distance_words', 'rbs_masked']
     """
-    kept = rbs.rbs(masked, tasks=tasks, inference=inference).estimates
+    kept = rbs.rbs(masked, facets=facets, confidence=confidence).estimates
     kept = kept[kept["statistic"].isin(["rbs", "distance"])]
     kept = kept.assign(statistic=kept["statistic"] + MASKED)
     # Rows of both are in one order: they are of the same answers.
     added = distances.assign(distance=distances["distance"] - masked["distance"])
     rows: list[Row] = []
     for key, own in rbs.cells(added, by_task=False):
-        values = units(rbs.instances(own), tasks)
-        for identity in values:
-            row = stats.one_sample(
-                values[identity], confidence=inference.confidence, bounds=(-2.0, 2.0)
+        for identity, values in rbs.instances(own).items():
+            row = stats.crossed_mean(
+                values, facets=facets, confidence=confidence, bounds=(-2.0, 2.0)
             ).row()
             rows.append(key | {"statistic": "distance_words", "group": identity, "null": 0.0} | row)
     table = tables.estimates(
         rows,
         study="cogs",
         measure="rbs",
-        confidence=inference.confidence,
+        confidence=confidence,
         instrument=distances["instrument"].iloc[0] if len(distances) else None,
     )
     table = stats.adjust(table, family=rbs.CELL)

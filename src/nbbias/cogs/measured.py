@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params, tables as contracts
+from nbbias import params, reading, tables as contracts
 from nbbias.cogs import affinity, masked, people, rbs, suite as suites, tables, visible
 from nbbias.cogs.params import PARTS, Cogs
 from nbbias.params import Input
@@ -40,6 +40,9 @@ class Results(NamedTuple):
     judge_prompts: pd.DataFrame
     judgement_losses: pd.DataFrame | None
     people: pd.DataFrame | None
+
+    def _repr_html_(self) -> str:
+        return reading.results_html(self)
 
 
 def measure(
@@ -79,6 +82,7 @@ def measure(
 
 def _measure(chosen: Cogs) -> Results:
     inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
+    options: dict[str, Any] = {"facets": chosen.random_facets, "confidence": chosen.confidence}
     suite = suites.load(chosen.suite_paths, axes=chosen.axes)
     answers = rbs.read_answers(chosen.answers_path, suite=suite)
     model, device = chosen.embedding_model, chosen.device
@@ -87,10 +91,10 @@ def _measure(chosen: Cogs) -> Results:
     distances = visibility = losses = choices = None
     if "rbs" in chosen.parts:
         distances = rbs.distances(answers, model=model, device=device)
-        whole = rbs.rbs(distances, tasks=chosen.tasks, inference=inference)
+        whole = rbs.rbs(distances, **options)
         silent = rbs.distances(masked.answers(answers), model=model, device=device)
-        parted = masked.estimates(distances, silent, tasks=chosen.tasks, inference=inference)
-        by_task = rbs.rbs(distances, by_task=True, inference=inference)
+        parted = masked.estimates(distances, silent, **options)
+        by_task = rbs.rbs(distances, by_task=True, **options)
         found += [whole.estimates, parted, by_task.estimates]
         units += [whole.units, by_task.units]
     if "visibility" in chosen.parts:
@@ -101,14 +105,14 @@ def _measure(chosen: Cogs) -> Results:
         path = chosen.judgements_path
         decided = affinity.decided(affinity.read_judgements(path, suite=suite, prompts=prompts))
         losses = affinity.losses(decided)
-        judged = affinity.abs_estimates(decided, suite, tasks=chosen.tasks, inference=inference)
-        by_task = affinity.abs_estimates(decided, suite, by_task=True, inference=inference)
+        judged = affinity.abs_estimates(decided, suite, **options)
+        by_task = affinity.abs_estimates(decided, suite, by_task=True, **options)
         found += [judged.estimates, by_task.estimates]
         units += [judged.units, by_task.units]
     if "people" in chosen.parts:
         ratings = people.read_ratings(chosen.ratings_path, suite=suite)
         found.append(people.agreement(ratings, inference=inference))
-        choices = people.beside_models(ratings, decided, suite, inference=inference)
+        choices = people.beside_models(ratings, decided, suite, confidence=chosen.confidence)
     estimates = pd.concat(found, ignore_index=True)
     return Results(
         estimates=estimates,

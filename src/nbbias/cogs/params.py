@@ -86,10 +86,10 @@ class Cogs(Parameters):
     device: Device = Field(
         "cpu", description="where PyTorch runs the embedding model: cpu, cuda or mps"
     )
-    tasks: Literal["fixed", "random"] = Field(
-        "fixed",
-        description="fixed: scores generalise to these tasks only (the unit is task × theme); "
-        "random: to tasks in general, of which these are a sample (the unit is the task)",
+    random_facets: list[Literal["task", "theme"]] = Field(
+        ["task", "theme"],
+        description="what was sampled from others of its kind: task, theme; scores generalise to "
+        "these, and are conditional on the facet that is left out",
     )
     draws: int = Field(
         2000,

@@ -228,7 +228,7 @@ def _shuffled(codes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 
 
 def beside_models(
-    ratings: pd.DataFrame, decided: pd.DataFrame, suite: Suite, *, inference: InferenceSettings
+    ratings: pd.DataFrame, decided: pd.DataFrame, suite: Suite, *, confidence: float
 ) -> pd.DataFrame:
     """Estimate the affinity of each person, of all together, and of models on the same instances.
 
@@ -240,8 +240,8 @@ def beside_models(
         The table of `cogs.affinity.decided`; instances that no person rated are left aside.
     suite
         Lists the identities.
-    inference
-        As in `cogs.affinity.abs_estimates`.
+    confidence
+        Level of the intervals.
 
     Returns
     -------
@@ -257,8 +257,6 @@ def beside_models(
     Kumar et al. 2024, Figures 6 and 7.
     """
     rows: list[Row] = []
-    asked = ratings["rater"].nunique() + 1 + decided["evaluator"].nunique()
-    family = asked * ratings["axis"].nunique()
     for axis, own in ratings.groupby("axis", sort=False):
         identities = list(suite.axes[str(axis)].identities)
         chosen = {
@@ -272,11 +270,11 @@ def beside_models(
             chosen["model", str(judge)] = _balanced(part, identities, together.index)
         for (kind, evaluator), values in chosen.items():
             key = {"bias": axis, "evaluator": evaluator, "kind": kind}
-            found = spread_rows(values, "abs", part="share", family=family, inference=inference)
+            found = spread_rows(values, "abs", part="share", confidence=confidence)
             rows += [key | row for row in found]
     kinds = pd.Series([row.pop("kind") for row in rows], dtype="str")
     table = tables.estimates_and_units(
-        rows, study="cogs", measure="abs", instrument="choices", confidence=inference.confidence
+        rows, study="cogs", measure="abs", instrument="choices", confidence=confidence
     ).estimates
     # A person may be called like a judge.
     table = stats.adjust(table, family=[*CELL, kinds], where={"statistic": "share"})

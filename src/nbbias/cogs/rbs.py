@@ -3,7 +3,7 @@
 Kumar, Yunusov and Emami (2024), *Subtle Biases Need Subtler Measures*, Eq. (4) to (9): a model's
 answer is embedded with and without an identity in its prompt; the identity whose answers lie
 nearest to the default is the one that the model takes for "normal". The p value of RBS is made in
-`cogs.spread.spread_rows`: a repeated-measures analysis of variance of the distances.
+`cogs.spread.spread_rows`: an analysis of variance over random tasks and themes.
 
 >>> import pandas as pd
 >>> from nbbias import cogs
@@ -14,18 +14,17 @@ nearest to the default is the one that the model takes for "normal". The p value
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.cogs.spread import Row, Tasks, as_published, spread_rows, units
+from nbbias.cogs.spread import FACETS, Row, as_published, spread_rows
 from nbbias.cogs.suite import Suite, load, prompts, strangers
-from nbbias.stats import InferenceSettings
 from nbbias.tables import SAMPLE, Column, ContractError, DataError, columns, read_table
 from nbbias.text import embeddings
 
@@ -258,8 +257,8 @@ def rbs(
     distances: pd.DataFrame,
     *,
     by_task: bool = False,
-    tasks: Tasks = "fixed",
-    inference: InferenceSettings,
+    facets: Sequence[str] = FACETS,
+    confidence: float,
 ) -> tables.Estimated:
     """Estimate the Representative Bias Score of each model and axis.
 
@@ -268,12 +267,12 @@ def rbs(
     distances
         The table of `cogs.rbs.distances`.
     by_task
-        Once for each task, whose themes are the units.
-    tasks
-        ``"fixed"``: what was asked is all that is meant, and the instance (task and theme) is the
-        unit; ``"random"``: the tasks stand for others of their kind, and are the units.
-    inference
-        Level of the intervals; permutations, and their start.
+        Once for each task, over its themes.
+    facets
+        What stands for others of its kind, ``"task"``, ``"theme"`` or both; the scores are
+        conditional on the rest.
+    confidence
+        Level of the intervals.
 
     Returns
     -------
@@ -283,11 +282,9 @@ def rbs(
         other units are `n_lost`. By `statistic`:
 
         - ``rbs``: Eq. (8), 0 or more, higher: identities lie less equally far from the default;
-          `group` is the nearest one, Eq. (9). `null` is what permuting the identities within each
-          unit gives: above 0, since noise alone spreads means. The p value, made in
-          `cogs.spread.spread_rows`, is that of the design's own test, with units as subjects,
-          corrected for unequal variances and correlations (Greenhouse and Geisser); `effect_size`
-          is partial epsilon squared;
+          `group` is the nearest one, Eq. (9). `null` is what sampling alone gives: above 0, since
+          noise spreads means. The p value, made in `cogs.spread.spread_rows`, is that of a
+          quasi-F over crossed random tasks and themes; `effect_size` is partial epsilon squared;
         - ``distance``: an identity's mean distance in [0, 2], lower: nearer to the default;
           `null` is the mean over identities, the test is paired against it, `p_adjusted` is Holm's
           over them;
@@ -300,21 +297,18 @@ def rbs(
         `p_adjusted` of ``rbs`` and ``anova`` is Holm's over the rows of that statistic.
     """
     rows: list[Row] = []
-    parts = list(cells(distances, by_task=by_task))
-    tasks = "fixed" if by_task else tasks
-    for key, part in parts:
+    options: dict[str, Any] = {"facets": facets, "confidence": confidence}
+    for key, part in cells(distances, by_task=by_task):
         values = instances(part)
-        result = spread_rows(
-            values, "rbs", part="distance", tasks=tasks, family=len(parts), inference=inference
-        )
-        result += _floor(part, inference.confidence)
-        result += _differences(units(values, tasks), inference.confidence)
+        result = spread_rows(values, "rbs", part="distance", **options)
+        result += _floor(part, **options)
+        result += _differences(values, **options)
         rows += [key | row for row in (*result, as_published(values))]
     table, values = tables.estimates_and_units(
         rows,
         study="cogs",
         measure="rbs",
-        confidence=inference.confidence,
+        confidence=confidence,
         instrument=distances["instrument"].iloc[0] if len(distances) else None,
     )
     table = stats.adjust(table, family=["statistic"], where={"statistic": ["rbs", "anova"]})
@@ -322,11 +316,14 @@ def rbs(
     return tables.Estimated(table, values)
 
 
-def _floor(distances: pd.DataFrame, confidence: float) -> Iterator[Row]:
+def _floor(distances: pd.DataFrame, **options: Any) -> Iterator[Row]:
     """Estimate the distance between two answers to the default prompt, where it was repeated."""
     floors = distances.drop_duplicates(["task", "theme"]).set_index(["task", "theme"])["floor"]
     if floors.notna().any():
-        row = stats.mean_interval(floors, confidence=confidence, bounds=(0.0, 2.0)).row()
+        row = stats.crossed_mean(floors, bounds=(0.0, 2.0), **options).row()
+        row = {
+            name: row[name] for name in ("estimate", "ci_low", "ci_high", "n", "n_lost", "reason")
+        }
         yield {"statistic": "floor", "values": floors, **row}
 
 
@@ -348,10 +345,10 @@ def instances(distances: pd.DataFrame) -> pd.DataFrame:
     return values[list(distances["identity"].unique())]
 
 
-def _differences(values: pd.DataFrame, confidence: float) -> Iterator[Row]:
+def _differences(values: pd.DataFrame, **options: Any) -> Iterator[Row]:
     whole = values.dropna()
     for first, second in combinations(values, 2):
-        row = stats.paired_difference(whole[first], whole[second], confidence=confidence).row()
-        row |= {"null": 0.0, "n_lost": len(values) - len(whole)}
-        row["values"] = whole[first] - whole[second]
+        difference = whole[first] - whole[second]
+        row = stats.crossed_mean(difference, **options).row()
+        row |= {"null": 0.0, "n_lost": len(values) - len(whole), "values": difference}
         yield {"statistic": "difference", "group": f"{first} - {second}", **row}

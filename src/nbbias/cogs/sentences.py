@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from nbbias import reading
 from nbbias.cogs.params import PARTS
-from nbbias.cogs.spread import unit
+from nbbias.cogs.spread import UNIT, fixed_facets
 from nbbias.cogs.tables import by_setting, over_all, pooled
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, number, phrases, prose, significance
@@ -33,11 +33,14 @@ def parts(chosen: Sequence[str]) -> str:
 def _of_tasks(rows: pd.DataFrame) -> str:
     if rows["task"].notna().any():
         return " by task"
-    return " for tasks in general" if _unit(rows) == "tasks" else " on these tasks"
+    fixed = _fixed(rows)
+    return f" on these {' and '.join(fixed)}" if fixed else ""
 
 
-def _unit(rows: pd.DataFrame) -> str:
-    return unit(rows["test"].iloc[0]) if len(rows) else ""
+def _fixed(rows: pd.DataFrame) -> list[str]:
+    """Return the facets that rows are conditional on, in the plural."""
+    tests = rows["test"].dropna()
+    return [f"{name}s" for name in fixed_facets(tests.iloc[0])] if len(tests) else []
 
 
 def _people(row: Mapping[str, Any]) -> str:
@@ -51,7 +54,7 @@ def rbs(estimates: pd.DataFrame) -> str:
     return reading.count_significant(
         rows,
         what=f"representative bias scores{_of_tasks(rows)}",
-        unit=_unit(rows),
+        unit=UNIT,
         says=lambda row: f"{{which}}: RBS {{estimate}}, nearest to the default: {_people(row)}",
     )
 
@@ -63,7 +66,7 @@ def abs_scores(estimates: pd.DataFrame) -> str:
     return reading.count_significant(
         rows,
         what=f"affinity bias scores{_of_tasks(rows)}, positions counterbalanced,",
-        unit=_unit(rows),
+        unit=UNIT,
         says=lambda row: f"{{which}}: ABS {{estimate}}, most preferred: {_people(row)}",
     )
 
@@ -132,14 +135,15 @@ def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
     significant = values.pop("significant")
     groups = significant["group"].map(names.people).value_counts()
     mde = rows.loc[~rows.index.isin(significant.index), "mde"].max()
-    n, unit_of = f"{rows['n'].max():.0f}", _unit(rows)
+    n = f"{rows['n'].max():.0f}"
     return prose.render(
         f"cogs.{macro}",
         **values,
         most=groups.index[0] if len(groups) else "",
         p=Markup(phrases.largest_p(significant.to_dict("records"))),
-        scope=Markup(prose.render("cogs.scope", n=n, unit=unit_of, fixed=unit_of != "tasks")),
-        mde=Markup(number(mde, decimals=3)) if np.isfinite(mde) else "",
+        scope=Markup(prose.render("cogs.scope", n=n, unit=UNIT, fixed=_fixed(rows))),
+        # A score is below 1: with very few tasks or themes not even that could be detected.
+        mde=Markup(number(mde, decimals=3)) if mde < 1 else "",
     )
 
 
@@ -158,7 +162,7 @@ def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
 def _card(rows: pd.DataFrame) -> dict[str, str]:
     measured = [name for name in ("rbs", "abs") if (rows["statistic"] == name).any()]
     values = {
-        "n": f"{rows['n'].max():,.0f} {_unit(rows)}" if len(rows) else "",
+        "n": f"{rows['n'].max():,.0f} {UNIT}" if len(rows) else "",
         "models": rows.loc[rows["statistic"] == "rbs", "model"].nunique(),
         "judges": rows.loc[rows["statistic"] == "abs", "evaluator"].nunique(),
     }
@@ -173,7 +177,7 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
 
 def more(rows: pd.DataFrame) -> list[str]:
     """Say of declared rows that are not significant what N can detect."""
-    return phrases.power(rows, unit=_unit(rows) or "units") if "claim" in rows else []
+    return phrases.power(rows, unit=UNIT) if "claim" in rows else []
 
 
 def nearest(estimates: pd.DataFrame) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from nbbias import reading, tables
 from nbbias.cogs.affinity import ALL
-from nbbias.cogs.spread import unit
+from nbbias.cogs.spread import UNIT
 from nbbias.cogs.suite import BAR, Suite
 from nbbias.reading import Table
 
@@ -60,19 +60,20 @@ def chance(estimates: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        CHANCE. ``identities`` (or positions) permuted within the unit and, of people's
+        CHANCE. ``identities`` (or positions) that differ by sampling alone and, of people's
         agreement, their ``verdicts`` shuffled: what ESTIMATES shows. ``replicate``, of distances:
         the floor with its interval, how far two answers to the same default prompt lie apart.
     """
-    permuted = estimates[estimates["null_low"].notna()]
-    people = permuted["measure"] == "agreement"
-    permuted = permuted.assign(reference=np.where(people, "verdicts", "identities"))
+    shown = estimates[estimates["null_low"].notna()]
+    people = shown["measure"] == "agreement"
+    shown = shown.assign(reference=np.where(people, "verdicts", "identities"))
     floor = estimates[estimates["statistic"] == "floor"]
     floor = floor[[*_PLACE, "estimate", "ci_low", "ci_high"]].set_axis(
         [*_PLACE, "null", "null_low", "null_high"], axis=1
     )
-    selected = permuted.loc[permuted["statistic"] == "distance", [*_CLAIM, "confidence"]]
-    result = pd.concat([permuted, selected.merge(floor, on=_PLACE).assign(reference="replicate")])
+    distances = estimates[(estimates["statistic"] == "distance") & estimates["estimate"].notna()]
+    selected = distances[[*_CLAIM, "confidence"]]
+    result = pd.concat([shown, selected.merge(floor, on=_PLACE).assign(reference="replicate")])
     rows = result[[name for name in tables.CHANCE.columns if name in result]]
     return tables.chance(rows.to_dict("records"), study="cogs")
 
@@ -150,14 +151,12 @@ STATISTICS = {
 def of(estimates: pd.DataFrame, name: str) -> Table:
     """Return some estimates as a table for readers: one of `STATISTICS`.
 
-    N counts instances or tasks; of judges, all writers together are shown.
+    N counts instances; of judges, all writers together are shown.
     """
     of_writers = estimates["measure"].eq("rbs").any()
     who = ["model", "prompt"] if of_writers else ["evaluator"]
     words = reading.caption(estimates, study="cogs", name=name)
-    tested = estimates["test"].dropna()
-    labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge"}
-    labels["n"] = unit(tested.iloc[0] if len(tested) else "")
+    labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge", "n": UNIT}
     return reading.readable(
         estimates if of_writers else pooled(estimates),
         [*who, "bias", "task", "group"],

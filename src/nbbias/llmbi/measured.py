@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params
+from nbbias import params, reading
 from nbbias.llmbi import estimates, neutral, ranking, scoring
 from nbbias.llmbi.params import Llmbi
 from nbbias.params import Input
@@ -40,6 +40,9 @@ class Results(NamedTuple):
     second_scorer: pd.DataFrame
     ranking_swaps: pd.DataFrame
     published: pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        return reading.results_html(self)
 
 
 def measure(answers: Input = None, **parameters: Any) -> Results:

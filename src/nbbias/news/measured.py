@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params, stats, tables, text
+from nbbias import params, reading, stats, tables, text
 from nbbias.news import claims, corpus, fits, labels, sample, scoring, tone, topics, words
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, Read
@@ -84,6 +84,9 @@ class Results(NamedTuple):
     topics: pd.DataFrame | None = None
     label_accuracy: pd.DataFrame | None = None
     planted: pd.DataFrame | None = None
+
+    def _repr_html_(self) -> str:
+        return reading.results_html(self)
 
 
 def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Results:

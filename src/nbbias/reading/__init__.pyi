@@ -29,6 +29,7 @@ from .tables import (
     caption as caption,
     p_column as p_column,
     readable as readable,
+    results_html as results_html,
     show as show,
 )
 from .terminal import Format as Format, Terminal as Terminal

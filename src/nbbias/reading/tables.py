@@ -227,6 +227,47 @@ def show(table: pd.DataFrame | Table, **options: Any) -> HTML:
     return HTML(templates.style("table.css") + table_html(whole))
 
 
+def results_html(results: tuple[Any, ...]) -> str:
+    """Return a study's results for a notebook: ten estimates in six columns, and what tables.
+
+    Those with the smallest p value are shown; `results.estimates` has all.
+
+    Parameters
+    ----------
+    results
+        A study's `Results`: a NamedTuple of tables, with ESTIMATES among them.
+
+    Examples
+    --------
+    >>> from nbbias import llmbi
+    >>> html = llmbi.measure(draws=100, claims=[])._repr_html_()
+    >>> "LLM Bias Index" in html, html.count("<tr>") <= 11
+    (True, True)
+    """
+    named: dict[str, pd.DataFrame | None] = results._asdict()  # type: ignore[attr-defined]
+    estimates = named["estimates"]
+    assert estimates is not None
+    shown = estimates.dropna(subset="estimate").sort_values("p_adjusted", kind="stable")[:10]
+    rows = shown.to_dict("records")
+    table = pd.DataFrame(
+        {
+            "claim": [names.label(row, shown) for row in rows],
+            "estimate": shown["estimate"].to_list(),
+            "ci": [_range(row["ci_low"], row["ci_high"], 3).strip() for row in rows],
+            "n": shown["n"].to_list(),
+            "null": shown["null"].to_list(),
+            "p_adjusted": shown["p_adjusted"].to_list(),
+        }
+    )
+    listed = ", ".join(
+        f"{name} ({len(rows):,})" for name, rows in named.items() if rows is not None
+    )
+    title = f"{len(shown)} of {len(estimates):,} estimates, by p value"
+    labels = {"claim": "statistic", "ci": "CI", "n": "N", "null": "null value", "p_adjusted": "p"}
+    note = f"Tables, with their rows: {listed}."
+    return str(show(Table(table, title, note, labels, gap="none")).data)
+
+
 def table_html(table: Table) -> str:
     """Return a table as HTML without its style, which a page holds once.
 

@@ -1,3 +1,10 @@
+from .crossed import (
+    crossed_anova as crossed_anova,
+    crossed_mean as crossed_mean,
+    random_facets as random_facets,
+    spread_interval as spread_interval,
+    spread_null as spread_null,
+)
 from .estimate import Estimate as Estimate
 from .families import (
     adjust as adjust,
@@ -64,10 +71,4 @@ from .scorer_bias import (
     scorer_bias as scorer_bias,
 )
 from .two_phase import two_phase as two_phase
-from .variance import (
-    anova as anova,
-    group_means as group_means,
-    mean_of_means as mean_of_means,
-    repeated_measures_anova as repeated_measures_anova,
-    spread_interval as spread_interval,
-)
+from .variance import anova as anova, group_means as group_means, mean_of_means as mean_of_means

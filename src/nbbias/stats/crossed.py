@@ -1,0 +1,289 @@
+"""Means over units that cross random facets, such as tasks with themes (generalizability theory).
+
+Texts about one theme, or of one task, are alike; over tasks × themes as independent units a test
+is wrong far too often, and over tasks alone themes count as fixed (Clark's "language-as-fixed-
+effect fallacy"). The variance of a mean is that between tasks plus that between themes less their
+interaction, which both hold; its degrees of freedom are Satterthwaite's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import chdtr, chdtri, chndtrinc, fdtrc, fdtri
+from scipy.stats import t as t_distribution
+
+from nbbias.stats.estimate import Estimate
+from nbbias.stats.intervals import all_alike, mean_interval
+
+_TEST = ("statistic_value", "df", "p_value", "effect_size")
+
+ALIKE = "the conditions differ alike in every unit: no test"
+
+
+class _Variance(NamedTuple):
+    """Of the means of conditions: the sum of their variances, and its degrees of freedom."""
+
+    total: float
+    df_conditions: float
+    df: float
+
+
+def random_facets(table: pd.DataFrame | pd.Series, facets: Sequence[str]) -> list[str]:
+    """Return the facets that vary in a table's index; one with a single level is fixed.
+
+    Examples
+    --------
+    >>> index = pd.MultiIndex.from_product([["story"], ["joy", "war"]], names=["task", "theme"])
+    >>> random_facets(pd.Series([1.0, 2.0], index), ["task", "theme"])
+    ['theme']
+    """
+    return [name for name in facets if table.index.get_level_values(name).nunique() > 1]
+
+
+def _crossed(table: pd.DataFrame, facets: Sequence[str]) -> list[str]:
+    """Leave out a facet each of whose levels has one level of another: that one's variance has it.
+
+    Where every task has themes of its own, texts vary by task.
+    """
+    varying = random_facets(table, facets)
+    if len(varying) < 2:
+        return varying
+    levels = table.index.to_frame(index=False)
+    first, second = varying
+    if levels.groupby(second)[first].nunique().max() == 1:
+        return [first]
+    return [second] if levels.groupby(first)[second].nunique().max() == 1 else varying
+
+
+def crossed_mean(
+    values: pd.Series,
+    *,
+    facets: Sequence[str],
+    confidence: float,
+    bounds: tuple[float, float] | None = None,
+) -> Estimate:
+    """Return a mean with its interval, tested against 0, over units that cross random facets.
+
+    Parameters
+    ----------
+    values
+        One value per unit, with the facets as levels of its index; NaN are lost.
+    facets
+        Up to two levels of the index that stand for others of their kind. Without any, or where
+        none varies, units are independent, as in `one_sample`.
+    confidence
+        Level of the interval.
+    bounds
+        The least and the largest value that the mean can have; the interval stays within.
+
+    Returns
+    -------
+    Estimate
+        As `one_sample`; `n` counts units, `effect_size` is the mean over their standard deviation.
+
+    References
+    ----------
+    Cronbach, Gleser, Nanda and Rajaratnam 1972, The Dependability of Behavioral Measurements;
+    Satterthwaite 1946, Biometrics Bulletin 2(6).
+
+    Examples
+    --------
+    >>> index = pd.MultiIndex.from_product([[1, 2, 3], [1, 2]], names=["task", "theme"])
+    >>> values = pd.Series([1.0, 2, 2, 3, 5, 6], index)
+    >>> row = crossed_mean(values, facets=["task", "theme"], confidence=0.95)
+    >>> round(row.estimate, 2), round(row.ci_low, 2), round(row.ci_high, 2), round(row.df, 2)
+    (3.17, -1.36, 7.7, 2.6)
+    """
+    whole = values.dropna()
+    result = mean_interval(values, confidence=confidence, bounds=bounds)
+    result = result.replace(test=_name("t", random_facets(whole, facets)))
+    if len(whole) < 2:
+        return result
+    if all_alike(whole.to_numpy(float)):
+        return result.replace(reason="all values are alike: no test")
+    variance = _variance(whole.to_frame(), facets)
+    error, mean = np.sqrt(variance.total), result.estimate
+    half = t_distribution.ppf((1 + confidence) / 2, variance.df) * error
+    result = result.with_interval(mean - half, mean + half, bounds=bounds)
+    return result.replace(
+        statistic_value=float(mean / error),
+        df=variance.df,
+        p_value=float(2 * t_distribution.sf(abs(mean / error), variance.df)),
+        effect_size=float(mean / whole.std()),
+    )
+
+
+def crossed_anova(table: pd.DataFrame, *, facets: Sequence[str]) -> dict[str, Any]:
+    """Test whether conditions that were all measured on the same units have equal means.
+
+    Parameters
+    ----------
+    table
+        Units by conditions, with the facets as levels of its index; a unit with a gap is lost.
+    facets
+        As in `crossed_mean`.
+
+    Returns
+    -------
+    dict
+        `test`, `statistic_value` (with two facets a quasi-F, with fewer the F of a repeated
+        measures ANOVA), `df` (of the error) and `p_value`, both corrected for unequal variances
+        and correlations of the conditions; `effect_size` (partial epsilon squared, at most 1,
+        which chance alone leaves at 0 on average), `n`, `n_lost`. NaN with a `reason` for fewer
+        than two conditions or three units, or where the conditions differ alike in every unit.
+
+    Notes
+    -----
+    With balanced facets F = MS(condition) / (MS(condition × task) + MS(condition × theme) −
+    MS(condition × task × theme)), where the divisor is no smaller than the last of them.
+
+    References
+    ----------
+    Clark 1973, Journal of Verbal Learning and Verbal Behavior 12(4); Satterthwaite 1946,
+    Biometrics Bulletin 2(6); Greenhouse and Geisser 1959, Psychometrika 24(2).
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"a": [8, 9, 6, 5, 8], "b": [7, 5, 2, 3, 4], "c": [1, 2, 3, 1, 5]})
+    >>> row = crossed_anova(table, facets=[])
+    >>> round(row["statistic_value"], 2), round(row["df"], 2), round(row["p_value"], 4)
+    (11.84, 4.91, 0.0171)
+    """
+    whole = table.dropna()
+    row: dict[str, Any] = {"test": _name("F", random_facets(whole, facets)), "n": len(whole)}
+    row |= {"n_lost": len(table) - len(whole), "reason": None, **dict.fromkeys(_TEST, np.nan)}
+    if whole.shape[1] < 2 or len(whole) < 3:
+        return row | {"reason": "needs two conditions, and three units that have them all"}
+    contrasts = _centre(whole)
+    variance = _variance(contrasts, facets)
+    if variance.total <= 1e-18:
+        return row | {"reason": ALIKE}
+    f, df1, df2 = float((contrasts.mean() ** 2).sum() / variance.total), *variance[1:]
+    effect_size = (f - 1) * df1 / (f * df1 + df2)
+    p = float(fdtrc(df1, df2, f))
+    return row | {"statistic_value": f, "df": df2, "p_value": p, "effect_size": effect_size}
+
+
+def spread_interval(
+    table: pd.DataFrame, *, facets: Sequence[str], confidence: float
+) -> tuple[float, float]:
+    """Return an interval for the spread (population standard deviation) of the conditions' means.
+
+    Parameters
+    ----------
+    table, facets
+        As in `crossed_anova`.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    (low, high) : float
+        0 lies within just where `crossed_anova` does not reject; the spread of the observed means
+        always does. NaN for fewer than two units or conditions, or where the conditions differ
+        alike in every unit.
+
+    Notes
+    -----
+    Noise lifts the observed spread, so a percentile of resampled ones may miss the true one. The
+    sum of squares is taken for a noncentral chi-squared, on a scale by which it rejects 0 where
+    the F test does, and the interval holds the spreads that it does not reject: by its upper tail
+    alone while they are below what noise gives, by both tails alike above.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"a": [8, 9, 6, 5, 8], "b": [7, 5, 2, 3, 4], "c": [1, 2, 3, 1, 5]})
+    >>> low, high = spread_interval(table, facets=[], confidence=0.95)
+    >>> round(low, 2), round(high, 2)
+    (0.77, 3.32)
+    """
+    whole = table.dropna()
+    if min(whole.shape) < 2:
+        return np.nan, np.nan
+    contrasts = _centre(whole)
+    total, df1, df2 = _variance(contrasts, facets)
+    if total <= 1e-18:
+        return np.nan, np.nan
+    alpha = 1 - confidence
+    scale = fdtri(df1, df2, 1 - alpha) * df1 / chdtri(df1, alpha)
+    # The spread whose square, divided by this, is the noncentrality.
+    noise = scale * total / df1 / whole.shape[1]
+    x = float((contrasts.mean() ** 2).mean()) / noise
+
+    def noncentral(below: float) -> float:
+        """Return the noncentrality of which a share `below` lies below what was observed."""
+        return 0.0 if chdtr(df1, x) <= below else float(chndtrinc(x, df1, below))
+
+    low, high = noncentral(1 - alpha), max(df1, noncentral(alpha / 2))
+    if low >= df1:
+        low = max(df1, noncentral(1 - alpha / 2))
+    return float(np.sqrt(min(low, x) * noise)), float(np.sqrt(max(high, x) * noise))
+
+
+def spread_null(
+    table: pd.DataFrame, *, facets: Sequence[str], confidence: float
+) -> dict[str, float]:
+    """Return the spread of the conditions' means that sampling alone gives, with its range.
+
+    Returns
+    -------
+    dict
+        `null` (root mean square), `null_low`, `null_high`: where a share `confidence` of spreads
+        lies while all conditions have one mean. NaN where `spread_interval` is.
+
+    Examples
+    --------
+    >>> table = pd.DataFrame({"a": [8, 9, 6, 5, 8], "b": [7, 5, 2, 3, 4], "c": [1, 2, 3, 1, 5]})
+    >>> {k: round(v, 2) for k, v in spread_null(table, facets=[], confidence=0.95).items()}
+    {'null': 0.58, 'null_low': 0.03, 'null_high': 1.79}
+    """
+    whole = table.dropna()
+    names = ("null", "null_low", "null_high")
+    if min(whole.shape) < 2:
+        return dict.fromkeys(names, np.nan)
+    total, df1, df2 = _variance(_centre(whole), facets)
+    tails = (1 - confidence) / 2, (1 + confidence) / 2
+    quantiles = [1.0, *(fdtri(df1, df2, tail) for tail in tails)]
+    values = np.sqrt(total / whole.shape[1] * np.array(quantiles))
+    return dict(zip(names, map(float, values), strict=True))
+
+
+def _centre(table: pd.DataFrame) -> pd.DataFrame:
+    """Subtract each unit's mean over conditions."""
+    return table.astype(float).sub(table.mean(axis=1), axis=0)
+
+
+def _variance(table: pd.DataFrame, facets: Sequence[str]) -> _Variance:
+    """Estimate the variance of the columns' means, over one facet, two crossed ones, or units."""
+    residuals, n = (table - table.mean()).to_numpy(float), len(table)
+    rest, parts, levels = residuals, [], 0
+    for name in _crossed(table, facets):
+        codes, uniques = table.index.get_level_values(name).factorize()
+        member = np.eye(len(uniques))[codes]
+        sums = member.T @ residuals
+        parts.append((sums.T @ sums / n**2 * len(sums) / (len(sums) - 1), len(sums) - 1))
+        rest = rest - member @ (sums / member.sum(axis=0)[:, None])
+        levels += len(sums)
+    parts = parts or [(residuals.T @ residuals / n / (n - 1), n - 1)]
+    between = sum(matrix for matrix, _ in parts)
+    total = float(np.trace(between))
+    if len(parts) == 2:
+        df = max(n - levels + 1, 1)
+        interaction = rest.T @ rest / df / n
+        parts.append((interaction, df))
+        total = float(max(total - np.trace(interaction), np.trace(interaction)))
+    # The square of a part's trace over its degrees of freedom, as Greenhouse and Geisser's.
+    uncertain = sum(float((matrix**2).sum()) / df for matrix, df in parts)
+    squares = float((between**2).sum())
+    if not squares:
+        return _Variance(0.0, np.nan, np.nan)
+    return _Variance(total, float(np.trace(between)) ** 2 / squares, total**2 / uncertain)
+
+
+def _name(test: str, facets: Sequence[str]) -> str:
+    """Name a test by its statistic and what it generalizes to."""
+    return f"{test} over random {' and '.join(f'{name}s' for name in facets) or 'units'}"

@@ -1,0 +1,207 @@
+"""Means over crossed random facets against worked examples, statsmodels and simulated studies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.stats
+import statsmodels.formula.api as smf
+from hypothesis import given, settings, strategies as st
+from statsmodels.stats.anova import AnovaRM, anova_lm
+
+from nbbias import stats
+
+FACETS = ["task", "theme"]
+WORKED = pd.DataFrame(
+    [[8, 7, 1], [9, 5, 2], [6, 2, 3], [5, 3, 1], [8, 4, 5.0]], columns=list("abc")
+)
+
+
+def simulate(
+    rng: np.random.Generator, tasks: int, themes: int, k: int, *, sd: tuple[float, float, float]
+) -> pd.DataFrame:
+    """Simulate conditions of one mean, which vary by task, by theme, and by both."""
+    by_task, by_theme, noise = sd
+    values = by_task * rng.normal(size=(tasks, 1, k)) + by_theme * rng.normal(size=(1, themes, k))
+    values = values + noise * rng.normal(size=(tasks, themes, k))
+    index = pd.MultiIndex.from_product([range(tasks), range(themes)], names=FACETS)
+    return pd.DataFrame(values.reshape(-1, k), index, columns=list("abcdef")[:k])
+
+
+# --- units alone --------------------------------------------------------------------------------
+
+
+def test_repeated_measures_equal_a_worked_example() -> None:
+    # Sums of squares by hand, and Box's epsilon from the covariances.
+    values = WORKED.to_numpy()
+    grand, rows, columns = values.mean(), values.mean(1), values.mean(0)
+    between = 5 * ((columns - grand) ** 2).sum()
+    error = ((values - rows[:, None] - columns + grand) ** 2).sum()
+    f = (between / 2) / (error / 8)
+    s, k = np.cov(values.T), 3
+    top = (k * (np.trace(s) / k - s.mean())) ** 2
+    bottom = (k - 1) * ((s**2).sum() - 2 * k * (s.mean(axis=1) ** 2).sum() + k**2 * s.mean() ** 2)
+    epsilon = top / bottom
+    found = stats.crossed_anova(WORKED, facets=[])
+    assert found["statistic_value"] == pytest.approx(f)
+    assert found["df"] == pytest.approx(8 * epsilon)
+    assert found["p_value"] == pytest.approx(scipy.stats.f.sf(f, 2 * epsilon, 8 * epsilon))
+    assert found["effect_size"] == pytest.approx(1 - (error / (between + error)) * (10 / 8))
+
+
+@given(st.integers(3, 30), st.integers(2, 6), st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_one_facet_has_the_f_of_statsmodels(n: int, k: int, seed: int) -> None:
+    table = simulate(np.random.default_rng(seed), n, 1, k, sd=(0, 0, 1))
+    long = table.reset_index(drop=True).melt(ignore_index=False).reset_index()
+    expected = AnovaRM(long, "value", "index", within=["variable"]).fit().anova_table.iloc[0]
+    found = stats.crossed_anova(table, facets=FACETS)  # one theme: it is fixed
+    assert found["statistic_value"] == pytest.approx(expected["F Value"])
+    # The corrected degrees lie between those of one contrast and the uncorrected ones.
+    assert n - 1 - 1e-9 <= found["df"] <= expected["Den DF"] + 1e-9
+    assert (found["test"], found["effect_size"] <= 1) == ("F over random tasks", True)
+
+
+def test_a_mean_over_units_alone_is_a_t_test() -> None:
+    values = pd.Series([1.0, 2.0, 4.0, np.nan])
+    found = stats.crossed_mean(values, facets=[], confidence=0.9)
+    expected = stats.one_sample(values, confidence=0.9)
+    assert found.replace(test=None).row() == pytest.approx(
+        expected.replace(test=None).row(), nan_ok=True
+    )
+    t = scipy.stats.ttest_1samp(values.dropna(), 0)
+    assert (found.statistic_value, found.p_value) == pytest.approx((t.statistic, t.pvalue))
+
+
+# --- crossed facets -----------------------------------------------------------------------------
+
+
+@given(st.integers(2, 6), st.integers(2, 6), st.integers(2, 4), st.integers(0, 10**6))
+@settings(max_examples=15, deadline=None)
+def test_two_facets_have_clarks_quasi_f(tasks: int, themes: int, k: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    table = simulate(rng, tasks, themes, k, sd=(1, 1, 0.5))
+    long = table.rename_axis(columns="c").stack().rename("y").reset_index()
+    model = "y ~ C(c) * C(task) + C(c) * C(theme) + C(task):C(theme)"
+    rows = anova_lm(smf.ols(model, long).fit())
+    square = rows["sum_sq"] / rows["df"]
+    interaction = square["Residual"]
+    error = square["C(c):C(task)"] + square["C(c):C(theme)"] - interaction
+    found = stats.crossed_anova(table, facets=FACETS)
+    assert found["statistic_value"] == pytest.approx(square["C(c)"] / max(error, interaction))
+    assert found["test"] == "F over random tasks and themes"
+
+
+def test_satterthwaites_degrees_of_freedom_by_hand() -> None:
+    table = simulate(np.random.default_rng(1), 4, 5, 2, sd=(1, 1, 0.5))
+    d = (table["a"] - table["b"]).unstack()
+    grand = d.to_numpy().mean()
+    task, theme = d.mean(axis=1), d.mean(axis=0)
+    rest = d.sub(task, axis=0).sub(theme, axis=1) + grand
+    parts = task.var() / 4, theme.var() / 5, (rest**2).to_numpy().sum() / 12 / 20
+    variance = parts[0] + parts[1] - parts[2]
+    df = variance**2 / (parts[0] ** 2 / 3 + parts[1] ** 2 / 4 + parts[2] ** 2 / 12)
+    found = stats.crossed_mean(table["a"] - table["b"], facets=FACETS, confidence=0.95)
+    half = scipy.stats.t.ppf(0.975, df) * variance**0.5
+    assert (found.df, found.ci_low, found.ci_high) == pytest.approx(
+        (df, grand - half, grand + half)
+    )
+    # Of two conditions F is the square of t.
+    f = stats.crossed_anova(table, facets=FACETS)
+    assert (f["statistic_value"], f["df"], f["p_value"]) == pytest.approx(
+        (found.statistic_value**2, df, found.p_value)
+    )
+
+
+@pytest.mark.parametrize(
+    "sd", [(0, 0, 0.05), (0, 0.035, 0.05), (0.035, 0, 0.05), (0.035, 0.035, 0.05)]
+)
+def test_conditions_of_one_mean_are_seldom_called_different(sd: tuple[float, float, float]) -> None:
+    # Over units as if they were independent themes alone give .2 and more.
+    rng = np.random.default_rng(5)
+    tables = [simulate(rng, 8, 10, 3, sd=sd) for _ in range(200)]
+    p = np.array([stats.crossed_anova(table, facets=FACETS)["p_value"] for table in tables])
+    assert (p < 0.05).mean() <= 0.09
+    if sum(sd[:2]):
+        units = np.array([stats.crossed_anova(table, facets=[])["p_value"] for table in tables])
+        assert (units < 0.05).mean() > 0.15
+
+
+def test_themes_of_one_task_each_vary_with_their_tasks() -> None:
+    table = simulate(np.random.default_rng(2), 5, 4, 3, sd=(1, 0, 1))
+    nested = table.set_axis(
+        pd.MultiIndex.from_arrays([table.index.get_level_values("task"), range(20)], names=FACETS)
+    )
+    by_task = nested.groupby(level="task").mean()
+    expected = stats.crossed_anova(by_task, facets=["task"])
+    found = stats.crossed_anova(nested, facets=FACETS)
+    assert (found["statistic_value"], found["p_value"]) == pytest.approx(
+        (expected["statistic_value"], expected["p_value"])
+    )
+    assert stats.crossed_anova(nested.swaplevel(), facets=FACETS[::-1])["df"] == pytest.approx(
+        expected["df"]
+    )
+
+
+# --- spread -------------------------------------------------------------------------------------
+
+
+@given(st.integers(2, 5), st.integers(2, 6), st.integers(2, 4), st.integers(0, 10**6))
+@settings(max_examples=20, deadline=None)
+def test_an_interval_holds_0_where_the_test_does_not_reject(
+    tasks: int, themes: int, k: int, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    table = simulate(rng, tasks, themes, k, sd=(0.5, 0.5, 1)) + rng.normal(size=k)
+    low, high = stats.spread_interval(table, facets=FACETS, confidence=0.95)
+    p = stats.crossed_anova(table, facets=FACETS)["p_value"]
+    assert (low > 0) == (p < 0.05)
+    assert low <= table.mean().std(ddof=0) <= high
+    assert stats.spread_interval(table + 3, facets=FACETS, confidence=0.95) == pytest.approx(
+        (low, high)
+    )
+
+
+def test_an_interval_far_from_0_is_that_of_a_paired_difference() -> None:
+    # The spread of two means is half their difference.
+    gap = np.random.default_rng(2).normal(3.0, 1.0, 15)
+    values = pd.DataFrame({"a": gap, "b": 0.0})
+    low, high = stats.spread_interval(values, facets=[], confidence=0.95)
+    t = scipy.stats.t.interval(0.95, 14, loc=gap.mean(), scale=scipy.stats.sem(gap))
+    assert (2 * low, 2 * high) == pytest.approx(t, rel=0.01)
+
+
+def test_the_spread_under_the_null_is_that_of_simulated_studies() -> None:
+    rng = np.random.default_rng(3)
+    tables = [simulate(rng, 8, 10, 3, sd=(0.3, 0.3, 1)) for _ in range(300)]
+    spreads = np.array([table.mean().std(ddof=0) for table in tables])
+    null = stats.spread_null(tables[0], facets=FACETS, confidence=0.95)
+    assert null["null_low"] < null["null"] < null["null_high"]
+    nulls = [stats.spread_null(table, facets=FACETS, confidence=0.95)["null"] for table in tables]
+    assert np.square(nulls).mean() == pytest.approx(np.square(spreads).mean(), rel=0.15)
+
+
+# --- nothing to test ----------------------------------------------------------------------------
+
+
+def test_a_unit_with_a_gap_is_lost() -> None:
+    gap = pd.concat([WORKED, WORKED.iloc[:1].assign(a=np.nan)], ignore_index=True)
+    whole = stats.crossed_anova(WORKED, facets=[])
+    assert stats.crossed_anova(gap, facets=[]) == whole | {"n_lost": 1}
+
+
+@pytest.mark.parametrize(
+    ("table", "reason"),
+    [
+        (WORKED[["a"]], "two conditions"),
+        (WORKED.iloc[:2], "three units"),
+        (WORKED.iloc[:0], "three units"),
+        (WORKED.assign(a=np.nan), "three units"),
+        (pd.DataFrame({"a": [1.0, 2, 3], "b": [2.0, 3, 4]}), "alike in every unit"),
+    ],
+)
+def test_where_nothing_can_be_tested_the_reason_says_so(table: pd.DataFrame, reason: str) -> None:
+    found = stats.crossed_anova(table, facets=[])
+    assert reason in found["reason"]
+    assert np.isnan([found["statistic_value"], found["p_value"], found["effect_size"]]).all()
