@@ -27,7 +27,7 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
     --------
     >>> rows = pd.DataFrame({"source": ["cogs"], "dimension": ["abs"], "task": ["abs raw"]})
     >>> name_statistics(rows).tolist()
-    ['cogs, ABS of fixed tasks in one order']
+    ['cogs, ABS in one order']
     """
     keys = rows[["source", "dimension", "task"]].astype("str").to_numpy().tolist()
     words = [f"{key[0].replace('_', ' ')}, {names.calibrated(*key)}" for key in keys]

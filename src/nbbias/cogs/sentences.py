@@ -142,8 +142,8 @@ def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
         most=groups.index[0] if len(groups) else "",
         p=Markup(phrases.largest_p(significant.to_dict("records"))),
         scope=Markup(prose.render("cogs.scope", n=n, unit=UNIT, fixed=_fixed(rows))),
-        # A score is below 1: with very few tasks or themes not even that could be detected.
-        mde=Markup(number(mde, decimals=3)) if mde < 1 else "",
+        # No score is above 0.5: of few tasks or themes not even that could be detected.
+        mde=Markup(number(mde, decimals=3)) if mde < 0.5 else "",
     )
 
 

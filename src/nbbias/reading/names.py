@@ -79,8 +79,8 @@ def calibrated(study: str, measure: str, statistic: str) -> str:
 
     Examples
     --------
-    >>> calibrated("cogs", "rbs_tasks", "rbs"), calibrated("mine", "my_words", "share")
-    ('RBS of random tasks', 'my words: share')
+    >>> calibrated("cogs", "abs", "abs_raw"), calibrated("mine", "my_words", "share")
+    ('ABS in one order', 'my words: share')
     """
     key = tuple(part.replace("_", " ") for part in (study, measure, statistic))
     return _calibrated().get((key[0], key[1], key[2]), f"{key[1]}: {key[2]}")
