@@ -93,13 +93,13 @@ def estimates(
         rows.append(key | {"statistic": "brier"} | brier | ends)
         drawn = min(inference.n_permutations, _DRAWN)
         errors = [_calibration_error(p, rng.random(len(p)) < p) for _ in range(drawn)]
-        null = stats.compare_with_null(np.nan, np.array(errors), confidence=level)
+        null = stats.null_range(np.array(errors), confidence=level)
         row = {
             "statistic": "calibration_error",
             "estimate": _calibration_error(p, biased),
             "reason": "resampling lifts it, so no interval: compare with the null range",
         }
-        rows.append(key | row | {name: null[name] for name in ("null", "null_low", "null_high")})
+        rows.append(key | row | null)
     return tables.estimates(
         rows, study=STUDY, measure="calibration", source=source, confidence=level
     )

@@ -321,8 +321,7 @@ def _rows(
             row |= {end: getattr(share, end) for end in ("ci_low", "ci_high", "reason")}
         if name == "f1":
             row |= {end: _f1(row[end]) for end in ("ci_low", "ci_high")}
-        null = stats.compare_with_null(np.nan, permuted[name].to_numpy(), confidence=confidence)
-        row |= {key: null[key] for key in ("null", "null_low", "null_high")}
+        row |= stats.null_range(permuted[name].to_numpy(), confidence=confidence)
         if name in UNIT_SCORES:
             row["values"] = pd.Series(values[name], text_ids.to_numpy())
         rows.append(row)

@@ -194,9 +194,7 @@ def _agreement(
         coefficient(_counts(_shuffled(codes, rng))) for _ in range(inference.n_permutations)
     ]
     row: Row = {"estimate": estimate, "test": "choices shuffled within rater"}
-    row |= stats.compare_with_null(
-        estimate, np.array(shuffled), confidence=inference.confidence, alternative="two-sided"
-    )
+    row |= stats.null_range(np.array(shuffled), confidence=inference.confidence)
     # What each item is worth; their mean is the coefficient without its bias of few items.
     without = np.array([coefficient(np.delete(counts, at, axis=0)) for at in range(n)])
     worth = n * estimate - (n - 1) * without
@@ -207,7 +205,7 @@ def _agreement(
     row |= {key: tested[key] for key in ("statistic_value", "df", "p_value")}
     row["test"] = "jackknife t against choices shuffled within rater"
     ends = {"ci_low": min(low, estimate), "ci_high": min(1.0, max(high, estimate))}
-    return row | ends | {"p_least": np.nan}
+    return row | ends
 
 
 def _counts(codes: np.ndarray) -> np.ndarray:

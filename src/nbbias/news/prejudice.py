@@ -138,6 +138,5 @@ def permute(
     for kind, part, whole in zip(KINDS, (times, total), (counted, times), strict=True):
         by_fit = claims.ratio(part, whole)
         mean = claims.ratio(np.nansum(by_fit, axis=1), (~np.isnan(by_fit)).sum(axis=1))
-        null = stats.compare_with_null(np.nan, mean, confidence=inference.confidence)
-        found[kind] = {name: null[name] for name in ("null", "null_low", "null_high")}
+        found[kind] = stats.null_range(mean, confidence=inference.confidence)
     return found

@@ -130,7 +130,7 @@ def references(
                 if estimate is None:
                     continue
                 key |= {"measure": column["measure"], "statistic": "bias"}
-                null = stats.compare_with_null(np.nan, permuted[:, number], confidence=confidence)
+                null = stats.null_range(permuted[:, number], confidence=confidence)
                 rows.append(key | null | {"reference": "permutation", "test": PERMUTED})
                 values = np.empty(0) if excess is None else excess[:, number]
                 values = values[~np.isnan(values)]

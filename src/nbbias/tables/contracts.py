@@ -362,7 +362,7 @@ def chance(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> p
     ----------
     rows
         One mapping per claim and reference: the claim's keys and `instrument` as in ESTIMATES,
-        `reference` (one of `REFERENCES`) and what `stats.compare_with_null` returns.
+        `reference` (one of `REFERENCES`) `null` with its range, and its test.
     study, **common
         As in `estimates`.
 
