@@ -68,7 +68,7 @@ def test_a_spread_is_found_as_often_as_its_analysis_of_variance_finds_it(sd: flo
         of_task, of_theme = (rng.normal(0, sd * up, size) for size in ((12, 1, 3), (1, 10, 3)))
         values = rng.normal(0, 0.1 * up, (12, 10, 3)) + of_task + of_theme + 0.03 * pattern
         table = grid(values.reshape(-1, 3), 12)
-        p.append(stats.crossed_anova(table, facets=["task", "theme"])["p_value"])
+        p.append(stats.crossed_spread(table, facets=["task", "theme"], confidence=0.95)["p_value"])
     assert plan.power_at(120) == pytest.approx(np.mean(np.array(p) < 0.05), abs=0.08)
 
 
@@ -80,7 +80,7 @@ def test_preferences_are_found_as_often_as_their_analysis_of_variance_finds_them
     for _ in range(200):
         drawn = rng.dirichlet(shares * (1 / plan.again - 1), 60)
         table = grid(rng.multinomial(6, drawn) / 6, 12)
-        p.append(stats.crossed_anova(table, facets=["task", "theme"])["p_value"])
+        p.append(stats.crossed_spread(table, facets=["task", "theme"], confidence=0.95)["p_value"])
     assert plan.power_at(60) == pytest.approx(np.mean(np.array(p) < 0.05), abs=0.08)
 
 

@@ -39,7 +39,7 @@ def test_a_score_has_the_test_and_the_interval_of_its_facets(facets: tuple[str, 
     whole = values.dropna()
     assert row["estimate"] == pytest.approx(np.std(whole.mean()))
     assert (row["group"], row["n"], row["n_lost"]) == (whole.mean().idxmin(), 119, 1)
-    expected = stats.crossed_anova(whole, facets=facets)
+    expected = stats.crossed_spread(whole, facets=facets, confidence=0.95)
     assert {name: row[name] for name in ("p_value", "df", "test")} == {
         name: expected[name] for name in ("p_value", "df", "test")
     }

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +19,10 @@ FACETS = ["task", "theme"]
 WORKED = pd.DataFrame(
     [[8, 7, 1], [9, 5, 2], [6, 2, 3], [5, 3, 1], [8, 4, 5.0]], columns=list("abc")
 )
+
+
+def spread(table: pd.DataFrame, *, facets: Sequence[str] = FACETS) -> dict[str, Any]:
+    return stats.crossed_spread(table, facets=facets, confidence=0.95)
 
 
 def simulate(
@@ -43,7 +50,7 @@ def test_repeated_measures_equal_a_worked_example() -> None:
     top = (k * (np.trace(s) / k - s.mean())) ** 2
     bottom = (k - 1) * ((s**2).sum() - 2 * k * (s.mean(axis=1) ** 2).sum() + k**2 * s.mean() ** 2)
     epsilon = top / bottom
-    found = stats.crossed_anova(WORKED, facets=[])
+    found = spread(WORKED, facets=[])
     assert found["statistic_value"] == pytest.approx(f)
     assert found["df"] == pytest.approx(8 * epsilon)
     assert found["p_value"] == pytest.approx(scipy.stats.f.sf(f, 2 * epsilon, 8 * epsilon))
@@ -56,7 +63,7 @@ def test_one_facet_has_the_f_of_statsmodels(n: int, k: int, seed: int) -> None:
     table = simulate(np.random.default_rng(seed), n, 1, k, sd=(0, 0, 1))
     long = table.reset_index(drop=True).melt(ignore_index=False).reset_index()
     expected = AnovaRM(long, "value", "index", within=["variable"]).fit().anova_table.iloc[0]
-    found = stats.crossed_anova(table, facets=FACETS)  # one theme: it is fixed
+    found = spread(table)  # one theme: it is fixed
     assert found["statistic_value"] == pytest.approx(expected["F Value"])
     # The corrected degrees lie between those of one contrast and the uncorrected ones.
     assert n - 1 - 1e-9 <= found["df"] <= expected["Den DF"] + 1e-9
@@ -88,7 +95,7 @@ def test_two_facets_have_clarks_quasi_f(tasks: int, themes: int, k: int, seed: i
     square = rows["sum_sq"] / rows["df"]
     interaction = square["Residual"]
     error = square["C(c):C(task)"] + square["C(c):C(theme)"] - interaction
-    found = stats.crossed_anova(table, facets=FACETS)
+    found = spread(table)
     assert found["statistic_value"] == pytest.approx(square["C(c)"] / max(error, interaction))
     assert found["test"] == "F over random tasks and themes"
 
@@ -108,7 +115,7 @@ def test_satterthwaites_degrees_of_freedom_by_hand() -> None:
         (df, grand - half, grand + half)
     )
     # Of two conditions F is the square of t.
-    f = stats.crossed_anova(table, facets=FACETS)
+    f = spread(table)
     assert (f["statistic_value"], f["df"], f["p_value"]) == pytest.approx(
         (found.statistic_value**2, df, found.p_value)
     )
@@ -121,10 +128,10 @@ def test_conditions_of_one_mean_are_seldom_called_different(sd: tuple[float, flo
     # Over units as if they were independent themes alone give .2 and more.
     rng = np.random.default_rng(5)
     tables = [simulate(rng, 8, 10, 3, sd=sd) for _ in range(200)]
-    p = np.array([stats.crossed_anova(table, facets=FACETS)["p_value"] for table in tables])
+    p = np.array([spread(table)["p_value"] for table in tables])
     assert (p < 0.05).mean() <= 0.09
     if sum(sd[:2]):
-        units = np.array([stats.crossed_anova(table, facets=[])["p_value"] for table in tables])
+        units = np.array([spread(table, facets=[])["p_value"] for table in tables])
         assert (units < 0.05).mean() > 0.15
 
 
@@ -134,14 +141,12 @@ def test_themes_of_one_task_each_vary_with_their_tasks() -> None:
         pd.MultiIndex.from_arrays([table.index.get_level_values("task"), range(20)], names=FACETS)
     )
     by_task = nested.groupby(level="task").mean()
-    expected = stats.crossed_anova(by_task, facets=["task"])
-    found = stats.crossed_anova(nested, facets=FACETS)
+    expected = spread(by_task, facets=["task"])
+    found = spread(nested)
     assert (found["statistic_value"], found["p_value"]) == pytest.approx(
         (expected["statistic_value"], expected["p_value"])
     )
-    assert stats.crossed_anova(nested.swaplevel(), facets=FACETS[::-1])["df"] == pytest.approx(
-        expected["df"]
-    )
+    assert spread(nested.swaplevel(), facets=FACETS[::-1])["df"] == pytest.approx(expected["df"])
 
 
 # --- spread -------------------------------------------------------------------------------------
@@ -154,32 +159,28 @@ def test_an_interval_holds_0_where_the_test_does_not_reject(
 ) -> None:
     rng = np.random.default_rng(seed)
     table = simulate(rng, tasks, themes, k, sd=(0.5, 0.5, 1)) + rng.normal(size=k)
-    low, high = stats.spread_interval(table, facets=FACETS, confidence=0.95)
-    p = stats.crossed_anova(table, facets=FACETS)["p_value"]
-    assert (low > 0) == (p < 0.05)
-    assert low <= table.mean().std(ddof=0) <= high
-    assert stats.spread_interval(table + 3, facets=FACETS, confidence=0.95) == pytest.approx(
-        (low, high)
-    )
+    row = spread(table)
+    assert (row["ci_low"] > 0) == (row["p_value"] < 0.05)
+    assert row["estimate"] == pytest.approx(table.mean().std(ddof=0))
+    assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
+    assert row["null_low"] < row["null"] < row["null_high"]
+    moved = spread(table + 3)
+    assert (moved["ci_low"], moved["p_value"]) == pytest.approx((row["ci_low"], row["p_value"]))
 
 
 def test_an_interval_far_from_0_is_that_of_a_paired_difference() -> None:
     # The spread of two means is half their difference.
     gap = np.random.default_rng(2).normal(3.0, 1.0, 15)
-    values = pd.DataFrame({"a": gap, "b": 0.0})
-    low, high = stats.spread_interval(values, facets=[], confidence=0.95)
+    row = spread(pd.DataFrame({"a": gap, "b": 0.0}), facets=[])
     t = scipy.stats.t.interval(0.95, 14, loc=gap.mean(), scale=scipy.stats.sem(gap))
-    assert (2 * low, 2 * high) == pytest.approx(t, rel=0.01)
+    assert (2 * row["ci_low"], 2 * row["ci_high"]) == pytest.approx(t, rel=0.01)
 
 
 def test_the_spread_under_the_null_is_that_of_simulated_studies() -> None:
     rng = np.random.default_rng(3)
-    tables = [simulate(rng, 8, 10, 3, sd=(0.3, 0.3, 1)) for _ in range(300)]
-    spreads = np.array([table.mean().std(ddof=0) for table in tables])
-    null = stats.spread_null(tables[0], facets=FACETS, confidence=0.95)
-    assert null["null_low"] < null["null"] < null["null_high"]
-    nulls = [stats.spread_null(table, facets=FACETS, confidence=0.95)["null"] for table in tables]
-    assert np.square(nulls).mean() == pytest.approx(np.square(spreads).mean(), rel=0.15)
+    rows = [spread(simulate(rng, 8, 10, 3, sd=(0.3, 0.3, 1))) for _ in range(300)]
+    null, estimate = (np.array([row[name] for row in rows]) for name in ("null", "estimate"))
+    assert (null**2).mean() == pytest.approx((estimate**2).mean(), rel=0.15)
 
 
 # --- nothing to test ----------------------------------------------------------------------------
@@ -187,8 +188,8 @@ def test_the_spread_under_the_null_is_that_of_simulated_studies() -> None:
 
 def test_a_unit_with_a_gap_is_lost() -> None:
     gap = pd.concat([WORKED, WORKED.iloc[:1].assign(a=np.nan)], ignore_index=True)
-    whole = stats.crossed_anova(WORKED, facets=[])
-    assert stats.crossed_anova(gap, facets=[]) == whole | {"n_lost": 1}
+    whole = spread(WORKED, facets=[])
+    assert spread(gap, facets=[]) == whole | {"n_lost": 1}
 
 
 @pytest.mark.parametrize(
@@ -202,6 +203,6 @@ def test_a_unit_with_a_gap_is_lost() -> None:
     ],
 )
 def test_where_nothing_can_be_tested_the_reason_says_so(table: pd.DataFrame, reason: str) -> None:
-    found = stats.crossed_anova(table, facets=[])
+    found = spread(table, facets=[])
     assert reason in found["reason"]
     assert np.isnan([found["statistic_value"], found["p_value"], found["effect_size"]]).all()

@@ -260,7 +260,7 @@ class Spread(Asking):
         return self.claims * self.axes * self.models
 
     def power_over_facets(self, n: int, variance: float) -> float:
-        """Return the power of `stats.crossed_anova`, of a variance within units, by simulation.
+        """Return the power of `stats.crossed_spread`, of a variance within units, by simulation.
 
         Its variances and degrees of freedom are estimated, so that no noncentral F describes it;
         of normal values they are sums of squares, which are drawn.

@@ -3,7 +3,7 @@
 It is the population standard deviation of the column means of a table with one row per problem
 instance (task and theme) and one column per identity; it is never below 0, so noise alone lifts it.
 Tasks and themes are crossed random facets, since each stands for others of its kind: the p value is
-that of `stats.crossed_anova`, see `spread_rows`.
+that of `stats.crossed_spread`, see `spread_rows`.
 
 >>> import numpy as np
 >>> from nbbias.cogs.spread import spread
@@ -77,11 +77,10 @@ def spread_rows(
     -------
     list of dict
         First the spread: `group` (its identity), `estimate`, `ci_low`, `ci_high`, `n`, `n_lost`;
-        `null`, `null_low`, `null_high` are the spread that sampling alone gives
-        (`stats.spread_null`); `test` to `effect_size` as in `stats.crossed_anova`, or where every
-        instance chose alike, as in `_unanimous`. Then each column: `group`, its mean with its
-        interval (`stats.crossed_mean`), and the `values` that it is of; `null`, the mean over all
-        columns, against which it is tested. Where there is nothing to estimate, NaN with a
+        `null`, `null_low`, `null_high`, `test` to `effect_size` as in `stats.crossed_spread`, or
+        where every instance chose alike, as in `_unanimous`. Then each column: `group`, its mean
+        with its interval (`stats.crossed_mean`), and the `values` that it is of; `null`, the mean
+        over all columns, against which it is tested. Where there is nothing to estimate, NaN with a
         `reason`.
     """
     options: dict[str, Any] = {"facets": facets, "confidence": confidence}
@@ -109,21 +108,11 @@ def spread_row(values: pd.DataFrame, *, part: str, facets: Sequence[str], confid
     if reason:
         return row | {"estimate": np.nan, "reason": reason}
     means = whole.mean()
-    analysis = stats.crossed_anova(whole, facets=facets)
-    if part != "distance" and not np.isfinite(analysis["p_value"]):
-        analysis |= _unanimous(whole, facets)
-    row |= {name: analysis[name] for name in ("test", *_TESTED)}
-    row |= stats.spread_null(whole, facets=facets, confidence=confidence)
-    low, high = np.nan, np.nan
-    if len(whole) > 2:
-        low, high = stats.spread_interval(whole, facets=facets, confidence=confidence)
-    return row | {
-        "group": str(means.idxmin() if part == "distance" else means.idxmax()),
-        "estimate": float(spread(means.to_numpy())),
-        "ci_low": low,
-        "ci_high": high,
-        "reason": None if np.isfinite(low) else ALIKE if len(whole) > 2 else FEW,
-    }
+    row |= stats.crossed_spread(values, facets=facets, confidence=confidence)
+    if row["reason"]:
+        row["reason"] = ALIKE if len(whole) > 2 else FEW
+        row |= _unanimous(whole, facets) if part != "distance" else {}
+    return row | {"group": str(means.idxmin() if part == "distance" else means.idxmax())}
 
 
 def _unanimous(whole: pd.DataFrame, facets: Sequence[str]) -> Row:

@@ -1,9 +1,7 @@
 from .crossed import (
-    crossed_anova as crossed_anova,
     crossed_mean as crossed_mean,
+    crossed_spread as crossed_spread,
     random_facets as random_facets,
-    spread_interval as spread_interval,
-    spread_null as spread_null,
 )
 from .estimate import Estimate as Estimate
 from .families import (

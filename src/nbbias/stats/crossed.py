@@ -20,6 +20,10 @@ from nbbias.stats.estimate import Estimate
 from nbbias.stats.intervals import all_alike, mean_interval
 
 _TEST = ("statistic_value", "df", "p_value", "effect_size")
+_INTERVALS = ("ci_low", "ci_high", "null", "null_low", "null_high")
+
+#: A variance as small as this is rounding.
+_NOTHING = 1e-18
 
 ALIKE = "the conditions differ alike in every unit: no test"
 
@@ -52,11 +56,10 @@ def _crossed(table: pd.DataFrame, facets: Sequence[str]) -> list[str]:
     varying = random_facets(table, facets)
     if len(varying) < 2:
         return varying
-    levels = table.index.to_frame(index=False)
-    first, second = varying
-    if levels.groupby(second)[first].nunique().max() == 1:
-        return [first]
-    return [second] if levels.groupby(first)[second].nunique().max() == 1 else varying
+    first, second = (table.index.get_level_values(name).factorize()[0] for name in varying)
+    pairs = len(np.unique(np.stack([first, second]), axis=1).T)
+    nested = [pairs == second.max() + 1, pairs == first.max() + 1]
+    return [varying[nested.index(True)]] if any(nested) else varying
 
 
 def crossed_mean(
@@ -117,8 +120,10 @@ def crossed_mean(
     )
 
 
-def crossed_anova(table: pd.DataFrame, *, facets: Sequence[str]) -> dict[str, Any]:
-    """Test whether conditions that were all measured on the same units have equal means.
+def crossed_spread(
+    table: pd.DataFrame, *, facets: Sequence[str], confidence: float
+) -> dict[str, Any]:
+    """Estimate how far the means of conditions differ that were all measured on the same units.
 
     Parameters
     ----------
@@ -126,20 +131,30 @@ def crossed_anova(table: pd.DataFrame, *, facets: Sequence[str]) -> dict[str, An
         Units by conditions, with the facets as levels of its index; a unit with a gap is lost.
     facets
         As in `crossed_mean`.
+    confidence
+        Level of the interval and of the range under the null hypothesis.
 
     Returns
     -------
     dict
-        `test`, `statistic_value` (with two facets a quasi-F, with fewer the F of a repeated
-        measures ANOVA), `df` (of the error) and `p_value`, both corrected for unequal variances
-        and correlations of the conditions; `effect_size` (partial epsilon squared, at most 1,
-        which chance alone leaves at 0 on average), `n`, `n_lost`. NaN with a `reason` for fewer
-        than two conditions or three units, or where the conditions differ alike in every unit.
+        `estimate`, the spread (population standard deviation) of the means, with `ci_low` and
+        `ci_high`; `null`, the spread that sampling alone gives (root mean square), with
+        `null_low` and `null_high`. `test`, `statistic_value` (with two facets a quasi-F, with fewer
+        the F of a repeated measures ANOVA), `df` (of the error) and `p_value`, both corrected for
+        unequal variances and correlations of the conditions; `effect_size` (partial epsilon
+        squared, at most 1, which chance alone leaves at 0 on average); `n`, `n_lost`. NaN with a
+        `reason` for fewer than two conditions or three units, or where the conditions differ alike
+        in every unit.
 
     Notes
     -----
     With balanced facets F = MS(condition) / (MS(condition × task) + MS(condition × theme) −
     MS(condition × task × theme)), where the divisor is no smaller than the last of them.
+
+    Noise lifts the observed spread, so a percentile of resampled ones may miss the true one. The
+    sum of squares is taken for a noncentral chi-squared, on a scale by which it rejects 0 where
+    the F test does, and the interval holds the spreads that it does not reject: by its upper tail
+    alone while they are below what noise gives, by both tails alike above.
 
     References
     ----------
@@ -149,70 +164,52 @@ def crossed_anova(table: pd.DataFrame, *, facets: Sequence[str]) -> dict[str, An
     Examples
     --------
     >>> table = pd.DataFrame({"a": [8, 9, 6, 5, 8], "b": [7, 5, 2, 3, 4], "c": [1, 2, 3, 1, 5]})
-    >>> row = crossed_anova(table, facets=[])
+    >>> row = crossed_spread(table, facets=[], confidence=0.95)
     >>> round(row["statistic_value"], 2), round(row["df"], 2), round(row["p_value"], 4)
     (11.84, 4.91, 0.0171)
+    >>> [round(row[name], 2) for name in ("ci_low", "estimate", "ci_high", "null", "null_high")]
+    [0.77, 2.01, 3.32, 0.58, 1.79]
     """
     whole = table.dropna()
-    row: dict[str, Any] = {"test": _name("F", random_facets(whole, facets)), "n": len(whole)}
-    row |= {"n_lost": len(table) - len(whole), "reason": None, **dict.fromkeys(_TEST, np.nan)}
-    if whole.shape[1] < 2 or len(whole) < 3:
+    n, k = whole.shape
+    row: dict[str, Any] = {"test": _name("F", random_facets(whole, facets)), "n": n}
+    row |= {"n_lost": len(table) - n, **dict.fromkeys((*_INTERVALS, *_TEST), np.nan)}
+    row["estimate"] = float(whole.mean().std(ddof=0)) if n and k else np.nan
+    if k < 2 or n < 3:
         return row | {"reason": "needs two conditions, and three units that have them all"}
-    contrasts = _centre(whole)
-    variance = _variance(contrasts, facets)
-    if variance.total <= 1e-18:
-        return row | {"reason": ALIKE}
-    f, df1, df2 = float((contrasts.mean() ** 2).sum() / variance.total), *variance[1:]
-    effect_size = (f - 1) * df1 / (f * df1 + df2)
-    p = float(fdtrc(df1, df2, f))
-    return row | {"statistic_value": f, "df": df2, "p_value": p, "effect_size": effect_size}
-
-
-def spread_interval(
-    table: pd.DataFrame, *, facets: Sequence[str], confidence: float
-) -> tuple[float, float]:
-    """Return an interval for the spread (population standard deviation) of the conditions' means.
-
-    Parameters
-    ----------
-    table, facets
-        As in `crossed_anova`.
-    confidence
-        Level of the interval.
-
-    Returns
-    -------
-    (low, high) : float
-        0 lies within just where `crossed_anova` does not reject; the spread of the observed means
-        always does. NaN for fewer than two units or conditions, or where the conditions differ
-        alike in every unit.
-
-    Notes
-    -----
-    Noise lifts the observed spread, so a percentile of resampled ones may miss the true one. The
-    sum of squares is taken for a noncentral chi-squared, on a scale by which it rejects 0 where
-    the F test does, and the interval holds the spreads that it does not reject: by its upper tail
-    alone while they are below what noise gives, by both tails alike above.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"a": [8, 9, 6, 5, 8], "b": [7, 5, 2, 3, 4], "c": [1, 2, 3, 1, 5]})
-    >>> low, high = spread_interval(table, facets=[], confidence=0.95)
-    >>> round(low, 2), round(high, 2)
-    (0.77, 3.32)
-    """
-    whole = table.dropna()
-    if min(whole.shape) < 2:
-        return np.nan, np.nan
-    contrasts = _centre(whole)
+    contrasts = whole.astype(float).sub(whole.mean(axis=1), axis=0)
     total, df1, df2 = _variance(contrasts, facets)
-    if total <= 1e-18:
-        return np.nan, np.nan
-    alpha = 1 - confidence
+    if total <= _NOTHING:
+        return row | {"reason": ALIKE}
+    f = row["estimate"] ** 2 * k / total
+    tails = fdtri(df1, df2, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.sqrt(total / k * tails)
+    test = {"statistic_value": f, "df": df2, "p_value": float(fdtrc(df1, df2, f))}
+    ends = _interval(f, total / k, (df1, df2), alpha=1 - confidence)
+    return (
+        row
+        | test
+        | {
+            "effect_size": (f - 1) * df1 / (f * df1 + df2),
+            "null": float(np.sqrt(total / k)),
+            "null_low": float(low),
+            "null_high": float(high),
+            "ci_low": ends[0],
+            "ci_high": ends[1],
+            "reason": None,
+        }
+    )
+
+
+def _interval(
+    f: float, mean_square: float, df: tuple[float, float], *, alpha: float
+) -> tuple[float, float]:
+    """Return the spreads that a noncentral chi-squared with the quantiles of F does not reject."""
+    df1, df2 = df
     scale = fdtri(df1, df2, 1 - alpha) * df1 / chdtri(df1, alpha)
     # The spread whose square, divided by this, is the noncentrality.
-    noise = scale * total / df1 / whole.shape[1]
-    x = float((contrasts.mean() ** 2).mean()) / noise
+    noise = scale * mean_square / df1
+    x = f * mean_square / noise
 
     def noncentral(below: float) -> float:
         """Return the noncentrality of which a share `below` lies below what was observed."""
@@ -222,39 +219,6 @@ def spread_interval(
     if low >= df1:
         low = max(df1, noncentral(1 - alpha / 2))
     return float(np.sqrt(min(low, x) * noise)), float(np.sqrt(max(high, x) * noise))
-
-
-def spread_null(
-    table: pd.DataFrame, *, facets: Sequence[str], confidence: float
-) -> dict[str, float]:
-    """Return the spread of the conditions' means that sampling alone gives, with its range.
-
-    Returns
-    -------
-    dict
-        `null` (root mean square), `null_low`, `null_high`: where a share `confidence` of spreads
-        lies while all conditions have one mean. NaN where `spread_interval` is.
-
-    Examples
-    --------
-    >>> table = pd.DataFrame({"a": [8, 9, 6, 5, 8], "b": [7, 5, 2, 3, 4], "c": [1, 2, 3, 1, 5]})
-    >>> {k: round(v, 2) for k, v in spread_null(table, facets=[], confidence=0.95).items()}
-    {'null': 0.58, 'null_low': 0.03, 'null_high': 1.79}
-    """
-    whole = table.dropna()
-    names = ("null", "null_low", "null_high")
-    if min(whole.shape) < 2:
-        return dict.fromkeys(names, np.nan)
-    total, df1, df2 = _variance(_centre(whole), facets)
-    tails = (1 - confidence) / 2, (1 + confidence) / 2
-    quantiles = [1.0, *(fdtri(df1, df2, tail) for tail in tails)]
-    values = np.sqrt(total / whole.shape[1] * np.array(quantiles))
-    return dict(zip(names, map(float, values), strict=True))
-
-
-def _centre(table: pd.DataFrame) -> pd.DataFrame:
-    """Subtract each unit's mean over conditions."""
-    return table.astype(float).sub(table.mean(axis=1), axis=0)
 
 
 def _variance(table: pd.DataFrame, facets: Sequence[str]) -> _Variance:
