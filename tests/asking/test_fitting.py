@@ -36,7 +36,7 @@ def ids(*names: object, **keys: str) -> pd.DataFrame:
 @pytest.mark.parametrize(
     ("verb", "headlines", "originals", "reason"),
     [
-        (["generate", "--dry-run"], ids(1, 2, outlet="nyt"), ids(1, 2, source="NYT"), "'NYT'"),
+        (["generate", "--dry-run"], ids(1, 2, outlet="nyt"), ids(1, 2, source="NYT"), "NYT"),
         (["run"], ids("a-0001"), ids("a-001"), "a-001"),
     ],
 )

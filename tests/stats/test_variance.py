@@ -6,9 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.stats
-from hypothesis import given, settings, strategies as st
 from statsmodels.formula.api import ols
-from statsmodels.stats.anova import AnovaRM
 
 from nbbias import stats
 
@@ -87,64 +85,3 @@ def test_groups_of_one_and_equal_values_have_no_spread() -> None:
     assert (estimate, df) == (2, 0) and np.isnan(error)
     assert np.isnan(stats.group_means(*coded(grouped(a=[1], b=[3])))[1]).all()
     assert stats.mean_of_means(*coded(grouped(a=[1, 1], b=[1, 1]))) == (1, 0, 2)
-
-
-# --- repeated measures ------------------------------------------------------------------------
-
-WORKED = pd.DataFrame(
-    [[8, 7, 1], [9, 5, 2], [6, 2, 3], [5, 3, 1], [8, 4, 5.0]], columns=list("abc")
-)
-
-
-def test_repeated_measures_equal_a_worked_example() -> None:
-    # Sums of squares by hand, and Box's epsilon from the covariances.
-    values = WORKED.to_numpy()
-    grand, rows, columns = values.mean(), values.mean(1), values.mean(0)
-    between = 5 * ((columns - grand) ** 2).sum()
-    error = ((values - rows[:, None] - columns + grand) ** 2).sum()
-    f = (between / 2) / (error / 8)
-    s, k = np.cov(values.T), 3
-    top = (k * (np.trace(s) / k - s.mean())) ** 2
-    bottom = (k - 1) * ((s**2).sum() - 2 * k * (s.mean(axis=1) ** 2).sum() + k**2 * s.mean() ** 2)
-    epsilon = top / bottom
-    found = stats.repeated_measures_anova(WORKED)
-    assert found["statistic_value"] == pytest.approx(f)
-    assert found["df"] == pytest.approx(8 * epsilon)
-    assert found["p_value"] == pytest.approx(scipy.stats.f.sf(f, 2 * epsilon, 8 * epsilon))
-    assert found["effect_size"] == pytest.approx(1 - (error / (between + error)) * (10 / 8))
-
-
-@given(st.integers(3, 30), st.integers(2, 6), st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
-def test_repeated_measures_have_the_f_of_statsmodels(n: int, k: int, seed: int) -> None:
-    table = pd.DataFrame(np.random.default_rng(seed).normal(size=(n, k)))
-    long = table.melt(ignore_index=False).reset_index()
-    expected = AnovaRM(long, "value", "index", within=["variable"]).fit().anova_table.iloc[0]
-    found = stats.repeated_measures_anova(table)
-    assert found["statistic_value"] == pytest.approx(expected["F Value"])
-    # The corrected degrees lie between those of one contrast and the uncorrected ones.
-    assert n - 1 - 1e-9 <= found["df"] <= expected["Den DF"] + 1e-9
-    assert found["effect_size"] <= 1
-
-
-def test_a_unit_with_a_gap_is_lost() -> None:
-    gap = pd.concat([WORKED, WORKED.iloc[:1].assign(a=np.nan)], ignore_index=True)
-    assert stats.repeated_measures_anova(gap) == stats.repeated_measures_anova(WORKED) | {
-        "n_lost": 1
-    }
-
-
-@pytest.mark.parametrize(
-    ("table", "reason"),
-    [
-        (WORKED[["a"]], "two conditions"),
-        (WORKED.iloc[:2], "three units"),
-        (WORKED.iloc[:0], "three units"),
-        (WORKED.assign(a=np.nan), "three units"),
-        (pd.DataFrame({"a": [1.0, 2, 3], "b": [2.0, 3, 4]}), "alike in every unit"),
-    ],
-)
-def test_where_nothing_can_be_tested_the_reason_says_so(table: pd.DataFrame, reason: str) -> None:
-    found = stats.repeated_measures_anova(table)
-    assert reason in found["reason"]
-    assert np.isnan([found["statistic_value"], found["p_value"], found["effect_size"]]).all()

@@ -56,10 +56,10 @@ def measure(**parameters: Any) -> Results:
     --------
     >>> from nbbias import calibration
     >>> results = calibration.measure(
-    ...     measures=["cogs/rbs_tasks"], n=[10], repeats=4, family_repeats=0, draws=20
+    ...     measures=["cogs/rbs"], n=[10], repeats=4, family_repeats=0, draws=20
     ... )
     >>> set(results.estimates["dimension"])
-    {'rbs tasks'}
+    {'rbs'}
     """
     with params.validate_inputs(Calibration, parameters) as chosen:
         table = designs.list_designs(

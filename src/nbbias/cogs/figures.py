@@ -1,4 +1,11 @@
-"""The figures of the CoGS study: distances and scores, preferences, who judged whom."""
+"""The figures of the CoGS study: distances and scores, preferences, who judged whom.
+
+>>> from nbbias import cogs
+>>> results = cogs.measure(parts=["abs"], claims=[])
+>>> drawn = cogs.figures.both(results.estimates)
+>>> drawn.title
+'Significant differences between identities: ABS in 2 of 4 judges'
+"""
 
 from __future__ import annotations
 

@@ -60,8 +60,8 @@ def caption(rows: pd.DataFrame, *, study: str, name: str) -> Table:
 
     Examples
     --------
-    >>> caption(pd.DataFrame({"model": ["m"]}), study="llmbi", name="answers").title
-    'Answers by model'
+    >>> caption(pd.DataFrame({"model": ["m"]}), study="llmbi", name="losses").title
+    'Answers read, excluded and scored'
     """
     return Table(rows, **_captions()[study][name])
 

@@ -168,7 +168,7 @@ def crossed_spread(
     >>> round(row["statistic_value"], 2), round(row["df"], 2), round(row["p_value"], 4)
     (11.84, 4.91, 0.0171)
     >>> [round(row[name], 2) for name in ("ci_low", "estimate", "ci_high", "null", "null_high")]
-    [0.77, 2.01, 3.32, 0.58, 1.79]
+    [0.77, 1.98, 3.32, 0.58, 1.79]
     """
     whole = table.dropna()
     n, k = whole.shape

@@ -22,8 +22,8 @@ def null_range(null_values: np.ndarray, *, confidence: float) -> dict[str, float
 
     Examples
     --------
-    >>> null_range(np.array([0.0, 1.0, 2.0, 3.0, np.nan]), confidence=0.8)
-    {'null': 1.5, 'null_low': 0.30000000000000004, 'null_high': 2.7}
+    >>> null_range(np.array([0.0, 1.0, 2.0, 3.0, 4.0, np.nan]), confidence=0.5)
+    {'null': 2.0, 'null_low': 1.0, 'null_high': 3.0}
     """
     values = null_values[~np.isnan(null_values)]
     if not len(values):

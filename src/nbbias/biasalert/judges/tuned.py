@@ -231,7 +231,14 @@ def load_tokenizer(model: str) -> Any:
 
 
 def word_pieces(tokenizer: Any, texts: Sequence[str] | pd.Series) -> list[list[int]]:
-    """Return the first `LENGTH` word pieces of each text, as numbers."""
+    """Return the first `LENGTH` word pieces of each text, as numbers.
+
+    Examples
+    --------
+    >>> tokenizer = load_tokenizer(embeddings.OFFLINE)
+    >>> [len(pieces) for pieces in word_pieces(tokenizer, ["women", "women are weak"])]
+    [3, 5]
+    """
     read = [str(text)[: 20 * LENGTH] for text in texts]
     return tokenizer(read, truncation=True, max_length=LENGTH)["input_ids"] if read else []
 
