@@ -6,6 +6,7 @@ An answer is billed when it has been made, whether or not it arrives: that is wh
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -184,6 +185,9 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(status, {"error": told})
         if kind in _RAW:
             return self._send(200, _RAW[kind])
+        if kind == "bomb":
+            packed = gzip.compress(b" " * 200_000_000, 1)
+            return self._send(200, packed, {"Content-Encoding": "gzip"})
         if kind == "surrogate_error":
             told = f"no \ud800 of {given}"
             return self._send(400, {"error": {"message": told, "type": told, "code": told}})

@@ -192,3 +192,8 @@ def test_what_can_change_an_answer_and_nothing_else_is_a_new_question(
     assert body.get("temperature") == change.get("temperature", 1.0)
     if "system" in change:
         assert body["messages"][0] == {"role": "system", "content": "Be brief."}
+
+
+def test_a_body_that_never_ends_is_left(tmp_path: Path, server: FakeOpenAI) -> None:
+    _, table = ask_prompts(tmp_path, server, "[fault:bomb]", max_retries=0)
+    assert "longer than 16,000,000 bytes" in table["error"].iloc[0]

@@ -138,6 +138,11 @@ def test_half_a_character_is_read_as_a_sign_that_can_be_written(
     assert tables.saved_table(tmp_path, "texts")["text"].to_list() == ["a\ufffdb"]
 
 
+def test_names_that_would_become_one_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"\\ud800": "one", "\\ud801": "two"}')
+    assert "stands twice in one object" in refusal(tmp_path / "a.json")
+
+
 def test_a_column_type_of_pickled_code_is_read_as_what_it_is_stored_as(tmp_path: Path) -> None:
     """Arrow once made columns' types of pickles that stood in a file."""
     marker = tmp_path / "ran"
@@ -196,6 +201,7 @@ def test_numbers_are_the_texts_that_write_them() -> None:
         (gzip.compress(b"text\nx\n", mtime=0), "gzip"),
         (b"PK\x03\x04\x14\x00\xff\xff", "workbook"),
         (b"PAR1\xff\xff", "Parquet"),
+        (b"text" + b",x" * 20_000 + b"\ny" + b",x" * 20_000, "20,001 columns"),
     ],
 )
 def test_csv_that_is_none_is_called_what_it_is(tmp_path: Path, data: bytes, words: str) -> None:

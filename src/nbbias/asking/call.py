@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from nbbias import params
@@ -25,6 +25,7 @@ Meaning = Literal["temporary", "rejected", "fatal"]
 #: Providers whose own client tries again, unless it is told not to.
 _RETRYING_CLIENTS = {"openai", "openai-api", "anthropic"}
 
+_LONGEST_BODY = 16_000_000  # bytes, unpacked
 _ERROR_LENGTH = 500
 _MOST_TOKENS = 10**9  # of one call; more is no count
 #: Not the prompt's fault, so no prompt is charged with it: key, rights, credit, address.
@@ -88,6 +89,7 @@ def open_model(name: str, block: Generate, *, temperature: float | None) -> Any:
     for http in (getattr(model.api, "http_client", None), getattr(client, "_client", None)):
         if http is not None:
             http.follow_redirects = False
+            http.event_hooks["response"].append(_limit_body)
     return model
 
 
@@ -142,6 +144,21 @@ def read_output(output: Any, seconds: float) -> Answer:
     return Answer(text, choice.stop_reason, refusal, error, *tokens, round(seconds, 3))
 
 
+async def _limit_body(response: Any) -> None:
+    """Stop reading a body that is too long for an answer: it would fill the memory."""
+    read_bytes = response.aiter_bytes
+
+    async def read_limited(chunk_size: int | None = None) -> AsyncIterator[bytes]:
+        size = 0
+        async for part in read_bytes(chunk_size):
+            size += len(part)
+            if size > _LONGEST_BODY:
+                raise Failure(f"the body is longer than {_LONGEST_BODY:,} bytes", "temporary")
+            yield part
+
+    response.aiter_bytes = read_limited
+
+
 # --- errors -----------------------------------------------------------------------------------
 
 
@@ -156,6 +173,11 @@ def classify_error(model: Any, error: BaseException | None) -> Failure:
     error = (last.exception() if last else error) or RuntimeError("the call ended without a reason")
     while type(error).__name__ == "ModelGenerateError" and error.__cause__:  # repeats the request
         error = error.__cause__
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, Failure):
+        cause = cause.__cause__
+    if cause is not None:
+        return cause
     message = f"{type(error).__name__}: {_read_message(error)}"
     status, code = getattr(error, "status_code", None), str(getattr(error, "code", ""))
     if status in _FATAL_STATUSES or code in _FATAL_CODES or "api key not valid" in message.lower():

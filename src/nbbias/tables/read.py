@@ -217,9 +217,9 @@ def replace_surrogates(text: str) -> str:
 
 # --- formats ----------------------------------------------------------------------------------
 
-#: The most cells and bytes of text of a Parquet file: a few megabytes of repeated values can stand
-#: for any number.
-_CELLS, _BYTES = 200_000_000, 4_000_000_000
+#: The most columns of CSV, and cells and bytes of text of a Parquet file: a few megabytes of
+#: repeated values can stand for any number.
+_COLUMNS, _CELLS, _BYTES = 5000, 200_000_000, 4_000_000_000
 
 
 def _from_parquet(path: Path, _: Layout) -> _File:
@@ -232,14 +232,18 @@ def _from_parquet(path: Path, _: Layout) -> _File:
     def take(wanted: list[str]) -> pd.DataFrame:
         if any(schema.names.count(name) > 1 for name in wanted):
             return pd.DataFrame(index=range(1))  # such names are refused
+        batches, n_bytes = [], 0
         with pq.ParquetFile(path, read_dictionary=repeated) as file:
             n_rows = file.metadata.num_rows
             if n_rows == 0 or not wanted:
                 return pd.DataFrame(columns=wanted, index=range(n_rows))
-            table = file.read(wanted) if n_rows * len(wanted) <= _CELLS else None
-        if table is None or sum(map(_decoded_bytes, table.columns)) > _BYTES:
-            most = f"{_CELLS // 10**6} million values and {_BYTES / 10**9:g} GB"
-            raise ValueError(f"holds more than is read of a file, {most}")
+            for batch in file.iter_batches(columns=wanted):
+                n_bytes += sum(map(_decoded_bytes, batch.columns))
+                if n_rows * len(wanted) > _CELLS or n_bytes > _BYTES:
+                    most = f"{_CELLS // 10**6} million values and {_BYTES / 10**9:g} GB"
+                    raise ValueError(f"holds more than is read of a file, {most}")
+                batches.append(batch)
+        table = pa.Table.from_batches(batches)
         plain = [
             field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
             for field in table.schema
@@ -252,15 +256,14 @@ def _from_parquet(path: Path, _: Layout) -> _File:
     return schema.names, take
 
 
-def _decoded_bytes(column: pa.ChunkedArray) -> int:
+def _decoded_bytes(column: pa.Array) -> int:
     """Return the bytes of a column with every repeated value written out."""
+    if not isinstance(column, pa.DictionaryArray):
+        return int(column.nbytes)
     import pyarrow.compute as pc
 
-    n_bytes = column.nbytes
-    for part in column.chunks if pa.types.is_dictionary(column.type) else ():
-        lengths = pc.binary_length(part.dictionary)
-        n_bytes += pc.sum(pc.take(lengths, part.indices)).as_py() or 0
-    return int(n_bytes)
+    lengths = pc.binary_length(column.dictionary)
+    return int(column.nbytes + (pc.sum(pc.take(lengths, column.indices)).as_py() or 0))
 
 
 def from_csv(source: Any, layout: Layout) -> _File:
@@ -275,6 +278,12 @@ def from_csv(source: Any, layout: Layout) -> _File:
     >>> take(names).values.tolist()
     [['007', 'NA']]
     """
+    if isinstance(source, Path):  # each column takes its time
+        with source.open("rb") as file:
+            header = re.split(b"[\r\n]", file.readline(1 << 24))[0]
+        n_columns = header.count(layout.separator.encode()) + 1
+        if n_columns > _COLUMNS:
+            raise ValueError(f"has {n_columns:,} columns; {_COLUMNS:,} or fewer are read")
     rows = pd.read_csv(
         source,
         header=None,
