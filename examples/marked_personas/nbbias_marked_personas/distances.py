@@ -191,19 +191,20 @@ def _test(
     # what it is within that ball. A resampled spread itself is lifted by noise twice.
     error = (resampled - observed) * np.sqrt(fewest / (fewest - 1))
     spread, radius = observed.std(), float(np.quantile(error.std(axis=1), level))
-    test = stats.permutation_test(
-        spread, lambda rng, n: permute(rng, n).std(axis=-1), inference=inference, family=family
-    )
+    # As many draws as can resolve a p that is corrected over the family, 20 times.
+    draws = max(inference.n_permutations, round(20 * family / (1 - level)))
+    permuted = permute(np.random.default_rng(inference.seed), draws)
+    test = stats.null_range(permuted.std(axis=-1), confidence=level)
+    test |= stats.permutation_p(spread, permuted.std(axis=-1))
     nearest = names[int(observed.argmin())]
     rows = [{"statistic": "spread", "group": nearest, "estimate": spread, **test}]
     rows[0] |= {"ci_low": max(0.0, spread - radius), "ci_high": spread + radius}
-    n_permutations = stats.permutations_needed(inference, k)
-    permuted = permute(np.random.default_rng(inference.seed), n_permutations)
     half = np.quantile(np.abs(resampled - observed), level, axis=0)
     for i, name in enumerate(names):
         value = observed[i]
         row = {"statistic": "distance", "group": name, "estimate": value}
         row |= {"ci_low": max(0.0, value - half[i]), "ci_high": min(2.0, value + half[i])}
-        sides: dict[str, Any] = {"confidence": level, "alternative": "two-sided"}
-        rows.append(row | stats.compare_with_null(value, permuted[:, i], **sides))
+        null = stats.null_range(permuted[:, i], confidence=level)
+        reached = abs(value - null["null"]), abs(permuted[:, i] - null["null"])
+        rows.append(row | null | stats.permutation_p(*reached))
     return rows

@@ -194,7 +194,10 @@ def _agreement(
         coefficient(_counts(_shuffled(codes, rng))) for _ in range(inference.n_permutations)
     ]
     row: Row = {"estimate": estimate, "test": "choices shuffled within rater"}
-    row |= stats.null_range(np.array(shuffled), confidence=inference.confidence)
+    null_values = np.array(shuffled)
+    null_values = null_values[~np.isnan(null_values)]
+    row |= stats.null_range(null_values, confidence=inference.confidence)
+    row |= stats.permutation_p(abs(estimate - row["null"]), abs(null_values - row["null"]))
     # What each item is worth; their mean is the coefficient without its bias of few items.
     without = np.array([coefficient(np.delete(counts, at, axis=0)) for at in range(n)])
     worth = n * estimate - (n - 1) * without
@@ -205,7 +208,7 @@ def _agreement(
     row |= {key: tested[key] for key in ("statistic_value", "df", "p_value")}
     row["test"] = "jackknife t against choices shuffled within rater"
     ends = {"ci_low": min(low, estimate), "ci_high": min(1.0, max(high, estimate))}
-    return row | ends
+    return row | ends | {"p_least": np.nan}
 
 
 def _counts(codes: np.ndarray) -> np.ndarray:

@@ -95,7 +95,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     technical = [rbs(rows)] if len(spreads) else []
     technical += [abs_scores(judged)] if len(judged) else []
     both = pd.concat([spreads, judged])
-    if len(sentences) == 1:
+    if len(sentences) == 1 and both["null"].notna().any():
         ends = both["null"].min(), both["null"].max()
         low, high = (Markup(number(end, decimals=3)) for end in ends)
         sentences.append(prose.render("cogs.null", low=low, high=high))

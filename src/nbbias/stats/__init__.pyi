@@ -46,7 +46,11 @@ from .noninferiority import (
     tango_score as tango_score,
     tango_tests as tango_tests,
 )
-from .permutation import null_range as null_range, permute_units as permute_units
+from .permutation import (
+    null_range as null_range,
+    permutation_p as permutation_p,
+    permute_units as permute_units,
+)
 from .pooling import (
     STABLE as STABLE,
     pooled_difference as pooled_difference,

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+#: Values this close are ties, which rounding must not break.
+_TIE = 1e-12
+
 
 def null_range(null_values: np.ndarray, *, confidence: float) -> dict[str, float]:
     """Return the mean and the percentile range of values drawn under the null hypothesis.
@@ -30,6 +33,28 @@ def null_range(null_values: np.ndarray, *, confidence: float) -> dict[str, float
         return dict.fromkeys(("null", "null_low", "null_high"), np.nan)
     low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
     return {"null": float(values.mean()), "null_low": float(low), "null_high": float(high)}
+
+
+def permutation_p(observed: float, null_values: np.ndarray) -> dict[str, float]:
+    """Return the one-sided p value of an observed value, and the least that so many draws can give.
+
+    Of distances from the mean of the null distribution it is two-sided. p = (1 + b) / (1 + m),
+    where b of m draws reach the observed value, so that p is never 0; ``p_value`` and ``p_least``.
+
+    References
+    ----------
+    Phipson and Smyth 2010, *Permutation p-values should never be zero*.
+
+    Examples
+    --------
+    >>> permutation_p(0.5, np.array([0.1, 0.2, 0.2, 0.3, 0.3, 0.3, 0.4, 0.5, 0.6]))
+    {'p_value': 0.3, 'p_least': 0.1}
+    """
+    reached = int((null_values >= observed - _TIE).sum())
+    return {
+        "p_value": (1 + reached) / (1 + len(null_values)),
+        "p_least": 1 / (1 + len(null_values)),
+    }
 
 
 def permute_units(
