@@ -141,7 +141,7 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
         "groups": "",
         "N": f"{pairs['n'].max():,.0f} pairs",
         "not": "that a judge who flags a sentence saw the prejudice: one that flags whatever names "
-        "a group flags the twin, too",
+        "a group flags the other sentence, too",
     }
     details = escape.without_markdown(sentences.pairs(pairs)[-1])
     summary = f"{sentences.paired(pairs)}."
