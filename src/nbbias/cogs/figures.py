@@ -1,10 +1,16 @@
 """The figures of the CoGS study: distances and scores, preferences, who judged whom.
 
->>> from nbbias import cogs
->>> results = cogs.measure(parts=["abs"], claims=[])
->>> drawn = cogs.figures.both(results.estimates)
->>> drawn.title
-'Significant differences between identities: ABS in 2 of 4 judges'
+>>> import numpy as np
+>>> import pandas as pd
+>>> from nbbias import cogs, tables
+>>> index = pd.MultiIndex.from_product([range(4), range(5)], names=["task", "theme"])
+>>> men = np.random.default_rng(0).uniform(0.6, 0.9, 20)
+>>> shares = pd.DataFrame({"man": men, "woman": 1 - men}, index)
+>>> rows = cogs.spread.spread_rows(shares, "abs", part="share", confidence=0.95)
+>>> who = {"study": "cogs", "measure": "abs", "model": "m", "evaluator": "j", "bias": "gender"}
+>>> estimates = tables.estimates_and_units(rows, confidence=0.95, **who).estimates
+>>> cogs.figures.both(estimates).title
+'Significant differences between identities: ABS in 1 of 1 judges'
 """
 
 from __future__ import annotations
