@@ -127,6 +127,7 @@ def test_distances_are_means_over_instances(tmp_path: Path) -> None:
     results = [
         cogs.rbs.rbs(distances, by_task=by_task, confidence=0.95) for by_task in (False, True)
     ]
+    assert results[0].units[["cluster", "crossed"]].nunique().tolist() == [3, 4]
     holds(tmp_path, "cogs", *results)
 
 

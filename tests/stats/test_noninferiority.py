@@ -52,6 +52,37 @@ def test_clusters_vary_as_statsmodels_says(rng: np.random.Generator) -> None:
     assert row["test"] == "paired t over clusters"
 
 
+def test_crossed_clusters_both_count_and_a_facet_that_does_not_vary_adds_nothing() -> None:
+    index = pd.MultiIndex.from_product([range(4), range(5)], names=["cluster", "crossed"])
+    rng = np.random.default_rng(1)
+    both = two(rng, n=20).set_axis(index).reset_index()
+    both["second"] += np.repeat(rng.normal(size=4), 5)
+    p = {
+        names: paired_change(both[["first", "second", *names]], confidence=0.95).p_value
+        for names in [(), ("cluster",), ("cluster", "crossed")]
+    }
+    assert p[()] < p["cluster",] <= p["cluster", "crossed"]
+    alone = both.assign(crossed="one")
+    assert paired_change(alone, confidence=0.95).p_value == p["cluster",]
+
+
+def test_a_change_that_varies_by_task_and_theme_seldom_passes_at_the_margin() -> None:
+    # Over units as if they were independent it passes in a quarter of studies.
+    rng, passed = np.random.default_rng(0), {(): 0, ("cluster", "crossed"): 0}
+    for _ in range(200):
+        task, theme, noise = (rng.normal(size=size) for size in ((8, 1), (1, 10), (8, 10)))
+        change = 0.05 + 0.03 * task + 0.03 * theme + 0.05 * noise
+        index = pd.MultiIndex.from_product([range(8), range(10)], names=["cluster", "crossed"])
+        both = pd.DataFrame({"first": 0.0, "second": change.ravel()}, index).reset_index()
+        both["first"] = rng.normal(size=80)
+        both["second"] += both["first"]
+        for names in passed:
+            columns = both[["first", "second", *names]]
+            row = noninferiority_test(columns, worse="higher", margin=0.05)
+            passed[names] += row["p_not_worse"] < 0.05
+    assert passed[()] > 30 > 18 >= passed["cluster", "crossed"]
+
+
 @pytest.mark.parametrize(
     ("values", "reason"),
     [

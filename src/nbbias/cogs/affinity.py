@@ -421,7 +421,12 @@ def abs_estimates(
         if not by_task:
             rows.append(key | as_published(measured["abs_raw"]))
     table, values = tables.estimates_and_units(
-        rows, study="cogs", measure="abs", instrument="reply parser", confidence=confidence
+        rows,
+        study="cogs",
+        measure="abs",
+        instrument="reply parser",
+        confidence=confidence,
+        facets=facets,
     )
     table = stats.adjust(
         table, family=["statistic", table["model"] == ALL], where={"statistic": [*_PARTS, "anova"]}

@@ -310,6 +310,7 @@ def rbs(
         measure="rbs",
         confidence=confidence,
         instrument=distances["instrument"].iloc[0] if len(distances) else None,
+        facets=facets,
     )
     table = stats.adjust(table, family=["statistic"], where={"statistic": ["rbs", "anova"]})
     table = stats.adjust(table, family=CELL, where={"statistic": ["distance", "difference"]})

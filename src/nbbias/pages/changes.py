@@ -14,7 +14,7 @@ from nbbias.pages import manifest
 from nbbias.params import Units
 from nbbias.reading import significance
 from nbbias.studies import STUDIES
-from nbbias.tables import SAMPLE, UNIT_KEYS, NbbiasError, saved_table
+from nbbias.tables import CLUSTERS, SAMPLE, UNIT_KEYS, NbbiasError, saved_table
 
 Row = dict[str, Any]
 Key = tuple[str, ...]
@@ -89,7 +89,7 @@ def _units_of(estimates: pd.DataFrame, units: pd.DataFrame) -> dict[Key, pd.Data
         return {}
     means = dict(zip(estimates["key"], estimates["estimate"], strict=True))
     return {
-        key: rows.set_index("unit")[["value", "cluster"]]
+        key: rows.set_index("unit").filter(["value", *CLUSTERS])
         for key, rows in units.groupby(list(UNIT_KEYS), observed=True, sort=False)
         if abs(rows["value"].mean() - means.get(key, np.nan)) <= ROUNDING
     }
@@ -111,7 +111,7 @@ def as_one_model(first: Run, second: Run) -> tuple[Run, str]:
 
 
 def pair_units(first: Run, second: Run, key: Key) -> pd.DataFrame:
-    """Return the values of an estimate in both runs, by unit: `first`, `second`, `cluster`.
+    """Return the values of an estimate in both runs, by unit: `first`, `second`, and clusters.
 
     A value is missing where only the other run has the unit; where one run has no units at all,
     the table is empty.
@@ -120,8 +120,10 @@ def pair_units(first: Run, second: Run, key: Key) -> pd.DataFrame:
         return pd.DataFrame(columns=["first", "second", "cluster"])
     sides = [run.units[key] for run in (first, second)]
     both = pd.concat([side["value"] for side in sides], axis=1, keys=["first", "second"])
-    cluster = pd.concat([side["cluster"].astype(str) for side in sides])
-    return both.assign(cluster=cluster[~cluster.index.duplicated()].reindex(both.index))
+    for name in (name for name in CLUSTERS if all(name in side for side in sides)):
+        labels = pd.concat([side[name].astype(str) for side in sides])
+        both[name] = labels[~labels.index.duplicated()].reindex(both.index)
+    return both
 
 
 def compare(first: Run, second: Run) -> pd.DataFrame:

@@ -69,19 +69,40 @@ def paired_means(both: pd.DataFrame) -> PairedMeans:
     """
     values = both[["first", "second"]].to_numpy(float)
     centre, n = values.mean(axis=0), len(values)
-    codes = _clusters(both)
     spread = float(np.ptp(values)) or 1.0  # all alike: shares and rates could differ by 1
     covariance, df = np.full((2, 2), np.nan), 0.0
-    if codes.max() > 0:
-        covariance, df = clustered_covariance((values - centre) / n, codes)
+    if n > 1 and all(codes.max() > 0 for codes in _clusters(both)):
+        covariance, df = _covariance((values - centre) / n, _clusters(both))
     (var_first, cov), (_, var_second) = covariance.tolist()
     first, second = centre.tolist()
     return PairedMeans(first, second, var_first, var_second, cov, df, n, spread)
 
 
-def _clusters(both: pd.DataFrame) -> np.ndarray:
-    """Number the clusters of units from 0; without a column `cluster` each is one of its own."""
-    return pd.factorize(both["cluster"])[0] if "cluster" in both else np.arange(len(both))
+def _clusters(both: pd.DataFrame) -> list[np.ndarray]:
+    """Number the clusters of units from 0, and those that cross them where they vary.
+
+    Without a column `cluster` each unit is one of its own.
+    """
+    codes = [pd.factorize(both[name])[0] for name in ("cluster", "crossed") if name in both]
+    varying = [own for own in codes if len(own) and own.max() > 0]
+    return varying or codes[:1] or [np.arange(len(both))]
+
+
+def _covariance(influence: np.ndarray, clusters: list[np.ndarray]) -> tuple[np.ndarray, float]:
+    """Return the covariance of estimates over clusters, or over two that cross each other.
+
+    What either adds to the covariance over units alone counts where it is positive, and the fewer
+    degrees of freedom of the two.
+    """
+    parts = [clustered_covariance(influence, codes) for codes in clusters]
+    if len(parts) == 1:
+        return parts[0]
+    covariance, _ = clustered_covariance(influence, np.arange(len(influence)))
+    total = covariance
+    for part, _ in parts:
+        values, vectors = np.linalg.eigh(part - covariance)
+        total = total + (vectors * np.maximum(values, 0)) @ vectors.T
+    return total, min(df for _, df in parts)
 
 
 def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
@@ -91,7 +112,7 @@ def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
     ----------
     both
         A row for each unit that both runs have: `first`, `second` and, where units share it,
-        `cluster`.
+        `cluster`, and `crossed` where they share another one that crosses it.
     confidence
         Level of the interval.
 
@@ -110,7 +131,7 @@ def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
     if both.empty:
         return Estimate.missing("no unit is in both runs", n=0, test="paired t")
     means = paired_means(both)
-    clustered = _clusters(both).max() + 1 < means.n
+    clustered = any(codes.max() + 1 < means.n for codes in _clusters(both))
     test = "paired t over clusters" if clustered else "paired t"
     change = means.second - means.first
     result = Estimate(change, n=means.n, test=test)
@@ -183,9 +204,10 @@ def noninferiority_test(both: pd.DataFrame, *, worse: Worse, margin: float) -> d
     if worse != "apart" and _is_binary(both):
         steps = sign * (both["second"] - both["first"])
         tango = tango_tests((steps > 0).sum(), (steps < 0).sum(), len(both), margin)
-        if (codes := _clusters(both)).max() + 1 < means.n:
-            # With clusters the larger p: each alone may be too small.
-            tango = tuple(np.maximum(tango, _score_tests(steps.to_numpy(float), codes, margin)))
+        for codes in _clusters(both):
+            # With clusters the largest p: each alone may be too small.
+            if codes.max() + 1 < means.n:
+                tango = tuple(np.maximum(tango, _score_tests(steps.to_numpy(float), codes, margin)))
         p_values = [float(p) for p in tango]
     return row | dict(zip(("p_worse", "p_not_worse"), p_values, strict=True))
 

@@ -118,6 +118,7 @@ from .read import (
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
 from .units import (
+    CLUSTERS as CLUSTERS,
     UNIT_KEYS as UNIT_KEYS,
     Estimated as Estimated,
     estimates_and_units as estimates_and_units,

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from nbbias.tables.contracts import ESTIMATE_KEYS, estimates
+
+#: Columns of UNITS that group its units; the second is there where two facets are crossed.
+CLUSTERS = ("cluster", "crossed")
 
 #: What names an estimate in two runs.
 UNIT_KEYS = (*ESTIMATE_KEYS, "instrument")
@@ -19,6 +22,7 @@ def units(
     *,
     study: str,
     clusters: Mapping[str, str] | None = None,
+    facets: Sequence[str] = (),
 ) -> pd.DataFrame:
     """Put the values behind several estimates into one long table.
 
@@ -31,11 +35,15 @@ def units(
         The study's stem.
     clusters
         Unit → the cluster that it is of, where units stand or fall together.
+    facets
+        In place of `clusters`, up to two levels of the values' index that stand for others of
+        their kind: the clusters of units, and those that cross them.
 
     Returns
     -------
     DataFrame
-        `UNIT_KEYS` (a missing one is empty text), `unit`, `cluster`, `value`.
+        `UNIT_KEYS` (a missing one is empty text), `unit`, `cluster`, `value`; with two facets
+        `crossed`.
 
     Examples
     --------
@@ -56,6 +64,9 @@ def units(
     table["unit"] = pd.Categorical([_label(name) for values in parts for name in values.index])
     cluster_of = {name: (clusters or {}).get(name, name) for name in table["unit"].cat.categories}
     table["cluster"] = table["unit"].map(cluster_of)
+    for column, facet in zip(CLUSTERS, facets, strict=False):
+        levels = [values.index.get_level_values(facet).astype(str) for values in parts]
+        table[column] = np.concatenate(levels) if levels else []
     table["value"] = np.concatenate([values.to_numpy(float) for values in parts]) if parts else []
     return table
 
@@ -76,6 +87,7 @@ def estimates_and_units(
     *,
     study: str,
     clusters: Mapping[str, str] | None = None,
+    facets: Sequence[str] = (),
     **common: Any,
 ) -> Estimated:
     """Build ESTIMATES and UNITS from rows that name an estimate and the values it is a mean of.
@@ -87,7 +99,7 @@ def estimates_and_units(
         Series by unit.
     study, **common
         As in `tables.estimates`.
-    clusters
+    clusters, facets
         As in `units`.
 
     Examples
@@ -107,4 +119,4 @@ def estimates_and_units(
         for key, row in zip(keys, rows, strict=True)
         if row.get("values") is not None
     ]
-    return Estimated(table, units(blocks, study=study, clusters=clusters))
+    return Estimated(table, units(blocks, study=study, clusters=clusters, facets=facets))
