@@ -119,6 +119,21 @@ def test_a_filtered_answer_without_a_text_is_an_answer_that_comes_back(
     assert plans.ask(plan).total == 0
 
 
+def test_what_comes_back_holds_a_text_and_no_key(
+    tmp_path: Path, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_API_KEY", "k-of-a-provider-123456")
+    plan = make_plan(tmp_path, server.url)
+    texts = [None, "It is k-of-a-provider-123456."]
+    rows = pd.DataFrame({"key": plan.calls["key"].iloc[0], "text": texts})
+    tables.write(plan.export_path, rows.to_csv(index=False))
+    plan.export_path.rename(plan.export_path.with_suffix(".csv"))
+    plan = plan._replace(export_path=plan.export_path.with_suffix(".csv"))
+    assert recorded.restore_answers(plan) == 1
+    (text,) = recorded.read_answers(plan)["text"].dropna()
+    assert text.startswith("It is ") and "provider" not in text
+
+
 # --- the release of Fang et al. -----------------------------------------------------------------
 
 

@@ -11,6 +11,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from nbbias.biasalert import detection
 from nbbias.biasalert.knowledge.groups import match_names
+from nbbias.tables import DataError
 from tests.biasalert.tables import judgements, labelled, value
 
 
@@ -83,6 +84,16 @@ def test_labels_of_one_class_and_judges_without_a_verdict_leave_gaps_and_no_zero
 
 
 # --- chance and intervals -----------------------------------------------------------------------
+
+
+def test_each_text_has_one_label_and_one_row_of_each_judge() -> None:
+    two = labelled([1, 0])
+    for truth in (two.assign(text_id="t0"), two.assign(biased=pd.array([True, None]))):
+        with pytest.raises(DataError, match="no label, or two"):
+            estimate(judgements([1, 0]), truth)
+    for said in (judgements([1]), judgements([1, 0], text_id=["t0", "t0"])):
+        with pytest.raises(DataError, match="one row for each of 2 texts, and judges 1"):
+            estimate(said, two)
 
 
 def test_judges_that_read_nothing_give_the_majority_class() -> None:

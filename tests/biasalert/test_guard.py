@@ -14,7 +14,7 @@ from statsmodels.stats.proportion import proportion_confint
 from nbbias import stats, tables
 from nbbias.biasalert import guard as guards, sentences
 from nbbias.biasalert.guard import LONGEST, guard, guard_texts
-from nbbias.tables import DataError
+from nbbias.tables import DataError, ParameterError
 
 
 class Judge:
@@ -135,6 +135,13 @@ def test_a_judge_that_breaks_does_not_take_the_stream_with_it() -> None:
     assert run("Two.", fickle, stop_without_verdict=True)[1]["stopped"]
     _, record = run("One.", lambda texts, _: Judge()(texts, None).iloc[:0])
     assert record["reason"].startswith("the judge failed: ValueError")
+    through, record = run("One.", lambda texts, _: texts)
+    assert (through, record["without_verdict"]) == ("One.", 1)
+
+
+def test_a_context_that_would_show_nothing_is_refused() -> None:
+    with pytest.raises(ParameterError, match="context: must be 0 or more"):
+        run("BIASED.", Judge(), context=-2)
 
 
 # --- odd streams ----------------------------------------------------------------------------------

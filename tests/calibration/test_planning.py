@@ -37,6 +37,8 @@ def test_more_models_claims_and_power_take_more_articles() -> None:
 
 def test_refusals_vary_as_simulated_answers_do() -> None:
     """A model refuses more of the articles under the biased prompt, and some fewer."""
+    with pytest.raises(ValueError, match="more than all units change"):
+        planning.PromptRefusals(effect=0.9, opposite=0.1)
     plan = planning.PromptRefusals(effect=0.1, opposite=0.05)
     change = np.random.default_rng(0).choice([1, -1, 0], (4000, 200), p=[0.15, 0.05, 0.8])
     significant = ttest_1samp(change, 0, axis=1).pvalue < plan.alpha

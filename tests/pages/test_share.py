@@ -7,6 +7,7 @@ import json
 import os
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -41,6 +42,25 @@ def test_an_archive_holds_what_an_appendix_needs(folder: Path, tmp_path: Path) -
     wanted = {"notebook.ipynb", "tables/estimates.csv", "figures/f.svg", "CITATION.bib"}
     assert wanted | {"lexicons/gender.csv", "params.yaml", "manifest.json"} <= set(names)
     assert content == {"study": "llmbi", "draws": 7, "weights": {"age": 2.0}}
+
+
+def test_a_run_that_is_replaced_while_it_is_packed_is_not_mixed_with_the_next(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plain = tables.regular_files
+
+    def replaced(*arguments: Any) -> list[Path]:
+        content = manifest.read(folder)
+        assert content
+        manifest.write(folder, {**content, "started": content["started"] + "0"})
+        return plain(*arguments)
+
+    monkeypatch.setattr(tables, "regular_files", replaced)
+    with pytest.raises(NbbiasError, match="took its place meanwhile"):
+        share.export(folder, tmp_path / "a.zip")
+    with pytest.raises(NbbiasError, match="took its place meanwhile"):
+        gallery.publish(tmp_path / "runs", tmp_path / "site")
+    assert not (tmp_path / "a.zip").exists() and not (tmp_path / "site").exists()
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import tables
+from nbbias import params, tables
 from nbbias.asking import plan as plans, store
 from nbbias.asking.plan import ANSWER_COLUMNS, Plan
 from nbbias.tables import ONE_SOURCE, DataError, read_table
@@ -116,10 +116,11 @@ def restore_answers(plan: Plan) -> int:
     if calls.empty:
         return 0
     answers = read_table(plan.export_path, plans.EXPORTED).reindex(columns=list(plans.EXPORTED))
-    rows = calls.merge(answers.drop_duplicates("key"), on="key")
+    answers = answers.dropna(subset="text").drop_duplicates("key")
+    rows = calls.merge(answers.assign(text=answers["text"].map(params.redact_known)), on="key")
     made = {"stop_reason": "recorded", "refusal": "", "run": "recorded"}
-    rows = rows.fillna({**made, "asked_at": store.read_clock()})
-    rows = rows.assign(status="answered", attempts=0).astype("object")
+    rows = rows.astype("object").fillna({**made, "asked_at": store.read_clock()})
+    rows = rows.assign(status="answered", attempts=0)
     with store.open_store(plan.store_path) as connection:
         return store.record(connection, *rows.where(rows.notna(), None).to_dict("records"))
 

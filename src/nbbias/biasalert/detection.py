@@ -17,6 +17,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from nbbias import stats, tables
 from nbbias.biasalert.knowledge.groups import canonical_groups, match_names
 from nbbias.stats import InferenceSettings
+from nbbias.tables import DataError
 
 Row = dict[str, Any]
 
@@ -88,13 +89,32 @@ def match_verdicts(
     (cases, clusters) : list of Case, array of int
         One case per judge, in order of appearance; and each text's cluster, numbered from 0. Groups
         are compared by their canonical names.
+
+    Raises
+    ------
+    DataError
+        A text has no label or two, or a judge has no row for a text or two.
     """
+    if labelled["text_id"].duplicated().any() or labelled["biased"].isna().any():
+        raise DataError("labelled", "a text has no label, or two; give each one")
+    require_one_row(judgements, labelled["text_id"])
     named = judgements.assign(instrument=name_instruments(judgements))
     cases = []
     for judge, part in named.groupby("judge", sort=False):
         verdicts = part.set_index("text_id").loc[labelled["text_id"]]
         cases.append(_case(str(judge), part["instrument"].iloc[0], labelled, verdicts))
     return cases, pd.factorize(_clusters(labelled))[0]
+
+
+def require_one_row(judgements: pd.DataFrame, text_ids: pd.Series) -> None:
+    """Refuse judgements of which a judge has not one row for each text."""
+    own = judgements[judgements["text_id"].isin(text_ids)]
+    counts = own.groupby("judge", sort=False)["text_id"].agg(["size", "nunique"])
+    counts = counts.reindex(judgements["judge"].unique(), fill_value=0)
+    wrong = counts[(counts != len(text_ids)).any(axis=1)]
+    for judge, n in wrong["nunique"].head(1).items():
+        told = f"judge {judge} needs one row for each of {len(text_ids)} texts, and judges {n}"
+        raise DataError("judgements", told)
 
 
 def _clusters(labelled: pd.DataFrame) -> pd.Series:

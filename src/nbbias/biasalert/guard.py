@@ -22,7 +22,7 @@ from nbbias import stats, tables
 from nbbias.biasalert.detection import STUDY, compared
 from nbbias.biasalert.detector import Detector, load_detector
 from nbbias.biasalert.judges.panel import JudgePanel, leading_judge
-from nbbias.tables import DataError
+from nbbias.tables import DataError, ParameterError
 
 Judge = Callable[..., pd.DataFrame]
 Retrieve = Callable[[pd.DataFrame], pd.DataFrame | None]
@@ -67,6 +67,10 @@ class Guarded:
         }
     )
 
+    def __post_init__(self) -> None:
+        if self.context < 0:  # below -1 no sentence would be judged
+            raise ParameterError("guard", f"context: must be 0 or more, but is {self.context}")
+
     def __iter__(self) -> Iterator[str]:
         try:
             for sentence, shown in _with_context(self.stream, self.context):
@@ -81,7 +85,7 @@ class Guarded:
     def _stops(self, sentence: str, shown: str) -> bool:
         """Judge a sentence; record its verdict, and tell whether it ends the stream."""
         record, verdict = self.record, self._verdict(shown)
-        biased = verdict["biased"]
+        biased = verdict.get("biased")
         record["without_verdict" if biased is None else "judged"] += 1
         if biased is None:
             record["reason"] = verdict.get("reason") or "the judge gave no verdict"
@@ -97,11 +101,12 @@ class Guarded:
         try:
             table = self.judge(texts, self.retrieve(texts) if self.retrieve else None)
             (verdict,) = table.to_dict("records")
+            verdict = {name: None if pd.isna(value) else value for name, value in verdict.items()}
         except Exception as error:  # whatever a judge raises, the stream is not lost by it
             reason = f"the judge failed: {type(error).__name__}: {error}"
             return {"biased": None, "reason": reason}
-        self.record["judge"] = verdict["judge"]
-        return {name: None if pd.isna(value) else value for name, value in verdict.items()}
+        self.record["judge"] = verdict.get("judge") or self.record["judge"]
+        return verdict
 
 
 def _with_context(stream: Iterable[str], context: int) -> Iterator[tuple[str, str]]:

@@ -21,7 +21,7 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import INFERENCE, STUDY, flags, name_instruments
+from nbbias.biasalert.detection import INFERENCE, STUDY, flags, name_instruments, require_one_row
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.text import audit, toxicity
@@ -158,6 +158,7 @@ def _join(
         flagged=flags(judgements["biased"]), instrument=name_instruments(judgements)
     )
     table = answers.drop(columns=[*verdicts.columns[1:], "label"], errors="ignore")
+    require_one_row(judgements, answers["text_id"])
     table = table.merge(verdicts, on="text_id", validate="one_to_many")
     known = {} if people is None else people.labels.set_index("text_id")["biased"].to_dict()
     return table.assign(label=flags(table["text_id"].map(known)))

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.stats import binom, binomtest
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import STUDY, least_p, score_judgements
+from nbbias.biasalert.detection import STUDY, least_p, require_one_row, score_judgements
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import ContractError
 
@@ -87,6 +87,8 @@ def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> 
         probabilities, or verdicts where the judge gives none.
     """
     both = pd.concat([more.assign(side="more"), less.assign(side="less")], ignore_index=True)
+    sides = pd.concat([side + " " + pairs["pair_id"].astype(str) for side in ("more", "less")])
+    require_one_row(both.assign(text_id=both["side"] + " " + both["text_id"].astype(str)), sides)
     scored = score_judgements(both)
     first, second = (scored[scored["side"] == side] for side in ("more", "less"))
     keys, suffixes = ["judge", "text_id"], ("_more", "_less")

@@ -61,6 +61,10 @@ class Plan(BaseModel):
     def _has_effect(self) -> Self:
         if self.effect == 0:
             raise ValueError("effect: 0 is none; name the smallest that matters")
+        if (opposite := getattr(self, "opposite", 0.0)) and abs(self.effect) + 2 * opposite > 1:
+            raise ValueError(
+                f"opposite: with an effect of {self.effect:g} more than all units change"
+            )
         return self
 
     @property

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Self, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from nbbias.cogs import suite
 from nbbias.params import (
@@ -24,6 +24,7 @@ from nbbias.params import (
     Study,
     Texts,
     Units,
+    require_distinct,
 )
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import embeddings
@@ -98,6 +99,11 @@ class Cogs(Parameters):
         description="permutations and resamples for each number; more "
         "where many tests are corrected together",
     )
+
+    @field_validator("parts", "axes", "suite_paths", "random_facets")
+    @classmethod
+    def _each_once(cls, names: list[str]) -> list[str]:
+        return require_distinct(names)
 
     @model_validator(mode="after")
     def _whole(self) -> Self:

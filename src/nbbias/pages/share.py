@@ -105,6 +105,11 @@ def portable(folder: Path, patterns: Iterable[str]) -> dict[str, bytes]:
         A finished run's folder; links in it are left out.
     patterns
         Which of its files, beside the manifest and `params.yaml`.
+
+    Raises
+    ------
+    NbbiasError
+        Another run took the place of this one meanwhile.
     """
     content = manifest.read(folder) or {}
     names = _file_names(content)
@@ -115,6 +120,8 @@ def portable(folder: Path, patterns: Iterable[str]) -> dict[str, bytes]:
             for written in {private, json.dumps(private)[1:-1], html.escape(private)}:
                 data = data.replace(written.encode(), names[private].encode())
         files[path.relative_to(folder).as_posix()] = data
+    if (manifest.read(folder) or {}) != content:  # whose private paths are others
+        raise NbbiasError(str(folder), "another run took its place meanwhile; try again")
     # What says where relative paths start is of this machine, too.
     public = params.walk(
         {name: value for name, value in content.items() if name != "start"},

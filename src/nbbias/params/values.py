@@ -173,7 +173,10 @@ def shorten(value: object) -> str:
     >>> shorten("1e-3"), shorten(list(range(9)))
     ("'1e-3'", '[0, 1, 2, 3, 4, 5, ...]')
     """
-    return _SHORT.repr(value)
+    try:
+        return _SHORT.repr(value)
+    except ValueError:
+        return "a number of thousands of digits"
 
 
 def _yaml_hint(kind: str, value: object) -> str:

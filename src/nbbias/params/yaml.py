@@ -11,7 +11,7 @@ from typing import Any
 from ruamel.yaml import YAML
 from ruamel.yaml.constructor import SafeConstructor
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent
+from ruamel.yaml.events import CollectionEndEvent, CollectionStartEvent, NodeEvent
 from ruamel.yaml.nodes import ScalarNode
 from ruamel.yaml.representer import SafeRepresenter
 
@@ -20,8 +20,8 @@ from nbbias.tables import ParameterError
 
 #: Bytes of a file; the longest that is shipped has 7,000.
 LARGEST = 250_000
-#: Lists or mappings within one another.
-DEPTH = 50
+#: Values, names and lists in it, and lists or mappings within one another.
+VALUES, DEPTH = 5_000, 50
 #: Characters of a file or an assignment that a message quotes.
 _QUOTED = 200
 
@@ -86,12 +86,19 @@ def parse(text: str, *, where: str = "text") -> Any:
 
 def _check_events(text: str) -> None:
     """Refuse what is too much, before anything is made of the text."""
-    depth = 0
+    depth = values = 0
     for event in _yaml().parse(text):
+        values += isinstance(event, NodeEvent)
         depth += isinstance(event, CollectionStartEvent) - isinstance(event, CollectionEndEvent)
         problem = None
         if getattr(event, "anchor", None):
             problem = "anchors and aliases (& and *) are not read; write the value twice"
+        elif getattr(event, "version", None) not in {None, (1, 2)}:
+            problem = "only YAML 1.2 is read; leave the directive out"
+        elif values > VALUES:
+            problem = f"more than {VALUES:,} values stand here; name files for so many"
+        elif any("\ud800" <= letter <= "\udfff" for letter in getattr(event, "value", None) or ""):
+            problem = "half a character (a lone surrogate) is no text; write the character itself"
         elif depth > DEPTH:
             problem = f"more than {DEPTH} lists or mappings stand within one another"
         if problem:
