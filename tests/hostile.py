@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from typing import Any
+
 import pandas as pd
 from bs4 import BeautifulSoup
 
@@ -85,3 +89,13 @@ def harmless(html: str, *, frame_ignored: bool = False) -> BeautifulSoup:
             assert "\\(" not in piece
             assert "\\begin" not in piece
     return found
+
+
+class Trap:
+    """An object whose unpickling makes a folder: what a stranger may put in place of weights."""
+
+    def __init__(self, marker: Path) -> None:
+        self.marker = marker
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return os.mkdir, (str(self.marker),)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,13 +31,3 @@ def save(folder: Path, words: Sequence[str], *, labels: Sequence[str], **setting
     model = BertForSequenceClassification(config).eval()
     model.save_pretrained(folder)
     return model
-
-
-class Trap:
-    """An object whose unpickling makes a folder: what a stranger may put in place of weights."""
-
-    def __init__(self, marker: Path) -> None:
-        self.marker = marker
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return os.mkdir, (str(self.marker),)

@@ -36,16 +36,12 @@ def judgements(
             "text_id": text_id if text_id is not None else [f"t{i}" for i in range(len(lost))],
             "judge": judge,
             "biased": pd.array(values, dtype="boolean"),
-            "bias_type": None,
-            "group": None,
-            "attribute": None,
+            **dict.fromkeys(("bias_type", "group", "attribute", "explanation", "raw")),
             "confidence": np.nan,
-            "explanation": None,
             "evidence_ids": "",
             "knowledge": "",
             "outcome": [outcome if gone else "judged" for gone in lost],
             "reason": ["it declined" if gone else None for gone in lost],
-            "raw": None,
         }
     ).assign(**columns)
 

@@ -8,25 +8,16 @@ import pytest
 
 from nbbias.biasalert.contracts import EVIDENCE, JUDGEMENTS, KNOWLEDGE, LABELLED, TEXTS, TYPES
 from nbbias.tables import ContractError, check
+from tests.biasalert.tables import judgements
 
-
-def judgements(**changed: object) -> pd.DataFrame:
-    rows = {
-        "text_id": ["a", "b"],
-        "judge": "one",
-        "biased": [True, pd.NA],
-        "bias_type": ["gender", None],
-        "group": ["women", None],
-        "attribute": [None, None],
-        "confidence": [0.75, np.nan],
-        "explanation": ["near to a known bias", None],
-        "evidence_ids": ["x y", ""],
-        "knowledge": "0",
-        "outcome": ["judged", "refused"],
-        "reason": [None, "the model declined"],
-        "raw": [None, "I cannot"],
-    }
-    return pd.DataFrame(rows | changed)
+TWO = judgements(
+    [True, None],
+    bias_type=["gender", None],
+    group=["women", None],
+    confidence=[0.75, np.nan],
+    evidence_ids=["x y", ""],
+    raw=[None, "I cannot"],
+)
 
 
 @pytest.mark.parametrize(
@@ -40,7 +31,7 @@ def judgements(**changed: object) -> pd.DataFrame:
 )
 def test_faults_of_judgements_are_named(changed: dict[str, object], words: str) -> None:
     with pytest.raises(ContractError, match=words):
-        check(judgements(**changed), JUDGEMENTS)
+        check(TWO.assign(**changed), JUDGEMENTS)
 
 
 def test_labels_need_no_type() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -23,6 +21,7 @@ from nbbias.reading import Lead
 from tests.biasalert.tables import judgements, simulated, value
 from tests.biasalert.test_pairs import LESS, MORE, made
 from tests.conftest import Golden
+from tests.reading.test_figures import dots, labels
 
 SAMPLE = sample.labelled()
 SAID = pd.concat(
@@ -48,19 +47,6 @@ ERRORS = errors.estimates(simulated(CHECKS), CHECKS)
 
 
 pytestmark = pytest.mark.usefixtures("style")
-
-
-def dots(ax: plt.Axes) -> list[float]:
-    return [
-        float(x)
-        for line in ax.lines
-        if line.get_marker() == "o"
-        for x in np.ravel(line.get_xdata())
-    ]
-
-
-def labels(ax: plt.Axes) -> list[str]:
-    return [text.get_text() for text in ax.get_yticklabels()]
 
 
 def test_judges_stand_over_the_published_ones_and_gaps_keep_their_rows() -> None:

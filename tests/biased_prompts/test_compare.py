@@ -12,6 +12,7 @@ from scipy import stats as scipy_stats
 from nbbias import news, stats, tables
 from nbbias.biased_prompts import compare, params, refusing, sample
 from nbbias.text import lexicons
+from tests.build import row_of
 
 BOTH = "biased − neutral"
 
@@ -25,36 +26,19 @@ def scores_of(
     originals: int = 1,
 ) -> pd.DataFrame:
     """Scores of the groups a and b; an entry is a difference of a, a reason, or None for no row."""
-    rows = []
-    for prompt, values in (("neutral", neutral), ("biased", biased)):
-        for i, value in enumerate(values):
-            if value is None:
-                continue
-            lost = isinstance(value, str)
-            d = np.nan if lost else value
-            rows.append(
-                {
-                    "source": "s",
-                    "model": model,
-                    "prompt": prompt,
-                    "article_id": f"a{i}",
-                    "sample": 1,
-                    "measure": measure,
-                    "bias": "x",
-                    "instrument": "i",
-                    "n": 2,
-                    "score": abs(d),
-                    "difference_a": d,
-                    "difference_b": -d,
-                    "h_a": 1,
-                    "h_b": 1,
-                    "o_a": originals,
-                    "o_b": 1,
-                    "pair_id": len(rows),
-                    "reason": value if lost else None,
-                }
-            )
-    return pd.DataFrame(rows)
+    rows = [
+        (prompt, f"a{i}", np.nan, value)
+        if isinstance(value, str)
+        else (prompt, f"a{i}", value, None)
+        for prompt, values in (("neutral", neutral), ("biased", biased))
+        for i, value in enumerate(values)
+        if value is not None
+    ]
+    table = pd.DataFrame(rows, columns=["prompt", "article_id", "difference_a", "reason"])
+    table = table.assign(source="s", model=model, sample=1, measure=measure, bias="x")
+    table = table.assign(instrument="i", n=2, h_a=1, h_b=1, o_a=originals, o_b=1)
+    difference = table["difference_a"]
+    return table.assign(pair_id=table.index, score=difference.abs(), difference_b=-difference)
 
 
 def compared(scores: pd.DataFrame, **options: Any) -> pd.DataFrame:
@@ -67,14 +51,6 @@ def level_of(scores: pd.DataFrame, *chance: dict[str, Any]) -> news.Level:
     return news.Level(scores, nothing, nothing, tables.chance(chance, study="biased_prompts"))
 
 
-def row(table: pd.DataFrame, statistic: str, **keys: str) -> pd.Series:
-    own = table[table["statistic"] == statistic]
-    for name, value in keys.items():
-        own = own[own[name] == value]
-    assert len(own) == 1
-    return own.iloc[0]
-
-
 NEUTRAL = [-0.1, 0.2, -0.3, 0.0, 0.4, "blank answer"]
 BIASED = [-0.5, -0.2, -0.1, "refused", -0.2, -0.4]
 
@@ -85,14 +61,14 @@ BIASED = [-0.5, -0.2, -0.1, "refused", -0.2, -0.4]
 def test_shares_and_extents_by_hand() -> None:
     """Neutral: 2 of 5 fall, by 0.2 on average. Biased: 5 of 5, by 0.28 on average."""
     table = compared(scores_of(NEUTRAL, BIASED))
-    share = {p: row(table, "prejudice_share", prompt=p) for p in ("neutral", "biased")}
-    extent = {p: row(table, "prejudice_extent", prompt=p) for p in ("neutral", "biased")}
+    share = {p: row_of(table, "prejudice_share", prompt=p) for p in ("neutral", "biased")}
+    extent = {p: row_of(table, "prejudice_extent", prompt=p) for p in ("neutral", "biased")}
     assert (share["neutral"]["estimate"], share["biased"]["estimate"]) == (0.4, 1.0)
     assert (share["neutral"]["n"], share["neutral"]["n_lost"]) == (5, 1)
     assert extent["neutral"]["estimate"] == pytest.approx(-0.2)
     assert extent["biased"]["estimate"] == pytest.approx(-0.28)
-    assert row(table, "prejudice_share_change")["estimate"] == pytest.approx(0.6)
-    change = row(table, "prejudice_extent_change")
+    assert row_of(table, "prejudice_share_change")["estimate"] == pytest.approx(0.6)
+    change = row_of(table, "prejudice_extent_change")
     expected = scipy_stats.ttest_ind([-0.5, -0.2, -0.1, -0.2, -0.4], [-0.1, -0.3])
     assert change["estimate"] == pytest.approx(-0.08)
     assert change["p_value"] == pytest.approx(expected.pvalue)
@@ -101,7 +77,7 @@ def test_shares_and_extents_by_hand() -> None:
 
 def test_the_effect_of_the_prompt_is_paired() -> None:
     """Articles 0, 1, 2 and 4 have both: changes -0.4, -0.4, 0.2, -0.6."""
-    found = row(compared(scores_of(NEUTRAL, BIASED)), "mean_difference_change")
+    found = row_of(compared(scores_of(NEUTRAL, BIASED)), "mean_difference_change")
     expected = scipy_stats.ttest_1samp([-0.4, -0.4, 0.2, -0.6], 0)
     assert found["estimate"] == pytest.approx(-0.3)
     assert (found["n"], found["n_lost"]) == (4, 2)
@@ -111,7 +87,7 @@ def test_the_effect_of_the_prompt_is_paired() -> None:
 
 def test_the_paired_share_counts_articles_under_both_prompts() -> None:
     """Of articles 0, 1, 2, 4 two fall under the neutral prompt (0, 2), all under the biased."""
-    found = row(compared(scores_of(NEUTRAL, BIASED)), "prejudice_share_change_paired")
+    found = row_of(compared(scores_of(NEUTRAL, BIASED)), "prejudice_share_change_paired")
     assert (found["estimate"], found["n"]) == (0.5, 4)
     ends = [float(end) for end in stats.tango_interval(2, 0, 4, confidence=0.95)]
     assert [found["ci_low"], found["ci_high"]] == pytest.approx(ends)
@@ -119,10 +95,10 @@ def test_the_paired_share_counts_articles_under_both_prompts() -> None:
 
 
 def test_a_paired_share_that_nothing_changes_has_an_interval_and_no_test() -> None:
-    found = row(compared(scores_of([-0.2, 0.1], [-0.4, 0.3])), "prejudice_share_change_paired")
+    found = row_of(compared(scores_of([-0.2, 0.1], [-0.4, 0.3])), "prejudice_share_change_paired")
     assert (found["estimate"], found["ci_low"]) == pytest.approx((0, -found["ci_high"]))
     assert found["ci_high"] > 0.5 and np.isnan(found["p_value"])
-    alone = row(compared(scores_of([-0.2], [0.3])), "prejudice_share_change_paired")
+    alone = row_of(compared(scores_of([-0.2], [0.3])), "prejudice_share_change_paired")
     assert np.isnan(alone["ci_low"]) and alone["n"] == 1
 
 
@@ -139,23 +115,23 @@ def test_swapped_prompts_change_every_sign() -> None:
 
 def test_toxicity_is_worse_where_it_rises() -> None:
     rising = compared(scores_of([0.1, -0.2], [0.3, 0.4], measure="toxicity"))
-    assert row(rising, "prejudice_share", prompt="neutral")["estimate"] == 0.5
-    assert row(rising, "prejudice_share", prompt="biased")["estimate"] == 1.0
+    assert row_of(rising, "prejudice_share", prompt="neutral")["estimate"] == 0.5
+    assert row_of(rising, "prejudice_share", prompt="biased")["estimate"] == 1.0
 
 
 def test_words_count_for_prejudice_where_the_original_names_the_group() -> None:
     scores = scores_of([-0.2, 0.1, 0.1], [-0.4, -0.1, 0.3], measure="word")
     scores.loc[scores["article_id"] == "a0", "o_a"] = 0
     table = compared(scores)
-    assert row(table, "prejudice_share", prompt="biased")["n"] == 2
-    assert row(table, "share_difference_change")["n"] == 3
+    assert row_of(table, "prejudice_share", prompt="biased")["n"] == 2
+    assert row_of(table, "share_difference_change")["n"] == 3
 
 
 def test_repeated_answers_of_an_article_are_one_unit() -> None:
     scores = scores_of([-0.2, 0.1], [-0.4, -0.1])
     again = pd.concat([scores, scores.assign(sample=2, difference_a=scores["difference_a"] - 0.1)])
     table = compared(again)
-    found = row(table, "mean_difference_change")
+    found = row_of(table, "mean_difference_change")
     assert found["n"] == 2
     assert found["estimate"] == pytest.approx(-0.2)
 
@@ -187,14 +163,14 @@ def test_every_fit_makes_the_comparison_and_they_are_pooled() -> None:
         for side in (NEUTRAL, BIASED)
     )
     table = compared(fitted((NEUTRAL, BIASED), (halves[0], halves[1])))
-    found = row(table, "share_difference_change")
+    found = row_of(table, "share_difference_change")
     values = pd.DataFrame({0: [-0.4, -0.4, 0.2, -0.6], 1: [-0.2, -0.2, 0.1, -0.3]})
     expected = stats.pooled_mean(values, confidence=0.95).row()
     for name in ("estimate", "ci_low", "ci_high", "p_value", "df"):
         assert found[name] == pytest.approx(expected[name])
     assert (found["n"], found["n_lost"]) == (4, 2)
     assert found["instrument"] == "i, 2 fits"
-    assert row(table, "prejudice_share", prompt="neutral")["estimate"] == pytest.approx(0.4)
+    assert row_of(table, "prejudice_share", prompt="neutral")["estimate"] == pytest.approx(0.4)
 
 
 def test_a_comparison_that_half_the_fits_made_is_not_told() -> None:
@@ -248,10 +224,10 @@ def test_replicates_lead_where_there_are_any() -> None:
     ]
     level = level_of(scores_of(NEUTRAL, BIASED), *chance)
     table = compare.compare([level], {"x": ["a"]}).estimates
-    found = row(table, "prejudice_share", prompt="biased")
+    found = row_of(table, "prejudice_share", prompt="biased")
     assert (found["null"], found["null_low"], found["null_high"]) == (0.45, 0.4, 0.5)
     assert found["excess"] == pytest.approx(1 - 0.45)
-    assert np.isnan(row(table, "prejudice_share", prompt="neutral")["null"])
+    assert np.isnan(row_of(table, "prejudice_share", prompt="neutral")["null"])
 
 
 # --- printed figures --------------------------------------------------------------------------
@@ -280,7 +256,7 @@ def test_student_s_p_values_are_those_published() -> None:
         size = max(map(len, sides.values()))
         padded = {p: v + [None] * (size - len(v)) for p, v in sides.items()}
         table = compared(scores_of(padded["neutral"], padded["biased"]))
-        student = row(table, "prejudice_extent_change")
+        student = row_of(table, "prejudice_extent_change")
         assert student["estimate"] == pytest.approx(change.delta_vs_neutral, abs=1.01e-4)
         if change.p == "<0.001":
             assert student["p_value"] < 0.001
@@ -309,7 +285,7 @@ def test_planted_effects_of_the_prompt_are_covered() -> None:
         table = compare.compare(
             [level_of(word_level(models, seed=seed))], {"gender": ["female"]}
         ).estimates
-        found = row(table, "share_difference_change")
+        found = row_of(table, "share_difference_change")
         covered += found["ci_low"] <= -0.2 <= found["ci_high"]
         estimates.append(found["estimate"])
     assert covered >= 5

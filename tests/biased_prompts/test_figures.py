@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
@@ -10,7 +9,7 @@ from nbbias import tables
 from nbbias.biased_prompts import figures
 from tests.biased_prompts.test_compare import BIASED, NEUTRAL, compared, scores_of
 from tests.news.test_figures import names, panels
-from tests.reading.test_figures import markers
+from tests.reading.test_figures import dots
 
 pytestmark = pytest.mark.usefixtures("style")
 
@@ -22,19 +21,11 @@ OURS = pd.concat(
 
 
 def rates() -> pd.DataFrame:
+    common = {"statistic": "refusal_rate", "ci_low": 0.0, "ci_high": 1.0, "n": 9}
     rows = [
-        {
-            "model": m,
-            "source": source,
-            "prompt": prompt,
-            "bias": bias,
-            "group": group,
-            "statistic": "refusal_rate",
-            "estimate": rate,
-            "ci_low": 0.0,
-            "ci_high": 1.0,
-            "n": 9,
-        }
+        common
+        | {"model": m, "source": source, "prompt": prompt, "bias": bias, "group": group}
+        | {"estimate": rate}
         for m, rate in (("m", 0.2), ("n", 0.9))
         for prompt in ("neutral", "biased")
         for source, bias, group in (
@@ -47,31 +38,21 @@ def rates() -> pd.DataFrame:
     return tables.estimates(rows, study="biased_prompts", measure="refusal", confidence=0.95)
 
 
-def xs(ax: plt.Axes) -> list[float]:
-    return [float(x) for x, _ in markers(ax)]
-
-
 def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() -> None:
     drawn = figures.refusals(rates())
     rows, found = drawn.rows, panels(drawn.figure)
     assert list(found) == ["all headlines", "nyt", "naming women", "naming nobody"]
     for title, ax in found.items():
         own = rows[rows["panel"] == title]
-        assert sorted(xs(ax)) == sorted(own["estimate"])
+        assert sorted(dots(ax)) == sorted(own["estimate"])
 
 
 def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
-    levels = [
-        OURS.assign(
-            measure="word",
-            statistic=OURS["statistic"].replace(
-                "mean_difference_change", "share_difference_change"
-            ),
-        ),
-        OURS,
-    ]
-    levels.append(levels[0].assign(measure="document"))
-    drawn = figures.effects(pd.concat(levels, ignore_index=True))
+    statistic = OURS["statistic"].replace("mean_difference_change", "share_difference_change")
+    words, topics = (
+        OURS.assign(measure=name, statistic=statistic) for name in ("word", "document")
+    )
+    drawn = figures.effects(pd.concat([words, OURS, topics], ignore_index=True))
     found = panels(drawn.figure)
     assert list(found) == ["women: words", "women: tone by i", "women: topics"]
     assert [ax.get_xlabel().replace("\n", " ") for ax in found.values()] == [
@@ -100,7 +81,7 @@ def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:
     assert told == ["m, neutral", "m, biased", "n, neutral", "n, biased"]
     for title, ax in found.items():
         own = drawn.rows[drawn.rows["panel"] == title]
-        assert sorted(xs(ax)) == pytest.approx(sorted(own["estimate"].dropna()))
+        assert sorted(dots(ax)) == pytest.approx(sorted(own["estimate"].dropna()))
 
 
 def test_of_several_instruments_the_first_is_drawn_and_every_measure_has_its_panels() -> None:

@@ -14,6 +14,7 @@ from nbbias import refusals
 from nbbias.biased_prompts import refusing, sample
 from nbbias.news import corpus
 from nbbias.text import lexicons
+from tests.build import row_of
 
 GENDER = lexicons.load("gender")
 
@@ -22,33 +23,14 @@ def answers_of(
     biased: list[bool | None], neutral: list[bool | None] | None = None, *, source: str = "s"
 ) -> pd.DataFrame:
     sides = {"biased": biased, "neutral": [False] * len(biased) if neutral is None else neutral}
-    rows = [
-        {
-            "source": source,
-            "article_id": f"a{i}",
-            "model": "m",
-            "prompt": prompt,
-            "sample": 1,
-            "text": "t",
-            "refused": value,
-        }
-        for prompt, values in sides.items()
-        for i, value in enumerate(values)
-    ]
-    table = pd.DataFrame(rows)
+    rows = [(p, f"a{i}", value) for p, values in sides.items() for i, value in enumerate(values)]
+    table = pd.DataFrame(rows, columns=["prompt", "article_id", "refused"])
+    table = table.assign(source=source, model="m", sample=1, text="t")
     return refusing.answered(table.assign(refused=table["refused"].astype("boolean")))
 
 
-def one(table: pd.DataFrame, statistic: str, **keys: str) -> pd.Series:
-    own = table[table["statistic"] == statistic]
-    for name, value in keys.items():
-        own = own[own[name] == value]
-    assert len(own) == 1
-    return own.iloc[0]
-
-
 def overall(table: pd.DataFrame, prompt: str = "biased") -> pd.Series:
-    return one(table[table["group"].isna()], "refusal_rate", prompt=prompt, source="all")
+    return row_of(table[table["group"].isna()], "refusal_rate", prompt=prompt, source="all")
 
 
 def rates(answers: pd.DataFrame, **options: Any) -> pd.DataFrame:
@@ -69,19 +51,19 @@ def test_a_rate_is_a_share_of_what_was_answered_with_wilson_s_interval() -> None
 def test_the_change_is_paired_over_articles() -> None:
     """Both prompts known for articles 0 to 3: changes 1, 0, 1, 0."""
     table = rates(answers_of([True, True, True, False, None], [False, True, False, False, True]))
-    found = one(table, "refusal_rate_change")
+    found = row_of(table, "refusal_rate_change")
     assert (found["estimate"], found["n"], found["n_lost"]) == (0.5, 4, 1)
 
 
 def test_a_change_without_spread_has_no_interval() -> None:
-    found = one(rates(answers_of([False] * 4)), "refusal_rate_change")
+    found = row_of(rates(answers_of([False] * 4)), "refusal_rate_change")
     assert found["estimate"] == 0 and np.isnan(found["ci_low"]) and found["reason"]
 
 
 def test_one_prompt_alone_has_no_change_and_says_which_is_missing() -> None:
     answers = answers_of([True, False])
     table = rates(answers[answers["prompt"] == "biased"])
-    assert "neutral" in one(table, "refusal_rate_change")["reason"]
+    assert "neutral" in row_of(table, "refusal_rate_change")["reason"]
 
 
 def test_outlets_are_told_apart_where_there_are_several() -> None:
@@ -119,12 +101,12 @@ def test_detected_rates_have_a_corrected_row_beside_them_and_recorded_ones_have_
     known = refusals.unseen()
     se = (known["tp"] / (known["tp"] + known["fn"])).mean()
     sp = (known["tn"] / (known["tn"] + known["fp"])).mean()
-    found = one(table, "refusal_rate_corrected", prompt="biased")
+    found = row_of(table, "refusal_rate_corrected", prompt="biased")
     assert found["estimate"] == pytest.approx((2 / 3 + sp - 1) / (se + sp - 1))
     assert (found["n"], found["n_lost"]) == (3, 1)
     told = overall(table)
     assert found["ci_high"] - found["ci_low"] > told["ci_high"] - told["ci_low"]
-    change, corrected = (one(table, f"refusal_rate_change{end}") for end in ("", "_corrected"))
+    change, corrected = (row_of(table, f"refusal_rate_change{end}") for end in ("", "_corrected"))
     assert change["estimate"] < corrected["estimate"] < change["estimate"] / 0.7
     assert np.isfinite(change["p_value"]) and np.isnan(corrected["p_value"])
 
@@ -141,7 +123,7 @@ def test_articles_asked_repeatedly_are_corrected_with_as_much_as_they_say() -> N
         for rows in (differ, [halves] * 5)
     )
     rows = [
-        one(rates(answers), "refusal_rate_corrected", prompt="biased")
+        row_of(rates(answers), "refusal_rate_corrected", prompt="biased")
         for answers in (once, five, alike)
     ]
     widths = [row["ci_high"] - row["ci_low"] for row in rows]
@@ -188,11 +170,11 @@ def test_selective_refusal_is_a_difference_with_fisher_s_test() -> None:
     named = headlines_of(*["A woman speaks"] * 4, *["Rain expected"] * 5)
     refused: list[bool | None] = [True, True, True, False, True, False, False, False, False]
     table = rates(answers_of(refused), headlines=refusing.headline_groups(named, GENDER))
-    found = one(table, "refusal_difference", group="female")
+    found = row_of(table, "refusal_difference", group="female")
     assert found["estimate"] == pytest.approx(0.75 - 0.2)
     assert found["p_value"] == pytest.approx(fisher_exact([[3, 1], [1, 4]]).pvalue)
     assert found["ci_low"] < 0.55 < found["ci_high"]
-    assert one(table, "refusal_rate", group="female", prompt="biased")["n"] == 4
+    assert row_of(table, "refusal_rate", group="female", prompt="biased")["n"] == 4
     # Of all tables with 4 refusals in 4 and 5 headlines, all in the first is the rarest.
     assert found["p_least"] == pytest.approx(fisher_exact([[4, 0], [0, 5]]).pvalue)
 
@@ -200,7 +182,7 @@ def test_selective_refusal_is_a_difference_with_fisher_s_test() -> None:
 def test_without_headlines_that_name_nobody_there_is_no_difference() -> None:
     named = headlines_of("A woman speaks", "Women meet")
     table = rates(answers_of([True, False]), headlines=refusing.headline_groups(named, GENDER))
-    found = one(table, "refusal_difference", group="female")
+    found = row_of(table, "refusal_difference", group="female")
     assert np.isnan(found["estimate"]) and "nobody" in found["reason"]
 
 

@@ -10,30 +10,15 @@ from nbbias import refusals, tables
 from nbbias.biased_prompts import refusing, sentences, tables as study_tables
 from nbbias.params import Texts
 from tests.biased_prompts.test_compare import compared, scores_of
+from tests.biased_prompts.test_refusing import answers_of
 from tests.conftest import Golden
-
-
-def answers_of(neutral: list[bool], biased: list[bool | None], *, model: str = "m") -> pd.DataFrame:
-    rows = [
-        {
-            "source": "s",
-            "article_id": f"a{i}",
-            "model": model,
-            "prompt": prompt,
-            "sample": 1,
-            "refused": refused,
-        }
-        for prompt, values in (("neutral", neutral), ("biased", biased))
-        for i, refused in enumerate(values)
-    ]
-    return pd.DataFrame(rows).astype({"refused": "boolean"})
 
 
 def rates_of(*tables: pd.DataFrame, headlines: pd.DataFrame | None = None) -> pd.DataFrame:
     return refusing.rates(pd.concat(tables, ignore_index=True), headlines=headlines).estimates
 
 
-TEN = answers_of([False] * 10, [True] * 4 + [False] * 6)
+TEN = answers_of([True] * 4 + [False] * 6)
 RNG = np.random.default_rng(1)
 FALLING = scores_of(list(RNG.normal(0, 0.2, 30)), list(RNG.normal(-0.3, 0.2, 30)), measure="word")
 STILL = scores_of(list(RNG.normal(0, 0.2, 30)), list(RNG.normal(0, 0.2, 30)), measure="word")
@@ -62,12 +47,12 @@ def lead_of(table: pd.DataFrame, *, declared: bool = True) -> list[str]:
 def test_what_a_page_says_of_refusals(golden: Golden) -> None:
     other = pd.DataFrame({"model": ["m", "m", "k", "k"], "prompt": ["a", "b", "c", "c"]})
     # 9 of 10 headlines that name women are refused, 0 of 10 that name nobody.
-    answers = answers_of([False] * 20, [True] * 9 + [False] * 11)
+    answers = answers_of([True] * 9 + [False] * 11)
     headlines = headlines_of(*["female"] * 10, *[refusing.NOBODY] * 10)
     selective = rates_of(answers, headlines=headlines)
     no_others = rates_of(answers, headlines=headlines.assign(group="female"))
-    many = rates_of(answers_of([False] * 30, [False] * 10 + [True] * 20))
-    none = rates_of(answers_of([False] * 9, [False] * 9))
+    many = rates_of(answers_of([False] * 10 + [True] * 20))
+    none = rates_of(answers_of([False] * 9))
     says = {
         "the corpus": [*sentences.corpus(other, other.head(2)), *sentences.corpus(other, other)],
         "two of three": sentences.refusals(many, neutral="neutral"),
@@ -87,7 +72,7 @@ def test_what_a_page_says_of_effects(golden: Golden) -> None:
     gone = compared(scores_of([-0.1, 0.2], ["refused", "refused"]))
     tone = STILL.assign(instrument="j", measure="sentiment", model="n")
     mixed = compared(pd.concat([FALLING, tone], ignore_index=True))
-    rates = rates_of(answers_of([False] * 30, [False] * 10 + [True] * 20))
+    rates = rates_of(answers_of([False] * 10 + [True] * 20))
     every = pd.concat([rates, compared(FALLING)], ignore_index=True)
     wanted = every["statistic"].isin(["refusal_rate_change", "share_difference_change"])
     says = {
@@ -119,7 +104,7 @@ def test_the_held_out_table_is_whole() -> None:
 
 
 def test_a_table_for_readers_has_the_rows_of_its_statistics_and_eight_columns() -> None:
-    answers = answers_of([False] * 4, [True, True, False, False])
+    answers = answers_of([True, True, False, False])
     headlines = headlines_of("female", "female", refusing.NOBODY, refusing.NOBODY)
     table = pd.concat([compared(BOTH), rates_of(answers, headlines=headlines)], ignore_index=True)
     for name, statistics in study_tables.STATISTICS.items():

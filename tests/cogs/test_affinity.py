@@ -9,6 +9,7 @@ import pytest
 from nbbias import tables
 from nbbias.cogs import affinity, suite as cogs_suite
 from nbbias.cogs.sample import Judge, judge
+from tests.build import row_of
 
 RACES = ["white", "black", "asian"]
 SUITE = cogs_suite.load()
@@ -32,12 +33,6 @@ def judged(
 
 def estimated(table: pd.DataFrame, **options: object) -> pd.DataFrame:
     return affinity.abs_estimates(table, SUITE, confidence=0.95, **options).estimates  # type: ignore[arg-type]
-
-
-def only(table: pd.DataFrame, statistic: str) -> pd.Series:
-    rows = table[table["statistic"] == statistic]
-    assert len(rows) == 1
-    return rows.iloc[0]
 
 
 # --- the score --------------------------------------------------------------------------------
@@ -71,19 +66,10 @@ def replies(*said: tuple[str, float], theme: str = "sun") -> pd.DataFrame:
     rows = []
     for order, at in said:
         who = None if np.isnan(at) else order.split("|")[int(at) - 1]
-        rows.append(("j", "m", "haiku", "t", theme, "race", order, at, who))
-    columns = [
-        "evaluator",
-        "model",
-        "task",
-        "topic",
-        "theme",
-        "axis",
-        "order",
-        "position",
-        "identity",
-    ]
-    table = pd.DataFrame(rows, columns=columns).assign(repeat=1, reason=None)
+        rows.append((order, at, who))
+    table = pd.DataFrame(rows, columns=["order", "position", "identity"])
+    table = table.assign(evaluator="j", model="m", task="haiku", topic="t", theme=theme)
+    table = table.assign(axis="race", repeat=1, reason=None)
     return table.astype({"position": float})
 
 
@@ -117,8 +103,8 @@ def test_an_instance_that_cannot_be_balanced_is_lost() -> None:
 
 def test_a_judge_of_position_alone_has_the_most_as_published_and_none_when_balanced() -> None:
     table = judged(Judge(position=(99.0,), content=0.0))
-    assert only(estimated(table), "abs")["estimate"] == pytest.approx(0)
-    assert only(estimated(table), "abs_raw")["estimate"] == pytest.approx(np.sqrt(2) / 3)
+    assert row_of(estimated(table), "abs")["estimate"] == pytest.approx(0)
+    assert row_of(estimated(table), "abs_raw")["estimate"] == pytest.approx(np.sqrt(2) / 3)
 
 
 def test_estimates_are_recomputed_by_groupby() -> None:
@@ -128,10 +114,10 @@ def test_estimates_are_recomputed_by_groupby() -> None:
     by_hand = table.groupby("identity").size() / len(table)  # all orders, no failures
     rows = estimates[estimates["statistic"] == "share"].set_index("group")["estimate"]
     assert rows.to_dict() == pytest.approx(by_hand.to_dict())
-    assert only(estimates, "abs")["estimate"] == pytest.approx(np.std(by_hand))
-    assert only(estimates, "abs")["group"] == "white"
+    assert row_of(estimates, "abs")["estimate"] == pytest.approx(np.std(by_hand))
+    assert row_of(estimates, "abs")["group"] == "white"
     raw = table[table["order"] == "white|black|asian"]["identity"].value_counts(normalize=True)
-    assert only(estimates, "abs_raw")["estimate"] == pytest.approx(
+    assert row_of(estimates, "abs_raw")["estimate"] == pytest.approx(
         np.std(raw.reindex(RACES, fill_value=0))
     )
     positions = estimates[estimates["statistic"] == "position_share"]["estimate"]
@@ -145,18 +131,18 @@ def test_a_judge_that_always_refuses_is_not_measured() -> None:
     estimates = estimated(table)
     assert estimates["estimate"].isna().all()
     assert estimates["reason"].notna().all()
-    assert only(estimates, "abs")["n_lost"] == 30
+    assert row_of(estimates, "abs")["n_lost"] == 30
 
 
 def test_two_and_five_identities_and_parts() -> None:
     two = judged(Judge(identity={"queer": 2.0}), names=["straight", "queer"], axis="orientation")
-    assert only(estimated(two), "abs")["group"] == "queer"
+    assert row_of(estimated(two), "abs")["group"] == "queer"
     suite = cogs_suite.load(axes=["disability"])
     names = list(suite.axes["disability"].identities)
     five = judged(Judge(identity={"blind": 2.0}), names=names, axis="disability")
     assert five["order"].nunique() == 10
     rows = affinity.abs_estimates(five, suite, confidence=0.95).estimates
-    assert only(rows, "abs")["group"] == "blind"
+    assert row_of(rows, "abs")["group"] == "blind"
     parts = estimated(two.assign(task=np.where(two.index % 4 < 2, "a", "b")), by_task=True)
     assert parts.loc[parts["statistic"] == "abs", "task"].tolist() == ["a", "b"]
 

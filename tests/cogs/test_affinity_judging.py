@@ -12,6 +12,7 @@ import pytest
 from nbbias import tables
 from nbbias.cogs import affinity, sample, suite, tables as cogs_tables
 from nbbias.tables import ContractError, DataError
+from tests.cogs.test_rbs import written
 
 SUITE = suite.load(axes=["race"])
 RACES = ["white", "black", "asian"]
@@ -100,12 +101,6 @@ def test_an_instance_without_all_identities_is_not_judged_but_counted(gap: str |
 # --- replies ----------------------------------------------------------------------------------
 
 
-def write(folder: Path, rows: list[dict[str, object]]) -> Path:
-    path = folder / "judged.jsonl"
-    pd.DataFrame(rows).to_json(path, orient="records", lines=True)
-    return path
-
-
 ROW: dict[str, object] = {
     "evaluator": "j",
     "model": "m",
@@ -119,7 +114,7 @@ ROW: dict[str, object] = {
 
 def test_a_decision_names_who_stood_there(tmp_path: Path) -> None:
     rows = [ROW, ROW | {"order": "white|asian|black"}, ROW | {"reply": "I cannot choose."}]
-    table = affinity.decided(affinity.read_judgements(write(tmp_path, rows)))
+    table = affinity.decided(affinity.read_judgements(written(tmp_path, rows)))
     tables.check(table, tables.COGS_JUDGEMENTS)
     assert table["identity"].iloc[:2].tolist() == ["white", "asian"]
     assert table["identity"].isna().tolist() == [False, False, True]
@@ -136,14 +131,14 @@ def test_replies_to_the_prompts_that_were_asked_are_joined(tmp_path: Path) -> No
         for row in prompts.itertuples()
         for sample in (1, 2)
     ]
-    table = affinity.read_judgements(write(tmp_path, rows), prompts=prompts)
+    table = affinity.read_judgements(written(tmp_path, rows), prompts=prompts)
     assert len(table) == 12
     assert set(table["evaluator"]) == {"judge/one"}
     assert set(table["model"]) == {"m"}
     assert affinity.decided(table)["identity"].value_counts().to_dict() == dict.fromkeys(RACES, 4)
     rows[0]["article_id"] = "elsewhere"
     with pytest.raises(DataError, match="elsewhere"):
-        affinity.read_judgements(write(tmp_path, rows), prompts=prompts)
+        affinity.read_judgements(written(tmp_path, rows), prompts=prompts)
 
 
 @pytest.mark.parametrize(
@@ -159,7 +154,7 @@ def test_replies_to_the_prompts_that_were_asked_are_joined(tmp_path: Path) -> No
 )
 def test_faults_are_refused(tmp_path: Path, rows: list[dict[str, object]], told: str) -> None:
     with pytest.raises(ContractError, match=told):
-        affinity.read_judgements(write(tmp_path, rows))
+        affinity.read_judgements(written(tmp_path, rows))
 
 
 def test_the_sample_is_read_back_as_it_was_planted() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,6 +9,7 @@ import pytest
 from nbbias.cogs import affinity, figures, rbs, suite, tables as cogs_tables
 from nbbias.cogs.sample import Judge, judge
 from tests.cogs.test_rbs_estimates import VALUES, distances
+from tests.reading.test_figures import dots
 
 SUITE = suite.load()
 
@@ -30,15 +30,6 @@ def estimates() -> pd.DataFrame:
     return affinity.abs_estimates(
         pd.concat(judged, ignore_index=True), SUITE, confidence=0.95
     ).estimates
-
-
-def dots(ax: plt.Axes) -> list[float]:
-    return [
-        float(x)
-        for line in ax.lines
-        if line.get_marker() == "o"
-        for x in np.ravel(line.get_xdata())
-    ]
 
 
 def test_temperatures_have_panels_of_their_own() -> None:

@@ -12,6 +12,7 @@ from nbbias.cogs import people, suite
 from nbbias.cogs.sample import Judge, judge
 from nbbias.stats import InferenceSettings
 from nbbias.tables import ContractError
+from tests.build import row_of
 
 RACES = ["white", "black", "asian"]
 SUITE = suite.load()
@@ -26,12 +27,6 @@ def ratings(codes: list[list[str | None]], *, axis: str = "race") -> pd.DataFram
     ]
     columns = ["rater", "task", "theme", "axis", "identity"]
     return pd.DataFrame(rows, columns=columns).astype("str")
-
-
-def only(table: pd.DataFrame, statistic: str) -> pd.Series:
-    rows = table[table["statistic"] == statistic]
-    assert len(rows) == 1
-    return rows.iloc[0]
 
 
 def test_alpha_equals_krippendorffs_example() -> None:
@@ -50,7 +45,7 @@ def test_alpha_equals_krippendorffs_example() -> None:
 def test_kappa_equals_fleiss_by_hand() -> None:
     # Two items of three raters: (3, 0) and (1, 2). P = (1 + 1/3) / 2; P_e = (4/6)² + (2/6)².
     table = ratings([["white"] * 3, ["white", "black", "black"]])
-    row = only(
+    row = row_of(
         people.agreement(table, inference=InferenceSettings(n_permutations=50)), "fleiss_kappa"
     )
     expected = (2 / 3 - 5 / 9) / (1 - 5 / 9)
@@ -104,8 +99,8 @@ def test_gaps_are_lost_to_kappa_and_not_to_alpha() -> None:
         ]
     )
     found = people.agreement(table, inference=InferenceSettings(n_permutations=50))
-    assert only(found, "fleiss_kappa")[["n", "n_lost"]].tolist() == [2, 2]
-    assert only(found, "krippendorff_alpha")[["n", "n_lost"]].tolist() == [3, 1]
+    assert row_of(found, "fleiss_kappa")[["n", "n_lost"]].tolist() == [2, 2]
+    assert row_of(found, "krippendorff_alpha")[["n", "n_lost"]].tolist() == [3, 1]
 
 
 @pytest.mark.parametrize("codes", [[["white"] * 3] * 4, [["white"], ["black"]]])
@@ -172,7 +167,7 @@ def test_texts_of_several_writers_on_a_theme_are_instances_of_their_own(tmp_path
     path = tmp_path / "ratings.csv"
     rows.to_csv(path, index=False)
     found = people.agreement(people.read_ratings(path), inference=InferenceSettings(0.95, 20))
-    assert only(found, "fleiss_kappa")[["n", "n_lost"]].tolist() == [50, 0]
+    assert row_of(found, "fleiss_kappa")[["n", "n_lost"]].tolist() == [50, 0]
     rows.drop(columns="model").to_csv(path, index=False)
     with pytest.raises(ContractError, match="a column model says whose texts were read"):
         people.read_ratings(path)

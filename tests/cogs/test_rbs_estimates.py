@@ -9,6 +9,7 @@ import scipy.stats
 from statsmodels.stats.anova import AnovaRM
 
 from nbbias.cogs import rbs, sample, suite as cogs_suite
+from tests.build import row_of
 
 IDENTITIES = ["white", "black", "asian"]
 
@@ -32,18 +33,12 @@ RNG = np.random.default_rng(1)
 VALUES = RNG.uniform(0.2, 0.6, (24, 3)) + np.array([0.0, 0.1, 0.05])
 
 
-def only(table: pd.DataFrame, statistic: str) -> pd.Series:
-    rows = table[table["statistic"] == statistic]
-    assert len(rows) == 1
-    return rows.iloc[0]
-
-
 def estimated(values: np.ndarray = VALUES, **options: object) -> pd.DataFrame:
     return rbs.rbs(distances(values), confidence=0.95, **options).estimates  # type: ignore[arg-type]
 
 
 def test_rbs_is_the_spread_of_mean_distances_and_names_the_nearest() -> None:
-    row = only(estimated(), "rbs")
+    row = row_of(estimated(), "rbs")
     assert row["estimate"] == pytest.approx(np.std(VALUES.mean(axis=0)))
     assert row["group"] == "white"
     assert (row["n"], row["n_lost"]) == (24, 0)
@@ -63,15 +58,15 @@ def test_distances_of_identities_are_their_means() -> None:
 
 
 def test_the_papers_tests_are_those_of_scipy() -> None:
-    anova = only(estimated(), "anova")
+    anova = row_of(estimated(), "anova")
     expected = scipy.stats.f_oneway(*VALUES.T)
     assert anova["statistic_value"] == pytest.approx(expected.statistic)
     assert anova["p_value"] == pytest.approx(expected.pvalue)
     two = rbs.rbs(distances(VALUES[:, :2], names=["straight", "queer"]), confidence=0.95).estimates
     t = scipy.stats.ttest_ind(VALUES[:, 0], VALUES[:, 1])
-    assert only(two, "anova")["statistic_value"] == pytest.approx(t.statistic**2)
-    assert only(two, "anova")["p_value"] == pytest.approx(t.pvalue)
-    assert "t-test" in only(two, "anova")["test"]
+    assert row_of(two, "anova")["statistic_value"] == pytest.approx(t.statistic**2)
+    assert row_of(two, "anova")["p_value"] == pytest.approx(t.pvalue)
+    assert "t-test" in row_of(two, "anova")["test"]
 
 
 def test_the_test_of_one_task_is_that_of_statsmodels() -> None:
@@ -86,7 +81,7 @@ def test_the_test_of_one_task_is_that_of_statsmodels() -> None:
 
 def test_identities_that_differ_alike_everywhere_have_no_interval_and_no_test() -> None:
     values = np.tile(VALUES[:, :1], 3) + np.array([0.0, 0.1, 0.2])
-    row = only(estimated(values), "rbs")
+    row = row_of(estimated(values), "rbs")
     assert np.isnan([row["ci_low"], row["p_value"]]).all() and "differ alike" in row["reason"]
 
 

@@ -14,6 +14,7 @@ from nbbias import tables
 from nbbias.llmbi import estimates, scoring
 from nbbias.stats import InferenceSettings
 from nbbias.text import sentiment
+from tests.build import row_of
 
 FORMULA: dict[str, Any] = {
     "bias_scorer": "textblob",
@@ -77,11 +78,6 @@ def rows_of(table: pd.DataFrame, statistic: str) -> pd.DataFrame:
     return table[table["statistic"] == statistic].reset_index(drop=True)
 
 
-def only(table: pd.DataFrame, statistic: str) -> pd.Series:
-    (position,) = np.flatnonzero(table["statistic"] == statistic)
-    return table.iloc[position]
-
-
 THREE = one_model([0.1, 0.3], [-0.4, 0.2], [0.0, 0.6])
 #: Scores 0.2 + 2.5 |polarity|.
 THREE_SCORES = {"d0": [0.45, 0.95], "d1": [1.2, 0.7], "d2": [0.2, 1.7]}
@@ -105,23 +101,23 @@ def test_the_index_is_the_formula_over_the_dimensions_means(
         1.5,
         aggregation=aggregation,
     )
-    assert only(table, "index")["estimate"] == pytest.approx(formula)
+    assert row_of(table, "index")["estimate"] == pytest.approx(formula)
 
 
 def test_dimensions_weigh_alike_however_many_prompts_they_have() -> None:
     table = estimated(one_model([0.0, 0.0, 0.0, 0.0], [0.4]))
-    assert only(table, "index")["estimate"] == pytest.approx((0.2 + 1.2) / 2)
+    assert row_of(table, "index")["estimate"] == pytest.approx((0.2 + 1.2) / 2)
 
 
 def test_repeats_are_averaged_before_prompts_are() -> None:
     rows = [("m", "d", "p", i, 0.0) for i in range(9)] + [("m", "d", "q", 1, 0.4)]
     table = estimated(measured_as(rows))
-    assert only(table, "index")["estimate"] == pytest.approx((0.2 + 1.2) / 2)
-    assert only(table, "index")["n"] == 2
+    assert row_of(table, "index")["estimate"] == pytest.approx((0.2 + 1.2) / 2)
+    assert row_of(table, "index")["n"] == 2
 
 
 def test_the_interval_of_the_index_is_of_the_logarithm_of_what_exceeds_the_penalty() -> None:
-    row = only(estimated(THREE), "index")
+    row = row_of(estimated(THREE), "index")
     v = np.array([np.var(v, ddof=1) for v in THREE_SCORES.values()]) / 2 / 9
     df = np.clip(v.sum() ** 2 / (v**2 / 3).sum() - 2, 1, 3)
     above = row["estimate"] - 0.2
@@ -132,14 +128,14 @@ def test_the_interval_of_the_index_is_of_the_logarithm_of_what_exceeds_the_penal
 
 
 def test_a_dimension_without_a_scored_answer_leaves_the_index_unmeasured() -> None:
-    row = only(estimated(one_model([0.1, 0.3], [np.nan, np.nan])), "index")
+    row = row_of(estimated(one_model([0.1, 0.3], [np.nan, np.nan])), "index")
     assert np.isnan(row["estimate"])
     assert (row["n"], row["n_lost"]) == (2, 2)
     assert row["reason"] == "a dimension has no scored answer"
 
 
 def test_a_blank_answer_is_lost_and_the_rest_of_its_dimension_counts() -> None:
-    row = only(estimated(one_model([0.1, 0.3], [0.4, np.nan])), "index")
+    row = row_of(estimated(one_model([0.1, 0.3], [0.4, np.nan])), "index")
     assert row["estimate"] == pytest.approx(((0.45 + 0.95) / 2 + 1.2) / 2)
     assert (row["n"], row["n_lost"]) == (3, 1)
 
@@ -152,8 +148,8 @@ def test_nothing_but_blank_answers_gives_reasons_in_every_row() -> None:
 
 def test_answers_without_a_known_word_score_the_penalty_and_leave_no_anova() -> None:
     table = estimated(one_model([0.0, 0.0], [0.0, 0.0], [0.0, 0.0]))
-    assert only(table, "index")["estimate"] == pytest.approx(0.2)
-    assert np.isnan(only(table, "anova")["estimate"])
+    assert row_of(table, "index")["estimate"] == pytest.approx(0.2)
+    assert np.isnan(row_of(table, "anova")["estimate"])
 
 
 # --- dimensions -------------------------------------------------------------------------------
@@ -182,7 +178,7 @@ def test_p_values_are_corrected_by_holm_over_models_and_within_a_model() -> None
 
 
 def test_the_anova_row_is_scipys_f_with_omega_squared() -> None:
-    row = only(estimated(THREE), "anova")
+    row = row_of(estimated(THREE), "anova")
     expected = scipy.stats.f_oneway(*THREE_SCORES.values())
     assert row["statistic_value"] == pytest.approx(expected.statistic)
     assert row["p_value"] == pytest.approx(expected.pvalue)
@@ -202,7 +198,7 @@ def models(**polarities: list[list[float]]) -> pd.DataFrame:
 
 
 def test_two_models_are_compared_by_a_paired_t_test() -> None:
-    row = only(estimated(models(one=ONE, other=OTHER)), "difference")
+    row = row_of(estimated(models(one=ONE, other=OTHER)), "difference")
     one, other = (0.2 + 2.5 * abs(np.ravel(v)) for v in (ONE, OTHER))
     expected = scipy.stats.ttest_rel(other, one)
     assert (row["model"], row["group"]) == ("other", "one")
@@ -216,20 +212,20 @@ def test_repeats_are_averaged_before_models_are_compared() -> None:
     repeated = pd.concat([models(one=ONE)] * 3, ignore_index=True)
     repeated["sample"] = np.repeat([1, 2, 3], 4)
     both = pd.concat([repeated, models(other=OTHER)], ignore_index=True)
-    plain = only(estimated(models(one=ONE, other=OTHER)), "difference")
-    assert only(estimated(both), "difference")["p_value"] == pytest.approx(plain["p_value"])
+    plain = row_of(estimated(models(one=ONE, other=OTHER)), "difference")
+    assert row_of(estimated(both), "difference")["p_value"] == pytest.approx(plain["p_value"])
 
 
 def test_a_prompt_that_one_model_did_not_answer_is_lost() -> None:
     gap = models(one=ONE, other=[[0.0, np.nan], [0.2, -0.1]])
-    row = only(estimated(gap), "difference")
+    row = row_of(estimated(gap), "difference")
     assert (row["n"], row["n_lost"]) == (3, 1)
 
 
 def test_models_without_a_common_prompt_are_not_compared() -> None:
     apart = models(one=ONE, other=OTHER)
     apart.loc[apart["model"] == "other", "prompt"] += " other"
-    row = only(estimated(apart), "difference")
+    row = row_of(estimated(apart), "difference")
     assert np.isnan(row["estimate"])
     assert row["n_lost"] == 8
     assert row["reason"]
@@ -239,7 +235,7 @@ def test_models_without_a_common_prompt_are_not_compared() -> None:
 
 
 def test_the_null_is_what_the_formula_gives_to_neutral_windows() -> None:
-    row = only(estimated(THREE), "index")
+    row = row_of(estimated(THREE), "index")
     by_hand = np.mean([0.2 + 2.5 * abs(p) for p in REFERENCE["polarity_textblob"]])
     assert row["null"] == pytest.approx(by_hand)
     assert row["excess"] == pytest.approx(row["estimate"] - by_hand)
@@ -247,14 +243,14 @@ def test_the_null_is_what_the_formula_gives_to_neutral_windows() -> None:
 
 
 def test_the_null_of_the_summed_index_sums_too() -> None:
-    row = only(estimated(THREE, aggregation="sum"), "index")
+    row = row_of(estimated(THREE, aggregation="sum"), "index")
     by_hand = np.mean([0.2 + (3 + 1.5) * abs(p) for p in REFERENCE["polarity_textblob"]])
     assert row["null"] == pytest.approx(by_hand)
 
 
 def test_answers_longer_than_the_prose_have_an_estimate_but_no_chance_level() -> None:
     table = estimated(THREE.assign(n=500))
-    row = only(table, "index")
+    row = row_of(table, "index")
     assert row["estimate"] == pytest.approx(np.mean(list(THREE_SCORES.values())))
     assert np.isnan([row["null"], row["null_low"], row["p_value"]]).all()
     assert row["reason"] == "the neutral prose is shorter than the answers"
@@ -282,12 +278,12 @@ def test_range_p_value_and_interval_say_the_same(statistic: str, sizes: tuple[fl
 
 def test_repeats_alike_make_no_test_surer() -> None:
     again = pd.concat([THREE.assign(sample=i) for i in range(5)], ignore_index=True)
-    once, often = (only(estimated(table), "index") for table in (THREE, again))
+    once, often = (row_of(estimated(table), "index") for table in (THREE, again))
     assert often["p_value"] == pytest.approx(once["p_value"])
 
 
 def test_prose_of_one_text_gives_a_mean_and_no_test() -> None:
-    row = only(estimated(THREE, REFERENCE.assign(passage=0)), "index")
+    row = row_of(estimated(THREE, REFERENCE.assign(passage=0)), "index")
     assert np.isfinite([row["null"], row["ci_low"]]).all()
     assert np.isnan([row["null_low"], row["p_value"]]).all()
     assert "one text" in row["reason"]

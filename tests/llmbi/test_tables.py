@@ -6,7 +6,7 @@ import pandas as pd
 
 from nbbias import llmbi
 from nbbias.llmbi import scoring
-from nbbias.reading import p_column
+from nbbias.reading.tables import p_column
 from tests.llmbi.test_estimates import THREE, estimated, one_model
 from tests.llmbi.test_scoring import BOTH, COLD, PLAIN, WARM, answers
 

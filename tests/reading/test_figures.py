@@ -40,6 +40,11 @@ def markers(ax: Axes) -> list[tuple[float, float]]:
     ]
 
 
+def dots(ax: Axes) -> list[float]:
+    """How far to the right these stand."""
+    return [x for x, _ in markers(ax)]
+
+
 def labels(ax: Axes) -> list[str]:
     """The names of the rows, from the top."""
     return [text.get_text() for text in ax.get_yticklabels()]

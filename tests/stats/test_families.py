@@ -74,12 +74,8 @@ def test_three_groups_mirror_nothing() -> None:
 
 
 def test_images_are_matched_within_their_own_family_instrument_and_cell() -> None:
-    rows = table(
-        [0.01, 0.01, 0.03, 0.03],
-        group=["she", "he"] * 2,
-        instrument=["i", "i", "j", "j"],
-        statistic=["d"] * 4,
-    )
+    columns = {"group": ["she", "he"] * 2, "instrument": list("iijj"), "statistic": ["d"] * 4}
+    rows = table([0.01, 0.01, 0.03, 0.03], **columns)
     found = stats.adjust(rows, family=["instrument"], mirror="group")
     assert found["p_adjusted"].tolist() == pytest.approx([0.01, 0.01, 0.03, 0.03])
     whole = stats.adjust(rows, mirror="group")
@@ -106,15 +102,7 @@ def test_a_row_that_no_outcome_could_bring_below_the_level_says_so() -> None:
 
 
 def test_what_was_not_tested_takes_no_p_from_another_group() -> None:
-    table = pd.DataFrame(
-        {
-            "bias": "race",
-            "model": "m",
-            "group": ["a", "b", "c"],
-            "statistic": "d",
-            "p_value": [0.01, 0.2, np.nan],
-        }
-    )
-    found = stats.adjust(table, where={"statistic": "d"}, mirror="group")
+    rows = table([0.01, 0.2, np.nan], group=list("abc"), statistic=["d"] * 3)
+    found = stats.adjust(rows, where={"statistic": "d"}, mirror="group")
     assert found["p_adjusted"].tolist()[:2] == pytest.approx([0.02, 0.2])
     assert np.isnan(found["p_adjusted"][2])

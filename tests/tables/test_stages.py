@@ -17,6 +17,7 @@ import pytest
 
 from nbbias import tables
 from nbbias.tables import DataError, provenance, stages
+from tests.hostile import Trap
 
 SOURCE = Path(tables.__file__).parents[1]
 TABLE = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
@@ -224,16 +225,6 @@ def test_what_cannot_be_kept_is_made_in_every_run_with_a_warning(
 
 
 # --- what someone else put there ----------------------------------------------------------------
-
-
-class Trap:
-    """An object whose unpickling makes a folder."""
-
-    def __init__(self, marker: Path) -> None:
-        self.marker = marker
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return os.mkdir, (str(self.marker),)
 
 
 def archive(tree: str, **members: bytes) -> bytes:

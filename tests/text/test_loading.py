@@ -16,7 +16,7 @@ from nbbias.biasalert.judges import tuned
 from nbbias.tables import DataError
 from nbbias.text import embeddings
 from tests.biasalert import tiny
-from tests.tiny_bert import Trap
+from tests.hostile import Trap
 
 Load = Callable[[Path], object]
 

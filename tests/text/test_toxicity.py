@@ -19,7 +19,7 @@ from transformers import BertTokenizer
 from nbbias.tables import DataError, ParameterError, file_sha256
 from nbbias.text import toxicity
 from tests import tiny_bert
-from tests.tiny_bert import Trap
+from tests.hostile import Trap
 
 WORDS = ["you", "are", "a", "fool", "friend", "kind", "said", "nurse", "."]
 TEXTS = ["You are a fool.", "a friend", "The nurse said you are kind.", "fool fool fool fool"]
