@@ -131,7 +131,10 @@ class Biasalert(Parameters):
     toxicity_scorer: ModelName = Field("auto", description=f"judge toxicity: {toxicity.CHOICES}")
     device: Device = Field("cpu", description="where PyTorch runs models: cpu, cuda or mps")
     draws: int = Field(
-        2000, ge=100, le=100_000, description="resamples and permutations for each number"
+        2000,
+        ge=100,
+        le=100_000,
+        description="resamples for the null range of the calibration error; at most 500 are used",
     )
 
     @field_validator("judges", "prompt_parts")
