@@ -115,12 +115,8 @@ def compare(
             method=correction,
         )
         table = tables.with_chance(table, level.chance, lead=news.claims.REFERENCES)
-        results.append((table, result.units))
-    if not results:
-        return tables.estimates_and_units([], study=STUDY)
-    return tables.Estimated(
-        *(pd.concat(part, ignore_index=True) for part in zip(*results, strict=True))
-    )
+        results.append(result._replace(estimates=table))
+    return news.claims.combine(results or [tables.estimates_and_units([], study=STUDY)])
 
 
 class Articles(NamedTuple):

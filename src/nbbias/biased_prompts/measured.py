@@ -175,5 +175,5 @@ def _levels(
         if number.n_topics:
             fitted = news.measured.fit(read, number, chosen)
             levels["document"] = news.topics.level(read, fitted, **common)
-            topics = news.fits.described(fitted, lexicon=read.lexicon)
+            topics = news.fits.described(fitted)
     return levels, topics

@@ -67,14 +67,8 @@ def _by_n(table: pd.DataFrame, column: str, label: str, held_out: str) -> figure
         for coloured, name in ((False, ""), (True, held_out)):
             part = rows[rows["coloured"] == coloured]
             colour = figures.PALETTE[1] if coloured else figures.INK
-            shown: dict[str, Any] = {
-                "color": colour,
-                "ms": 4,
-                "alpha": 0.6,
-                "mew": 0,
-                "label": name or "_",
-            }
-            ax.plot(part["n"], 100 * part[column], "o", **shown)
+            shown: dict[str, Any] = {"color": colour, "label": name or "_"}
+            ax.plot(part["n"], 100 * part[column], "o", ms=4, alpha=0.6, mew=0, **shown)
         if column == "coverage":
             ax.axhspan(93, 97, color=figures.BAND, lw=0, zorder=0)
         else:

@@ -321,7 +321,7 @@ def content_words(fit: Fit, *, relevance_lambda: float = LAMBDA, top: int = 8) -
     return words.groupby("topic").head(top).groupby("topic")["word"].agg(" ".join)
 
 
-def described(fitted: Fitted, *, lexicon: pd.DataFrame, top: int = 8) -> pd.DataFrame:
+def described(fitted: Fitted, *, top: int = 8) -> pd.DataFrame:
     """Describe the first fit's topics: their words, their sentences, and whose they are.
 
     Returns

@@ -200,7 +200,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     if whole.number:
         results = results._replace(numbers_of_topics=whole.number.tried)
     if fitted:
-        results = results._replace(topics=fits.described(fitted, lexicon=read.lexicon))
+        results = results._replace(topics=fits.described(fitted))
     if chosen.labels_path != NONE:
         sheet = labels.labelled(read, labels.read_sheet(chosen.labels_path))
         accuracy = labels.accuracy(sheet, confidence=chosen.confidence)

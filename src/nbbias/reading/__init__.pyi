@@ -27,7 +27,6 @@ from .prose import (
 from .tables import (
     Table as Table,
     caption as caption,
-    p_column as p_column,
     readable as readable,
     results_html as results_html,
     show as show,

@@ -342,13 +342,8 @@ def intervals(
             ax.plot(row["estimate"], y, "o", color=colour, mfc=fill, mec=colour, ms=size, zorder=4)
         elif kind != "further":
             text = "not printed" if kind == "printed" else words["missing"]
-            style: dict[str, Any] = {
-                "va": "center",
-                "color": MUTED,
-                "fontsize": 8.5,
-                "fontstyle": "italic",
-            }
-            ax.annotate(text, (0.02, y), xycoords=("axes fraction", "data"), **style)
+            style: dict[str, Any] = {"va": "center", "fontsize": 8.5, "fontstyle": "italic"}
+            ax.annotate(text, (0.02, y), xycoords=("axes fraction", "data"), color=MUTED, **style)
     name_rows(ax, table.loc[~line.duplicated(), label])
     return ax
 

@@ -52,14 +52,12 @@ from .permutation import (
     permute_units as permute_units,
 )
 from .pooling import (
-    STABLE as STABLE,
     pooled_difference as pooled_difference,
     pooled_mean as pooled_mean,
     pooled_share as pooled_share,
 )
 from .scorer_bias import (
     CORRECTED as CORRECTED,
-    MIN_MOVED as MIN_MOVED,
     PARTS as PARTS,
     SCORER_BIAS as SCORER_BIAS,
     decompose as decompose,

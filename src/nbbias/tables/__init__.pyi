@@ -11,7 +11,6 @@ from .columns import (
     Form as Form,
     convert_columns as convert_columns,
     identify_articles as identify_articles,
-    parse_flag as parse_flag,
 )
 from .contracts import (
     ANSWERS as ANSWERS,
@@ -108,7 +107,6 @@ from .provenance import (
 )
 from .read import (
     FileReading as FileReading,
-    from_csv as from_csv,
     read_json as read_json,
     read_shipped_table as read_shipped_table,
     read_shipped_yaml as read_shipped_yaml,

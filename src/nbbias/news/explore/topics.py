@@ -81,7 +81,7 @@ def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:
         articles and of each model's answers that is about the topic, in [0, 1].
     """
     fit = fitted.fits[0]
-    table = fits.described(fitted, lexicon=read.lexicon)
+    table = fits.described(fitted)
     table = table[table["sentences"] > 0]
     table = table[[name for name in table if not name.endswith("_residual")]]
     usable = read.pairs[read.pairs["lost"].isna()]
