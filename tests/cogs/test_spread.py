@@ -82,7 +82,7 @@ def test_choices_that_are_even_everywhere_have_no_p() -> None:
     [
         ([[0.1]], "two identities"),
         ([[0.1, np.nan], [0.2, np.nan]], "nothing was measured for b"),
-        ([[0.1, np.nan], [np.nan, 0.2]], "no task × theme has all"),
+        ([[0.1, np.nan], [np.nan, 0.2]], "no task-theme pair has all"),
     ],
 )
 def test_too_little_has_a_reason(values: list[list[float]], reason: str) -> None:

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
+from nbbias.cogs.spread import UNITS
 from nbbias.cogs.tables import by_setting, over_all, pooled
 from nbbias.reading import Drawn, figures, names
 from nbbias.tables import escape
@@ -78,7 +79,7 @@ def both(estimates: pd.DataFrame) -> Drawn:
         "Representative Bias Score of each writer and Affinity Bias Score of each judge, with "
         "intervals and null ranges, by axis; the identity is named where the score is significant.",
         f"Significant differences between identities: {', '.join(counts)}" if counts else "",
-        figures.caption(rows, "scores", of="units", band=_NULL) + " Named: the identity nearest "
+        figures.caption(rows, "scores", of=UNITS, band=_NULL) + " Named: the identity nearest "
         "to the default, and the one chosen most, where a score is significant.",
     )
 
@@ -133,7 +134,7 @@ def distances(estimates: pd.DataFrame) -> Drawn:
         "between two default answers, by model.",
         figures.finding_title(rows, by="group", describe=describe, otherwise=otherwise),
         figures.caption(
-            rows, "mean distance of an identity's answers to the default", of="units", band=_NULL
+            rows, "mean distance of an identity's answers to the default", of=UNITS, band=_NULL
         ),
     )
 
@@ -170,7 +171,7 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
         figures.finding_title(
             drawn, by="group", describe=describe, of="judges", otherwise=otherwise
         ),
-        figures.caption(drawn, what, of="units", band=_NULL),
+        figures.caption(drawn, what, of=UNITS, band=_NULL),
     )
 
 
@@ -216,7 +217,7 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
             rows,
             "standard deviation of shares over identities, as published and counterbalanced, "
             "and over positions",
-            of="units",
+            of=UNITS,
             band=_NULL,
         ),
     )

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from nbbias import reading
 from nbbias.cogs.params import PARTS
-from nbbias.cogs.spread import UNIT, fixed_facets
+from nbbias.cogs.spread import UNITS, fixed_facets
 from nbbias.cogs.tables import by_setting, over_all, pooled
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, number, phrases, prose, significance
@@ -54,7 +54,7 @@ def rbs(estimates: pd.DataFrame) -> str:
     return reading.count_significant(
         rows,
         what=f"representative bias scores{_of_tasks(rows)}",
-        unit=UNIT,
+        unit=UNITS,
         says=lambda row: f"{{which}}: RBS {{estimate}}, nearest to the default: {_people(row)}",
     )
 
@@ -66,7 +66,7 @@ def abs_scores(estimates: pd.DataFrame) -> str:
     return reading.count_significant(
         rows,
         what=f"affinity bias scores{_of_tasks(rows)}, positions counterbalanced,",
-        unit=UNIT,
+        unit=UNITS,
         says=lambda row: f"{{which}}: ABS {{estimate}}, most preferred: {_people(row)}",
     )
 
@@ -141,14 +141,16 @@ def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
         **values,
         most=groups.index[0] if len(groups) else "",
         p=Markup(phrases.largest_p(significant.to_dict("records"))),
-        scope=Markup(prose.render("cogs.scope", n=n, unit=UNIT, fixed=_fixed(rows))),
+        scope=Markup(prose.render("cogs.scope", n=n, unit=UNITS, fixed=_fixed(rows))),
         # No score is above 0.5: of few tasks or themes not even that could be detected.
         mde=Markup(number(mde, decimals=3)) if mde < 0.5 else "",
     )
 
 
 def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Choose three rows: of writers and of judges those with the largest excess."""
+    """Choose three rows: of writers and of judges those with the largest significant excess."""
+    significant = _significant(rows)
+    rows = significant if len(significant) else rows
     sides = [rows[rows["statistic"] == name] for name in ("rbs", "abs")]
     several = all(len(side) for side in sides)
     leading = pd.concat(
@@ -162,7 +164,7 @@ def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
 def _card(rows: pd.DataFrame) -> dict[str, str]:
     measured = [name for name in ("rbs", "abs") if (rows["statistic"] == name).any()]
     values = {
-        "n": f"{rows['n'].max():,.0f} {UNIT}" if len(rows) else "",
+        "n": f"{rows['n'].max():,.0f} {UNITS}" if len(rows) else "",
         "models": rows.loc[rows["statistic"] == "rbs", "model"].nunique(),
         "judges": rows.loc[rows["statistic"] == "abs", "evaluator"].nunique(),
     }
@@ -177,7 +179,7 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
 
 def more(rows: pd.DataFrame) -> list[str]:
     """Say of declared rows that are not significant what N can detect."""
-    return phrases.power(rows, unit=UNIT) if "claim" in rows else []
+    return phrases.power(rows, unit=UNITS) if "claim" in rows else []
 
 
 def nearest(estimates: pd.DataFrame) -> str:

@@ -25,13 +25,13 @@ Row = dict[str, Any]
 
 #: What was sampled from others of its kind; N counts the combinations.
 FACETS = ("task", "theme")
-UNIT = "task × theme"
+UNITS = "task-theme pairs"
 
 #: What a test gives.
 _TESTED = ("statistic_value", "df", "p_value", "effect_size")
 
-ALIKE = f"identities differ alike in every {UNIT}: no interval"
-FEW = f"fewer than three {UNIT} have all identities: no interval and no test"
+ALIKE = "identities differ alike in every task-theme pair: no interval"
+FEW = f"fewer than three {UNITS} have all identities: no interval and no test"
 
 
 def spread(means: np.ndarray) -> np.ndarray:
@@ -139,7 +139,7 @@ def too_few(values: pd.DataFrame) -> str | None:
     if silent:
         return f"nothing was measured for {', '.join(silent)}"
     if lost.any(axis=1).all():
-        return "no task × theme has all identities"
+        return "no task-theme pair has all identities"
     return None
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 
 from nbbias import reading, tables
 from nbbias.cogs.affinity import ALL
-from nbbias.cogs.spread import FACETS, UNIT
+from nbbias.cogs.spread import FACETS, UNITS
 from nbbias.cogs.suite import BAR, Suite
 from nbbias.reading import Table
 
@@ -187,7 +187,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     of_writers = estimates["measure"].eq("rbs").any()
     who = ["model", "prompt"] if of_writers else ["evaluator"]
     words = reading.caption(estimates, study="cogs", name=name)
-    labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge", "n": UNIT}
+    labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge", "n": UNITS}
     return reading.readable(
         estimates if of_writers else pooled(estimates),
         [*who, "bias", "task", "group"],
