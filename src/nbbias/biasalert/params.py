@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -22,6 +22,7 @@ from nbbias.params import (
     Study,
     Texts,
     Units,
+    named_statistics,
     require_distinct,
     written_files,
 )
@@ -40,25 +41,7 @@ else:
 class Biasalert(Parameters):
     """Is an open text biased, how, against whom, and on what evidence? (Fan 2024)"""
 
-    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "detection": (
-            *("accuracy", "f1", "recall", "specificity", "classification_score"),
-            *("attribution_score", "overall_score_product"),
-            "accuracy_difference",
-        ),
-        "calibration": ("brier", "calibration_error"),
-        "checks": (*("false_alarm_rate", "miss_rate", "dialect_difference"), "swap_effect"),
-        "pairs": ("pair_share", "flag_rate_less", "recall"),
-        "bias_level": (
-            *("biased_share", "biased_share_labelled", "biased_share_two_phase"),
-            *("biased_share_swapped", "biased_share_instrument"),
-            *("agreement", "kappa"),
-        ),
-        "mitigation": (
-            *("biased_share_difference", "biased_share_without", "biased_share_with"),
-            *("stopped_share", "stopped_without_bias"),
-        ),
-    }
+    statistics = named_statistics("biasalert")
 
     claims: Claims = Field(
         [

@@ -8,23 +8,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
 from nbbias import news
-from nbbias.params import MOST, Claims, InputFile, Lead, Study, Texts, Units
+from nbbias.params import MOST, Claims, InputFile, Lead, Study, Texts, Units, named_statistics
 from nbbias.tables import SAMPLE, NbbiasError, missing_packages
 from nbbias.text import embeddings, lexicons
-
-_PREJUDICE = (
-    *("prejudice_share", "prejudice_extent", "prejudice_share_change"),
-    *("prejudice_share_change_paired", "prejudice_extent_change"),
-)
-_TONE = (
-    *("mean_difference_change", "mean_difference_change_corrected"),
-    "mean_difference_change_instrument",
-)
 
 
 def _claims(biases: Sequence[str]) -> list[dict[str, str]]:
@@ -37,17 +28,7 @@ def _claims(biases: Sequence[str]) -> list[dict[str, str]]:
 class BiasedPrompts(news.params.News):
     """Which models refuse biased prompts, and what does the prompt change? (Fang 2024)"""
 
-    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "refusal": (
-            *("refusal_rate", "refusal_rate_change", "refusal_difference"),
-            *("refusal_rate_corrected", "refusal_rate_change_corrected"),
-            "refusal_difference_corrected",
-        ),
-        "word": ("share_difference_change", *_PREJUDICE),
-        "sentiment": (*_TONE, *_PREJUDICE),
-        "toxicity": (*_TONE, *_PREJUDICE),
-        "document": ("share_difference_change", *_PREJUDICE),
-    }
+    statistics = named_statistics("biased_prompts")
 
     claims: Claims = Field(_claims(["gender"]))
 

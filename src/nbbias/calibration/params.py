@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field
 
-from nbbias.params import Claims, Parameters, Study, Texts, Units, require_distinct
+from nbbias.params import (
+    Claims,
+    Parameters,
+    Study,
+    Texts,
+    Units,
+    named_statistics,
+    require_distinct,
+)
 
 #: The tolerance of coverage and false positives: 93 to 97% of 95%, 3 to 7% of 5%.
 TOLERANCE = 0.02
@@ -25,11 +32,7 @@ class Calibration(Parameters):
     200
     """
 
-    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "interval": ("coverage_error",),
-        "test": ("false_positive_error",),
-        "family": ("familywise_error",),
-    }
+    statistics = named_statistics("calibration")
 
     claims: Claims = Field(
         [

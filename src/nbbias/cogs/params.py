@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Literal, Self, get_args
+from typing import Any, Literal, Self, get_args
 
 from pydantic import Field, field_validator, model_validator
 
@@ -24,6 +24,7 @@ from nbbias.params import (
     Study,
     Texts,
     Units,
+    named_statistics,
     require_distinct,
 )
 from nbbias.tables import SAMPLE, NbbiasError
@@ -41,14 +42,7 @@ _FILES = {"judgements_path": "abs", "ratings_path": "people"}
 class Cogs(Parameters):
     """Whose perspective is a model's default, and whose texts does it prefer? (Kumar 2024)"""
 
-    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "rbs": (
-            *("rbs", "distance", "floor", "difference", "anova"),
-            *("rbs_masked", "distance_masked", "distance_words"),
-        ),
-        "abs": ("abs", "abs_raw", "share", "share_raw", "position", "position_share", "anova"),
-        "agreement": ("fleiss_kappa", "krippendorff_alpha"),
-    }
+    statistics = named_statistics("cogs")
 
     claims: Claims = Field(
         [{"measure": "rbs", "statistic": "rbs"}, {"measure": "abs", "statistic": "abs"}]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import pandas as pd
 from pydantic import Field, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts, Units
+from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts, Units, named_statistics
 from nbbias.tables import SAMPLE
 from nbbias.text.sentiment import Scorer
 
@@ -22,13 +21,7 @@ class Llmbi(Parameters):
     1.5
     """
 
-    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "llmbi": (
-            *("index", "difference", "dimension_mean", "anova"),
-            *("index_corrected", "difference_corrected"),
-            *("index_instrument", "difference_instrument"),
-        )
-    }
+    statistics = named_statistics("llmbi")
 
     claims: Claims = Field(
         [

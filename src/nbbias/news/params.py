@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
@@ -25,6 +25,7 @@ from nbbias.params import (
     Study,
     Texts,
     Units,
+    named_statistics,
     require_distinct,
 )
 from nbbias.tables import SAMPLE, NbbiasError, closest_match
@@ -35,14 +36,6 @@ Level = Literal["word", "sentence", "document"]
 
 #: The levels of the news studies; a notebook's cells that belong to one have its tag.
 LEVELS: tuple[Level, ...] = ("word", "sentence", "document")
-
-
-_SHARES = ("bias", "share_difference", "share_difference_common")
-_PREJUDICE = ("prejudice_share", "prejudice_extent")
-_MEANS, _BEYOND = (
-    (shift, f"{shift}_corrected", f"{shift}_instrument")
-    for shift in ("mean_difference", "difference_beyond_neutral")
-)
 
 
 class News(Parameters):
@@ -192,12 +185,7 @@ def claims_on(
 class NewsBias(News):
     """Does an LLM's news name groups of people as often as the human originals? (Fang 2024)"""
 
-    statistics: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "word": (*_SHARES, *_PREJUDICE),
-        "sentiment": ("bias", *_MEANS, *_BEYOND, *_PREJUDICE),
-        "toxicity": ("bias", *_MEANS, *_PREJUDICE),
-        "document": (*_SHARES, *_PREJUDICE),
-    }
+    statistics = named_statistics("news_bias")
 
     claims: Claims = Field(claims_on(["gender", "race"]))
     draws: int = Field(500, ge=100, le=100_000, description="permutations for each null range")

@@ -70,7 +70,7 @@ Device = Annotated[str, Field(pattern=r"^(cpu|mps|cuda(:\d+)?)$")]
 class Parameters(BaseModel):
     """What every study's parameters share: no unknown names, no silent conversion.
 
-    `statistics` are those that the study estimates, by measure: what a claim can be about.
+    `statistics` are those that a claim can be about, by measure (`claims.named_statistics`).
     """
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)

@@ -9,7 +9,13 @@ from typing import Annotated, Any, TypeAlias
 import pandas as pd
 from pydantic import Field
 
-from nbbias.tables import ESTIMATE_KEYS, ParameterError, closest_match, hash_json
+from nbbias.tables import (
+    ESTIMATE_KEYS,
+    ParameterError,
+    closest_match,
+    hash_json,
+    read_shipped_table,
+)
 
 #: What a claim can name of a row of ESTIMATES.
 CLAIM_KEYS = tuple(key for key in ESTIMATE_KEYS if key != "study")
@@ -31,6 +37,19 @@ Claims = Annotated[
         "model …; smallest_effect tests for equivalence, too ([]: all is exploratory)",
     ),
 ]
+
+
+def named_statistics(study: str) -> dict[str, tuple[str, ...]]:
+    """Return a study's statistics by measure: those that ``words/measures.csv`` names.
+
+    Examples
+    --------
+    >>> named_statistics("cogs")["agreement"]
+    ('fleiss_kappa', 'krippendorff_alpha')
+    """
+    rows = read_shipped_table("words/measures.csv").query("study == @study")
+    by_measure = rows.groupby("measure", sort=False)["statistic"]
+    return {str(measure): tuple(names) for measure, names in by_measure}
 
 
 def claims_sha256(claims: Sequence[Claim]) -> str:
