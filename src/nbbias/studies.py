@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import biasalert, biased_prompts, calibration, cogs, llmbi, news, params, tables
-from nbbias.params import Lead, Parameters, Study, Texts
+from nbbias.params import MainEstimate, Parameters, Study, Texts
 from nbbias.tables import SAMPLE, ParameterError
 
 #: The studies that stand, by stem: ours, and those that other packages add by an entry point of the
@@ -164,12 +164,14 @@ def cell_source(stem: str) -> str:
     return params.cell_source(study(stem).parameters)
 
 
-def leads() -> pd.DataFrame:
-    """Return which estimates stand for a study: `study` and the fields of `params.Lead`."""
+def main_estimates() -> pd.DataFrame:
+    """Return which estimates stand for a study: `study` and the fields of `MainEstimate`."""
     rows = [
-        {"study": one.stem, **lead._asdict()} for _, one in STUDIES.items() for lead in one.leads
+        {"study": record.stem, **estimate._asdict()}
+        for _, record in STUDIES.items()
+        for estimate in record.main_estimates
     ]
-    return pd.DataFrame(rows, columns=["study", *Lead._fields])
+    return pd.DataFrame(rows, columns=["study", *MainEstimate._fields])
 
 
 def texts(study: Study, parameters: Parameters) -> Texts:

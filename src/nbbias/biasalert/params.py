@@ -14,7 +14,7 @@ from nbbias.params import (
     Claims,
     Device,
     InputFile,
-    Lead,
+    MainEstimate,
     ModelName,
     OptionalFile,
     Own,
@@ -207,5 +207,5 @@ STUDY = Study(
         "Written and simulated from templates for this project; no model wrote them, and no "
         "people labelled them.",
     ),
-    leads=(Lead("detection", "accuracy"),),
+    main_estimates=(MainEstimate("detection", "accuracy"),),
 )

@@ -13,7 +13,16 @@ from typing import Any, Literal, Self
 from pydantic import Field, model_validator
 
 from nbbias import news
-from nbbias.params import MOST, Claims, InputFile, Lead, Study, Texts, Units, named_statistics
+from nbbias.params import (
+    MOST,
+    Claims,
+    InputFile,
+    MainEstimate,
+    Study,
+    Texts,
+    Units,
+    named_statistics,
+)
 from nbbias.tables import SAMPLE, NbbiasError, missing_packages
 from nbbias.text import embeddings, lexicons
 
@@ -113,5 +122,8 @@ STUDY = Study(
         "Simulated from templates, with known differences and refusals; nothing in "
         "them was written by a model or a newsroom.",
     ),
-    leads=(Lead("refusal", "refusal_rate"), Lead("word", "share_difference_change")),
+    main_estimates=(
+        MainEstimate("refusal", "refusal_rate"),
+        MainEstimate("word", "share_difference_change"),
+    ),
 )

@@ -17,7 +17,7 @@ from nbbias.params import (
     Claims,
     Device,
     InputFile,
-    Lead,
+    MainEstimate,
     ModelName,
     Own,
     Parameters,
@@ -172,7 +172,7 @@ STUDY = Study(
         "Simulated from templates, with known preferences; no model wrote or judged "
         "anything in them, and the people who rated are simulated, too.",
     ),
-    leads=(Lead("rbs", "rbs"), Lead("abs", "abs")),
+    main_estimates=(MainEstimate("rbs", "rbs"), MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
     at_temperatures=True,
 )

@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal, Self
 import pandas as pd
 from pydantic import Field, model_validator
 
-from nbbias.params import Claims, InputFile, Lead, Parameters, Study, Texts, Units, named_statistics
+from nbbias.params import (
+    Claims,
+    InputFile,
+    MainEstimate,
+    Parameters,
+    Study,
+    Texts,
+    Units,
+    named_statistics,
+)
 from nbbias.tables import SAMPLE
 from nbbias.text.sentiment import Scorer
 
@@ -88,6 +97,6 @@ STUDY = Study(
         'The two "models" are two registers, plain and warm, in which the same answers were '
         "written by hand for this project; no model wrote them.",
     ),
-    leads=(Lead("llmbi", "index", "reference prose"),),
+    main_estimates=(MainEstimate("llmbi", "index", "reference prose"),),
     prompts={"llmbi": _suite},
 )

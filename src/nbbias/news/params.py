@@ -18,7 +18,7 @@ from nbbias.params import (
     Claims,
     Device,
     InputFile,
-    Lead,
+    MainEstimate,
     ModelName,
     OptionalFile,
     Parameters,
@@ -235,5 +235,8 @@ STUDY = Study(
         'Simulated from templates, with known differences in four of five "models"; '
         "nothing in them was written by a model or a newsroom.",
     ),
-    leads=(Lead("word", "share_difference"), Lead("document", "share_difference")),
+    main_estimates=(
+        MainEstimate("word", "share_difference"),
+        MainEstimate("document", "share_difference"),
+    ),
 )

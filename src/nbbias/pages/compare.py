@@ -123,7 +123,7 @@ def _side_by_side(runs: Mapping[str, changes.Run]) -> Iterator[dict[str, str]]:
     whole = pd.concat(rows, ignore_index=True)
     whole = whole[whole[["dimension", "task", "topic"]].eq("").all(axis=1)]
     whole = whole[~significance.is_mirrored(whole)]
-    whole = whole.merge(studies.leads(), on=["study", "measure", "statistic"])
+    whole = whole.merge(studies.main_estimates(), on=["study", "measure", "statistic"])
     for _, subset in whole.groupby(["measure", "statistic"], sort=False):
         rows, lead = _name(subset), subset.iloc[0].to_dict()
         what = names.measure({**lead, "group": None})

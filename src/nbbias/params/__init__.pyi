@@ -2,7 +2,7 @@ from .base import (
     NONE as NONE,
     Device as Device,
     InputFile as InputFile,
-    Lead as Lead,
+    MainEstimate as MainEstimate,
     ModelName as ModelName,
     OptionalFile as OptionalFile,
     Own as Own,

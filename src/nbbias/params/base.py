@@ -125,7 +125,7 @@ class Texts(NamedTuple):
     told: str
 
 
-class Lead(NamedTuple):
+class MainEstimate(NamedTuple):
     """An estimate that stands for its study where models are shown side by side, and its null."""
 
     measure: str
@@ -163,7 +163,7 @@ class Study(NamedTuple):
     check
         Reads every file that parameters name, by the functions that the notebook calls. Raises one
         NbbiasError for all that makes a run impossible; returns sentences on what is excluded.
-    leads
+    main_estimates
         The estimates that stand for it where models are compared.
     prompts
         Suites to ask models, by name: given a path, `prompt_id`, `prompt` and columns of its own.
@@ -183,7 +183,7 @@ class Study(NamedTuple):
     stem: str
     parameters: type[Parameters]
     check: Callable[[Any], list[str]]
-    leads: tuple[Lead, ...] = ()
+    main_estimates: tuple[MainEstimate, ...] = ()
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})
     at_temperatures: bool = False
     units: Units | None = None
