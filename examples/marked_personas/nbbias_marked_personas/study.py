@@ -140,7 +140,7 @@ def _to_centroid(estimates: pd.DataFrame) -> pd.DataFrame:
 def summarize(claims: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     """Say where distances to the centroid differ most, and in how many comparisons they differ."""
     tested = claims[claims["p_adjusted"].notna()]
-    significant = tested[tested["p_adjusted"] < 1 - tested["confidence"]]
+    significant = tested[stats.is_significant(tested["p_adjusted"], tested["confidence"])]
     count = (
         f"Distances to the centroid of all groups differed significantly between groups in "
         f"{len(significant)} of {len(tested)} comparisons (a model and a grouping)."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 from markupsafe import Markup
 
+from nbbias import stats
 from nbbias.params import Texts
 from nbbias.reading import Lead, claims, count_significant, names, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
@@ -160,7 +161,7 @@ def dimensions(estimates: pd.DataFrame) -> str:
     'No significant difference in mean LLMBI between dimensions'
     """
     tested = estimates[(estimates["statistic"] == "anova") & estimates["p_value"].notna()]
-    significant = tested["p_value"] < 1 - tested["confidence"]
+    significant = stats.is_significant(tested["p_value"], tested["confidence"])
     return prose.render("llmbi.dimensions", k=int(significant.sum()), n=len(tested))
 
 
