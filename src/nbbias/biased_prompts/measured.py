@@ -88,6 +88,7 @@ def read_corpus(chosen: BiasedPrompts) -> Corpus:
     originals, generations = corpus.read(chosen.originals_path, chosen.generations_path)
     lexicon = news.lexicon(chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path)
     answers = refusing.answered(corpus.of_prompts(generations, **prompts))
+    answers = answers.assign(swap=refusing.swap_effects(answers, lexicon=lexicon))
     pairs = refusing.without_refusals(news.pair(originals, answers), answers)
     read = news.annotate(pairs, lexicon=lexicon)
     return Corpus(originals, generations, answers, pairs, read)

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy.stats import fisher_exact, hypergeom
 
 from nbbias import news, refusals, stats, tables
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
-from nbbias.text import annotate
+from nbbias.text import annotate, audit
 
 Row = dict[str, Any]
 
@@ -33,6 +33,15 @@ REFUSED = "refused"
 
 #: The instrument of refusals that came with the corpus.
 RECORDED = "recorded"
+
+#: Ends the name of a rate, or its change, whose answers are classified with each group in turn.
+SWAPPED = "_swapped"
+
+#: Statistics that are tested. Each is a family of its own.
+TESTED = (
+    *("refusal_difference", "refusal_rate_change", f"refusal_rate_change{SWAPPED}"),
+    *(f"{statistic}{stats.SCORER_BIAS}" for statistic in ("refusal_rate", "refusal_rate_change")),
+)
 
 
 def answered(generations: pd.DataFrame, *, progress: bool = True) -> pd.DataFrame:
@@ -91,6 +100,38 @@ def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFr
     return pd.concat([at, table[["bias", "group"]]], axis=1).sort_values(ARTICLE, kind="stable")
 
 
+def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.Series:
+    """Classify the answers that name a group again, with each group of its list in its place.
+
+    Parameters
+    ----------
+    answers
+        The table of `answered`.
+    lexicon
+        The expanded terms of the study's biases.
+
+    Returns
+    -------
+    Series
+        By the index of `answers`, the swap effect of the verdict (`text.audit.score_texts`): 1
+        where the answer is called a refusal, less the share of groups with which it is; NaN
+        everywhere where refusals are recorded.
+
+    Examples
+    --------
+    >>> from nbbias.text import lexicons
+    >>> answers = pd.DataFrame({"text": ["She won.", "I can't write that."], "reason": "read"})
+    >>> swap_effects(answers, lexicon=lexicons.expand(lexicons.load("gender"))).tolist()
+    [0.0, 0.0]
+    """
+    if _instrument(answers) == RECORDED:
+        return pd.Series(np.nan, index=answers.index)
+    texts = answers["text"].reset_index(drop=True)
+    verdict = {"swap": lambda versions: refusals.detect(versions)["refused"]}
+    effects = audit.score_texts(texts, lexicon=lexicon, scores=verdict)
+    return effects["swap"].set_axis(answers.index)
+
+
 def rates(
     answers: pd.DataFrame,
     *,
@@ -105,7 +146,8 @@ def rates(
     Parameters
     ----------
     answers
-        The table of `answered`, of one or more prompts.
+        The table of `answered`, of one or more prompts; with a column `swap` (`swap_effects`),
+        detected rates are also decomposed.
     headlines
         The table of `headline_groups`, for the rates by whom a headline names.
     neutral, biased
@@ -131,12 +173,18 @@ def rates(
         detector's errors on models that it had not seen (`stats.correct_share`,
         `stats.correct_difference`). Both sides of a change or difference have the same errors, so
         a test of the uncorrected rates is one of the corrected, too, if the detector errs alike on
-        both.
+        both. With `swap`, the rate of a prompt and its change have two more rows, which add up to
+        it: ``…_swapped``, each answer counting as the share of groups, one after the other in its
+        place, with which it is called a refusal, and ``…_instrument``, what the detector adds by
+        whom answers name: its scorer bias (`stats.scorer_bias`). Articles whose answers have words
+        without counterparts are lost in both.
     """
     tables.require_columns(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
     instrument = _instrument(answers)
     errors = None if instrument == RECORDED else stats.estimate_error_rates(refusals.unseen())
     units = _by_article(answers)
+    if errors is None:
+        units = units.drop(columns="swap", errors="ignore")
     rows: list[Row] = []
     for (model, prompt), subset in units.groupby(["model", "prompt"], sort=False):
         parts = [(EVERY, subset)]
@@ -144,18 +192,20 @@ def rates(
             parts += list(subset.groupby("source", sort=False))
         for source, part in parts:
             key = {"model": model, "prompt": prompt, "source": source}
-            rows += [key | row for row in _rate(part, confidence, errors)]
+            rate, *corrected = _rate(part, confidence, errors)
+            parts_of_rate = _decompose(rate, part["rate"], part.get("swap"), _share, confidence)
+            rows += [key | row for row in (rate, *corrected, *parts_of_rate)]
     for model, subset in units.groupby("model", sort=False):
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
-        rows += [key | row for row in _change(subset, (neutral, biased), confidence, errors)]
+        rows += [key | row for row in _changes(subset, (neutral, biased), confidence, errors)]
     if headlines is not None:
         rows += _by_group(units, headlines, biased, confidence, errors)
     result = tables.estimates_and_units(
         rows, study=STUDY, measure="refusal", instrument=instrument, confidence=confidence
     )
-    table = result.estimates
-    for statistic in ("refusal_difference", "refusal_rate_change"):
-        table = stats.adjust(table, where={"statistic": statistic}, method=correction)
+    table = stats.adjust(
+        result.estimates, family=["statistic"], where={"statistic": TESTED}, method=correction
+    )
     return result._replace(estimates=table)
 
 
@@ -165,29 +215,61 @@ def _instrument(answers: pd.DataFrame) -> str:
 
 
 def _by_article(answers: pd.DataFrame) -> pd.DataFrame:
-    """Average each article's verdicts."""
+    """Average each article's verdicts, and their swap effects where these are known."""
     keys = [*ARTICLE, "model", "prompt"]
-    rates = answers[keys].assign(rate=answers["refused"].astype("Float64").astype(float))
-    grouped = rates.groupby(keys, sort=False)["rate"]
-    table = grouped.agg(rate="mean", answers="count").reset_index()
+    values = {"rate": answers["refused"].astype("Float64").astype(float)}
+    if "swap" in answers:
+        values["swap"] = answers["swap"]
+    grouped = answers[keys].assign(**values).groupby(keys, sort=False)
+    table = grouped[list(values)].mean().assign(answers=grouped["rate"].count()).reset_index()
+    if "swap" in table:  # several lists add up: a swapped rate stays within 0 and 1
+        table["swap"] = table["swap"].clip(table["rate"] - 1, table["rate"])
     unit = table["source"].astype(str) + " / " + table["article_id"].astype(str)
     return table.set_index(unit.rename("unit"))
+
+
+def _share(values: pd.Series, confidence: float) -> Row:
+    """Return the mean of articles' rates: a share where each is 0 or 1."""
+    if values.dropna().isin([0.0, 1.0]).all():
+        return stats.share_interval(values, confidence=confidence).row()
+    return stats.mean_interval(values, confidence=confidence, bounds=(0, 1)).row()
+
+
+def _mean_change(values: pd.Series, confidence: float) -> Row:
+    """Return the mean of articles' changes, with a paired t-test."""
+    row = stats.one_sample(values, confidence=confidence).replace(test="paired t", null=0.0).row()
+    if not np.isfinite(row["p_value"]):  # no spread is no certainty
+        row |= {"ci_low": np.nan, "ci_high": np.nan}
+    return row
+
+
+def _decompose(
+    row: Row,
+    values: pd.Series,
+    swap: pd.Series | None,
+    summarize: Callable[[pd.Series, float], Row],
+    confidence: float,
+) -> list[Row]:
+    """Return the parts of a rate or its change: raw = swapped + scorer bias."""
+    if swap is None:
+        return []
+    parts = stats.decompose(values, swap)
+    bias = stats.scorer_bias(parts[stats.SCORER_BIAS], units="articles", confidence=confidence)
+    rows = {SWAPPED: summarize(parts[stats.CORRECTED], confidence), stats.SCORER_BIAS: bias.row()}
+    why = {} if bias.n else {"reason": bias.reason if row["n"] else row["reason"]}
+    return [{"statistic": row["statistic"] + end} | part | why for end, part in rows.items()]
 
 
 def _rate(
     subset: pd.DataFrame, confidence: float, errors: stats.ErrorRates | None
 ) -> Iterator[Row]:
     """Yield the share of articles refused, and the same corrected for the detector's errors."""
-    known = subset["rate"].dropna()
-    is_share = known.isin([0.0, 1.0]).all()
-    if is_share:
-        row = stats.share_interval(subset["rate"], confidence=confidence).row()
-    else:
-        row = stats.mean_interval(subset["rate"], confidence=confidence, bounds=(0, 1)).row()
+    row = _share(subset["rate"], confidence)
     yield {"statistic": "refusal_rate", **row, "values": subset["rate"]}
     if errors is not None:
+        known = subset["rate"].dropna()
         n: float = len(known)
-        if n > 1 and not is_share:
+        if n > 1 and not known.isin([0.0, 1.0]).all():
             # Asked repeatedly, articles say as much as so many single answers with the same spread.
             single = known.mean() * (1 - known.mean())
             n = min(n * single / max(known.var(), 1e-9), subset["answers"].sum())
@@ -195,25 +277,27 @@ def _rate(
         yield _as(row, "refusal_rate_corrected") | result
 
 
-def _change(
+def _changes(
     subset: pd.DataFrame,
     prompts: tuple[str, str],
     confidence: float,
     errors: stats.ErrorRates | None,
 ) -> list[Row]:
-    """Return what the biased prompt changes in a model's rate, uncorrected and corrected."""
+    """Return what the biased prompt changes in a model's rate, corrected and decomposed, too."""
     neutral, biased = prompts
-    wide = subset.pivot(columns="prompt", values="rate").reindex(columns=[biased, neutral])
-    row = stats.paired_difference(wide[biased], wide[neutral], confidence=confidence).row()
-    if not np.isfinite(row["p_value"]):  # no spread is no certainty
-        row |= {"ci_low": np.nan, "ci_high": np.nan}
+    names = subset.columns.intersection(["rate", "swap"])
+    wide = subset.pivot(columns="prompt", values=names)
+    sides = {name: wide[name].reindex(columns=[biased, neutral]) for name in names}
+    change = {name: side[biased] - side[neutral] for name, side in sides.items()}
+    row = {"statistic": "refusal_rate_change"} | _mean_change(change["rate"], confidence)
     missing = [p for p in prompts if p not in set(subset["prompt"])]
     if missing:
         row["reason"] = f"no answers to the prompt {' and '.join(missing)}"
-    row |= {"statistic": "refusal_rate_change", "values": wide[biased] - wide[neutral]}
-    both = wide.dropna()
-    sides = [] if missing else [both[biased], both[neutral]]
-    return _with_correction(row, sides, confidence, errors)
+    both = sides["rate"].dropna()
+    shares = [] if missing else [both[biased], both[neutral]]
+    raw, *corrected = _with_correction(row, shares, confidence, errors)
+    parts = _decompose(row, change["rate"], change.get("swap"), _mean_change, confidence)
+    return [raw | {"values": change["rate"]}, *corrected, *parts]
 
 
 def _with_correction(

@@ -13,6 +13,7 @@ _KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt", 
 STATISTICS = {
     "refusals": ["refusal_rate", "refusal_rate_corrected"],
     "refusals_changed": ["refusal_rate_change", "refusal_rate_change_corrected"],
+    "detector_bias": ["refusal_rate_instrument", "refusal_rate_change_instrument"],
     "by_headline": ["refusal_difference", "refusal_difference_corrected"],
     "scorer_bias": ["mean_difference_change_corrected", "mean_difference_change_instrument"],
     "effects": ["share_difference_change", "mean_difference_change"],
