@@ -107,7 +107,7 @@ def test_kappa_is_scikit_learns_and_lies_beyond_chance() -> None:
     found = agreement(answers(90), judgements([*said, *[None] * 10]), human([*truth.astype(int)]))
     key = {"model": None}
     assert value(found, "kappa", **key) == pytest.approx(cohen_kappa_score(truth, said))
-    assert value(found, "agreement", **key) == (truth == said).mean()
+    assert value(found, "agreement", **key) == pytest.approx((truth == said).mean())
     assert value(found, "kappa", "null", **key) == pytest.approx(0, abs=1e-12)
     assert value(found, "kappa", "null_high", **key) < value(found, "kappa", "ci_low", **key)
     assert value(found, "kappa", model="m") == value(found, "kappa", **key)
