@@ -16,7 +16,7 @@ import pytest
 from typer.main import get_command
 
 import results
-from nbbias import cli
+from nbbias import cli, tables
 from tests.conftest import ROOT
 
 WRITTEN = [
@@ -45,6 +45,11 @@ def test_results_are_figures_with_their_tables_and_no_texts_of_a_corpus() -> Non
     assert all(path.with_suffix(".csv").is_file() for path in folder.rglob("*.svg"))
     for path in folder.rglob("*.csv"):
         assert not results.texts_in(pd.read_csv(path)), path
+
+
+def test_every_column_of_estimates_is_explained() -> None:
+    text = (ROOT / "docs/howto/reading.md").read_text(encoding="utf-8")
+    assert set(tables.ESTIMATE_VALUES) <= set(re.findall(r"`(\w+)`", text))
 
 
 def test_the_readme_leads_with_what_the_first_page_of_results_found() -> None:

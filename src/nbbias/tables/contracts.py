@@ -22,7 +22,7 @@ ESTIMATE_KEYS = (
     *("dimension", "task", "topic", "evaluator", "judge"),
 )
 
-#: What a row of ESTIMATES says.
+#: What a row of ESTIMATES says: numbers, but for those that `ESTIMATES` makes counts or texts.
 ESTIMATE_VALUES = (
     *("estimate", "ci_low", "ci_high", "n", "n_lost"),
     *("null", "null_low", "null_high", "excess"),
