@@ -1,4 +1,8 @@
-"""Many calls at a time; every answer is recorded when it comes."""
+"""Many calls at a time, each tried again after a wait; every answer is recorded when it comes.
+
+What an error means is said by `call`; how often a call is tried again, and after what wait, by
+`max_retries` and `first_wait` of the `generate:` block.
+"""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ def level(scores: pd.DataFrame, result: Estimated, references: pd.DataFrame) -> 
 
     Parameters
     ----------
-    scores, found
+    scores, result
         SCORES of the pairs; ESTIMATES with the nulls of prejudice, which were permuted, and UNITS.
     references
         CHANCE of the distances.

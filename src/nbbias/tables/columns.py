@@ -1,8 +1,9 @@
 """What the columns of a user's file may hold: every table that comes in is checked here, first.
 
 A file says little of its kinds: CSV knows text alone, JSON nests, Parquet holds bytes, dates and
-lists. A `Form` names the columns that a reader knows and what each may hold; the result has plain
-cells of these kinds, or the table is refused with the column, the first row and what was expected.
+lists. A `Form` names the columns that a reader knows and what each may hold (a study's forms stand
+where it reads); the result has plain cells of these kinds, or the table is refused with the column,
+the first row and what was expected.
 """
 
 from __future__ import annotations
