@@ -56,7 +56,8 @@ def lexicon_of(groups: int, *, bias: str = "b") -> pd.DataFrame:
 
 def read_of(pairs: pd.DataFrame, matches: pd.DataFrame, lexicon: pd.DataFrame) -> Read:
     """Pairs of texts that have names alone, as if they had been read."""
-    return Read(pairs, pd.Series(dtype=str), pd.DataFrame(), matches, lexicon)
+    sentences = matches.reindex(columns=["text_id", "sentence_id"]).drop_duplicates()
+    return Read(pairs, pd.Series(dtype=str), sentences, matches, lexicon)
 
 
 def row_of(table: pd.DataFrame, statistic: str, group: str | None = None, **keys: str) -> pd.Series:

@@ -34,7 +34,7 @@ def chance_of(table: pd.DataFrame) -> pd.DataFrame:
 
 
 TABLE = biases(gender=2, race=3)
-COMMON = "share_difference_common"
+COMMON = "share_difference"
 
 
 def differences(table: pd.DataFrame) -> Figure:

@@ -96,7 +96,7 @@ def test_women_and_men_are_rendered_word_for_word_and_only_by_listed_words(seed:
 
 def differences_of(**columns: float) -> pd.DataFrame:
     row = {"source": "simulated", "model": "fewer-women", "prompt": "neutral", "measure": "word"}
-    row |= {"bias": "gender", "statistic": "share_difference_common", "instrument": "word list"}
+    row |= {"bias": "gender", "statistic": "share_difference", "instrument": "word list"}
     rows = [
         row | {"group": group, "estimate": at, "ci_low": at - 0.05, "ci_high": at + 0.05, "n": 9}
         for group, at in columns.items()

@@ -14,7 +14,7 @@ from tests.news.test_words import FOUND, SOME, estimated, scored
 
 MINUS = "\N{MINUS SIGN}"
 
-TABLE = pd.concat([FOUND[2].assign(bias="gender"), FOUND[3].assign(bias="race")])
+TABLE = pd.concat([FOUND[2].assign(bias="gender"), FOUND[3].assign(bias="race")], ignore_index=True)
 
 
 def plain(sentence: str) -> str:
@@ -39,7 +39,7 @@ def distances(table: pd.DataFrame) -> list[str]:
 
 def row_of(model: str, estimate: float, p: float, **more: object) -> dict[str, object]:
     keys = {"source": "s", "model": model, "prompt": "p", "measure": "word", "bias": "gender"}
-    keys |= {"group": "female", "statistic": "share_difference_common", "instrument": "word list"}
+    keys |= {"group": "female", "statistic": "share_difference", "instrument": "word list"}
     limits = {"ci_low": estimate - 0.08, "ci_high": estimate + 0.08, "n": 71, "n_lost": 1}
     test = {"df": 70.0, "statistic_value": estimate / 0.04, "p_value": p, "p_adjusted": p}
     return keys | {"estimate": estimate, "null": 0.0} | limits | test | more

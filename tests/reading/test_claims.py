@@ -156,7 +156,8 @@ def test_a_row_says_what_is_claimed_of_whom_and_what_was_found() -> None:
 
 def test_what_is_significant_and_what_is_not_measured_are_always_shown() -> None:
     models = [{"model": f"m{n:02d}", "p_value": 0.5 - n / 100} for n in range(14)]
-    models[0] |= {"p_value": np.nan, "reason": "no words"}
+    models[0] |= dict.fromkeys(("estimate", "ci_low", "ci_high", "p_value"), np.nan)
+    models[0] |= {"reason": "no words"}
     rows, _ = cells(declared(estimates(*models), SHE))
     shown = ["m00", *(f"m{n:02d}" for n in range(3, 14))]
     assert [row[0] for row in rows] == [f"Difference ({m})" for m in shown]

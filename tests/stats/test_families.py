@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 from hypothesis import given, settings, strategies as st
 from statsmodels.stats.multitest import multipletests
 
@@ -106,3 +107,40 @@ def test_what_was_not_tested_takes_no_p_from_another_group() -> None:
     found = stats.adjust(rows, where={"statistic": "d"}, mirror="group")
     assert found["p_adjusted"].tolist()[:2] == pytest.approx([0.02, 0.2])
     assert np.isnan(found["p_adjusted"][2])
+
+
+# --- selection --------------------------------------------------------------------------------
+
+
+@given(st.lists(st.floats(-6, 6), min_size=1, max_size=12))
+@settings(max_examples=30, deadline=None)
+def test_no_interval_of_a_claim_that_holm_selects_holds_0(t: list[float]) -> None:
+    rows = pd.DataFrame({"estimate": t, "df": 30.0, "confidence": 0.95})
+    half = scipy.stats.t.isf(0.025, 30)
+    rows = rows.assign(ci_low=rows["estimate"] - half, ci_high=rows["estimate"] + half)
+    rows = stats.adjust(rows.assign(p_value=2 * scipy.stats.t.sf(np.abs(t), 30)))
+    ends = stats.selection_interval(rows).dropna()
+    assert len(ends) == (rows["p_adjusted"] < 0.05).sum()
+    assert (np.sign(ends["ci_low_selected"]) == np.sign(ends["ci_high_selected"])).all()
+    # Where all are selected nothing was.
+    if len(ends) == len(rows):
+        assert ends["ci_high_selected"].tolist() == pytest.approx(rows["ci_high"].tolist())
+
+
+def test_few_selected_intervals_miss_their_parameter() -> None:
+    rng, missed, missed_plain = np.random.default_rng(4), [], []
+    for _ in range(200):  # 15 claims, one of them true, as a page has them
+        truth = np.r_[0.35, np.zeros(14)]
+        values = rng.normal(truth, 1, (80, 15))
+        error = values.std(axis=0, ddof=1) / np.sqrt(80)
+        half = scipy.stats.t.isf(0.025, 79) * error
+        rows = pd.DataFrame({"estimate": values.mean(axis=0), "df": 79.0, "confidence": 0.95})
+        rows = rows.assign(ci_low=rows["estimate"] - half, ci_high=rows["estimate"] + half)
+        rows["p_value"] = 2 * scipy.stats.t.sf(np.abs(rows["estimate"] / error), 79)
+        ends = stats.selection_interval(stats.adjust(rows))
+        out = (ends["ci_low_selected"] > truth) | (ends["ci_high_selected"] < truth)
+        plain = (rows["ci_low"] > truth) | (rows["ci_high"] < truth)
+        selected = ends["ci_low_selected"].notna()
+        missed.append(out.sum() / max(selected.sum(), 1))
+        missed_plain.append((plain & selected).sum() / max(selected.sum(), 1))
+    assert np.mean(missed) < 0.06 and np.mean(missed_plain) > np.mean(missed)

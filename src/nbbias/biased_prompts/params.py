@@ -29,7 +29,7 @@ from nbbias.text import embeddings, lexicons
 
 def _claims(biases: Sequence[str]) -> list[dict[str, str]]:
     changes = news.params.claims_on(
-        biases, shares="share_difference_change", tone="mean_difference_change"
+        biases, shares=["share_difference_change"], tone="mean_difference_change"
     )
     return [{"measure": "refusal", "statistic": "refusal_rate_change"}, *changes][:MOST]
 

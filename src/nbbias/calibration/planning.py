@@ -160,11 +160,11 @@ def _f_power(plan: Asking, units: float, *, df: int, variance: float) -> float:
 class NewsWords(Mean):
     """Articles for a difference in a group's share of group words from the originals.
 
-    Of women in LLMFake: `spread` 0.11 to 0.26, `alike` 0.1 to 0.8, `excluded` 0.35 to 0.43 with one
-    model and 0.45 to 0.68 with three or four; of Black people 0.08 to 0.14, and 0.67 to 0.92.
+    Of women in LLMFake: `spread` 0.11 to 0.26, `alike` 0.1 to 0.8, `excluded` 0.35 to 0.43; of
+    Black people `spread` 0.08 to 0.14, `excluded` 0.67 to 0.92.
     """
 
-    statistic: ClassVar[str] = "word share_difference_common"
+    statistic: ClassVar[str] = "word share_difference"
     unit: ClassVar[str] = "articles"
 
     effect: float = Field(-0.1, gt=-1, lt=1, description="difference of the group's share")
@@ -174,7 +174,7 @@ class NewsWords(Mean):
     )
     alike: Share = Field(0.7, description="correlation of two models' differences on an article")
     excluded: float = Field(
-        0.43, ge=0, lt=1, description="articles that not all models have (several: 0.45 to 0.68)"
+        0.43, ge=0, lt=1, description="articles of which a text has no group words"
     )
 
 

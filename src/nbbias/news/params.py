@@ -174,12 +174,14 @@ class News(Parameters):
 def claims_on(
     biases: Sequence[str],
     *,
-    shares: str = "share_difference_common",
+    shares: Sequence[str] = ("share_difference", "omission_difference"),
     tone: str = "difference_beyond_neutral",
 ) -> list[dict[str, str]]:
-    """Return a claim on words for each bias, over all its groups, and one on the first's tone."""
-    words = [{"measure": "word", "statistic": shares, "bias": bias} for bias in biases]
-    return [*words, {"measure": "sentiment", "statistic": tone, "bias": biases[0]}][:MOST]
+    """Return a claim on words for each bias, over all its groups, and further ones on the first."""
+    words = [{"measure": "word", "statistic": shares[0], "bias": bias} for bias in biases]
+    first = [*(("word", name) for name in shares[1:]), ("sentiment", tone)]
+    further = [{"measure": of, "statistic": name, "bias": biases[0]} for of, name in first]
+    return [*words, *further][:MOST]
 
 
 class NewsBias(News):
@@ -218,6 +220,7 @@ def _check(chosen: Any) -> list[str]:
 #: Where a statistic is worse: a shift to either side of 0 is a bias.
 WORSE = {
     **dict.fromkeys(("share_difference", "share_difference_common"), "apart"),
+    **dict.fromkeys(("share_difference_passages", "omission_difference"), "apart"),
     **dict.fromkeys(("mean_difference", "difference_beyond_neutral"), "apart"),
     **dict.fromkeys(("bias", "prejudice_share"), "higher"),
 }

@@ -324,7 +324,7 @@ def _spoil(originals: pd.DataFrame, generations: pd.DataFrame) -> tuple[pd.DataF
 
 
 #: The statistics that are held against what was planted; of shares those that lead the page.
-RECOVERED = ("share_difference_common", "mean_difference")
+RECOVERED = ("share_difference", "mean_difference")
 
 
 def compare_with_truth(estimates: pd.DataFrame) -> pd.DataFrame:

@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.news import claims, prejudice
+from nbbias.news import claims, passages, prejudice
 from nbbias.news.claims import Pooling, Row
 from nbbias.tables import Estimated
 from nbbias.text import lexicons
 
 #: Statistics whose tests are corrected, each a family of its own.
-FAMILIES = ("share_difference", "share_difference_common")
+FAMILIES = (*claims.MIRRORED,)
 
 #: Why a group that a text never speaks of has no difference, though pairs count.
 NO_TOPIC = "the group has no topic"
@@ -62,7 +62,10 @@ def estimate(
 
         - ``bias``: mean distance (Eq. 4, 9); `claims.level` adds the null.
         - ``share_difference``: mean signed difference of a group's share (Table 1); one-sample
-          t-test against 0; `p_adjusted` is Holm's over all cells, biases and groups.
+          t-test against 0 (of words `stats.sparse_mean`); `p_adjusted` is Holm's over all cells,
+          biases and groups.
+        - ``share_difference_passages`` and ``omission_difference``, of words: the same at equal
+          length, and how often answers name nobody (`passages`).
         - ``share_difference_common``: the same over the articles that every model of the source and
           prompt has a counted pair for (in every fit), so that models are compared on equal
           articles; models with fewer than `min_pairs` counted pairs are left out.
@@ -107,6 +110,9 @@ def _estimate_cell(
     if "seed" not in units:
         rows[0]["values"] = scores["score"]
     rows += differences(units, groups, why=why, confidence=confidence)
+    if "omission" in units:
+        passage = "share_difference_passages"
+        rows += differences(units, groups, why=why, confidence=confidence, statistic=passage)
     for group in groups:
         change = claims.values(units, f"difference_{group}").astype(float)
         original = answer = change.notna()
@@ -118,7 +124,10 @@ def _estimate_cell(
             exchanged=-change.where(answer),
             inference=inference,
         )
-    return [row | ({"reason": why} if nothing else {}) for row in rows]
+    rows = [row | ({"reason": why} if nothing else {}) for row in rows]
+    if "omission" in units:
+        rows += passages.omissions(units, groups, confidence=confidence)
+    return rows
 
 
 def differences(
@@ -134,11 +143,16 @@ def differences(
     `own` holds the cell's units; `why` says why there are none, if there are none.
     """
     rows = []
+    column = "passage" if statistic == "share_difference_passages" else "difference"
     for group in groups:
-        found = claims.values(own, f"difference_{group}")
-        row = stats.pooled_mean(found, confidence=confidence, bounds=(-1, 1)).row()
+        found = claims.values(own, f"{column}_{group}")
+        if "seed" in own:
+            row = stats.pooled_mean(found, confidence=confidence, bounds=(-1, 1)).row()
+        else:
+            row = stats.sparse_mean(found, confidence=confidence).row() | {
+                "values": found.iloc[:, 0]
+            }
         row |= {"reason": why} if row["n"] == 0 else {}
-        row |= {} if "seed" in own else {"values": found.iloc[:, 0]}
         rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
     return rows
 

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.news import claims, replicates, shares
+from nbbias.news import claims, passages, replicates, shares
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.tables import SCORES, check
@@ -99,7 +99,8 @@ def pair_scores(read: Read) -> pd.DataFrame:
         (answer) and `o_<group>` (original); `n` (group words of both); `score`, the Wasserstein
         distance with 0/1 ground metric (Eq. 3: total variation, in [0, 1], 0: equal shares);
         `difference_<group>` (share in the answer minus share in the original, in [-1, 1]; below
-        0: a smaller share); and `reason`, why a score is NaN. Columns of other biases' groups are
+        0: a smaller share); `passage_<group>` and `omission`, of texts at equal length
+        (`passages.compare`); and `reason`, why a score is NaN. Columns of other biases' groups are
         NaN.
     """
     found = [
@@ -116,7 +117,7 @@ def _score_bias(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFrame:
     for side, column in SIDES.items():
         found = counts.reindex(read.pairs[column]).fillna(0).to_numpy(dtype=int)
         table = table.assign(**{f"{side}_{group}": found[:, i] for i, group in enumerate(groups)})
-    return measure(table, groups).drop(columns="lost")
+    return measure(table, groups).drop(columns="lost").join(passages.compare(read, bias, groups))
 
 
 def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
@@ -147,7 +148,9 @@ def pooling(groups: Sequence[str]) -> claims.Pooling:
     def again(pooled: pd.DataFrame) -> pd.DataFrame:
         return measure(pooled.assign(lost=pooled["reason"]), groups)[list(pooled.columns)]
 
-    return claims.Pooling({"h_": "sum"}, again, tuple(NO_WORDS.values()))
+    return claims.Pooling(
+        {"h_": "sum", "passage_": "mean", "omission": "mean"}, again, tuple(NO_WORDS.values())
+    )
 
 
 def subtract_shares(h: np.ndarray, o: np.ndarray) -> np.ndarray:

@@ -57,7 +57,9 @@ def declared(
         that key), that row. Of several instruments the one that comes first stands, of two rows
         that mirror each other the first. `p_adjusted` is Holm's over all these rows. `p_within` and
         `p_beyond` are those of `stats.equivalence_test`, corrected likewise, where the claim has a
-        `smallest_effect` and the reference is 0; `verdict` says what follows. A claim that matches
+        `smallest_effect` and the reference is 0; `verdict` says what follows. `ci_low_selected` and
+        `ci_high_selected` are the interval of a significant row, adjusted for its selection
+        (`stats.selection_interval`). A claim that matches
         nothing is a row without an estimate, with the reason.
 
     Examples
@@ -74,7 +76,8 @@ def declared(
     ["not in this run: no statistic 'bias'; known: difference"]
     """
     if not claims:
-        return estimates.iloc[:0].assign(claim=[], smallest_effect=[], verdict=[])
+        columns = (CLAIM, SMALLEST, *significance.SELECTED, "verdict")
+        return estimates.iloc[:0].assign(**{name: [] for name in columns})
     parts = [_rows_of(estimates, claim, n) for n, claim in enumerate(claims, start=1)]
     rows = _unique(pd.concat(parts, ignore_index=True), estimates, claims)
     bounded = rows[SMALLEST].notna() & rows["null"].eq(0)
@@ -83,6 +86,7 @@ def declared(
     rows = stats.adjust(rows.assign(p_adjusted=np.nan, reason=reason))
     for name, p in stats.equivalence_test(rows, within=rows[SMALLEST].where(bounded)).items():
         rows[str(name)] = stats.adjust(pd.DataFrame({"p_value": p}))["p_adjusted"]
+    rows = rows.assign(**stats.selection_interval(rows))
     return rows.assign(verdict=[_verdict(row, confidence) for row in rows.to_dict("records")])
 
 
@@ -163,7 +167,7 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
 def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) -> HTML:
     """Show declared claims in their order: a dozen rows at most.
 
-    Those without a test and those with the smallest p values stay.
+    Those that were not measured and those with the smallest p values stay.
 
     Parameters
     ----------
@@ -175,12 +179,21 @@ def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) 
         Whether a user named them before the data were read; else they are the study's own.
     """
     labels = [names.label(row, rows) for row in rows.to_dict("records")]
-    order = rows["p_value"].fillna(-1).argsort(kind="stable").to_numpy()
-    shown = rows.assign(statistic=labels).iloc[np.sort(order[:_FIRST])]
+    order = (
+        rows["p_value"]
+        .fillna(2)
+        .mask(rows["estimate"].isna(), -1)
+        .argsort(kind="stable")
+        .to_numpy()
+    )
+    rows = significance.with_selection(rows.assign(statistic=labels))
+    shown = rows.iloc[np.sort(order[:_FIRST])]
     note = render(
         "claims.claims_note",
         tests=int(rows["p_value"].notna().sum()),
         sha=sha256[:12],
+        untested=int(rows["p_value"].isna().sum()),
+        selected=int(rows[list(significance.SELECTED)].notna().any(axis=1).sum()),
         more=len(rows) - len(shown),
     )
     headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"}

@@ -99,8 +99,9 @@ def number(row: Mapping[str, Any]) -> dict[str, Any]:
     values = {key: row.get(key) for key in (*ESTIMATE_KEYS, *_VALUES)}
     values = {key: None if pd.isna(value) else value for key, value in values.items()}
     factor, decimals, *_ = names.unit(row)
-    low = prose.number(factor * row["ci_low"], decimals=decimals)
-    between = f"{row['confidence']:.0%} CI {low} to {names.quantity(row, 'ci_high')}"
+    low, high, level = prose.confidence_interval(row)
+    start = prose.number(factor * low, decimals=decimals)
+    between = f"{level} {start} to {names.quantity({**row, 'ci_high': high}, 'ci_high')}"
     return {
         "name": str(row["name"]),
         "value": names.quantity(row),
@@ -162,6 +163,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     panels = dict(iter(rows.groupby("panel")))
     cells = [names.subject(row, panels[row["panel"]]) for row in rows.to_dict("records")]
     rows = rows.assign(cell=cells)
+    rows = significance.with_selection(rows)
     order = pd.concat([significance.significant(rows)["panel"], rows["panel"]]).unique()
     rows = rows[rows["panel"].isin(order[:_PANELS])].reset_index(drop=True)
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]

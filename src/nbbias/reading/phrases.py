@@ -16,7 +16,15 @@ from nbbias import stats
 from nbbias.params import SMALLEST
 from nbbias.reading import names, significance
 from nbbias.reading.claims import CLAIM
-from nbbias.reading.prose import capitalize, count_range, listed, number, p_value, render
+from nbbias.reading.prose import (
+    capitalize,
+    confidence_interval,
+    count_range,
+    listed,
+    number,
+    p_value,
+    render,
+)
 from nbbias.tables import escape
 
 Row = Mapping[str, Any]
@@ -121,11 +129,14 @@ def numbers(row: Row, *, unit: str) -> str:
     '95% CI 0.12 to 0.50; N = 9 articles; p = .020, Holm-adjusted'
     """
     factor, decimals, *_ = names.unit(row)
-    ends = [factor * (row[end] - _null(row)) for end in ("ci_low", "ci_high")]
+    *values, level = confidence_interval(row)
+    ends = [factor * (value - _null(row)) for value in values]
     if ends[0] * ends[1] >= 0:
         ends = sorted(map(abs, ends))
     low, high = (number(end, decimals=decimals) for end in ends)
-    return render("claims.numbers", row=row, low=Markup(low), high=Markup(high), unit=unit)
+    return render(
+        "claims.numbers", row=row, level=level, low=Markup(low), high=Markup(high), unit=unit
+    )
 
 
 # --- clauses ----------------------------------------------------------------------------------
@@ -465,7 +476,7 @@ def count_significant(
     str
         Two sentences of Markdown. The largest estimate is the one furthest from its null value,
         among the significant ones where there are any. It was selected for that, so its
-        selection-adjusted value stands beside it (`stats.shrink_estimates`), where that is known.
+        shrunken value stands beside it (`stats.shrink_estimates`), where that is known.
 
     Examples
     --------
@@ -533,7 +544,7 @@ def selected(rows: pd.DataFrame, at: Any) -> list[str]:
     >>> row = {"df": np.nan, "confidence": 0.95, "null": np.nan}
     >>> rows = [row | {"estimate": y, "ci_low": y - 0.2, "ci_high": y + 0.2} for y in (-0.1, 0, .4)]
     >>> selected(pd.DataFrame(rows), 2)
-    ['largest of 3 estimates; selection-adjusted 0.355']
+    ['largest of 3 estimates; shrunken estimate 0.355']
     """
     if len(rows) < 2:
         return []

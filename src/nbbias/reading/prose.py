@@ -159,18 +159,34 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
 def interval(row: Mapping[str, Any], *, decimals: int = 2) -> str:
     """Write an estimate's interval, or why it has none, as Markdown.
 
-    Its level is the row's `confidence`.
+    Its level is the row's `confidence`; of a significant claim it is adjusted for selection.
 
     Examples
     --------
     >>> interval({"ci_low": -0.125, "ci_high": 1.0, "confidence": 0.9})
     '90% CI −0.12 to 1.00'
     """
-    if not np.isfinite(row["ci_low"]):
+    *ends, level = confidence_interval(row)
+    if not np.isfinite(ends[0]):
         reason = row["reason"]
         return f"no interval: {escape(reason)}" if isinstance(reason, str) else "no interval"
-    low, high = number(row["ci_low"], decimals=decimals), number(row["ci_high"], decimals=decimals)
-    return f"{row['confidence']:.0%} CI {low} to {high}"
+    low, high = (number(end, decimals=decimals) for end in ends)
+    return f"{level} {low} to {high}"
+
+
+def confidence_interval(row: Mapping[str, Any]) -> tuple[float, float, str]:
+    """Return the ends of an interval and its name; adjusted for selection where the row was.
+
+    Examples
+    --------
+    >>> row = {"ci_low": 0.1, "ci_high": 0.3, "confidence": 0.95}
+    >>> confidence_interval(row | {"ci_low_selected": 0.0, "ci_high_selected": 0.4})
+    (0.0, 0.4, 'selection-adjusted 95% CI')
+    """
+    level = f"{row['confidence']:.0%} CI"
+    if np.isfinite(row.get("ci_low_selected", np.nan)):
+        return row["ci_low_selected"], row["ci_high_selected"], f"selection-adjusted {level}"
+    return row["ci_low"], row["ci_high"], level
 
 
 def count_range(counts: pd.Series) -> str:

@@ -14,6 +14,9 @@ from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
 Row = Mapping[str, Any]
 
+#: Columns of the interval of a significant claim, adjusted for its selection.
+SELECTED = ("ci_low_selected", "ci_high_selected")
+
 #: The power at which a difference counts as detectable.
 POWER = 0.8
 
@@ -87,6 +90,22 @@ def significant(rows: pd.DataFrame) -> pd.DataFrame:
     """
     tested = valid_tests(rows)
     return tested[has_significant_p(tested)].sort_values("p_adjusted", kind="stable")
+
+
+def with_selection(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return claims with the intervals that are adjusted for selection, where there are any.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"ci_low": [0.1, 0.1], "ci_high": 0.3,
+    ...     "ci_low_selected": [0.05, np.nan], "ci_high_selected": [0.35, np.nan]})
+    >>> with_selection(rows)["ci_low"].tolist()
+    [0.05, 0.1]
+    """
+    if SELECTED[0] not in rows:
+        return rows
+    ends = {name: rows[f"{name}_selected"].fillna(rows[name]) for name in ("ci_low", "ci_high")}
+    return rows.assign(**ends)
 
 
 def is_mirrored(rows: pd.DataFrame, *, values: Sequence[str] = ("estimate",)) -> pd.Series:

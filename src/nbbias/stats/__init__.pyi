@@ -7,6 +7,7 @@ from .estimate import Estimate as Estimate
 from .families import (
     adjust as adjust,
     equivalence_test as equivalence_test,
+    selection_interval as selection_interval,
     shrink_estimates as shrink_estimates,
     standard_errors as standard_errors,
 )
@@ -64,5 +65,6 @@ from .scorer_bias import (
     estimate_swap_effects as estimate_swap_effects,
     scorer_bias as scorer_bias,
 )
+from .sparse import sparse_mean as sparse_mean
 from .two_phase import two_phase as two_phase
 from .variance import anova as anova, group_means as group_means, mean_of_means as mean_of_means

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy import stats
 from statsmodels.stats.meta_analysis import combine_effects
 
+from nbbias.stats.inference import is_significant
 from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
 Where: TypeAlias = Mapping[str, Any] | pd.Series
@@ -193,6 +194,44 @@ def equivalence_test(rows: pd.DataFrame, *, within: pd.Series) -> pd.DataFrame:
     nearer = stats.t.cdf((size - within) / errors, df)
     beyond = np.minimum(2 * stats.t.sf((size - within) / errors, df), 1.0)
     return pd.DataFrame({"p_within": nearer, "p_beyond": beyond}, index=rows.index)
+
+
+def selection_interval(rows: pd.DataFrame) -> pd.DataFrame:
+    """Widen the intervals of significant estimates, which were selected for being far from 0.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES that were tested as one family, with `p_adjusted`.
+
+    Returns
+    -------
+    DataFrame
+        By row `ci_low_selected` and `ci_high_selected`; NaN where the row is not significant.
+
+    Notes
+    -----
+    Of m tested rows, R of them significant, the intervals have confidence 1 - αR/m, so that the
+    expected share of them that miss their parameter is at most α (false coverage rate; Benjamini
+    and Yekutieli 2005, JASA 100(469)). After Holm's correction none of them holds the null value.
+    Each half of the interval is scaled by the ratio of the quantiles of *t*.
+
+    Examples
+    --------
+    >>> row = {"estimate": 0.3, "ci_low": 0.1, "ci_high": 0.5, "df": 40, "confidence": 0.95}
+    >>> rows = pd.DataFrame([row | {"p_adjusted": p} for p in (0.01, 0.5, 0.9, 0.9)])
+    >>> selection_interval(rows).round(3).iloc[0].tolist()
+    [0.041, 0.559]
+    """
+    selected = is_significant(rows["p_adjusted"], rows["confidence"])
+    share = selected.sum() / max(rows["p_adjusted"].notna().sum(), 1)
+    tail, df = (1 - rows["confidence"]) / 2, rows["df"].fillna(np.inf)
+    factor = (stats.t.isf(tail * share, df) / stats.t.isf(tail, df)) if share else 1.0
+    ends = {
+        f"{end}_selected": rows["estimate"] + factor * (rows[end] - rows["estimate"])
+        for end in ("ci_low", "ci_high")
+    }
+    return pd.DataFrame(ends).where(selected)
 
 
 def shrink_estimates(rows: pd.DataFrame) -> pd.Series:

@@ -2,7 +2,7 @@
 
 >>> from nbbias import news, tables
 >>> row = {"source": "s", "model": "m", "measure": "word", "bias": "gender", "group": "female",
-...        "statistic": "share_difference_common", "estimate": -0.1, "n": 9}
+...        "statistic": "share_difference", "estimate": -0.1, "n": 9}
 >>> drawn = news.figures.differences(tables.estimates([row], study="news_bias"), "word")
 >>> drawn.rows["panel"].tolist()
 ['women']

@@ -2,7 +2,7 @@
 
 >>> from nbbias import news, tables
 >>> rows = [{"model": m, "measure": "word", "bias": "gender", "group": "female", "n": 9,
-...          "statistic": "share_difference_common", "estimate": -0.1, "ci_low": -0.15,
+...          "statistic": "share_difference", "estimate": -0.1, "ci_low": -0.15,
 ...          "ci_high": -0.05, "p_adjusted": p} for m, p in (("a", 0.01), ("b", 0.2))]
 >>> table = tables.estimates(rows, study="news_bias", confidence=0.95)
 >>> news.sentences.differences(table, "word")[0].split(" (")[0]
@@ -24,8 +24,8 @@ from nbbias.reading.prose import render
 
 #: The statistic of each measure that leads, in the order of what leads a page.
 LEADS = {
-    "word": "share_difference_common",
-    "document": "share_difference_common",
+    "word": "share_difference",
+    "document": "share_difference",
     "sentiment": "difference_beyond_neutral",
     "toxicity": "mean_difference",
 }

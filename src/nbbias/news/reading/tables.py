@@ -16,8 +16,9 @@ _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
 
 #: Name → statistics: what a reader may want of a level's estimates.
 _OF_ESTIMATES = {
+    "differences": ["share_difference"],
+    "equal length": ["share_difference_passages", "omission_difference"],
     "common": ["share_difference_common"],
-    "all pairs": ["share_difference"],
     "distance": ["bias"],
     "prejudice": ["prejudice_share", "prejudice_extent"],
     "shifts": [
@@ -36,7 +37,8 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     table
         ESTIMATES.
     name
-        ``"common"``, ``"all pairs"``, ``"distance"``, ``"prejudice"`` or ``"shifts"``.
+        ``"differences"``, ``"equal length"``, ``"common"``, ``"distance"``, ``"prejudice"`` or
+        ``"shifts"``.
     measures
         The measures of the level.
 
@@ -45,12 +47,12 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     >>> from nbbias import tables
     >>> row = {"model": "m", "bias": "gender", "group": "female", "estimate": -0.1, "n": 9,
     ...        "measure": "word", "statistic": "share_difference"}
-    >>> estimates(tables.estimates([row], study="news_bias"), "all pairs").title
-    'Signed differences of shares, all pairs of each model'
+    >>> estimates(tables.estimates([row], study="news_bias"), "differences").title
+    'Differences of shares from the originals'
     """
     rows = table[table["measure"].isin(measures)]
     statistics = _OF_ESTIMATES[name]
-    if name == "common":  # of two groups one: the other is its mirror image
+    if statistics[0] in claims.MIRRORED:  # of two groups one: the other is its mirror image
         rows = claims.unmirrored(rows[rows["statistic"].isin(statistics)])
     caption = reading.caption(rows, study="news_bias", name=name)
     return readable(
