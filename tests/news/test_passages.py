@@ -50,13 +50,14 @@ def test_omissions_are_compared_between_originals_by_the_group_they_name_most() 
     omission = pd.Series(rng.choice([0.0, 1.0, -0.2], 40))
     omission[3] = np.nan
     units = pd.DataFrame({"o_a": rng.integers(0, 4, 40), "o_b": rng.integers(0, 4, 40)})
-    units = units.assign(omission=omission)
+    units = units.assign(omission=omission, article_id=units.index)
     of_a, of_b = (
         units.loc[units[f"o_{x}"] > units[f"o_{y}"], "omission"].dropna() for x, y in ("ab", "ba")
     )
     first, second = passages.omissions(units, GROUPS, confidence=0.95)
     expected = ttest_ind(of_a, of_b, equal_var=False)
     assert (first["statistic_value"], first["p_value"]) == pytest.approx(expected)
+    assert first["values"].mean() == pytest.approx(first["estimate"])
     assert first["estimate"] == pytest.approx(of_a.mean() - of_b.mean()) == -second["estimate"]
     assert (first["n"], first["n_lost"]) == (len(of_a) + len(of_b), 40 - len(of_a) - len(of_b))
     few = units.assign(omission=np.where(units.index < 4, 1.0, 0.0))
@@ -87,5 +88,5 @@ def test_short_answers_by_a_writer_without_bias_differ_in_raw_shares_alone() -> 
     raw = h[both, 0] / h[both].sum(axis=1) - o[both, 0] / o[both].sum(axis=1)
     assert ttest_1samp(raw, 0).pvalue < 0.001 and raw.mean() < -0.02
     assert ttest_1samp(table["passage_a"].dropna(), 0).pvalue > 0.05
-    units = table.assign(o_a=o[:, 0], o_b=o[:, 1])
+    units = table.assign(o_a=o[:, 0], o_b=o[:, 1], article_id=table.index)
     assert passages.omissions(units, GROUPS, confidence=0.95)[0]["p_value"] > 0.05

@@ -21,6 +21,7 @@ INFERENCE = InferenceSettings(n_permutations=20)
 MEANS = {
     "news_bias": {
         *("bias", "share_difference", "share_difference_common"),
+        *("share_difference_passages", "omission_difference"),
         *("prejudice_share", "mean_difference", "difference_beyond_neutral"),
     },
     "biased_prompts": {

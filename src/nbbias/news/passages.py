@@ -83,7 +83,7 @@ def omissions(
     Parameters
     ----------
     units
-        A cell's articles, with `o_<group>` and `omission`.
+        A cell's articles, with `article_id`, `o_<group>` and `omission`.
     groups
         The groups of the bias.
     confidence
@@ -95,11 +95,13 @@ def omissions(
         Rows of ESTIMATES, `statistic` ``omission_difference``: mean `omission` of the articles
         whose original names a group most, less that of the articles that name another one most;
         Welch's *t*. Above 0 the group's articles are told without naming anybody more often than
-        others, at equal length. No test where fewer than `FEWEST` texts name nobody.
+        others, at equal length. No test where fewer than `FEWEST` texts name nobody. The estimate
+        is the mean of its `values`, one an article.
     """
     original = units[[f"o_{group}" for group in groups]].to_numpy(float)
     most = original.max(axis=1)
     named = units["omission"].notna().to_numpy() & ((most == original.T).sum(axis=0) == 1)
+    articles = units.loc[named, "article_id"]
     omission = units["omission"].to_numpy()[named]
     few = (np.abs(omission) > 0).sum() < FEWEST
     rows = []
@@ -112,6 +114,9 @@ def omissions(
             test = dict.fromkeys(("ci_low", "ci_high", "statistic_value", "df", "p_value"), np.nan)
             reason = f"fewer than {FEWEST} texts name nobody: no test"
             result = result.replace(**test, reason=result.reason or reason)
-        row = {"statistic": "omission_difference", "group": group, "null": 0.0}
+        row: dict[str, Any] = {"statistic": "omission_difference", "group": group, "null": 0.0}
+        if np.isfinite(result.estimate):
+            weight = len(own) * np.where(own, 1 / own.sum(), -1 / (~own).sum())
+            row["values"] = pd.Series(weight * omission, articles)
         rows.append(row | result.row() | {"n_lost": len(units) - (result.n or 0)})
     return rows
