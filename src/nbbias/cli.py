@@ -278,14 +278,17 @@ def generate_command(
 
 
 _MARGIN = "Non-inferiority margin of claims without a smallest_effect."
+_BASELINES = "An accepted run's folder; several: also the first one, which shows slow changes."
+_LOOK = "How many runs were compared with this baseline, with this one: spends the level over them."
 
 
 @app.command("gate")
 def gate_command(
     run: RunFolder,
-    baseline: Annotated[Path, Option(help="The accepted run's folder.")],
+    baseline: Annotated[list[Path], Option(help=_BASELINES)],
     margin: Annotated[float | None, Option(min=0, help=_MARGIN)] = None,
     claims: Annotated[list[int] | None, Option(help="Number of a claim; by default all.")] = None,
+    look: Annotated[int | None, Option(min=1, help=_LOOK)] = None,
     junit: Annotated[Path | None, Option(help="JUnit XML to write.")] = None,
     markdown: Annotated[Path | None, Option(help="Summary to write, in Markdown.")] = None,
     force: Force = False,
@@ -299,16 +302,18 @@ def gate_command(
 
     for path in filter(None, (junit, markdown)):
         tables.refuse_target(path, force=force)
-    verdict = gate.gate(run, baseline, margin=margin, claims=claims)
+    options: Any = {"margin": margin, "claims": claims, "look": look}
+    gates = [gate.gate(run, folder, **options) for folder in baseline]
+    report = "\n".join(map(gate.markdown, gates))
     if junit is not None:
-        tables.write(junit, gate.junit(verdict))
+        tables.write(junit, gate.junit(*gates))
     if markdown is not None:
-        tables.write(markdown, gate.markdown(verdict))
+        tables.write(markdown, report)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "a", encoding="utf-8") as file:
-            file.write(gate.markdown(verdict))
-    _result(gate.markdown(verdict))
-    raise typer.Exit(verdict.status)
+            file.write(report)
+    _result(report)
+    raise typer.Exit(next(s for s in gate.STATUS.values() if s in {g.status for g in gates}))
 
 
 @app.command("compare")

@@ -71,6 +71,28 @@ def test_one_claim_that_is_worse_is_enough_and_stands_first(tmp_path: Path) -> N
     assert result.rows["p_adjusted"].min() == pytest.approx(p.min() * 3)  # Holm over three
 
 
+def test_repeated_comparisons_share_the_level(tmp_path: Path) -> None:
+    folders = pair(tmp_path, scores(1), scores(2, mean=0.64))
+    p = gate(*folders, margin=MARGIN).rows["p_adjusted"][0]
+    looks = [look for look in range(1, 40) if p < 0.05 / (look * (look + 1))]
+    assert 1 < max(looks) < 39
+    for look in (max(looks), max(looks) + 1):
+        result = gate(*folders, margin=MARGIN, look=look)
+        assert result.status == (1 if look in looks else 3)
+        assert f"Comparison {look} with this baseline" in result.remarks[-1]
+
+
+def test_the_worst_of_several_baselines_is_the_status(tmp_path: Path, command: Command) -> None:
+    new, last = pair(tmp_path, scores(1, mean=0.6), scores(2, mean=0.62))
+    first = run(tmp_path / "first", {"m": scores(3, mean=0.3)})
+    junit = tmp_path / "j.xml"
+    arguments = ["gate", new, "--baseline", last, "--margin", "0.15", "--junit", junit]
+    assert command(*arguments).returncode == 0
+    done = command(*arguments, "--force", "--baseline", first)
+    assert done.returncode == 1 and done.stdout.count("## nbbias gate") == 2
+    assert len(ElementTree.parse(junit).findall("testsuite")) == 2
+
+
 def test_the_margin_of_a_claim_stands_before_that_of_all(tmp_path: Path) -> None:
     folders = pair(tmp_path, scores(1), scores(2), claims=[BOUNDED])
     for options, margin in (({}, MARGIN), ({"margin": 0.3}, MARGIN)):

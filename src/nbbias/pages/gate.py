@@ -57,7 +57,12 @@ class Gate(NamedTuple):
 
 
 def gate(
-    run: Path, baseline: Path, *, margin: float | None = None, claims: Sequence[int] | None = None
+    run: Path,
+    baseline: Path,
+    *,
+    margin: float | None = None,
+    claims: Sequence[int] | None = None,
+    look: int | None = None,
 ) -> Gate:
     """Test the declared claims of a run against those of another.
 
@@ -71,6 +76,10 @@ def gate(
         How much worse is accepted of claims without a `smallest_effect`.
     claims
         The numbers of the claims that are tested; all by default.
+    look
+        Of runs that are compared with one baseline after another, the number of this one, from 1:
+        it is *worse* at the level α/(k(k + 1)), so that all of them together raise a false alarm
+        with probability α at most. Without it the comparison stands alone.
 
     Raises
     ------
@@ -91,8 +100,10 @@ def gate(
     recorded = [] if renamed else changes.recorded_answers(first, second)
     tests = [_test(row, first, second, recorded) for row in rows.to_dict("records")]
     table = stats.adjust(pd.DataFrame(tests).assign(p_value=lambda rows: rows["p_worse"]))
+    spent = alpha / (look * (look + 1)) if look else alpha
     significant = [
-        stats.is_significant(table[name], confidence) for name in ("p_adjusted", "p_not_worse")
+        stats.is_significant(table["p_adjusted"], 1 - spent),
+        stats.is_significant(table["p_not_worse"], confidence),
     ]
     table["verdict"] = np.select(significant, ["worse", "not worse"], "cannot tell")
     power = 1 - (1 - POWER) / len(table)  # so that all claims together have it
@@ -112,6 +123,7 @@ def gate(
         "Measured in neither run": ", ".join(f"claim {number:.0f}" for number in unmeasured),
         "Set or read differently": ", ".join(differing),
         f"Paired one-sided tests at {alpha:.0%}": "false alarms by Holm's correction over claims",
+        f"Comparison {look} with this baseline": look and f"worse at a level of {spent:.2g}",
     }
     return Gate(
         second.label,
@@ -235,8 +247,8 @@ def _cell(text: str) -> str:
     return escape.markdown(visible(text)).replace("|", "\\|").replace("\n", " ")
 
 
-def junit(result: Gate) -> str:
-    """Write a gate as JUnit XML: a claim that is worse fails, one that cannot be told is an error.
+def junit(*results: Gate) -> str:
+    """Write gates as JUnit XML: a claim that is worse fails, one that cannot be told is an error.
 
     Examples
     --------
@@ -244,10 +256,16 @@ def junit(result: Gate) -> str:
     >>> junit(Gate("llmbi/new", "Worse.", rows, 1, [])).count("<failure ")
     1
     """
+    suites = ElementTree.Element("testsuites")
+    for result in results:
+        _add_suite(suites, result)
+    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _add_suite(suites: ElementTree.Element, result: Gate) -> None:
     kinds = {"worse": "failure", "cannot tell": "error"}
     counts = {f"{kind}s": str((result.rows["verdict"] == v).sum()) for v, kind in kinds.items()}
     attributes = {"name": visible(result.run), "tests": str(len(result.rows)), **counts}
-    suites = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(suites, "testsuite", attributes)
     for row in result.rows.to_dict("records"):
         name, text = visible(row["name"]), visible(row["text"])
@@ -257,4 +275,3 @@ def junit(result: Gate) -> str:
             ElementTree.SubElement(element, kind, {"message": text})
         else:
             ElementTree.SubElement(element, "system-out").text = text
-    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,7 +1,16 @@
 #!/bin/sh
-# Gate every run in runs/ against its accepted twin, which somebody committed to accepted/, and
-# write reports/. Exit 1: a declared claim got worse, or the gate was asked wrongly. Exit 3:
+# Gate every run in runs/ against the accepted run of its name, which somebody committed to
+# accepted/, and against the first one that ever was, if it is kept in first/; write reports/. Exit 1: a declared claim got worse, or the gate was asked wrongly. Exit 3:
 # inconclusive; with STRICT=false that is exit 0 and a warning.
+
+# How many runs were compared with an accepted one: commits and weeks since, and repeated attempts.
+look() {
+  commits=$(git rev-list --count "$(git log -1 --format=%H -- "$1")..HEAD" 2>/dev/null || echo 0)
+  since=$(git log -1 --format=%ct -- "$1" 2>/dev/null)
+  now=$(date +%s)
+  echo $((commits + (now - ${since:-$now}) / 604800 + ${GITHUB_RUN_ATTEMPT:-1}))
+}
+
 status=3
 said="no run to gate"
 mkdir -p reports
@@ -13,7 +22,9 @@ for manifest in runs/*/*/manifest.json; do
   found=0
   if [ -f "accepted/$name/manifest.json" ]; then
     report=reports/$(printf '%s' "$name" | tr '/' '-')
-    nbbias gate "$run" --baseline "accepted/$name" \
+    set -- --baseline "accepted/$name" --look "$(look "accepted/$name/manifest.json")"
+    if [ -f "first/$name/manifest.json" ]; then set -- "$@" --baseline "first/$name"; fi
+    nbbias gate "$run" "$@" \
       --junit "$report.xml" --markdown "$report.md" --force || found=$?
   else
     found=3
