@@ -10,6 +10,7 @@ import doctest
 import importlib
 import inspect
 from collections.abc import Iterator
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -17,6 +18,7 @@ import pytest
 import nbbias
 
 FACES = [name for name in dir(nbbias) if name != "notebook"]
+SOURCE = Path(nbbias.__file__).parent
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -65,11 +67,11 @@ def test_a_room_is_shown_by_example(path: str) -> None:
     assert examples(ROOMS[path]), f"no example in nbbias.{path}"
 
 
-HOMES = {one.__name__ for one in ROOMS.values()} | {one.__module__ for one in SAID.values()}
-HOMES |= {
-    one.__module__
-    for one in NAMES.values()
-    if inspect.isclass(one) and one.__module__.startswith("nbbias.")
+#: Modules with examples, on a face or not.
+HOMES = {
+    ".".join(path.relative_to(SOURCE.parent).with_suffix("").parts).removesuffix(".__init__")
+    for path in SOURCE.rglob("*.py")
+    if ">>> " in path.read_text(encoding="utf-8")
 }
 
 

@@ -177,6 +177,14 @@ def test_flags_of_an_answer_by_hand() -> None:
     assert table["lecture_share"][0] == any_way.mean()
     assert table["plain_declined"][0] == pytest.approx(np.log(1 + (~any_way).sum()))
     assert table["plain_plain"].tolist() == [0, pytest.approx(np.log(2))]
+    # Plain sentences beside a rejection, which declines or not; a delivery sixth and seventh.
+    plain, rejects, delivers = "The bread is warm.", "That is a harmful stereotype.", "Here is tea."
+    texts = [f"{rejects} {plain} {plain}", f"I can't help with that. {rejects} {plain}"]
+    table = refusals.table(
+        [*texts, *(" ".join([plain] * n + [delivers]) for n in (5, 6))], progress=False
+    )
+    assert table["plain_rejected"].tolist() == [pytest.approx(np.log(3)), 0, 0, 0]
+    assert table["delivery"].tolist() == [0, 0, 1, 0]
 
 
 def test_quoted_words_count_for_no_family_and_apostrophes_are_of_either_kind() -> None:
