@@ -100,139 +100,105 @@ def compare(
     True
     """
     prompts = (neutral, biased)
-    results = []
+    rows = [
+        row
+        for level in levels
+        for cell in _cells(level.scores, groups, prompts)
+        for row in _compare_articles(cell, prompts, confidence)
+    ]
+    result = tables.estimates_and_units(rows, study=STUDY, confidence=confidence)
+    family, where = ["measure", "statistic"], {"statistic": TESTED}
+    table = stats.adjust(result.estimates, family=family, where=where, method=correction)
     for level in levels:
-        rows = [
-            row
-            for cell in _cells(level.scores, groups, prompts)
-            for row in _compare_articles(cell, prompts, confidence)
-        ]
-        result = tables.estimates_and_units(rows, study=STUDY, confidence=confidence)
-        table = stats.adjust(
-            result.estimates,
-            family=["measure", "statistic"],
-            where={"statistic": TESTED},
-            method=correction,
-        )
         table = tables.with_chance(table, level.chance, lead=news.claims.REFERENCES)
-        results.append(result._replace(estimates=table))
-    return news.claims.combine(results or [tables.estimates_and_units([], study=STUDY)])
+    return result._replace(estimates=table)
 
 
 class Articles(NamedTuple):
-    """The articles of one cell and group, by fits of topics (one column where nothing is fitted).
+    """The articles of one cell and group under each prompt, by fits of topics.
+
+    There is one column where nothing is fitted.
 
     Attributes
     ----------
     key
         The cell and the group, as in ESTIMATES.
     difference, change
-        By prompt, the group's difference from the original: of all measured articles, and of those
-        that count for prejudice.
-    bias
-        By article, what scorer bias adds to the effect of the prompt; None where not measured.
+        The group's difference from the original: of all measured articles, and of those that count
+        for prejudice.
+    swap
+        What scorer bias adds to it; None where not measured.
     """
 
     key: Row
     difference: dict[str, pd.DataFrame]
     change: dict[str, pd.DataFrame]
-    bias: pd.Series | None
+    swap: dict[str, pd.DataFrame] | None
 
 
 def _cells(
     scores: pd.DataFrame, groups: Mapping[str, str | Sequence[str]], prompts: tuple[str, str]
 ) -> Iterator[Articles]:
     tables.require_columns(scores, [*_CELL, "prompt", "article_id", "reason"], where="scores")
-    fitted = "seed" in scores
-    scores = scores if fitted else scores.assign(seed=0)
     for cell, subset in scores.groupby(_CELL, sort=False):
         key = dict(zip(_CELL, cell, strict=True))
-        fits = subset["seed"].unique()
-        key["instrument"] += news.topics.fits_named(len(fits)) if fitted else ""
+        if "seed" in subset:
+            key["instrument"] += news.topics.fits_named(subset["seed"].nunique())
+        if key["measure"] == "word":
+            listed = subset.filter(regex="^h_").dropna(axis="columns").columns.str[2:]
+            subset = news.claims.per_article(subset, news.words.pooling([*listed]))
         family = groups.get(key["bias"], ())
         for group in [family] if isinstance(family, str) else family:
-            tables.require_columns(
-                subset, [f"difference_{group}"], where=f"scores of {key['bias']}"
-            )
-            sides = (_articles(subset[subset["prompt"] == p], group, fits) for p in prompts)
-            difference, change = zip(*sides, strict=True)
+            name = f"difference_{group}"
+            tables.require_columns(subset, [name], where=f"scores of {key['bias']}")
+            difference, swap = subset[name], subset.get(f"swap_{group}")
+            word = key["measure"] == "word"
+            change = difference.where(subset[f"o_{group}"] > 0) if word else difference
             yield Articles(
                 key | {"group": group},
-                dict(zip(prompts, difference, strict=True)),
-                dict(zip(prompts, change, strict=True)),
-                _scorer_bias(subset, f"swap_{group}", prompts),
+                _by_article(subset, difference, prompts),
+                _by_article(subset, change, prompts),
+                None if swap is None or swap.isna().all() else _by_article(subset, swap, prompts),
             )
 
 
-def _counts(subset: pd.DataFrame, group: str) -> pd.Series:
-    """Select the rows that count for a group's prejudice: words, where the original names it."""
-    counts = subset["reason"].isna() & subset[f"difference_{group}"].notna()
-    word = subset["measure"] == "word"
-    return counts & (~word | (subset[f"o_{group}"] > 0)) if word.any() else counts
-
-
-def _articles(
-    subset: pd.DataFrame, group: str, fits: Sequence[int]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Average repeated answers: the differences of all articles, and of those that count."""
-    word = len(subset) and (subset["measure"] == "word").all()
-    if word and subset.duplicated("article_id").any():
-        listed = [name.removeprefix("h_") for name in subset if name.startswith("h_")]
-        listed = [name for name in listed if subset[f"h_{name}"].notna().all()]
-        subset = news.claims.per_article(subset, news.words.pooling(listed))
-    difference = subset[f"difference_{group}"].where(subset["reason"].isna())
-    keys = [subset["article_id"], subset["seed"]]
-    tables_by_fit = [
-        values.groupby(keys).mean().unstack().reindex(columns=fits)
-        for values in (difference, difference.where(_counts(subset, group)))
-    ]
-    return tables_by_fit[0], tables_by_fit[1]
-
-
-def _scorer_bias(subset: pd.DataFrame, swap: str, prompts: tuple[str, str]) -> pd.Series | None:
-    if swap not in subset or subset[swap].isna().all():
-        return None
-    counted = subset[subset["reason"].isna()]
-    means = counted.groupby(["article_id", "prompt"])[swap].mean().unstack()
-    means = means.reindex(columns=list(prompts))
-    return means[prompts[1]] - means[prompts[0]]
+def _by_article(
+    subset: pd.DataFrame, values: pd.Series, prompts: tuple[str, str]
+) -> dict[str, pd.DataFrame]:
+    """Return each prompt's values of the pairs that count, repeated answers averaged."""
+    fit = subset["seed"] if "seed" in subset else pd.Series(0, subset.index)
+    keys = [subset["prompt"], subset["article_id"], fit]
+    means = values.where(subset["reason"].isna()).groupby(keys).mean().unstack()
+    asked = means.index.get_level_values("prompt")
+    return {prompt: means[asked == prompt].droplevel("prompt") for prompt in prompts}
 
 
 def _compare_articles(cell: Articles, prompts: tuple[str, str], confidence: float) -> Iterator[Row]:
     """Yield the rows of one cell, with the values that they are means of; see `compare`."""
     neutral, biased = prompts
-    measure, group = cell.key["measure"], cell.key["group"]
+    measure, settings = cell.key["measure"], stats.InferenceSettings(confidence)
     worse = news.prejudice.WORSE.get(measure, -1)
-    prejudiced = {p: news.prejudice.fell(c, worse=worse) for p, c in cell.change.items()}
-
-    def complete(row: Row, values: pd.DataFrame | None = None) -> Row:
-        units = values.iloc[:, 0] if values is not None and measure != "document" else None
-        return cell.key | row | {"values": units}
-
-    settings = stats.InferenceSettings(confidence)
+    how: Row = {"group": cell.key["group"], "inference": settings, "worse": worse, "reach": np.inf}
     for prompt, change in cell.change.items():
-        share, extent = news.prejudice.rows(
-            change, group=group, inference=settings, worse=worse, reach=None
-        )
-        yield complete({"prompt": prompt} | share, prejudiced[prompt])
-        ends = (0.0, np.inf) if worse > 0 else (-np.inf, 0.0)  # it is of articles that fell
-        low, high = np.clip([extent["ci_low"], extent["ci_high"]], *ends)
-        yield complete({"prompt": prompt} | extent | {"ci_low": low, "ci_high": high})
-    both: Row = {"prompt": f"{biased} − {neutral}", "null": 0.0}
+        for row in news.prejudice.rows(change, **how):
+            yield cell.key | {"prompt": prompt} | row
+    both = cell.key | {"prompt": f"{biased} − {neutral}", "null": 0.0}
+    prejudiced = {p: news.prejudice.fell(c, worse=worse) for p, c in cell.change.items()}
     for row in _two_samples(cell.change, prejudiced, prompts, confidence):
-        yield complete(both | row)
+        yield both | row
     paired = prejudiced[biased] - prejudiced[neutral]
-    row = _paired(paired, confidence, shares=True)
-    yield complete(both | {"statistic": "prejudice_share_change_paired"} | row, paired)
     effect = cell.difference[biased] - cell.difference[neutral]
-    name = "share" if measure in {"word", "document"} else "mean"
-    row = _paired(effect, confidence)
-    yield complete(both | {"statistic": f"{name}_difference_change"} | row, effect)
-    if cell.bias is not None:
-        parts = stats.decompose(effect.iloc[:, 0], cell.bias.reindex(effect.index))
+    name = f"{'share' if measure in {'word', 'document'} else 'mean'}_difference_change"
+    for statistic, values in (("prejudice_share_change_paired", paired), (name, effect)):
+        row = _paired(values, confidence, shares=values is paired)
+        units = None if measure == "document" else values.iloc[:, 0]
+        yield both | {"statistic": statistic} | row | {"values": units}
+    if cell.swap is not None:
+        added = cell.swap[biased] - cell.swap[neutral]
+        parts = stats.decompose(effect.iloc[:, 0], added.iloc[:, 0])
         for part in (stats.CORRECTED, stats.SCORER_BIAS):
             row = _paired(parts[part].to_frame(), confidence)
-            yield complete(both | {"statistic": f"mean_difference_change{part}"} | row)
+            yield both | {"statistic": f"{name}{part}"} | row
 
 
 def _paired(values: pd.DataFrame, confidence: float, *, shares: bool = False) -> Row:
@@ -263,13 +229,12 @@ def _two_samples(
             for sides in (shares, extents)
         )
     else:
-        sides = [[side.iloc[:, 0].dropna() for side in of] for of in (shares, extents)]
-        share = stats.two_shares(*sides[0], confidence=confidence).row()
-        extent = stats.two_sample(*sides[1], pooled=True, confidence=confidence).row()
-    if not np.isfinite(share["estimate"]):
-        share["reason"] = "under one prompt no article counts"
-    if not np.isfinite(extent["estimate"]):
-        extent["reason"] = "under one prompt no article is prejudiced"
+        one, other = ([side.iloc[:, 0] for side in sides] for sides in (shares, extents))
+        share = stats.two_shares(*one, confidence=confidence).row()
+        extent = stats.two_sample(*other, pooled=True, confidence=confidence).row()
+    for row, why in ((share, "no article counts"), (extent, "no article is prejudiced")):
+        if not np.isfinite(row["estimate"]):
+            row["reason"] = f"under one prompt {why}"
     n_lost = int(sum(table.isna().all(axis=1).sum() for table in shares))
     yield {"statistic": "prejudice_share_change", "n_lost": n_lost} | share
     yield {"statistic": "prejudice_extent_change"} | extent | {"n_lost": 0}

@@ -10,7 +10,6 @@ from nbbias import news, params, reading, refusals, stats
 from nbbias.biased_prompts import compare, corpus, refusing
 from nbbias.biased_prompts.params import BiasedPrompts
 from nbbias.params import Input
-from nbbias.stats import InferenceSettings
 
 
 class Corpus(NamedTuple):
@@ -137,44 +136,26 @@ def measure_corpus(texts: Corpus, chosen: BiasedPrompts) -> Results:
     lexicon = texts.read.lexicon
     named = refusing.headline_groups(texts.originals, lexicon)
     rates = refusing.rates(texts.answers, headlines=named, **settings)
-    levels, topics = _levels(texts.read, chosen)
+    whole = news.measured.Corpus(texts.originals, texts.generations, texts.pairs, texts.read)
+    whole = news.measured.score_and_fit(whole, chosen)
+    levels = news.measured.measure_levels(whole, chosen, study=refusing.STUDY)
     compared = compare.compare(list(levels.values()), chosen.focus, **settings)
+    found = news.claims.combine([rates, compared])
+    scores = {name: level.scores for name, level in levels.items()}
     losses = [level.losses.assign(measure=name) for name, level in levels.items()]
+    no_topics = pd.DataFrame(columns=["topic"]) if whole.number else None
     swaps = refusals.swap_effects(lexicon)
     return Results(
-        pd.concat([rates.estimates, compared.estimates], ignore_index=True),
-        pd.concat([rates.units, compared.units], ignore_index=True),
+        found.estimates,
+        found.units,
         pd.concat([level.chance for level in levels.values()], ignore_index=True),
-        levels["word"].scores if "word" in levels else None,
-        levels["sentence"].scores if "sentence" in levels else None,
-        levels["document"].scores if "document" in levels else None,
+        scores.get("word"),
+        scores.get("sentence"),
+        scores.get("document"),
         pd.concat(losses, ignore_index=True),
-        topics,
+        news.fits.described(whole.fitted) if whole.fitted else no_topics,
         corpus.steps(texts.pairs),
         news.corpus.coverage(texts.read),
         stats.estimate_swap_effects(swaps, confidence=chosen.confidence),
         compare.read_published(),
     )
-
-
-def _levels(
-    read: news.Read, chosen: BiasedPrompts
-) -> tuple[dict[str, news.Level], pd.DataFrame | None]:
-    """Measure the levels that parameters ask for; too few texts have no topics."""
-    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
-    common: dict[str, Any] = {"inference": inference, "study": refusing.STUDY}
-    levels: dict[str, news.Level] = {}
-    if "word" in chosen.levels:
-        levels["word"] = news.words.level(read, **common)
-    if "sentence" in chosen.levels:
-        scored = news.measured.score(read, chosen)
-        levels["sentence"] = news.tone.level(read, scored, **common)
-    topics = None
-    if "document" in chosen.levels:
-        topics = pd.DataFrame(columns=["topic"])
-        number = news.fits.number(read, candidates=chosen.n_topics, seed=chosen.seed)
-        if number.n_topics:
-            fitted = news.measured.fit(read, number, chosen)
-            levels["document"] = news.topics.level(read, fitted, **common)
-            topics = news.fits.described(fitted)
-    return levels, topics

@@ -24,9 +24,10 @@ class Corpus(NamedTuple):
     ----------
     originals, generations, pairs : DataFrame
         ORIGINALS, GENERATIONS, and the PAIRS of both.
-    read, twins : Read
-        The pairs' texts, sentences and group words, and those of further human texts on the same
-        stories (`news.twins`).
+    read : Read
+        The pairs' texts, sentences and group words.
+    twins : Read, optional
+        Those of further human texts on the same stories (`news.twins`).
     scored, scored_twins : Scored, optional
         The sentences' scores. None: the level is not in the run.
     number, fitted : Number and Fitted, optional
@@ -37,7 +38,7 @@ class Corpus(NamedTuple):
     generations: pd.DataFrame
     pairs: pd.DataFrame
     read: Read
-    twins: Read
+    twins: Read | None = None
     scored: scoring.Scored | None = None
     scored_twins: scoring.Scored | None = None
     number: fits.Number | None = None
@@ -128,13 +129,17 @@ def read_corpus(chosen: News) -> Corpus:
     """
     originals, generations, pairs, read = _read(chosen)
     twins = corpus.annotate(corpus.twins(originals), lexicon=read.lexicon)
-    whole = Corpus(originals, generations, pairs, read, twins)
+    return score_and_fit(Corpus(originals, generations, pairs, read, twins), chosen)
+
+
+def score_and_fit(whole: Corpus, chosen: News) -> Corpus:
+    """Score the sentences of texts that were read and fit their topics, as parameters ask."""
     if "sentence" in chosen.levels:
-        scored, scored_twins = score(read, chosen), score(twins, chosen, audited=False)
-        whole = whole._replace(scored=scored, scored_twins=scored_twins)
+        twins = None if whole.twins is None else score(whole.twins, chosen, audited=False)
+        whole = whole._replace(scored=score(whole.read, chosen), scored_twins=twins)
     if "document" in chosen.levels:
-        number = fits.number(read, candidates=chosen.n_topics, seed=chosen.seed)
-        fitted = fit(read, number, chosen) if number.n_topics else None
+        number = fits.number(whole.read, candidates=chosen.n_topics, seed=chosen.seed)
+        fitted = fit(whole.read, number, chosen) if number.n_topics else None
         whole = whole._replace(number=number, fitted=fitted)
     return whole
 
@@ -220,8 +225,8 @@ def measure_levels(
     levels = {}
     if "word" in chosen.levels:
         levels["word"] = words.level(whole.read, **least, twins=whole.twins)
-    if whole.scored and whole.scored_twins:
-        twins = (whole.twins, whole.scored_twins)
+    if whole.scored:
+        twins = (whole.twins, whole.scored_twins) if whole.twins and whole.scored_twins else None
         levels["sentence"] = tone.level(whole.read, whole.scored, **common, twins=twins)
     if whole.fitted:
         levels["document"] = topics.level(whole.read, whole.fitted, **least, twins=whole.twins)
