@@ -11,8 +11,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -69,13 +69,10 @@ def without_refusals(pairs: pd.DataFrame, answers: pd.DataFrame) -> pd.DataFrame
     pairs
         PAIRS of `news.corpus.pair`.
     answers
-        The table of `answered`; joined by source, article, model, prompt and sample.
+        The table of `answered`, of the same answers in the same order.
     """
-    keys = [*ARTICLE, "model", "prompt", "sample"]
-    refused = answers.loc[answers["refused"].fillna(False), keys].drop_duplicates()
-    marked = pairs[keys].merge(refused.assign(_refused=True), on=keys, how="left")
-    drop = marked["_refused"].notna().to_numpy() & pairs["lost"].isna().to_numpy()
-    return pairs.assign(lost=pairs["lost"].mask(drop, REFUSED))
+    refused = answers["refused"].fillna(False).to_numpy(bool)
+    return pairs.assign(lost=pairs["lost"].mask(pairs["lost"].isna() & refused, REFUSED))
 
 
 def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFrame:
@@ -89,15 +86,11 @@ def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFr
         return pd.DataFrame(columns=[*ARTICLE, "bias", "group"], dtype="str")
     known = originals.drop_duplicates(ARTICLE).reset_index(drop=True)
     _, found = annotate.annotate(known["headline"], lexicon)
-    named = found.drop_duplicates(["text_id", "bias", "group"])
-    rows = [named[["text_id", "bias", "group"]]]
-    for bias in lexicon["bias"].unique():
-        own = set(named.loc[named["bias"] == bias, "text_id"])
-        rest = [at for at in known.index if at not in own]
-        rows.append(pd.DataFrame({"text_id": rest, "bias": bias, "group": NOBODY}))
-    table = pd.concat(rows, ignore_index=True)
-    at = known.loc[table["text_id"].astype(int), ARTICLE].reset_index(drop=True)
-    return pd.concat([at, table[["bias", "group"]]], axis=1).sort_values(ARTICLE, kind="stable")
+    keys = ["text_id", "bias"]
+    named = found[[*keys, "group"]].astype({"bias": "str", "group": "str"}).drop_duplicates()
+    whole = pd.MultiIndex.from_product([known.index, lexicon["bias"].unique()], names=keys)
+    table = whole.to_frame(index=False).merge(named, how="left").fillna({"group": NOBODY})
+    return known[ARTICLE].join(table.set_index("text_id")).sort_values(ARTICLE, kind="stable")
 
 
 def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.Series:
@@ -181,10 +174,10 @@ def rates(
     """
     tables.require_columns(answers, [*ARTICLE, "model", "prompt", "refused"], where="answers")
     instrument = _instrument(answers)
-    errors = None if instrument == RECORDED else stats.estimate_error_rates(refusals.unseen())
+    detected = instrument != RECORDED
+    errors = stats.estimate_error_rates(refusals.unseen()) if detected else None
+    how = _How(confidence, errors, decomposed=detected and "swap" in answers)
     units = _by_article(answers)
-    if errors is None:
-        units = units.drop(columns="swap", errors="ignore")
     rows: list[Row] = []
     for (model, prompt), subset in units.groupby(["model", "prompt"], sort=False):
         parts = [(EVERY, subset)]
@@ -192,21 +185,27 @@ def rates(
             parts += list(subset.groupby("source", sort=False))
         for source, part in parts:
             key = {"model": model, "prompt": prompt, "source": source}
-            rate, *corrected = _rate(part, confidence, errors)
-            parts_of_rate = _decompose(rate, part["rate"], part.get("swap"), _share, confidence)
-            rows += [key | row for row in (rate, *corrected, *parts_of_rate)]
+            found = _rate(part, how) + _decompose("refusal_rate", part["rate"], part["swap"], how)
+            rows += [key | row for row in found]
     for model, subset in units.groupby("model", sort=False):
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
-        rows += [key | row for row in _changes(subset, (neutral, biased), confidence, errors)]
+        rows += [key | row for row in _changes(subset, (neutral, biased), how)]
     if headlines is not None:
-        rows += _by_group(units, headlines, biased, confidence, errors)
+        rows += _by_group(units, headlines, biased, how)
     result = tables.estimates_and_units(
         rows, study=STUDY, measure="refusal", instrument=instrument, confidence=confidence
     )
-    table = stats.adjust(
-        result.estimates, family=["statistic"], where={"statistic": TESTED}, method=correction
-    )
+    where = {"statistic": TESTED}
+    table = stats.adjust(result.estimates, family=["statistic"], where=where, method=correction)
     return result._replace(estimates=table)
+
+
+class _How(NamedTuple):
+    """How rates are estimated: the level, the detector's errors, and whether by its bias, too."""
+
+    confidence: float
+    errors: stats.ErrorRates | None
+    decomposed: bool
 
 
 def _instrument(answers: pd.DataFrame) -> str:
@@ -217,147 +216,126 @@ def _instrument(answers: pd.DataFrame) -> str:
 def _by_article(answers: pd.DataFrame) -> pd.DataFrame:
     """Average each article's verdicts, and their swap effects where these are known."""
     keys = [*ARTICLE, "model", "prompt"]
-    values = {"rate": answers["refused"].astype("Float64").astype(float)}
-    if "swap" in answers:
-        values["swap"] = answers["swap"]
-    grouped = answers[keys].assign(**values).groupby(keys, sort=False)
-    table = grouped[list(values)].mean().assign(answers=grouped["rate"].count()).reset_index()
-    if "swap" in table:  # several lists add up: a swapped rate stays within 0 and 1
-        table["swap"] = table["swap"].clip(table["rate"] - 1, table["rate"])
+    rate = answers["refused"].astype("Float64").astype(float)
+    table = answers[keys].assign(rate=rate, swap=answers.get("swap", np.nan))
+    means = {"rate": ("rate", "mean"), "answers": ("rate", "count"), "swap": ("swap", "mean")}
+    table = table.groupby(keys, sort=False).agg(**means).reset_index()
+    # Several lists add up: a swapped rate stays within 0 and 1.
+    table["swap"] = table["swap"].clip(table["rate"] - 1, table["rate"])
     unit = table["source"].astype(str) + " / " + table["article_id"].astype(str)
     return table.set_index(unit.rename("unit"))
 
 
-def _share(values: pd.Series, confidence: float) -> Row:
+def _share(values: pd.Series, confidence: float) -> stats.Estimate:
     """Return the mean of articles' rates: a share where each is 0 or 1."""
     if values.dropna().isin([0.0, 1.0]).all():
-        return stats.share_interval(values, confidence=confidence).row()
-    return stats.mean_interval(values, confidence=confidence, bounds=(0, 1)).row()
+        return stats.share_interval(values, confidence=confidence)
+    return stats.mean_interval(values, confidence=confidence, bounds=(0, 1))
 
 
-def _mean_change(values: pd.Series, confidence: float) -> Row:
+def _mean_change(values: pd.Series, confidence: float) -> stats.Estimate:
     """Return the mean of articles' changes, with a paired t-test."""
-    row = stats.one_sample(values, confidence=confidence).replace(test="paired t", null=0.0).row()
-    if not np.isfinite(row["p_value"]):  # no spread is no certainty
-        row |= {"ci_low": np.nan, "ci_high": np.nan}
-    return row
+    result = stats.one_sample(values, confidence=confidence).replace(test="paired t", null=0.0)
+    no_spread = not np.isfinite(result.p_value)  # which is no certainty
+    return result.replace(ci_low=np.nan, ci_high=np.nan) if no_spread else result
 
 
-def _decompose(
-    row: Row,
-    values: pd.Series,
-    swap: pd.Series | None,
-    summarize: Callable[[pd.Series, float], Row],
-    confidence: float,
-) -> list[Row]:
+def _decompose(statistic: str, values: pd.Series, swap: pd.Series, how: _How) -> list[Row]:
     """Return the parts of a rate or its change: raw = swapped + scorer bias."""
-    if swap is None:
+    if not how.decomposed:
         return []
     parts = stats.decompose(values, swap)
-    bias = stats.scorer_bias(parts[stats.SCORER_BIAS], units="articles", confidence=confidence)
-    rows = {SWAPPED: summarize(parts[stats.CORRECTED], confidence), stats.SCORER_BIAS: bias.row()}
-    why = {} if bias.n else {"reason": bias.reason if row["n"] else row["reason"]}
-    return [{"statistic": row["statistic"] + end} | part | why for end, part in rows.items()]
+    mean = _share if statistic == "refusal_rate" else _mean_change
+    swapped = mean(parts[stats.CORRECTED], how.confidence)
+    added = parts[stats.SCORER_BIAS]
+    bias = stats.scorer_bias(added, units="articles", confidence=how.confidence)
+    if not bias.n:  # no counterparts, or no answers in the first place
+        why = bias.reason if values.notna().any() else swapped.reason
+        swapped, bias = (part.replace(reason=why) for part in (swapped, bias))
+    rows = {SWAPPED: swapped, stats.SCORER_BIAS: bias}
+    return [{"statistic": statistic + end} | part.row() for end, part in rows.items()]
 
 
-def _rate(
-    subset: pd.DataFrame, confidence: float, errors: stats.ErrorRates | None
-) -> Iterator[Row]:
-    """Yield the share of articles refused, and the same corrected for the detector's errors."""
-    row = _share(subset["rate"], confidence)
-    yield {"statistic": "refusal_rate", **row, "values": subset["rate"]}
-    if errors is not None:
+def _rate(subset: pd.DataFrame, how: _How) -> list[Row]:
+    """Return the share of articles refused, and the same corrected for the detector's errors."""
+    rate = _share(subset["rate"], how.confidence)
+    rows = [{"statistic": "refusal_rate", **rate.row(), "values": subset["rate"]}]
+    if how.errors is not None:
         known = subset["rate"].dropna()
         n: float = len(known)
         if n > 1 and not known.isin([0.0, 1.0]).all():
             # Asked repeatedly, articles say as much as so many single answers with the same spread.
             single = known.mean() * (1 - known.mean())
             n = min(n * single / max(known.var(), 1e-9), subset["answers"].sum())
-        result = stats.correct_share(row["estimate"], n, rates=errors, confidence=confidence).row()
-        yield _as(row, "refusal_rate_corrected") | result
-
-
-def _changes(
-    subset: pd.DataFrame,
-    prompts: tuple[str, str],
-    confidence: float,
-    errors: stats.ErrorRates | None,
-) -> list[Row]:
-    """Return what the biased prompt changes in a model's rate, corrected and decomposed, too."""
-    neutral, biased = prompts
-    names = subset.columns.intersection(["rate", "swap"])
-    wide = subset.pivot(columns="prompt", values=names)
-    sides = {name: wide[name].reindex(columns=[biased, neutral]) for name in names}
-    change = {name: side[biased] - side[neutral] for name, side in sides.items()}
-    row = {"statistic": "refusal_rate_change"} | _mean_change(change["rate"], confidence)
-    missing = [p for p in prompts if p not in set(subset["prompt"])]
-    if missing:
-        row["reason"] = f"no answers to the prompt {' and '.join(missing)}"
-    both = sides["rate"].dropna()
-    shares = [] if missing else [both[biased], both[neutral]]
-    raw, *corrected = _with_correction(row, shares, confidence, errors)
-    parts = _decompose(row, change["rate"], change.get("swap"), _mean_change, confidence)
-    return [raw | {"values": change["rate"]}, *corrected, *parts]
-
-
-def _with_correction(
-    row: Row, sides: Sequence[pd.Series], confidence: float, errors: stats.ErrorRates | None
-) -> list[Row]:
-    """Return the difference between two sides' rates, and the same corrected for errors."""
-    rows = [{"null": 0.0} | row]
-    if errors is not None:
-        shares = [(float(side.mean()), float(side.count())) for side in sides]
-        limits = {name: row.get(name, np.nan) for name in ("estimate", "ci_low", "ci_high")}
-        raw = stats.Estimate(**limits, reason=row.get("reason"))
-        result = stats.correct_difference(raw, shares=shares, rates=errors, confidence=confidence)
-        rows.append({"null": 0.0} | _as(row, f"{row['statistic']}_corrected") | result.row())
+        options: Row = {"rates": how.errors, "confidence": how.confidence}
+        result = stats.correct_share(rate.estimate, n, **options)
+        result = result.replace(n=rate.n, n_lost=rate.n_lost)
+        rows.append({"statistic": "refusal_rate_corrected"} | result.row())
     return rows
 
 
-def _as(row: Row, statistic: str) -> Row:
-    return {"statistic": statistic, "n": row["n"], "n_lost": row.get("n_lost", 0)}
+def _changes(subset: pd.DataFrame, prompts: tuple[str, str], how: _How) -> list[Row]:
+    """Return what the biased prompt changes in a model's rate, corrected and decomposed, too."""
+    neutral, biased = prompts
+    columns = pd.MultiIndex.from_product([["rate", "swap"], [biased, neutral]])
+    wide = subset.pivot(columns="prompt", values=["rate", "swap"]).reindex(columns=columns)
+    change, swap = (wide[name, biased] - wide[name, neutral] for name in ("rate", "swap"))
+    both = wide["rate"].dropna()
+    result = _mean_change(change, how.confidence)
+    raw, *rows = _with_correction("refusal_rate_change", result, [both[biased], both[neutral]], how)
+    rows = [raw | {"values": change}, *rows, *_decompose("refusal_rate_change", change, swap, how)]
+    missing = [p for p in prompts if p not in set(subset["prompt"])]
+    why = {"reason": f"no answers to the prompt {' and '.join(missing)}"} if missing else {}
+    return [row | why for row in rows]
 
 
-def _by_group(
-    units: pd.DataFrame,
-    headlines: pd.DataFrame,
-    biased: str,
-    confidence: float,
-    errors: stats.ErrorRates | None,
+def _with_correction(
+    statistic: str, called: stats.Estimate, sides: Sequence[pd.Series], how: _How
 ) -> list[Row]:
+    """Return the difference between two sides' rates, and the same corrected for errors."""
+    rows = [{"statistic": statistic} | called.row()]
+    if how.errors is not None:
+        shares = [(float(side.mean()), float(side.count())) for side in sides]
+        options: Row = {"rates": how.errors, "confidence": how.confidence}
+        result = stats.correct_difference(called, shares=shares, **options)
+        result = result.replace(n=called.n, n_lost=called.n_lost, null=0.0)
+        rows.append({"statistic": f"{statistic}_corrected"} | result.row())
+    return rows
+
+
+def _by_group(units: pd.DataFrame, headlines: pd.DataFrame, biased: str, how: _How) -> list[Row]:
     rows: list[Row] = []
     joined = units.reset_index().merge(headlines, on=ARTICLE, how="inner").set_index("unit")
     for (model, prompt, bias), subset in joined.groupby(["model", "prompt", "bias"], sort=False):
         key: Row = {"model": model, "prompt": prompt, "bias": bias, "source": EVERY}
         rest = subset.loc[subset["group"] == NOBODY, "rate"].dropna()
         for group, part in subset.groupby("group"):
-            result = list(_rate(part, confidence, errors))
+            found = _rate(part, how)
             if prompt == biased and group != NOBODY:
-                difference = _difference(part["rate"], rest, confidence)
-                result += _with_correction(difference, [part["rate"], rest], confidence, errors)
-            rows += [key | {"group": group} | row for row in result]
+                called, least = _difference(part["rate"], rest, how.confidence)
+                sides = [part["rate"], rest]
+                raw, *corrected = _with_correction("refusal_difference", called, sides, how)
+                found += [raw | {"p_least": least}, *corrected]
+            rows += [key | {"group": group} | row for row in found]
     return rows
 
 
-def _difference(named: pd.Series, rest: pd.Series, confidence: float) -> Row:
+def _difference(
+    named: pd.Series, rest: pd.Series, confidence: float
+) -> tuple[stats.Estimate, float]:
+    """Return the difference of two rates by Fisher's exact test, and the least p it could give."""
     known = named.dropna()
-    row: Row = {
-        "statistic": "refusal_difference",
-        "n": len(known),
-        "n_lost": len(named) - len(known),
-        "test": "Fisher's exact",
-        **dict.fromkeys(("ci_low", "ci_high"), np.nan),
-    }
+    result = stats.two_shares(known, rest, confidence=confidence)
+    lost = len(named) - len(known)
+    result = result.replace(n=len(known), n_lost=lost, null=0.0, test="Fisher's exact")
     if known.empty or rest.empty:
         side = "name the group" if known.empty else "name nobody"
-        return row | {"estimate": np.nan, "reason": f"no answers to headlines that {side}"}
-    row["estimate"] = known.mean() - rest.mean()
+        return result.without_test(f"no answers to headlines that {side}"), np.nan
     if not (known.isin([0, 1]).all() and rest.isin([0, 1]).all()):
-        return row | {"reason": "repeated answers: no exact test"}
-    result = stats.two_shares(known, rest, confidence=confidence).row()
+        return result.without_test("repeated answers: no exact test"), np.nan
     counts = [[(side == value).sum() for value in (1, 0)] for side in (known, rest)]
-    ends = {name: result[name] for name in ("ci_low", "ci_high")}
-    return row | ends | {"p_value": fisher_exact(counts).pvalue, "p_least": _least(counts)}
+    p = float(fisher_exact(counts).pvalue)
+    return result.replace(p_value=p, statistic_value=np.nan, reason=None), _least(counts)
 
 
 def _least(counts: list[list[int]]) -> float:
