@@ -17,7 +17,7 @@ from IPython.display import HTML, Markdown, display
 
 from nbbias import reading, stats, studies, tables
 from nbbias.pages import manifest
-from nbbias.params import Parameters, Study, Texts, claims_sha256, name_differences
+from nbbias.params import Parameters, Study, Texts, analysis_sha256, name_differences
 from nbbias.reading import claims, figures
 
 #: A study's results: a NamedTuple of tables.
@@ -36,7 +36,7 @@ class Notebook(NamedTuple):
     study: Study
     parameters: Parameters
     out: Path
-    claims_sha256: str
+    analysis_sha256: str
     #: Parts that the data leave out, each with why.
     reasons: dict[str, list[str]]
 
@@ -161,7 +161,7 @@ class Notebook(NamedTuple):
         self.save(rows, "claims")
         own = self.parameters.pre_specified(dict(self.parameters))
         shown = rows if own else self._measured(rows)
-        display(claims.show_claims(shown, sha256=self.claims_sha256, pre_specified=own))
+        display(claims.show_claims(shown, sha256=self.analysis_sha256, pre_specified=own))
         self.say(claims.EXPLORATORY)
         return rows
 
@@ -218,6 +218,5 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     """
     parameters = studies.check(stem, namespace)
     figures.use_style()
-    declared = claims_sha256(parameters.claims)
     out = tables.folder(stem, name_differences(parameters))
-    return Notebook(studies.study(stem), parameters, out, declared, {})
+    return Notebook(studies.study(stem), parameters, out, analysis_sha256(parameters), {})

@@ -65,7 +65,37 @@ def test_notebook_manifest_and_provenance_hash_the_same_before_data_are_read(
     opened = notebook.open("llmbi", given)
     described = manifest.describe("llmbi", "x", checked, ROOT / "notebooks/llmbi.ipynb")
     shown = manifest.provenance("llmbi", checked.model_dump()).set_index("kind")["value"]
-    expected = params.claims_sha256(given["claims"])
-    assert {opened.claims_sha256, described["claims_sha256"], shown["claims"]} == {expected}
+    assert described["claims_sha256"] == shown["claims"] == params.claims_sha256(given["claims"])
+    assert opened.analysis_sha256 == described["analysis_sha256"]
     changed = notebook.open("llmbi", {"claims": [{"statistic": "index", "model": "gpt-3"}]})
-    assert changed.claims_sha256 != expected
+    assert changed.analysis_sha256 != opened.analysis_sha256
+
+
+def test_the_hash_of_an_analysis_is_of_scorers_seeds_and_what_files_hold(tmp_path: Path) -> None:
+    one, same, other = (tmp_path / name for name in ("a.csv", "b.csv", "c.csv"))
+    for path, model in ((one, "m"), (same, "m"), (other, "n")):
+        path.write_text(f"model,prompt_id,text\n{model},age-1,They are kind.\n")
+
+    def sha256(**values: object) -> str:
+        return params.analysis_sha256(studies.validate("llmbi", values))
+
+    ours = sha256(answers_path=str(one))
+    assert sha256(answers_path=str(same)) == ours  # wherever the file is
+    changed = [{"answers_path": str(other)}, {"seed": 3}, {"confidence": 0.9}]
+    hashes = {sha256(**{"answers_path": str(one), **values}) for values in changed}
+    assert len(hashes | {ours}) == 4
+
+
+def test_other_analyses_of_the_same_data_are_counted_also_those_replaced(tmp_path: Path) -> None:
+    data = tmp_path / "a.csv"
+    data.write_text("model,prompt_id,text\nm,age-1,They are kind.\n")
+    book, folder = ROOT / "notebooks/llmbi.ipynb", tmp_path / "runs"
+    for name, values in (("x", {}), ("y", {"seed": 1}), ("x", {"seed": 2, "confidence": 0.9})):
+        checked = studies.validate("llmbi", {"answers_path": str(data), **values})
+        described = manifest.describe("llmbi", name, checked, book)
+        described["earlier"] = manifest.earlier(described, folder / name)
+        manifest.write(folder / name, described, status="failed", started="2024", seconds=1.0)
+    checked = studies.validate("llmbi", {"answers_path": str(data), "seed": 4})
+    found = manifest.earlier(manifest.describe("llmbi", "x", checked, book), folder / "x")
+    assert sorted(run["run"] for run in found) == ["x", "x", "y"]
+    assert {"seed"} < {name for run in found for name in run["differs"]}

@@ -76,9 +76,15 @@ def provenance(
     code = f"{commit[:12]}{changed}" if commit else "no repository"
     started = str(outcome["started"])[:16].replace("T", " ")
     versions, number = description["versions"], len(description["parameters"]["claims"])
+    others = description.get("earlier", [])
+    differing = sorted({name for run in others for name in run["differs"]})
+    earlier = (
+        [f"{len(others)}, with other values of {', '.join(differing)}"] if others else ["none"]
+    )
     return [
         ("Data", list(dict.fromkeys(files)) or ["the sample that the package brings"]),
         ("Claims", [f"{number} declared (SHA-256 {description['claims_sha256'][:12]})"]),
+        *([("Other analyses of these data", earlier)] if files else []),
         ("Run", [f"{started} UTC, {float(outcome['seconds']):.0f} s, {outcome['status']}"]),
         ("Code", [f"nbbias {versions['nbbias']}, Python {versions['python']}, commit {code}"]),
     ]

@@ -14,7 +14,7 @@ import pandas as pd
 from pydantic import BaseModel
 
 from nbbias import studies, tables
-from nbbias.params import Parameters, claims_sha256, input_files
+from nbbias.params import Parameters, analysis_sha256, claims_sha256, input_files
 from nbbias.tables import NbbiasError
 
 NAME = "manifest.json"
@@ -39,7 +39,8 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
     Returns
     -------
     dict
-        `study`, `run`, `parameters` and their hash, that of the declared claims among them, `data`
+        `study`, `run`, `parameters` and their hash, that of the declared claims among them, that of
+        all that is analysed (`params.analysis_sha256`), `data`
         (of each file that a parameter names, path, hash, and the runs of `nbbias generate` that
         asked for what it holds), the notebook's hash, `seed`, `versions`, `git`, `platform`.
     """
@@ -54,6 +55,7 @@ def describe(stem: str, run: str, parameters: Parameters, notebook: Path) -> dic
         "parameters": values,
         "parameters_sha256": tables.hash_json(values),
         "claims_sha256": claims_sha256(parameters.claims),
+        "analysis_sha256": analysis_sha256(parameters),
         "data": data,
         "notebook_sha256": tables.file_sha256(notebook),
         "seed": parameters.seed,
@@ -70,6 +72,39 @@ def _asked_in(path: Path) -> list[str]:
     except (OSError, ValueError, LookupError):
         return []
     return sorted(asked["run"].dropna().astype(str).unique())
+
+
+def earlier(description: Mapping[str, Any], folder: Path) -> list[dict[str, Any]]:
+    """Return the other analyses of the same data that stand beside a run, or stood in its place.
+
+    Parameters
+    ----------
+    description
+        What the run starts from, of `describe`.
+    folder
+        Where it will stand; runs beside it are read, and those that they replaced.
+
+    Returns
+    -------
+    list of dict
+        One each: `run`, `started`, `analysis_sha256` and `differs`, the parameters of other values.
+    """
+    data = _digests(description)
+    found: dict[str, dict[str, Any]] = {}
+    for path in sorted(folder.parent.glob(f"*/{NAME}")) if data else []:
+        other = read(path.parent) or {}
+        if _digests(other) == data and "analysis_sha256" in other:
+            ours, theirs = description["parameters"], other["parameters"]
+            differs = sorted(k for k in {*ours, *theirs} if ours.get(k) != theirs.get(k))
+            entry = {key: other[key] for key in ("run", "started", "analysis_sha256")}
+            for one in (*other.get("earlier", []), entry | {"differs": differs}):
+                found[one["analysis_sha256"]] = one
+    found.pop(description["analysis_sha256"], None)
+    return list(found.values())
+
+
+def _digests(description: Mapping[str, Any]) -> list[str]:
+    return sorted(entry["sha256"] for entry in description.get("data", {}).values())
 
 
 def changed(description: Mapping[str, Any]) -> list[str]:
@@ -94,6 +129,13 @@ class _Entry(BaseModel):
     asked_in: list[str] = []
 
 
+class _Earlier(BaseModel):
+    run: str
+    started: str
+    analysis_sha256: str
+    differs: list[str] = []
+
+
 class _Manifest(BaseModel):
     """What every reader of a manifest may rely on; it may come from anywhere."""
 
@@ -104,6 +146,7 @@ class _Manifest(BaseModel):
     seconds: float = 0.0
     parameters: dict[str, Any] = {}
     data: dict[str, _Entry] = {}
+    earlier: list[_Earlier] = []
     versions: dict[str, str] = {}
     error: dict[str, Any] | None = None
     git: dict[str, Any] | None = None

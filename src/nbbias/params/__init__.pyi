@@ -34,6 +34,7 @@ from .keys import (
 )
 from .names import FAILED as FAILED, name_differences as name_differences
 from .values import (
+    analysis_sha256 as analysis_sha256,
     cell_source as cell_source,
     describe as describe,
     input_files as input_files,

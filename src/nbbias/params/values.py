@@ -77,6 +77,19 @@ def input_files(parameters: BaseModel) -> dict[str, Path]:
     return {name: tables.resolve(path) for name, path in written_files(parameters).items()}
 
 
+def analysis_sha256(parameters: BaseModel) -> str:
+    """Return the SHA-256 of an analysis: all parameters, and what is in the files that they name.
+
+    Of two runs with the same hash the second can show nothing else; claims alone do not say with
+    which scorers, word lists and texts they are tested.
+    """
+
+    def digest(_: str, path: str, kind: str) -> str:
+        return tables.file_sha256(tables.resolve(path)) if kind in _FILES else path
+
+    return tables.hash_json(map_paths(type(parameters), parameters.model_dump(), digest))
+
+
 def relocate(
     model: type[BaseModel], values: Mapping[str, Any], *, start: Path, to: Path
 ) -> dict[str, Any]:

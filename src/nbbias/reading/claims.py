@@ -174,7 +174,7 @@ def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) 
     rows
         Of `declared`.
     sha256
-        The hash of the claims, of `params.claims_sha256`.
+        The hash of claims, parameters and data, of `params.analysis_sha256`.
     pre_specified
         Whether a user named them before the data were read; else they are the study's own.
     """

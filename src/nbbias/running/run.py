@@ -169,6 +169,7 @@ def _start(planned: Run, *, workers: int, bar: int) -> Job:
         description = manifest.describe(
             planned.stem, planned.name, planned.parameters, planned.notebook
         )
+    description["earlier"] = manifest.earlier(description, planned.folder)
     tables.write(folder / share.PARAMS, planned.repeats)
     variables = {
         "NBBIAS_OUT": str(folder),
