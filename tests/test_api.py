@@ -17,14 +17,14 @@ import pytest
 
 import nbbias
 
-FACES = [name for name in dir(nbbias) if name != "notebook"]
+FACES = [name for name in dir(nbbias) if hasattr(getattr(nbbias, name), "__path__")]
 SOURCE = Path(nbbias.__file__).parent
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
 def shown() -> Iterator[tuple[str, object]]:
     """Yield what the faces show, by its path; the faces within a face, too."""
-    yield "notebook", nbbias.notebook
+    yield from (("notebook", nbbias.notebook), ("studies", nbbias.studies))
     todo = [(name, getattr(nbbias, name)) for name in FACES]
     while todo:
         path, face = todo.pop(0)

@@ -9,6 +9,7 @@ from . import (
     reading as reading,
     refusals as refusals,
     stats as stats,
+    studies as studies,
     tables as tables,
     text as text,
 )

@@ -11,9 +11,11 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 from rich.logging import RichHandler
+from rich.text import Text
 from typer import Argument, Option
 
-from nbbias import __version__, asking, pages, params, running, tables  # faces load when used
+import nbbias  # whatever takes seconds is loaded when it is used
+from nbbias import asking, biasalert, pages, params, running, tables
 from nbbias.reading import Format, Terminal
 from nbbias.tables import NbbiasError, escape
 
@@ -55,7 +57,7 @@ BaseUrl = Annotated[str, Option("--base-url", callback=_trust, help=_TRUST)]
 
 def _show_version(value: bool) -> None:
     if value:
-        out_console.print(f"nbbias {__version__}")
+        out_console.print(f"nbbias {nbbias.__version__}")
         raise typer.Exit
 
 
@@ -66,7 +68,6 @@ def set_up(
 ) -> None:
     """Send the log to stderr, without keys and control characters."""
     handler = RichHandler(console=err_console, show_path=False)
-    handler.addFilter(params.Redact())
     handler.setFormatter(Format("%(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     logging.getLogger("nbbias").setLevel(logging.DEBUG if verbose else logging.WARNING)
@@ -75,13 +76,13 @@ def set_up(
 def _note(*lines: object) -> None:
     """Print lines for people, whatever stands in them, to stderr."""
     for line in lines:
-        err_console.print(str(line), markup=False)
+        err_console.print(str(line))
 
 
 def _result(*lines: object) -> None:
     """Print lines that a script may read, whatever stands in them, to stdout."""
     for line in lines:
-        out_console.print(str(line), markup=False)
+        out_console.print(str(line))
 
 
 # --- studies --------------------------------------------------------------------------------------
@@ -125,24 +126,20 @@ def run_command(
 @app.command()
 def studies(out: Runs = Path("runs"), jobs: Jobs = 2) -> None:
     """Run every study's sample, offline."""
-    from nbbias import studies as registry  # loads every study's parameters
-
-    samples, missing = running.plan.runnable(registry.samples())
+    samples, missing = running.plan.runnable(nbbias.studies.samples())
     _note(*(f"left out {error}" for error in missing))
     _run(running.plan.plan(samples, out=out), out=out, jobs=jobs)
 
 
 def _run(plan: list[running.plan.Run], *, out: Path, jobs: int) -> None:
     """Ask for missing answers, execute the runs, print how each ended, and set the exit status."""
-    from nbbias import studies as registry  # loads every study's parameters
-
     for run in plan:
         if run.calls and (status := asking.view.complete(run.calls, err_console)):
             _note(f"{run.label}: not run, because answers are missing")
             raise typer.Exit(status)
         exclusions = running.plan.recheck(run) if run.calls else run.exclusions
         _note(*(f"{run.label}: {exclusion}" for exclusion in exclusions))
-    _note(f"notebooks: {registry.home()}")
+    _note(f"notebooks: {nbbias.studies.home()}")
     _note(f"Running {len(plan)} {'study' if len(plan) == 1 else 'studies'} ...")
     statuses = running.run.run(plan, out=out, jobs=jobs, report=_report)
     _result((out / "index.html").absolute())
@@ -157,12 +154,12 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
     """Print how a run ended."""
     status, seconds, folder = outcome["status"], f"{outcome['seconds']:.0f} s", outcome["folder"]
     colour = {"ok": "green", "interrupted": "yellow"}.get(status, "red")
-    head = f"[{colour}]{status}[/] {escape.terminal(run.label)}"
     if status == "ok":
-        err_console.print(f"{head} in {seconds}: {escape.terminal(run.folder / 'index.html')}")
+        page = run.folder / "index.html"
+        err_console.print(Text(status, colour), f"{run.label} in {seconds}: {page}")
         return
     cell = "" if outcome.get("cell") is None else f" in cell {outcome['cell']}"
-    err_console.print(f"{head} after {seconds}{cell}")
+    err_console.print(Text(status, colour), f"{run.label} after {seconds}{cell}")
     _note("  " + f"{outcome.get('error') or ''}: {outcome['message']}".removeprefix(": "))
     _note(*(f"    | {line}" for line in outcome.get("source", "").strip().splitlines()))
     if (folder / "notebook.ipynb").is_file():
@@ -202,8 +199,6 @@ def detect_command(
     Verdicts are printed as CSV; 'mine.csv?text=answer' names the column of the texts. Vectors of
     the classifier's training data are kept; these data and its error rates are printed, too.
     """
-    from nbbias import biasalert  # takes a while to load
-
     rows = running.texts.read_texts(texts)
     detector = biasalert.load_detector(judge, labelled=labelled, knowledge=knowledge)
     _note(*detector.notes)
@@ -298,22 +293,20 @@ def gate_command(
     Exit status 0: no claim is worse by more than its margin. 1: one is worse. 3: inconclusive;
     prints the sample size needed. 2: a mistake in the arguments.
     """
-    from nbbias.pages import gate  # imports statsmodels
-
     for path in filter(None, (junit, markdown)):
         tables.refuse_target(path, force=force)
     options: Any = {"margin": margin, "claims": claims, "look": look}
-    gates = [gate.gate(run, folder, **options) for folder in baseline]
-    report = "\n".join(map(gate.markdown, gates))
+    gates = [pages.gate.gate(run, folder, **options) for folder in baseline]
+    report = "\n".join(map(pages.gate.markdown, gates))
     if junit is not None:
-        tables.write(junit, gate.junit(*gates))
+        tables.write(junit, pages.gate.junit(*gates))
     if markdown is not None:
         tables.write(markdown, report)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "a", encoding="utf-8") as file:
             file.write(report)
     _result(report)
-    raise typer.Exit(next(s for s in gate.STATUS.values() if s in {g.status for g in gates}))
+    raise typer.Exit(next(s for s in pages.gate.STATUS.values() if s in {g.status for g in gates}))
 
 
 @app.command("compare")
@@ -326,25 +319,20 @@ def compare_command(
 
     The other runs of a study are compared with the first one named, on common units.
     """
-    from nbbias.pages import compare  # imports nbconvert, which takes seconds
-
     tables.refuse_target(out, force=force)
-    _result(compare.write(runs, out).absolute())
+    _result(pages.compare.write(runs, out).absolute())
 
 
 @app.command("list")
 def list_command(out: Runs = Path("runs")) -> None:
     """List the studies, their params files, and the runs so far."""
-    from nbbias import studies as registry  # loads every study's parameters
-    from nbbias.pages import gallery  # imports nbconvert, which takes seconds
-
     if out.exists() and not out.is_dir():
         raise NbbiasError(str(out), "is no folder")
-    for stem, study in registry.STUDIES.items():
-        out_console.print(f"[bold]{stem}[/]  {study.question}")
-        for path in sorted((registry.place(stem) / "params" / stem).glob("*.yaml")):
+    for stem, study in nbbias.studies.STUDIES.items():
+        out_console.print(Text(stem, "bold"), f" {study.question}")
+        for path in sorted((nbbias.studies.place(stem) / "params" / stem).glob("*.yaml")):
             _result(f"  {path}")
-    runs = gallery.runs(out) if out.is_dir() else []
+    runs = pages.gallery.runs(out) if out.is_dir() else []
     _result(f"\n{len(runs)} run{'s' * (len(runs) != 1)} in {out}")
     for run in runs:
         finding = escape.without_markdown(run["finding"])
@@ -357,12 +345,10 @@ def params_command(stem: StudyName) -> None:
 
     The values of the columns of its suite of prompts, such as tasks and themes, are listed below.
     """
-    from nbbias import studies as registry  # loads every study's parameters
-
-    model = asking.params.Generate if stem == "generate" else registry.study(stem).parameters
-    described = params.describe(model)
+    study = None if stem == "generate" else nbbias.studies.study(stem)
+    described = params.describe(study.parameters if study else asking.params.Generate)
     out_console.table(described.assign(default=described["default"].map(repr)))
-    for suite in registry.STUDIES[stem].prompts.values() if stem in registry.STUDIES else ():
+    for suite in study.prompts.values() if study else ():
         prompts = suite(tables.SAMPLE).drop(columns=["prompt_id", "prompt"])
         _result(*(f"{name}: {', '.join(prompts[name].dropna().unique())}" for name in prompts))
 
@@ -376,9 +362,7 @@ def site(
     runs: Annotated[Path, Option(help="Folder of all runs.")] = Path("runs"),
 ) -> None:
     """Copy all finished runs to a new folder for any static host."""
-    from nbbias.pages import gallery  # imports nbconvert, which takes seconds
-
-    _result(gallery.publish(runs, out).absolute())
+    _result(pages.gallery.publish(runs, out).absolute())
 
 
 @app.command("report")
@@ -388,10 +372,8 @@ def report_command(
     force: Force = False,
 ) -> None:
     """Summarise runs for decision makers, one screen a study."""
-    from nbbias.pages import report  # imports nbconvert, which takes seconds
-
     tables.refuse_target(out, force=force)
-    _result(report.write(runs, out).absolute())
+    _result(pages.report.write(runs, out).absolute())
 
 
 @app.command()
@@ -498,7 +480,7 @@ _DEFECT = (
 
 def _refuse(message: str) -> NoReturn:
     try:
-        err_console.print(f"[red]error[/] {escape.terminal(params.redact(message))}")
+        err_console.print(Text("error", "red"), params.redact(message))
         sys.stdout.flush()
     except OSError:  # on a full disk, what the streams still hold is not tried again
         for stream in (1, 2):

@@ -41,7 +41,7 @@ def test_what_is_not_seen_is_written_out(text: object, seen: str) -> None:
 @pytest.mark.parametrize("text", [hostile.ANSI, hostile.TURNED, ":smile: [red]x[/] x\\[b]"])
 def test_a_terminal_shows_a_text_and_does_not_obey_it(text: str) -> None:
     heard = io.StringIO()
-    Terminal(file=heard, width=200).print(f"[bold]{escape.terminal(text)}[/]")
+    Terminal(file=heard, width=200).print(text)
     assert heard.getvalue().strip() == visible(text)
     record = logging.LogRecord("x", logging.ERROR, "x", 1, "no %s", (text,), None)
     assert Format("%(message)s").format(record) == f"no {visible(text)}"

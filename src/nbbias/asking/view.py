@@ -18,7 +18,7 @@ def show_plan(plan: Plan, console: Terminal) -> int:
     table, block = plans.estimate(plan), plan.block
     models = table.loc[table["to_ask"] > 0, "model"]
     for line in [*(trust.describe_destination(m, block.base_url) for m in models), *plan.notes]:
-        console.print(line, markup=False)
+        console.print(line)
     rows = table.set_index("model").rename(columns=lambda name: name.replace("_", " ")).T
     console.table(rows.dropna(how="all").reset_index(names=""))
     if len(models):
@@ -35,11 +35,11 @@ def show_examples(plan: Plan, console: Terminal) -> None:
     """Print a prompt of each way of asking as it will be sent."""
     calls = plan.calls.drop_duplicates("prompt_id")
     for row in (calls.drop_duplicates("way") if "way" in calls else calls.head(2)).itertuples():
-        console.print(str(row.prompt_id), markup=False)
+        console.print(str(row.prompt_id))
         for message in json.loads(str(row.messages)):
             text = message["content"]
             text = text if len(text) <= _WIDTH else f"{text[:_WIDTH]} …"
-            console.print(f"  {message['role']}: {text}", markup=False)
+            console.print(f"  {message['role']}: {text}")
 
 
 def complete(plan: Plan, console: Terminal, *, again: bool = False) -> int:
@@ -53,11 +53,11 @@ def complete(plan: Plan, console: Terminal, *, again: bool = False) -> int:
     """
     recorded.check_export(plan)
     if restored := recorded.restore_answers(plan):
-        console.print(f"{plan.export_path}: {restored:,} answers filed", markup=False)
+        console.print(f"{plan.export_path}: {restored:,} answers filed")
     tally = _ask(plan, console, again=again) if show_plan(plan, console) or again else Tally()
     answers = recorded.export_answers(plan)
     number = answers["text"].notna().sum()
-    console.print(f"{plan.export_path}: {number:,} answers of {len(answers):,}", markup=False)
+    console.print(f"{plan.export_path}: {number:,} answers of {len(answers):,}")
     if tally.stopped == loop.INTERRUPTED:
         return 130
     return int(bool(tally.stopped or tally.failed))
@@ -90,5 +90,5 @@ def _ask(plan: Plan, console: Terminal, *, again: bool) -> Tally:
     if tally.stopped or tally.failed:
         lines.append("All that was recorded is kept. Run the same command again to go on.")
     for line in lines:
-        console.print(line, markup=False)
+        console.print(line)
     return tally

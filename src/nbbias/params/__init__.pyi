@@ -27,7 +27,6 @@ from .claims import (
 from .inputs import Input as Input, validate_inputs as validate_inputs
 from .keys import (
     REDACTED as REDACTED,
-    Redact as Redact,
     key_breaches as key_breaches,
     redact as redact,
     redact_known as redact_known,

@@ -6,7 +6,6 @@ are shared, pages are published, stores are copied; none of them may hold one.
 
 from __future__ import annotations
 
-import logging
 import os
 import re
 from collections.abc import Mapping
@@ -94,15 +93,3 @@ def redact(text: str) -> str:
     text = _IN_URL.sub(f"{REDACTED}@", text)
     text = _IN_QUERY.sub(lambda match: f"{match[1]}={REDACTED}", text)
     return _SHAPES.sub(REDACTED, text)
-
-
-class Redact(logging.Filter):
-    """A filter that takes keys out of every log record that passes a handler."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Redact the record, its traceback too, and let it pass."""
-        record.msg, record.args = redact(record.getMessage()), None
-        if record.exc_info:
-            record.exc_text = redact(logging.Formatter().formatException(record.exc_info))
-            record.exc_info = None
-        return True

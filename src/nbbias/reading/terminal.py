@@ -9,14 +9,15 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
-from nbbias.tables import escape, visible
+from nbbias import params  # which load when used
+from nbbias.tables import visible
 
 if TYPE_CHECKING:
     import pandas as pd  # every command would wait for it
 
 
 class Terminal(Console):
-    """A console that writes out control characters and marks of direction, and no emoji.
+    """A console that writes out control characters and marks of direction, no emoji, no mark-up.
 
     Examples
     --------
@@ -25,7 +26,7 @@ class Terminal(Console):
     """
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(highlight=False, soft_wrap=True, emoji=False, **options)
+        super().__init__(highlight=False, soft_wrap=True, emoji=False, markup=False, **options)
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Return a text with what is not seen written out."""
@@ -48,7 +49,7 @@ class Terminal(Console):
         """
         shown = Table(*(Column(str(name).replace("_", " "), overflow="fold") for name in table))
         for row in table.astype("object").where(table.notna(), "").to_numpy():
-            shown.add_row(*(escape.terminal(_format(cell)) for cell in row))
+            shown.add_row(*(_format(cell) for cell in row))
         self.print(shown)
 
 
@@ -59,7 +60,7 @@ def _format(cell: object) -> str:
 
 
 class Format(logging.Formatter):
-    """Log messages and tracebacks with what is not seen written out.
+    """Log messages and tracebacks without keys, and with what is not seen written out.
 
     Examples
     --------
@@ -70,4 +71,4 @@ class Format(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         """Return a record's line."""
-        return visible(super().format(record))
+        return visible(params.redact(super().format(record)))

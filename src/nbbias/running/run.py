@@ -25,7 +25,7 @@ from typing import Any
 
 from filelock import FileLock
 
-from nbbias import tables
+from nbbias import pages, tables
 from nbbias.pages import manifest, share
 from nbbias.running import kernel, place
 from nbbias.running.plan import Run
@@ -106,8 +106,6 @@ def run(
     NbbiasError
         Another process makes one of these runs; none was started.
     """
-    from nbbias.pages import gallery  # imports nbconvert, which takes seconds
-
     with contextlib.ExitStack() as locks:
         problems: list[NbbiasError] = []
         for planned in runs:
@@ -120,7 +118,7 @@ def run(
         finally:
             signal.signal(signal.SIGTERM, handler)
             with FileLock(out / ".lock"):  # the last writer of the index has seen all runs
-                gallery.write(out)
+                pages.gallery.write(out)
 
 
 def _lock(planned: Run, locks: contextlib.ExitStack) -> None:
@@ -238,13 +236,11 @@ def finish(job: Job, outcome: dict[str, Any], report: Callable[[Run, Outcome], N
 
 
 def _write_page(job: Job, status: Mapping[str, Any]) -> None:
-    from nbbias.pages import about, page
-
-    page.write_page(
+    pages.page.write_page(
         job.folder / "notebook.ipynb",
         job.folder / "index.html",
         title=f"nbbias: {job.run.label}",
-        about=about.about(job.description, status, home=home()),
+        about=pages.about.about(job.description, status, home=home()),
     )
 
 

@@ -26,15 +26,7 @@ _PARAMS = (".yaml", ".yml")
 _LONGEST_NAME, _LONGEST_TEXT = 60, 64
 
 
-class Targets(NamedTuple):
-    """What `nbbias run` is given: params files, or a study's stem and files of texts."""
-
-    paths: list[Path]
-    stem: str = ""
-    files: Sequence[str] = ()
-
-
-def parse_targets(targets: Sequence[str]) -> Targets:
+def parse_targets(targets: Sequence[str]) -> tuple[list[Path], str, list[str]]:
     """Distinguish params files from a study and its files; a study alone is its sample.
 
     Raises
@@ -44,15 +36,15 @@ def parse_targets(targets: Sequence[str]) -> Targets:
 
     Examples
     --------
-    >>> parse_targets(["llmbi"]).paths[0].parts[-2:]
+    >>> parse_targets(["llmbi"])[0][0].parts[-2:]
     ('llmbi', 'sample.yaml')
-    >>> parse_targets(["news_bias", "o.csv", "g.csv"]).files
-    ['o.csv', 'g.csv']
+    >>> parse_targets(["news_bias", "o.csv", "g.csv"])
+    ([], 'news_bias', ['o.csv', 'g.csv'])
     """
     first, *rest = targets
     others = any(name in STUDIES or name.lower().endswith(_PARAMS) for name in rest)
     if first in STUDIES and rest and not others and not tables.is_file(Path(first)):
-        return Targets([], first, rest)
+        return [], first, rest
     paths = []
     for name in targets:
         path, lower = Path(name), name.lower()
@@ -69,7 +61,7 @@ def parse_targets(targets: Sequence[str]) -> Targets:
                 name, f"is no study, and no params file (such as mine.yaml); {hint}"
             )
         paths.append(path)
-    return Targets(paths)
+    return paths, "", []
 
 
 # --- files ------------------------------------------------------------------------------------

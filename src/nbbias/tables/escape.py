@@ -120,18 +120,5 @@ def drawn(text: object) -> str:
     return f"\u2009{name}" if name.startswith("_") else name
 
 
-def terminal(text: object) -> str:
-    r"""Return any text as a terminal prints it: rich reads no mark-up in it, and nothing steers.
-
-    Examples
-    --------
-    >>> print(terminal("[red]"))
-    \[red]
-    """
-    from rich.markup import escape
-
-    return escape(visible(text))
-
-
 def _on_one_line(text: object) -> str:
     return " ".join(str(text).split())
