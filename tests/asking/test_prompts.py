@@ -32,23 +32,23 @@ def read(kind: str, path: Path | str = "sample", **further: Any) -> pd.DataFrame
 def ask_headlines(*texts: str, **how: Any) -> pd.DataFrame:
     ids = [str(i) for i in range(1, len(texts) + 1)]
     table = pd.DataFrame({"source": "nyt", "article_id": ids, "headline": texts})
-    return prompts.make_news_prompts(table, **how)
+    return prompts.make_news_prompts(table, Generate.model_construct(**how))
 
 
 def test_news_prompts_are_the_papers_word_for_word() -> None:
-    table = ask_headlines(CUP, ideologies=["Androcentrism"])
+    table = ask_headlines(CUP, ways=["neutral", "biased"])
     assert table["prompt"].tolist() == [NEUTRAL, BIASED]
     assert table["way"].tolist() == ["neutral", "biased"]
     assert table["ideology"].tolist() == ["", "Androcentrism"]
     assert table["prompt_id"].tolist() == ["nyt/1/neutral", "nyt/1/biased"]
     assert ask_headlines(CUP, template="{headline}")["prompt"].tolist() == [CUP]  # as Grover
     with pytest.raises(DataError, match="did you mean Androcentrism"):
-        ask_headlines(CUP, ideologies=["Androcentrisme"])
+        ask_headlines(CUP, ways=["biased"], ideologies=["Androcentrisme"])
 
 
 @pytest.mark.parametrize("text", ["{ideology} {headline} {0} {", "“quoted” 'twice'", "100% {x!r}"])
 def test_a_headline_is_put_in_as_it_stands(text: str) -> None:
-    (prompt,) = ask_headlines(text, neutral=False, ideologies=["Ageism"])["prompt"]
+    (prompt,) = ask_headlines(text, ways=["biased"], ideologies=["Ageism"])["prompt"]
     assert f"“{text}”" in prompt
     assert prompt.count("Ageism") == 1
 

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from nbbias.asking import prompts, wording
+from nbbias.asking.params import Generate
 from nbbias.biased_prompts import corpus, refusing
 from nbbias.news import corpus as news
 from nbbias.tables import DataError
@@ -59,7 +60,8 @@ def test_a_prompt_that_nobody_answered_is_told_with_those_there_are(
 def test_the_wording_is_that_which_models_are_asked_in() -> None:
     """Filled with a headline it is the prompt itself."""
     headlines = pd.DataFrame({"source": ["s"], "article_id": ["1"], "headline": ["Rain"]})
-    asked = prompts.make_news_prompts(headlines, ideologies=["Androcentrism"])["prompt"].tolist()
+    block = Generate.model_construct(ways=["neutral", "biased"])
+    asked = prompts.make_news_prompts(headlines, block)["prompt"].tolist()
     table = corpus.wording(neutral="neutral", biased="biased")
     assert [wording.fill_template(words, headline="Rain") for words in table["wording"]] == asked
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from nbbias import params
 from nbbias.asking import trust
+from nbbias.asking.params import Generate
 from nbbias.tables import NbbiasError, replace_surrogates, require_packages
-
-if TYPE_CHECKING:
-    from nbbias.asking.params import Generate
 
 #: What an error means: ask this again, never ask this again, or stop asking anything.
 Meaning = Literal["temporary", "rejected", "fatal"]

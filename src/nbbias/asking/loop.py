@@ -19,13 +19,11 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from nbbias.asking import call, store
 from nbbias.asking.call import Answer, Failure
-
-if TYPE_CHECKING:
-    from nbbias.asking.params import Generate
+from nbbias.asking.params import Generate
 
 _log = logging.getLogger(__name__)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 from collections.abc import Collection, Mapping
@@ -129,11 +128,6 @@ class Generate(BaseModel):
         """What can change an answer, beside model, address, messages and temperature."""
         top_p = {} if self.top_p is None else {"top_p": self.top_p}
         return {**top_p, "max_tokens": self.max_tokens}
-
-    @property
-    def temperatures(self) -> list[float]:
-        """The temperatures that each prompt is asked at; NaN leaves one to the provider."""
-        return [math.nan if value is None else value for value in self.temperature]
 
     def price(self, model: str, input_tokens: float, output_tokens: float) -> float | None:
         """Return the cost of so many tokens; None without the model's prices."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import math
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -77,14 +76,14 @@ def make_plan(
     rounds = [
         repeats.assign(model=model, base_url=block.base_url, temperature=temperature)
         for model in block.models
-        for temperature in block.temperatures
+        for temperature in block.temperature
     ]
     calls = pd.concat(rounds, ignore_index=True)
     system = [{"role": "system", "content": block.system}] if block.system else []
     messages = [[*system, {"role": "user", "content": prompt}] for prompt in calls["prompt"]]
     common = {**block.parameters, "model_args": block.model_args}
     parameters = [
-        common if math.isnan(value) else {**common, "temperature": value}
+        common if value is None else {**common, "temperature": value}
         for value in calls["temperature"]
     ]
     parts = zip(
@@ -179,12 +178,7 @@ def ask(
         if rows.empty:
             return Tally()
         trust.check_addresses(rows["model"].unique(), block.base_url, where=plan.where)
-        prices = zip(rows["model"], rows["input_tokens"], strict=True)
-        rows = rows.assign(
-            max_cost=[block.price(*row, block.max_tokens) or 0.0 for row in prices],
-            temperature=rows["temperature"]
-            .astype("object")
-            .where(rows["temperature"].notna(), None),
-        )
+        sent = zip(rows["model"], rows["input_tokens"], strict=True)
+        rows = rows.assign(max_cost=[block.price(*row, block.max_tokens) or 0.0 for row in sent])
         session = Session(block, connection, plan.store_path, secrets.token_hex(6), listen)
         return asyncio.run(session.ask_all(rows.to_dict("records")))

@@ -7,19 +7,17 @@ biased). Any table with the first two columns is a suite of prompts.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import pandas as pd
 
 from nbbias import tables
+from nbbias.asking.params import Generate
 from nbbias.asking.wording import fill_template, load_wording
 from nbbias.tables import Column, DataError, closest_match, read_table
-
-if TYPE_CHECKING:
-    from nbbias.asking.params import Generate
 
 #: A study's own prompts: given a path, `prompt_id`, `prompt`, and columns that pass through.
 Suite: TypeAlias = "Callable[[str], pd.DataFrame]"
@@ -42,13 +40,7 @@ def read_prompts(
     """
     kind, path = block.prompts, block.prompts_path
     if kind == "news":
-        return make_news_prompts(
-            read_headlines(path),
-            neutral="neutral" in block.ways,
-            ideologies=block.ideologies if "biased" in block.ways else (),
-            template=block.template,
-            biased_template=block.biased_template,
-        )
+        return make_news_prompts(read_headlines(path), block)
     table = suites[kind](path) if kind in suites else read_table(path, _SUITE, rest=True)
     if "prompt_id" not in table:
         table["prompt_id"] = range(1, len(table) + 1)
@@ -58,27 +50,17 @@ def read_prompts(
     return check_prompts(table, where=f"{kind} prompts" if kind in suites else path)
 
 
-def make_news_prompts(
-    headlines: pd.DataFrame,
-    *,
-    neutral: bool = True,
-    ideologies: Sequence[str] = (),
-    template: str = "",
-    biased_template: str = "",
-) -> pd.DataFrame:
+def make_news_prompts(headlines: pd.DataFrame, block: Generate) -> pd.DataFrame:
     """Return the prompts of the news study: one for each headline and way of asking.
 
     Parameters
     ----------
     headlines
         HEADLINES, as `read_headlines` gives them.
-    neutral
-        Whether to ask in the paper's neutral wording.
-    ideologies
-        Names of `load_ideologies`, each asked in the paper's biased wording.
-    template, biased_template
-        Another wording with ``{headline}`` (and ``{ideology}``); empty takes the paper's. Grover
-        was given the bare headline: ``template="{headline}"``.
+    block
+        The `ways` of asking, `ideologies` of the biased one, and another `template` and
+        `biased_template`; empty ones take the paper's. Grover was given the bare headline:
+        ``template="{headline}"``.
 
     Returns
     -------
@@ -87,13 +69,14 @@ def make_news_prompts(
     """
     wording = load_wording()
     names = {entry["name"]: entry["prompt"] for entry in wording["ideologies"]}
+    ideologies = block.ideologies if "biased" in block.ways else []
     unknown = [name for name in ideologies if name not in names]
     if unknown:
         hint = closest_match(unknown[0], names)
         raise DataError("ideologies", f"no ideology {', '.join(unknown)}; {hint}")
-    neutral_words = template or wording["neutral"]["template"]
-    biased_words = biased_template or wording["biased"]["template"]
-    ways = [("neutral", "", neutral_words)] if neutral else []
+    neutral_words = block.template or wording["neutral"]["template"]
+    biased_words = block.biased_template or wording["biased"]["template"]
+    ways = [("neutral", "", neutral_words)] if "neutral" in block.ways else []
     ways += [(names[name], name, biased_words) for name in ideologies]
     parts = [
         headlines.assign(
@@ -140,9 +123,8 @@ def check_prompts(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
     table = table.reset_index(drop=True)
     if table.empty:
         raise DataError(where, "holds no prompt: every one is blank")
-    for name in ("prompt_id", "source", "article_id", "way"):
-        if name in table:
-            table[name] = table[name].astype("str").where(table[name].notna())
+    texts = [name for name in ("prompt_id", "source", "article_id", "way") if name in table]
+    table = table.astype(dict.fromkeys(texts, "str"))
     return tables.check(table, tables.PROMPTS, where=where)
 
 

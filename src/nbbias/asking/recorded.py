@@ -59,11 +59,9 @@ def _join(plan: Plan, answers: pd.DataFrame) -> pd.DataFrame:
     table["error"] = table["error"].where(table["status"].notna(), "not asked yet")
     first = [*tables.GENERATIONS.columns, "prompt_id", "asked", *ANSWER_COLUMNS[1:], "run", "key"]
     table = table[list(dict.fromkeys([*first, *table.columns.drop("status")]))]
-    for name in ("text", "stop_reason", "refusal", "error", "asked_at", "run"):
-        table[name] = table[name].astype("str").where(table[name].notna())
-    for name in ("input_tokens", "output_tokens"):
-        table[name] = table[name].astype("Int64")
-    return tables.check(table, tables.GENERATIONS, where="answers")
+    texts = dict.fromkeys(("text", "stop_reason", "refusal", "error", "asked_at", "run"), "str")
+    numbers = {"input_tokens": "Int64", "output_tokens": "Int64", "temperature": "float64"}
+    return tables.check(table.astype(texts | numbers), tables.GENERATIONS, where="answers")
 
 
 def export_answers(plan: Plan) -> pd.DataFrame:

@@ -77,7 +77,7 @@ def check(
         if isinstance(values["generate"], Mapping):  # the path counts in a block that is refused
             path = values["generate"].get("export_path", path)
         absent += _real_paths([str(path)])
-    if block and len(block.temperatures) > 1 and not studies.study(stem).at_temperatures:
+    if block and len(block.temperature) > 1 and not studies.study(stem).at_temperatures:
         message = f"generate.temperature: {stem} does not tell answers at several apart; give one"
         problems.append(ParameterError(where, message))
     parameters = tables.attempt(

@@ -239,9 +239,9 @@ def identify_articles(table: pd.DataFrame) -> pd.DataFrame:
     table = table.copy()
     if "source" not in table:
         table["source"] = table.get("outlet", ONE_SOURCE)
-    table["source"] = table["source"].astype("str").where(table["source"].notna())
+    table["source"] = table["source"].astype("str")
     if "article_id" in table:
-        ids = table["article_id"].astype("str").where(table["article_id"].notna())
+        ids = table["article_id"].astype("str")
         table["article_id"] = ids.str.strip().str.replace(r"^(\d+)\.0$", r"\1", regex=True)
     return table
 
