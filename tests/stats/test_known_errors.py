@@ -124,5 +124,5 @@ def test_a_difference_without_interval_or_estimate_says_why() -> None:
     found = stats.correct_difference(row, **told).row()
     assert np.isfinite(found["estimate"]) and np.isnan(found["ci_low"])
     assert found["reason"] == "no spread"
-    gap = stats.correct_difference(stats.Estimate.missing("no spread"), **told).row()
+    gap = stats.correct_difference(stats.Estimate(reason="no spread"), **told).row()
     assert np.isnan(gap["estimate"]) and gap["reason"] == "no spread"

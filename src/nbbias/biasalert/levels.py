@@ -178,7 +178,7 @@ def _model_rows(
             yield {"statistic": statistic} | found.row()
     else:
         reason = NO_SAMPLE if people is None else NOT_RANDOM
-        missing = stats.Estimate.missing(reason, n=0).replace(n_lost=len(subset))
+        missing = stats.Estimate(reason=reason, n=0).replace(n_lost=len(subset))
         yield {"statistic": SHARES[2]} | missing.row()
 
 
@@ -358,7 +358,7 @@ def split_scorer_bias(
             parts = [_share(subset, swapped, confidence), own.row()]
         else:
             reason = SLOW if judge in JUDGES else RECORDED
-            parts = [stats.Estimate.missing(reason, n=0).row() | {"n_lost": len(subset)}] * 2
+            parts = [stats.Estimate(reason=reason, n=0).row() | {"n_lost": len(subset)}] * 2
         key: Row = {"judge": judge, "model": model, "instrument": instrument}
         for statistic, row in zip((SWAPPED, SCORER_BIAS), parts, strict=True):
             rows.append(key | {"statistic": statistic} | row)

@@ -357,7 +357,7 @@ def _rates(
 def _share(hits: pd.DataFrame, strata: pd.DataFrame, confidence: float) -> dict[str, Any]:
     """Return a weighted share with its interval, or why there is none."""
     if hits.empty or (strata["labels"] == 0).any():
-        return stats.Estimate.missing("no label tells", n=len(hits)).row()
+        return stats.Estimate(reason="no label tells", n=len(hits)).row()
     weight = hits["weight"] / hits["weight"].sum()
     share, size = float(weight @ hits["hit"]), 1 / float(weight @ weight)
     return stats.wilson(share, size, confidence=confidence).replace(n=len(hits)).row()

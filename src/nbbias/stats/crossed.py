@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 from scipy.special import chdtr, chdtri, chndtrinc, fdtrc, fdtri
-from scipy.stats import t as t_distribution
 
 from nbbias.stats.estimate import Estimate
 from nbbias.stats.intervals import all_alike, mean_interval
@@ -109,15 +108,10 @@ def crossed_mean(
     if all_alike(whole.to_numpy(float)):
         return result.replace(reason="all values are alike: no test")
     variance = _variance(whole.to_frame(), facets)
-    error, mean = np.sqrt(variance.total), result.estimate
-    half = t_distribution.ppf((1 + confidence) / 2, variance.df) * error
-    result = result.with_interval(mean - half, mean + half, bounds=bounds)
-    return result.replace(
-        statistic_value=float(mean / error),
-        df=variance.df,
-        p_value=float(2 * t_distribution.sf(abs(mean / error), variance.df)),
-        effect_size=float(mean / whole.std()),
-    )
+    error = np.sqrt(variance.total)
+    result = result.with_t_interval(error, variance.df, confidence=confidence, bounds=bounds)
+    effect_size = float(result.estimate / whole.std())
+    return result.with_t_test(error, variance.df).replace(effect_size=effect_size)
 
 
 def crossed_spread(

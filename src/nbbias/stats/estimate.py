@@ -6,6 +6,8 @@ from dataclasses import asdict, dataclass, replace
 from math import nan
 from typing import Any
 
+from scipy.stats import t
+
 _TEST = ("statistic_value", "df", "p_value", "effect_size")
 
 
@@ -33,6 +35,8 @@ class Estimate:
     >>> result = Estimate(0.2, 0.1, 0.3, n=40)
     >>> result.ci_high, result.row() | {"model": "a"}
     (0.3, {'estimate': 0.2, 'ci_low': 0.1, 'ci_high': 0.3, 'n': 40, 'reason': None, 'model': 'a'})
+    >>> Estimate(reason="no value was measured", n=0).row()
+    {'estimate': nan, 'ci_low': nan, 'ci_high': nan, 'n': 0, 'reason': 'no value was measured'}
     """
 
     estimate: float = nan
@@ -47,17 +51,6 @@ class Estimate:
     p_value: float = nan
     effect_size: float = nan
     reason: str | None = None
-
-    @classmethod
-    def missing(cls, reason: str, **fields: Any) -> Estimate:
-        """Return an estimate of which all that is not given is NaN, with the reason.
-
-        Examples
-        --------
-        >>> Estimate.missing("no value was measured", n=0).row()
-        {'estimate': nan, 'ci_low': nan, 'ci_high': nan, 'n': 0, 'reason': 'no value was measured'}
-        """
-        return cls(reason=reason, **fields)
 
     def replace(self, **fields: Any) -> Estimate:
         """Return a copy with other values in the fields that are named."""
@@ -76,6 +69,36 @@ class Estimate:
         least, most = bounds or (-float("inf"), float("inf"))
         low, high = (float(min(max(end, least), most)) for end in (low, high))
         return replace(self, ci_low=low, ci_high=high)
+
+    def with_t_interval(
+        self,
+        error: float,
+        df: float,
+        *,
+        confidence: float,
+        bounds: tuple[float, float] | None = None,
+    ) -> Estimate:
+        """Return a copy with the t interval of a standard error.
+
+        Examples
+        --------
+        >>> round(Estimate(0.0).with_t_interval(1, 10, confidence=0.95).ci_high, 3)
+        2.228
+        """
+        half = t.ppf((1 + confidence) / 2, df) * error
+        return self.with_interval(self.estimate - half, self.estimate + half, bounds=bounds)
+
+    def with_t_test(self, error: float, df: float) -> Estimate:
+        """Return a copy with the two-sided t test against 0 of a standard error.
+
+        Examples
+        --------
+        >>> round(Estimate(2.228).with_t_test(1, 10).p_value, 3)
+        0.05
+        """
+        value = float(self.estimate / error)
+        p = float(2 * t.sf(abs(value), df))
+        return replace(self, statistic_value=value, df=float(df), p_value=p)
 
     def around(self, low: float, high: float) -> Estimate:
         """Return a copy with this interval, widened where it misses the estimate."""

@@ -97,13 +97,8 @@ def one_sample(
         return result
     if all_alike(observed):
         return result.replace(reason="all values are alike: no test")
-    t, p, df = DescrStatsW(observed).ttest_mean(0)
-    return result.replace(
-        statistic_value=float(t),
-        df=float(df),
-        p_value=float(p),
-        effect_size=float(observed.mean() / observed.std(ddof=1)),
-    )
+    result = result.with_t_test(DescrStatsW(observed).std_mean, len(observed) - 1)
+    return result.replace(effect_size=float(observed.mean() / observed.std(ddof=1)))
 
 
 def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float) -> Estimate:
@@ -146,7 +141,7 @@ def proportion_interval(count: int, total: int, *, confidence: float) -> Estimat
     (0.25, 0.046, 0.699, 4)
     """
     if total == 0:
-        return Estimate.missing("no unit to take a share of", n=0)
+        return Estimate(reason="no unit to take a share of", n=0)
     low, high = proportion_confint(count, total, alpha=1 - confidence, method="wilson")
     return Estimate(count / total, float(low), float(high), n=total)
 
@@ -278,8 +273,7 @@ def clustered_mean(
     error = float(np.sqrt(covariance[0, 0]))
     if error <= _ROUNDING:
         return Estimate(mean, reason=NO_SPREAD)
-    half = stats.t.ppf((1 + confidence) / 2, df) * error
-    return Estimate(mean).with_interval(mean - half, mean + half, bounds=bounds)
+    return Estimate(mean).with_t_interval(error, df, confidence=confidence, bounds=bounds)
 
 
 def clustered_covariance(

@@ -54,11 +54,11 @@ def kappa(
     """
     n = len(first)
     if n == 0:
-        return Estimate.missing("no unit to take it of", n=n)
+        return Estimate(reason="no unit to take it of", n=n)
     cells = np.bincount(2 * (~first) + ~second, minlength=4).astype(float)
     estimate, _ = _kappa(cells / n)
     if not np.isfinite(estimate):
-        return Estimate.missing(NO_KAPPA, n=n)
+        return Estimate(reason=NO_KAPPA, n=n)
     codes = np.arange(n) if clusters is None else np.unique(clusters, return_inverse=True)[1]
     count = int(codes.max()) + 1
     if count < 2:

@@ -55,17 +55,13 @@ class ErrorRates(NamedTuple):
         """The models' mean Se + Sp - 1: 0 where the instrument tells nothing, 1 where all."""
         return self.sensitivity + self.specificity - 1
 
-    def quantiles(self, levels: Sequence[float] | np.ndarray) -> np.ndarray:
-        """Return quantiles of Se + Sp - 1 on a further model, none below 0."""
-        return _informed(np.outer(self.of_positives, self.of_others), levels)
 
-
-def _informed(likely: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
+def _informed(likely: np.ndarray) -> np.ndarray:
     """Return quantiles of Se + Sp - 1, none below 0, given how likely each pair of rates is."""
     both = np.add.outer(_RATES, _RATES).ravel() - 1
     order = np.argsort(both)
     weight = likely.ravel()[order] / likely.sum()
-    return np.interp(levels, np.cumsum(weight) - weight / 2, np.maximum(both[order], 0))
+    return np.interp(_MIDDLES, np.cumsum(weight) - weight / 2, np.maximum(both[order], 0))
 
 
 def estimate_error_rates(counts: pd.DataFrame) -> ErrorRates:
@@ -161,9 +157,9 @@ def correct_share(share: float, n: float, *, rates: ErrorRates, confidence: floa
     (0.289, True)
     """
     if not (n > 0 and np.isfinite(share)):
-        return Estimate.missing("no unit to take a share of")
+        return Estimate(reason="no unit to take a share of")
     if not rates.informed > 0:
-        return Estimate.missing(NO_BETTER)
+        return Estimate(reason=NO_BETTER)
     estimate = float(np.clip((share + rates.specificity - 1) / rates.informed, 0, 1))
     likelihood = _likelihood(share, n) @ rates.of_others @ rates.of_positives
     densest = np.argsort(-likelihood, kind="stable")
@@ -221,15 +217,15 @@ def correct_difference(
     True
     """
     if not np.isfinite(called.estimate):
-        return Estimate.missing(str(called.reason))
+        return Estimate(reason=str(called.reason))
     if not rates.informed > 0:
-        return Estimate.missing(NO_BETTER)
+        return Estimate(reason=NO_BETTER)
     likely = np.outer(rates.of_positives, rates.of_others)
     for share, n in shares:
         likely = likely * _likelihood(share, n).mean(axis=0)
-    informed = _informed(likely, _MIDDLES)
+    informed = _informed(likely)
     if not (middle := np.median(informed)) > 0:
-        return Estimate.missing(NO_BETTER)
+        return Estimate(reason=NO_BETTER)
     estimate = float(np.clip(called.estimate / middle, -1, 1))
     if not np.isfinite(called.ci_low):
         return Estimate(estimate, reason=called.reason)

@@ -129,7 +129,7 @@ def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
     (2.0, 3, 'paired t', 0.074)
     """
     if both.empty:
-        return Estimate.missing("no unit is in both runs", n=0, test="paired t")
+        return Estimate(reason="no unit is in both runs", n=0, test="paired t")
     means = paired_means(both)
     clustered = any(codes.max() + 1 < means.n for codes in _clusters(both))
     test = "paired t over clusters" if clustered else "paired t"
@@ -138,12 +138,10 @@ def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
     if means.df < 1:
         return result.replace(reason=ONE_VALUE if means.n == 1 else ONE_CLUSTER)
     error = means.error()
-    half = stats.t.ppf((1 + confidence) / 2, means.df) * error
-    result = result.replace(df=means.df).with_interval(change - half, change + half)
+    result = result.replace(df=means.df).with_t_interval(error, means.df, confidence=confidence)
     if error <= means.negligible:
         return result.replace(reason="the change is the same in all units: no test")
-    t = float(change / error)
-    return result.replace(statistic_value=t, p_value=float(2 * stats.t.sf(abs(t), means.df)))
+    return result.with_t_test(error, means.df)
 
 
 # --- non-inferiority --------------------------------------------------------------------------

@@ -115,7 +115,7 @@ def pooled_difference(first: pd.DataFrame, second: pd.DataFrame, *, confidence: 
     measured = [table.loc[:, both] for table in (first, second)]
     units = len(first) + len(second)
     if not both.any():
-        return Estimate.missing("no value was measured", n=0, n_lost=units)
+        return Estimate(reason="no value was measured", n=0, n_lost=units)
     total = _total(*measured, ddof=1)
     result = Estimate(total.estimate, n=total.n, n_lost=units - total.n, test="two samples")
     return _with_test(result, total, fits=first.shape[1], confidence=confidence)
@@ -233,14 +233,10 @@ def _with_test(
         reason = "all values are alike: no test" if tested else reason
         return result.replace(reason=reason, ci_low=total.estimate, ci_high=total.estimate)
     error = np.sqrt(total.variance)
-    half, value = t.ppf((1 + confidence) / 2, total.df) * error, total.estimate / error
-    result = result.replace(reason=reason).with_interval(
-        total.estimate - half, total.estimate + half, bounds=bounds
+    result = result.replace(reason=reason).with_t_interval(
+        error, total.df, confidence=confidence, bounds=bounds
     )
-    if not tested:
-        return result
-    p = float(2 * t.sf(abs(value), total.df))
-    return result.replace(statistic_value=value, df=total.df, p_value=p)
+    return result.with_t_test(error, total.df) if tested else result
 
 
 def _effective_size(total: _Total, confidence: float) -> float:

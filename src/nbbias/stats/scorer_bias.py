@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
 
 from nbbias.stats.estimate import Estimate
 from nbbias.stats.intervals import mean_interval, one_sample
-
-Row = dict[str, Any]
 
 #: Words that are named as those that move an instrument most.
 WORST = 3

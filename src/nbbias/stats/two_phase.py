@@ -66,7 +66,7 @@ def two_phase(
     units = np.arange(len(label)) if prompts is None else prompts
     n = len(np.unique(units[labelled]))
     if not labelled.any():
-        return Estimate.missing("no answer has a label", n=n, n_lost=0)
+        return Estimate(reason="no answer has a label", n=n, n_lost=0)
     weight = intervals.equal_weights(units) / len(np.unique(units))
     strata = flagged.map({1.0: 0, 0.0: 1}).fillna(2).to_numpy(int)
 
