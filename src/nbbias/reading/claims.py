@@ -13,7 +13,7 @@ from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim
 from nbbias.reading import names, significance
 from nbbias.reading.prose import render
-from nbbias.reading.tables import readable, show
+from nbbias.reading.tables import labelled, show
 from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE, closest_match
 
 #: The column that numbers the claims: a table without it declares nothing.
@@ -197,7 +197,6 @@ def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) 
         more=len(rows) - len(shown),
     )
     headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"}
-    table = readable(shown, ["statistic"], rows=None, note=note, labels=headings)
-    columns = table.rows.assign(statistic=shown["statistic"].to_list())
-    columns = columns.assign(verdict=shown["verdict"].to_list())
+    table = labelled(shown, shown["statistic"].to_list(), note=note, labels=headings)
+    columns = table.rows.assign(verdict=shown["verdict"].to_list())
     return show(table._replace(rows=columns), title=TITLES[pre_specified])

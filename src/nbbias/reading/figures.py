@@ -267,7 +267,7 @@ def claims(
     scales: dict[str, list[Axes]] = {}
 
     def draw_panel(subset: pd.DataFrame, ax: Axes) -> None:
-        intervals(subset, ax, label="cell", words=words, hue=hue)
+        intervals(subset, ax, words=words, hue=hue)
         for value in subset["reference"].dropna().unique()[:1] if "reference" in subset else ():
             line = escape.drawn(words.get("line", "_"))
             ax.axvline(value, color=MUTED, ls="--", lw=1, zorder=0, label=line)
@@ -291,39 +291,31 @@ def claims(
     return figure
 
 
-def intervals(
-    table: pd.DataFrame,
-    ax: Axes,
-    *,
-    label: str,
-    words: Mapping[str, str] | None = None,
-    hue: str | None = None,
-) -> Axes:
+def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: str | None) -> None:
     """Draw estimates with their intervals, over their range under the null.
 
     Parameters
     ----------
     table
-        Rows of ESTIMATES; the first stands on top. A row without an estimate is written as not
-        measured, never drawn at 0.
-    label
-        The column that names the rows.
+        Rows of ESTIMATES, named by `cell`; the first stands on top. A row without an estimate is
+        written as not measured, never drawn at 0.
     words, hue
         As in `claims`.
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"name": ["a"], "estimate": [0.1], "ci_low": [0.0], "ci_high": [0.2],
+    >>> rows = pd.DataFrame({"cell": ["a"], "estimate": [0.1], "ci_low": [0.0], "ci_high": [0.2],
     ...     "null": [np.nan], "null_low": [np.nan], "null_high": [np.nan]})
     >>> figure, ax = plt.subplots()
-    >>> len(intervals(rows, ax, label="name").lines)  # the interval and the estimate
+    >>> intervals(rows, ax, words={}, hue=None)
+    >>> len(ax.lines)  # the interval and the estimate
     2
     """
-    words = {"band": "expected under the null", "missing": "not measured", **(words or {})}
+    words = {"band": "expected under the null", "missing": "not measured", **words}
     band, tick = (escape.drawn(words.get(kind, "_")) for kind in ("band", "tick"))
     side = _sides(table)
-    repeated = table.groupby(label, dropna=False).cumcount().where(side == "ours", 0)
-    line = table.groupby([table[label], repeated], sort=False, dropna=False).ngroup()
+    repeated = table.groupby("cell", dropna=False).cumcount().where(side == "ours", 0)
+    line = table.groupby([table["cell"], repeated], sort=False, dropna=False).ngroup()
     for y, kind, row in zip(line.max() - line, side, table.to_dict("records"), strict=True):
         ends = [y - _HALF, y + _HALF]
         if np.isfinite(row["null_low"]):
@@ -344,8 +336,7 @@ def intervals(
             text = "not printed" if kind == "printed" else words["missing"]
             style: dict[str, Any] = {"va": "center", "fontsize": 8.5, "fontstyle": "italic"}
             ax.annotate(text, (0.02, y), xycoords=("axes fraction", "data"), color=MUTED, **style)
-    name_rows(ax, table.loc[~line.duplicated(), label])
-    return ax
+    name_rows(ax, table.loc[~line.duplicated(), "cell"])
 
 
 def _sides(rows: pd.DataFrame) -> pd.Series:
@@ -459,7 +450,6 @@ def finding_title(
     describe: Callable[[dict[str, Any], bool, bool], str],
     otherwise: str,
     of: str = "models",
-    sides: Sequence[bool] = (False, True),
 ) -> str:
     """State in how many rows of each part an estimate differs from its null value, and how.
 
@@ -476,8 +466,6 @@ def finding_title(
         The title where no row differs.
     of
         What rows are.
-    sides
-        Which sides count: below the null value, above it.
 
     Examples
     --------
@@ -491,7 +479,7 @@ def finding_title(
     rows = rows[rows["estimate"].notna()]
     above = rows["estimate"] > rows["null"].fillna(0)
     total = rows.groupby(by, dropna=False)["estimate"].transform("size")
-    beyond = rows.assign(_above=above, _n=total)[is_beyond_null(rows) & above.isin(sides)]
+    beyond = rows.assign(_above=above, _n=total)[is_beyond_null(rows)]
     parts = [part for _, part in beyond.groupby([by, "_above"], sort=False, dropna=False)]
     clauses: list[str] = []
     for part in sorted(parts, key=len, reverse=True)[:2]:

@@ -36,29 +36,6 @@ _MODEL = ["model", "prompt", "source"]
 _CLAUSES = 2
 
 
-def measure(row: Row) -> str:
-    """Return what people call what a row measures, as Markdown.
-
-    Examples
-    --------
-    >>> measure({"study": "x", "measure": "m", "statistic": "my_own", "group": "a"})
-    'my own'
-    """
-    return escape.markdown(names.measure(row))
-
-
-def subject(row: Row, among: pd.DataFrame) -> str:
-    r"""Name a row's model, with its prompt and source where these vary, as Markdown.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"model": ["a_1", "b"], "prompt": "p", "source": "s"})
-    >>> print(subject(rows.iloc[0], rows))
-    a\_1
-    """
-    return escape.markdown(names.subject(row, among))
-
-
 def _kind(rows: pd.DataFrame, n: int) -> str:
     """Return what tells rows apart, in the number of `n`: models, or combinations with others."""
     several = not rows[_MODEL].drop_duplicates()["model"].is_unique
@@ -352,9 +329,9 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
     >>> technical([table]).split(". ")[1]
     'It is: m: −0.250 (95% CI −0.500 to −0.125; N = 9 articles; p = .020).'
     """
+    named = [(escape.markdown(names.measure(_first(part))), part) for part in parts[:_CLAUSES]]
     return " ".join(
-        count_significant(part, what=f"differences in {measure(_first(part))}", unit=unit)
-        for part in parts[:_CLAUSES]
+        count_significant(part, what=f"differences in {name}", unit=unit) for name, part in named
     )
 
 

@@ -162,6 +162,12 @@ def readable(
     return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels | headings)
 
 
+def labelled(rows: pd.DataFrame, names: Sequence[str], **options: Any) -> Table:
+    """Return all rows as `readable` does, each under a name of its own (column `statistic`)."""
+    table = readable(rows.assign(statistic=names), ["statistic"], rows=None, **options)
+    return table._replace(rows=table.rows.assign(statistic=names))
+
+
 def _number_columns(
     rows: pd.DataFrame, decimals: int, labels: Mapping[str, str]
 ) -> tuple[pd.DataFrame, dict[str, str]]:
@@ -228,7 +234,7 @@ def show(table: pd.DataFrame | Table, **options: Any) -> HTML:
 
 
 def results_html(results: tuple[Any, ...]) -> str:
-    """Return a study's results for a notebook: ten estimates in six columns, and what tables.
+    """Return a study's results for a notebook: ten estimates, and what tables there are.
 
     Those with the smallest p value are shown; `results.estimates` has all.
 
@@ -248,24 +254,13 @@ def results_html(results: tuple[Any, ...]) -> str:
     estimates = named["estimates"]
     assert estimates is not None
     shown = estimates.dropna(subset="estimate").sort_values("p_adjusted", kind="stable")[:10]
-    rows = shown.to_dict("records")
-    table = pd.DataFrame(
-        {
-            "claim": [names.label(row, shown) for row in rows],
-            "estimate": shown["estimate"].to_list(),
-            "ci": [_range(row["ci_low"], row["ci_high"], 3).strip() for row in rows],
-            "n": shown["n"].to_list(),
-            "null": shown["null"].to_list(),
-            "p_adjusted": shown["p_adjusted"].to_list(),
-        }
-    )
     listed = ", ".join(
         f"{name} ({len(rows):,})" for name, rows in named.items() if rows is not None
     )
     title = f"{len(shown)} of {len(estimates):,} estimates, by p value"
-    labels = {"claim": "statistic", "ci": "CI", "n": "N", "null": "null value", "p_adjusted": "p"}
-    note = f"Tables, with their rows: {listed}."
-    return str(show(Table(table, title, note, labels, gap="none")).data)
+    labels = [names.label(row, shown) for row in shown.to_dict("records")]
+    table = labelled(shown, labels, title=title, note=f"Tables, with their rows: {listed}.")
+    return str(show(table).data)
 
 
 def table_html(table: Table) -> str:
