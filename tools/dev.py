@@ -14,7 +14,7 @@ import nbformat
 import pandas as pd
 import typer
 
-from nbbias import calibration, news, studies, tables
+from nbbias import calibration, news, params, studies, tables
 from nbbias.biasalert.knowledge import sample
 from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.biasalert.params import Biasalert
@@ -56,7 +56,7 @@ def source_of(path: Path, stem: str) -> str:
         tags = cell.metadata.get("tags", [])
         cell["metadata"] = nbformat.from_dict({"tags": tags} if tags else {})
         if "parameters" in tags:
-            cell["source"] = studies.cell_source(stem)
+            cell["source"] = params.cell_source(studies.study(stem).parameters)
         if cell.cell_type == "code":
             cell["outputs"], cell["execution_count"] = [], None
     node["metadata"] = nbformat.from_dict(

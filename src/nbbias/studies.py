@@ -154,16 +154,6 @@ def _suggest(path: Path) -> str:
     return f"; did you mean {os.path.relpath(paths[near[0]])}?" if near else ""
 
 
-def describe(stem: str) -> pd.DataFrame:
-    """Return a study's parameters, one row each: name, type, default, range, meaning."""
-    return params.describe(study(stem).parameters)
-
-
-def cell_source(stem: str) -> str:
-    """Return the source of the `parameters` cell of a study's notebook."""
-    return params.cell_source(study(stem).parameters)
-
-
 def main_estimates() -> pd.DataFrame:
     """Return which estimates stand for a study: `study` and the fields of `MainEstimate`."""
     rows = [

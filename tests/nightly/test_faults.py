@@ -20,7 +20,7 @@ import nbformat
 import psutil
 import pytest
 
-from nbbias import studies as registry
+from nbbias import params, studies as registry
 from nbbias.tables import data_path
 from tests.conftest import ROOT
 from tests.rights import unprivileged
@@ -107,7 +107,7 @@ def project(folder: Path) -> Path:
     (folder / "notebooks").mkdir(parents=True)
     (folder / registry.MARK).touch()
     (folder / "params/llmbi").mkdir(parents=True)
-    parameters = nbformat.v4.new_code_cell(registry.cell_source("llmbi"))
+    parameters = nbformat.v4.new_code_cell(params.cell_source(registry.study("llmbi").parameters))
     parameters.metadata["tags"] = ["parameters"]
     cells = [parameters, nbformat.v4.new_code_cell(CELL)]
     nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "notebooks/llmbi.ipynb")

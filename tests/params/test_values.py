@@ -149,7 +149,7 @@ studies = pytest.mark.parametrize("stem", list(STUDIES))
 
 @studies
 def test_the_description_lists_every_field_with_its_meaning(stem: str) -> None:
-    table = registry.describe(stem).set_index("name")
+    table = params.describe(STUDIES[stem].parameters).set_index("name")
     fields = STUDIES[stem].parameters.model_fields
     assert sorted(table.index) == sorted(fields)
     assert table["meaning"].str.len().gt(0).all()
@@ -157,7 +157,7 @@ def test_the_description_lists_every_field_with_its_meaning(stem: str) -> None:
 
 
 def test_the_description_writes_ranges_and_choices_out() -> None:
-    ranges = registry.describe("llmbi").set_index("name")["range"]
+    ranges = params.describe(STUDIES["llmbi"].parameters).set_index("name")["range"]
     assert ranges["confidence"] == "> 0.5, < 1"
     assert ranges["draws"] == "≥ 100, ≤ 100000"
     assert ranges["aggregation"] == "mean | sum"
@@ -167,7 +167,8 @@ def test_the_description_writes_ranges_and_choices_out() -> None:
 @studies
 def test_the_cell_is_python_whose_defaults_and_annotations_are_the_models(stem: str) -> None:
     namespace: dict[str, Any] = {}
-    exec(compile(registry.cell_source(stem), "cell", "exec", dont_inherit=True), namespace)
+    source = params.cell_source(STUDIES[stem].parameters)
+    exec(compile(source, "cell", "exec", dont_inherit=True), namespace)
     defaults = STUDIES[stem].parameters().model_dump()
     assert {name: namespace[name] for name in defaults} == defaults
     assert namespace["__annotations__"] == {name: type(v) for name, v in defaults.items()}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import nbformat
 
-from nbbias import studies
+from nbbias import params, studies
 from nbbias.running import plan as run_plan, run
 from tests.conftest import ROOT
 
@@ -18,7 +18,7 @@ def write_project(folder: Path, *cells: str, name: str = "sample", yaml: str = "
     (folder / studies.MARK).touch()
     for part in ("notebooks", "params/llmbi"):
         (folder / part).mkdir(parents=True, exist_ok=True)
-    parameters = nbformat.v4.new_code_cell(studies.cell_source("llmbi"))
+    parameters = nbformat.v4.new_code_cell(params.cell_source(studies.study("llmbi").parameters))
     parameters.metadata["tags"] = ["parameters"]
     code = [nbformat.v4.new_code_cell(source) for source in cells]
     notebook = nbformat.v4.new_notebook(cells=[parameters, *code])

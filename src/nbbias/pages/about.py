@@ -95,7 +95,7 @@ def parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
 
     Value and default are written as in a params file.
     """
-    rows = studies.describe(stem)
+    rows = params.describe(studies.study(stem).parameters)
     current = [values.get(name, default) for name, default in rows[["name", "default"]].to_numpy()]
     changed = [a != b for a, b in zip(current, rows["default"], strict=True)]
     written = {

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,7 +11,7 @@ import pandas as pd
 
 from nbbias import studies, tables
 from nbbias.pages import changes, page
-from nbbias.reading import Drawn, Table, figures, names, significance, templates
+from nbbias.reading import Table, figures, names, significance, templates
 from nbbias.reading.prose import capitalize
 from nbbias.reading.tables import p_in_table, readable, table_html
 from nbbias.tables import NbbiasError
@@ -132,16 +130,13 @@ def _side_by_side(runs: Mapping[str, changes.Run]) -> Iterator[dict[str, str]]:
         alt = f"{capitalize(what)}: a dot with its interval for each model and run."
         panels = list(rows["panel"].unique())
         parts = [rows[rows["panel"].isin(panels[i : i + 2])] for i in range(0, len(panels), 2)]
-        drawn = [
-            Drawn(figures.claims(part, words={"band": lead["null_is"]}), part, alt, "", "")
-            for part in parts
-        ]
-        drawn[-1] = drawn[-1]._replace(caption=caption)
-        table = readable(rows, ["panel", "model and run"], rows=None)
+        band = {"band": lead["null_is"]}
+        images = [tables.svg(figures.claims(part, words=band)) for part in parts]
+        words = [{"alt": alt}] * (len(parts) - 1) + [{"alt": alt, "caption": caption}]
         yield {
             "what": capitalize(what),
-            "figure": "".join(_figure(part) for part in drawn),
-            "table": table_html(table),
+            "figure": "".join(map(tables.embed_figure, images, words)),
+            "table": table_html(readable(rows, ["panel", "model and run"], rows=None)),
         }
 
 
@@ -165,13 +160,3 @@ def _name(rows: pd.DataFrame) -> pd.DataFrame:
     order["name"] = order["name"].map(names.order(name).index)
     rows = rows.loc[order.sort_values(["panel", "name"], kind="stable").index]
     return rows[rows["panel"].isin(rows["panel"].unique()[:_PANELS])]
-
-
-def _figure(drawn: Drawn) -> str:
-    """Return a figure as HTML that needs no file."""
-    words = {"title": drawn.title, "caption": drawn.caption, "alt": drawn.alt}
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "figures" / "drawn.svg"
-        tables.write(path, tables.svg(drawn.figure))
-        tables.write(path.with_suffix(".json"), json.dumps(words))
-        return tables.figure_html(Path(folder), "drawn")

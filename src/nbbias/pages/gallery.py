@@ -59,8 +59,6 @@ def _card(out: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     words = tables.read_object(folder / "figures" / f"{lead['figure']}.json")
     return {
         **content,
-        "headline": lead["plain"][0] if lead["plain"] else "",
-        "then": " ".join(lead["plain"][1:]),
         "state": "finished" if finished else content["status"],
         "question": study.question if study else "",
         "models": [] if estimates is None else names.order(estimates["model"].dropna()),

@@ -38,7 +38,6 @@ from .contracts import (
     with_chance as with_chance,
 )
 from .datasets import (
-    PAPERS as PAPERS,
     compare_with_published as compare_with_published,
     read_published as read_published,
 )
@@ -55,6 +54,7 @@ from .errors import (
 from .escape import visible as visible, without_control as without_control
 from .files import (
     csv as csv,
+    embed_figure as embed_figure,
     figure_html as figure_html,
     folder as folder,
     read_finding as read_finding,

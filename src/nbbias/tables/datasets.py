@@ -19,12 +19,6 @@ from nbbias.tables.provenance import file_sha256
 
 VARIABLE = "NBBIAS_DATA"
 
-#: The papers whose figures are shipped, by file.
-PAPERS = (
-    *("fang2024", "fang2024_models", "fang2024_refusals"),
-    *("kumar2024", "kumar2024_examples", "oketunji2023", "fan2024"),
-)
-
 
 def folder() -> Path:
     """Return the data folder, or say how to name one."""
@@ -115,7 +109,7 @@ def read_published(name: str) -> pd.DataFrame:
     Parameters
     ----------
     name
-        One of `PAPERS`, such as ``"oketunji2023"``.
+        A file of ``data/published``, such as ``"oketunji2023"``.
 
     Examples
     --------

@@ -324,13 +324,23 @@ def figure_html(out: Path, name: str) -> str:
     path = out / "figures" / f"{name}.svg"
     if Path(name).name != name or not path.is_file():  # a run's own figures only
         return ""
-    words = read_object(path.with_suffix(".json"))
+    return embed_figure(path.read_bytes(), read_object(path.with_suffix(".json")))
+
+
+def embed_figure(image: bytes, words: Mapping[str, str]) -> str:
+    """Return an SVG as HTML that needs no file, with its title and caption.
+
+    Examples
+    --------
+    >>> embed_figure(b"<svg/>", {"caption": "Dots: means."})[-46:]
+    '<figcaption>Dots: means.</figcaption></figure>'
+    """
     title, caption = (escape.html(words.get(key, "")) for key in ("title", "caption"))
     text = " ".join(part for part in (f"<b>{title}</b>" if title else "", caption) if part)
     # Line ends mean nothing in such a file, and base64 would make it a third longer.
-    image = quote(re.sub(rb"\s+", b" ", path.read_bytes()), safe=" ;/:@=+$,-_.!~*()")
+    address = quote(re.sub(rb"\s+", b" ", image), safe=" ;/:@=+$,-_.!~*()")
     return (
-        f'<figure class="drawn" style="margin:0"><img src="data:image/svg+xml,{image}" '
+        f'<figure class="drawn" style="margin:0"><img src="data:image/svg+xml,{address}" '
         f'alt="{escape.attribute(words.get("alt", ""))}" style="max-width:100%;height:auto">'
         + (f"<figcaption>{text}</figcaption>" if text else "")
         + "</figure>"
