@@ -43,11 +43,11 @@ def estimate_swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.Dat
     Examples
     --------
     >>> effects = pd.DataFrame({"instrument": "i", "bias": "b", "words": "words", "group": "g",
-    ...                         "said": ["x", "y", "y"], "swap_effect": [0.0, 0.2, 0.4],
-    ...                         "beside_nobody": [0.0, 0.3, 0.5]})
+    ...                         "said": list("xyyvw"), "swap_effect": [0.0, 0.2, 0.4, 0.1, 0.3],
+    ...                         "beside_nobody": [0.1, 0.3, 0.5, -0.6, 0.2]})
     >>> found = estimate_swap_effects(effects, confidence=0.95).iloc[0]
     >>> float(found["swap_effect"].round(3)), int(found["n"]), found["worst_words"]
-    (0.2, 3, 'y (+0.40)')
+    (0.2, 5, 'v (-0.60), y (+0.40), w (+0.20)')
     """
     rows = []
     keys = ["instrument", "bias", "words", "group"]
