@@ -223,3 +223,18 @@ def test_threads_of_threads_are_no_more_than_there_are(monkeypatch: pytest.Monke
     assert tables.map_threads(lambda _: tables.count_threads(), range(3)) == [2, 2, 2]
     assert tables.map_threads(lambda _: tables.count_threads(), range(9)) == [1] * 9
     assert tables.count_threads() == 6
+
+
+def test_a_bar_is_shown_of_several_named_items_where_no_run_records_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shown: list[bool] = []
+    monkeypatch.setattr(
+        "tqdm.auto.tqdm", lambda items, disable, **_: shown.append(not disable) or items
+    )
+    monkeypatch.delenv("NBBIAS_OUT", raising=False)
+    for items, what in ([1, 2], "counting"), ([1, 2], ""), ([1], "counting"):
+        assert list(parallel.progress(items, what)) == items
+    monkeypatch.setenv("NBBIAS_OUT", "runs")
+    assert list(parallel.progress([1, 2], "counting")) == [1, 2]
+    assert shown == [True, False, False, False]

@@ -33,8 +33,8 @@ class Column(NamedTuple):
     ----------
     kind
         ``"text"`` (a number is the text that writes it: 7, 7.0 and "7" are one id), ``"number"``
-        (finite), ``"count"`` (whole, not below 0), ``"flag"`` (true or false, 1 or 0, yes or no),
-        ``"nested"`` (a list or an object: its reader looks into it). Any cell may be empty.
+        (finite), ``"count"`` (whole, not below 0), ``"flag"`` (true or false, 1 or 0, yes or no).
+        Any cell may be empty.
     needed
         Whether a file without the column is refused.
     also
@@ -50,7 +50,7 @@ class Column(NamedTuple):
     False
     """
 
-    kind: Literal["text", "number", "count", "flag", "nested"]
+    kind: Literal["text", "number", "count", "flag"]
     needed: bool = False
     also: tuple[str, ...] = ()
     without: Literal["", "file", "row"] = ""
@@ -321,12 +321,6 @@ def _to_count(value: object) -> float | None:
     return number if fits else None
 
 
-def _to_nested(value: object) -> object:
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    return value if isinstance(value, list | dict) else None
-
-
 #: By kind: what converts a cell (None where it cannot), what is expected, and the column's dtype.
 #: A column that no form names is shown as text, whatever it holds.
 _KINDS: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
@@ -334,6 +328,5 @@ _KINDS: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
     "number": (_to_number, "a number", float),
     "count": (_to_count, "a whole number, 0 or more", float),
     "flag": (parse_flag, "true or false (or 1 and 0, yes and no)", "boolean"),
-    "nested": (_to_nested, "a list or an object", object),
     "any": (_to_any, "text", "str"),
 }
