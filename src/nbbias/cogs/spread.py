@@ -85,30 +85,28 @@ def spread_rows(
     """
     options: dict[str, Any] = {"facets": facets, "confidence": confidence}
     top = spread_row(values, part=part, **options) | {"statistic": statistic}
-    if too_few(values):
+    if np.isnan(top["estimate"]):
         gap = {"statistic": part, "n": 0, "n_lost": len(values), "estimate": np.nan}
         return [top, *(gap | {"group": str(name), "reason": top["reason"]} for name in values)]
     rows, whole = [top], values.dropna()
+    deviations, null = whole.sub(whole.mean(axis=1), axis=0), float(whole.to_numpy().mean())
     bounds = (0.0, 2.0 if part == "distance" else 1.0)
     for name, column in whole.items():
         row = stats.crossed_mean(column, bounds=bounds, **options).row()
-        test = stats.crossed_mean(column - whole.mean(axis=1), **options).row()
+        test = stats.crossed_mean(deviations[name], **options).row()
         row |= {key: test[key] for key in ("test", *_TESTED)}
         row |= {"statistic": part, "group": str(name), "values": column, "n_lost": top["n_lost"]}
-        null = float(whole.to_numpy().mean())
         rows.append(row | {"null": null, "reason": row["reason"] or test["reason"]})
     return rows
 
 
 def spread_row(values: pd.DataFrame, *, part: str, facets: Sequence[str], confidence: float) -> Row:
     """Return the first row of `spread_rows`, without the statistic's name."""
-    whole = values.dropna()
-    row: Row = {"n": len(whole), "n_lost": len(values) - len(whole)}
-    reason = too_few(values)
+    whole, reason = values.dropna(), too_few(values)
     if reason:
-        return row | {"estimate": np.nan, "reason": reason}
-    means = whole.mean()
-    row |= stats.crossed_spread(values, facets=facets, confidence=confidence)
+        lost = len(values) - len(whole)
+        return {"n": len(whole), "n_lost": lost, "estimate": np.nan, "reason": reason}
+    means, row = whole.mean(), stats.crossed_spread(values, facets=facets, confidence=confidence)
     if row["reason"]:
         row["reason"] = ALIKE if len(whole) > 2 else FEW
         row |= _unanimous(whole, facets) if part != "distance" else {}
@@ -121,12 +119,12 @@ def _unanimous(whole: pd.DataFrame, facets: Sequence[str]) -> Row:
     Without a preference the levels of a facet choose an identity independently, so all of them
     choose the same one with probability k to the power of 1 less their number.
     """
-    levels = [whole.index.get_level_values(name).nunique() for name in facets]
-    levels = [number for number in levels if number > 1] or [len(whole)]
     if len(whole) < 3 or np.ptp(whole.mean()) == 0:
         return {}
+    varying = stats.random_facets(whole, facets)
+    levels = [len(whole.index.unique(name)) for name in varying] or [len(whole)]
     p_value = float(whole.shape[1]) ** (1 - min(levels))
-    over = " and ".join(f"{name}s" for name in stats.random_facets(whole, facets)) or "units"
+    over = " and ".join(f"{name}s" for name in varying) or "units"
     return {"test": f"exact, alike in all random {over}", "p_value": p_value}
 
 

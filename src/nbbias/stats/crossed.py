@@ -8,7 +8,7 @@ interaction, which both hold; its degrees of freedom are Satterthwaite's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,19 +44,25 @@ def random_facets(table: pd.DataFrame | pd.Series, facets: Sequence[str]) -> lis
     >>> random_facets(pd.Series([1.0, 2.0], index), ["task", "theme"])
     ['theme']
     """
-    return [name for name in facets if table.index.get_level_values(name).nunique() > 1]
+    return list(_levels(table, facets))
 
 
-def _crossed(table: pd.DataFrame, facets: Sequence[str]) -> list[str]:
+def _levels(table: pd.DataFrame | pd.Series, facets: Sequence[str]) -> dict[str, np.ndarray]:
+    """Number the levels of the facets that vary, from 0: of each unit, by facet."""
+    numbers = {name: table.index.get_level_values(name).factorize()[0] for name in facets}
+    return {name: levels for name, levels in numbers.items() if levels.max(initial=0) > 0}
+
+
+def _crossed(levels: Mapping[str, np.ndarray]) -> list[np.ndarray]:
     """Leave out a facet each of whose levels has one level of another: that one's variance has it.
 
     Where every task has themes of its own, texts vary by task.
     """
-    varying = random_facets(table, facets)
+    varying = list(levels.values())
     if len(varying) < 2:
         return varying
-    first, second = (table.index.get_level_values(name).factorize()[0] for name in varying)
-    pairs = len(np.unique(np.stack([first, second]), axis=1).T)
+    first, second = varying
+    pairs = len(np.unique(first * (second.max() + 1) + second))
     nested = [pairs == second.max() + 1, pairs == first.max() + 1]
     return [varying[nested.index(True)]] if any(nested) else varying
 
@@ -101,16 +107,17 @@ def crossed_mean(
     (3.17, -1.36, 7.7, 2.6)
     """
     whole = values.dropna()
+    numbers, levels = whole.to_numpy(float), _levels(whole, facets)
     result = mean_interval(values, confidence=confidence, bounds=bounds)
-    result = result.replace(test=_name("t", random_facets(whole, facets)))
+    result = result.replace(test=_name("t", levels))
     if len(whole) < 2:
         return result
-    if all_alike(whole.to_numpy(float)):
+    if all_alike(numbers):
         return result.replace(reason="all values are alike: no test")
-    variance = _variance(whole.to_frame(), facets)
+    variance = _variance(numbers[:, None], levels)
     error = np.sqrt(variance.total)
     result = result.with_t_interval(error, variance.df, confidence=confidence, bounds=bounds)
-    effect_size = float(result.estimate / whole.std())
+    effect_size = float(result.estimate / numbers.std(ddof=1))
     return result.with_t_test(error, variance.df).replace(effect_size=effect_size)
 
 
@@ -166,13 +173,13 @@ def crossed_spread(
     """
     whole = table.dropna()
     n, k = whole.shape
-    row: dict[str, Any] = {"test": _name("F", random_facets(whole, facets)), "n": n}
+    numbers, levels = whole.to_numpy(float), _levels(whole, facets)
+    row: dict[str, Any] = {"test": _name("F", levels), "n": n}
     row |= {"n_lost": len(table) - n, **dict.fromkeys((*_INTERVALS, *_TEST), np.nan)}
-    row["estimate"] = float(whole.mean().std(ddof=0)) if n and k else np.nan
+    row["estimate"] = float(numbers.mean(axis=0).std()) if n and k else np.nan
     if k < 2 or n < 3:
         return row | {"reason": "needs two conditions, and three units that have them all"}
-    contrasts = whole.astype(float).sub(whole.mean(axis=1), axis=0)
-    total, df1, df2 = _variance(contrasts, facets)
+    total, df1, df2 = _variance(numbers - numbers.mean(axis=1, keepdims=True), levels)
     if total <= _NOTHING:
         return row | {"reason": ALIKE}
     f = row["estimate"] ** 2 * k / total
@@ -215,22 +222,20 @@ def _interval(
     return float(np.sqrt(min(low, x) * noise)), float(np.sqrt(max(high, x) * noise))
 
 
-def _variance(table: pd.DataFrame, facets: Sequence[str]) -> _Variance:
+def _variance(numbers: np.ndarray, levels: Mapping[str, np.ndarray]) -> _Variance:
     """Estimate the variance of the columns' means, over one facet, two crossed ones, or units."""
-    residuals, n = (table - table.mean()).to_numpy(float), len(table)
-    rest, parts, levels = residuals, [], 0
-    for name in _crossed(table, facets):
-        codes, uniques = table.index.get_level_values(name).factorize()
-        member = np.eye(len(uniques))[codes]
+    residuals, n = numbers - numbers.mean(axis=0), len(numbers)
+    rest, parts, facets = residuals, [], _crossed(levels)
+    for facet in facets:
+        member = np.eye(facet.max() + 1)[facet]
         sums = member.T @ residuals
         parts.append((sums.T @ sums / n**2 * len(sums) / (len(sums) - 1), len(sums) - 1))
         rest = rest - member @ (sums / member.sum(axis=0)[:, None])
-        levels += len(sums)
     parts = parts or [(residuals.T @ residuals / n / (n - 1), n - 1)]
     between = sum(matrix for matrix, _ in parts)
     total = float(np.trace(between))
     if len(parts) == 2:
-        df = max(n - levels + 1, 1)
+        df = max(n - sum(int(facet.max()) + 1 for facet in facets) + 1, 1)
         interaction = rest.T @ rest / df / n
         parts.append((interaction, df))
         total = float(max(total - np.trace(interaction), np.trace(interaction)))
@@ -242,6 +247,6 @@ def _variance(table: pd.DataFrame, facets: Sequence[str]) -> _Variance:
     return _Variance(total, float(np.trace(between)) ** 2 / squares, total**2 / uncertain)
 
 
-def _name(test: str, facets: Sequence[str]) -> str:
+def _name(test: str, facets: Iterable[str]) -> str:
     """Name a test by its statistic and what it generalizes to."""
     return f"{test} over random {' and '.join(f'{name}s' for name in facets) or 'units'}"
