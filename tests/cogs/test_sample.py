@@ -9,9 +9,10 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
-from nbbias import tables
+from nbbias import cogs, tables
 from nbbias.cogs import affinity, rbs, replies, sample, suite as cogs_suite
 from nbbias.cogs.params import Cogs
+from nbbias.text import embeddings
 
 
 def test_the_sample_answers_a_part_of_the_suite() -> None:
@@ -21,6 +22,12 @@ def test_the_sample_answers_a_part_of_the_suite() -> None:
     assert len(table) == 800
     assert table["text"].str.len().min() > 100
     assert not table["text"].str.contains("{", regex=False).any()
+
+
+def test_the_samples_vectors_are_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings, "_encoder", None)  # nothing is encoded
+    found = cogs.measure(parts=["rbs", "visibility"], embedding_model="offline")
+    assert found.distances is not None and found.distances["distance"].notna().all()
 
 
 def test_a_writer_keeps_the_planted_share_of_sentences() -> None:
