@@ -93,7 +93,8 @@ def test_the_levels_of_news_are_means_over_articles(tmp_path: Path) -> None:
     words = news.words.level(read, inference=INFERENCE, min_pairs=10)
     scored = news.scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
     tone = news.tone.level(read, scored, inference=INFERENCE)
-    found, _ = news.claims.combine_levels([words, tone])
+    found, chance = news.claims.combine_levels([words, tone])
+    assert found.index.is_unique and chance.index.is_unique
     holds(tmp_path, "news_bias", tables.Estimated(found, pd.concat([words.units, tone.units])))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from nbbias import params, studies as registry, tables
+from nbbias.asking.params import Generate
 from nbbias.llmbi.params import Llmbi
 from nbbias.pages import share
 from nbbias.studies import STUDIES
@@ -38,6 +39,8 @@ def test_given_values_win_over_the_defaults() -> None:
     assert checked.model_dump() == DEFAULTS | values
     with pytest.raises(ValueError, match="frozen"):
         checked.draws = 5
+    with pytest.raises(ValueError, match="frozen"):
+        Generate(models=["m/m"], prompts="llmbi").prompts = "cogs"
 
 
 def test_every_breach_is_named_at_once() -> None:
