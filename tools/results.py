@@ -21,7 +21,7 @@ import pandas as pd
 
 from nbbias import studies, tables
 from nbbias.biasalert import sentences
-from nbbias.reading import names, number
+from nbbias.reading import names, number, significance
 from nbbias.reading.claims import TITLES
 from nbbias.running import place
 from nbbias.tables import ESTIMATE_KEYS, escape, files
@@ -57,14 +57,14 @@ class Page(NamedTuple):
 
 #: In the order of the studies; the first one leads the README.
 PAGES = {
-    "gpt4": Page("llmbi/gpt4_recorded", "GPT-4's answers, printed with LLMBI"),
-    "llmfake": Page("news_bias/llmfake", "LLMFake: news by four models", ("tone",)),
     "marked_personas": Page(
         "marked_personas/marked_personas",
         "Marked Personas: people of named groups",
         folder="examples/marked_personas/nbbias_marked_personas/",
         about="howto/extending.md",
     ),
+    "gpt4": Page("llmbi/gpt4_recorded", "GPT-4's answers, printed with LLMBI"),
+    "llmfake": Page("news_bias/llmfake", "LLMFake: news by four models", ("tone",)),
     "redditbias": Page("biasalert/crows_pairs", "RedditBias: comments with human labels"),
     "crows_pairs": Page("biasalert/crows_pairs", "CrowS-Pairs: the prejudice, or the name?"),
 }
@@ -189,7 +189,7 @@ def list_claims(page: str, run: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     tables.write(RESULTS / page / "claims.csv", path.read_bytes())
-    table = pd.read_csv(path)
+    table = significance.with_selection(pd.read_csv(path))
     in_words = {"study", "measure", "statistic", "group"}  # by the words for the measure
     in_words |= {"bias"} if table["group"].notna().all() else set()
     if PAGES[page].folder:  # the words for measures are those of the package's studies

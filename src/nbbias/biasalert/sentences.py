@@ -255,11 +255,12 @@ def _turn(compared: pd.DataFrame, *, judge: str) -> pd.DataFrame:
     """Keep the differences of one judge, turned so that a gain over the other is above 0."""
     first, second = (compared["judge"].str.split(" − ").str[at] for at in (0, 1))
     other = compared[second == judge]
+    mirrored = {"estimate": "estimate"}
+    for low, high in (("ci_low", "ci_high"), significance.SELECTED):
+        mirrored |= {low: high, high: low} if low in other else {}
     turned = other.assign(
         judge=f"{judge} − " + first[other.index],
-        estimate=-other["estimate"],
-        ci_low=-other["ci_high"],
-        ci_high=-other["ci_low"],
+        **{name: -other[image] for name, image in mirrored.items()},
     )
     return pd.concat([compared[first == judge], turned]).sort_index()
 

@@ -96,12 +96,13 @@ def number(row: Mapping[str, Any]) -> dict[str, Any]:
     >>> number(row)["interval"]
     '95% CI 0.25 to 0.75'
     """
+    low, high, level = prose.confidence_interval(row)
+    row = {**row, "ci_low": low, "ci_high": high}
     values = {key: row.get(key) for key in (*ESTIMATE_KEYS, *_VALUES)}
     values = {key: None if pd.isna(value) else value for key, value in values.items()}
     factor, decimals, *_ = names.unit(row)
-    low, high, level = prose.confidence_interval(row)
     start = prose.number(factor * low, decimals=decimals)
-    between = f"{level} {start} to {names.quantity({**row, 'ci_high': high}, 'ci_high')}"
+    between = f"{level} {start} to {names.quantity(row, 'ci_high')}"
     return {
         "name": str(row["name"]),
         "value": names.quantity(row),
