@@ -88,6 +88,8 @@ ALIKE = np.tile(VALUES[:, :1], 3)
 def test_what_a_page_says_of_spreads(golden: Golden) -> None:
     gap = VALUES.copy()
     gap[:, 1] = np.nan
+    some = FAR.copy()
+    some[: len(some) // 5, 1] = np.nan
     values = planted.distances(np.random.default_rng(0), 60, tasks=6, means=(0.3, 0.4, 0.4))
     tasks = np.repeat(values.index.get_level_values("task"), 3)
     of_tasks = scored(distances(values.to_numpy()).assign(task=tasks), facets=["theme"])
@@ -102,6 +104,7 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
         "asked once": sentences.floors(scored(VALUES)),
         "asked twice": sentences.floors(scored(distances(VALUES).assign(floor=0.11))),
         "lead of five models": lead_of(scored(many)),
+        "lead with a fifth excluded": lead_of(scored(some)),
     }
     golden("cogs_spreads", says)
     # The numbers, another way.

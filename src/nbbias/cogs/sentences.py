@@ -22,6 +22,9 @@ from nbbias.params import Texts
 from nbbias.reading import Lead, names, number, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
 
+#: The share of excluded pairs above which a page says so first.
+_TOLERATED = 0.05
+
 # --- what was asked, and what was lost ------------------------------------------------------------
 
 
@@ -99,6 +102,9 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         ends = both["null"].min(), both["null"].max()
         low, high = (Markup(number(end, decimals=3)) for end in ends)
         sentences.append(prose.render("cogs.null", low=low, high=high))
+    excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
+    if excluded > _TOLERATED:
+        sentences.append(prose.render("cogs.excluded", share=excluded, unit=UNITS))
     if not sentences:
         reason = rows["reason"].dropna().head(1).tolist()
         sentences = [prose.render("cogs.nothing", reason=reason[0] if reason else "")]
