@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from nbbias.asking import call
+from nbbias.asking import call, loop
 from nbbias.params import REDACTED
 from tests.asking.build import MODEL, ask_prompts, read_rows
 from tests.fake_openai import KEY, FakeOpenAI
@@ -197,3 +200,25 @@ def test_what_can_change_an_answer_and_nothing_else_is_a_new_question(
 def test_a_body_that_never_ends_is_left(tmp_path: Path, server: FakeOpenAI) -> None:
     _, table = ask_prompts(tmp_path, server, "[fault:bomb]", max_retries=0)
     assert "longer than 16,000,000 bytes" in table["error"].iloc[0]
+
+
+def test_waits_double_to_a_minute_heed_the_server_and_end_with_the_asking(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(random, "uniform", lambda low, high: high)
+    block: Any = SimpleNamespace(first_wait=8.0)
+    session = loop.Session(block, *[None] * 4)  # type: ignore[arg-type]
+
+    def waits(server: float | None) -> list[float]:
+        failure = call.Failure("busy", "temporary", server)
+        return [session._choose_wait(failure, n, {"model": "m"}) for n in (1, 2, 3, 4, 9)]
+
+    assert waits(None) == [8, 16, 32, 60, 60]
+    assert waits(40.0) == [40, 40, 40, 60, 60] and waits(1e6) == [600] * 5
+
+    async def stops() -> list[bool]:
+        before = await session._stops_within(0.01)
+        session.stop.set()
+        return [before, await session._stops_within(60)]
+
+    assert asyncio.run(stops()) == [False, True]
