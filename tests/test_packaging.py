@@ -124,7 +124,19 @@ def test_every_shipped_data_file_has_its_source_and_licence() -> None:
         for p in DATA.rglob("*")
         if p.is_file()
         and p.suffix
-        in {".csv", ".json", ".jsonl", ".yaml", ".txt", ".j2", ".css", ".js", ".sh", ".parquet"}
+        in {
+            ".csv",
+            ".json",
+            ".jsonl",
+            ".yaml",
+            ".txt",
+            ".j2",
+            ".css",
+            ".js",
+            ".sh",
+            ".parquet",
+            ".mplstyle",
+        }
     }
     assert listed == shipped
     assert all(source.strip() and licence.strip() for _, _, _, source, licence in rows)

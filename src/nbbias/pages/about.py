@@ -28,20 +28,22 @@ def about(
     Returns
     -------
     dict
-        `provenance`, pairs of a name and its values; `parameters`, of `parameters`, and how many
-        were `changed`; `cite`, of `citations`; `yaml`, the content of the file of parameters, and
-        `params`, its name; `finished`.
+        `run`, description and outcome; `files`, the data with their hashes; `parameters`, of
+        `parameters`; `cite`, of `citations`; `yaml`, the content of the file of parameters, and
+        `params`, its name.
     """
     study = str(description["study"])
-    rows = parameters(study, description["parameters"])
+    files = [
+        f"{Path(entry['path']).name} (SHA-256 {entry['sha256'][:12]})"
+        for entry in description["data"].values()
+    ]
     return {
-        "provenance": provenance(description, outcome),
-        "parameters": rows,
-        "changed": sum(row["changed"] for row in rows),
+        "run": {**description, **outcome},
+        "files": list(dict.fromkeys(files)),
+        "parameters": parameters(study, description["parameters"]),
         "cite": citations(home / "CITATION.bib", [study]),
         "yaml": share.yaml_of(study, description["parameters"]),
         "params": share.PARAMS,
-        "finished": outcome["status"] == "ok",
     }
 
 
@@ -60,33 +62,6 @@ def citations(path: Path, stems: Collection[str]) -> list[str]:
         entry
         for entry, match in zip(entries, keywords, strict=True)
         if match and {*stems} & {*match[1].split(", ")}
-    ]
-
-
-def provenance(
-    description: Mapping[str, Any], outcome: Mapping[str, Any]
-) -> list[tuple[str, list[str]]]:
-    """Return what a run rests on: data, claims, when, and which code."""
-    files = [
-        f"{Path(entry['path']).name} (SHA-256 {entry['sha256'][:12]})"
-        for entry in description["data"].values()
-    ]
-    commit = description["git"]["commit"]
-    changed = ", with uncommitted changes" if description["git"]["dirty"] else ""
-    code = f"{commit[:12]}{changed}" if commit else "no repository"
-    started = str(outcome["started"])[:16].replace("T", " ")
-    versions, number = description["versions"], len(description["parameters"]["claims"])
-    others = description.get("earlier", [])
-    differing = sorted({name for run in others for name in run["differs"]})
-    earlier = (
-        [f"{len(others)}, with other values of {', '.join(differing)}"] if others else ["none"]
-    )
-    return [
-        ("Data", list(dict.fromkeys(files)) or ["the sample that the package brings"]),
-        ("Claims", [f"{number} declared (SHA-256 {description['claims_sha256'][:12]})"]),
-        *([("Other analyses of these data", earlier)] if files else []),
-        ("Run", [f"{started} UTC, {float(outcome['seconds']):.0f} s, {outcome['status']}"]),
-        ("Code", [f"nbbias {versions['nbbias']}, Python {versions['python']}, commit {code}"]),
     ]
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
-from xml.etree import ElementTree
 
 import numpy as np
 import pandas as pd
@@ -19,7 +18,7 @@ import pandas as pd
 from nbbias import stats
 from nbbias.pages import changes
 from nbbias.params import SMALLEST
-from nbbias.reading import names, p_value, prose
+from nbbias.reading import names, p_value, prose, templates
 from nbbias.reading.claims import declared as claimed
 from nbbias.tables import UNIT_KEYS, NbbiasError, escape, visible
 
@@ -256,22 +255,5 @@ def junit(*results: Gate) -> str:
     >>> junit(Gate("llmbi/new", "Worse.", rows, 1, [])).count("<failure ")
     1
     """
-    suites = ElementTree.Element("testsuites")
-    for result in results:
-        _add_suite(suites, result)
-    return ElementTree.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"
-
-
-def _add_suite(suites: ElementTree.Element, result: Gate) -> None:
-    kinds = {"worse": "failure", "cannot tell": "error"}
-    counts = {f"{kind}s": str((result.rows["verdict"] == v).sum()) for v, kind in kinds.items()}
-    attributes = {"name": visible(result.run), "tests": str(len(result.rows)), **counts}
-    suite = ElementTree.SubElement(suites, "testsuite", attributes)
-    for row in result.rows.to_dict("records"):
-        name, text = visible(row["name"]), visible(row["text"])
-        case = {"classname": attributes["name"], "name": name}
-        element = ElementTree.SubElement(suite, "testcase", case)
-        if kind := kinds.get(row["verdict"]):
-            ElementTree.SubElement(element, kind, {"message": text})
-        else:
-            ElementTree.SubElement(element, "system-out").text = text
+    gates = [{"run": result.run, "rows": result.rows.to_dict("records")} for result in results]
+    return templates.render("junit.xml.j2", gates=gates)

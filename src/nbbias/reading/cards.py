@@ -14,20 +14,6 @@ from nbbias.reading import names
 from nbbias.reading.tables import Table, caption
 from nbbias.tables import read_shipped_table, read_shipped_yaml
 
-#: What is asked of every study, in this order, and how it is called.
-ASKED = {
-    "construct": "Construct",
-    "harm": "Harm",
-    "groups": "Groups",
-    "left_out": "Who is left out",
-    "unit": "Unit",
-    "direction": "Direction",
-    "references": "References",
-    "assumptions": "Assumptions",
-    "failures": "Known failures",
-    "not": "What not to conclude",
-}
-
 
 @cache
 def _written() -> dict[str, dict[str, str]]:
@@ -44,10 +30,10 @@ def card(study: str) -> Table:
     >>> card("a study of another package").rows.empty
     True
     """
-    answers = _written().get(study, {})
+    headings, answers = _written()["headings"], _written().get(study, {})
     if answers:
         answers = {**answers, "direction": _directions(study)}
-    rows = [{"what": ASKED[key], "answer": answers[key]} for key in ASKED if answers]
+    rows = [{"what": headings[key], "answer": answers[key]} for key in headings if answers]
     return caption(pd.DataFrame(rows, columns=["what", "answer"]), study="cards", name="card")
 
 

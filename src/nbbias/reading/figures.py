@@ -20,7 +20,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from nbbias.reading import names, significance
 from nbbias.reading.prose import capitalize, count_range, render_plain
-from nbbias.tables import escape
+from nbbias.tables import data_path, escape
 
 #: Colours by role, safe for the colour-blind (words/colours.csv).
 PAPER, INK, MUTED, BAND = (names.ROLES[role] for role in ("paper", "ink", "muted", "band"))
@@ -71,28 +71,8 @@ def use_style() -> None:
     >>> plt.rcParams["legend.frameon"]
     False
     """
-    sns.set_theme(
-        style="ticks",
-        context="paper",
-        palette=PALETTE,
-        rc={
-            # Two fonts of the same letter widths, one of which every system has.
-            "font.family": "sans-serif",
-            "font.sans-serif": ["DejaVu Sans", "Verdana"],
-            "svg.fonttype": "none",
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "axes.titleweight": "bold",
-            "axes.titlelocation": "left",
-            "legend.frameon": False,
-            "legend.borderpad": 0.1,
-            "legend.borderaxespad": 0.1,
-            "savefig.bbox": "tight",
-            "savefig.pad_inches": 0.04,
-            "svg.hashsalt": "nbbias",
-            "figure.constrained_layout.use": True,
-        },
-    )
+    sns.set_theme(style="ticks", context="paper", palette=PALETTE)
+    plt.style.use(data_path("figures.mplstyle"))
 
 
 # --- panels -----------------------------------------------------------------------------------
