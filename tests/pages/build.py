@@ -67,17 +67,17 @@ def run(
     **outcome: Any,
 ) -> Path:
     """Save a run of which each model has a score for each prompt."""
-    estimates, blocks = [], []
+    estimates = []
     for model, scores in values.items():
         result = stats.one_sample(np.array(scores, dtype=float), confidence=0.95).row()
-        estimates.append(INDEX | {"model": model, "null": 0.2, **result})
+        index = prompts or [f"p{i}" for i in range(len(scores))]
+        units = {"values": pd.Series(scores, index=list(index))}
+        estimates.append(INDEX | {"model": model, "null": 0.2, **result} | units)
         no_mean = {"measure": "llmbi", "statistic": "anova", "n": len(scores)}
         estimates.append(no_mean | {"model": model, "estimate": round(float(np.mean(scores)), 1)})
-        index = prompts or [f"p{i}" for i in range(len(scores))]
-        key = INDEX | {"model": model, "instrument": instrument}
-        blocks.append((key, pd.Series(scores, index=list(index))))
-    table = tables.estimates(estimates, study="llmbi", instrument=instrument, confidence=0.95)
-    tables.save_table(tables.units(blocks, study="llmbi"), "units", out=folder)
+    common = {"study": "llmbi", "instrument": instrument, "confidence": 0.95}
+    table, units = tables.estimates_and_units(estimates, **common)
+    tables.save_table(units, "units", out=folder)
     tables.save_table(table, "estimates", out=folder)
     declared = reading_claims.declared(table, claims, confidence=0.95)
     tables.save_table(declared, "claims", out=folder)

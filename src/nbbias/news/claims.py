@@ -201,9 +201,9 @@ def combine(parts: Sequence[Estimated], *, families: Sequence[str] = ()) -> Esti
         mirror = "group" if statistic in MIRRORED else None
         where = {"statistic": statistic}
         table = stats.adjust(table, family=["measure"], where=where, mirror=mirror)
-    none = tables.units([], study="")
     units = [part.units for part in parts if len(part.units)]
-    return Estimated(table, pd.concat(units, ignore_index=True) if units else none)
+    units = units or [tables.estimates_and_units([], study="").units]
+    return Estimated(table, pd.concat(units, ignore_index=True))
 
 
 def combine_levels(levels: Sequence[Level]) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -22,6 +22,7 @@ from .claims import (
     Claims as Claims,
     check_claims as check_claims,
     claims_sha256 as claims_sha256,
+    match_claim as match_claim,
     named_statistics as named_statistics,
 )
 from .inputs import Input as Input, validate_inputs as validate_inputs

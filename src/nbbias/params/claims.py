@@ -121,6 +121,23 @@ def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list
     return [] if statistic in names else [f"no statistic {statistic!r}{of}; {hint}"]
 
 
+def match_claim(rows: pd.DataFrame, claim: Claim) -> tuple[pd.DataFrame, str]:
+    """Return the rows that a claim names, and which of its keys names none of them; else "".
+
+    Examples
+    --------
+    >>> match_claim(pd.DataFrame({"model": ["gpt", "phi"]}), {"model": "gtp"})[1]
+    "no model 'gtp'; did you mean gpt?"
+    """
+    for key in (key for key in CLAIM_KEYS if key in claim and key in rows):
+        matching = rows[rows[key].eq(claim[key])]
+        if matching.empty:
+            near = closest_match(claim[key], rows[key].dropna())
+            return matching, f"no {key} {claim[key]!r}; {near}"
+        rows = matching
+    return rows, ""
+
+
 def check_claims(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
     """Refuse declared claims that name what a run's data do not hold.
 
@@ -140,24 +157,19 @@ def check_claims(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
     Examples
     --------
     >>> from nbbias import llmbi
-    >>> claim = {"statistic": "index", "model": "gtp"}
-    >>> check_claims(llmbi.params.Llmbi(claims=[claim]), [pd.DataFrame({"model": ["gpt"]})])
+    >>> claim = {"statistic": "index", "model": "b"}
+    >>> check_claims(llmbi.params.Llmbi(claims=[claim]), [pd.DataFrame({"model": ["ab"]})])
     Traceback (most recent call last):
         ...
-    nbbias.tables.errors.ParameterError: claims: 1: no model 'gtp' in the data; did you mean gpt?
+    nbbias.tables.errors.ParameterError: claims: 1: not in the data: no model 'b'; did you mean ab?
     """
-    claims: Sequence[Claim] = chosen.claims
     if not chosen.pre_specified({**dict(chosen)}):
         return
-    problems = []
-    for number, claim in enumerate(claims, start=1):
-        for rows in cells:
-            for key in (key for key in CLAIM_KEYS if key in claim and key in rows):
-                matching = rows[rows[key] == claim[key]]
-                if matching.empty:
-                    near = closest_match(claim[key], rows[key].dropna())
-                    problems.append(f"{number}: no {key} {claim[key]!r} in the data; {near}")
-                    break
-                rows = matching
+    problems = [
+        f"{number}: not in the data: {problem}"
+        for number, claim in enumerate(chosen.claims, start=1)
+        for rows in cells
+        if (problem := match_claim(rows, claim)[1])
+    ]
     if problems:
         raise ParameterError("claims", problems)

@@ -10,11 +10,11 @@ import pandas as pd
 from IPython.display import HTML
 
 from nbbias import stats
-from nbbias.params import CLAIM_KEYS, SMALLEST, Claim
+from nbbias.params import CLAIM_KEYS, SMALLEST, Claim, match_claim
 from nbbias.reading import names, significance
 from nbbias.reading.prose import render
 from nbbias.reading.tables import labelled, show
-from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE, closest_match
+from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
 #: The column that numbers the claims: a table without it declares nothing.
 CLAIM = "claim"
@@ -92,14 +92,9 @@ def declared(
 
 def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame:
     """Return the rows that a claim matches, or one that says which of its keys matches nothing."""
-    rows = estimates
-    for key in (key for key in CLAIM_KEYS if key in claim):
-        matching = rows[rows[key].eq(claim[key])]
-        if matching.empty:
-            near = closest_match(claim[key], rows[key].dropna())
-            reason = f"{NOT_HERE}: no {key} {claim[key]!r}; {near}"
-            return _missing(estimates, claim, number, reason=reason)
-        rows = matching
+    rows, problem = match_claim(estimates, claim)
+    if problem:
+        return _missing(estimates, claim, number, reason=f"{NOT_HERE}: {problem}")
     for key in (key for key in CLAIM_KEYS if key not in claim):
         whole = rows[rows[key].isna() | rows[key].eq(ALL)]
         rows = rows if whole.empty else whole

@@ -120,5 +120,4 @@ from .units import (
     UNIT_KEYS as UNIT_KEYS,
     Estimated as Estimated,
     estimates_and_units as estimates_and_units,
-    units as units,
 )

@@ -17,64 +17,6 @@ CLUSTERS = ("cluster", "crossed")
 UNIT_KEYS = (*ESTIMATE_KEYS, "instrument")
 
 
-def units(
-    blocks: Iterable[tuple[Mapping[str, Any], pd.Series]],
-    *,
-    study: str,
-    clusters: Mapping[str, str] | None = None,
-    facets: Sequence[str] = (),
-) -> pd.DataFrame:
-    """Put the values behind several estimates into one long table.
-
-    Parameters
-    ----------
-    blocks
-        Of each estimate its keys, and its values by unit. Gaps are left out, and so is an estimate
-        without a value.
-    study
-        The study's stem.
-    clusters
-        Unit → the cluster that it is of, where units stand or fall together.
-    facets
-        In place of `clusters`, up to two levels of the values' index that stand for others of
-        their kind: the clusters of units, and those that cross them.
-
-    Returns
-    -------
-    DataFrame
-        `UNIT_KEYS` (a missing one is empty text), `unit`, `cluster`, `value`; with two facets
-        `crossed`.
-
-    Examples
-    --------
-    >>> values = pd.Series([0.5, float("nan")], index=["article 1", "article 2"])
-    >>> table = units([({"statistic": "bias"}, values)], study="news_bias")
-    >>> table[["statistic", "unit", "cluster", "value"]].to_dict("records")
-    [{'statistic': 'bias', 'unit': 'article 1', 'cluster': 'article 1', 'value': 0.5}]
-    """
-    measured = [(key, values.dropna()) for key, values in blocks]
-    measured = [(key, values) for key, values in measured if len(values)]
-    keys = pd.DataFrame([{"study": study, **key} for key, _ in measured]).reindex(
-        columns=list(UNIT_KEYS)
-    )
-    keys = keys.astype(object).where(keys.notna(), "").astype("str")
-    rows = np.repeat(np.arange(len(measured)), [len(values) for _, values in measured])
-    table = keys.take(rows).reset_index(drop=True)
-    parts = [values for _, values in measured]
-    table["unit"] = pd.Categorical([_label(name) for values in parts for name in values.index])
-    cluster_of = {name: (clusters or {}).get(name, name) for name in table["unit"].cat.categories}
-    table["cluster"] = table["unit"].map(cluster_of)
-    for column, facet in zip(CLUSTERS, facets, strict=False):
-        levels = [values.index.get_level_values(facet).astype(str) for values in parts]
-        table[column] = np.concatenate(levels) if levels else []
-    table["value"] = np.concatenate([values.to_numpy(float) for values in parts]) if parts else []
-    return table
-
-
-def _label(name: Any) -> str:
-    return " / ".join(map(str, name)) if isinstance(name, tuple) else str(name)
-
-
 class Estimated(NamedTuple):
     """ESTIMATES, and UNITS: the values by independent unit that they are means of."""
 
@@ -99,8 +41,17 @@ def estimates_and_units(
         Series by unit.
     study, **common
         As in `tables.estimates`.
-    clusters, facets
-        As in `units`.
+    clusters
+        Unit → the cluster that it is of, where units stand or fall together.
+    facets
+        In place of `clusters`, up to two levels of the values' index that stand for others of
+        their kind: the clusters of units, and those that cross them.
+
+    Returns
+    -------
+    Estimated
+        UNITS has `UNIT_KEYS` (a missing one is empty text), `unit`, `cluster`, `value`; with two
+        facets `crossed`. Gaps are left out, and so is an estimate without a value.
 
     Examples
     --------
@@ -113,10 +64,29 @@ def estimates_and_units(
     rows = list(rows)
     bare = [{name: value for name, value in row.items() if name != "values"} for row in rows]
     table = estimates(bare, study=study, **common)
-    keys = table[list(UNIT_KEYS)].to_dict("records")
-    blocks = [
-        ({str(name): part for name, part in key.items() if name != "study"}, row["values"])
-        for key, row in zip(keys, rows, strict=True)
-        if row.get("values") is not None
-    ]
-    return Estimated(table, units(blocks, study=study, clusters=clusters, facets=facets))
+    values = {at: row.get("values") for at, row in enumerate(rows)}
+    parts = {at: part.dropna() for at, part in values.items() if part is not None}
+    return Estimated(table, _units(table, parts, clusters or {}, facets))
+
+
+def _units(
+    table: pd.DataFrame,
+    parts: Mapping[int, pd.Series],
+    clusters: Mapping[str, str],
+    facets: Sequence[str],
+) -> pd.DataFrame:
+    """Put the values behind the rows of ESTIMATES, by their numbers, into one long table."""
+    numbers = [at for at, values in parts.items() for _ in values]
+    keys = table[list(UNIT_KEYS)].iloc[numbers].astype(object)
+    result = keys.where(keys.notna(), "").astype("str").reset_index(drop=True)
+    result["unit"] = pd.Categorical([_label(name) for v in parts.values() for name in v.index])
+    cluster_of = {name: clusters.get(name, name) for name in result["unit"].cat.categories}
+    result["cluster"] = result["unit"].map(cluster_of)
+    for column, facet in zip(CLUSTERS, facets, strict=False):
+        levels = [v.index.get_level_values(facet) for v in parts.values() if len(v)]
+        result[column] = [str(level) for part in levels for level in part]
+    return result.assign(value=np.concatenate([[], *(v.to_numpy(float) for v in parts.values())]))
+
+
+def _label(name: Any) -> str:
+    return " / ".join(map(str, name)) if isinstance(name, tuple) else str(name)
