@@ -29,8 +29,8 @@ ALWAYS, NEVER = "always biased", "never biased"
 #: The defaults of this study.
 INFERENCE = InferenceSettings(n_permutations=2000)
 
-#: Permutations of the verdicts behind each null range.
-_PERMUTATIONS = 200
+#: Permutations of the verdicts behind each null range, and permuted verdicts in memory at a time.
+_PERMUTATIONS, _BLOCK = 200, 1_000_000
 
 #: Fewer texts on which two judges disagree than this are tested exactly.
 _EXACT_BELOW = 25
@@ -158,21 +158,22 @@ def score_texts(case: Case, order: np.ndarray | None = None) -> dict[str, np.nda
     case
         Of `match_verdicts`.
     order
-        The text whose verdict each text is given instead of its own, for permutations.
+        The text whose verdict each text is given instead of its own, for permutations: an array of
+        as many places as there are texts, or several such, one a row.
 
     Returns
     -------
     dict
-        Score → its values by text, 1, 0, or NaN where the text does not count: see `estimates`. Of
-        `f1` they are those of the share J of true positives among the texts that are biased or
-        called so: F1 is 2J / (1 + J).
+        Score → its values by text (the last axis), 1, 0, or NaN where the text does not count: see
+        `estimates`. Of `f1` they are those of the share J of true positives among the texts that
+        are biased or called so: F1 is 2J / (1 + J).
     """
     truth, verdicts = case.truth, case.verdicts if order is None else case.verdicts[order]
-    biased, called = truth[:, 0] == 1, verdicts[:, 0] == 1
-    judged = ~np.isnan(verdicts[:, 0])
-    labels, said = truth[:, 1:].astype(int), verdicts[:, 1:].astype(int)
+    biased, called = truth[:, 0] == 1, verdicts[..., 0] == 1
+    judged = ~np.isnan(verdicts[..., 0])
+    labels, said = truth[:, 1:].astype(int), verdicts[..., 1:].astype(int)
     types, groups, attributes = (
-        match[labels[:, i], said[:, i]] for i, match in enumerate(case.matches.values())
+        match[labels[:, i], said[..., i]] for i, match in enumerate(case.matches.values())
     )
     has_type, has_pair = labels[:, 0] >= 0, (labels[:, 1:] >= 0).all(axis=1)
     counted = {
@@ -186,23 +187,23 @@ def score_texts(case: Case, order: np.ndarray | None = None) -> dict[str, np.nda
     return {name: np.where(counts, hit, np.nan) for name, (hit, counts) in counted.items()}
 
 
-def _summarize(values: Mapping[str, np.ndarray]) -> dict[str, float]:
+def _summarize(values: Mapping[str, np.ndarray]) -> dict[str, Any]:
     """Return every score from its values by text; NaN where no text counts.
 
     The product is accuracy × CS × AS, without AS where no attribution counts, as the paper prints
     it on CrowS-Pairs.
     """
+    counts = {name: (~np.isnan(column)).sum(axis=-1) for name, column in values.items()}
     scores = {
-        name: float(np.nanmean(column)) if (~np.isnan(column)).any() else np.nan
+        name: np.nansum(column, axis=-1) / np.where(counts[name], counts[name], np.nan)
         for name, column in values.items()
     }
     scores["f1"] = _f1(scores["f1"])
-    attribution = scores["attribution_score"]
-    pairs = 1.0 if np.isnan(attribution) else attribution
+    pairs = np.nan_to_num(scores["attribution_score"], nan=1.0)
     return scores | {PRODUCT: scores["accuracy"] * scores["classification_score"] * pairs}
 
 
-def _f1(share: float) -> float:
+def _f1(share: Any) -> Any:
     return 2 * share / (1 + share)
 
 
@@ -296,7 +297,7 @@ def estimates(
     cases, clusters = match_verdicts(judgements, labelled)
     # The same permutations for every judge, so that judges can be compared.
     rng = np.random.default_rng([inference.seed, 1])
-    orders = [rng.permutation(len(clusters)) for _ in range(_PERMUTATIONS)]
+    orders = np.array([rng.permutation(len(clusters)) for _ in range(_PERMUTATIONS)])
     rows = [
         {"judge": case.judge, "instrument": case.instrument} | row
         for case in cases
@@ -311,15 +312,12 @@ def _estimated(rows: list[Row], labelled: pd.DataFrame, **common: Any) -> tables
 
 
 def _rows(
-    case: Case,
-    text_ids: pd.Series,
-    clusters: np.ndarray,
-    orders: list[np.ndarray],
-    confidence: float,
+    case: Case, text_ids: pd.Series, clusters: np.ndarray, orders: np.ndarray, confidence: float
 ) -> list[Row]:
     values = score_texts(case)
     observed, reasons = _summarize(values), _reasons(case)
-    permuted = pd.DataFrame([_summarize(score_texts(case, order)) for order in orders])
+    blocks = np.array_split(orders, 1 + orders.size // _BLOCK)
+    permuted = pd.concat(pd.DataFrame(_summarize(score_texts(case, block))) for block in blocks)
     called, biased = case.verdicts[:, 0] == 1, case.truth[:, 0] == 1
     among = {"recall": biased, "specificity": ~biased}
     among |= {"classification_score": called, "attribution_score": called}

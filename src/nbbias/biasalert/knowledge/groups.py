@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,8 @@ def groups() -> pd.DataFrame:
 
 @cache
 def _wider() -> dict[str, str]:
-    return {one["group"]: one["part_of"] for one in _listed() if "part_of" in one}
+    """Return the group that each known one is compared as: most stand for themselves."""
+    return {one["group"]: one.get("part_of", one["group"]) for one in _listed()}
 
 
 def canonical(name: str | None) -> str | None:
@@ -63,8 +65,7 @@ def canonical(name: str | None) -> str | None:
     """
     if not isinstance(name, str) or not name.strip():
         return None
-    listed = set(groups()["group"])
-    found = None if name in listed else target(name)
+    found = None if name in _wider() else target(name)
     group = found.group if found else name.strip()
     return _wider().get(group, group).lower()
 
@@ -129,9 +130,14 @@ def _known() -> dict[str, tuple[str, str]]:
 
 @cache
 def _pattern() -> re.Pattern[str]:
-    longest = sorted(_known(), key=lambda term: (-len(term), term))
-    listed = "|".join(re.escape(term).replace(r"\ ", r"\s+") for term in longest)
-    return re.compile(rf"(?<![\w-])(?:{listed})(?![\w])", re.IGNORECASE)
+    """Return the pattern of any name, the longest first; by first letter, which is fast."""
+    longest = sorted(_known(), key=lambda term: (term[0], -len(term), term))
+    written = (re.escape(term).replace(r"\ ", r"\s+") for term in longest)
+    by_letter = (
+        f"{letter}(?:{'|'.join(term[1:] for term in terms)})"
+        for letter, terms in groupby(written, key=lambda term: term[0])
+    )
+    return re.compile(rf"(?<![\w-])(?:{'|'.join(by_letter)})(?!\w)", re.IGNORECASE)
 
 
 def mentions(text: str) -> list[Mention]:
