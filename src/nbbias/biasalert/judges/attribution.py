@@ -19,6 +19,7 @@ from nbbias.tables import check, is_blank
 
 COLUMNS = ["text_id", "bias_type", "group", "attribute"]
 NO_TEXT = "there is no text"
+NO_EVIDENCE = "No known bias is near enough to serve as evidence."
 
 #: Only the opening of a text is searched and shown.
 _READ = 5_000
@@ -202,16 +203,11 @@ def _cite(text_ids: pd.Series, evidence: pd.DataFrame | None) -> pd.DataFrame:
     if evidence is None:
         return pd.DataFrame({"ids": "", "quote": ""}, index=text_ids.index)
     used = evidence[evidence["used"]].sort_values(["text_id", "rank"])
-    nearest = nearest_used(evidence)
-    quotes = (
-        f"Nearest known bias ({row.bias_type}, similarity {row.similarity:.2f}): "
+    ids = used.groupby("text_id")["entry_id"].agg(" ".join).to_dict()
+    quotes = {
+        row.Index: f"Nearest known bias ({row.bias_type}, similarity {row.similarity:.2f}): "
         f"'{str(row.statement)[:_SHOWN]}'."
-        for row in nearest.itertuples()
-    )
-    values = {
-        "ids": text_ids.map(used.groupby("text_id")["entry_id"].agg(" ".join)).fillna(""),
-        "quote": text_ids.map(dict(zip(nearest.index, quotes, strict=True))),
+        for row in nearest_used(evidence).itertuples()
     }
-    return pd.DataFrame(values).fillna(
-        {"quote": "No known bias is near enough to serve as evidence."}
-    )
+    rows = [(ids.get(one, ""), quotes.get(one, NO_EVIDENCE)) for one in text_ids]
+    return pd.DataFrame(rows, columns=["ids", "quote"], index=text_ids.index)
