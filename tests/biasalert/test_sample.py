@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import pandas as pd
+import pytest
 from scipy.stats import binom
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
-from nbbias import tables
+from nbbias import biasalert, tables
 from nbbias.biasalert import contracts
 from nbbias.biasalert.knowledge import sample
+from nbbias.text import embeddings
 
 SAMPLE = sample.labelled()
 
@@ -28,6 +30,13 @@ def test_sentences_keep_the_contract_and_no_place_is_left_open() -> None:
     texts = pd.concat([SAMPLE["text"], sample.answers()["text"]])
     assert not texts.str.contains(r"[{}]|None|nan\b").any()
     assert not SAMPLE["text"].duplicated().any()
+
+
+def test_the_samples_vectors_are_shipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embeddings, "_encoder", None)  # nothing is encoded
+    found = biasalert.measure(embedding_model="offline", draws=100).estimates
+    assert found["measure"].nunique() == 5  # all but pairs
+    assert (found.query("judge == 'classifier' and statistic == 'swap_effect'")["n"] > 0).all()
 
 
 def test_both_classes_are_of_one_size_and_name_the_same_groups() -> None:

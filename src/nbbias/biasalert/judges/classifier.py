@@ -10,8 +10,8 @@ labelled texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Container
-from functools import partial
+from collections.abc import Container, Iterable
+from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any, NamedTuple
 
@@ -168,7 +168,7 @@ def _counter() -> FeatureUnion:
     return FeatureUnion([("words", words), ("characters", characters)])
 
 
-def _features(counts: FeatureUnion, texts: pd.Series, vectors: np.ndarray) -> sparse.csr_matrix:
+def _features(counts: FeatureUnion, texts: Iterable[str], vectors: np.ndarray) -> sparse.csr_matrix:
     """Return texts as numbers: weighed words, weighed characters, and their embeddings."""
     weighed = sparse.csr_matrix(_VECTOR * vectors)
     return sparse.hstack([counts.transform(texts), weighed]).tocsr()
@@ -188,6 +188,14 @@ def _fit_two(
     linear.fit(features, truth, sample_weight=weights)
     kernel.fit(vectors, truth, logisticregression__sample_weight=weights)
     return linear, kernel
+
+
+@lru_cache(maxsize=1)
+def _read(readers: Readers, texts: tuple[str, ...], model: str, device: str) -> np.ndarray:
+    """Return the readers' log-odds of texts, which judges with the same readers ask in turn."""
+    vectors = embeddings.embed(texts, model=model, device=device)
+    with threadpool_limits(1):
+        return _log_odds(readers, _features(readers.counts, texts, vectors), vectors)
 
 
 def _log_odds(readers: Readers, features: sparse.csr_matrix, vectors: np.ndarray) -> np.ndarray:
@@ -252,18 +260,17 @@ def judge(
         whose words the judge has never read.
     """
     texts = check(texts, TEXTS, where="texts").reset_index(drop=True)
-    settings, counts = fitted.settings, fitted.readers.counts
+    settings = fitted.settings
     present = texts[~tables.is_blank(texts["text"])]
     chances = np.full(len(texts), np.nan)
     if len(present):
-        read = present["text"].str[:READ]
-        vectors = embeddings.embed(read, model=settings.embedding_model, device=settings.device)
+        read, model = tuple(present["text"].str[:READ]), settings.embedding_model
+        odds = _read(fitted.readers, read, model, settings.device)
+        shown = evidence if fitted.reads_evidence else None
+        features = np.column_stack([odds, _evidence_features(present, shown)])
         with threadpool_limits(1):
-            odds = _log_odds(fitted.readers, _features(counts, read, vectors), vectors)
-            shown = evidence if fitted.reads_evidence else None
-            features = np.column_stack([odds, _evidence_features(present, shown)])
             chances[present.index] = fitted.final.predict_proba(features)[:, 1]
-    known = counts.named_transformers["words"].vocabulary_
+    known = fitted.readers.counts.named_transformers["words"].vocabulary_
     return judgements(
         texts,
         Verdicts(chances >= 0.5, chances, lost=find_unreadable(present, known)),
