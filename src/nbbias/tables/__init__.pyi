@@ -74,6 +74,7 @@ from .packages import (
     ExtraError as ExtraError,
     PluginError as PluginError,
     Registry as Registry,
+    hide_package as hide_package,
     missing_packages as missing_packages,
     require_packages as require_packages,
 )

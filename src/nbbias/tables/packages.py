@@ -6,9 +6,11 @@ used. One that takes a name of ours, or that cannot be loaded, is left out.
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import sys
 from collections import UserDict
-from collections.abc import Callable, ItemsView, Mapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any, TypeVar
@@ -61,6 +63,27 @@ def require_packages(*packages: str, where: str) -> None:
     """
     if message := missing_packages(*packages):
         raise ExtraError(where, message)
+
+
+@contextlib.contextmanager
+def hide_package(name: str) -> Iterator[None]:
+    """Let other packages be imported as if one that they only try to import were not installed.
+
+    Examples
+    --------
+    >>> with hide_package("this"):
+    ...     import this
+    Traceback (most recent call last):
+        ...
+    ModuleNotFoundError: import of this halted; None in sys.modules
+    """
+    here = name in sys.modules
+    sys.modules.setdefault(name, None)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        if not here:
+            del sys.modules[name]
 
 
 class Registry(UserDict[str, T]):

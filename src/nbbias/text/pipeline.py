@@ -9,14 +9,17 @@ from functools import cache
 
 import numpy as np
 import pandas as pd
-import spacy
-from spacy.language import Language
-from spacy.lookups import Table, load_lookups
-from spacy.matcher import PhraseMatcher
-from spacy.tokens import Doc, Span
-from spacy.util import filter_spans
 
+from nbbias.tables.packages import hide_package
 from nbbias.tables.stages import digest
+
+with hide_package("torch"):  # which takes a second and 200 MB, for models that are not loaded here
+    import spacy
+    from spacy.language import Language
+    from spacy.lookups import Table, load_lookups
+    from spacy.matcher import PhraseMatcher
+    from spacy.tokens import Doc, Span
+    from spacy.util import filter_spans
 
 SENTENCE_COLUMNS = ["text", "sentence_id", "start", "end"]
 MATCH_COLUMNS = ["text", "sentence_id", "bias", "group", "term", "kind", "start", "end"]
