@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from math import nan
 from typing import Any
 
-from scipy.stats import t
+from scipy.special import stdtr, stdtrit
 
 _TEST = ("statistic_value", "df", "p_value", "effect_size")
 
@@ -85,7 +85,7 @@ class Estimate:
         >>> round(Estimate(0.0).with_t_interval(1, 10, confidence=0.95).ci_high, 3)
         2.228
         """
-        half = t.ppf((1 + confidence) / 2, df) * error
+        half = float(stdtrit(df, (1 + confidence) / 2)) * error
         return self.with_interval(self.estimate - half, self.estimate + half, bounds=bounds)
 
     def with_t_test(self, error: float, df: float) -> Estimate:
@@ -97,7 +97,7 @@ class Estimate:
         0.05
         """
         value = float(self.estimate / error)
-        p = float(2 * t.sf(abs(value), df))
+        p = float(2 * stdtr(df, -abs(value)))
         return replace(self, statistic_value=value, df=float(df), p_value=p)
 
     def around(self, low: float, high: float) -> Estimate:

@@ -62,12 +62,11 @@ def mean_interval(
     result = Estimate(n=len(observed), n_lost=len(values) - len(observed))
     if len(observed) == 0:
         return result.replace(reason="no value was measured")
-    described = DescrStatsW(observed)
-    result = result.replace(estimate=float(described.mean))
+    result = result.replace(estimate=float(observed.mean()))
     if len(observed) == 1:
         return result.replace(reason=ONE_VALUE)
-    low, high = described.tconfint_mean(alpha=1 - confidence)
-    return result.with_interval(low, high, bounds=bounds)
+    error, df = DescrStatsW(observed).std_mean, len(observed) - 1
+    return result.with_t_interval(error, df, confidence=confidence, bounds=bounds)
 
 
 def one_sample(
