@@ -120,7 +120,7 @@ def test_the_summary_names_the_ends_of_the_widest_significant_spread() -> None:
     rows = rows[(rows["model"] == row["model"]) & (rows["bias"] == row["bias"])]
     furthest, closest = (rows["group"][rows["estimate"].agg(end)] for end in ("idxmax", "idxmin"))
     assert row["model"] == "marking"
-    assert f"{furthest} (" in first.split(" was ")[0] and f"and {closest} (" in first
+    assert f"groups was {furthest} (" in first and f"the closest {closest} (" in first
     assert f"in {(claims['p_adjusted'] < 0.05).sum()} of 6 comparisons" in count
     (nothing,) = study.summarize(claims.assign(p_adjusted=0.9), estimates)
     assert "in 0 of 6 comparisons" in nothing

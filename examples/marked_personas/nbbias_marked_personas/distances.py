@@ -144,7 +144,7 @@ def _rows(
     counts = {"n": n, "n_lost": len(texts) - n}
     if not strata or len(names) < 2 or reference not in (*names, CENTROID):
         reason = "needs a prompt with two texts of every group, and two groups"
-        missing = counts | stats.Estimate.missing(reason, n=0).row()
+        missing = counts | stats.Estimate(reason=reason, n=0).row()
         rows = [{"statistic": "distance", "group": name, **missing} for name in names]
         return [{"statistic": "spread", **missing}, *rows]
     to = slice(None) if reference == CENTROID else [names.index(reference)]

@@ -157,22 +157,28 @@ def summarize(claims: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     )
     size = f"spread {number(row['estimate'])}, {interval(row)}; N = {row['n']:,.0f} texts"
     return [
-        f"In the texts of {escape(row['model'])}, {furthest} was the group furthest from "
-        f"the centroid of all groups, and {closest} the closest (cosine distance; {size}; "
+        f"In {escape(row['model'])}'s descriptions of people, the group furthest from the centroid "
+        f"of all groups was {furthest}, the closest {closest} (cosine distance; {size}; "
         f"{p_value(row)}, Holm-adjusted).",
         count,
     ]
 
 
 def plot_distances(estimates: pd.DataFrame) -> Drawn:
-    """Draw each group's distance to the centroid: a row a grouping, a column a model."""
+    """Draw the distances to the centroid that differ most, those of one model and grouping."""
     rows = _to_centroid(estimates).assign(cell=lambda table: table["group"])
+    spreads = estimates[estimates["measure"].eq(distances.TO_CENTROID)]
+    spreads = spreads[spreads["statistic"].eq("spread") & spreads["estimate"].notna()]
+    if len(spreads):
+        widest = spreads.loc[spreads["estimate"].idxmax()]
+        rows = rows[rows["model"].eq(widest["model"]) & rows["bias"].eq(widest["bias"])]
+        rows = rows.sort_values("estimate", ascending=False, ignore_index=True)
     words = {"band": "expected if groups were alike", "missing": "no texts"}
     return Drawn(
         figures.claims(rows, "mean distance", by=("bias", "model"), words=words, hue="cell"),
         rows,
-        "Mean distance of each group's texts to the centroid of all groups, by model.",
-        "How far each group's texts lie from the centroid of all groups",
+        "Mean distance of each group's texts to the centroid of all groups, the furthest first.",
+        "How far each group's texts lie from the centroid of all groups, where that differs most",
         "Dots: 1 minus the mean cosine, with intervals; grey: the range under permuted groups.",
     )
 
