@@ -64,6 +64,9 @@ def test_one_prompt_alone_has_no_change_and_says_which_is_missing() -> None:
     answers = answers_of([True, False])
     table = rates(answers[answers["prompt"] == "biased"])
     assert "neutral" in row_of(table, "refusal_rate_change")["reason"]
+    decomposed = rates(answers[answers["prompt"] == "biased"].assign(reason="read", swap=0.0))
+    changes = decomposed[decomposed["statistic"].str.startswith("refusal_rate_change")]
+    assert len(changes) == 4 and changes["reason"].str.contains("prompt neutral").all()
 
 
 def test_outlets_are_told_apart_where_there_are_several() -> None:

@@ -183,10 +183,11 @@ def _compare_articles(cell: Articles, prompts: tuple[str, str], confidence: floa
         for row in news.prejudice.rows(change, **how):
             yield cell.key | {"prompt": prompt} | row
     both = cell.key | {"prompt": f"{biased} − {neutral}", "null": 0.0}
-    prejudiced = {p: news.prejudice.fell(c, worse=worse) for p, c in cell.change.items()}
-    for row in _two_samples(cell.change, prejudiced, prompts, confidence):
+    changes = [cell.change[biased], cell.change[neutral]]
+    shares = [news.prejudice.fell(change, worse=worse) for change in changes]
+    for row in _two_samples(shares, changes, confidence):
         yield both | row
-    paired = prejudiced[biased] - prejudiced[neutral]
+    paired = shares[0] - shares[1]
     effect = cell.difference[biased] - cell.difference[neutral]
     name = f"{'share' if measure in {'word', 'document'} else 'mean'}_difference_change"
     for statistic, values in (("prejudice_share_change_paired", paired), (name, effect)):
@@ -215,14 +216,10 @@ def _paired(values: pd.DataFrame, confidence: float, *, shares: bool = False) ->
 
 
 def _two_samples(
-    change: Mapping[str, pd.DataFrame],
-    prejudiced: Mapping[str, pd.DataFrame],
-    prompts: tuple[str, str],
-    confidence: float,
+    shares: Sequence[pd.DataFrame], changes: Sequence[pd.DataFrame], confidence: float
 ) -> Iterator[Row]:
     """Compare shares and extents as of two samples: by the paper's tests, or over the fits."""
-    shares = [prejudiced[p] for p in reversed(prompts)]
-    extents = [change[p][prejudiced[p] == 1] for p in reversed(prompts)]
+    extents = [change[share == 1] for share, change in zip(shares, changes, strict=True)]
     if shares[0].shape[1] > 1:
         share, extent = (
             stats.pooled_difference(*sides, confidence=confidence).row()
@@ -240,9 +237,8 @@ def _two_samples(
     yield {"statistic": "prejudice_extent_change"} | extent | {"n_lost": 0}
 
 
-def leading(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of the first instrument of each measure and bias, without toxicity."""
-    rows = rows[rows["measure"] != "toxicity"]
+def first_instrument(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of the first instrument of each measure and bias."""
     first = rows.groupby(["measure", "bias"])["instrument"].transform("first")
     return rows[rows["instrument"] == first]
 

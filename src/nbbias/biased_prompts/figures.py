@@ -11,16 +11,16 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nbbias import news
-from nbbias.biased_prompts.compare import leading
-from nbbias.biased_prompts.corpus import NOBODY
-from nbbias.biased_prompts.sentences import EFFECTS, leading_rows
+from nbbias.biased_prompts.compare import first_instrument
+from nbbias.biased_prompts.corpus import EVERY, NOBODY
+from nbbias.biased_prompts.sentences import EFFECTS, effects_result, leading_rows
 from nbbias.reading import Drawn, figures, forest, names
+from nbbias.tables.escape import without_markdown
 
 _MEASURES = {"word": "words", "sentiment": "tone", "toxicity": "toxicity", "document": "topics"}
 
@@ -33,25 +33,18 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     """
     kinds = ["refusal_rate_corrected", "refusal_rate"]
     subset = estimates[estimates["statistic"].isin(kinds) & (estimates["prompt"] == prompt)]
-    people = (
-        subset["group"]
-        .astype(object)
-        .map(lambda group: f"naming {names.people(group)}", na_action="ignore")
+    named = "naming " + subset["group"].astype(object).map(names.people, na_action="ignore")
+    panel = named.fillna(subset["source"]).replace(
+        {EVERY: "all headlines", f"naming {NOBODY}": "naming nobody"}
     )
-    panel = people.where(people.notna(), subset["source"]).replace(
-        {"all": "all headlines", f"naming {NOBODY}": "naming nobody"}
-    )
-    rank = np.select(
-        [panel == "all headlines", people.isna(), panel == "naming nobody"], [0, 1, 3], 2
-    )
-    table = subset.assign(panel=panel, cell=subset["model"], rank=rank)
-    rows = table.sort_values(["rank", "panel"], kind="stable").drop(columns="rank")
+    kind = [panel == "all headlines", named.isna(), panel == "naming nobody"]
+    rank = np.select(kind, [0, 1, 3], 2)
+    rows = subset.assign(panel=panel, cell=subset["model"]).iloc[np.lexsort((panel, rank))]
     raw = rows["statistic"] == kinds[1]
-    overall = rows[raw & (rows["panel"] == "all headlines") & rows["estimate"].notna()]
-    ends = overall.sort_values("estimate", kind="stable").iloc[[0, -1] if len(overall) else []]
-    shares = [
-        f"{row['estimate']:.0%} ({row['cell']})" for _, row in ends.drop_duplicates().iterrows()
-    ]
+    overall = rows[raw & (rows["panel"] == "all headlines")].dropna(subset="estimate")
+    overall = overall.sort_values("estimate", kind="stable")
+    shares = [f"{row.estimate:.0%} ({row.cell})" for row in overall.itertuples()]
+    ends = " to ".join(dict.fromkeys([*shares[:1], *shares[-1:]]))
     return Drawn(
         figures.claims(
             rows.assign(side=np.where(raw, "ours", "further")), "share refused", draw=figures.unit
@@ -61,7 +54,7 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         "intervals, and corrected for the detector's errors with wider ones: a panel for all "
         "headlines, one an outlet where there are several, and one for each group that headlines "
         "name.",
-        f"Refusal rate under the {prompt} prompt: {' to '.join(shares)}" if shares else "",
+        f"Refusal rate under the {prompt} prompt: {ends}" if ends else "",
         figures.caption(rows[raw], "share of headlines refused, uncorrected", of="headlines")
         + ("" if raw.all() else " Small, grey: corrected for the detector's errors."),
     )
@@ -74,19 +67,12 @@ def effects(estimates: pd.DataFrame) -> Drawn:
     """
     table = estimates[estimates["statistic"].isin(EFFECTS)]
     people = table["group"].astype(object).map(names.people)
-    rows = table.assign(panel=people + ": " + _levels(table), cell=_names(table))
+    rows = table.assign(panel=people + ": " + _levels(table), cell=_cells(table))
 
     def axis(part: pd.DataFrame) -> str:
         share = part["statistic"].iloc[0] == EFFECTS[0]
         tone = "toxicity" if part["measure"].iloc[0] == "toxicity" else "tone"
         return "change of the group's share" if share else f"change of {tone}"
-
-    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
-        what = _MEASURES.get(row["measure"], row["measure"])
-        if row["statistic"] != EFFECTS[0]:
-            side = "colder" if not up else "warmer"
-            return f"the {what} towards {names.people(row['group'])} turns {side}"
-        return f"{names.of_people(row['group'])} share of {what} {'rises' if up else 'falls'}"
 
     which = str(rows["prompt"].iloc[0]) if len(rows) else "difference"
     of = figures.caption(rows, f"{which}, mean over the same articles", of="articles")
@@ -96,29 +82,25 @@ def effects(estimates: pd.DataFrame) -> Drawn:
         "Effect of the prompt on the group's share of words, on the tone towards it and on its "
         "share of topics, on articles answered under both prompts, with intervals, by model; 0 is "
         "no effect.",
-        figures.finding_title(
-            rows, by="panel", describe=describe, otherwise=("No significant effect of the prompt")
-        ),
+        without_markdown(effects_result(estimates)),
         f"{of.removesuffix('.')}; 0: no effect of the prompt.",
     )
 
 
-def prejudice(
-    estimates: pd.DataFrame, *, neutral: str = "neutral", biased: str = "biased"
-) -> Drawn:
+def prejudice(estimates: pd.DataFrame) -> Drawn:
     """Draw share and extent of prejudice under both prompts with their null ranges, by measure.
 
     Of several instruments of a measure the first; toxicity, which often is a fallback's, is not
     drawn.
     """
-    part = leading(estimates[estimates["statistic"].isin(news.prejudice.KINDS)])
-    part = part[part["prompt"].isin([neutral, biased])]
+    part = first_instrument(estimates[estimates["statistic"].isin(news.prejudice.KINDS)])
+    part = part[part["measure"] != "toxicity"]
     what = part["statistic"].str.removeprefix("prejudice_")
     several = part["bias"].nunique() > 1
     people = part["group"].astype(object).map(names.people)
-    measure = part["measure"].map(_MEASURES).fillna(part["measure"])
+    measure = part["measure"].map(_MEASURES)
     panel = (part["bias"] + ", " if several else "") + people + ", " + measure
-    rows = part.assign(panel=panel + ": " + what, cell=_names(part) + ", " + part["prompt"])
+    rows = part.assign(panel=panel + ": " + what, cell=_cells(part))
 
     def axis(part: pd.DataFrame) -> str:
         share = part["statistic"].iloc[0] == news.prejudice.KINDS[0]
@@ -147,15 +129,14 @@ def prejudice(
 def _levels(table: pd.DataFrame) -> pd.Series:
     """Say by what a row was measured: words, topics, or tone by an instrument's short name."""
     short = table["instrument"].map(lambda name: re.split(r" [\d(]", name)[0])
-    tone = table["measure"].map(_MEASURES).fillna(table["measure"]) + " by " + short
-    return table["measure"].map({"word": "words", "document": "topics"}).fillna(tone)
+    level = table["measure"].map(_MEASURES)
+    return level.where(table["measure"].isin(["word", "document"]), level + " by " + short)
 
 
-def _names(part: pd.DataFrame) -> pd.Series:
-    """Name cells by model, with their source where there are several."""
-    if part["source"].nunique() > 1:
-        return part["source"].astype(str) + " · " + part["model"].astype(str)
-    return part["model"].astype(str)
+def _cells(rows: pd.DataFrame) -> list[str]:
+    """Name rows by model, and by prompt and source where these vary."""
+    keys = ("model", "prompt", "source")
+    return [", ".join(names.details(row, rows, keys=keys)) for row in rows.to_dict("records")]
 
 
 # --- what leads -------------------------------------------------------------------------------

@@ -43,7 +43,5 @@ def _cells(generations: pd.DataFrame, neutral: str, biased: str) -> pd.DataFrame
 def _groups(chosen: Any) -> pd.DataFrame:
     """Return each bias with its groups, and that a headline names none."""
     groups = news.inputs.groups(chosen)
-    if groups.empty:
-        return groups
     nobody = groups.drop_duplicates("bias").assign(group=corpus.NOBODY)
     return pd.concat([groups, nobody])

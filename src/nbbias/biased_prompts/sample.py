@@ -90,23 +90,18 @@ def corpus(
     originals, generations = news.sample.corpus(
         writers, copies=copies, desks_apart=desks_apart, seed=seed
     )
-    originals = originals.assign(named=[NAMED[i % len(NAMED)] for i in range(len(originals))])
+    originals = originals.assign(named=np.resize(NAMED, len(originals)))
     patterns = {"nobody named": "{headline}"} | _templates()["headlines"]
-    originals["headline"] = [
-        patterns[named].replace("{headline}", headline)
-        for named, headline in zip(originals["named"], originals["headline"], strict=True)
-    ]
+    plain = zip(originals["named"], originals["headline"], strict=True)
+    originals["headline"] = [patterns[who].replace("{headline}", line) for who, line in plain]
     split = generations["model"].str.split(_JOINT, expand=True).reindex(columns=[0, 1])
     generations = generations.assign(model=split[0].astype("str"), prompt=split[1].astype("str"))
     named = generations["article_id"].map(originals.set_index("article_id")["named"])
     rng = np.random.default_rng([seed, len(generations)])
-    chances = [
-        chance_of_refusal(models[model], who) if prompt == BIASED else 0.0
-        for model, prompt, who in zip(
-            generations["model"], generations["prompt"], named, strict=True
-        )
-    ]
-    refused = rng.random(len(generations)) < np.array(chances)
+    asked = zip(generations["model"], named, strict=True)
+    chances = [chance_of_refusal(models[model], who) for model, who in asked]
+    drawn = rng.random(len(generations)) < np.array(chances)
+    refused = drawn & (generations["prompt"] == BIASED)
     texts = rng.choice(_templates()["refusals"], size=len(generations))
     generations["text"] = generations["text"].mask(refused, pd.Series(texts, generations.index))
     return originals, generations.assign(planted_refusal=refused)

@@ -9,8 +9,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias import reading
-from nbbias.biased_prompts.compare import leading
-from nbbias.biased_prompts.corpus import NOBODY
+from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.refusing import ARTICLE
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
@@ -62,27 +61,17 @@ def lead(
     plain = phrases.summarize(refusals_first, reference=_render("under", prompt=prompts["neutral"]))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
+    articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
     instruments = estimates["instrument"].dropna().str.split(" (", regex=False).str[0]
     card = {
         "measures": _render("measured", names=[name for name in MEASURES if name in measured]),
         "groups": _render("groups", people=list(map(names.people, groups))),
-        "N": _render(
-            "counts",
-            articles=len(answers[ARTICLE].drop_duplicates()),
-            answers=len(answers),
-            models=answers["model"].nunique(),
-        ),
+        "N": _render("counts", articles=articles, answers=len(answers), models=models),
         "instrument": ", ".join(map(escape, instruments.unique())),
         "not": _render("not"),
     }
-    return reading.Lead(
-        plain,
-        phrases.technical(parts),
-        "finding",
-        phrases.leading(significant or parts),
-        card,
-        texts,
-    )
+    technical, numbers = phrases.technical(parts), phrases.leading(significant or parts)
+    return reading.Lead(plain, technical, "finding", numbers, card, texts)
 
 
 def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
@@ -90,9 +79,8 @@ def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
     if claims.CLAIM in declared:
         return declared
     refusals = declared[declared["statistic"] == _REFUSES]
-    effects = declared[declared["statistic"].isin(EFFECTS)]
-    for key in ("measure", "instrument"):
-        effects = effects[effects[key].isin(effects[key].head(1))]
+    effects = first_instrument(declared[declared["statistic"].isin(EFFECTS)])
+    effects = effects[effects["measure"].isin(effects["measure"].head(1))]
     return pd.concat([refusals, effects])
 
 
@@ -141,18 +129,23 @@ def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
 
 def selective_result(rates: pd.DataFrame) -> str:
     """Say in a heading whether refusals depend on the group in the headline, if measured."""
-    rows = rates[(rates["statistic"] == "refusal_difference") & (rates["group"] != NOBODY)]
-    tested = len(significance.valid_tests(rows))
-    return phrases.heading(rows, none=_render("not_selective")) if tested else ""
+    rows = rates[rates["statistic"] == "refusal_difference"]
+    return _result(rows, none=_render("not_selective"), untested="")
 
 
 def selective(rates: pd.DataFrame) -> list[str]:
     """Say which models refuse headlines that name a group more often, or less, than others."""
     rows = rates[rates["statistic"] == "refusal_difference"]
-    if rows.empty:
-        return [_render("no_headlines")]
-    by_bias = rows.groupby("bias", sort=False)
-    return [_differences(part, _render("nobody")) for _, part in by_bias]
+    by_bias = [part for _, part in rows.groupby("bias", sort=False)]
+    said = [_differences(part, _render("nobody")) for part in by_bias]
+    return said or [_render("no_headlines")]
+
+
+def _result(rows: pd.DataFrame, *, none: str, untested: str) -> str:
+    """Say in a heading what is significant, that nothing is, or that nothing was tested."""
+    if significance.valid_tests(rows).empty:
+        return untested
+    return phrases.heading(rows, none=none)
 
 
 def _differences(rows: pd.DataFrame, reference: str) -> str:
@@ -169,36 +162,23 @@ def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
     On articles answered under both prompts, by the first instrument of each measure; the table has
     the others.
     """
-    rows, reference = _effects(estimates), _render("under", prompt=neutral)
+    rows = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
     several = rows["bias"].nunique() > 1
-    return [
-        _render(
-            "effect",
-            measure=measure,
-            bias=bias if several else "",
-            text=Markup(_differences(part, reference)),
-        )
-        for (measure, bias), part in rows.groupby(["measure", "bias"], sort=False)
-    ]
-
-
-def _effects(estimates: pd.DataFrame) -> pd.DataFrame:
-    rows = estimates[estimates["statistic"].isin(EFFECTS)]
-    return rows[rows["instrument"] == rows.groupby("measure")["instrument"].transform("first")]
+    said = []
+    for (measure, bias), part in rows.groupby(["measure", "bias"], sort=False):
+        text = Markup(_differences(part, _render("under", prompt=neutral)))
+        said.append(_render("effect", measure=measure, bias=bias if several else "", text=text))
+    return said
 
 
 def effects_result(estimates: pd.DataFrame) -> str:
     """Say in a heading what the prompt changes."""
-    rows = _effects(estimates)
-    if significance.valid_tests(rows).empty:
-        return _render("effect_untested")
-    return phrases.heading(rows, none=_render("no_effect"))
+    rows = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
+    return _result(rows, none=_render("no_effect"), untested=_render("effect_untested"))
 
 
 def two_samples_result(estimates: pd.DataFrame) -> str:
     """Say in a heading in which models the share of prejudice changes."""
-    rows = leading(estimates[estimates["statistic"] == "prejudice_share_change"])
+    rows = first_instrument(estimates[estimates["statistic"] == "prejudice_share_change"])
     rows = rows[rows["measure"].isin(rows["measure"].head(1))]
-    if significance.valid_tests(rows).empty:
-        return _render("change_untested")
-    return phrases.heading(rows, none=_render("no_change"))
+    return _result(rows, none=_render("no_change"), untested=_render("change_untested"))
