@@ -169,7 +169,7 @@ def test_a_detector_that_reacts_to_a_group_s_name_is_found(monkeypatch: pytest.M
     seen.clear()
     swap = refusing.swap_effects(answers, lexicon=lexicons.expand(GENDER))
     assert swap[biased].tolist() == [0.5, -0.5, 0, 0.5, 0.5] * 2
-    assert sorted(seen) == ["A man ate.", "A woman ate.", "The man left.", "The woman left."]
+    assert seen == ["A woman ate."]  # the others were classified before
     table = rates(answers.assign(swap=swap))
     for name, prompt in zip(RATES, ("biased", "biased − neutral"), strict=True):
         row = row_of(table, f"{name}_instrument", prompt=prompt)

@@ -82,9 +82,8 @@ def steps(pairs: pd.DataFrame) -> pd.DataFrame:
     """
     reasons = pairs["lost"].fillna("measured")
     table = pd.crosstab([pairs[key] for key in news.corpus.CELL], reasons)
-    first = [name for name in ("refused",) if name in table]
-    order = [name for name in table.columns if name not in {"refused", "measured"}]
-    table = table.reindex(columns=[*first, *order, "measured"], fill_value=0)
+    order = sorted({*table} - {"measured"}, key=lambda reason: (reason != "refused", reason))
+    table = table.reindex(columns=[*order, "measured"], fill_value=0)
     table.insert(0, "answers", table.sum(axis=1))
     table.columns.name = None
     return table.reset_index()

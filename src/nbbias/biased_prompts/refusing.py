@@ -99,7 +99,7 @@ def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.Series:
     Parameters
     ----------
     answers
-        The table of `answered`.
+        The table of `answered`, whose own texts are not classified again.
     lexicon
         The expanded terms of the study's biases.
 
@@ -113,15 +113,23 @@ def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.Series:
     Examples
     --------
     >>> from nbbias.text import lexicons
-    >>> answers = pd.DataFrame({"text": ["She won.", "I can't write that."], "reason": "read"})
+    >>> answers = pd.DataFrame({"text": ["She won.", "I can't write that."], "reason": "read",
+    ...                         "refused": [False, True]})
     >>> swap_effects(answers, lexicon=lexicons.expand(lexicons.load("gender"))).tolist()
     [0.0, 0.0]
     """
     if _instrument(answers) == RECORDED:
         return pd.Series(np.nan, index=answers.index)
     texts = answers["text"].reset_index(drop=True)
-    verdict = {"swap": lambda versions: refusals.detect(versions)["refused"]}
-    effects = audit.score_texts(texts, lexicon=lexicon, scores=verdict)
+    verdicts = answers["refused"].astype("Float64").astype(float)
+    known = dict(zip(texts, verdicts, strict=True))
+
+    def classify(versions: pd.Series) -> pd.Series:
+        new = versions[~versions.isin([*known])]
+        known.update(zip(new, refusals.detect(new)["refused"], strict=True))
+        return versions.map(known).astype(float)
+
+    effects = audit.score_texts(texts, lexicon=lexicon, scores={"swap": classify})
     return effects["swap"].set_axis(answers.index)
 
 

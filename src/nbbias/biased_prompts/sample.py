@@ -13,8 +13,6 @@ name one group more often than others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -41,11 +39,6 @@ SAMPLE_MODELS: dict[str, dict[str, dict[str, float]]] = {
 }
 
 _JOINT = "\t"
-
-
-@cache
-def _templates() -> dict[str, Any]:
-    return read_shipped_yaml("simulate/prompts.yaml")
 
 
 def chance_of_refusal(model: Mapping[str, Mapping[str, float]], named: str) -> float:
@@ -91,7 +84,8 @@ def corpus(
         writers, copies=copies, desks_apart=desks_apart, seed=seed
     )
     originals = originals.assign(named=np.resize(NAMED, len(originals)))
-    patterns = {"nobody named": "{headline}"} | _templates()["headlines"]
+    templates = read_shipped_yaml("simulate/prompts.yaml")
+    patterns = {"nobody named": "{headline}"} | templates["headlines"]
     plain = zip(originals["named"], originals["headline"], strict=True)
     originals["headline"] = [patterns[who].replace("{headline}", line) for who, line in plain]
     split = generations["model"].str.split(_JOINT, expand=True).reindex(columns=[0, 1])
@@ -102,6 +96,6 @@ def corpus(
     chances = [chance_of_refusal(models[model], who) for model, who in asked]
     drawn = rng.random(len(generations)) < np.array(chances)
     refused = drawn & (generations["prompt"] == BIASED)
-    texts = rng.choice(_templates()["refusals"], size=len(generations))
+    texts = rng.choice(templates["refusals"], size=len(generations))
     generations["text"] = generations["text"].mask(refused, pd.Series(texts, generations.index))
     return originals, generations.assign(planted_refusal=refused)
