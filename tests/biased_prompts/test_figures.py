@@ -45,6 +45,8 @@ def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() ->
     for title, ax in found.items():
         own = rows[rows["panel"] == title]
         assert sorted(dots(ax)) == sorted(own["estimate"])
+    without_headlines = rates().query("group.isna()")
+    assert list(panels(figures.refusals(without_headlines).figure)) == ["all headlines", "nyt"]
 
 
 def test_the_effects_at_all_levels_stand_in_one_figure() -> None:

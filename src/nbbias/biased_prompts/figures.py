@@ -33,8 +33,9 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     """
     kinds = ["refusal_rate_corrected", "refusal_rate"]
     subset = estimates[estimates["statistic"].isin(kinds) & (estimates["prompt"] == prompt)]
-    named = "naming " + subset["group"].astype(object).map(names.people, na_action="ignore")
-    panel = named.fillna(subset["source"]).replace(
+    groups = subset["group"].astype(object)
+    named = groups.map(lambda group: f"naming {names.people(group)}", na_action="ignore")
+    panel = named.where(named.notna(), subset["source"]).replace(
         {EVERY: "all headlines", f"naming {NOBODY}": "naming nobody"}
     )
     kind = [panel == "all headlines", named.isna(), panel == "naming nobody"]
