@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from nbbias import tables
-from nbbias.tables import Column, DataError, NbbiasError
+from nbbias.tables import Column, DataError, NbbiasError, columns
 from tests.hostile import Trap
 
 TABLE = pd.DataFrame(
@@ -179,9 +179,8 @@ def test_a_parquet_file_that_stands_for_more_than_memory_holds_is_refused(
 
 def test_numbers_are_the_texts_that_write_them() -> None:
     odd = [Decimal("1.0000000000000000000000001"), Decimal(7), Decimal("7.50"), -0.0, 7.5, 2**63]
-    told = tables.convert_columns(
-        pd.DataFrame({"id": pd.Series(odd, dtype=object)}), {"id": Column("text")}, where="it"
-    )
+    file = columns.FileReading("it", ["id"], {"id": Column("text")})
+    told = columns.convert_columns(pd.DataFrame({"id": pd.Series(odd, dtype=object)}), file)
     written = "1.0000000000000000000000001 7 7.5 0 7.5 9223372036854775808"
     assert told["id"].tolist() == written.split()
 

@@ -38,6 +38,9 @@ log = logging.getLogger("nbbias")
 #: failure `cell`, `source`, `error`, `message` and `traceback`.
 Outcome = Mapping[str, Any]
 
+#: What is told of each run when it has ended.
+Report = Callable[[Run, Outcome], None]
+
 #: Two runs of the same parameters give the same bytes, and no run uses the network.
 ENVIRONMENT = {
     "PYTHONHASHSEED": "0",
@@ -81,9 +84,7 @@ class Job:
     started: datetime
 
 
-def run(
-    runs: Sequence[Run], *, out: Path, jobs: int, report: Callable[[Run, Outcome], None]
-) -> dict[str, str]:
+def run(runs: Sequence[Run], *, out: Path, jobs: int, report: Report) -> dict[str, str]:
     """Execute runs, several at a time, and return the status of each by its label.
 
     Ctrl-C or SIGTERM ends what is running, kernels included, and records it as ``interrupted``.
@@ -132,9 +133,7 @@ def _lock(planned: Run, locks: contextlib.ExitStack) -> None:
         raise NbbiasError(str(planned.folder), message)
 
 
-def _execute_all(
-    runs: Sequence[Run], *, jobs: int, report: Callable[[Run, Outcome], None]
-) -> dict[str, str]:
+def _execute_all(runs: Sequence[Run], *, jobs: int, report: Report) -> dict[str, str]:
     statuses = dict.fromkeys((planned.label for planned in runs), "not started")
     pending, active = list(enumerate(runs)), list[Job]()
     workers = max(1, tables.count_workers() // max(1, min(jobs, len(runs))))
@@ -206,7 +205,7 @@ def receive(job: Job) -> dict[str, Any]:
     return outcome
 
 
-def finish(job: Job, outcome: dict[str, Any], report: Callable[[Run, Outcome], None]) -> str:
+def finish(job: Job, outcome: dict[str, Any], report: Report) -> str:
     """Write the page and, last, the manifest, and let the run take its place."""
     if outcome["status"] == "ok" and (files := manifest.changed(job.description)):
         message = f"{', '.join(files)} changed while the run read it; run again"

@@ -8,8 +8,8 @@ from . import (
 from .columns import (
     ONE_SOURCE as ONE_SOURCE,
     Column as Column,
+    FileReading as FileReading,
     Form as Form,
-    convert_columns as convert_columns,
     identify_articles as identify_articles,
 )
 from .contracts import (
@@ -107,7 +107,6 @@ from .provenance import (
     versions as versions,
 )
 from .read import (
-    FileReading as FileReading,
     read_json as read_json,
     read_shipped_table as read_shipped_table,
     read_shipped_yaml as read_shipped_yaml,

@@ -12,10 +12,11 @@ import math
 import re
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -82,31 +83,59 @@ _FLAGS = {
 }
 
 
-def convert_columns(
-    table: pd.DataFrame,
-    form: Form,
-    *,
-    where: str,
-    rest: bool = False,
-    names: Sequence[str] = (),
-    assigned: Mapping[str, str] = MappingProxyType({}),
-) -> pd.DataFrame:
+@dataclass
+class FileReading:
+    """What was understood of a file: its columns, which of them is which, and the table made of it.
+
+    Without a table it was refused. `assigned` are columns of the file by the name that the form has
+    for them; "" for none.
+    """
+
+    path: str
+    names: list[str]
+    form: Form
+    assigned: Mapping[str, str] = field(default_factory=dict)
+    table: pd.DataFrame | None = None
+
+    @cached_property
+    def columns(self) -> dict[str, str]:
+        """The column of the file for each name of the form that it has one for.
+
+        A column that is `assigned` comes first, then one of the name itself, then one of the names
+        that files have too; each as it is written, else without regard to capitals, spaces and
+        underscores. Of two columns that differ in these alone, neither is taken.
+
+        Examples
+        --------
+        >>> FileReading("it", ["Body ", "n"], {"text": Column("text", also=("body",))}).columns
+        {'text': 'Body '}
+        """
+        names = list(dict.fromkeys(self.names))
+        spellings = Counter(map(_fold, names))
+        unique = {_fold(column): column for column in names if spellings[_fold(column)] == 1}
+        matches = {name: column for name, column in self.assigned.items() if name in self.form}
+        for also in (False, True):
+            for name in [name for name in self.form if name not in matches]:
+                words = self.form[name].also if also else (name,)
+                candidates = [word if word in names else unique.get(_fold(word)) for word in words]
+                free = [
+                    column for column in candidates if column and column not in matches.values()
+                ]
+                matches |= {name: free[0]} if free else {}
+        return {name: column for name, column in matches.items() if column in names}
+
+
+def convert_columns(table: pd.DataFrame, file: FileReading, *, rest: bool = False) -> pd.DataFrame:
     """Return the columns of a form with plain cells of its kinds, or say everything that is wrong.
 
     Parameters
     ----------
     table
-        As a file holds it.
-    form
-        The columns that are known.
-    where
-        The file, for messages.
+        As the file holds it; other columns than those of the form may be missing.
+    file
+        How the file is understood.
     rest
         Whether other columns are kept, as text.
-    names
-        All columns of the file, where these are more than those of `table`.
-    assigned
-        Columns of the file by the name that the form has for them; "" for none.
 
     Raises
     ------
@@ -116,20 +145,18 @@ def convert_columns(
 
     Examples
     --------
-    >>> from nbbias.tables import Column, convert_columns
     >>> form = {"text": Column("text", needed=True, also=("response",)), "n": Column("count")}
     >>> table = pd.DataFrame({"response": ["a", 7], "n": ["1", None]})
-    >>> convert_columns(table, form, where="it")["text"][1]
+    >>> convert_columns(table, FileReading("it", list(table), form))["text"][1]
     '7'
-    >>> convert_columns(pd.DataFrame({"n": [1, -1]}), form, where="answers.csv")
+    >>> convert_columns(pd.DataFrame({"n": [1, -1]}), FileReading("answers.csv", ["n"], form))
     Traceback (most recent call last):
         ...
     nbbias.tables.errors.ContractError: answers.csv: 2 problems
       - needs the column text; it has n
       - column n: expected a whole number, 0 or more, but row 2 holds -1
     """
-    names = [str(name) for name in (names or table.columns)]
-    matches = match_columns(form, names, assigned=assigned)
+    names, form, matches = file.names, file.form, file.columns
     others = [name for name in names if name not in form]
     absent = [name for name in form if name not in matches]
     filled = [
@@ -139,14 +166,14 @@ def convert_columns(
     ]
     missing = [name for name in absent if form[name].needed and name not in filled]
     breaches = [describe_missing(missing, names, expected=form)] if missing else []
-    breaches += _unknown_columns(form, names, assigned)
+    breaches += _unknown_columns(file)
     roles = {column: name for name, column in matches.items()}
     if rest:
         roles = {name: name for name in others} | roles
     twice = [column for column in roles if names.count(column) > 1]
     breaches += [f"the column {visible(column)} stands twice; keep one" for column in twice]
     if twice:
-        raise ContractError(where, breaches)
+        raise ContractError(file.path, breaches)
     converted = {}
     for column in filter(roles.__contains__, names):  # in the order of the file
         kind = form[roles[column]].kind if roles[column] in form else "any"
@@ -154,9 +181,9 @@ def convert_columns(
         converted[roles[column]] = values
         breaches += [f"column {visible(column)}: {fault}"] if fault else []
     if breaches:
-        raise ContractError(where, breaches)
+        raise ContractError(file.path, breaches)
     result = pd.DataFrame(converted, index=range(len(table)))
-    defaults = {"file": Path(notes.split(where)[0]).stem, "row": number_rows(result)}
+    defaults = {"file": Path(notes.split(file.path)[0]).stem, "row": number_rows(result)}
     return result.assign(**{name: defaults[form[name].without] for name in filled})
 
 
@@ -171,45 +198,19 @@ def number_rows(rows: pd.DataFrame) -> pd.Series:
     return pd.Series([f"row {n}" for n in range(1, len(rows) + 1)], rows.index, dtype="str")
 
 
-def match_columns(
-    form: Form, names: Sequence[str], *, assigned: Mapping[str, str]
-) -> dict[str, str]:
-    """Return the column of a file for each name of a form that it has one for.
-
-    A column that is `assigned` comes first, then one of the name itself, then one of the names that
-    files have too; each as it is written, else without regard to capitals, spaces and underscores.
-    Of two columns that differ in these alone, neither is taken.
-
-    Examples
-    --------
-    >>> match_columns({"text": Column("text", also=("body",))}, ["Body ", "n"], assigned={})
-    {'text': 'Body '}
-    """
-    columns = list(dict.fromkeys(map(str, names)))
-    spellings = Counter(map(_fold, columns))
-    unique = {_fold(column): column for column in columns if spellings[_fold(column)] == 1}
-    matches = {name: column for name, column in assigned.items() if name in form}
-    for also in (False, True):
-        for name in [name for name in form if name not in matches]:
-            words = form[name].also if also else (name,)
-            candidates = [word if word in columns else unique.get(_fold(word)) for word in words]
-            free = [column for column in candidates if column and column not in matches.values()]
-            matches |= {name: free[0]} if free else {}
-    return {name: column for name, column in matches.items() if column in columns}
-
-
 def _fold(name: str) -> str:
     return re.sub(r"[\W_]+", "", name.lower())
 
 
-def _unknown_columns(form: Form, names: Sequence[str], assigned: Mapping[str, str]) -> list[str]:
+def _unknown_columns(file: FileReading) -> list[str]:
     """Say which of the columns that were given are none of the form, or none of the file."""
     faults = []
-    for name, column in assigned.items() if form else ():
-        if name not in form:
-            faults.append(f"no column {visible(name)!r} is read here; {closest_match(name, form)}")
-        elif column and column not in names:
-            near = visible(closest_match(column, names))
+    for name, column in file.assigned.items() if file.form else ():
+        if name not in file.form:
+            near = closest_match(name, file.form)
+            faults.append(f"no column {visible(name)!r} is read here; {near}")
+        elif column and column not in file.names:
+            near = visible(closest_match(column, file.names))
             faults.append(f"{name}: there is no column {visible(column)!r}; {near}")
     return faults
 
@@ -236,10 +237,8 @@ def identify_articles(table: pd.DataFrame) -> pd.DataFrame:
     >>> identify_articles(pd.DataFrame({"article_id": [7.0]})).to_dict("records")
     [{'article_id': '7', 'source': 'all'}]
     """
-    table = table.copy()
-    if "source" not in table:
-        table["source"] = table.get("outlet", ONE_SOURCE)
-    table["source"] = table["source"].astype("str")
+    source = table.get("source", table.get("outlet", ONE_SOURCE))
+    table = table.assign(source=source).astype({"source": "str"})
     if "article_id" in table:
         ids = table["article_id"].astype("str")
         table["article_id"] = ids.str.strip().str.replace(r"^(\d+)\.0$", r"\1", regex=True)

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,7 +15,7 @@ import pandas as pd
 import pyarrow as pa
 
 from nbbias.tables import notes, sniff
-from nbbias.tables.columns import Form, convert_columns, match_columns
+from nbbias.tables.columns import FileReading, Form, convert_columns
 from nbbias.tables.errors import DataError
 from nbbias.tables.escape import visible
 from nbbias.tables.notes import Layout
@@ -67,9 +66,9 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
         if file.stat().st_size == 0:
             raise DataError(where, "the file is empty")
         names, take = _READERS[file.suffix.lower()](file, layout)
-        columns = match_columns(form, names, assigned=layout.columns)
-        wanted = [name for name in dict.fromkeys(names) if rest or name in columns.values()]
-        table = take(wanted)
+        reading = FileReading(where, names, form, layout.columns)
+        wanted = set(names if rest else reading.columns.values())
+        table = take([name for name in dict.fromkeys(names) if name in wanted])
     except UnicodeDecodeError as error:
         raise DataError(where, _encoding_advice(file, layout, error)) from None
     except RecursionError:
@@ -79,12 +78,9 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
         raise DataError(where, f"cannot be read as {file.suffix[1:]}: {reason}") from None
     if not len(table):
         raise DataError(where, "holds no rows")
-    reading = FileReading(where, list(map(str, names)), form, columns)
     for listener in _LISTENERS.get():
         listener.append(reading)
-    reading.table = convert_columns(
-        table, form, where=where, rest=rest, names=names, assigned=layout.columns
-    )
+    reading.table = convert_columns(table, reading, rest=rest)
     return reading.table
 
 
@@ -95,20 +91,6 @@ def _encoding_advice(file: Path, layout: Layout, error: UnicodeDecodeError) -> s
         return f"is not {layout.encoding} (byte {error.start})"
     hint = f"save it as UTF-8, or say what it is: {file.name}?encoding=cp1252"
     return f"is not UTF-8 (byte {error.start}); {hint}"
-
-
-@dataclass
-class FileReading:
-    """What was understood of a file: its columns, which of them is which, and the table made of it.
-
-    Without a table it was refused.
-    """
-
-    path: str
-    names: list[str]
-    form: Form
-    columns: dict[str, str]
-    table: pd.DataFrame | None = None
 
 
 _LISTENERS: ContextVar[tuple[list[FileReading], ...]] = ContextVar("_LISTENERS", default=())

@@ -91,10 +91,7 @@ def find_file(path: str) -> Path:
 
 def list_neighbours(name: str, suffixes: Iterable[str]) -> list[str]:
     """Return the files of a file's folder that have one of some endings, sorted."""
-    try:
-        files = sorted(Path(name).parent.iterdir())
-    except OSError:
-        return []
+    files = sorted(Path(name).parent.glob("*"))  # none of a folder that cannot be read
     return [str(file) for file in files if file.suffix.lower() in tuple(suffixes)]
 
 
