@@ -24,7 +24,7 @@ def matches(*spans: tuple[int, int, str]) -> pd.DataFrame:
 )
 def test_marking_changes_no_text(text: str, at: list[tuple[int, int]]) -> None:
     spans = [(start, start + length, "g") for start, length in at]
-    html = soup(markup.marked(text, matches(*spans), ["g"]))
+    html = soup(markup.marked(text, matches(*spans), ["g"], start=0, end=len(text)))
     assert html.get_text() == text
     for mark in html.find_all("mark"):
         assert any(mark.get_text() == text[start:end] for start, end, _ in spans)
@@ -32,13 +32,15 @@ def test_marking_changes_no_text(text: str, at: list[tuple[int, int]]) -> None:
 
 def test_marks_say_whose_word_it_is() -> None:
     spans = matches((7, 10, "female"), (0, 2, "male"))
-    marks = soup(markup.marked("He saw her.", spans, ["male", "female"])).find_all("mark")
+    marks = soup(markup.marked("He saw her.", spans, ["male", "female"], start=0, end=11)).find_all(
+        "mark"
+    )
     assert [(m.get_text(), m["title"], m["class"]) for m in marks] == [
         ("He", "male", ["x-0"]),
         ("her", "female", ["x-1"]),
     ]
     groups = [f"g{i}" for i in range(8)]  # more than there are colours
-    assert 'class="x-2"' in markup.marked("a", matches((0, 1, "g7")), groups)
+    assert 'class="x-2"' in markup.marked("a", matches((0, 1, "g7")), groups, start=0, end=1)
     overlapping = matches((1, 3, ""), (2, 4, ""), (4, 6, ""))
     html = soup(markup.marked("abcdef", overlapping, [""], start=1, end=5))
     assert html.get_text() == "bcde" and [m.get_text() for m in html.find_all("mark")] == ["bc"]

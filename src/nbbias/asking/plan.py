@@ -11,7 +11,6 @@ import json
 import secrets
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
@@ -56,12 +55,7 @@ class Plan(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def make_plan(
-    block: Generate,
-    *,
-    where: str = "generate",
-    suites: Mapping[str, prompts.Suite] = MappingProxyType({}),
-) -> Plan:
+def make_plan(block: Generate, *, where: str, suites: Mapping[str, prompts.Suite]) -> Plan:
     """List every call: each prompt, for each model and temperature, `replicates` times.
 
     Prompts of the same wording (headlines that stand twice) are repeats of one another: each is

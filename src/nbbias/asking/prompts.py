@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from types import MappingProxyType
 from typing import TypeAlias
 
 import pandas as pd
@@ -31,9 +30,7 @@ _HEADLINES = {
 _SUITE = {"prompt_id": Column("text"), "prompt": Column("text", needed=True)}
 
 
-def read_prompts(
-    block: Generate, *, suites: Mapping[str, Suite] = MappingProxyType({})
-) -> pd.DataFrame:
+def read_prompts(block: Generate, *, suites: Mapping[str, Suite]) -> pd.DataFrame:
     """Return the PROMPTS of a `generate:` block; `suites` are the prompts of single studies.
 
     A study's own suite may do without a path, or take one that is laid over it.

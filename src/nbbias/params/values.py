@@ -6,7 +6,7 @@ import os
 import reprlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import pandas as pd
 from pydantic import BaseModel, ValidationError
@@ -17,6 +17,9 @@ from nbbias.params.base import NONE, Parameters
 from nbbias.tables import SAMPLE, ParameterError
 
 Model = TypeVar("Model", bound=BaseModel)
+
+#: What a leaf becomes, by its name, itself and its JSON schema.
+Change: TypeAlias = Callable[[str, Any, Mapping[str, Any]], Any]
 
 # --- validation -----------------------------------------------------------------------------
 
@@ -112,13 +115,7 @@ def relocate(
     return map_paths(model, values, write)
 
 
-def walk(
-    value: Any,
-    change: Callable[[str, Any, Mapping[str, Any]], Any],
-    *,
-    name: str = "",
-    schema: Any = None,
-) -> Any:
+def walk(value: Any, change: Change, *, name: str = "", schema: Any = None) -> Any:
     """Return nested values with each leaf changed, by its name, itself and its JSON schema.
 
     Examples

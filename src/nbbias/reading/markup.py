@@ -18,14 +18,7 @@ from nbbias.tables import escape
 # --- text -------------------------------------------------------------------------------------
 
 
-def marked(
-    text: str,
-    matches: pd.DataFrame,
-    groups: Sequence[str],
-    *,
-    start: int = 0,
-    end: int | None = None,
-) -> str:
+def marked(text: str, matches: pd.DataFrame, groups: Sequence[str], *, start: int, end: int) -> str:
     """Return a part of a text as HTML, with matches marked; of overlapping ones the first counts.
 
     Parameters
@@ -42,10 +35,9 @@ def marked(
     Examples
     --------
     >>> matches = pd.DataFrame({"start": [0], "end": [2], "group": ["male"]})
-    >>> marked("He <saw>", matches, ["female", "male"])
+    >>> marked("He <saw>", matches, ["female", "male"], start=0, end=8)
     '<mark class="x-1" title="male">He</mark> &lt;saw&gt;'
     """
-    end = len(text) if end is None else end
     parts, at = [], start
     for match in matches.sort_values(["start", "end"]).itertuples():
         if match.start < at or match.end > end:

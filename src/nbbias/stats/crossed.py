@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import chdtr, chdtri, chndtrinc, fdtrc, fdtri
 
-from nbbias.stats.estimate import Estimate
+from nbbias.stats.estimate import Bounds, Estimate
 from nbbias.stats.intervals import all_alike, mean_interval
 
 _TEST = ("statistic_value", "df", "p_value", "effect_size")
@@ -72,11 +72,7 @@ def _crossed(levels: Mapping[str, np.ndarray]) -> list[np.ndarray]:
 
 
 def crossed_mean(
-    values: pd.Series,
-    *,
-    facets: Sequence[str],
-    confidence: float,
-    bounds: tuple[float, float] | None = None,
+    values: pd.Series, *, facets: Sequence[str], confidence: float, bounds: Bounds = None
 ) -> Estimate:
     """Return a mean with its interval, tested against 0, over units that cross random facets.
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from math import nan
-from typing import Any
+from typing import Any, TypeAlias
 
 from scipy.special import stdtr, stdtrit
+
+#: The least and the largest value that a statistic can have, where it has bounds.
+Bounds: TypeAlias = tuple[float, float] | None
 
 _TEST = ("statistic_value", "df", "p_value", "effect_size")
 
@@ -56,9 +59,7 @@ class Estimate:
         """Return a copy with other values in the fields that are named."""
         return replace(self, **fields)
 
-    def with_interval(
-        self, low: float, high: float, *, bounds: tuple[float, float] | None = None
-    ) -> Estimate:
+    def with_interval(self, low: float, high: float, *, bounds: Bounds = None) -> Estimate:
         """Return a copy with this interval, cut to the bounds of its statistic.
 
         Examples
@@ -71,12 +72,7 @@ class Estimate:
         return replace(self, ci_low=low, ci_high=high)
 
     def with_t_interval(
-        self,
-        error: float,
-        df: float,
-        *,
-        confidence: float,
-        bounds: tuple[float, float] | None = None,
+        self, error: float, df: float, *, confidence: float, bounds: Bounds = None
     ) -> Estimate:
         """Return a copy with the t interval of a standard error.
 

@@ -5,6 +5,8 @@ Plain samples: two without a common unit, values in clusters, and what n units c
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -16,7 +18,10 @@ from statsmodels.stats.proportion import (
 )
 from statsmodels.stats.weightstats import DescrStatsW
 
-from nbbias.stats.estimate import Estimate
+from nbbias.stats.estimate import Bounds, Estimate
+
+#: Values or hits of independent units.
+Sample: TypeAlias = pd.Series | np.ndarray
 
 #: A spread this small beside the values is rounding, not spread.
 _ROUNDING = 1e-12
@@ -31,9 +36,7 @@ def all_alike(values: np.ndarray) -> bool:
     return bool(np.ptp(values) <= _ROUNDING * max(1.0, float(np.abs(values).max())))
 
 
-def mean_interval(
-    values: pd.Series | np.ndarray, *, confidence: float, bounds: tuple[float, float] | None = None
-) -> Estimate:
+def mean_interval(values: Sample, *, confidence: float, bounds: Bounds = None) -> Estimate:
     """Return a mean with its t interval.
 
     Parameters
@@ -69,9 +72,7 @@ def mean_interval(
     return result.with_t_interval(error, df, confidence=confidence, bounds=bounds)
 
 
-def one_sample(
-    values: pd.Series | np.ndarray, *, confidence: float, bounds: tuple[float, float] | None = None
-) -> Estimate:
+def one_sample(values: Sample, *, confidence: float, bounds: Bounds = None) -> Estimate:
     """Test a mean against 0.
 
     Returns
@@ -145,7 +146,7 @@ def proportion_interval(count: int, total: int, *, confidence: float) -> Estimat
     return Estimate(count / total, float(low), float(high), n=total)
 
 
-def share_interval(hits: pd.Series | np.ndarray, *, confidence: float) -> Estimate:
+def share_interval(hits: Sample, *, confidence: float) -> Estimate:
     """Return the share of units that are so, with its Wilson interval.
 
     Parameters
@@ -224,11 +225,7 @@ def clustered_share(
 
 
 def clustered_mean(
-    values: np.ndarray,
-    clusters: np.ndarray,
-    *,
-    confidence: float,
-    bounds: tuple[float, float] | None = None,
+    values: np.ndarray, clusters: np.ndarray, *, confidence: float, bounds: Bounds = None
 ) -> Estimate:
     """Return a mean with its t interval when values come in clusters.
 
@@ -325,8 +322,7 @@ def equal_weights(clusters: np.ndarray) -> np.ndarray:
     >>> equal_weights(np.array([0, 0, 1])).tolist()
     [0.5, 0.5, 1.0]
     """
-    weights: np.ndarray = 1 / np.bincount(clusters)[clusters]
-    return weights
+    return np.asarray(1 / np.bincount(clusters)[clusters])
 
 
 def effective_size(
@@ -406,9 +402,7 @@ def wilson(share: float, size: float, *, confidence: float) -> Estimate:
     return Estimate(share).around(low, high)
 
 
-def two_shares(
-    first: pd.Series | np.ndarray, second: pd.Series | np.ndarray, *, confidence: float
-) -> Estimate:
+def two_shares(first: Sample, second: Sample, *, confidence: float) -> Estimate:
     """Compare the shares of two independent samples.
 
     Parameters
@@ -450,13 +444,7 @@ def two_shares(
     return result.replace(statistic_value=float(z), p_value=float(p))
 
 
-def two_sample(
-    first: pd.Series | np.ndarray,
-    second: pd.Series | np.ndarray,
-    *,
-    pooled: bool,
-    confidence: float,
-) -> Estimate:
+def two_sample(first: Sample, second: Sample, *, pooled: bool, confidence: float) -> Estimate:
     """Compare the means of two independent samples by Student's or by Welch's t-test.
 
     Parameters

@@ -20,7 +20,7 @@ import pandas as pd
 from scipy.stats import norm, t
 
 from nbbias.stats import intervals
-from nbbias.stats.estimate import Estimate
+from nbbias.stats.estimate import Bounds, Estimate
 
 #: The share of the fits that must measure something for it to be told: 3 of 4, all of 3, 4 of 5.
 STABLE = 0.75
@@ -39,11 +39,7 @@ class _Total(NamedTuple):
 
 
 def pooled_mean(
-    values: pd.DataFrame,
-    *,
-    confidence: float,
-    bounds: tuple[float, float] | None = None,
-    tested: bool = True,
+    values: pd.DataFrame, *, confidence: float, bounds: Bounds = None, tested: bool = True
 ) -> Estimate:
     """Return a mean over units and fits, its interval and its test against 0.
 
@@ -213,12 +209,7 @@ def _unstable(measured: int, fits: int) -> str | None:
 
 
 def _with_test(
-    result: Estimate,
-    total: _Total,
-    *,
-    fits: int,
-    confidence: float,
-    bounds: tuple[float, float] | None = None,
+    result: Estimate, total: _Total, *, fits: int, confidence: float, bounds: Bounds = None
 ) -> Estimate:
     """Add the interval and, where the result names one, the test; or the reason for none."""
     tested, reason = result.test is not None, _unstable(total.fits, fits)

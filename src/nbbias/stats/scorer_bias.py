@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.stats.estimate import Estimate
+from nbbias.stats.estimate import Bounds, Estimate
 from nbbias.stats.intervals import mean_interval, one_sample
 
 #: Words that are named as those that move an instrument most.
@@ -95,7 +95,7 @@ def decompose(raw: pd.Series, swap: pd.Series) -> dict[str, pd.Series]:
 
 
 def scorer_bias(
-    values: pd.Series, *, units: str, confidence: float, bounds: tuple[float, float] | None = None
+    values: pd.Series, *, units: str, confidence: float, bounds: Bounds = None
 ) -> Estimate:
     """Test what an instrument adds by itself, by whom texts name, against 0.
 
