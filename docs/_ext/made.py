@@ -66,7 +66,7 @@ def api() -> Iterator[tuple[str, str]]:
     for name, face in faces.items():
         members = {member: getattr(face, member) for member in dir(face)}
         modules = [thing for thing in members.values() if isinstance(thing, ModuleType)]
-        if name == "notebook":  # a module, and no face of several
+        if not hasattr(face, "__path__"):  # a module, and no face of several
             members, modules = {}, [face]
         lines = [f"# nbbias.{name}", "", inspect.getdoc(face) or "", "", "```{eval-rst}"]
         lines += directives(f"nbbias.{name}", members)
