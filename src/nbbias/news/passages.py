@@ -41,15 +41,18 @@ def compare(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFrame:
     """
     matches = read.matches[read.matches["bias"] == bias]
     counts = annotate.count(matches, by=["text_id", "sentence_id"], groups=groups)
-    rows = dict(iter(counts.groupby("text_id", sort=False)))
-    lengths = read.sentences.groupby("text_id").size()
-    names = [f"n_{group}" for group in groups]
+    texts, starts = np.unique(counts["text_id"], return_index=True)
+    counted = (counts["sentence_id"], counts[[f"n_{group}" for group in groups]])
+    parts = (np.split(table.to_numpy(dtype=int), starts[1:]) for table in counted)
+    rows = dict(zip(texts, zip(*parts, strict=True), strict=False))
+    lengths = read.sentences.groupby("text_id").size().to_dict()
 
     def upto(text_id: int) -> np.ndarray:
         """Return the group words before each sentence of a text, and before its end."""
-        words = np.zeros((int(lengths.get(text_id, 0)) + 1, len(groups)), dtype=int)
+        words = np.zeros((lengths.get(text_id, 0) + 1, len(groups)), dtype=int)
         if text_id in rows:
-            words[rows[text_id]["sentence_id"].to_numpy() + 1] = rows[text_id][names].to_numpy()
+            sentences, found = rows[text_id]
+            words[sentences + 1] = found
         return words.cumsum(axis=0)
 
     columns = [*(f"passage_{group}" for group in groups), "omission"]
