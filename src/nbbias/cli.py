@@ -273,14 +273,13 @@ def generate_command(
 
 
 _MARGIN = "Non-inferiority margin of claims without a smallest_effect."
-_BASELINES = "An accepted run's folder; several: also the first one, which shows slow changes."
 _LOOK = "How many runs were compared with this baseline, with this one: spends the level over them."
 
 
 @app.command("gate")
 def gate_command(
     run: RunFolder,
-    baseline: Annotated[list[Path], Option(help=_BASELINES)],
+    baseline: Annotated[Path, Option(help="The accepted run's folder.")],
     margin: Annotated[float | None, Option(min=0, help=_MARGIN)] = None,
     claims: Annotated[list[int] | None, Option(help="Number of a claim; by default all.")] = None,
     look: Annotated[int | None, Option(min=1, help=_LOOK)] = None,
@@ -295,18 +294,17 @@ def gate_command(
     """
     for path in filter(None, (junit, markdown)):
         tables.refuse_target(path, force=force)
-    options: Any = {"margin": margin, "claims": claims, "look": look}
-    gates = [pages.gate.gate(run, folder, **options) for folder in baseline]
-    report = "\n".join(map(pages.gate.markdown, gates))
+    verdict = pages.gate.gate(run, baseline, margin=margin, claims=claims, look=look)
+    report = pages.gate.markdown(verdict)
     if junit is not None:
-        tables.write(junit, pages.gate.junit(*gates))
+        tables.write(junit, pages.gate.junit(verdict))
     if markdown is not None:
         tables.write(markdown, report)
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "a", encoding="utf-8") as file:
             file.write(report)
     _result(report)
-    raise typer.Exit(next(s for s in pages.gate.STATUS.values() if s in {g.status for g in gates}))
+    raise typer.Exit(verdict.status)
 
 
 @app.command("compare")

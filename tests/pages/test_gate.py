@@ -82,17 +82,6 @@ def test_repeated_comparisons_share_the_level(tmp_path: Path) -> None:
         assert f"Comparison {look} with this baseline" in result.remarks[-1]
 
 
-def test_the_worst_of_several_baselines_is_the_status(tmp_path: Path, command: Command) -> None:
-    new, last = pair(tmp_path, scores(1, mean=0.6), scores(2, mean=0.62))
-    first = run(tmp_path / "first", {"m": scores(3, mean=0.3)})
-    junit = tmp_path / "j.xml"
-    arguments = ["gate", new, "--baseline", last, "--margin", "0.15", "--junit", junit]
-    assert command(*arguments).returncode == 0
-    done = command(*arguments, "--force", "--baseline", first)
-    assert done.returncode == 1 and done.stdout.count("## nbbias gate") == 2
-    assert len(ElementTree.parse(junit).findall("testsuite")) == 2
-
-
 def test_the_margin_of_a_claim_stands_before_that_of_all(tmp_path: Path) -> None:
     folders = pair(tmp_path, scores(1), scores(2), claims=[BOUNDED])
     for options, margin in (({}, MARGIN), ({"margin": 0.3}, MARGIN)):

@@ -47,19 +47,28 @@ def test_a_repository_holds_all_that_its_workflow_names(tmp_path: Path) -> None:
         ({"one": 3}, {"STRICT": "false"}, 0, "inconclusive: a/one\n"),
         ({"new": 0}, {}, 3, "commit it as accepted/a/new\ninconclusive: a/new\n"),
         ({}, {}, 3, "inconclusive:no run to gate\n"),
+        ({"one": 0, "first": 1}, {}, 1, ""),
+        ({"one": 3, "first": 3}, {}, 3, "inconclusive: a/one\n"),
     ],
 )
 def test_the_gate_of_several_runs(
     tmp_path: Path, exits: dict[str, int], env: dict[str, str], status: int, told: str
 ) -> None:
+    first = exits.pop("first", None)  # against the first accepted run
     for name in (*exits, "two.failed") if exits else ():
         for folder in ("runs", "accepted"):
             if (folder, name) != ("accepted", "new"):
                 (tmp_path / folder / "a" / name).mkdir(parents=True)
                 (tmp_path / folder / "a" / name / "manifest.json").write_text(folder)
     command = tmp_path / "nbbias"
-    cases = "".join(f"runs/a/{name}) exit {code};;" for name, code in exits.items())
-    command.write_text(f'#!/bin/sh\ncase $2 in {cases} *) echo "unexpected $2"; exit 9;; esac\n')
+    if first is not None:
+        (tmp_path / "first/a/one").mkdir(parents=True)
+        (tmp_path / "first/a/one/manifest.json").write_text("first")
+    cases = "".join(f"runs/a/{name}/accepted) exit {code};;" for name, code in exits.items())
+    cases += f"runs/a/one/first) exit {first};;"
+    command.write_text(
+        f'#!/bin/sh\ncase $2/${{4%%/*}} in {cases} *) echo "unexpected $2"; exit 9;; esac\n'
+    )
     command.chmod(0o755)
     outside = {name: value for name, value in os.environ.items() if name != "GITHUB_ACTIONS"}
     outside["PATH"] = f"{tmp_path}:{outside['PATH']}"

@@ -1,4 +1,4 @@
-"""Texts at equal length: shares of group words, and texts that name nobody.
+"""Texts at equal length: shares of group words, and texts without any.
 
 A short text has few group words, and may have none, whoever writes it. So the longer text of a
 pair is read in all its passages that are as long as the shorter text, in sentences, and their mean
@@ -17,7 +17,7 @@ from nbbias import stats
 from nbbias.news.corpus import SIDES, Read
 from nbbias.text import annotate
 
-#: Articles whose answer, or passage, must name nobody for a test of omissions.
+#: Articles whose texts must differ in having group words for a test of omissions.
 FEWEST = 5
 
 
@@ -81,7 +81,7 @@ def _shares(upto: np.ndarray, size: int) -> np.ndarray:
 def omissions(
     units: pd.DataFrame, groups: Sequence[str], *, confidence: float
 ) -> list[dict[str, Any]]:
-    """Compare how often answers name nobody, by the group that the original names most.
+    """Compare how often answers have no group words, by the group that the original names most.
 
     Parameters
     ----------
@@ -97,8 +97,8 @@ def omissions(
     list of dict
         Rows of ESTIMATES, `statistic` ``omission_difference``: mean `omission` of the articles
         whose original names a group most, less that of the articles that name another one most;
-        Welch's *t*. Above 0 the group's articles are told without naming anybody more often than
-        others, at equal length. No test where fewer than `FEWEST` texts name nobody. The estimate
+        Welch's *t*. Above 0 answers to the group's articles have no group words more often than
+        others, at equal length. No test where fewer than `FEWEST` articles differ. The estimate
         is the mean of its `values`, one an article.
     """
     original = units[[f"o_{group}" for group in groups]].to_numpy(float)
@@ -115,7 +115,7 @@ def omissions(
         )
         if few:
             test = dict.fromkeys(("ci_low", "ci_high", "statistic_value", "df", "p_value"), np.nan)
-            reason = f"fewer than {FEWEST} texts name nobody: no test"
+            reason = f"fewer than {FEWEST} articles differ: no test"
             result = result.replace(**test, reason=result.reason or reason)
         row: dict[str, Any] = {"statistic": "omission_difference", "group": group, "null": 0.0}
         if np.isfinite(result.estimate):

@@ -246,8 +246,8 @@ def _cell(text: str) -> str:
     return escape.markdown(visible(text)).replace("|", "\\|").replace("\n", " ")
 
 
-def junit(*results: Gate) -> str:
-    """Write gates as JUnit XML: a claim that is worse fails, one that cannot be told is an error.
+def junit(result: Gate) -> str:
+    """Write a gate as JUnit XML: a claim that is worse fails, an inconclusive one is an error.
 
     Examples
     --------
@@ -255,5 +255,5 @@ def junit(*results: Gate) -> str:
     >>> junit(Gate("llmbi/new", "Worse.", rows, 1, [])).count("<failure ")
     1
     """
-    gates = [{"run": result.run, "rows": result.rows.to_dict("records")} for result in results]
-    return templates.render("junit.xml.j2", gates=gates)
+    rows = result.rows.to_dict("records")
+    return templates.render("junit.xml.j2", run=result.run, rows=rows)

@@ -214,7 +214,8 @@ def selection_interval(rows: pd.DataFrame) -> pd.DataFrame:
     Of m tested rows, R of them significant, the intervals have confidence 1 - αR/m, so that the
     expected share of them that miss their parameter is at most α (false coverage rate; Benjamini
     and Yekutieli 2005, JASA 100(469)). After Holm's correction none of them holds the null value.
-    Each half of the interval is scaled by the ratio of the quantiles of *t*.
+    Each half of the interval is scaled by the ratio of the quantiles of *t*; of a statistic that
+    is never below 0, such as a standard deviation, the interval stays at 0 or above.
 
     Examples
     --------
@@ -231,7 +232,11 @@ def selection_interval(rows: pd.DataFrame) -> pd.DataFrame:
         f"{end}_selected": rows["estimate"] + factor * (rows[end] - rows["estimate"])
         for end in ("ci_low", "ci_high")
     }
-    return pd.DataFrame(ends).where(selected)
+    result = pd.DataFrame(ends).where(selected)
+    if "null_low" in rows:  # a range under the null: no signed difference
+        positive = rows["null_low"].ge(0) & rows["ci_low"].ge(0)
+        result = result.clip(lower=0).where(positive, result)
+    return result
 
 
 def shrink_estimates(rows: pd.DataFrame) -> pd.Series:

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Gate every run in runs/ against the accepted run of its name, which somebody committed to
-# accepted/, and against the first one that ever was, if it is kept in first/; write reports/. Exit 1: a declared claim got worse, or the gate was asked wrongly. Exit 3:
-# inconclusive; with STRICT=false that is exit 0 and a warning.
+# accepted/, and against the first one that ever was, if it is kept in first/; write reports/.
+# Exit 1: a declared claim got worse, or the gate was asked wrongly. Exit 3: inconclusive; with
+# STRICT=false that is exit 0 and a warning.
 
 # How many runs were compared with an accepted one: commits and weeks since, and repeated attempts.
 look() {
@@ -9,6 +10,18 @@ look() {
   since=$(git log -1 --format=%ct -- "$1" 2>/dev/null)
   now=$(date +%s)
   echo $((commits + (now - ${since:-$now}) / 604800 + ${GITHUB_RUN_ATTEMPT:-1}))
+}
+
+# Keep the worst result of a run: 1 before 3 before 0.
+compare() {
+  case $1 in
+    0) ;;
+    3)
+      case "$said " in *" $name "*) ;; *) said="$said $name" ;; esac
+      [ "$status" = 1 ] || status=3
+      ;;
+    *) status=1 ;;
+  esac
 }
 
 status=3
@@ -19,22 +32,19 @@ for manifest in runs/*/*/manifest.json; do
   name=${run#runs/}
   case $name in *.failed | *'*'*) continue ;; esac
   if [ "$said" = "no run to gate" ]; then status=0 said=; fi
-  found=0
-  if [ -f "accepted/$name/manifest.json" ]; then
-    report=reports/$(printf '%s' "$name" | tr '/' '-')
-    set -- --baseline "accepted/$name" --look "$(look "accepted/$name/manifest.json")"
-    if [ -f "first/$name/manifest.json" ]; then set -- "$@" --baseline "first/$name"; fi
-    nbbias gate "$run" "$@" \
-      --junit "$report.xml" --markdown "$report.md" --force || found=$?
-  else
-    found=3
+  if [ ! -f "accepted/$name/manifest.json" ]; then
     echo "$name: no accepted run; look at $run, and commit it as accepted/$name"
+    compare 3
   fi
-  case $found in
-    0) ;;
-    3) said="$said $name" && [ "$status" = 1 ] || status=3 ;;
-    *) status=1 ;;
-  esac
+  for kind in accepted first; do
+    baseline=$kind/$name
+    if [ ! -f "$baseline/manifest.json" ]; then continue; fi
+    report=reports/$(printf '%s' "$baseline" | tr '/' '-')
+    found=0
+    nbbias gate "$run" --baseline "$baseline" --look "$(look "$baseline/manifest.json")" \
+      --junit "$report.xml" --markdown "$report.md" --force || found=$?
+    compare "$found"
+  done
 done
 if [ -n "$said" ]; then
   echo "inconclusive:$said"
