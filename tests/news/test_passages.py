@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from scipy.stats import ttest_1samp, ttest_ind
 
-from nbbias.news import passages
+from nbbias.news import shares, words
 from tests.build import lexicon_of, pairs_of, read_of
 
 GROUPS = ["a", "b"]
@@ -21,8 +21,8 @@ def read(answers: list[Text], originals: list[Text]) -> object:
         for i, text in enumerate(texts):
             for at, counts in enumerate(text):
                 sentences.append((f"{side}{i}", at))
-                words = np.repeat(GROUPS, counts)
-                rows += [(f"{side}{i}", "b", group, at) for group in words]
+                named = np.repeat(GROUPS, counts)
+                rows += [(f"{side}{i}", "b", group, at) for group in named]
     matches = pd.DataFrame(rows, columns=["text_id", "bias", "group", "sentence_id"])
     whole = read_of(pairs_of(len(answers)), matches, lexicon_of(2))
     return whole._replace(sentences=pd.DataFrame(sentences, columns=["text_id", "sentence_id"]))
@@ -30,7 +30,7 @@ def read(answers: list[Text], originals: list[Text]) -> object:
 
 def test_the_longer_text_is_read_in_passages_as_long_as_the_shorter() -> None:
     answer, original = [[1, 0], [0, 0]], [[0, 1], [0, 0], [0, 0], [3, 1]]
-    both = passages.compare(read([answer, original], [original, answer]), "b", GROUPS)
+    both = words.compare_passages(read([answer, original], [original, answer]), "b", GROUPS)
     # Passages of the original: b alone; none; 3 of 4 are a.
     assert both["passage_a"].tolist() == pytest.approx([1 - (0 + 0.75) / 2, (0 + 0.75) / 2 - 1])
     assert both["passage_b"].tolist() == pytest.approx([-(1 + 0.25) / 2, (1 + 0.25) / 2])
@@ -39,7 +39,7 @@ def test_the_longer_text_is_read_in_passages_as_long_as_the_shorter() -> None:
 
 def test_texts_without_group_words_are_omissions_or_no_pair() -> None:
     silent, named = [[0, 0], [0, 0]], [[1, 0], [0, 0], [0, 1]]
-    table = passages.compare(read([silent, named, []], [named, silent, named]), "b", GROUPS)
+    table = words.compare_passages(read([silent, named, []], [named, silent, named]), "b", GROUPS)
     assert table["passage_a"].isna().tolist() == [True, True, True]
     assert table["omission"].tolist()[:1] == [1.0]  # no passage of two sentences is silent
     assert np.isnan(table["omission"][1])
@@ -54,14 +54,14 @@ def test_omissions_are_compared_between_originals_by_the_group_they_name_most() 
     of_a, of_b = (
         units.loc[units[f"o_{x}"] > units[f"o_{y}"], "omission"].dropna() for x, y in ("ab", "ba")
     )
-    first, second = passages.omissions(units, GROUPS, confidence=0.95)
+    first, second = shares.omissions(units, GROUPS, confidence=0.95)
     expected = ttest_ind(of_a, of_b, equal_var=False)
     assert (first["statistic_value"], first["p_value"]) == pytest.approx(expected)
     assert first["values"].mean() == pytest.approx(first["estimate"])
     assert first["estimate"] == pytest.approx(of_a.mean() - of_b.mean()) == -second["estimate"]
     assert (first["n"], first["n_lost"]) == (len(of_a) + len(of_b), 40 - len(of_a) - len(of_b))
     few = units.assign(omission=np.where(units.index < 4, 1.0, 0.0))
-    row = passages.omissions(few, GROUPS, confidence=0.95)[0]
+    row = shares.omissions(few, GROUPS, confidence=0.95)[0]
     assert np.isnan(row["p_value"]) and "fewer than 5" in row["reason"]
 
 
@@ -72,8 +72,8 @@ def simulate(rng: np.random.Generator, sentences: int, women: float) -> Text:
         about = rng.random() < 0.6
         woman = rng.random() < women
         for _ in range(1 + rng.geometric(0.35)):
-            words = 1 + rng.poisson(1.5) if woman else 1
-            text.append([about * woman * int(words), about * (not woman) * int(words)])
+            said = 1 + rng.poisson(1.5) if woman else 1
+            text.append([about * woman * int(said), about * (not woman) * int(said)])
     return text[:sentences]
 
 
@@ -82,11 +82,11 @@ def test_short_answers_by_a_writer_without_bias_differ_in_raw_shares_alone() -> 
     women = np.where(rng.random(1500) < 0.5, rng.choice([0.0, 1.0], 1500), rng.beta(2, 2, 1500))
     answers = [simulate(rng, 8, share) for share in women]
     originals = [simulate(rng, 24, share) for share in women]
-    table = passages.compare(read(answers, originals), "b", GROUPS)
+    table = words.compare_passages(read(answers, originals), "b", GROUPS)
     h, o = (np.array([np.sum(text, axis=0) for text in texts]) for texts in (answers, originals))
     both = (h.sum(axis=1) > 0) & (o.sum(axis=1) > 0)
     raw = h[both, 0] / h[both].sum(axis=1) - o[both, 0] / o[both].sum(axis=1)
     assert ttest_1samp(raw, 0).pvalue < 0.001 and raw.mean() < -0.02
     assert ttest_1samp(table["passage_a"].dropna(), 0).pvalue > 0.05
     units = table.assign(o_a=o[:, 0], o_b=o[:, 1], article_id=table.index)
-    assert passages.omissions(units, GROUPS, confidence=0.95)[0]["p_value"] > 0.05
+    assert shares.omissions(units, GROUPS, confidence=0.95)[0]["p_value"] > 0.05

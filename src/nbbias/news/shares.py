@@ -11,16 +11,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.news import claims, passages, prejudice
+from nbbias.news import claims, prejudice
 from nbbias.news.claims import Pooling, Row
 from nbbias.tables import Estimated
 from nbbias.text import lexicons
 
 #: Statistics whose tests are corrected, each a family of its own.
 FAMILIES = (*claims.MIRRORED,)
+
+#: Articles whose texts must differ in having group words for a test of omissions.
+FEWEST = 5
 
 #: Why a group that a text never speaks of has no difference, though pairs count.
 NO_TOPIC = "the group has no topic"
@@ -65,7 +69,7 @@ def estimate(
           t-test against 0 (of words `stats.sparse_mean`); `p_adjusted` is Holm's over all cells,
           biases and groups.
         - ``share_difference_passages`` and ``omission_difference``, of words: the same at equal
-          length, and how often answers name nobody (`passages`).
+          length, and how often answers have no group words (`omissions`).
         - ``share_difference_common``: the same over the articles that every model of the source and
           prompt has a counted pair for (in every fit), so that models are compared on equal
           articles; models with fewer than `min_pairs` counted pairs are left out.
@@ -126,7 +130,7 @@ def _estimate_cell(
         )
     rows = [row | ({"reason": why} if nothing else {}) for row in rows]
     if "omission" in units:
-        rows += passages.omissions(units, groups, confidence=confidence)
+        rows += omissions(units, groups, confidence=confidence)
     return rows
 
 
@@ -154,6 +158,51 @@ def differences(
             }
         row |= {"reason": why} if row["n"] == 0 else {}
         rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
+    return rows
+
+
+def omissions(units: pd.DataFrame, groups: Sequence[str], *, confidence: float) -> list[Row]:
+    """Compare how often answers have no group words, by the group that the original names most.
+
+    Parameters
+    ----------
+    units
+        A cell's articles, with `article_id`, `o_<group>` and `omission`.
+    groups
+        The groups of the bias.
+    confidence
+        Level of the intervals.
+
+    Returns
+    -------
+    list of dict
+        Rows of ESTIMATES, `statistic` ``omission_difference``: mean `omission` of the articles
+        whose original names a group most, less that of the articles that name another one most;
+        Welch's *t*. Above 0 answers to the group's articles have no group words more often than
+        others, at equal length. No test where fewer than `FEWEST` articles differ. The estimate
+        is the mean of its `values`, one an article.
+    """
+    original = units[[f"o_{group}" for group in groups]].to_numpy(float)
+    most = original.max(axis=1)
+    named = units["omission"].notna().to_numpy() & ((most == original.T).sum(axis=0) == 1)
+    articles = units.loc[named, "article_id"]
+    omission = units["omission"].to_numpy()[named]
+    few = (np.abs(omission) > 0).sum() < FEWEST
+    rows = []
+    for group, column in zip(groups, original.T, strict=True):
+        own = (column == most)[named]
+        result = stats.two_sample(
+            omission[own], omission[~own], pooled=False, confidence=confidence
+        )
+        if few:
+            test = dict.fromkeys(("ci_low", "ci_high", "statistic_value", "df", "p_value"), np.nan)
+            reason = f"fewer than {FEWEST} articles differ: no test"
+            result = result.replace(**test, reason=result.reason or reason)
+        row: Row = {"statistic": "omission_difference", "group": group, "null": 0.0}
+        if np.isfinite(result.estimate):
+            weight = len(own) * np.where(own, 1 / own.sum(), -1 / (~own).sum())
+            row["values"] = pd.Series(weight * omission, articles)
+        rows.append(row | result.row() | {"n_lost": len(units) - (result.n or 0)})
     return rows
 
 

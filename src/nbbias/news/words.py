@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats
-from nbbias.news import claims, passages, replicates, shares
+from nbbias.news import claims, replicates, shares
 from nbbias.news.claims import Level
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.tables import SCORES, check
@@ -100,7 +100,7 @@ def pair_scores(read: Read) -> pd.DataFrame:
         distance with 0/1 ground metric (Eq. 3: total variation, in [0, 1], 0: equal shares);
         `difference_<group>` (share in the answer minus share in the original, in [-1, 1]; below
         0: a smaller share); `passage_<group>` and `omission`, of texts at equal length
-        (`passages.compare`); and `reason`, why a score is NaN. Columns of other biases' groups are
+        (`compare_passages`); and `reason`, why a score is NaN. Columns of other biases' groups are
         NaN.
     """
     found = [
@@ -117,7 +117,7 @@ def _score_bias(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFrame:
     for side, column in SIDES.items():
         found = counts.reindex(read.pairs[column]).fillna(0).to_numpy(dtype=int)
         table = table.assign(**{f"{side}_{group}": found[:, i] for i, group in enumerate(groups)})
-    return measure(table, groups).drop(columns="lost").join(passages.compare(read, bias, groups))
+    return measure(table, groups).drop(columns="lost").join(compare_passages(read, bias, groups))
 
 
 def measure(counted: pd.DataFrame, groups: Sequence[str]) -> pd.DataFrame:
@@ -165,6 +165,66 @@ def subtract_shares(h: np.ndarray, o: np.ndarray) -> np.ndarray:
 def sides(counted: pd.DataFrame, groups: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
     h, o = (counted[[f"{side}_{g}" for g in groups]].to_numpy(dtype=int) for side in "ho")
     return h, o
+
+
+# --- texts at equal length ----------------------------------------------------------------------
+
+
+def compare_passages(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFrame:
+    """Compare the texts of every pair at equal length.
+
+    Parameters
+    ----------
+    read
+        What `news.annotate` returned.
+    bias, groups
+        Whose words are counted.
+
+    Returns
+    -------
+    DataFrame
+        By the index of `read.pairs`: `passage_<group>`, the group's share of group words in the
+        answer less that in the original, each a mean over the passages with group words; and
+        `omission`, the share of passages without group words, answer less original. In [-1, 1];
+        NaN where a text has no group words, or the pair is lost.
+    """
+    matches = read.matches[read.matches["bias"] == bias]
+    counts = annotate.count(matches, by=["text_id", "sentence_id"], groups=groups)
+    texts, starts = np.unique(counts["text_id"], return_index=True)
+    counted = (counts["sentence_id"], counts[[f"n_{group}" for group in groups]])
+    parts = (np.split(table.to_numpy(dtype=int), starts[1:]) for table in counted)
+    rows = dict(zip(texts, zip(*parts, strict=True), strict=False))
+    lengths = read.sentences.groupby("text_id").size().to_dict()
+
+    def upto(text_id: int) -> np.ndarray:
+        """Return the group words before each sentence of a text, and before its end."""
+        words = np.zeros((lengths.get(text_id, 0) + 1, len(groups)), dtype=int)
+        if text_id in rows:
+            sentences, found = rows[text_id]
+            words[sentences + 1] = found
+        return words.cumsum(axis=0)
+
+    columns = [*(f"passage_{group}" for group in groups), "omission"]
+    result = np.full((len(read.pairs), len(columns)), np.nan)
+    whole = read.pairs["lost"].isna().to_numpy()
+    ids = read.pairs[[SIDES["h"], SIDES["o"]]].to_numpy()
+    for place in np.flatnonzero(whole):
+        answer, original = map(upto, ids[place])
+        if original[-1].any():
+            size = min(len(answer), len(original)) - 1
+            result[place] = _passage_shares(answer, size) - _passage_shares(original, size)
+    return pd.DataFrame(result, read.pairs.index, columns)
+
+
+def _passage_shares(upto: np.ndarray, size: int) -> np.ndarray:
+    """Return the mean share of each group in a text's passages, and that of empty passages."""
+    words = upto[size:] - upto[: len(upto) - size]
+    total = words.sum(axis=1)
+    named = total > 0
+    shares = np.full(words.shape[1], np.nan)
+    if named.any():
+        shares = (words[named] / total[named, None]).mean(axis=0)
+    return np.append(shares, 1 - named.mean())
 
 
 # --- distances of texts by their sentences ----------------------------------------------------

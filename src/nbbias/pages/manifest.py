@@ -100,7 +100,7 @@ def earlier(description: Mapping[str, Any], folder: Path) -> list[dict[str, Any]
             for one in (*other.get("earlier", []), entry | {"differs": differs}):
                 found[one["analysis_sha256"]] = one
     found.pop(description["analysis_sha256"], None)
-    return list(found.values())
+    return list(found.values())[-_MOST_EARLIER:]
 
 
 def _digests(description: Mapping[str, Any]) -> list[str]:
@@ -127,6 +127,10 @@ class _Entry(BaseModel):
     path: str
     sha256: str
     asked_in: list[str] = []
+
+
+#: Other analyses that a manifest lists, at most.
+_MOST_EARLIER = 1000
 
 
 class _Earlier(BaseModel):
