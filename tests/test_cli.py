@@ -52,6 +52,11 @@ def test_list_names_studies_params_files_and_runs(command: Command, tmp_path: Pa
     assert "ok          llmbi/a  " in command("list", "--out", tmp_path / "runs").stdout
 
 
+def test_params_and_files_reach_what_is_measured(command: Command) -> None:
+    assert "lambda_factor" in command("params", "llmbi").stdout
+    assert "nowhere.csv: no such file" in command("measure", "llmbi", "nowhere.csv").stderr
+
+
 # --- a run, with a runner that runs nothing ---------------------------------------------------
 
 Runner = Callable[..., None]

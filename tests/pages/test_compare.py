@@ -30,6 +30,7 @@ def test_equal_runs_and_runs_with_nothing_in_common_are_called_so(tmp_path: Path
     text = " ".join(written(tmp_path, *folders).get_text(" ").split())
     assert "What changed from a to b Nothing changed: all 2 estimates" in text
     assert "Parameters, data, versions and commit are the same." in text
+    assert "m, a " in text and "m, b " in text
     page = written(tmp_path, finished(tmp_path, "c", claims(WARM)), folders[0])
     assert "The runs have no estimate in common." in page.get_text()
 

@@ -206,7 +206,7 @@ def _describe(
     """Return of one claim what changed, against which margin, and its p value or the reason."""
     units, worse = second.study.called, second.study.worse[row["statistic"]]
     if row["n"] < 2:
-        return str(row["reason"] or f"only {row['n']} {units} in both runs")
+        return str(row["reason"] or f"only 1 of the {units} is in both runs")
     size = {of: names.quantity(row | {of: abs(row[of])}, of) for of in ("worsening", "margin")}
     change = f"{'worse' if row['worsening'] > 0 else 'better'} by {size['worsening']}"
     end = row["reason"] or p_value(row["p_not_worse"])

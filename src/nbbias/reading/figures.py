@@ -104,8 +104,9 @@ def panels(
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"model": ["a", "b"], "mean": [0.4, 0.2]})
-    >>> figure = panels(rows, lambda subset, ax: ax.plot(subset["mean"], [0], "o"), by="model")
+    >>> rows = pd.DataFrame({"model": ["a", "b"], "prompt": "p", "mean": [0.4, 0.2]})
+    >>> by = ("model", "prompt")
+    >>> figure = panels(rows, lambda subset, ax: ax.plot(subset["mean"], [0], "o"), by=by)
     >>> [ax.get_title(loc="left") for ax in figure.axes]
     ['a', 'b']
     """
