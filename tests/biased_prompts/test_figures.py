@@ -26,7 +26,7 @@ def rates() -> pd.DataFrame:
         common
         | {"model": m, "source": source, "prompt": prompt, "bias": bias, "group": group}
         | {"estimate": rate}
-        for m, rate in (("m", 0.2), ("n", 0.9))
+        for m, rate in (("m", 0.2), ("n", 0.9), ("o", 0.5))
         for prompt in ("neutral", "biased")
         for source, bias, group in (
             ("all", None, None),
@@ -41,6 +41,7 @@ def rates() -> pd.DataFrame:
 def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() -> None:
     drawn = figures.refusals(rates())
     rows, found = drawn.rows, panels(drawn.figure)
+    assert drawn.title.endswith("biased prompt: 20% (m) to 90% (n)")
     assert list(found) == ["all headlines", "nyt", "naming women", "naming nobody"]
     for title, ax in found.items():
         own = rows[rows["panel"] == title]
