@@ -98,6 +98,7 @@ def test_refusals_are_detected_where_none_are_recorded() -> None:
 def test_detected_rates_have_a_corrected_row_beside_them_and_recorded_ones_have_none() -> None:
     """2 of 3 are called refusals: (2/3 + Sp - 1) / (Se + Sp - 1), by the shipped counts."""
     recorded = answers_of([True, True, False, None], [False, True, False, False])
+    assert recorded["kind"].tolist()[:3] == ["full", "full", "none"]
     detected = recorded.assign(reason="a sentence")
     assert not rates(recorded)["statistic"].str.contains("corrected").any()
     table = rates(detected)
