@@ -50,3 +50,10 @@ def test_the_effect_is_that_of_many_prompts(scenario: str) -> None:
     own, other = of.scores.mean(axis=(1, 2))
     assert other == pytest.approx(simulated.NEUTRAL, abs=0.01)
     assert own - other == pytest.approx(0.15, abs=0.01)
+
+
+def test_a_family_compares_every_pair_of_models() -> None:
+    design = Design("skewed", 18, 12, 0.1)
+    rows = simulated.family(seeded(design, INFERENCE), design, INFERENCE)
+    *_, one, both, two = (row["estimate"] for row in rows)
+    assert both == pytest.approx(one + two)
