@@ -345,7 +345,9 @@ def params_command(stem: StudyName) -> None:
     """
     study = None if stem == "generate" else nbbias.studies.study(stem)
     described = params.describe(study.parameters if study else asking.params.Generate)
-    out_console.table(described.assign(default=described["default"].map(repr)))
+    default = ", default " + described["default"].map(repr) + ")"
+    described["name"] += " (" + described["type"] + default
+    out_console.blocks(described[["name", "meaning", "range"]].rename(columns={"meaning": ""}))
     for suite in study.prompts.values() if study else ():
         prompts = suite(tables.SAMPLE).drop(columns=["prompt_id", "prompt"])
         _result(*(f"{name}: {', '.join(prompts[name].dropna().unique())}" for name in prompts))

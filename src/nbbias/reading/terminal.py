@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import logging
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
@@ -33,24 +35,63 @@ class Terminal(Console):
         return super().render_str(visible(text), **options)
 
     def table(self, table: pd.DataFrame) -> None:
-        """Print a table, no letter of it left out.
+        """Print a table, no letter of it left out and no word broken.
 
-        Numbers below 1,000 have three digits; what is missing is blank.
+        A table that is too wide for that is printed as one block a row: its first column, and
+        below it the others that have a value. Numbers below 1,000 have three digits; what is
+        missing is blank.
 
         Examples
         --------
         >>> import pandas as pd
-        >>> Terminal(width=40).table(pd.DataFrame({"name": ["seed"], "mean_of": [1 / 3]}))
+        >>> seeds = pd.DataFrame({"name": ["seed"], "mean_of": [1 / 3], "about": [""]})
+        >>> Terminal(width=40).table(seeds[["name", "mean_of"]])
         ┏━━━━━━┳━━━━━━━━━┓
         ┃ name ┃ mean of ┃
         ┡━━━━━━╇━━━━━━━━━┩
         │ seed │ 0.333   │
         └──────┴─────────┘
+        >>> Terminal(width=16).table(seeds)
+        seed
+            mean of:
+            0.333
         """
-        shown = Table(*(Column(str(name).replace("_", " "), overflow="fold") for name in table))
-        for row in table.astype("object").where(table.notna(), "").to_numpy():
-            shown.add_row(*(_format(cell) for cell in row))
+        cells = table.astype("object").where(table.notna(), "").map(_format)
+        names = [str(name).replace("_", " ") for name in cells]
+        words = [" ".join([name, *cells.iloc[:, at]]).split() for at, name in enumerate(names)]
+        widths = [max(map(cell_len, map(visible, of_column)), default=0) for of_column in words]
+        if sum(widths) + 3 * len(names) + 1 > self.width:
+            return self.blocks(cells)
+        columns = zip(names, widths, strict=True)
+        shown = Table(*(Column(name, overflow="fold", min_width=width) for name, width in columns))
+        for row in cells.to_numpy():
+            shown.add_row(*row)
         self.print(shown)
+
+    def blocks(self, cells: pd.DataFrame) -> None:
+        """Print each row as a block: the first cell, and below it the others that are not empty.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> row = {"name": ["seed"], "": ["start of the generator"], "range": ["0 to 9"]}
+        >>> Terminal(width=20).blocks(pd.DataFrame(row))
+        seed
+            start of the
+            generator;
+            range: 0 to 9
+        """
+        names = [f"{name}: ".replace("_", " ").removeprefix(": ") for name in cells]
+        indent = " " * 4
+        for row in cells.to_numpy():
+            rest = zip(names[1:], row[1:], strict=True)
+            body = visible("; ".join(name + cell for name, cell in rest if cell))
+            lines = [fill(visible(row[0]), self.width, subsequent_indent=indent)]
+            if body:
+                lines.append(
+                    fill(body, self.width, initial_indent=indent, subsequent_indent=indent)
+                )
+            self.print(*lines, sep="\n")
 
 
 def _format(cell: object) -> str:

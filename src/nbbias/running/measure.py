@@ -47,5 +47,8 @@ def measure(stem: str, files: Sequence[str] = (), overrides: Sequence[str] = ())
 
 def readable_estimates(result: Measured) -> tuple[pd.DataFrame, str]:
     """Return the first estimates as a table for readers, and its note."""
-    table = reading.readable(result.estimates, CLAIM_KEYS, rows=_PRINTED)
+    estimates = result.estimates.replace({"": None})
+    table = reading.readable(estimates, CLAIM_KEYS, rows=_PRINTED)
+    for column in {"p_value", "p_adjusted"} & set(table.rows.select_dtypes("number")):
+        table.rows[column] = table.rows[column].map(reading.p_in_table, na_action="ignore")
     return table.rows.rename(columns=table.labels or {}), table.note or ""
