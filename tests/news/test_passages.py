@@ -37,6 +37,13 @@ def test_the_longer_text_is_read_in_passages_as_long_as_the_shorter() -> None:
     assert both["omission"].tolist() == pytest.approx([-1 / 3, 1 / 3])
 
 
+def test_a_sentence_of_several_biases_counts_once() -> None:
+    one = read([[[1, 0]] * 2], [[[1, 0], [0, 0], [0, 1]]])
+    sentences = pd.concat([one.sentences] * 2, ignore_index=True)  # a row for each bias
+    both = words.compare_passages(one._replace(sentences=sentences), "b", GROUPS)
+    pd.testing.assert_frame_equal(both, words.compare_passages(one, "b", GROUPS))
+
+
 def test_texts_without_group_words_are_omissions_or_no_pair() -> None:
     silent, named = [[0, 0], [0, 0]], [[1, 0], [0, 0], [0, 1]]
     table = words.compare_passages(read([silent, named, []], [named, silent, named]), "b", GROUPS)

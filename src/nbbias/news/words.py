@@ -194,7 +194,7 @@ def compare_passages(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFra
     counted = (counts["sentence_id"], counts[[f"n_{group}" for group in groups]])
     parts = (np.split(table.to_numpy(dtype=int), starts[1:]) for table in counted)
     rows = dict(zip(texts, zip(*parts, strict=True), strict=False))
-    lengths = read.sentences.groupby("text_id").size().to_dict()
+    lengths = (read.sentences.groupby("text_id")["sentence_id"].max() + 1).to_dict()
 
     def upto(text_id: int) -> np.ndarray:
         """Return the group words before each sentence of a text, and before its end."""
@@ -209,11 +209,24 @@ def compare_passages(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFra
     whole = read.pairs["lost"].isna().to_numpy()
     ids = read.pairs[[SIDES["h"], SIDES["o"]]].to_numpy()
     for place in np.flatnonzero(whole):
-        answer, original = map(upto, ids[place])
-        if original[-1].any():
-            size = min(len(answer), len(original)) - 1
-            result[place] = _passage_shares(answer, size) - _passage_shares(original, size)
+        result[place] = subtract_passages(*map(upto, ids[place]))
     return pd.DataFrame(result, read.pairs.index, columns)
+
+
+def subtract_passages(answer: np.ndarray, original: np.ndarray) -> np.ndarray:
+    """Return a pair's values of `compare_passages`, NaN where the original has no group words.
+
+    `answer`, `original`: group words before each sentence and before the end, by groups.
+
+    Examples
+    --------
+    >>> subtract_passages(np.array([[0, 0], [1, 0]]), np.array([[0, 0], [1, 0], [1, 1]])).tolist()
+    [0.5, -0.5, 0.0]
+    """
+    if not original[-1].any():
+        return np.full(original.shape[1] + 1, np.nan)
+    size = min(len(answer), len(original)) - 1
+    return _passage_shares(answer, size) - _passage_shares(original, size)
 
 
 def _passage_shares(upto: np.ndarray, size: int) -> np.ndarray:
