@@ -94,7 +94,7 @@ def test_a_fold_of_the_appendix_opens_by_click_and_link(page: Page, runs: Path) 
     page.goto("about:blank")
     page.goto(f"{(runs / LLMBI).as_uri()}#a1")
     assert page.locator("#a1 td").first.is_visible()
-    page.get_by_role("button", name="Open all").click()
+    page.get_by_role("button", name="Expand all").click()
     assert page.locator("details.fold:not([open])").count() == 0
 
 

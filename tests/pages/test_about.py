@@ -24,7 +24,7 @@ def described(**changes: Any) -> dict[str, Any]:
         "run": "sample",
         "parameters": values,
         "data": {},
-        "claims_sha256": params.claims_sha256(values["claims"]),
+        "analysis_sha256": params.claims_sha256(values["claims"]),
         "versions": {"nbbias": "0.1.0", "python": "3.12.0"},
         "git": {"commit": "0123456789abcdef", "dirty": False},
     } | changes

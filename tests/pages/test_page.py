@@ -94,7 +94,7 @@ def test_the_appendix_is_a_fold_for_each_of_its_headings(tmp_path: Path) -> None
             markdown("## Body <b>?"),
             displayed("2", "<p>read</p>"),
             markdown("## Next"),
-            markdown("## Appendix: what a reviewer looks up", "appendix"),
+            markdown("## Appendix", "appendix"),
             markdown("### Body <b>?", "appendix"),
             markdown("Looked up.", "appendix"),
             displayed("1", table, "appendix"),
@@ -110,9 +110,9 @@ def test_the_appendix_is_a_fold_for_each_of_its_headings(tmp_path: Path) -> None
     assert folds[0].select_one(".nbbias-table") and "Looked up." in folds[0].get_text()
     assert "So." in folds[1].get_text()
     (link,) = page.select("p.more a")
-    assert (link["href"], link.get_text()) == ("#a1", "A1")
+    assert (link["href"], link.get_text()) == ("#a1", "Appendix A1")
     headings = [heading.get_text(strip=True).rstrip("¶") for heading in page.select("main h2")]
-    assert headings == ["Body?", "Next", "Appendix: what a reviewer looks up"]
+    assert headings == ["Body?", "Next", "Appendix"]
     code = [part.select(".highlight") for part in page.select("details.code")]
     assert [[source.get_text().strip() for source in part] for part in code] == [
         ["2"],

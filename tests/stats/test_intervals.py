@@ -137,7 +137,7 @@ def test_two_shares_of_nothing_and_of_units_alike_say_why_there_is_no_test() -> 
     assert np.isnan(none["estimate"]) and "no unit" in none["reason"]
     alike = stats.two_shares(np.zeros(4), np.zeros(3), confidence=0.9).row()
     assert alike["estimate"] == 0 and alike["ci_low"] < 0 < alike["ci_high"]
-    assert np.isnan(alike["p_value"]) and "alike" in alike["reason"]
+    assert np.isnan(alike["p_value"]) and "no variance" in alike["reason"]
 
 
 # --- shares of units in clusters --------------------------------------------------------------

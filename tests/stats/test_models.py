@@ -83,7 +83,7 @@ def test_holm_is_over_the_differences_of_all_prompts() -> None:
         (scores_of(a=[1, 2], b=[np.nan, np.nan]), "fewer than two models"),
         (scores_of(a=[1], b=[2]), "needs two articles"),
         (scores_of(a=[1, np.nan], b=[np.nan, 3]), "needs two articles"),
-        (scores_of(a=[1, 1, 1], b=[2, 2, 2]), "within models all values are alike"),
+        (scores_of(a=[1, 1, 1], b=[2, 2, 2]), "no variance within models"),
         (ALIKE, "the fit is singular: no variance between articles"),
         (scores_of(a=[1, 2, 4], b=[2, 3, 5]), "the fit is singular: no variance within articles"),
     ],

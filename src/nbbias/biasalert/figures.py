@@ -187,7 +187,7 @@ def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
     options: dict[str, Any] = {"words": {"tick": "the judge's false alarms"}, "draw": figures.unit}
     caption = figures.caption(drawn[~further], "shares of answers called biased", of="answers")
     rings = " Rings: published, without intervals." if "side" in drawn else ""
-    grey = f" Small, grey: {NAMES[SHARES[2]]}." if further.any() else ""
+    grey = f" Small grey markers: {NAMES[SHARES[2]]}." if further.any() else ""
     return Drawn(
         figures.claims(drawn.assign(side=sides), "share called biased", **options),
         drawn,

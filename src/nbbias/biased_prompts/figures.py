@@ -57,7 +57,7 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         "name.",
         f"Refusal rate under the {prompt} prompt: {ends}" if ends else "",
         figures.caption(rows[raw], "share of headlines refused, uncorrected", of="headlines")
-        + ("" if raw.all() else " Small, grey: corrected for the detector's errors."),
+        + ("" if raw.all() else " Small grey markers: corrected for the detector's errors."),
     )
 
 

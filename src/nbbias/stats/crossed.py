@@ -113,7 +113,7 @@ def crossed_mean(
     if len(whole) < 2:
         return result
     if all_alike(numbers):
-        return result.replace(reason="all values are alike: no test")
+        return result.replace(reason="no variance, so no test")
     variance = _variance(numbers[:, None], levels)
     error = np.sqrt(variance.total)
     result = result.with_t_interval(error, variance.df, confidence=confidence, bounds=bounds)

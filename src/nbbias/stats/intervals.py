@@ -96,7 +96,7 @@ def one_sample(values: Sample, *, confidence: float, bounds: Bounds = None) -> E
     if len(observed) < 2:
         return result
     if all_alike(observed):
-        return result.replace(reason="all values are alike: no test")
+        return result.replace(reason="no variance, so no test")
     result = result.with_t_test(DescrStatsW(observed).std_mean, len(observed) - 1)
     return result.replace(effect_size=float(observed.mean() / observed.std(ddof=1)))
 
@@ -439,7 +439,7 @@ def two_shares(first: Sample, second: Sample, *, confidence: float) -> Estimate:
     )
     result = result.replace(estimate=float(a.mean() - b.mean())).with_interval(low, high)
     if sum(counts) in {0, sum(sizes)}:
-        return result.replace(reason="all units are alike: no test")
+        return result.replace(reason="no variance, so no test")
     z, p = proportions_ztest(counts, sizes)
     return result.replace(statistic_value=float(z), p_value=float(p))
 
@@ -477,7 +477,7 @@ def two_sample(first: Sample, second: Sample, *, pooled: bool, confidence: float
     if min(len(a), len(b)) < 2:
         return result.replace(reason="needs two values on each side")
     if all_alike(a) and all_alike(b):
-        return result.replace(reason="on each side all values are alike: no test")
+        return result.replace(reason="no variance on either side, so no test")
     tested = ttest_ind(a, b, equal_var=pooled)
     squares = len(a) * a.var() + len(b) * b.var()
     return result.with_interval(*tested.confidence_interval(confidence)).replace(

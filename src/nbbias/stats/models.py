@@ -106,7 +106,7 @@ def _fit(
     residuals = scores - design @ centre
     unit = residuals.std()  # the optimiser stops by absolute steps
     if residuals.abs().max() <= 1e-12 * max(1.0, scores.abs().max()):
-        return {}, "within models all values are alike"
+        return {}, "no variance within models"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a fit that did not converge has a reason
         fitted = MixedLM(residuals / unit, design, groups=articles).fit(method=["powell", "lbfgs"])

@@ -46,7 +46,7 @@ def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
     if groups < 2 or len(data) <= groups:
         return row | {"reason": "needs two groups, and a group with two values"}
     if all_alike(data["value"].to_numpy()):
-        return row | {"reason": "all values are alike"}
+        return row | {"reason": "no variance"}
     f, p = stats.f_oneway(*(subset["value"] for _, subset in data.groupby("group")))
     # Of sums of squares: (between - df of between * mean within) / (total + mean within).
     above = (groups - 1) * (f - 1)

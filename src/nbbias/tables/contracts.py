@@ -116,7 +116,7 @@ SCORES = Contract(
 )
 
 #: How `reason` begins where a test could never be below its level, however large what it tests.
-UNTESTABLE = "cannot be significant at N = "
+UNTESTABLE = "too few for any result to be significant: N = "
 
 #: What an estimate stands beside: what was permuted or drawn anew, or which prose was read instead.
 REFERENCES = (*("permutation", "replicate", "identities", "verdicts"), "neutral prose")

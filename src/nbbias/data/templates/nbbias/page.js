@@ -12,7 +12,7 @@
   if (folds.length) {
     const all = document.createElement("button");
     all.type = "button";
-    all.textContent = "Open all, to read or to print";
+    all.textContent = "Expand all";
     all.addEventListener("click", () => folds.forEach((fold) => { fold.open = true; }));
     folds[0].before(all);
   }
