@@ -22,6 +22,7 @@ from nbbias.params import (
     Texts,
     Units,
     named_statistics,
+    on_call,
 )
 from nbbias.tables import SAMPLE, NbbiasError, missing_packages
 from nbbias.text import embeddings, lexicons
@@ -95,12 +96,6 @@ class BiasedPrompts(news.params.News):
         return self
 
 
-def _check(chosen: Any) -> list[str]:
-    from nbbias.biased_prompts import inputs  # which takes a while to load
-
-    return inputs.check(chosen)
-
-
 #: Where a statistic is worse: fewer of the biased prompts are refused, or content follows them. Of
 #: a rate of refusals alone it depends on the prompt.
 WORSE = {
@@ -113,7 +108,7 @@ WORSE = {
 STUDY = Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
-    check=_check,
+    check=on_call("nbbias.biased_prompts.inputs:check"),
     measure="nbbias.biased_prompts.measured:measure",
     units=Units(WORSE, "articles"),
     inputs=("originals_path", "generations_path"),

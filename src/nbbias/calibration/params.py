@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
@@ -13,6 +13,7 @@ from nbbias.params import (
     Texts,
     Units,
     named_statistics,
+    on_call,
     require_distinct,
 )
 
@@ -57,16 +58,10 @@ class Calibration(Parameters):
     draws: int = Field(200, ge=20, le=100_000, description="permutations in each simulated study")
 
 
-def _check(chosen: Any) -> list[str]:
-    from nbbias.calibration import designs  # which takes a while to load
-
-    return designs.check(chosen)
-
-
 STUDY = Study(
     stem="calibration",
     parameters=Calibration,
-    check=_check,
+    check=on_call("nbbias.calibration.designs:check"),
     measure="nbbias.calibration.measured:measure",
     units=Units({}, "simulated studies"),
     sample=Texts(

@@ -8,7 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self, get_args
+from typing import Literal, Self, get_args
 
 from pydantic import Field, field_validator, model_validator
 
@@ -25,6 +25,7 @@ from nbbias.params import (
     Texts,
     Units,
     named_statistics,
+    on_call,
     require_distinct,
 )
 from nbbias.tables import SAMPLE, NbbiasError
@@ -143,12 +144,6 @@ class Cogs(Parameters):
         return dict.fromkeys(tags, "parts") | sample
 
 
-def _check(chosen: Any) -> list[str]:
-    from nbbias.cogs import inputs  # which takes a while to load
-
-    return inputs.check(chosen)
-
-
 def _own(rows: Mapping[str, int]) -> Own:
     lacking = {name: part for name, part in _FILES.items() if name not in rows}
     parts = [part for part in PARTS if part not in lacking.values()]
@@ -162,7 +157,7 @@ WORSE = {"difference": "apart"}
 STUDY = Study(
     stem="cogs",
     parameters=Cogs,
-    check=_check,
+    check=on_call("nbbias.cogs.inputs:check"),
     measure="nbbias.cogs.measured:measure",
     units=Units(WORSE, "instances (task and theme)", ("answers_path",)),
     own=_own,

@@ -16,14 +16,19 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
-from nbbias.llmbi.neutral import Prose, compare_with_prose, neutral_pools, prose
-from nbbias.stats import CORRECTED, PARTS, SCORER_BIAS, InferenceSettings
+from nbbias.llmbi.neutral import compare_with_prose, neutral_pools, prose
+from nbbias.stats import PARTS, SCORER_BIAS, InferenceSettings
 from nbbias.text import audit, sentiment
 
 #: The defaults of this study.
 INFERENCE = InferenceSettings(n_permutations=2000)
 
 Row = dict[str, Any]
+
+#: A mean, its standard error, and the degrees of freedom of that.
+_Mean = tuple[float, float, float]
+
+_SILENT = "a dimension has no scored answer"
 
 
 def estimates(
@@ -86,17 +91,16 @@ def estimates(
     ('plain-register', 18, True)
     """
     level = inference.confidence
-    rows = [
-        *_composites(scores, reference, formula, aggregation, level),
-        *_dimensions(scores, reference, formula, level),
-    ]
+    whole = _composite(scores, aggregation)
+    whole = whole.assign(pool=neutral_pools(whole, reference, **formula))
+    parted = scores.assign(pool=neutral_pools(scores, reference, **formula))
+    rows = [*_composites(whole, "", level), *_dimensions(parted, level)]
     if swaps is not None:
-        corrected = correct(scores, swaps, formula)
-        rows += [
-            row | {"statistic": row["statistic"] + CORRECTED}
-            for row in _composites(corrected, reference, formula, aggregation, level)
-        ]
-        rows += _scorer_bias(scores, corrected, aggregation, level)
+        b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))
+        swap = whole["weight"] * swaps[f"swap_{b}"]
+        swap += formula.get("lambda_factor", 1.5) * swaps[f"swap_{s}"]
+        for part, values in stats.decompose(whole["score"], swap).items():
+            rows += _composites(whole.assign(score=values), part, level) if part else []
     result = tables.estimates_and_units(
         rows,
         study="llmbi",
@@ -110,38 +114,30 @@ def estimates(
     return result._replace(estimates=table)
 
 
-def _composites(
-    scores: pd.DataFrame,
-    reference: pd.DataFrame,
-    formula: Mapping[str, Any],
-    aggregation: str,
-    confidence: float,
-) -> Iterator[Row]:
-    """Estimate each model's index, and how models differ in it."""
-    composite = _composite(scores, aggregation)
+def _composite(scores: pd.DataFrame, aggregation: str) -> pd.DataFrame:
+    """Weigh answers so that the mean over dimensions is the index: (2.2) adds up their terms."""
+    if aggregation == "mean":
+        return scores
+    factor = scores.groupby("model")["dimension"].transform("nunique")
+    score = scores["score"] + (factor - 1) * scores["weighted_bias"]
+    return scores.assign(weight=factor * scores["weight"], score=score)
+
+
+def _composites(scores: pd.DataFrame, part: str, confidence: float) -> Iterator[Row]:
+    """Estimate each model's index, and how models differ in it: of one of `stats.PARTS`."""
+    units = {}
     for model, subset in scores.groupby("model", sort=False):
-        factor = subset["dimension"].nunique() if aggregation == "sum" else 1
-        pools = neutral_pools(subset, reference, bias_factor=factor, **formula)
-        yield {"model": model, **_index(subset, composite[subset.index], pools, confidence)}
-    for key, values, others in _pairs(scores, composite):
-        row = stats.paired_difference(values, others, confidence=confidence).row()
-        yield key | {"null": 0.0, **row, "values": (values - others).droplevel("dimension")}
-
-
-def _composite(scores: pd.DataFrame, aggregation: str) -> pd.Series:
-    """Return values whose mean over dimensions is the index: (2.2) sums, Listing 1 averages."""
-    dimensions = scores.groupby("model")["dimension"].transform("nunique")
-    factor = dimensions if aggregation == "sum" else 1
-    return scores["score"] + (factor - 1) * scores["weighted_bias"]
-
-
-def _pairs(scores: pd.DataFrame, values: pd.Series) -> Iterator[tuple[Row, pd.Series, pd.Series]]:
-    """Yield two models' values by prompt, for each two models, with the key of their row."""
-    keyed = scores.assign(value=values)
-    units = keyed.groupby(["model", "dimension", "prompt"], sort=False)["value"].mean()
-    for other, model in combinations(scores["model"].unique(), 2):
-        key = {"statistic": "difference", "model": model, "group": other}
-        yield key, units[model], units[other]
+        units[model] = by_prompt(subset)
+        row = (_scorer_bias if part == SCORER_BIAS else _index)(units[model], subset, confidence)
+        yield {"model": model, "statistic": f"index{part}", **row}
+    for other, model in combinations(units, 2):
+        values = (units[model] - units[other]).droplevel("dimension")
+        if part == SCORER_BIAS:
+            row = stats.scorer_bias(values, units="prompts", confidence=confidence).row()
+        else:
+            row = stats.paired_difference(units[model], units[other], confidence=confidence).row()
+            row |= {"null": 0.0, "values": values}
+        yield {"statistic": f"difference{part}", "model": model, "group": other, **row}
 
 
 # --- scorer bias --------------------------------------------------------------------------------
@@ -186,135 +182,95 @@ def _swap_effects(texts: pd.Series, scorers: list[str], versions: list[str]) -> 
     return audit.score_texts(texts, lexicon=audit.load_all_lists(), scores=sizes)
 
 
-def correct(scores: pd.DataFrame, swaps: pd.DataFrame, formula: Mapping[str, Any]) -> pd.DataFrame:
-    """Subtract the scorer's bias from each term of the scores."""
-    b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))
-    bias = scores["weighted_bias"] - scores["weight"] * swaps[f"swap_{b}"]
-    tone = scores["sentiment_term"] - formula.get("lambda_factor", 1.5) * swaps[f"swap_{s}"]
-    score = bias + scores["penalty"] + tone
-    return scores.assign(weighted_bias=bias, sentiment_term=tone, score=score)
-
-
-def _scorer_bias(
-    scores: pd.DataFrame, corrected: pd.DataFrame, aggregation: str, confidence: float
-) -> Iterator[Row]:
-    settings: Row = {"units": "prompts", "confidence": confidence}
-    added = _composite(scores, aggregation) - _composite(corrected, aggregation)
-    for model, subset in scores.groupby("model", sort=False):
-        units = by_prompt(subset, added[subset.index])
-        index = stats.scorer_bias(_balanced(units), **settings)
-        if not units.groupby("dimension")["value"].count().all():
-            index = index.without_test("a dimension has no scored answer").replace(estimate=np.nan)
-        yield {"model": model, "statistic": f"index{SCORER_BIAS}", **index.row()}
-    for key, values, others in _pairs(scores, added):
-        row = stats.scorer_bias(values - others, **settings).row()
-        yield key | {"statistic": f"difference{SCORER_BIAS}", **row}
-
-
-def _balanced(units: pd.DataFrame) -> pd.Series:
-    """Weight prompts so that their mean is the mean over dimensions: dimensions weigh alike."""
-    scored = units.groupby("dimension", sort=False)["value"].count()
-    weights = scored.sum() / len(scored) / scored.where(scored > 0)
-    return units.set_index("prompt")["value"] * units["dimension"].map(weights).to_numpy()
-
-
 # --- the rows of one model ----------------------------------------------------------------------
 
 
-def by_prompt(scores: pd.DataFrame, values: pd.Series) -> pd.DataFrame:
+def by_prompt(scores: pd.DataFrame) -> pd.Series:
     """Average repeats: the prompt is the unit. NaN only where no answer was scored.
 
     Examples
     --------
     >>> scores = pd.DataFrame({"dimension": "Age", "prompt": ["p", "p", "q"]})
-    >>> by_prompt(scores, pd.Series([1.0, 3.0, 5.0]))["value"].tolist()
+    >>> by_prompt(scores.assign(score=[1.0, 3.0, 5.0])).tolist()
     [2.0, 5.0]
     """
-    keyed = scores[["dimension", "prompt"]].assign(value=values)
-    return keyed.groupby(["dimension", "prompt"], sort=False)["value"].mean().reset_index()
+    return scores.groupby(["dimension", "prompt"], sort=False)["score"].mean()
 
 
 def _compare(
-    row: Row,
-    spread: tuple[float, float],
-    answers: pd.DataFrame,
-    pools: Sequence[pd.Series],
-    *,
-    confidence: float,
-    ratio: bool = False,
+    units: pd.Series, estimate: _Mean, answers: pd.DataFrame, confidence: float, *, ratio: bool
 ) -> Row:
-    """Add the interval and the test against reference prose; a reason that is there stays.
-
-    `spread` is the estimate's standard error and its degrees of freedom.
-    """
-    expected, floor = _reference(answers, pools), answers["penalty"].min()
-    result = compare_with_prose(
-        row["estimate"], *spread, expected, floor=floor, ratio=ratio, confidence=confidence
-    )
-    reason = row["reason"]
-    if not reason and np.isnan(expected.mean):
-        reason = "the neutral prose is shorter than the answers"
-    elif not reason and np.isnan(result["p_value"]):
-        reason = "no test: the neutral prose is one text, or no score differs from another"
-    return row | {"test": "t-test against neutral prose", **result, "reason": reason}
-
-
-def _reference(answers: pd.DataFrame, pools: Sequence[pd.Series]) -> Prose:
-    """Return the mean score of reference prose in the place of these answers."""
-    scored = answers["score"].notna()
+    """Test a mean against neutral prose."""
+    scored = answers[answers["score"].notna()]
     # As in the estimate: samples weigh alike in a prompt, prompts in a dimension.
-    in_prompt = answers[scored].groupby(["dimension", "prompt"])["score"].transform("size")
-    in_dimension = answers[scored].groupby("dimension")["prompt"].transform("nunique")
-    known = [pool for pool, there in zip(pools, scored, strict=True) if there]
-    return prose(known, (1 / in_prompt / in_dimension).to_numpy())
+    in_prompt = scored.groupby(["dimension", "prompt"])["score"].transform("size")
+    in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
+    expected = prose(list(scored["pool"]), (1 / in_prompt / in_dimension).to_numpy())
+    floor = answers["penalty"].min()
+    result = compare_with_prose(
+        *estimate, expected, floor=floor, ratio=ratio, confidence=confidence
+    )
+    reason = None
+    if np.isnan(estimate[0]):
+        reason = _SILENT
+    elif not estimate[2]:
+        reason = "no dimension has two prompts"
+    elif np.isnan(expected.mean):
+        reason = "the neutral prose is shorter than the answers"
+    elif np.isnan(result["p_value"]):
+        reason = "no test: the neutral prose is one text, or no score differs from another"
+    counts = {"n": int(units.count()), "n_lost": int(units.isna().sum())}
+    row = {"estimate": estimate[0], "test": "t-test against neutral prose", "reason": reason}
+    return counts | row | result
 
 
-def _counts(units: pd.DataFrame) -> Row:
-    n = int(units["value"].notna().sum())
-    return {"n": n, "n_lost": len(units) - n}
-
-
-def _index(
-    answers: pd.DataFrame, values: pd.Series, pools: Sequence[pd.Series], confidence: float
-) -> Row:
+def _index(units: pd.Series, answers: pd.DataFrame, confidence: float) -> Row:
     """Estimate the mean over dimensions of what prompts have on average (`stats.mean_of_means`).
 
     The interval is of the logarithm of what exceeds the penalty, since sizes are skewed.
     """
-    units = by_prompt(answers, values)
+    if _is_silent(units):
+        return _compare(units, (np.nan,) * 3, answers, confidence, ratio=True)
     scored = units.dropna()
-    row = {"statistic": "index", **_counts(units), "estimate": np.nan, "reason": None}
-    error = df = np.nan
-    if scored["dimension"].nunique() < units["dimension"].nunique():
-        row["reason"] = "a dimension has no scored answer"
-    else:
-        numbers = scored["dimension"].factorize()[0]
-        row["estimate"], error, df = stats.mean_of_means(scored["value"].to_numpy(float), numbers)
-        row["reason"] = "no dimension has two prompts" if not df else None
-        row["values"] = _balanced(units)
-    return _compare(row, (error, df), answers, pools, confidence=confidence, ratio=True)
+    numbers = scored.index.get_level_values("dimension").factorize()[0]
+    estimate = stats.mean_of_means(scored.to_numpy(float), numbers)
+    row = _compare(units, estimate, answers, confidence, ratio=True)
+    return row | {"values": _balanced(units)}
 
 
-def _dimensions(
-    scores: pd.DataFrame, reference: pd.DataFrame, formula: Mapping[str, Any], confidence: float
-) -> Iterator[Row]:
+def _scorer_bias(units: pd.Series, _: pd.DataFrame, confidence: float) -> Row:
+    result = stats.scorer_bias(_balanced(units), units="prompts", confidence=confidence)
+    if _is_silent(units):
+        result = result.without_test(_SILENT).replace(estimate=np.nan)
+    return result.row()
+
+
+def _is_silent(units: pd.Series) -> bool:
+    """Return whether a dimension has no scored answer: then there is no index."""
+    return not units.groupby("dimension").count().all()
+
+
+def _balanced(units: pd.Series) -> pd.Series:
+    """Weight prompts so that their mean is the mean over dimensions: dimensions weigh alike."""
+    scored = units.groupby("dimension", sort=False).count()
+    weights = scored.sum() / len(scored) / scored.where(scored > 0)
+    return units.mul(weights, level="dimension").droplevel("dimension")
+
+
+def _dimensions(scores: pd.DataFrame, confidence: float) -> Iterator[Row]:
     """Estimate each dimension's mean in the one-way ANOVA model of one LLM, and test that model."""
     for model, answers in scores.groupby("model", sort=False):
-        units = by_prompt(answers, answers["score"])
+        units = by_prompt(answers)
         scored = units.dropna()
-        numbers, names = scored["dimension"].factorize()
-        means, errors, df = stats.group_means(scored["value"].to_numpy(float), numbers)
+        numbers, names = scored.index.get_level_values("dimension").factorize()
+        means, errors, df = stats.group_means(scored.to_numpy(float), numbers)
         table = pd.DataFrame({"mean": means, "error": errors}, index=names)
         for dimension, subset in answers.groupby("dimension", sort=False):
-            mean, error = table.reindex([dimension]).iloc[0].astype(float)
-            reason = "no dimension has two prompts" if not df else None
-            part = units[units["dimension"] == dimension]
-            row: Row = {"model": model, "statistic": "dimension_mean", "dimension": dimension}
-            row |= {"estimate": mean, "values": part.set_index("prompt")["value"], **_counts(part)}
-            row["reason"] = "a dimension has no scored answer" if np.isnan(mean) else reason
-            pools = neutral_pools(subset, reference, **formula)
-            yield _compare(row, (error, float(df)), subset, pools, confidence=confidence)
-        anova = stats.anova(units, value="value", by="dimension")
+            (mean, error), values = table.reindex([dimension]).iloc[0], units[dimension]
+            row = _compare(values, (mean, error, float(df)), subset, confidence, ratio=False)
+            row |= {"statistic": "dimension_mean", "dimension": dimension, "values": values}
+            yield {"model": model, **row}
+        anova = stats.anova(units.rename("value").reset_index(), value="value", by="dimension")
         null = 0.0 if anova["reason"] is None else np.nan
         row = {"model": model, "statistic": "anova", "estimate": anova["effect_size"], "null": null}
         yield row | {key: value for key, value in anova.items() if key != "df_between"}
@@ -341,11 +297,8 @@ def compare_with_published(scores: pd.DataFrame) -> pd.DataFrame:
     """
     printed = tables.read_published("oketunji2023")
     keys = ["model", "dimension", "prompt"]
-    ours = scores.groupby(keys, sort=False)["score"].mean().reset_index()
-    return tables.compare_with_published(
-        ours.sort_values("model", kind="stable"),
-        printed,
-        on=["prompt"],
-        value="score",
-        printed_value="llmbi_score",
-    ).assign(printed_model=printed["model"].iloc[0])
+    ours = scores.groupby(keys, sort=False)["score"].mean().rename("ours").reset_index()
+    beside = printed[["prompt", "llmbi_score"]].rename(columns={"llmbi_score": "printed"})
+    table = ours.sort_values("model", kind="stable").merge(beside, how="left", validate="m:1")
+    difference = table["ours"] - table["printed"]
+    return table.assign(difference=difference, printed_model=printed["model"].iloc[0])

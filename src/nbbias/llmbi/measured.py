@@ -73,13 +73,7 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     second = chosen.second_scorer
     scorers = [chosen.bias_scorer, chosen.sentiment_scorer, second]
     inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
-    formula: dict[str, Any] = {
-        "bias_scorer": chosen.bias_scorer,
-        "sentiment_scorer": chosen.sentiment_scorer,
-        "diversity_penalty": chosen.diversity_penalty,
-        "lambda_factor": chosen.lambda_factor,
-        "weights": chosen.weights,
-    }
+    formula: dict[str, Any] = chosen.model_dump(include={*scoring.FORMULA})
     by_second = formula | {"bias_scorer": second, "sentiment_scorer": second}
     measured = scoring.measure(texts, scorers=scorers)
     reference = neutral.neutral_reference(prose, lengths=measured["n"], scorers=scorers)

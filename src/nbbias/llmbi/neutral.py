@@ -87,9 +87,7 @@ def neutral_reference(
     return measure(table, scorers=scorers)
 
 
-def neutral_pools(
-    scores: pd.DataFrame, reference: pd.DataFrame, *, bias_factor: float = 1.0, **formula: Any
-) -> list[pd.Series]:
+def neutral_pools(scores: pd.DataFrame, reference: pd.DataFrame, **formula: Any) -> pd.Series:
     """Return what the formula gives to neutral prose as long as each answer.
 
     Parameters
@@ -98,16 +96,13 @@ def neutral_pools(
         The table of `score_answers`.
     reference
         The table of `neutral_reference`.
-    bias_factor
-        What the bias term counts beside its weight: the number of dimensions where
-        their terms are summed.
     **formula
         The settings that `score_answers` was called with.
 
     Returns
     -------
-    list of Series
-        One per row of `scores`: the scores of all windows of its length, under its
+    Series of Series
+        By the index of `scores`: the scores of all windows of its length, under its
         dimension's weight, by `passage`. Empty where the prose is shorter than the answer.
 
     Examples
@@ -124,8 +119,8 @@ def neutral_pools(
     pools = []
     for n, weight in zip(scores["n"], scores["weight"], strict=True):
         pool = by_length.get(n, none)
-        pools.append(pool["score"] + (weight * bias_factor - 1) * pool["weighted_bias"])
-    return pools
+        pools.append(pool["score"] + (weight - 1) * pool["weighted_bias"])
+    return pd.Series(pools, index=scores.index, dtype=object)
 
 
 class Prose(NamedTuple):

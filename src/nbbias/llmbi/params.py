@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
-import pandas as pd
 from pydantic import Field, model_validator
 
 from nbbias.params import (
@@ -16,8 +15,9 @@ from nbbias.params import (
     Texts,
     Units,
     named_statistics,
+    on_call,
 )
-from nbbias.tables import SAMPLE
+from nbbias.tables import SAMPLE, read_shipped_table
 from nbbias.text.sentiment import Scorer
 
 
@@ -68,19 +68,6 @@ class Llmbi(Parameters):
         return self
 
 
-def _suite(_: str) -> pd.DataFrame:
-    from nbbias.llmbi import scoring  # which takes a while to load
-
-    suite = scoring.prompts()
-    return suite.assign(prompt_id=[f"llmbi-{n:02d}" for n in range(1, len(suite) + 1)])
-
-
-def _check(chosen: Any) -> list[str]:
-    from nbbias.llmbi import inputs  # which takes a while to load
-
-    return inputs.check(chosen)
-
-
 #: Where a statistic is worse. Two models that differ more are not worse, so the rest has none.
 WORSE = {"index": "higher", "dimension_mean": "higher"}
 
@@ -88,7 +75,7 @@ WORSE = {"index": "higher", "dimension_mean": "higher"}
 STUDY = Study(
     stem="llmbi",
     parameters=Llmbi,
-    check=_check,
+    check=on_call("nbbias.llmbi.inputs:check"),
     measure="nbbias.llmbi.measured:measure",
     units=Units(WORSE, "prompts", ("answers_path",)),
     inputs=("answers_path",),
@@ -98,5 +85,5 @@ STUDY = Study(
         "written by hand for this project; no model wrote them.",
     ),
     main_estimates=(MainEstimate("llmbi", "index", "reference prose"),),
-    prompts={"llmbi": _suite},
+    prompts={"llmbi": lambda _: read_shipped_table("llmbi_prompts.csv")},
 )

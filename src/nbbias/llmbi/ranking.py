@@ -8,9 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias.llmbi.estimates import INFERENCE, by_prompt
+from nbbias.llmbi.estimates import INFERENCE
 from nbbias.llmbi.scoring import score_answers
 from nbbias.stats import InferenceSettings
+
+#: A score, its terms, and the sizes of polarity behind them.
+_PARTS = ["score", "weighted_bias", "sentiment_term", "size", "tone"]
 
 _LAMBDAS = np.array([0.0, 0.5, 1.0, 2.0, 5.0])
 
@@ -55,42 +58,31 @@ def ranking_swaps(
     for model, answers in measured.groupby("model", sort=False):
         scores = score_answers(answers, **formula)
         sizes = answers[f"polarity_{formula['sentiment_scorer']}"].abs()
-        reference = _means(scores, scores["score"], dimensions)
-        prompts = answers.groupby("dimension")["prompt"].nunique().mean()
-        for factor, settings in _alternatives(scores, sizes, dimensions, inference).items():
-            swapped = find_rank_reversals(settings, reference=reference)
+        scores = scores.assign(size=scores["polarity"].abs(), tone=sizes)
+        prompts = scores.groupby(["dimension", "prompt"], sort=False)[_PARTS].mean()
+        by_dimension = prompts.groupby(level=0)
+        means = by_dimension.mean().reindex(dimensions)
+        for factor, settings in _alternatives(prompts, means, inference).items():
+            swapped = find_rank_reversals(settings, reference=means["score"].to_numpy())
             row = {"model": model, "factor": factor, "pairs": swapped.shape[1]}
             rows.append(row | {"swapped": swapped.mean() if swapped.size else np.nan})
-        rows[-1]["no_difference"] = np.arccos(1 / np.sqrt(prompts)) / np.pi
+        rows[-1]["no_difference"] = np.arccos(1 / np.sqrt(by_dimension.size().mean())) / np.pi
     return pd.DataFrame(rows)
 
 
-def _means(scores: pd.DataFrame, values: pd.Series, dimensions: list[str]) -> np.ndarray:
-    means = by_prompt(scores, values).groupby("dimension")["value"].mean()
-    return means.reindex(dimensions).to_numpy()
-
-
 def _alternatives(
-    scores: pd.DataFrame, sizes: pd.Series, dimensions: list[str], inference: InferenceSettings
+    prompts: pd.DataFrame, means: pd.DataFrame, inference: InferenceSettings
 ) -> dict[str, np.ndarray]:
     """Return the dimensions' means under other settings, a row each, by what was changed."""
     rng, draws = np.random.default_rng(inference.seed), inference.n_permutations
-    bias, size, rest, tone = (
-        _means(scores, part, dimensions)
-        for part in (
-            scores["weighted_bias"] + scores["penalty"],
-            scores["polarity"].abs(),
-            scores["penalty"] + scores["sentiment_term"],
-            sizes,
-        )
-    )
-    weights = 2.0 ** rng.uniform(-1, 1, size=(draws, len(dimensions)))
-    units = by_prompt(scores, scores["score"]).dropna().groupby("dimension", sort=False)["value"]
-    prompts = pd.DataFrame({name: rng.choice(values, size=draws) for name, values in units})
+    score, bias, sentiment, size, tone = means[_PARTS].to_numpy().T
+    weights = 2.0 ** rng.uniform(-1, 1, size=(draws, len(means)))
+    scored = prompts["score"].dropna().groupby(level="dimension", sort=False)
+    drawn = pd.DataFrame({name: rng.choice(values, size=draws) for name, values in scored})
     return {
-        "weight λ of S": bias + _LAMBDAS[:, None] * tone,
-        "weights w": size * weights + rest,
-        "prompts": prompts.reindex(columns=dimensions).to_numpy(),
+        "weight λ of S": score - sentiment + _LAMBDAS[:, None] * tone,
+        "weights w": score - bias + size * weights,
+        "prompts": drawn.reindex(columns=means.index).to_numpy(),
     }
 
 

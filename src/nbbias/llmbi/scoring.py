@@ -24,6 +24,9 @@ from nbbias.text import sentiment
 
 _SHIPPED = "sample/llmbi_answers.jsonl"
 
+#: The parameters of the formula.
+FORMULA = ("bias_scorer", "sentiment_scorer", "diversity_penalty", "lambda_factor", "weights")
+
 #: What a file of answers holds.
 _FILE = {
     "dimension": Column("text", also=("bias_type",)),
@@ -35,7 +38,7 @@ _FILE = {
 
 
 def prompts() -> pd.DataFrame:
-    """Return the paper's 18 prompts (Listing 3): `dimension`, `prompt`, in its order.
+    """Return the paper's 18 prompts (Listing 3) in its order: `dimension`, `prompt`, `prompt_id`.
 
     Examples
     --------
@@ -236,9 +239,7 @@ def score_answers(
     if "dimension" in measured:
         check_weights(weights or {}, measured["dimension"])
         weight = measured["dimension"].map(dict(weights or {})).fillna(1.0).astype(float)
-    names = dict.fromkeys(
-        [sentiment.instrument(bias_scorer), sentiment.instrument(sentiment_scorer)]
-    )
+    names = dict.fromkeys(map(sentiment.instrument, (bias_scorer, sentiment_scorer)))
     keys = ["model", "dimension", "prompt", "sample", "n"]
     scores = measured[[key for key in keys if key in measured]].assign(
         measure="llmbi",

@@ -41,18 +41,15 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
     if claims.CLAIM not in rows:
         rows = rows[rows["statistic"].isin(["index", "difference"])]
     between = rows["statistic"].str.startswith("difference")
-    parts = [
-        part
-        for of in (rows[between], rows[~between])
-        for _, part in of.groupby("statistic", sort=False)
-    ]
+    pairs, others = rows[between], rows[~between]
+    parts = [part for _, part in pd.concat([pairs, others]).groupby("statistic", sort=False)]
     measured = [part for part in parts if part["estimate"].notna().any()] or parts
     mde = significance.minimum_detectable_effect(rows)
     return Lead(
         plain=tuple(dict.fromkeys(_differences(part, mde) for part in measured)),
         technical=" ".join(_technical(part) for part in parts),
         figure="dimensions",
-        numbers=_numbers(rows[between], rows[~between].dropna(subset="estimate")),
+        numbers=_numbers(pairs, others.dropna(subset="estimate")),
         card=_card(rows),
         texts=texts,
     )
@@ -179,11 +176,9 @@ def by_scorer(first: pd.DataFrame, second: pd.DataFrame) -> str:
     >>> by_scorer(pd.DataFrame([row]), pd.DataFrame([row | {"p_adjusted": 0.01}]))
     'The scorers lead to different conclusions for 1 of 1 models'
     """
-    verdicts = []
-    for table in (first, second):
-        tested = table[(table["statistic"] == "index") & table["p_adjusted"].notna()]
-        verdicts.append(significance.has_significant_p(tested).set_axis(tested["model"]))
-    both = pd.concat(verdicts, axis=1, join="inner")
+    indices = [table[table["statistic"] == "index"].set_index("model") for table in (first, second)]
+    tested = [table.dropna(subset="p_adjusted") for table in indices]
+    both = pd.concat(map(significance.has_significant_p, tested), axis=1, join="inner", keys=(0, 1))
     return prose.render("llmbi.by_scorer", k=int((both[0] != both[1]).sum()), n=len(both))
 
 

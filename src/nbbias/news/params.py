@@ -26,6 +26,7 @@ from nbbias.params import (
     Texts,
     Units,
     named_statistics,
+    on_call,
     require_distinct,
 )
 from nbbias.tables import SAMPLE, NbbiasError, closest_match
@@ -211,12 +212,6 @@ class NewsBias(News):
         return super().left_out() | ({"labels": "labels_path"} if self.labels_path == NONE else {})
 
 
-def _check(chosen: Any) -> list[str]:
-    from nbbias.news import inputs  # which takes a while to load
-
-    return inputs.check(chosen)
-
-
 #: Where a statistic is worse: a shift to either side of 0 is a bias.
 WORSE = {
     **dict.fromkeys(("share_difference", "share_difference_common"), "apart"),
@@ -229,7 +224,7 @@ WORSE = {
 STUDY = Study(
     stem="news_bias",
     parameters=NewsBias,
-    check=_check,
+    check=on_call("nbbias.news.inputs:check"),
     measure="nbbias.news.measured:measure",
     units=Units(WORSE, "articles"),
     inputs=("originals_path", "generations_path"),

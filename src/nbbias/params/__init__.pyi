@@ -11,6 +11,7 @@ from .base import (
     Study as Study,
     Texts as Texts,
     Units as Units,
+    on_call as on_call,
     require_distinct as require_distinct,
     suggest_path as suggest_path,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pkgutil
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -196,6 +197,17 @@ class Study(NamedTuple):
     def question(self) -> str:
         """What the study asks: the first line of its parameters' docstring."""
         return (self.parameters.__doc__ or "").strip().splitlines()[0]
+
+
+def on_call(name: str) -> Callable[..., Any]:
+    """Return a function whose module, which takes a while to load, is loaded when it is called.
+
+    Parameters
+    ----------
+    name
+        As ``"module:function"``.
+    """
+    return lambda *args, **options: pkgutil.resolve_name(name)(*args, **options)
 
 
 def require_distinct(names: list[Any]) -> list[Any]:

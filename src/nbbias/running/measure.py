@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Sequence
-from importlib import import_module
 
 import pandas as pd
 
@@ -40,8 +40,7 @@ def measure(stem: str, files: Sequence[str] = (), overrides: Sequence[str] = ())
     pairs = [attempt(problems, params.override, assignment) for assignment in overrides]
     values = user_files.assign_inputs(study, files) | dict(filter(None, pairs))
     refuse(problems)
-    module, function = study.measure.split(":")
-    result: Measured = getattr(import_module(module), function)(**values)
+    result: Measured = pkgutil.resolve_name(study.measure)(**values)
     return result
 
 

@@ -37,10 +37,7 @@ from .contracts import (
     require_measurable as require_measurable,
     with_chance as with_chance,
 )
-from .datasets import (
-    compare_with_published as compare_with_published,
-    read_published as read_published,
-)
+from .datasets import read_published as read_published
 from .errors import (
     ContractError as ContractError,
     DataError as DataError,

@@ -117,37 +117,3 @@ def read_published(name: str) -> pd.DataFrame:
     18
     """
     return pd.read_csv(data_path(f"published/{name}.csv"))
-
-
-def compare_with_published(
-    ours: pd.DataFrame, printed: pd.DataFrame, *, on: list[str], value: str, printed_value: str
-) -> pd.DataFrame:
-    """Put printed figures beside measured ones.
-
-    Parameters
-    ----------
-    ours, printed
-        Tables that share the key columns `on`; keys are unique in `printed`.
-    value, printed_value
-        The measured and the printed column.
-
-    Returns
-    -------
-    DataFrame
-        Every row and column of `ours`, the measured one named `ours`, with `printed` (NaN
-        where the paper prints none) and `difference`, ours minus printed.
-
-    Examples
-    --------
-    >>> ours = pd.DataFrame({"model": ["a", "b"], "score": [0.5, 0.7]})
-    >>> paper = pd.DataFrame({"model": ["a"], "value": [0.4]})
-    >>> columns = {"on": ["model"], "value": "score", "printed_value": "value"}
-    >>> compare_with_published(ours, paper, **columns).round(3)
-      model  ours  printed  difference
-    0     a   0.5      0.4         0.1
-    1     b   0.7      NaN         NaN
-    """
-    left = ours.rename(columns={value: "ours"})
-    right = printed[[*on, printed_value]].rename(columns={printed_value: "printed"})
-    table = left.merge(right, on=on, how="left", validate="many_to_one")
-    return table.assign(difference=table["ours"] - table["printed"])

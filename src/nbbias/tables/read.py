@@ -123,7 +123,7 @@ def read_shipped_table(name: str, **kinds: str) -> pd.DataFrame:
     Examples
     --------
     >>> list(read_shipped_table("llmbi_prompts.csv"))
-    ['dimension', 'prompt']
+    ['dimension', 'prompt', 'prompt_id']
     """
     return pd.read_csv(data_path(name), keep_default_na=False, na_values=[""], dtype=kinds or None)
 
