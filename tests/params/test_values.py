@@ -93,7 +93,7 @@ def test_a_yes_that_should_be_a_truth_gets_a_hint(text: str) -> None:
 
 
 def test_an_unknown_study_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ParameterError, match=r"no study called 'llmbii'; there is: .*llmbi"):
+    with pytest.raises(ParameterError, match=r"no study called 'llmbii'; did you mean llmbi"):
         registry.validate("llmbii", {})
 
 

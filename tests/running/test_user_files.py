@@ -168,7 +168,7 @@ def test_a_missing_column_comes_with_the_option_that_names_it() -> None:
     odd = write("odd.csv", Kennung=range(3), headline="T", prose=TEXTS)
     message = refusal("news_bias", odd, sides()[1])
     assert "odd.csv: needs the column text; it has Kennung, headline, prose" in message
-    assert "write 'odd.csv?text=COLUMN', its text" in message
+    assert "name it as in 'odd.csv?text=COLUMN'" in message
     assert "bot.csv" not in message
     message = refusal("news_bias", f"{odd}?text=prose", sides()[1])
     assert "article_id" in message and "?text=COLUMN" not in message

@@ -56,7 +56,8 @@ def test_every_breach_is_reported_at_once_with_where_and_how_many() -> None:
     with pytest.raises(NbbiasError, match=r"^mine\.csv: 5 problems\n  - ") as caught:
         tables.check(bad.drop(columns="text"), tables.ANSWERS, where="mine.csv")
     assert caught.value.breaches == [
-        "needs the column text; it has dimension, prompt, model, sample",
+        "needs the column text; it has dimension, prompt, model, sample; "
+        "name it as in 'mine.csv?text=COLUMN'",
         "column prompt: a value is missing (row 3)",
         "column model: is blank (row 3)",
         "column sample: is below 0 (row 3)",

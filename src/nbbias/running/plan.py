@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -119,7 +120,7 @@ def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
             parameters, block = generation.check(stem, values, where=str(path))
     except ParameterError as error:
         # Params of corpora that cannot be shipped say in comments how to get them.
-        is_missing = any("_path: " in breach for breach in error.breaches)
+        is_missing = any(re.match(r"\w+_path: ", breach) for breach in error.breaches)
         commented = is_missing and path.is_file() and "\n#" in "\n" + path.read_text("utf-8")
         hint = "the comments in the file say what this run needs, and where to get it"
         raise ParameterError(error.where, [*error.breaches, *[hint] * commented]) from None

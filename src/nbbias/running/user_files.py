@@ -160,13 +160,7 @@ def plan_files(
     except NbbiasError as error:
         if is_new:
             path.unlink(missing_ok=True)
-        hints = [
-            f"write '{notes.split(reading.path)[0]}?{role}=COLUMN', its {role}"
-            for reading in _of_files(readings, paths.values())
-            for role, column in reading.form.items()
-            if column.needed and not column.without and role not in reading.columns
-        ]
-        raise type(error)(stem, [*error.breaches, *hints]) from None
+        raise type(error)(stem, error.breaches) from None
     lines = []
     for reading in _of_files(readings, paths.values()):
         inputs = [name.removesuffix("_path") for name in paths if paths[name] == reading.path]

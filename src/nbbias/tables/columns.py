@@ -164,8 +164,14 @@ def convert_columns(table: pd.DataFrame, file: FileReading, *, rest: bool = Fals
         for name in absent
         if form[name].without and "did you mean" not in describe_missing([name], others)
     ]
-    missing = [name for name in absent if form[name].needed and name not in filled]
-    breaches = [describe_missing(missing, names, expected=form)] if missing else []
+    missing = [
+        name
+        for name in absent
+        if form[name].needed and name not in filled and not file.assigned.get(name)
+    ]
+    breaches = []
+    if missing:
+        breaches = [describe_missing(missing, names, expected=form, where=file.path)]
     breaches += _unknown_columns(file)
     roles = {column: name for name, column in matches.items()}
     if rest:

@@ -198,7 +198,9 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     """
     missing = [n for n, column in contract.columns.items() if column.required and n not in table]
     names = list(table.columns)
-    breaches = [describe_missing(missing, names, expected=contract.columns)] if missing else []
+    breaches = []
+    if missing:
+        breaches = [describe_missing(missing, names, expected=contract.columns, where=where or "")]
     table = table.copy()
     for name in filter(table.__contains__, contract.columns):
         table[name], faults = _check_column(table[name], contract.columns[name])
@@ -248,14 +250,16 @@ def require_columns(table: pd.DataFrame, columns: Sequence[str], *, where: str) 
 
     Examples
     --------
-    >>> require_columns(pd.DataFrame({"text": ["a"]}), ["text", "model"], where="answers.csv")
+    >>> require_columns(pd.DataFrame({"text": ["a"]}), ["text", "model"], where="answers")
     Traceback (most recent call last):
         ...
-    nbbias.tables.errors.ContractError: answers.csv: needs the column model; it has text
+    nbbias.tables.errors.ContractError: answers: needs the column model; it has text
     """
     missing = [name for name in columns if name not in table]
     if missing:
-        raise ContractError(where, describe_missing(missing, list(table.columns), expected=columns))
+        raise ContractError(
+            where, describe_missing(missing, list(table.columns), expected=columns, where=where)
+        )
 
 
 def require_measurable(models: pd.Series, measurable: pd.Series, *, where: str) -> None:

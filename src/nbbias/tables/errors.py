@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from nbbias.tables.escape import visible
@@ -154,11 +155,12 @@ def closest_match(name: object, choices: Iterable[object], *, listed: int = 30) 
 
 
 def describe_missing(
-    missing: Sequence[str], names: Sequence[str], *, expected: Iterable[str] = ()
+    missing: Sequence[str], names: Sequence[str], *, expected: Iterable[str] = (), where: str = ""
 ) -> str:
-    """Say which columns a table needs, which it has, and which of these may be meant.
+    """Say which columns a table needs, which it has, which of these may be meant, and what to do.
 
-    A column whose name is `expected` stands for itself.
+    A column whose name is `expected` is no candidate. Columns of a file (`where`) can be named
+    behind its path.
 
     Examples
     --------
@@ -169,7 +171,12 @@ def describe_missing(
     have += f", … ({len(names)} in all)" if len(names) > _COLUMNS else ""
     noun = "column" if len(missing) == 1 else "columns"
     others = {str(name).strip().lower(): name for name in names if name not in set(expected)}
-    near = {name: difflib.get_close_matches(name, others, n=1, cutoff=0.75) for name in missing}
-    hints = [f"{visible(others[match])} for {name}" for name in near for match in near[name]]
+    close = difflib.get_close_matches
+    near = {n: [others[match] for match in close(n, others, n=1, cutoff=0.75)] for n in missing}
+    hints = [f"{visible(match)} for {name}" for name in near for match in near[name]]
     hint = f" (did you mean {', '.join(hints)}?)" if hints else ""
+    path = where.partition("?")[0]
+    if Path(path).suffix:
+        assigned = "&".join(f"{name}={(*near[name], 'COLUMN')[0]}" for name in missing)
+        hint += f"; name {'it' if len(missing) == 1 else 'them'} as in '{path}?{assigned}'"
     return f"needs the {noun} {', '.join(missing)}; it has {have}{hint}"
