@@ -49,6 +49,7 @@ def test_what_the_page_says(results: calibration.Results, golden: Any) -> None:
         sentences.coverage(rows),
         sentences.coverage(rows.assign(p_adjusted=1.0)),
         sentences.held_out(results.outcomes),
+        sentences.held_out(results.outcomes.assign(n_covered=0)),
         sentences.power(results.minimum_detectable_effects),
     ]
     golden("calibration", said)

@@ -233,7 +233,7 @@ def _from_jigsaw(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
         "bias_type": most.map(known["bias_type"]),
         "group": most.map(known["group"]),
     }
-    return pd.DataFrame(values).reset_index(drop=True)
+    return pd.DataFrame(values)
 
 
 def _identities() -> pd.DataFrame:

@@ -15,7 +15,7 @@ from nbbias.biasalert.knowledge import counterfactuals, sample
 from nbbias.biasalert.knowledge.entries import from_labelled, version
 from nbbias.biasalert.knowledge.split import split
 from nbbias.studies import validate
-from nbbias.tables import ContractError, ParameterError
+from nbbias.tables import ContractError, DataError, ParameterError
 from tests.biasalert import tiny
 
 SEED = 1
@@ -193,6 +193,9 @@ def test_ids_and_labels_may_be_written_as_numbers_or_words(tmp_path: Path) -> No
     assert labels["biased"].tolist() == [True, False]
     people.write_text("text_id,biased\n0,perhaps\n")
     with pytest.raises(ContractError, match=r"biased: expected true or false .* row 1 .*perhaps"):
+        corpus.read_labels(answers, str(people), seed=SEED)
+    people.write_text("text_id,biased\n9,yes\n")
+    with pytest.raises(DataError, match="not among the answers"):
         corpus.read_labels(answers, str(people), seed=SEED)
 
 
