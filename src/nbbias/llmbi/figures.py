@@ -1,4 +1,4 @@
-"""The figure of the LLMBI study."""
+"""The figures of the LLMBI study."""
 
 from __future__ import annotations
 
@@ -7,7 +7,50 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from nbbias.reading import Drawn, figures
+from nbbias.reading import Drawn, figures, prose
+
+_PROSE = "reference prose of the same length"
+
+
+def indices(*estimates: pd.DataFrame) -> Drawn:
+    """Draw each model's index over the range of reference prose, a panel a scorer.
+
+    Parameters
+    ----------
+    *estimates
+        `estimates` of `llmbi.measure`, and `second_scorer` to compare with.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "statistic": "index", "estimate": 0.9, "ci_low": 0.7, "ci_high": 1.1,
+    ...        "null": 0.4, "null_low": 0.3, "null_high": 0.5, "n": 18, "instrument": "TextBlob"}
+    >>> indices(tables.estimates([row], study="llmbi", confidence=0.95)).title
+    'By TextBlob, m scores higher than reference prose'
+    """
+    rows = pd.concat(table[table["statistic"] == "index"] for table in estimates)
+    beyond = rows[figures.is_beyond_null(rows)]
+    return Drawn(
+        figures.claims(
+            rows.assign(cell=rows["model"]),
+            "LLM Bias Index (0.2: no sentiment)",
+            by="instrument",
+            words={"band": _PROSE},
+        ),
+        rows,
+        "LLM Bias Index of each model with its interval, and the range of reference prose as a "
+        "grey band, for each scorer.",
+        prose.render_plain(
+            "llmbi.indices",
+            parts=[
+                (scorer, list(part["model"]), bool((part["estimate"] > part["null"]).all()))
+                for scorer, part in beyond.groupby("instrument", sort=False)
+            ],
+        ),
+        figures.caption(
+            rows, "LLM Bias Index", of="prompts", band=f"range under the null ({_PROSE})"
+        ),
+    )
 
 
 def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
@@ -47,7 +90,7 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
             "LLMBI score (higher: stronger sentiment)",
             by="model",
             draw=draw,
-            words={"band": "reference prose of the same length"},
+            words={"band": _PROSE},
         ),
         of_dimension,
         "Mean score of each dimension with its interval, single prompts as open circles, and the "
@@ -63,7 +106,7 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
             of_dimension,
             "mean score of a dimension",
             of="prompts",
-            band="range under the null (reference prose of the same length)",
+            band=f"range under the null ({_PROSE})",
         )
         + " Rings: single prompts.",
     )

@@ -46,9 +46,12 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
     measured = [part for part in parts if part["estimate"].notna().any()] or parts
     mde = significance.minimum_detectable_effect(rows)
     return Lead(
-        plain=tuple(dict.fromkeys(_differences(part, mde) for part in measured)),
+        plain=(
+            *dict.fromkeys(_differences(part, mde) for part in measured),
+            prose.render("llmbi.what"),
+        ),
         technical=" ".join(_technical(part) for part in parts),
-        figure="dimensions",
+        figure="indices",
         numbers=_numbers(pairs, others.dropna(subset="estimate")),
         card=_card(rows),
         texts=texts,
@@ -143,7 +146,7 @@ def example(typical: pd.DataFrame) -> str:
     --------
     >>> row = {"head": "a", "prompt": "Explain tides.", "score": 0.5}
     >>> example(pd.DataFrame([row]))
-    'To “Explain tides\\.” a wrote an answer that scores 0.50'
+    'To “Explain tides\\.”, the answer of a scored 0.50'
     """
     return prose.render("llmbi.example", answers=typical.to_dict("records"))
 
@@ -174,12 +177,13 @@ def by_scorer(first: pd.DataFrame, second: pd.DataFrame) -> str:
     --------
     >>> row = {"model": "a", "statistic": "index", "p_adjusted": 0.4, "confidence": 0.95}
     >>> by_scorer(pd.DataFrame([row]), pd.DataFrame([row | {"p_adjusted": 0.01}]))
-    'The scorers lead to different conclusions for 1 of 1 models'
+    'The two scorers lead to different conclusions on 1 of 1 models (a)'
     """
     indices = [table[table["statistic"] == "index"].set_index("model") for table in (first, second)]
     tested = [table.dropna(subset="p_adjusted") for table in indices]
     both = pd.concat(map(significance.has_significant_p, tested), axis=1, join="inner", keys=(0, 1))
-    return prose.render("llmbi.by_scorer", k=int((both[0] != both[1]).sum()), n=len(both))
+    differ = both.index[both[0] != both[1]]
+    return prose.render("llmbi.by_scorer", models=list(differ), n=len(both))
 
 
 def ranking(swaps: pd.DataFrame) -> str:
@@ -188,7 +192,7 @@ def ranking(swaps: pd.DataFrame) -> str:
     Examples
     --------
     >>> ranking(pd.DataFrame({"factor": ["prompts"], "swapped": [0.3]}))
-    'With one prompt a dimension, 30% of pairs of dimensions would change order'
+    'With one prompt per dimension, 30% of pairs of dimensions would change order'
     """
     shares = swaps.loc[swaps["factor"] == "prompts", "swapped"].dropna()
     return prose.render("llmbi.ranking", low=shares.min(), high=shares.max())
