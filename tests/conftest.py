@@ -7,16 +7,11 @@ import logging
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 import pytest
 from hypothesis import HealthCheck, settings
-
-from nbbias import cli
-from nbbias.reading import figures
 
 ROOT = Path(__file__).parents[1]
 
@@ -41,6 +36,15 @@ def pytest_configure(config: pytest.Config) -> None:
     """Draw the same examples each time, but in `make test-all` and where a seed is given."""
     free = config.getoption("markexpr") == "" or config.getoption("hypothesis_seed", None)
     settings.load_profile("free" if free else "seeded")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Look for no garbage while modules are loaded."""
+    gc.disable()
+    collected = yield
+    gc.enable()
+    return collected
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest chooses by mark
@@ -95,6 +99,7 @@ Command = Callable[..., subprocess.CompletedProcess[str]]
 @pytest.fixture
 def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Command:
     """The command line in this process, with all that it and what it starts say."""
+    from nbbias import cli
 
     def run_it(*arguments: object) -> subprocess.CompletedProcess[str]:
         given = ["nbbias", *map(str, arguments)]
@@ -113,6 +118,11 @@ def command(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) 
 @pytest.fixture
 def style() -> Iterator[None]:
     """Figures in the project's style, without a screen; nothing of them stays."""
+    import matplotlib as mpl
+    import matplotlib.pyplot as plt
+
+    from nbbias.reading import figures
+
     with mpl.rc_context():
         mpl.use("Agg")
         figures.use_style()

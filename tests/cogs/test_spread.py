@@ -50,7 +50,7 @@ def test_a_score_has_the_test_and_the_interval_of_its_facets(facets: tuple[str, 
 
 def test_a_difference_between_tasks_is_none_of_tasks_in_general() -> None:
     rng, p = np.random.default_rng(6), {(): [], FACETS: []}
-    for _ in range(40):
+    for _ in range(24):
         values = distances(rng, 120, tasks=12, by_task=0.05, skewed=False)
         for facets, of in p.items():
             of.append(spread(values, part="distance", facets=facets)["p_value"])

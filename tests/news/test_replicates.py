@@ -158,30 +158,23 @@ def test_prejudice_is_permuted_by_exchanging_answer_and_original() -> None:
     assert worse["prejudice_extent"]["null"] == -found["prejudice_extent"]["null"]
 
 
-# --- over many corpora ------------------------------------------------------------------------
-
-
 # --- the level --------------------------------------------------------------------------------
 
 CLUSTERED = sample.Writing(runs=0.5, focus=0.1, originals=2, answers=2)
 
 
-@pytest.mark.parametrize(("human", "kind"), [(True, BOTH)])
-def test_writers_without_a_difference_are_not_called_beyond_chance(human: bool, kind: str) -> None:
+def test_writers_without_a_difference_are_not_called_beyond_chance() -> None:
     originals, generations = sample.corpus({"m": {}, "n": {}}, writing=CLUSTERED, seed=3)
     study = study_of(corpus.pair(originals, generations))
     twins = corpus.annotate(corpus.twins(originals), lexicon=GENDER)
     inference = stats.InferenceSettings(n_permutations=100)
-    by_words = words.level(study.read, inference=inference, twins=twins if human else None)
+    by_words = words.level(study.read, inference=inference, twins=twins)
     scored = scoring.score(twins, scorers=["textblob"], toxicity_scorer="offline", audited=False)
-    by_tone = tone.level(
-        study.read, study.scored, inference=inference, twins=(twins, scored) if human else None
-    )
+    by_tone = tone.level(study.read, study.scored, inference=inference, twins=(twins, scored))
     for found, model in product((by_words, by_tone), "mn"):
-        measures = found.estimates["measure"].unique()
-        for measure in measures:
+        for measure in found.estimates["measure"].unique():
             row = row_of(found.estimates, "bias", model=model, measure=measure)
-            assert row["test"].startswith(kind)
+            assert row["test"].startswith(BOTH)
             assert row["p_adjusted"] > 0.05
             assert row["null_low"] < row["estimate"] < row["null_high"]
             bounds = found.chance[found.chance["reference"] == "permutation"]

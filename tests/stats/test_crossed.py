@@ -121,9 +121,7 @@ def test_satterthwaites_degrees_of_freedom_by_hand() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    "sd", [(0, 0, 0.05), (0, 0.035, 0.05), (0.035, 0, 0.05), (0.035, 0.035, 0.05)]
-)
+@pytest.mark.parametrize("sd", [(0, 0, 0.05), (0, 0.035, 0.05), (0.035, 0.035, 0.05)])
 def test_conditions_of_one_mean_are_seldom_called_different(sd: tuple[float, float, float]) -> None:
     # Over units as if they were independent themes alone give .2 and more.
     rng = np.random.default_rng(5)

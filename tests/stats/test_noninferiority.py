@@ -69,7 +69,7 @@ def test_crossed_clusters_both_count_and_a_facet_that_does_not_vary_adds_nothing
 def test_a_change_that_varies_by_task_and_theme_seldom_passes_at_the_margin() -> None:
     # Over units as if they were independent it passes in a quarter of studies.
     rng, passed = np.random.default_rng(0), {(): 0, ("cluster", "crossed"): 0}
-    for _ in range(200):
+    for _ in range(100):
         task, theme, noise = (rng.normal(size=size) for size in ((8, 1), (1, 10), (8, 10)))
         change = 0.05 + 0.03 * task + 0.03 * theme + 0.05 * noise
         index = pd.MultiIndex.from_product([range(8), range(10)], names=["cluster", "crossed"])
@@ -80,7 +80,7 @@ def test_a_change_that_varies_by_task_and_theme_seldom_passes_at_the_margin() ->
             columns = both[["first", "second", *names]]
             row = noninferiority_test(columns, worse="higher", margin=0.05)
             passed[names] += row["p_not_worse"] < 0.05
-    assert passed[()] > 30 > 18 >= passed["cluster", "crossed"]
+    assert passed[()] > 15 > 9 >= passed["cluster", "crossed"]
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def test_a_model_in_a_folder_can_be_used_and_a_folder_without_one_is_refused(
     tmp_path: Path,
 ) -> None:
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import BoW
+    from sentence_transformers.sentence_transformer.modules import BoW
 
     with pytest.raises(DataError, match=r"modules\.json"):
         embeddings.embed(TEXTS, model=str(tmp_path))

@@ -276,7 +276,8 @@ def shrink_estimates(rows: pd.DataFrame) -> pd.Series:
     if usable.sum() < _FEWEST:
         return shrunken
     y, variance = (rows["estimate"] - nulls)[usable].to_numpy(), variances[usable].to_numpy()
-    meta = combine_effects(y, variance, method_re="iterated")
+    with np.errstate(divide="ignore"):  # of its I², where all estimates are equal
+        meta = combine_effects(y, variance, method_re="iterated")
     tau2 = max(float(meta.tau2), 0.0)
     means = meta.mean_effect_re + (y - meta.mean_effect_re) * tau2 / (tau2 + variance)
     shrunken[usable] = means + nulls[usable]

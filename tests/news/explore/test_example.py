@@ -9,63 +9,61 @@ import pandas as pd
 import pytest
 
 from nbbias import stats, tables
-from nbbias.news import corpus, sample
+from nbbias.news import corpus, sample, words
 from nbbias.news.explore import example
 from nbbias.news.explore.pairs import Corpus
-from nbbias.text import lexicons
-from tests.build import study_of, word_estimates
+from tests.build import GENDER, word_estimates
 
 FOCUS = {"gender": "female"}
 
 
 @pytest.fixture(scope="module")
-def study() -> dict[str, pd.DataFrame]:
+def read() -> corpus.Read:
     originals, generations = sample.corpus({"even": {}, "fewer-women": {"female": -0.3}}, seed=5)
     keep = originals["article_id"].unique()[:20]
     generations = generations[generations["article_id"].isin(keep)]
-    pairs = corpus.pair(originals, generations)
-    return study_of(pairs, lexicon=lexicons.load_all(["gender"])).tables()
+    return corpus.annotate(corpus.pair(originals, generations), lexicon=GENDER)
 
 
-def declared(study: dict[str, pd.DataFrame]) -> pd.DataFrame:
-    found = word_estimates(
-        study["scores"],
-        lexicon=study["read"].lexicon,
-        inference=stats.InferenceSettings(n_permutations=100),
-    )
+@pytest.fixture(scope="module")
+def scores(read: corpus.Read) -> pd.DataFrame:
+    return words.pair_scores(read)
+
+
+@pytest.fixture(scope="module")
+def declared(scores: pd.DataFrame) -> pd.DataFrame:
+    inference = stats.InferenceSettings(n_permutations=100)
+    found = word_estimates(scores, lexicon=GENDER, inference=inference)
     return found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
 
 
-def shown(study: dict[str, pd.DataFrame], rows: pd.DataFrame) -> str:
-    made = example.example(Corpus([study["scores"]], study["read"]), declared=rows, focus=FOCUS)
-    assert made is not None
-    return re.sub(r"<style>.*?</style>", "", str(made.data), flags=re.DOTALL)
-
-
 def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
-    study: dict[str, pd.DataFrame],
+    read: corpus.Read, scores: pd.DataFrame, declared: pd.DataFrame
 ) -> None:
-    rows = declared(study)
-    p = np.where(rows["model"] == "fewer-women", 0.001, 1.0)
-    html = shown(study, rows.assign(p_adjusted=p))
+    p = np.where(declared["model"] == "fewer-women", 0.001, 1.0)
+    rows = declared.assign(p_adjusted=p)
+    made = example.example(Corpus([scores], read), declared=rows, focus=FOCUS)
+    assert made is not None
+    html = re.sub(r"<style>.*?</style>", "", str(made.data), flags=re.DOTALL)
     assert "<strong>fewer-women</strong>" in html and "<strong>even</strong>" not in html
     assert "share of gendered words: −" in html and "points, answer minus original" in html
     assert "<mark " in html and "x-score" not in html and "<details" not in html
 
 
 def test_texts_that_nobody_scored_are_closed_unless_they_are_simulated(
-    study: dict[str, pd.DataFrame],
+    read: corpus.Read, scores: pd.DataFrame, declared: pd.DataFrame
 ) -> None:
-    read = study["read"]
-    real = study | {"read": read._replace(pairs=read.pairs.assign(source="CNN"))}
-    scores, rows = (one.assign(source="CNN") for one in (study["scores"], declared(study)))
-    made = example.example(Corpus([scores], real["read"]), declared=rows, focus=FOCUS)
+    real = read._replace(pairs=read.pairs.assign(source="CNN"))
+    scores, rows = (one.assign(source="CNN") for one in (scores, declared))
+    made = example.example(Corpus([scores], real), declared=rows, focus=FOCUS)
     assert made is not None and "<details><summary>Two texts that may hold" in made.data
 
 
-def test_without_a_pair_that_counts_there_is_no_example(study: dict[str, pd.DataFrame]) -> None:
+def test_without_a_pair_that_counts_there_is_no_example(
+    read: corpus.Read, scores: pd.DataFrame
+) -> None:
     nothing = tables.estimates([], study="news_bias")
-    none = Corpus([study["scores"].iloc[:0]], study["read"])
+    none = Corpus([scores.iloc[:0]], read)
     assert example.example(none, declared=nothing, focus=FOCUS) is None
     prompts = {"neutral": "neutral", "biased": "biased"}
     assert example.answers(none, declared=nothing, prompts=prompts) is None

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import pytest
 
 from nbbias import stats
-from nbbias.news import corpus, fits, sample, scoring, tone, topics
+from nbbias.news import corpus, fits, sample, scoring, tone, topics, words
 from nbbias.news.explore import pairs
-from nbbias.text import annotate, lexicons
-from tests.build import study_of, topic_estimates, word_estimates
+from nbbias.text import annotate
+from tests.build import GENDER, topic_estimates, word_estimates
 
 CELL = ["source", "model", "prompt"]
 INFERENCE = stats.InferenceSettings(n_permutations=100)
 
 
 @pytest.fixture(scope="module")
-def study() -> dict[str, Any]:
+def read() -> corpus.Read:
     models = {"even": {}, "fewer-women": {"female": -0.2}}
     originals, generations = sample.corpus(models, seed=5)
     keep = originals["article_id"].unique()[:20]
@@ -27,7 +25,7 @@ def study() -> dict[str, Any]:
     # One article has two answers of one model.
     again = generations.iloc[[0]].assign(sample=2, text=generations["text"].iloc[3])
     both = corpus.pair(originals, pd.concat([generations, again], ignore_index=True))
-    return study_of(both, lexicon=lexicons.load_all(["gender"])).tables()
+    return corpus.annotate(both, lexicon=GENDER)
 
 
 def adds_up(table: pd.DataFrame, estimates: pd.DataFrame, statistic: str) -> None:
@@ -38,10 +36,10 @@ def adds_up(table: pd.DataFrame, estimates: pd.DataFrame, statistic: str) -> Non
     np.testing.assert_allclose(total[expected.index], expected, atol=1e-12)
 
 
-def test_words_and_tone_add_up_with_repeated_answers_pooled(study: dict[str, Any]) -> None:
-    read = study["read"]
-    estimates = word_estimates(study["scores"], lexicon=read.lexicon, inference=INFERENCE)
-    adds_up(pairs.contributions(study["scores"], group="female"), estimates, "share_difference")
+def test_words_and_tone_add_up_with_repeated_answers_pooled(read: corpus.Read) -> None:
+    scores = words.pair_scores(read)
+    estimates = word_estimates(scores, lexicon=GENDER, inference=INFERENCE)
+    adds_up(pairs.contributions(scores, group="female"), estimates, "share_difference")
     scored = scoring.score(read, scorers=["textblob", "vader"], toxicity_scorer="offline")
     scores = tone.pair_scores(read, scored)
     estimates = tone.estimates(scores, read, scored, inference=INFERENCE).estimates
@@ -52,11 +50,10 @@ def test_words_and_tone_add_up_with_repeated_answers_pooled(study: dict[str, Any
         adds_up(pairs.contributions_of([scores], claim), rows, "mean_difference")
 
 
-def test_topics_add_up_over_fits(study: dict[str, Any]) -> None:
-    read = study["read"]
+def test_topics_add_up_over_fits(read: corpus.Read) -> None:
     how = fits.Fitting(4, [1, 2], threshold=0.5)
     scores = topics.pair_scores(read, fits.fit(read, annotate.lemmatize(read.texts), how))
-    estimates = topic_estimates(scores, lexicon=read.lexicon, inference=INFERENCE)
+    estimates = topic_estimates(scores, lexicon=GENDER, inference=INFERENCE)
     adds_up(pairs.contributions(scores, group="female"), estimates, "share_difference")
 
 
@@ -69,7 +66,7 @@ def scores_of(*differences: float) -> pd.DataFrame:
 
 
 def test_the_rank_is_by_what_raises_the_mean_and_the_extremes_are_at_its_ends(
-    study: dict[str, Any],
+    read: corpus.Read,
 ) -> None:
     table = pairs.contributions(scores_of(0.2, -0.4, np.nan, 0.6), group="female")
     # Three pairs count: a third of each difference.
@@ -77,21 +74,21 @@ def test_the_rank_is_by_what_raises_the_mean_and_the_extremes_are_at_its_ends(
     assert table["rank"].tolist() == [1, 2, 3]
     np.testing.assert_allclose(table["contribution"], [0.2, 0.2 / 3, -0.4 / 3])
     scores = scores_of(0.1, 0.2, 0.0, -0.3, -0.1, 0.3, -0.2)
-    table = pairs.extremes(pairs.Corpus([scores], study["read"]))
+    table = pairs.extremes(pairs.Corpus([scores], read))
     assert table["rank"].tolist() == [1, 2, 3, 5, 6, 7]
     assert pairs.contributions(scores_of(np.nan), group="female").empty
     assert pairs.list_claims([scores_of(np.nan)]).empty
 
 
-def test_a_sentence_carries_the_score_of_the_claims_own_instrument(study: dict[str, Any]) -> None:
+def test_a_sentence_carries_the_score_of_the_claims_own_instrument(read: corpus.Read) -> None:
     keys = ["text_id", "sentence_id"]
-    distinct = study["read"].sentences.drop_duplicates(keys)[keys]
+    distinct = read.sentences.drop_duplicates(keys)[keys]
     values = {"sentiment_textblob": 0.1, "sentiment_vader": 0.2, "toxicity": 0.4}
     scored = distinct.assign(**values)
     measured = scoring.measures(scored, toxicity_scorer="offline")
-    seen = pairs.Corpus([], study["read"], scoring.Scored(scored, measured))
+    seen = pairs.Corpus([], read, scoring.Scored(scored, measured))
     labels = measured.set_index("column")["instrument"]
-    text = [study["read"].texts.index[0]]
+    text = [read.texts.index[0]]
     for column, measure in (
         ("sentiment_vader", "sentiment"),
         ("sentiment_textblob", "sentiment"),
