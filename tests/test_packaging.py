@@ -23,15 +23,15 @@ from tests.conftest import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 DATA = ROOT / "src/nbbias/data"
+EXTRA = PROJECT["optional-dependencies"]
+#: What all extras together require, and the package itself.
+DECLARED = {*PROJECT["dependencies"], *(r for name in set(EXTRA) - {"all"} for r in EXTRA[name])}
 
 
 def test_environment_yml_holds_the_set_of_pyproject() -> None:
     environment = parse_yaml((ROOT / "environment.yml").read_text())
     (through_pip,) = [d["pip"] for d in environment["dependencies"] if isinstance(d, dict)]
-    extras = PROJECT["optional-dependencies"]
-    declared = set(PROJECT["dependencies"])
-    declared |= {r for name, rs in extras.items() if name != "all" for r in rs}
-    assert {r for r in through_pip if not r.startswith("--")} == declared
+    assert {r for r in through_pip if not r.startswith("--")} == DECLARED
     assert f"python {PROJECT['requires-python']}" in environment["dependencies"]
 
 
@@ -41,10 +41,7 @@ def test_constraints_pin_every_declared_package() -> None:
         for line in (ROOT / "constraints.txt").read_text().splitlines()
         if "==" in line
     }
-    declared = PROJECT["dependencies"] + [
-        r for name, rs in PROJECT["optional-dependencies"].items() if name != "all" for r in rs
-    ]
-    names = {re.split(r"[<>=\[ ]", r)[0].lower().replace("_", "-") for r in declared}
+    names = {re.split(r"[<>=\[ ]", r)[0].lower().replace("_", "-") for r in DECLARED}
     assert names - pinned == set()
     assert "torch" in pinned
 
@@ -82,8 +79,8 @@ def test_torch_comes_with_the_extra_local_alone() -> None:
     assert not HEAVY & light
     assert not {"inspect-ai", "openai", "playwright", "pytest", "dask"} & light
     assert not {"jupyterlab", "numba", "pooch"} & light
-    assert reached(PROJECT["optional-dependencies"]["local"]) >= HEAVY
-    assert not HEAVY & reached(PROJECT["optional-dependencies"]["llm"])
+    assert reached(EXTRA["local"]) >= HEAVY
+    assert not HEAVY & reached(EXTRA["llm"])
 
 
 def test_what_is_imported_is_required_or_comes_with_what_is() -> None:
@@ -100,9 +97,7 @@ def test_what_is_told_of_extras_is_what_they_bring() -> None:
     by_name = metadata.packages_distributions()
     told = {(extra, by_name[package][0].lower()) for package, extra in EXTRAS.items()}
     brought = {
-        (extra, Requirement(one).name)
-        for extra in set(EXTRAS.values())
-        for one in PROJECT["optional-dependencies"][extra]
+        (extra, Requirement(one).name) for extra in set(EXTRAS.values()) for one in EXTRA[extra]
     }
     assert {(extra, canonicalize_name(name)) for extra, name in told} == brought
 
@@ -120,23 +115,9 @@ def test_every_shipped_data_file_has_its_source_and_licence() -> None:
         for name in re.findall(r"`([^`]+)`", names)
     }
     shipped = {
-        p.relative_to(DATA).as_posix()
-        for p in DATA.rglob("*")
-        if p.is_file()
-        and p.suffix
-        in {
-            ".csv",
-            ".json",
-            ".jsonl",
-            ".yaml",
-            ".txt",
-            ".j2",
-            ".css",
-            ".js",
-            ".sh",
-            ".parquet",
-            ".mplstyle",
-        }
+        path.relative_to(DATA).as_posix()
+        for path in DATA.rglob("*.*")
+        if path.is_file() and path.suffix not in {".py", ".pyc", ".md"}
     }
     assert listed == shipped
     assert all(source.strip() and licence.strip() for _, _, _, source, licence in rows)
