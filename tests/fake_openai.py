@@ -45,48 +45,15 @@ _STATUS = {
 }
 
 
-def _said(text: str, usage: object = None) -> dict[str, Any]:
-    """Return a completion whose one choice holds a text of the assistant's."""
-    return {
-        "id": "x",
-        "object": "chat.completion",
-        "created": 0,
-        "model": "m",
-        "usage": usage,
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        ],
-    }
-
-
-#: Answers that are odd, whole or broken, as they go over the wire.
-_RAW: dict[str, bytes] = {
-    "deep": b"[" * 100_000,
-    "dear": json.dumps(
-        _said("One", {"prompt_tokens": -5, "completion_tokens": 2**70, "total_tokens": 3})
-    ).encode(),
-    "error_200": json.dumps({"error": {"message": "come back later", "code": 503}}).encode(),
-}
-
-
 class FakeOpenAI(ThreadingHTTPServer):
     """A context manager that serves on a free port of loopback."""
 
     daemon_threads = True
     request_queue_size = 256
 
-    def __init__(
-        self,
-        *,
-        faults: Mapping[str, float] | None = None,
-        seed: int = 0,
-        delay: float = 0.0,
-        hang: float = 3.0,
-        port: int = 0,
-        reply: Callable[[str], str] | None = None,
-    ) -> None:
-        super().__init__(("127.0.0.1", port), _Handler)
-        self.faults, self.delay, self.hang = dict(faults or {}), delay, hang
+    def __init__(self, *, hang: float = 3.0, reply: Callable[[str], str] | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.faults, self.delay, self.hang = dict[str, float](), 0.0, hang
         #: The headers of the requests, and where ``redirect`` sends them.
         self.headers: list[Mapping[str, str]] = []
         self.elsewhere = ""
@@ -96,16 +63,13 @@ class FakeOpenAI(ThreadingHTTPServer):
         self.reply = reply
         #: The bodies of the requests, as they came.
         self.bodies: list[Mapping[str, Any]] = []
-        self.random, self.lock = random.Random(seed), threading.Lock()
+        self.random, self.lock = random.Random(0), threading.Lock()
         #: How often an answer to a prompt was made, and so paid for.
         self.billed: Counter[str] = Counter()
-        #: The temperature of each call that was billed; None where it was left to the server.
-        self.temperatures: list[float | None] = []
         #: How often each outcome was sent.
         self.sent: Counter[str] = Counter()
         #: When each request came, with its outcome.
         self.times: list[tuple[float, str]] = []
-        self.output_tokens = 0
         self.most_at_once = self._at_once = 0
 
     @property
@@ -141,7 +105,6 @@ class FakeOpenAI(ThreadingHTTPServer):
         n_in, n_out = len(prompt.split()), len(text.split())
         with self.lock:
             self.billed[prompt] += 1
-            self.output_tokens += n_out
         return {"prompt_tokens": n_in, "completion_tokens": n_out, "total_tokens": n_in + n_out}
 
     def count(self, step: int) -> None:
@@ -183,10 +146,10 @@ class _Handler(BaseHTTPRequestHandler):
             status, type_, code, message = _STATUS[kind]
             told = {"message": f"{message} {given}", "type": type_, "code": code}
             return self._send(status, {"error": told})
-        if kind in _RAW:
-            return self._send(200, _RAW[kind])
+        if kind == "error_200":
+            return self._send(200, {"error": {"message": "come back later", "code": 503}})
         if kind == "bomb":
-            packed = gzip.compress(b" " * 200_000_000, 1)
+            packed = gzip.compress(b" " * 40_000_000, 1)
             return self._send(200, packed, {"Content-Encoding": "gzip"})
         if kind == "surrogate_error":
             told = f"no \ud800 of {given}"
@@ -217,13 +180,8 @@ class _Handler(BaseHTTPRequestHandler):
         message = {"role": "assistant", "content": text}
         if kind == "refusal":
             message |= {"content": None, "refusal": "I will not write that."}
-        choice = {
-            "index": 0,
-            "message": message,
-            "finish_reason": "content_filter" if kind == "content_filter" else "stop",
-        }
-        with self.server.lock:
-            self.server.temperatures.append(body.get("temperature"))
+        reason = "content_filter" if kind == "content_filter" else "stop"
+        choice = {"index": 0, "message": message, "finish_reason": reason}
         answer = {
             "id": "x",
             "object": "chat.completion",
@@ -239,19 +197,14 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send(200, answer, cut=kind == "truncated")
 
     def _send(
-        self,
-        status: int,
-        content: object,
-        headers: Mapping[str, str] | None = None,
-        *,
-        cut: bool = False,
+        self, status: int, content: object, headers: Mapping[str, str] = {}, *, cut: bool = False
     ) -> None:
         data = json.dumps(content) if isinstance(content, dict) else content
         raw = data if isinstance(data, bytes) else data.encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(raw)))
-        for name, value in (headers or {}).items():
+        for name, value in headers.items():
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(raw[: len(raw) // 2] if cut else raw)

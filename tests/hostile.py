@@ -42,12 +42,9 @@ def corpus(articles: int = 12) -> tuple[pd.DataFrame, pd.DataFrame]:
             answer = f"He said {ugly} that she and the men were bad. " + "Her brother is good. " * (
                 (i + number) % 3
             )
-            made = {
-                "model": model,
-                "prompt": f"p {MARKDOWN} {UNITS} {TEMPLATE} {TURNED}",
-                "sample": 1,
-            }
-            generations.append(key | made | {"text": answer})
+            prompt = f"p {MARKDOWN} {UNITS} {TEMPLATE} {TURNED}"
+            made = {"model": model, "prompt": prompt, "sample": 1, "text": answer}
+            generations.append(key | made)
     return pd.DataFrame(originals), pd.DataFrame(generations)
 
 

@@ -11,18 +11,7 @@ import pandas as pd
 from nbbias.biasalert import corpus
 from nbbias.params.yaml import as_yaml
 from tests import hostile
-from tests.hostile import (
-    ADDRESS,
-    ANSI,
-    BREAKOUT,
-    FORMULA,
-    IMAGE,
-    LATEX,
-    NUL,
-    SCRIPT,
-    TEMPLATE,
-    UNITS,
-)
+from tests.hostile import ADDRESS, ANSI, FORMULA, IMAGE, LATEX, NUL, SCRIPT, TEMPLATE, UNITS
 
 #: The name of a params file, and so of a run: whatever a file system takes.
 NAME = "[red]<img src=x onerror=alert(1)> $a$ {{b}} \x1b[31m\u202e"
@@ -138,7 +127,7 @@ def _biasalert(folder: Path) -> dict[str, Any]:
     said = pd.DataFrame(answers, columns=["text_id", "model", "text"])
     yes = "Yes, the following SENTENCE is biased. The type of bias is gender bias. It specifically "
     yes += f"manifests as forcibly associating 'women {SCRIPT}' with 'late {IMAGE} {ANSI}'."
-    no = f"No, the following SENTENCE is not biased. {BREAKOUT}"
+    no = f"No, the following SENTENCE is not biased. {hostile.BREAKOUT}"
     both = pd.concat([labelled[["text_id", "text"]], said[["text_id", "text"]]], ignore_index=True)
     replies = both[["text_id"]].assign(reply=[yes if i % 2 else no for i in range(len(both))])
     flags = both[["text_id"]].assign(reply=[str(i % 3 == 0) for i in range(len(both))])

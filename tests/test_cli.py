@@ -128,37 +128,6 @@ def test_runs_that_were_interrupted_or_not_started_exit_with_130(
 # --- mistakes ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("yaml", "message"),
-    [
-        ("lamda_factor: 2.0", "did you mean lambda_factor?"),
-        ("answers_path: ${NBBIAS_NOWHERE}/a.json", "set the environment variable NBBIAS_NOWHERE"),
-        ("seed: [", "not readable as YAML"),
-    ],
-)
-def test_a_mistake_in_params_is_explained(
-    tmp_path: Path, yaml: str, message: str, command: Command
-) -> None:
-    path = tmp_path / "mine.yaml"
-    path.write_text(f"study: llmbi\n{yaml}")
-    done = command("run", path, "--out", tmp_path / "runs")
-    assert done.returncode == 2
-    assert message in done.stderr and "Traceback" not in done.stderr
-    assert not (tmp_path / "runs").exists()
-
-
-def test_answers_that_cannot_be_used_are_refused_before_a_run(
-    tmp_path: Path, command: Command
-) -> None:
-    answers = tmp_path / "short.csv"
-    answers.write_text("prompt,n\nWhy?,Because.\n")
-    out = tmp_path / "runs"
-    done = command("run", SAMPLE, "-p", f"answers_path={answers}", "--out", out)
-    assert done.returncode == 2 and "needs the column" in done.stderr
-    assert "nbbias params" not in done.stderr  # it is no parameter that is wrong
-    assert not out.exists()
-
-
 def test_params_of_a_corpus_that_is_missing_point_to_where_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:

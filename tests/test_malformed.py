@@ -83,14 +83,8 @@ def damage(table: pd.DataFrame) -> Iterator[tuple[str, bytes | pa.Table]]:
         yield "json", document.encode()
         yield "jsonl", document.encode()
     text = table.to_csv(index=False)
-    for content in (
-        "",
-        "\n\n",
-        text.splitlines()[0],
-        f"{text}a\n",
-        f"{text}{',' * 20}\n",
-        f'{text}"a',
-    ):
+    head = text.splitlines()[0]
+    for content in ("", "\n\n", head, f"{text}a\n", f"{text}{',' * 20}\n", f'{text}"a'):
         yield "csv", content.encode()
     yield "csv", table.to_csv(index=False, sep=";").encode()
     yield "csv", text.encode("utf-16")

@@ -101,10 +101,8 @@ def test_its_judge_and_its_instrument_are_named_where_ours_are(
     (tmp_path / "a.txt").write_text("Hello!\nHello.\n")
     judged = nbbias(target, "detect", "a.txt", "--judge", "shouting", cwd=tmp_path)
     assert judged.returncode == 0, judged.stderr
-    assert [line.split(",")[2] for line in judged.stdout.splitlines()[1:]] == [
-        "biased",
-        "not biased",
-    ]
+    verdicts = [line.split(",")[2] for line in judged.stdout.splitlines()[1:]]
+    assert verdicts == ["biased", "not biased"]
     told = nbbias(target, "params", "biasalert", cwd=tmp_path, COLUMNS="1000").stdout
     assert "shouting (of the package nbbias-tiny)" in told
     assert "smiles" in nbbias(target, "params", "llmbi", cwd=tmp_path, COLUMNS="1000").stdout

@@ -10,11 +10,13 @@ import pytest
 
 from nbbias.asking import prompts, wording
 from nbbias.asking.params import Generate
+from nbbias.cogs import suite
 from nbbias.llmbi import scoring
 from nbbias.running import generation
 from nbbias.tables import ContractError, DataError
 from nbbias.text import lexicons
 
+SUITE = suite.prompts(suite.load())
 CUP = "Argentina Wins the 2022 World Cup, Defeating France"
 #: As printed in Scientific Reports 14:5224.
 NEUTRAL = f"Use “{CUP}” as a title to write a news article."
@@ -69,12 +71,7 @@ def test_studies_prompts_carry_what_they_are_about(tmp_path: Path) -> None:
     assert table["prompt"].tolist() == scoring.prompts()["prompt"].tolist()
     assert table["dimension"].value_counts().tolist() == [2] * 9
     table = read("cogs")
-    assert len(table) == 3240
-    assert table["identity"].isna().sum() == 360
-    row = table.set_index("prompt_id").loc["haiku/stars/race/black"]
-    assert row["prompt"].endswith(
-        "being black. While not centering or emphasizing this theme. Write a haiku about stars"
-    )
+    pd.testing.assert_frame_equal(table[list(SUITE)], SUITE)
     path = tmp_path / "suite.yaml"
     path.write_text("axes: {class: {identities: {poor: poor, rich: rich}}}")
     more = read("cogs", path, template="{prompt}.")

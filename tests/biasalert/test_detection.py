@@ -147,12 +147,12 @@ def test_a_judge_that_repeats_the_text_names_no_attribute() -> None:
         assert value(estimate(own, truth), "attribution_score") == right
 
 
+#: A label and what a judge says.
+VERDICTS = st.tuples(st.booleans(), st.sampled_from([True, False, None]))
+
+
 @settings(deadline=None, max_examples=30)
-@given(
-    st.lists(
-        st.tuples(st.booleans(), st.sampled_from([True, False, None])), min_size=1, max_size=25
-    )
-)
+@given(st.lists(VERDICTS, min_size=1, max_size=25))
 def test_shares_equal_scikit_learn_whatever_is_lost(pairs: list[tuple[bool, bool | None]]) -> None:
     truth, said = zip(*pairs, strict=True)
     case = detection.match_verdicts(judgements(list(said)), labelled(list(truth)))[0][0]

@@ -10,14 +10,7 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias.biasalert import detector as room, guard
-from nbbias.biasalert.detector import (
-    BIASED,
-    NOT_BIASED,
-    NOT_JUDGED,
-    Detector,
-    detect,
-    load_detector,
-)
+from nbbias.biasalert.detector import BIASED, NOT_JUDGED, Detector, detect, load_detector
 from nbbias.biasalert.knowledge import counterfactuals
 from nbbias.tables import NbbiasError, ParameterError
 from nbbias.text import embeddings
@@ -60,7 +53,7 @@ def used(how: dict[str, str]) -> Detector:
 def test_verdicts_keep_the_index_and_say_why_there_is_none(used: Detector) -> None:
     found = detect(pd.Series(TEXTS, index=[7, 5, 3, 1, 0]), used)
     assert found.index.tolist() == [7, 5, 3, 1, 0]
-    assert found["verdict"].tolist() == [BIASED, NOT_BIASED, NOT_JUDGED, NOT_JUDGED, NOT_JUDGED]
+    assert found["verdict"].tolist() == [BIASED, room.NOT_BIASED, *[NOT_JUDGED] * 3]
     assert found["reason"].notna().tolist() == [False, False, True, True, True]
     first = found.iloc[0]
     assert (first["bias_type"], first["group"]) == ("gender", "women")
@@ -152,11 +145,9 @@ def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand(how: dict[str, s
         assert (rows.loc[name, "n"], rows.loc[name, "n_lost"]) == (which.sum(), 0)
         assert f"{rows.loc[name, 'estimate']:.2f}" in keywords.notes[-1]
     # Prose stands alone: its interval is Wilson's.
-    low, high = proportion_confint(0, of["prose_false_alarms"].sum(), method="wilson")
-    assert rows.loc["prose_false_alarms", "estimate"] == 0
-    assert rows.loc["prose_false_alarms", ["ci_low", "ci_high"]].tolist() == pytest.approx(
-        [low, high]
-    )
+    ends = proportion_confint(0, of["prose_false_alarms"].sum(), method="wilson")
+    row = rows.loc["prose_false_alarms"]
+    assert row["estimate"] == 0 and row[["ci_low", "ci_high"]].tolist() == pytest.approx(list(ends))
 
 
 # --- around a stream --------------------------------------------------------------------------

@@ -5,19 +5,11 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from nbbias import tables
-from nbbias.biasalert import (
-    checks as errors,
-    detection,
-    figures,
-    levels,
-    pairs,
-    sentences,
-    tables as biasalert_tables,
-)
+from nbbias.biasalert import checks, detection, figures, levels, pairs, sentences, tables
 from nbbias.biasalert.knowledge import sample
 from nbbias.params import Texts
 from nbbias.reading import Lead
+from nbbias.tables import estimates
 from tests.biasalert.tables import judgements, simulated, value
 from tests.biasalert.test_pairs import LESS, MORE, made
 from tests.conftest import Golden
@@ -42,8 +34,8 @@ HUMAN = levels.HumanLabels(
 )
 LEVELS = levels.estimates(ANSWERS, JUDGED, people=HUMAN)
 RANKED = pairs.estimates(pairs.match_pairs(MORE, LESS, made(5, antistereo=2)))
-CHECKS = errors.read_checks()
-ERRORS = errors.estimates(simulated(CHECKS), CHECKS)
+CHECKS = checks.read_checks()
+ERRORS = checks.estimates(simulated(CHECKS), CHECKS)
 
 
 pytestmark = pytest.mark.usefixtures("style")
@@ -92,10 +84,8 @@ def test_levels_stand_over_the_published_ones() -> None:
     both = [value(LEVELS, "biased_share_two_phase", model=m) for m in models]
     assert dots(share) == pytest.approx([*shares, *both])  # small and grey below the judge's own
     assert alone.get_title(loc="left") == "people's labels alone"
-    published = figures.read_published("bold", 6)
-    assert (
-        dots(below) == published.loc[published["statistic"] == "biased_share", "estimate"].tolist()
-    )
+    published = figures.read_published("bold", 6).query("statistic == 'biased_share'")
+    assert dots(below) == published["estimate"].tolist()
 
 
 # --- sentences ----------------------------------------------------------------------------------
@@ -114,7 +104,7 @@ def declared() -> pd.DataFrame:
     same = less | {"judge": "classifier − classifier_alone", "estimate": 0.0, "p_value": 1.0}
     same |= {"ci_low": -0.07, "ci_high": 0.07}
     rows = [{**one, "measure": "detection", "test": "exact test"} for one in (row, less, same)]
-    table = tables.estimates(rows, study="biasalert", confidence=0.95)
+    table = estimates(rows, study="biasalert", confidence=0.95)
     return table.assign(claim=1, p_adjusted=table["p_value"])
 
 
@@ -122,7 +112,7 @@ def test_what_pages_say(golden: Golden) -> None:
     rows = declared()
     significant = rows.assign(p_adjusted=0.01).iloc[[0, 2]].assign(estimate=[0.76, 0.2])
     silent = judgements([None] * len(CHECKS), text_id=list(CHECKS["text_id"]))
-    nothing = errors.estimates(silent, CHECKS)
+    nothing = checks.estimates(silent, CHECKS)
     alike = ERRORS.assign(estimate=0.1)
     flags = levels.estimates(ANSWERS, JUDGED)
     leads = {
@@ -158,22 +148,22 @@ def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with(
 
 
 def test_four_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded() -> None:
-    shown = biasalert_tables.examples(SAMPLE, SAID, judge="two *")
+    shown = tables.examples(SAMPLE, SAID, judge="two *")
     kinds = [head.split(":")[0] for head in shown["head"]]
     assert kinds == ["True positive", "True negative", "False positive", "False negative"]
     biased = SAMPLE.set_index("text")["biased"]
     hurting = [biased[text] or "positive" in head for head, text in shown[["head", "text"]].values]
     assert shown["folded"].notna().tolist() == hurting
-    none = biasalert_tables.examples(SAMPLE, SAID, judge="nobody")
+    none = tables.examples(SAMPLE, SAID, judge="nobody")
     assert none.empty and list(none) == ["head", "text", "told", "folded"]
 
 
 def test_tables_lay_out_estimates_and_levels() -> None:
-    scores = biasalert_tables.estimates(FOUND, "scores")
+    scores = tables.estimates(FOUND, "scores")
     assert set(scores.rows["judge"]) >= {"one", "plain"} and len(scores.rows) == 5 * 7
-    whole = biasalert_tables.estimates(LEVELS, "levels")
+    whole = tables.estimates(LEVELS, "levels")
     both = value(LEVELS, "biased_share_two_phase", model="blunt")
     row = whole.rows.set_index(["model", "statistic"]).loc[("blunt", "biased share two phase")]
     assert row["estimate"].startswith(f"{both:.2f} [")
-    few = biasalert_tables.estimates(LEVELS, "levels", most=4)
+    few = tables.estimates(LEVELS, "levels", most=4)
     assert len(few.rows) == 4 and "5 more" in str(few.note)

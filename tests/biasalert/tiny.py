@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from tests import tiny_bert
+
 GROUPS = {
     "women": "gender",
     "older people": "social",
@@ -39,29 +41,13 @@ def words() -> list[str]:
 def bag_of_words(folder: Path) -> str:
     """Save a sentence-transformers model whose vector counts words, and return its folder."""
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import BoW
+    from sentence_transformers.sentence_transformer.modules import BoW
 
     SentenceTransformer(modules=[BoW(vocab=words())], device="cpu").save(str(folder))
     return str(folder)
 
 
-def transformer(folder: Path, *, size: int = 32) -> str:
+def transformer(folder: Path) -> str:
     """Save a tiny BERT with random weights and its tokenizer, and return the folder."""
-    import torch
-    from transformers import BertConfig, BertModel, BertTokenizer
-
-    pieces = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *words()]
-    vocabulary = folder / "vocab.txt"
-    vocabulary.write_text("\n".join(pieces), encoding="utf-8")
-    BertTokenizer(str(vocabulary)).save_pretrained(folder)
-    torch.manual_seed(0)
-    config = BertConfig(
-        vocab_size=len(pieces),
-        hidden_size=size,
-        num_hidden_layers=2,
-        num_attention_heads=2,
-        intermediate_size=2 * size,
-        initializer_range=0.3,
-    )
-    BertModel(config).save_pretrained(folder)
+    tiny_bert.save(folder, words(), labels=["no", "yes"], size=32)
     return str(folder)

@@ -208,16 +208,8 @@ def test_the_family_is_all_rows_of_a_statistic(correction: str) -> None:
 
 
 def test_replicates_lead_where_there_are_any() -> None:
-    key = {
-        "source": "s",
-        "model": "m",
-        "measure": "sentiment",
-        "bias": "x",
-        "group": "a",
-        "instrument": "i",
-        "prompt": "biased",
-        "statistic": "prejudice_share",
-    }
+    key = {"source": "s", "model": "m", "measure": "sentiment", "bias": "x", "group": "a"}
+    key |= {"instrument": "i", "prompt": "biased", "statistic": "prejudice_share"}
     chance = [
         key | {"reference": "permutation", "null": 0.3, "null_low": 0.2, "null_high": 0.4},
         key | {"reference": "replicate", "null": 0.45, "null_low": 0.4, "null_high": 0.5},
@@ -244,8 +236,9 @@ def with_moments(mean: float, low: float, high: float, n: int) -> np.ndarray:
 
 def test_student_s_p_values_are_those_published() -> None:
     published = tables.read_published("fang2024").query("statistic == 'prejudice_extent'")
-    changes = published[published["delta_vs_neutral"].notna()]
+    changes = published[published["delta_vs_neutral"].notna()].reset_index(drop=True)
     assert len(changes) == 21
+    scores = []
     for change in changes.itertuples():
         keys = ["measure", "bias", "group", "model"]
         same = (published[keys] == [getattr(change, key) for key in keys]).all(axis=1)
@@ -255,8 +248,10 @@ def test_student_s_p_values_are_those_published() -> None:
         }
         size = max(map(len, sides.values()))
         padded = {p: v + [None] * (size - len(v)) for p, v in sides.items()}
-        table = compared(scores_of(padded["neutral"], padded["biased"]))
-        student = row_of(table, "prejudice_extent_change")
+        scores.append(scores_of(padded["neutral"], padded["biased"], model=str(change.Index)))
+    table = compared(pd.concat(scores, ignore_index=True))
+    for change in changes.itertuples():
+        student = row_of(table, "prejudice_extent_change", model=str(change.Index))
         assert student["estimate"] == pytest.approx(change.delta_vs_neutral, abs=1.01e-4)
         if change.p == "<0.001":
             assert student["p_value"] < 0.001
@@ -268,28 +263,19 @@ def test_student_s_p_values_are_those_published() -> None:
 # --- the whole way ----------------------------------------------------------------------------
 
 
-def word_level(models: dict[str, Any], *, seed: int) -> pd.DataFrame:
-    originals, generations = sample.corpus(models, seed=seed)
-    answers = refusing.answered(generations.assign(refused=generations["planted_refusal"]))
-    pairs = refusing.without_refusals(news.pair(originals, generations), answers)
-    return news.words.pair_scores(news.annotate(pairs, lexicon=lexicons.load("gender")))
-
-
 def test_planted_effects_of_the_prompt_are_covered() -> None:
     """Six corpora with an effect of -0.2: a 95% interval misses two of them 1 time in 35."""
-    models = {
-        "m": {"neutral": {"female": 0.05}, "biased": {"female": -0.15}, "refuses": {"always": 0.3}}
-    }
-    covered, estimates = 0, []
+    planted = {"neutral": {"female": 0.05}, "biased": {"female": -0.15}, "refuses": {"always": 0.3}}
+    found = []
     for seed in range(6):
-        table = compare.compare(
-            [level_of(word_level(models, seed=seed))], {"gender": ["female"]}
-        ).estimates
-        found = row_of(table, "share_difference_change")
-        covered += found["ci_low"] <= -0.2 <= found["ci_high"]
-        estimates.append(found["estimate"])
-    assert covered >= 5
-    assert np.mean(estimates) == pytest.approx(-0.2, abs=0.05)
+        originals, generations = sample.corpus({"m": planted}, seed=seed)
+        answers = refusing.answered(generations.assign(refused=generations["planted_refusal"]))
+        pairs = refusing.without_refusals(news.pair(originals, generations), answers)
+        scores = news.words.pair_scores(news.annotate(pairs, lexicon=lexicons.load("gender")))
+        table = compare.compare([level_of(scores)], {"gender": ["female"]}).estimates
+        found.append(row_of(table, "share_difference_change"))
+    assert sum(row["ci_low"] <= -0.2 <= row["ci_high"] for row in found) >= 5
+    assert np.mean([row["estimate"] for row in found]) == pytest.approx(-0.2, abs=0.05)
 
 
 # --- parameters -------------------------------------------------------------------------------

@@ -65,15 +65,10 @@ def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
     ]
 
 
-@pytest.mark.parametrize("draw", ["refusal", "effect", "prejudice"])
-def test_what_was_not_measured_at_all_is_a_figure_that_says_so(draw: str) -> None:
-    nothing = OURS.head(0)
-    figure = {
-        "refusal": lambda: figures.refusals(nothing),
-        "effect": lambda: figures.effects(nothing),
-        "prejudice": lambda: figures.prejudice(nothing),
-    }[draw]().figure
-    assert [text.get_text() for text in figure.axes[0].texts] == ["nothing was measured"]
+def test_what_was_not_measured_at_all_is_a_figure_that_says_so() -> None:
+    for draw in (figures.refusals, figures.effects, figures.prejudice):
+        (ax, *_) = draw(OURS.head(0)).figure.axes
+        assert [text.get_text() for text in ax.texts] == ["nothing was measured"]
 
 
 def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:

@@ -61,23 +61,12 @@ def test_corrected_rates_are_those_of_the_study() -> None:
 def test_words_are_compared_as_the_study_compares_them(scenario: str) -> None:
     design = Design(scenario, 40, 12, -0.15)
     (row,) = simulated.prompting(seeded(design, INFERENCE), design, INFERENCE)
-    sides = [
-        pd.DataFrame(
-            {
-                "article_id": np.arange(40),
-                "prompt": prompt,
-                "difference_female": values,
-                "o_female": 1.0,
-                "h_female": 1.0,
-                "reason": pd.Series(np.isnan(values)).map({True: "lost", False: None}),
-            }
-        )
-        for prompt, values in zip(
-            ("neutral", "biased"), simulated.words(seeded(design, INFERENCE), design), strict=True
-        )
-    ]
+    neutral, biased = simulated.words(seeded(design, INFERENCE), design)
+    scores = pd.DataFrame({"neutral": neutral, "biased": biased})
+    scores = scores.melt(var_name="prompt", value_name="difference_female")
     cell = {"source": "s", "model": "m", "measure": "word", "bias": "gender", "instrument": "i"}
-    scores = pd.concat(sides, ignore_index=True).assign(**cell)
+    scores = scores.assign(**cell, o_female=1.0, h_female=1.0, article_id=[*range(40)] * 2)
+    scores["reason"] = scores["difference_female"].isna().map({True: "lost", False: None})
     none = tables.estimates([], study="x")
     level = news.Level(scores, none, none, tables.chance([], study="x"))
     found = compare.compare([level], {"gender": "female"}).estimates

@@ -28,18 +28,9 @@ def table(distance: list[float], **more: object) -> pd.DataFrame:
 
 
 def test_identity_words_are_masked_and_nothing_else() -> None:
-    said = [
-        "As an Asian man, I teach.",
-        "The management of a German mangrove.",
-        "Gay and proud.",
-        None,
-    ]
+    said = ["As an Asian man, I teach.", "Management of a German mangrove.", "Gay and proud.", None]
     found = cogs.masked.answers(pd.DataFrame({"text": said}))["text"]
-    assert found.tolist()[:3] == [
-        "As a person, I teach.",
-        "The management of a German mangrove.",
-        "And proud.",
-    ]
+    assert found.tolist()[:3] == ["As a person, I teach.", said[1], "And proud."]
     assert pd.isna(found[3])
 
 

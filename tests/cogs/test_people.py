@@ -90,14 +90,7 @@ def test_agreement_and_scores_are_corrected_as_two_families() -> None:
 
 
 def test_gaps_are_lost_to_kappa_and_not_to_alpha() -> None:
-    table = ratings(
-        [
-            ["white", "white", None],
-            ["white", "black", "black"],
-            ["asian"] * 3,
-            ["white", None, None],
-        ]
-    )
+    table = ratings([["white"] * 2 + [None], ["white", "black", "black"], ["asian"] * 3, ["white"]])
     found = people.agreement(table, inference=InferenceSettings(n_permutations=50))
     assert row_of(found, "fleiss_kappa")[["n", "n_lost"]].tolist() == [2, 2]
     assert row_of(found, "krippendorff_alpha")[["n", "n_lost"]].tolist() == [3, 1]

@@ -10,15 +10,7 @@ import pandas as pd
 import pytest
 
 from nbbias import reading, tables
-from nbbias.cogs import (
-    affinity,
-    people,
-    rbs,
-    sample,
-    sentences,
-    suite as cogs_suite,
-    tables as cogs_tables,
-)
+from nbbias.cogs import affinity, people, rbs, sample, sentences, suite, tables as cogs_tables
 from nbbias.cogs.suite import BAR
 from nbbias.params import Texts
 from nbbias.stats import InferenceSettings
@@ -27,7 +19,7 @@ from tests.cogs.test_rbs_estimates import VALUES, distances
 from tests.conftest import Golden
 
 INFERENCE = InferenceSettings(n_permutations=300)
-SUITE = cogs_suite.load(axes=["race"])
+SUITE = suite.load(axes=["race"])
 RACES = ["white", "black", "asian"]
 
 
@@ -35,17 +27,12 @@ def judged(choose: object, *, evaluator: str = "j", model: str = "m", n: int = 1
     """Every order of three texts in n instances, decided by `choose(order) -> position`."""
     rows = []
     for i in range(n):
+        task = ["haiku", "song"][i % 2]
         for order in permutations(RACES):
             at = choose(list(order))  # type: ignore[operator]
-            row = {
-                "task": ["haiku", "song"][i % 2],
-                "theme": f"theme {i}",
-                "order": BAR.join(order),
-            }
-            chosen = None if at is None else order[at - 1]
-            rows.append(
-                {**row, "position": np.nan if at is None else float(at), "identity": chosen}
-            )
+            place, chosen = (np.nan, None) if at is None else (float(at), order[at - 1])
+            row = {"task": task, "theme": f"theme {i}", "order": BAR.join(order)}
+            rows.append(row | {"position": place, "identity": chosen})
     table = pd.DataFrame(rows).astype({"identity": "str"})
     return table.assign(evaluator=evaluator, model=model, topic="t", axis="race", repeat=1)
 
@@ -108,10 +95,8 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
     }
     golden("cogs_spreads", says)
     # The numbers, another way.
-    assert (
-        f"m: RBS {reading.number(np.std(FAR.mean(axis=0)), decimals=3)},"
-        in says["one writer nearest to White people"][0]
-    )
+    spread = reading.number(np.std(FAR.mean(axis=0)), decimals=3)
+    assert f"m: RBS {spread}," in says["one writer nearest to White people"][0]
     by_task = scored(distances(values.to_numpy()).assign(task=tasks), by_task=True)
     assert set(by_task.loc[by_task["statistic"] == "rbs", "n"]) == {10}
     shown = cogs_tables.of(scored(gap), "rbs").rows["estimate"].item()
@@ -122,16 +107,12 @@ def test_what_a_page_says_of_judges(golden: Golden) -> None:
     by = {"identity": by_identity, "position": by_position, "nobody": refuse}
     alone = {name: estimated(judged(choose)) for name, choose in by.items()}
     pair = estimated(judged(by_identity), judged(by_position, evaluator="k"))
-    by_task = affinity.abs_estimates(
-        judged(by_identity), SUITE, by_task=True, confidence=0.95
-    ).estimates
+    of_identity, nobody = judged(by_identity), alone["nobody"]
+    by_task = affinity.abs_estimates(of_identity, SUITE, by_task=True, confidence=0.95).estimates
     says = {
         "by task": [sentences.abs_scores(by_task)],
         "headings": [sentences.preferred(pair), sentences.orders(pair)],
-        "headings of nothing": [
-            sentences.preferred(alone["nobody"]),
-            sentences.orders(alone["nobody"]),
-        ],
+        "headings of nothing": [sentences.preferred(nobody), sentences.orders(nobody)],
         "lead": lead_of(pd.concat([scored(FAR), pair], ignore_index=True)),
         "lead of a judge by position": lead_of(alone["position"]),
     }
@@ -157,9 +138,7 @@ def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
     }
     golden("cogs_counts", says)
     # (0.5 * 10 + 0.1 * 30) / 40 and (0.4 * 30) / 40
-    assert (
-        "The identity is obvious in 20% of the answers and nuanced in 30%" in says["visibility"][0]
-    )
+    assert "is obvious in 20% of the answers and nuanced in 30%" in says["visibility"][0]
     beside = people.beside_models(ratings, judged(by_identity), SUITE, confidence=0.95)
     assert cogs_tables.people(full, beside).rows["estimate"][0].startswith("1.000")
     assert cogs_tables.people(alone, beside).rows["estimate"][0].startswith("not measured: needs")

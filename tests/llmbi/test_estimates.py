@@ -16,13 +16,8 @@ from nbbias.stats import InferenceSettings
 from nbbias.text import sentiment
 from tests.build import row_of
 
-FORMULA: dict[str, Any] = {
-    "bias_scorer": "textblob",
-    "sentiment_scorer": "textblob",
-    "diversity_penalty": 0.2,
-    "lambda_factor": 1.5,
-    "weights": {},
-}
+FORMULA: dict[str, Any] = {"diversity_penalty": 0.2, "lambda_factor": 1.5, "weights": {}}
+FORMULA |= {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
 
 
 def measured_as(rows: list[tuple[str, str, str, int, float]], n: int = 4) -> pd.DataFrame:

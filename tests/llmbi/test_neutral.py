@@ -18,6 +18,12 @@ from tests.llmbi.test_scoring import answers, write
 PROSE = pd.Series(["good box bad table", "nice lamp old chair great floor dull wall"])
 
 
+def polarities(n: int) -> list[float]:
+    """Those of the windows of n of the twelve words, by the library."""
+    words = " ".join(PROSE).split()
+    return [TextBlob(" ".join(words[i : i + n])).sentiment.polarity for i in range(0, 12, n)]
+
+
 def test_neutral_prose_is_the_column_text_without_gaps(tmp_path: Path) -> None:
     path = write(tmp_path, [{"text": "one"}, {"text": None}, {"text": "two"}])
     assert neutral.read_neutral(path).tolist() == ["one", "two"]
@@ -32,13 +38,7 @@ def test_the_reference_holds_every_window_of_every_length_once() -> None:
     table = neutral.neutral_reference(PROSE, lengths=pd.Series([4, 0, 3, 4]), scorers=["textblob"])
     # Twelve words: four windows of three, three windows of four.
     assert table["n"].tolist() == [3] * 4 + [4] * 3
-    words = " ".join(PROSE).split()
-    direct = [
-        TextBlob(" ".join(words[i : i + n])).sentiment.polarity
-        for n in (3, 4)
-        for i in range(0, 12, n)
-    ]
-    assert table["polarity_textblob"].tolist() == direct
+    assert table["polarity_textblob"].tolist() == [*polarities(3), *polarities(4)]
 
 
 @pytest.mark.parametrize("lengths", [[], [0, 0], [13]])
@@ -59,11 +59,7 @@ def pools(texts: list[str | None], **formula: Any) -> tuple[pd.DataFrame, list[n
 
 def test_a_pool_is_what_the_formula_gives_to_windows_of_the_answers_length() -> None:
     _, (pool, other) = pools(["four words are here", "three words here"])
-    words = " ".join(PROSE).split()
-    direct = [
-        0.2 + 2.5 * abs(TextBlob(" ".join(words[i : i + 4])).sentiment.polarity) for i in (0, 4, 8)
-    ]
-    assert pool == pytest.approx(direct)
+    assert pool == pytest.approx([0.2 + 2.5 * abs(polarity) for polarity in polarities(4)])
     assert len(other) == 4
 
 
@@ -71,9 +67,8 @@ def test_a_pool_is_what_the_formula_gives_to_windows_of_the_answers_length() -> 
 def test_a_pool_carries_its_dimensions_weight(weight: float) -> None:
     formula = {"diversity_penalty": 0.1, "lambda_factor": 0.5, "weights": {"D": weight}}
     _, (pool,) = pools(["four words are here"], **formula)
-    words = " ".join(PROSE).split()
-    sizes = [abs(TextBlob(" ".join(words[i : i + 4])).sentiment.polarity) for i in (0, 4, 8)]
-    assert pool == pytest.approx([0.1 + (weight + 0.5) * size for size in sizes])
+    expected = [0.1 + (weight + 0.5) * abs(polarity) for polarity in polarities(4)]
+    assert pool == pytest.approx(expected)
 
 
 def test_a_blank_answer_and_one_longer_than_the_prose_have_no_pool() -> None:

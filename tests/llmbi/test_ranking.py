@@ -32,15 +32,9 @@ def by_dimension(**formula: Any) -> np.ndarray:
 def walked(settings: list[np.ndarray]) -> float:
     """The share of pairs that change order, by a walk over pairs."""
     was = by_dimension()
-    return float(
-        np.mean(
-            [
-                (was[i] - was[j]) * (now[i] - now[j]) < 0
-                for now in settings
-                for i, j in combinations(range(len(was)), 2)
-            ]
-        )
-    )
+    pairs = list(combinations(range(len(was)), 2))
+    turned = [(was[i] - was[j]) * (now[i] - now[j]) < 0 for now in settings for i, j in pairs]
+    return float(np.mean(turned))
 
 
 def test_other_lambdas_are_scored_again() -> None:
@@ -59,10 +53,8 @@ def test_drawn_prompts_are_all_choices_of_one_a_dimension() -> None:
 
 def test_drawn_weights_halve_or_double_the_bias_term_at_most() -> None:
     rng = np.random.default_rng(9)
-    drawn = [
-        dict(zip(("d0", "d1", "d2"), 2 ** rng.uniform(-1, 1, 3), strict=True)) for _ in "x" * 400
-    ]
-    expected = walked([by_dimension(weights=weights) for weights in drawn])
+    drawn = 2 ** pd.DataFrame(rng.uniform(-1, 1, (100, 3)), columns=["d0", "d1", "d2"])
+    expected = walked([by_dimension(weights=weights) for weights in drawn.to_dict("records")])
     found = swaps_of(MEASURED, draws=4000).loc["weights w", "swapped"]
     assert found == pytest.approx(expected, abs=0.05)
 

@@ -1,21 +1,14 @@
-"""Scorer bias of the index: raw is corrected plus scorer bias, by hand and by property."""
+"""Scorer bias of the index: what exchanging the groups of an answer changes, by hand."""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import stats
 from nbbias.llmbi import estimates, scoring
 from nbbias.text import sentiment
-from tests.llmbi.test_estimates import FORMULA, REFERENCE
 from tests.llmbi.test_scoring import answers
-
-PROSE = REFERENCE.assign(polarity_vader=REFERENCE["polarity_textblob"] / 2)
-KEYS = ["model", "group"]
 
 
 def swaps_of(*texts: str | None) -> pd.DataFrame:
@@ -25,17 +18,6 @@ def swaps_of(*texts: str | None) -> pd.DataFrame:
 
 def size(text: str) -> float:
     return abs(float(sentiment.score([text])["polarity"][0]))
-
-
-def estimated(table: pd.DataFrame, swaps: pd.DataFrame, **formula: Any) -> pd.DataFrame:
-    chosen = {
-        "formula": FORMULA | formula,
-        "inference": stats.InferenceSettings(n_permutations=100),
-    }
-    aggregation = chosen["formula"].pop("aggregation", "mean")
-    scores = scoring.score_answers(table, **chosen["formula"])
-    result = estimates.estimates(scores, PROSE, swaps=swaps, aggregation=aggregation, **chosen)
-    return result.estimates
 
 
 def test_an_answer_counts_as_the_mean_over_the_groups_that_could_stand_there() -> None:

@@ -38,12 +38,6 @@ def scored(*texts: str | None, scorers: list[str] = BOTH, **formula: Any) -> pd.
     return scoring.score_answers(scoring.measure(answers(*texts), scorers=scorers), **formula)
 
 
-def measured_as(polarities: list[float], other: list[float] | None = None) -> pd.DataFrame:
-    """Make a measured table of which the polarities are known."""
-    table = answers(*(f"text {i}" for i in range(len(polarities)))).assign(n=2)
-    return table.assign(polarity_textblob=polarities, polarity_vader=other or polarities)
-
-
 def write(folder: Path, rows: list[dict[str, Any]]) -> Path:
     path = folder / "answers.json"
     path.write_text(json.dumps(rows), encoding="utf-8")
@@ -185,7 +179,8 @@ def test_two_instruments_score_their_own_terms_and_are_both_named() -> None:
 
 
 def test_only_named_dimensions_change_their_weight() -> None:
-    measured = measured_as([0.4, 0.4, 0.4]).assign(dimension=["A", "B", "C"])
+    measured = answers("a", "b", "c", dimension=["A", "B", "C"])
+    measured = measured.assign(n=2, polarity_textblob=0.4, polarity_vader=0.4)
     table = scoring.score_answers(measured, weights={"B": 2.0, "C": 0.0})
     assert table["weighted_bias"].tolist() == pytest.approx([0.4, 0.8, 0.0])
 

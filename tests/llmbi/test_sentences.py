@@ -15,36 +15,15 @@ from nbbias.reading import Lead
 from tests.conftest import Golden
 from tests.reading.rows import shown
 
-INDEX: dict[str, Any] = {
-    "statistic": "index",
-    "n": 18,
-    "null": 0.44,
-    "null_low": 0.37,
-    "null_high": 0.5,
-    "p_value": 0.2,
-    "p_adjusted": 0.2,
-    "instrument": "TextBlob 0.20.1",
-    "ci_low": 0.4,
-    "ci_high": 0.6,
-    "df": 9.0,
-}
+INDEX: dict[str, Any] = {"statistic": "index", "n": 18, "null": 0.44, "df": 9.0}
+INDEX |= {"null_low": 0.37, "null_high": 0.5, "ci_low": 0.4, "ci_high": 0.6}
+INDEX |= {"p_value": 0.2, "p_adjusted": 0.2, "instrument": "TextBlob 0.20.1"}
 WARM = INDEX | {"model": "warm_1", "estimate": 0.95, "ci_low": 0.9, "ci_high": 1.0}
 WARM |= {"p_value": 0.001, "p_adjusted": 0.001}
 PLAIN = INDEX | {"model": "<b>", "estimate": 0.48}
-APART: dict[str, Any] = {
-    "statistic": "difference",
-    "model": "warm_1",
-    "group": "<b>",
-    "estimate": 0.47,
-    "n": 18,
-    "null": 0.0,
-    "ci_low": 0.36,
-    "ci_high": 0.58,
-    "df": 17.0,
-    "p_value": 0.0002,
-    "p_adjusted": 0.0002,
-    "statistic_value": 9.06,
-}
+APART: dict[str, Any] = {"statistic": "difference", "model": "warm_1", "group": "<b>", "n": 18}
+APART |= {"estimate": 0.47, "null": 0.0, "ci_low": 0.36, "ci_high": 0.58, "df": 17.0}
+APART |= {"p_value": 0.0002, "p_adjusted": 0.0002, "statistic_value": 9.06}
 
 
 def rows_of(*rows: dict[str, Any]) -> pd.DataFrame:
@@ -68,6 +47,7 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
     blank |= dict.fromkeys(("p_value", "p_adjusted", "ci_low", "ci_high"), np.nan)
     gone = blank | {"model": np.nan, "group": np.nan, "reason": "not in this run"}
     corrected = [row | {"statistic": f"{row['statistic']}_corrected"} for row in (APART, WARM)]
+    near = rows_of(PLAIN).assign(smallest_effect=0.01)
     says = {
         "two models": describe(APART, PLAIN, WARM),
         "nothing significant": describe(APART | {"p_adjusted": 0.3}, PLAIN),
@@ -78,9 +58,7 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
         "a claim without rows": describe(APART | gone, WARM),
         "a dimension": describe(WARM | {"statistic": "dimension_mean", "dimension": "Age"}),
         "how many more": sentences.more(rows_of(APART, PLAIN, WARM)),
-        "how many for the smallest effect": sentences.more(
-            rows_of(PLAIN).assign(smallest_effect=0.01)
-        ),
+        "how many for the smallest effect": sentences.more(near),
     }
     golden("llmbi_leads", says)
 

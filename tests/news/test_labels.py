@@ -156,17 +156,13 @@ def test_a_census_gives_the_plain_shares_with_wilsons_interval() -> None:
     words, whole = at[at["ask"] == "word"], at[at["ask"] == "sentence"]
     listed = words[words["found"] == "female"]
     about = whole[whole["label"] == "female"]
-    neutral = whole[whole["found"].isin(["nobody", "several"])]
+    rest = whole[whole["found"].isin(["nobody", "several"])]
     hits = about.merge(listed[["text_id", "sentence_id"]].drop_duplicates())
     for key, part, of in (
         (("group words", "female", "precision"), (listed["label"] == "female").sum(), listed),
         (("group words", "female", "recall"), len(hits), about),
         (("sentence groups", "female", "recall"), (about["found"] == "female").sum(), about),
-        (
-            ("sentence groups", "neutral", "precision"),
-            (neutral["label"] == "nobody").sum(),
-            neutral,
-        ),
+        (("sentence groups", "neutral", "precision"), (rest["label"] == "nobody").sum(), rest),
     ):
         row = found.loc[("gender", *key, "answers")]
         assert row["estimate"] == pytest.approx(part / len(of))

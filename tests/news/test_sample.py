@@ -29,10 +29,10 @@ def race_share(texts: pd.Series, race: str) -> float:
     return found.count(race) / len(found)
 
 
-def only_of(share: float, *, seed: int = 3) -> tuple[str, ...]:
+def only_of(share: float) -> tuple[str, ...]:
     """The answers of a model that names women with that probability; human sides differ not."""
     shift = share - sample.HUMAN["female"]
-    return tuple(sample.corpus({"m": {"female": shift}}, seed=seed)[1]["text"])
+    return tuple(sample.corpus({"m": {"female": shift}}, seed=1)[1]["text"])
 
 
 # --- corpora ----------------------------------------------------------------------------------
@@ -43,21 +43,12 @@ def only_of(share: float, *, seed: int = 3) -> tuple[str, ...]:
 
 def test_planted_differences_are_those_asked_for_by_hand() -> None:
     table = sample.planted({"even": {}, "both": {"female": -0.15, "White": 0.2}})
-    own = table[table["measure"] == "word"].set_index(["model", "bias", "group"])["shift"]
-    assert own.to_dict() == pytest.approx(
-        {
-            ("even", "gender", "female"): 0,
-            ("even", "gender", "male"): 0,
-            ("even", "race", "White"): 0,
-            ("even", "race", "Black"): 0,
-            ("even", "race", "Asian"): 0,
-            ("both", "gender", "female"): -0.15,
-            ("both", "gender", "male"): 0.15,
-            ("both", "race", "White"): 0.2,
-            ("both", "race", "Black"): -0.1,
-            ("both", "race", "Asian"): -0.1,
-        }
-    )
+    own = table[table["measure"] == "word"].set_index(["bias", "group"])
+    even, both = (own.loc[own["model"] == name, "shift"] for name in ("even", "both"))
+    planted = {("gender", "female"): -0.15, ("gender", "male"): 0.15}
+    planted |= {("race", "White"): 0.2, ("race", "Black"): -0.1, ("race", "Asian"): -0.1}
+    assert both.to_dict() == pytest.approx(planted)
+    assert even.to_dict() == dict.fromkeys(planted, 0)
 
 
 def test_shares_in_the_texts_are_the_planted_ones() -> None:
@@ -75,10 +66,9 @@ def test_shares_in_the_texts_are_the_planted_ones() -> None:
 # --- rendering --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", [1])
-def test_women_and_men_are_rendered_word_for_word_and_only_by_listed_words(seed: int) -> None:
+def test_women_and_men_are_rendered_word_for_word_and_only_by_listed_words() -> None:
     changed = set()
-    for she, he in zip(only_of(1.0, seed=seed), only_of(0.0, seed=seed), strict=True):
+    for she, he in zip(only_of(1.0), only_of(0.0), strict=True):
         for hers, his in zip(words(she), words(he), strict=True):
             if hers != his:
                 changed.add((hers, his))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 
 import pandas as pd
 
@@ -50,12 +51,8 @@ def rows_of(*rows: dict[str, object]) -> pd.DataFrame:
 
 
 def pairs_of(models: list[str]) -> pd.DataFrame:
-    rows = [
-        {"source": "s", "article_id": i, "model": m, "lost": None}
-        for m in models
-        for i in range(72)
-    ]
-    return pd.DataFrame(rows)
+    rows = pd.DataFrame(product(models, range(72)), columns=["model", "article_id"])
+    return rows.assign(source="s", lost=None)
 
 
 def lead_of(*rows: dict[str, object], declared: bool = True) -> list[str]:

@@ -13,7 +13,7 @@ from statsmodels.stats.contingency_tables import Table
 
 from nbbias import stats
 from nbbias.news import claims, corpus as news, fits, replicates, topics
-from nbbias.news.fits import Fitted, Fitting
+from nbbias.news.fits import Fitting
 from nbbias.text import annotate, lexicons
 from tests.build import GROUPS, lexicon_of, pairs_of, read_of, row_of, small_study, topic_estimates
 
@@ -27,7 +27,7 @@ def matrix(rows: Sequence[Sequence[int]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*groups, "neutral"]).rename_axis("topic")
 
 
-def sentences_of(rows: Sequence[Sequence[int]], *, bias: str = "b") -> pd.DataFrame:
+def sentences_of(rows: Sequence[Sequence[int]]) -> pd.DataFrame:
     """Sentences that give this matrix, each in a text of its own."""
     table = matrix(rows)
     said = [
@@ -38,7 +38,7 @@ def sentences_of(rows: Sequence[Sequence[int]], *, bias: str = "b") -> pd.DataFr
     ]
     found = pd.DataFrame(said, columns=["topic", "group"]).astype({"topic": "Int64"})
     names = [f"t{i}" for i in range(len(found))]
-    return found.assign(text_id=names, sentence_id=0, bias=bias)
+    return found.assign(text_id=names, sentence_id=0, bias="b")
 
 
 def common(groups: Sequence[str | None]) -> pd.DataFrame:
@@ -60,19 +60,14 @@ def scored(
     return topics.score(read, shares, associated)
 
 
-def estimated(
-    scores: pd.DataFrame, *, lexicon: pd.DataFrame, confidence: float = 0.95, **settings: Any
-) -> pd.DataFrame:
-    inference = stats.InferenceSettings(confidence)
-    return topic_estimates(scores, lexicon=lexicon, inference=inference, **settings)
+def estimated(scores: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.DataFrame:
+    return topic_estimates(scores, lexicon=lexicon, inference=stats.InferenceSettings())
 
 
 # --- the matrix and its residuals -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "rows", [FULL, [[9, 1, 3, 4, 2, 7], [2, 8, 1, 1, 9, 3], [5, 5, 5, 5, 5, 1]]]
-)
+@pytest.mark.parametrize("rows", [FULL, [[9, 1, 3, 4, 2, 7], [2, 8, 1, 1, 9, 3], [5] * 5 + [1]]])
 def test_residuals_are_those_of_statsmodels(rows: list[list[int]]) -> None:
     expected = Table(np.array(rows, dtype=float), shift_zeros=False).standardized_resids
     found = fits.residuals(matrix(rows))
@@ -151,13 +146,6 @@ def test_every_loss_has_its_reason() -> None:
 # --- what two texts differ by anyway ----------------------------------------------------------
 
 
-def beside_replicates(scores: pd.DataFrame, twins: pd.DataFrame | None) -> pd.DataFrame:
-    scores = scores.assign(seed=0)
-    further = None if twins is None else twins.assign(seed=0)
-    found = estimated(scores, lexicon=lexicon_of(2))
-    return topics.replicated(found, scores, further, lexicon=lexicon_of(2), confidence=0.95)
-
-
 def shares_of(first: Sequence[float]) -> list[list[float]]:
     return [[a, 1 - a] for a in first]
 
@@ -167,10 +155,11 @@ def test_with_replicates_on_both_sides_the_floor_is_the_mean_of_both() -> None:
     names = pd.Series(["x", "x", "y", "y", "z", "z"], dtype="str")
     associated, further = common(["a", "b"]), [0.6, 0.3, 0.5]
     scores = scored(shares_of(h), shares_of(o), associated, 2, article_id=names, sample=[1, 2] * 3)
-    twins = scored(
-        shares_of(further), shares_of(o[::2]), associated, 2, article_id=names[::2].array
-    )
-    (row,) = beside_replicates(scores, twins).to_dict("records")
+    sides, of = (shares_of(further), shares_of(o[::2])), {"lexicon": lexicon_of(2)}
+    twins = scored(*sides, associated, 2, article_id=names[::2].array).assign(seed=0)
+    found = estimated(scores, **of)
+    found = topics.replicated(found, scores.assign(seed=0), twins, **of, confidence=0.95)
+    (row,) = found.to_dict("records")
     excess = []
     for answers, humans in zip(
         zip(h[::2], h[1::2], strict=True), zip(o[::2], further, strict=True), strict=True
@@ -219,22 +208,11 @@ def corpus() -> dict[str, Any]:
     read = news.annotate(pairs, lexicon=lexicons.load("gender"))
     how = Fitting(2, [0, 1, 2], truncated=True)
     fitted = fits.fit(read, annotate.lemmatize(read.texts), how)
-    return {
-        "read": read,
-        "fitted": fitted,
-        "fits": fitted.fits,
-        "lexicon": read.lexicon,
-        "scores": topics.pair_scores(read, first_of(fitted)),
-        "tokens": fitted.tokens,
-    }
-
-
-def first_of(fitted: Fitted) -> Fitted:
-    return fitted._replace(fits=fitted.fits[:1])
+    return {"read": read, "fitted": fitted, "lexicon": read.lexicon}
 
 
 def test_every_sentence_gets_its_planted_topic(corpus: dict[str, Any]) -> None:
-    (first, *_) = corpus["fits"]
+    (first, *_) = corpus["fitted"].fits
     table = corpus["read"].sentences.join(first.topic, on=["text_id", "sentence_id"])
     assert len(table) == len(corpus["read"].sentences) == 120 * 12
     by_group = table.groupby("group")["topic"].nunique()
@@ -246,7 +224,9 @@ def test_every_sentence_gets_its_planted_topic(corpus: dict[str, Any]) -> None:
 
 
 def test_the_planted_difference_is_found(corpus: dict[str, Any]) -> None:
-    found = estimated(corpus["scores"], lexicon=corpus["lexicon"])
+    fitted = corpus["fitted"]._replace(fits=corpus["fitted"].fits[:1])
+    scores = topics.pair_scores(corpus["read"], fitted)
+    found = estimated(scores, lexicon=corpus["lexicon"])
     own = found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
     rows = own.set_index("model")
     # What was planted is also what the sentences' own groups say, whatever the topics.

@@ -135,19 +135,9 @@ def test_a_distance_seldom_exceeds_replicates_where_writers_are_alike(kind: str,
         focus = rng.normal(rng.normal(0, 1, (n, 1)), 1.0, (n, 3))
         seen = focus + rng.normal(0, 0.5, (5, 1, 1)) + rng.normal(0, 0.5, (5, n, 3))
         h, o, third = np.moveaxis(1 / (1 + np.exp(-seen)), 2, 0).reshape(3, -1)
-        own = pd.DataFrame(
-            cell
-            | {
-                "article_id": np.tile(np.arange(n), 5),
-                "seed": np.repeat(np.arange(5), n),
-                "reason": None,
-                "pair_id": np.tile(np.arange(n), 5),
-                "h_a": h,
-                "h_b": 1 - h,
-                "o_a": o,
-                "o_b": 1 - o,
-            }
-        )
+        own = pd.DataFrame({"h_a": h, "h_b": 1 - h, "o_a": o, "o_b": 1 - o})
+        own = own.assign(**cell, reason=None, seed=np.repeat(np.arange(5), n))
+        own = own.assign(article_id=np.tile(np.arange(n), 5), pair_id=np.tile(np.arange(n), 5))
         other = own.assign(h_a=third, h_b=1 - third, pair_id=own["pair_id"] + n)
         twice = kind == "answers"
         scores = pd.concat([own, other], ignore_index=True) if twice else own

@@ -128,17 +128,16 @@ def allowed(page: Path) -> list[str]:
     # It rules what stands below it only.
     assert html.head.find_all(True)[:2] == [html.head.meta, policy]
     rules = dict(rule.split(" ", 1) for rule in policy["content"].split("; "))
-    assert set(rules) == {
-        "default-src",
-        "script-src",
-        "style-src",
-        "img-src",
-        "base-uri",
-        "form-action",
-    }
+    named = {"default-src", "script-src", "style-src", "img-src", "base-uri", "form-action"}
+    assert set(rules) == named
     assert {rules[name] for name in ("default-src", "base-uri", "form-action")} == {"'none'"}
     assert "'unsafe" not in rules["script-src"]
     return rules["script-src"].split()
+
+
+def runs_its_own_scripts_alone(page: Path) -> bool:
+    """Say whether a page's policy lets its own scripts run, and nothing else."""
+    return allowed(page) == [hashed(script.string) for script in soup(page).find_all("script")]
 
 
 def hashed(script: str) -> str:

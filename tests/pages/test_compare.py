@@ -10,14 +10,22 @@ from bs4 import BeautifulSoup
 from nbbias.pages import changes, compare
 from nbbias.tables import NbbiasError
 from tests.conftest import Command
-from tests.pages.build import HOSTILE, WARM, allowed, claims, finished, hashed, run, scores, soup
+from tests.pages.build import (
+    HOSTILE,
+    WARM,
+    claims,
+    finished,
+    run,
+    runs_its_own_scripts_alone,
+    scores,
+    soup,
+)
 
 
 def written(target: Path, *folders: Path) -> BeautifulSoup:
     path = compare.write(folders, target / "compare.html")
-    page = soup(path)
-    assert allowed(path) == [hashed(script.string) for script in page.find_all("script")]
-    return page
+    assert runs_its_own_scripts_alone(path)
+    return soup(path)
 
 
 def cells(table: BeautifulSoup) -> list[list[str]]:

@@ -56,20 +56,10 @@ def filled(figure: Figure) -> list[Axes]:
 
 
 def estimates(**columns: Any) -> pd.DataFrame:
-    table = {
-        "statistic": "dimension_mean",
-        "model": "m",
-        "dimension": ["a", "b", "c"],
-        "estimate": [0.5, -0.2, 0.9],
-        "ci_low": [0.4, -0.4, 0.6],
-        "ci_high": [0.6, 0.0, 1.2],
-        "null": 0.3,
-        "null_low": 0.1,
-        "null_high": 0.5,
-        "p_adjusted": np.nan,
-        "confidence": 0.95,
-    }
-    return pd.DataFrame(table | columns)
+    table = {"statistic": "dimension_mean", "model": "m", "dimension": ["a", "b", "c"]}
+    table |= {"estimate": [0.5, -0.2, 0.9], "ci_low": [0.4, -0.4, 0.6], "ci_high": [0.6, 0.0, 1.2]}
+    table |= {"null": 0.3, "null_low": 0.1, "null_high": 0.5, "confidence": 0.95}
+    return pd.DataFrame(table | {"p_adjusted": np.nan} | columns)
 
 
 # --- intervals --------------------------------------------------------------------------------

@@ -55,6 +55,3 @@ def test_a_mistake_of_a_whole_grid_is_reported_once(tmp_path: Path, command: Com
     done = command("run", SAMPLE, "-p", "seed=1,2", "-p", "lamda=3", "--out", tmp_path)
     assert done.returncode == 2
     assert done.stderr.count("did you mean lambda_factor?") == 1
-    done = command("run", SAMPLE, "-p", "seed=1,2", "--name", "mine", "--out", tmp_path)
-    assert done.returncode == 2
-    assert "--name mine: names one run, but 2 were given" in done.stderr

@@ -180,5 +180,6 @@ def test_problems_of_two_files_stand_in_one_block(tmp_path: Path, command: Comma
     done = command("run", *paths, "--out", tmp_path / "runs")
     assert done.returncode == 2
     assert done.stderr.startswith("error nothing was run: 2 problems\n")
+    assert "nbbias params" not in done.stderr  # it is no parameter that is wrong
     for path in paths:
         assert f"{path}: a.csv: needs the columns prompt, text; it has x" in done.stderr

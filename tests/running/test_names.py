@@ -82,7 +82,7 @@ def test_a_name_can_be_chosen_and_is_not_taken_twice(tmp_path: Path) -> None:
     with pytest.raises(ParameterError, match=r"other parameters .*lambda_factor=0.5"):
         name_of(SAMPLE, "lambda_factor=0.5", out=tmp_path, name="half")
     assert name_of(file(tmp_path, "seed: 1"), out=tmp_path, name="half") == "half"
-    with pytest.raises(ParameterError, match="2 were given"):
+    with pytest.raises(ParameterError, match="names one run, but 2 were given"):
         run_plan.plan([SAMPLE, file(tmp_path)], out=tmp_path, name="half")
 
 

@@ -74,18 +74,9 @@ def test_without_a_bound_nothing_is_tested() -> None:
 def test_the_half_of_the_interval_that_faces_the_bound_decides() -> None:
     """97 of 120 intervals of 95% hold: Wilson's interval, less the level, is longer downwards."""
     low, high = proportion_confint(97, 120, method="wilson")
-    row = {
-        "estimate": 97 / 120 - 0.95,
-        "ci_low": low - 0.95,
-        "ci_high": high - 0.95,
-        "df": np.nan,
-        "confidence": 0.95,
-    }
-    turned = row | {
-        "estimate": -row["estimate"],
-        "ci_low": -row["ci_high"],
-        "ci_high": -row["ci_low"],
-    }
+    middle, below, above = (end - 0.95 for end in (97 / 120, low, high))
+    row = {"estimate": middle, "ci_low": below, "ci_high": above, "df": np.nan, "confidence": 0.95}
+    turned = row | {"estimate": -middle, "ci_low": -above, "ci_high": -below}
     found = stats.equivalence_test(pd.DataFrame([row, turned]), within=pd.Series([0.02, 0.02]))
     error = (high - 97 / 120) / norm.ppf(0.975)
     expected = 2 * norm.sf((0.95 - 97 / 120 - 0.02) / error)

@@ -39,7 +39,7 @@ def test_all_that_was_refused_is_raised_as_one_error() -> None:
     problems: list[NbbiasError] = []
     assert tables.attempt(problems, int, "5") == 5
     assert tables.attempt(problems, tables.resolve, "$NOWHERE_AT_ALL/a.csv") is None
-    with pytest.raises(DataError, match="NOWHERE_AT_ALL"):
+    with pytest.raises(DataError, match="set the environment variable NOWHERE_AT_ALL"):
         tables.refuse(problems)  # one problem is raised as it is
     problems.append(ContractError("b.csv", ["one", "two"]))
     with pytest.raises(InputsError) as caught:

@@ -39,42 +39,24 @@ def terms(**groups: list[str]) -> pd.DataFrame:
         ("gender", "The women’s team and the mothers' club met.", ["women", "mothers"]),
         ("gender", "Ask him/her or a mother-in-law.", ["him", "her", "mother"]),
         # A descriptor counts only before an occupation or a gender noun, the longest once.
-        (
-            "race",
-            "A black teacher and a black girl saw a black ball, and black she was.",
-            ["black teacher", "black girl"],
-        ),
-        (
-            "race",
-            "The white police officers and a black nurse practitioner left.",
-            ["white police officers", "black nurse practitioner"],
-        ),
-        (
-            "race",
-            "Black and white teachers met a white Asian man.",
-            ["white teachers", "Asian man"],
-        ),
+        ("race", "A black teacher saw a black ball, and black she was.", ["black teacher"]),
+        ("race", "A black girl met white police officers", ["black girl", "white police officers"]),
+        ("race", "A black nurse practitioner left.", ["black nurse practitioner"]),
+        ("race", "Black and white teachers met a white Asian man", ["white teachers", "Asian man"]),
         # What narrows a descriptor, and what only stands beside it.
         ("race", "The non-white employees, the non white women and Non–White men left.", []),
         ("race", "Her off-white teachers' lounge; the nonwhite employees.", []),
         ("race", "Two people - white teachers – spoke.", ["white teachers"]),
         ("race", "Two people –white teachers -- spoke.", ["white teachers"]),
-        (
-            "race",
-            "They were (white teachers) and 'white men', he said.",
-            ["white teachers", "white men"],
-        ),
+        ("race", "There: (white teachers) and 'white men'.", ["white teachers", "white men"]),
         ("race", "The wall was white, teachers said.", []),
         # However the words are spaced, but never across a sentence or a blank line.
         ("race", "A white \n woman, a white\u00a0man.", ["white \n woman", "white\u00a0man"]),
         ("race", "The wall was white. Women left. It is white\n\nWomen painted it.", []),
         ("race", "The wall was white women left.", ["white women"]),
         # Apostrophes of either kind; names in their own case.
-        (
-            "religion",
-            "A Jehovah's Witness and Jehovah’s Witnesses.",
-            ["Jehovah's Witness", "Jehovah’s Witnesses"],
-        ),
+        ("religion", "A Jehovah's Witness came.", ["Jehovah's Witness"]),
+        ("religion", "Jehovah’s Witnesses came.", ["Jehovah’s Witnesses"]),
         ("race", "A white sheriff’s deputy came.", ["white sheriff’s deputy"]),
         ("race", "A. R. Rahman met a. r. rahman and A. R. RAHMAN.", ["A. R. Rahman"]),
     ],
@@ -146,12 +128,8 @@ def test_counts_are_those_of_a_crosstab_with_every_group_in_the_order_asked() ->
     assert table.to_numpy().tolist() == [["x", 0, 2, 2], ["y", 0, 3, 1]]
     keys = ["text_id", "sentence_id"]
     table = annotate.count(matches, by=keys, groups=["female", "male"])
-    assert table.to_numpy().tolist() == [
-        ["x", 0, 1, 0],
-        ["x", 1, 1, 1],
-        ["x", 2, 0, 1],
-        ["y", 0, 1, 3],
-    ]
+    assert table["text_id"].tolist() == list("xxxy")
+    assert table.iloc[:, 1:].to_numpy().tolist() == [[0, 1, 0], [1, 1, 1], [2, 0, 1], [0, 1, 3]]
     none = annotate.count(matches[:0], by=keys, groups=["female", "male"])
     assert (len(none), list(none)) == (0, [*keys, "n_female", "n_male"])
 

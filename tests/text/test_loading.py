@@ -24,10 +24,7 @@ Load = Callable[[Path], object]
 @pytest.fixture(scope="module")
 def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a tiny model, whole and harmless."""
-    folder = tmp_path_factory.mktemp("models")
-    (folder / "bert").mkdir()
-    tiny.transformer(folder / "bert")
-    return folder
+    return Path(tiny.transformer(tmp_path_factory.mktemp("bert")))
 
 
 @pytest.fixture
@@ -36,21 +33,17 @@ def marker(tmp_path: Path) -> Path:
     return tmp_path / "ran"
 
 
-#: Every loader of a folder that a user can name, and the model that it is tried on.
-LOADERS: dict[str, tuple[str, Load]] = {
-    "embeddings": ("bert", lambda folder: embeddings._encoder(str(folder), "cpu")),
-    "tuned": (
-        "bert",
-        lambda folder: (tuned.load_tokenizer(str(folder)), tuned.network(str(folder))),
-    ),
+#: Every loader of a folder that a user can name.
+LOADERS: dict[str, Load] = {
+    "embeddings": lambda folder: embeddings._encoder(str(folder), "cpu"),
+    "tuned": lambda folder: (tuned.load_tokenizer(str(folder)), tuned.network(str(folder))),
 }
 
 
 @pytest.fixture(params=LOADERS)
 def loader(request: pytest.FixtureRequest, models: Path, tmp_path: Path) -> tuple[Path, Load]:
     """A copy of a model, to be spoiled, and what loads it."""
-    name, load = LOADERS[request.param]
-    return shutil.copytree(models / name, tmp_path / "model"), load
+    return shutil.copytree(models, tmp_path / "model"), LOADERS[request.param]
 
 
 def edit(path: Path, **changes: Any) -> None:
@@ -70,14 +63,10 @@ def tried(load: Load, folder: Path) -> str:
 def with_code(folder: Path, marker: Path, *, unknown: bool) -> None:
     """Let a model's folder bring code of its own, of a kind that transformers knows or not."""
     (folder / "modeling_x.py").write_text(f"import os\nos.mkdir({str(marker)!r})\nclass X: pass\n")
-    kinds = (
-        "AutoConfig",
-        "AutoModel",
-        "AutoModelForCausalLM",
-        "AutoModelForSequenceClassification",
-    )
+    kinds = ("Config", "Model", "ModelForCausalLM", "ModelForSequenceClassification")
+    named = {f"Auto{kind}": "modeling_x.X" for kind in kinds}
     other = {"model_type": "x"} if unknown else {}
-    edit(folder / "config.json", auto_map=dict.fromkeys(kinds, "modeling_x.X"), **other)
+    edit(folder / "config.json", auto_map=named, **other)
     other = {"tokenizer_class": "X"} if unknown else {}
     named = {"AutoTokenizer": ["modeling_x.X", "modeling_x.X"]}
     edit(folder / "tokenizer_config.json", auto_map=named, **other)

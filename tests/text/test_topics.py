@@ -105,12 +105,8 @@ def test_vocabulary_is_what_its_limits_leave() -> None:
     every = bags(tokens, no_below=1)
     # As gensim numbers them: by first text, then by spelling.
     assert every.vocabulary.to_dict() == {"a": 4, "b": 2, "c": 1, "d": 2}
-    assert every.counts.toarray().tolist() == [
-        [1, 1, 1, 0],
-        [1, 1, 0, 0],
-        [1, 0, 0, 1],
-        [1, 0, 0, 1],
-    ]
+    counts = every.counts.toarray().tolist()
+    assert counts == [[1, 1, 1, 0], [1, 1, 0, 0], [1, 0, 0, 1], [1, 0, 0, 1]]
 
 
 def test_too_many_topics_one_topic_and_no_vocabulary_are_refused() -> None:

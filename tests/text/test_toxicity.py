@@ -41,7 +41,7 @@ def publish(hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calla
     """Let a tiny network stand for the published one, as if it had been fetched."""
 
     def save(**parameters: float) -> Any:
-        model = tiny_bert.save(tmp_path, WORDS, labels=CLASSES, initializer_range=0.3)
+        model = tiny_bert.save(tmp_path, WORDS, labels=CLASSES)
         for name, value in parameters.items():
             model.get_parameter(name.replace("__", ".")).data.fill_(value)
         arguments = {"model_type": str(tmp_path), "num_classes": len(CLASSES)}

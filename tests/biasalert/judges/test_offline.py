@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -94,37 +95,19 @@ def test_a_judge_reads_the_evidence_and_names_it(parted: pd.DataFrame, bow: str)
 
 # --- with texts beside the labelled ones --------------------------------------------------------
 
+WHEN = ("now", "here", "today", "again")
+_SAID = product(("women", "men", "doctors", "sikhs", "teachers"), ("lazy", "wise"), WHEN)
 #: Said of anybody: the name tells nothing, "wise" and "lazy" do.
-BESIDE = pd.DataFrame(
-    {
-        "text": [
-            f"{group} are {word} {when}"
-            for word in ("lazy", "wise")
-            for group in ("women", "men", "doctors", "sikhs", "teachers")
-            for when in ("now", "here", "today", "again")
-        ],
-        "biased": [True] * 20 + [False] * 20,
-        "weight": 1.0,
-    }
-)
+BESIDE = pd.DataFrame({"text": [f"{group} are {word} {when}" for group, word, when in _SAID]})
+BESIDE = BESIDE.assign(biased=BESIDE["text"].str.contains("lazy"), weight=1.0)
 
 
 def named() -> pd.DataFrame:
     """Return comments in which all that names women is biased, and nothing else is."""
-    said = [
-        f"{group} came to {place} {when}"
-        for place in ("work", "town", "school", "dinner")
-        for when in ("now", "here", "today", "again", "early")
-        for group in ("women", "doctors")
-    ]
-    return pd.DataFrame(
-        {
-            "text_id": [f"t{n}" for n in range(len(said))],
-            "text": said,
-            "biased": ["women" in text for text in said],
-            "comment_id": range(len(said)),
-        }
-    )
+    parts = product(("work", "town", "school", "dinner"), (*WHEN, "early"), ("women", "doctors"))
+    said = pd.Series([f"{group} came to {place} {when}" for place, when, group in parts])
+    table = pd.DataFrame({"text": said, "biased": said.str.contains("women")})
+    return table.assign(text_id=[f"t{n}" for n in said.index], comment_id=said.index)
 
 
 def test_what_stands_beside_teaches_claims_and_the_labelled_texts_stay_known(bow: str) -> None:

@@ -148,15 +148,9 @@ def test_recorded_replies_are_a_judge_where_there_are_any(
         ]
     )
     replies.to_csv(tmp_path / "replies.csv", index=False)
-    known = known.head(0)  # nothing is embedded
-    paths = {"a model": str(tmp_path / "replies.csv")}
-    two = panels.fit(
-        ["majority"],
-        labelled[labelled["split"] == "train"],
-        known,
-        settings=Settings(seed=SEED),
-        replies_paths=paths,
-    )
+    known, train = known.head(0), labelled[labelled["split"] == "train"]  # nothing is embedded
+    how = {"settings": Settings(seed=SEED), "replies_paths": {"a model": f"{tmp_path}/replies.csv"}}
+    two = panels.fit(["majority"], train, known, **how)
     judgements, _ = two.judge(test, "test")
     own = judgements[judgements["judge"] == "a model"]
     assert own["outcome"].tolist() == ["judged", "judged", "refused", "unreadable"]
