@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import psutil
+import pytest
 from hypothesis import given, strategies as st
 
 from nbbias.text.distinct import on_distinct, read_distinct
@@ -47,3 +49,17 @@ def test_tables_hold_the_rows_of_every_text_in_order(texts) -> None:
     expected = [(name, letter) for name, text in series.dropna().items() for letter in text]
     assert list(table.itertuples(index=False, name=None)) == expected
     assert not expected or table["letter"].dtype == "category"
+
+
+def measure_length(texts: list[str]) -> pd.DataFrame:
+    return pd.DataFrame({"text": range(len(texts)), "letters": list(map(len, texts))})
+
+
+@pytest.mark.slow
+def test_workers_that_read_hold_no_memory_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NBBIAS_WORKERS", "2")
+    texts = pd.Series([letter * 4_100_000 for letter in "ab"])  # two chunks
+    (table,) = read_distinct(texts, __name__, "measure_length")
+    assert table["letters"].tolist() == [4_100_000] * 2
+    started = [" ".join(child.cmdline()) for child in psutil.Process().children()]
+    assert not [command for command in started if "popen_loky" in command]

@@ -7,6 +7,7 @@ are when answers and originals change places.
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -126,10 +127,9 @@ def permute(
     >>> round(permute(change, -change, inference=settings)["prejudice_share"]["null"], 2)
     0.38
     """
-    rng = np.random.default_rng(inference.seed)
-    kept = rng.integers(0, 2, (inference.n_permutations, len(change))).astype(float)
+    kept = _draw(inference.n_permutations, len(change), inference.seed)
     counted, times, total = np.zeros((3, inference.n_permutations, change.shape[1]))
-    for chosen, values in ((kept, change), (1 - kept, exchanged)):
+    for chosen, values in ((kept.astype(float), change), ((~kept).astype(float), exchanged)):
         down = fell(values, worse=worse)
         counted += chosen @ values.notna().to_numpy(float)
         times += chosen @ down.fillna(0).to_numpy()
@@ -140,3 +140,9 @@ def permute(
         mean = claims.ratio(np.nansum(by_fit, axis=1), (~np.isnan(by_fit)).sum(axis=1))
         found[kind] = stats.null_range(mean, confidence=inference.confidence)
     return found
+
+
+@lru_cache(maxsize=1)
+def _draw(permutations: int, units: int, seed: int) -> np.ndarray:
+    """Draw which units stay as they are: the same for all groups and measures of a cell."""
+    return np.random.default_rng(seed).integers(0, 2, (permutations, units)) == 1

@@ -280,14 +280,9 @@ def permute(
     total, measured = np.zeros(shape), np.zeros(shape)
     for article in articles:
         answers = [np.vstack(article.answers)] if distance.pooled else article.answers
-        drawn = np.stack(
-            [
-                distance.permute(answer, article.originals[0], inference.n_permutations, rng)
-                for answer in answers
-            ]
-        )
-        present = ~np.isnan(drawn)
-        mean = claims.ratio(np.nansum(drawn, axis=0), present.sum(axis=0))
-        total += np.nan_to_num(mean)
-        measured += present.any(axis=0)
+        original, draws = article.originals[0], inference.n_permutations
+        drawn = np.stack([distance.permute(answer, original, draws, rng) for answer in answers])
+        present = (~np.isnan(drawn)).sum(axis=0)
+        total += np.nansum(drawn, axis=0) / np.maximum(present, 1)
+        measured += present > 0
     return np.asarray(claims.ratio(total, measured))

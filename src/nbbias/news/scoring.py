@@ -189,7 +189,7 @@ def swap_effects(read: Read, by: Scorers) -> pd.DataFrame:
     words = distinct_sentences(read._replace(sentences=about))
     about = about[[*SENTENCE, "start", "bias", "group"]].astype({"bias": str, "group": str})
     columns = [*SENTENCE, "start", "end", "bias", "group", "term", "kind"]
-    kinds = dict.fromkeys(("bias", "group", "term", "kind"), str)
+    kinds = dict.fromkeys(("bias", "group", "term", "kind"), object)
     matches = read.matches.merge(about[[*SENTENCE, "bias"]], on=[*SENTENCE, "bias"])
     return _swap_effects(
         words, about, matches[columns].astype(kinds), read.lexicon, by, _versions(by)

@@ -426,6 +426,6 @@ def _permute(
         sides.append(np.concatenate([present, scores], axis=1).reshape(len(rows), -1))
     means = []
     for drawn in stats.permute_units(*sides, n_permutations=draws, rng=rng):
-        n, total = np.split(drawn.reshape(draws, 2 * len(groups), -1), 2, axis=1)
+        n, total = drawn.T.reshape(2, len(groups), -1, draws)
         means.append(claims.ratio(total, n))
-    return np.asarray(np.fmax.reduce(np.abs(means[0] - means[1]), axis=1))
+    return np.asarray(np.fmax.reduce(np.abs(means[0] - means[1]), axis=0).T)

@@ -33,7 +33,7 @@ Engine = Literal["loky", "dask"]
 WORKERS, ENGINE, SCHEDULER = "NBBIAS_WORKERS", "NBBIAS_ENGINE", "NBBIAS_SCHEDULER"
 
 #: Bytes of text in a chunk: seconds of work, and a small part of a worker's memory.
-_CHUNK_BYTES = 8_000_000
+_CHUNK_BYTES = 4_000_000
 
 
 def count_workers() -> int:
@@ -132,8 +132,7 @@ def map_chunks(
     cache = os.environ.get("NBBIAS_CACHE", "")
     if len(chunks) == 1 or (n_jobs == 1 and engine == "loky"):
         return [load_or_call(function, (chunk, *args), folder=cache) for chunk in steps]
-    # Idle workers hold spaCy and word lists, hundreds of megabytes.
-    config: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs, "idle_worker_timeout": 30}
+    config: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs, "idle_worker_timeout": 5}
     if engine == "dask":
         client = _client(os.environ.get(SCHEDULER, ""))
         config = {"backend": "dask", "n_jobs": -1, "client": client}

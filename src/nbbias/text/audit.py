@@ -157,7 +157,7 @@ def _use(text: str, start: int, end: int) -> str:
 def _places(matches: pd.DataFrame, words: pd.Series) -> dict[Any, list[_Place]]:
     """Return the group words of each sentence that has any; of a descriptor, without its noun."""
     places: dict[Any, list[_Place]] = {}
-    texts = words.to_dict()
+    texts = words.loc[matches["row"].unique()].to_dict()
     for row in matches.itertuples():
         text, start, end = texts[row.row], row.start, row.end
         use = "before"
@@ -281,9 +281,9 @@ def mask_descriptors(words: pd.Series, matches: pd.DataFrame) -> pd.Series:
     >>> mask_descriptors(pd.Series(["An Asian doctor spoke."]), matches).tolist()
     ['A doctor spoke.']
     """
-    masked = {}
-    for row, places in _places(matches, words).items():
-        masked[row] = words[row]
+    listed = _places(matches, words)
+    masked = words.loc[[*listed]].to_dict()
+    for row, places in listed.items():
         for place in sorted(places, reverse=True):
             masked[row] = _write(masked[row], place, "")
     return pd.Series(masked, dtype=object)
@@ -341,7 +341,7 @@ def swap_effects(words: pd.Series, swaps: pd.DataFrame, *, score: Score) -> pd.S
     [0.5, nan]
     """
     subset = words.loc[swaps["row"].unique()]
-    scores = _score([*subset, *swaps["text"]], score)
+    scores = _score(subset.tolist() + swaps["text"].tolist(), score)
     of_swaps = pd.Series(scores[len(subset) :], index=[swaps["row"], swaps["group"]])
     # The mean over names within each group, then over groups; one missing score is a missing mean.
     mean = of_swaps.groupby(level=[0, 1], sort=False).mean().groupby(level=0, sort=False).mean()

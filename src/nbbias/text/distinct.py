@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib.externals.loky import get_reusable_executor
 
 from nbbias.tables import map_chunks
 
@@ -65,6 +66,8 @@ def read_distinct(texts: pd.Series, module: str, function: str, *args: Any) -> l
     present = texts.dropna().astype(str)
     codes, distinct = pd.factorize(present)
     chunks = map_chunks(_read_chunk, pd.Series(distinct), args=(module, function, *args))
+    if len(chunks) > 1:  # idle workers would hold spaCy and the words of the corpus
+        get_reusable_executor(reuse=True).shutdown()
     return [_for_all(_concat(parts), codes, present.index) for parts in zip(*chunks, strict=True)]
 
 

@@ -20,6 +20,7 @@ from nbbias.tables import (
     closest_match,
     file_sha256,
     is_file,
+    map_chunks,
     missing_packages,
     require_packages,
 )
@@ -169,9 +170,13 @@ def _load(chosen: str, device: str) -> Predict:
 
 
 def _words(device: str) -> Predict:
+    return lambda texts: np.concatenate(map_chunks(_predict_words, pd.Series(texts, dtype=object)))
+
+
+def _predict_words(texts: pd.Series) -> np.ndarray:
     from profanity_check import predict_prob
 
-    return lambda texts: np.asarray(predict_prob(list(texts)), dtype=float)
+    return np.asarray(predict_prob(texts.tolist()), dtype=float)
 
 
 def _detoxify(name: str, device: str) -> Predict:
