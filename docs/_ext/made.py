@@ -6,14 +6,16 @@ that a second build takes it from its cache.
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import columns
 import pandas as pd
 from sphinx.application import Sphinx
 
@@ -26,12 +28,15 @@ ROOT = Path(__file__).parents[2]
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", write)
+    app.connect("autodoc-process-signature", short_defaults)
+    app.connect("autodoc-process-docstring", link_tables, priority=900)  # after numpydoc
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 
 def write(app: Sphinx) -> None:
     folder = Path(app.srcdir) / "_made"
     pages = dict([*api(), *measures(), *parameters(), *gallery()])
+    pages["include/tables.md"] = "\n".join(columns.lines())
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in pages:
             path.unlink()
@@ -53,39 +58,154 @@ def plain(text: object) -> str:
     return re.sub(r"([\\`*_{}\[\]<>|$#~])", r"\\\1", " ".join(str(text).split()))
 
 
-def first_line(thing: object) -> str:
-    return (inspect.getdoc(thing) or "").split("\n")[0]
+#: What a user calls of modules below a face, beside the functions and classes on the face itself.
+BELOW = {
+    "biasalert": {"guard": ["guard", "guard_texts", "Guarded"], "judges.registry": ["Entry"]},
+    "cogs": {"suite": ["load", "prompts", "orders"]},
+    "news": {"sample": ["corpus"]},
+    "text": {
+        "annotate": ["annotate", "count", "context", "lemmatize"],
+        "lexicons": ["load", "load_all", "groups", "coverage", "term_counts"],
+        "sentiment": ["score"],
+        "toxicity": ["score"],
+        "embeddings": ["embed"],
+        "topics": ["fit", "infer_shares", "describe", "choose"],
+        "audit": ["swap_groups", "swap_effects", "score_templates"],
+    },
+}
+#: Of faces that serve the package itself as well, what a user calls.
+CALLED = {
+    "notebook": ["open", "Notebook"],
+    "reading": [
+        "readable",
+        "show",
+        "caption",
+        "estimate_sentence",
+        "interval",
+        "number",
+        "p_value",
+    ],
+    "refusals": ["detect", "probabilities", "held_out", "unseen", "swap_effects"],
+    "studies": ["home", "read", "samples", "study", "texts", "validate"],
+    "tables": [
+        *("read_table", "read_json", "read_published", "compare_with_published", "data_path"),
+        *("Contract", "check", "require_columns", "estimates", "chance", "with_chance"),
+        *("estimates_and_units", "Estimated", "map_chunks", "map_threads", "use_engine", "stage"),
+        *("save_table", "saved_table", "save_figure", "file_sha256", "Registry"),
+        *("NbbiasError", "ContractError", "DataError", "ExtraError", "InputsError"),
+        *("ParameterError", "PluginError"),
+    ],
+}
+#: Lines of docstrings on one page: about 8,000 pixels.
+LINES = 215
+
+
+def public(name: str, face: ModuleType) -> dict[str, list[tuple[str, object]]]:
+    """Return what a user calls of a face, by module: the path of each object, and the object."""
+    called = CALLED.get(name, dir(face))
+    on_face = [(f"nbbias.{name}.{member}", getattr(face, member)) for member in called]
+    objects = [pair for pair in on_face if inspect.isclass(pair[1]) or inspect.isfunction(pair[1])]
+    by_module: dict[str, list[tuple[str, object]]] = {}
+    for path, thing in objects:
+        by_module.setdefault(thing.__module__, []).append((path, thing))
+    for module, members in BELOW.get(name, {}).items():
+        home = importlib.import_module(f"nbbias.{name}.{module}")
+        listed = by_module.setdefault(home.__name__, [])
+        listed += [(f"{home.__name__}.{member}", getattr(home, member)) for member in members]
+    return by_module
 
 
 def api() -> Iterator[tuple[str, str]]:
-    """Yield a page a face: the functions and classes on it, then what else its modules hold."""
+    """Yield the index, and a page for each face or, where that is long, for each of its modules."""
     faces = {name: getattr(nbbias, name) for name in dir(nbbias) if name != "__version__"}
-    rows = [(f"[`nbbias.{name}`]({name}.md)", first_line(face)) for name, face in faces.items()]
-    index = ["# API", "", inspect.getdoc(nbbias) or "", "", *grid(rows, ["face", "what it is"])]
-    yield "api/index.md", "\n".join(index)
+    rows = [(f"[`nbbias.{name}`]({name}.md)", sentence(face)) for name, face in faces.items()]
+    lines = ["# API", "", inspect.getdoc(nbbias) or "", "", *grid(rows, ["module", "what it does"])]
+    lines += ["Tables named in capitals, such as ESTIMATES: [](../../reference/tables.md).", ""]
+    yield "api/index.md", "\n".join([*lines, *contents(faces)])
     for name, face in faces.items():
-        members = {member: getattr(face, member) for member in dir(face)}
-        modules = [thing for thing in members.values() if isinstance(thing, ModuleType)]
-        if not hasattr(face, "__path__"):  # a module, and no face of several
-            members, modules = {}, [face]
-        lines = [f"# nbbias.{name}", "", inspect.getdoc(face) or "", "", "```{eval-rst}"]
-        lines += directives(f"nbbias.{name}", members)
-        for module in modules:
-            public = {n: t for n, t in vars(module).items() if not n.startswith("_")}
-            for member, thing in members.items():
-                if public.get(member) is thing:  # shown above
-                    public.pop(member)
-            lines += ["", f".. automodule:: {module.__name__}"]
-            lines += directives(module.__name__, public, home=module.__name__)
-        yield f"api/{name}.md", "\n".join([*lines, "```", ""])
+        by_module = public(name, face)
+        intro = [f"# nbbias.{name}", "", inspect.getdoc(face) or "", ""]
+        documented = {module: documentation(pairs) for module, pairs in by_module.items()}
+        if sum(map(len, documented.values())) == 0:
+            continue
+        if sum(height(pairs) for pairs in by_module.values()) <= LINES:
+            pairs = [pair for pairs in by_module.values() for pair in pairs]
+            yield f"api/{name}.md", "\n".join([*intro, *summary(pairs), *documentation(pairs)])
+            continue
+        parts = {module: module.removeprefix(f"nbbias.{name}.") for module in by_module}
+        pages = {module: f"{name}.{part}" for module, part in parts.items()}
+        lines = list(intro)
+        for module, pairs in by_module.items():
+            home = importlib.import_module(module)
+            lines += [f"## [{parts[module]}]({pages[module]}.md)", "", sentence(home), ""]
+            lines += summary(pairs)
+            head = [f"# nbbias.{pages[module]}", "", sentence(home), "", *summary(pairs)]
+            yield f"api/{pages[module]}.md", "\n".join([*head, *documented[module]])
+        yield f"api/{name}.md", "\n".join([*lines, *contents(pages.values())])
 
 
-def directives(path: str, members: Mapping[str, object], *, home: str = "") -> Iterator[str]:
-    for name, thing in members.items():
+def height(pairs: list[tuple[str, object]]) -> int:
+    """Return about how many lines the documentation of some objects has."""
+    return sum(4 + len((inspect.getdoc(thing) or "").splitlines()) for _, thing in pairs)
+
+
+def sentence(thing: object) -> str:
+    """Return the first sentence of a docstring as Markdown."""
+    first = " ".join((inspect.getdoc(thing) or "").split("\n\n")[0].replace("`", "").split())
+    return plain(first)
+
+
+def summary(pairs: list[tuple[str, object]]) -> list[str]:
+    rows = [
+        (f"{{py:obj}}`{path.rpartition('.')[2]} <{path}>`", sentence(thing))
+        for path, thing in pairs
+    ]
+    return grid(rows, ["name", "what it does"])
+
+
+def contents(pages: Iterable[str]) -> list[str]:
+    return ["```{toctree}", ":hidden:", "", *pages, "```", ""]
+
+
+def documentation(pairs: list[tuple[str, object]]) -> list[str]:
+    lines = ["```{eval-rst}"]
+    for path, thing in pairs:
         kind = "autoclass" if inspect.isclass(thing) else "autofunction"
-        is_shown = inspect.isclass(thing) or inspect.isfunction(thing)
-        if is_shown and (not home or thing.__module__ == home):
-            yield f".. {kind}:: {path}.{name}"
+        lines.append(f".. {kind}:: {path}")
+        if inspect.isclass(thing):
+            methods = [
+                name
+                for name, one in vars(thing).items()
+                if not name.startswith("_") and inspect.isfunction(one) and inspect.getdoc(one)
+            ]
+            lines += [f"   :members: {', '.join(methods)}"] if methods else []
+    return [*lines, "```", ""]
+
+
+def short_defaults(
+    app: Sphinx, what: str, name: str, thing: object, options: object, signature: str, ret: str
+) -> tuple[str, str] | None:
+    """Show a default that is a table, or a path of this machine, as `…`."""
+    if not signature:
+        return None
+    signature = re.sub(
+        r"=Empty DataFrame\s+Columns: \[.*?\]\s+Index: \[.*?\]", "=…", signature, flags=re.S
+    )
+    return re.sub(r"=\w*PosixPath\('.*?'\)|=<[^>]*>", "=…", signature), ret
+
+
+def link_tables(
+    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
+    """Link the names of tables in capitals in a docstring to their columns."""
+    known = {table.name: anchor for anchor, table in reversed(columns.TABLES.items())}
+    if name.startswith("nbbias.biasalert"):
+        known["ANSWERS"] = "biasalert-answers"
+    pattern = re.compile(rf"(?<![\w`.])({'|'.join(known)})(?![\w`(])")
+    for at, line in enumerate(lines):
+        if line.lstrip().startswith((">>>", "...")) or "::" in line or "**" in line:
+            continue
+        lines[at] = pattern.sub(lambda m: f":ref:`{m[1]} <table-{known[m[1]]}>`", line)
 
 
 def measures() -> Iterator[tuple[str, str]]:
