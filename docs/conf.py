@@ -38,6 +38,7 @@ html_css_files = ["nbbias.css"]
 html_show_sourcelink = False
 html_copy_source = False
 html_show_search_summary = False  # it would fetch pages, which a browser refuses to a file
+html_search_scorer = str(Path(__file__).parent / "_ext/scorer.js")
 html_math_renderer = "mathml"
 html_context = {"default_mode": "auto"}
 html_theme_options = {
@@ -48,9 +49,9 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": {"**": ["page-toc"], "compared": [], "index": []},
+    "secondary_sidebar_items": {"**": ["page-toc"], "compared": [], "index": [], "more": []},
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
 # Pages with nothing below them have no list of it.
-html_sidebars = {name: [] for name in ("index", "start", "compared", "_made/gallery")}
+html_sidebars = {name: [] for name in ("index", "start", "tutorial")}

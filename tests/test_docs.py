@@ -5,18 +5,24 @@ The site that is built from them is tested in `tests/browser/test_site.py`.
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
+import columns
 import pandas as pd
 import pytest
 from typer.main import get_command
+from typer.testing import CliRunner
 
+import nbbias
 import results
-from nbbias import cli, tables
+from nbbias import cli, news, running, tables
 from tests.conftest import ROOT
 
 WRITTEN = [
@@ -54,17 +60,60 @@ def test_every_column_of_estimates_is_explained() -> None:
 
 def test_the_readme_leads_with_what_the_first_page_of_results_found() -> None:
     page = (ROOT / f"docs/results/{next(iter(results.PAGES))}.md").read_text(encoding="utf-8")
-    told = (ROOT / "README.md").read_text(encoding="utf-8")
-    found = told.partition(results.BEGINS)[2].partition(results.ENDS)[0]
-    sentences = page.partition("\n\n![")[0].split("\n\n")[1:]
-    assert sentences and all(sentence in found for sentence in sentences)
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    finding = readme.partition(results.BEGINS)[2].partition(results.ENDS)[0]
+    numbers = set(re.findall(r"\d*\.\d+|\b\d+ of \d+", finding))
+    assert len(numbers) > 5 and numbers <= set(re.findall(r"\d*\.\d+|\b\d+ of \d+", page))
+
+
+def of_readme(language: str) -> list[str]:
+    """The README's blocks of a language."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
+
+
+@pytest.mark.slow
+def test_the_readme_s_python_runs_as_printed() -> None:
+    (block,) = of_readme("python")
+    case = doctest.DocTestParser().get_doctest(block, {}, "README.md", "README.md", 0)
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(case)
+    assert case.examples and not runner.summarize().failed
+
+
+@pytest.mark.slow
+def test_the_readme_s_command_prints_what_it_shows(tmp_path: Path) -> None:
+    (block,) = [one for one in of_readme("console") if "cat texts.csv" in one]
+    _, texts, verdicts = re.split(r"^\$ .*\n", block, flags=re.M)
+    (tmp_path / "texts.csv").write_text(texts)
+    done = CliRunner().invoke(cli.app, ["detect", str(tmp_path / "texts.csv")])
+    lines = [",".join(line.split(",")[1:4]) for line in done.stdout.splitlines()]
+    assert lines == verdicts.splitlines()
+    notes = [line for line in done.stderr.splitlines() if line and "Batches" not in line]
+    assert len(notes) == 3
+
+
+def test_every_column_of_a_table_in_capitals_is_explained() -> None:
+    assert all(line for line in columns.lines() if line.startswith("|"))
+
+
+def test_the_names_that_api_pages_choose_are_there() -> None:
+    made = pytest.importorskip("made")
+    chosen = {name: set(names) for name, names in made.CALLED.items()}
+    assert {face: names - set(dir(getattr(nbbias, face))) for face, names in chosen.items()} == {
+        face: set() for face in chosen
+    }
+    for face, modules in made.BELOW.items():
+        for module, names in modules.items():
+            home = importlib.import_module(f"nbbias.{face}.{module}")
+            assert [name for name in names if not hasattr(home, name)] == []
 
 
 def shown() -> Iterator[tuple[str, list[str]]]:
     """Yield each command that a page shows, with its options."""
     for path in WRITTEN:
         for line in re.findall(r"^\s*\$ (?:.* \| )?nbbias (.*)", path.read_text("utf-8"), re.M):
-            words = line.split("#")[0].split()
+            words = re.split(r" [#|]", line)[0].split()
             if words:
                 yield words[0], [one.split("=")[0] for one in words if one.startswith("-")]
 
@@ -94,3 +143,45 @@ def test_no_host_of_a_package_index_is_named() -> None:
         if name != this and (ROOT / name).is_file() and hosts.search((ROOT / name).read_bytes())
     ]
     assert named == []
+
+
+TUTORIAL = ROOT / "docs/tutorial"
+
+
+def test_the_tutorial_s_texts_are_the_simulated_ones() -> None:
+    _, generations = news.sample.corpus({"model-a": {}, "model-b": {"female": -0.25}}, seed=3)
+    written = pd.read_csv(TUTORIAL / "generations.csv").set_index(["model", "article_id"])["text"]
+    simulated = generations.set_index(["model", "article_id"])["text"]
+    assert written.index.nunique() == 48
+    assert written.sort_index().equals(simulated.loc[written.index].sort_index())
+
+
+def test_the_tutorial_prints_what_its_commands_print(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    for path in TUTORIAL.glob("*.csv"):
+        shutil.copy(path, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    files = ["originals.csv", "generations.csv"]
+    printed = running.user_files.plan_files("news_bias", files, name="first")
+    assert all(f"\n{line}\n" in text for line in (*printed.preview, f"params: {printed.path}"))
+    planned = CliRunner().invoke(
+        cli.app,
+        ["plan", "news_bias", "-p", "effect=-0.1,-0.24", "-p", "models=2"],
+        env={"COLUMNS": "100"},
+    )
+    assert planned.exit_code == 0 and planned.stdout in text
+
+
+def test_the_tutorial_s_numbers_are_those_of_the_study() -> None:
+    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+    rows = news.measure(
+        TUTORIAL / "originals.csv", TUTORIAL / "generations.csv", levels=["word"], draws=100
+    ).estimates
+    rows = rows[(rows["statistic"] == "share_difference") & rows["group"].isin(["female", "Asian"])]
+    shown = re.findall(r"^(model-\w) +(\w+) +(\S+) +(\S+) +(\S+) +24 ", text, re.M)
+    known = rows.set_index(["model", "group"])[["estimate", "ci_low", "ci_high"]]
+    assert len(shown) == 3
+    for model, group, *numbers in shown:
+        assert list(map(float, numbers)) == known.loc[(model, group)].round(3).tolist()

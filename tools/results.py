@@ -98,7 +98,7 @@ def main(runs: Path) -> None:
         values = collect(name, page, runs / page.params)
         tables.write(RESULTS / f"{name}.md", render("page", **values))
         if number_of_page == 0:
-            write_readme(render("readme", **values))
+            write_readme(render("readme", **highlight(values)))
     tables.write(RESULTS.with_suffix(".md"), render("index", **list_pages()))
     if missing:
         sys.exit(f"not written anew, since their runs are not in {runs}: {', '.join(missing)}")
@@ -189,34 +189,50 @@ def list_claims(page: str, run: Path) -> dict[str, Any] | None:
     if not path.is_file():
         return None
     tables.write(RESULTS / page / "claims.csv", path.read_bytes())
-    table = significance.with_selection(pd.read_csv(path))
+    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
+    parameters = studies.study(manifest["study"]).parameters
+    title = TITLES[parameters.pre_specified(manifest["parameters"])]
+    return {"title": title, **tabulate_claims(page, pd.read_csv(path))}
+
+
+def tabulate_claims(page: str, claims: pd.DataFrame) -> dict[str, Any]:
+    """Return columns and rows of the table of claims; differences of judges are positive."""
+    table = significance.with_selection(claims)
     in_words = {"study", "measure", "statistic", "group"}  # by the words for the measure
     in_words |= {"bias"} if table["group"].notna().all() else set()
     if PAGES[page].folder:  # the words for measures are those of the package's studies
         in_words -= {"group", "bias"}
     keys = [key for key in ESTIMATE_KEYS if key not in in_words and table[key].nunique() > 1]
     has_null = bool((table["null"].fillna(0) != 0).any())  # that of a difference is 0
+    is_adjusted = claims.reindex(columns=["ci_low_selected"])["ci_low_selected"].notna()
     rows = [
         (
             plain(names.measure(row)),
             *("all" if pd.isna(row[key]) else plain(row[key]) for key in keys),
-            f"{plain(names.quantity(row))} ({interval(row)})",
+            f"{plain(names.quantity(row))} ({interval(row)}){'†' if adjusted else ''}",
             number(row["n"], decimals=0),
             *([reference(row)] if has_null else []),
             verdict(row),
         )
-        for row in table.head(_ROWS).to_dict("records")
+        for row, adjusted in zip(map(positive, table.to_dict("records")), is_adjusted, strict=True)
     ]
-    estimate = f"estimate ({table['confidence'].iloc[0]:.0%} CI)"
+    dagger = "; †: selection-adjusted" if is_adjusted.head(_ROWS).any() else ""
+    estimate = f"estimate ({table['confidence'].iloc[0]:.0%} CI{dagger})"
     null = ["null value"] if has_null else []
-    manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
-    parameters = studies.study(manifest["study"]).parameters
     return {
-        "title": TITLES[parameters.pre_specified(manifest["parameters"])],
         "columns": ["measured", *keys, estimate, "N", *null, "verdict (adjusted p)"],
-        "rows": rows,
-        "more": len(table) - len(rows),
+        "rows": rows[:_ROWS],
+        "more": max(len(rows) - _ROWS, 0),
     }
+
+
+def positive(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a difference of two judges as the first sentence has it: the better one first."""
+    first, minus, second = str(row["judge"]).partition(" − ")
+    if not minus or row["estimate"] >= 0:
+        return row
+    ends = {"estimate": -row["estimate"], "ci_low": -row["ci_high"], "ci_high": -row["ci_low"]}
+    return row | ends | {"judge": f"{second} − {first}"}
 
 
 def interval(row: dict[str, Any]) -> str:
@@ -244,6 +260,13 @@ def list_pages() -> dict[str, Any]:
             rows.append((link, f"`{study}`", " ".join(" ".join(lead).split())))
             listed.append(name)
     return {"rows": rows, "names": listed}
+
+
+def highlight(values: dict[str, Any]) -> dict[str, Any]:
+    """Add what the README says of its figure: its first and last row, and details of the test."""
+    rows = pd.read_csv(RESULTS / f"{values['figure']['path']}.csv").to_dict("records")
+    details = values["sentences"][0].rpartition(" (")[2].rstrip(").").partition("; ")[2]
+    return values | {"first": rows[0], "last": rows[-1], "details": details}
 
 
 def write_readme(finding: str) -> None:
