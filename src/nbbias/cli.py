@@ -73,16 +73,8 @@ def set_up(
     logging.getLogger("nbbias").setLevel(logging.DEBUG if verbose else logging.WARNING)
 
 
-def _note(*lines: object) -> None:
-    """Print lines for people, whatever stands in them, to stderr."""
-    for line in lines:
-        err_console.print(str(line))
-
-
-def _result(*lines: object) -> None:
-    """Print lines that a script may read, whatever stands in them, to stdout."""
-    for line in lines:
-        out_console.print(str(line))
+#: Print lines for people to stderr, and those that a script may read to stdout.
+_note, _result = err_console.lines, out_console.lines
 
 
 # --- studies --------------------------------------------------------------------------------------

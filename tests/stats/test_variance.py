@@ -25,27 +25,28 @@ TWO = grouped(a=[1, 3], b=[2, 6])
 
 
 def test_anova_of_five_groups_is_that_of_scipy() -> None:
-    row = stats.anova(FIVE, value="value", by="group")
+    result = stats.anova(FIVE, value="value", by="group")
     expected = scipy.stats.f_oneway(*(g["value"] for _, g in FIVE.groupby("group")))
-    assert row["statistic_value"] == pytest.approx(expected.statistic)
-    assert row["p_value"] == pytest.approx(expected.pvalue)
-    assert (row["df_between"], row["df"], row["n"]) == (4, 10, 15)
+    assert result.statistic_value == pytest.approx(expected.statistic)
+    assert result.p_value == pytest.approx(expected.pvalue)
+    assert (result.df, result.n) == (10, 15)
 
 
 def test_omega_squared_of_two_small_groups_by_hand() -> None:
-    row = stats.anova(TWO, value="value", by="group")
+    result = stats.anova(TWO, value="value", by="group")
+    assert result.estimate == result.effect_size
     # Between: 2 (2-3)^2 + 2 (4-3)^2 = 4 on 1; within: 2 + 8 = 10 on 2, mean square 5; total 14.
-    assert row["effect_size"] == pytest.approx((4 - 1 * 5) / (14 + 5))
-    assert row["statistic_value"] == pytest.approx(4 / 5)
+    assert result.effect_size == pytest.approx((4 - 1 * 5) / (14 + 5))
+    assert result.statistic_value == pytest.approx(4 / 5)
 
 
 @pytest.mark.parametrize(
     "table", [FIVE.head(0), grouped(a=[1, 2, 3]), grouped(a=[1], b=[2], c=[5])]
 )
 def test_anova_says_why_it_cannot_be_run(table: pd.DataFrame) -> None:
-    row = stats.anova(table, value="value", by="group")
-    assert np.isnan([row["statistic_value"], row["p_value"], row["effect_size"]]).all()
-    assert row["reason"]
+    result = stats.anova(table, value="value", by="group")
+    assert np.isnan([result.statistic_value, result.p_value, result.effect_size]).all()
+    assert result.reason
 
 
 # --- means of groups --------------------------------------------------------------------------

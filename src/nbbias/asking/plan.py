@@ -10,6 +10,7 @@ import asyncio
 import json
 import secrets
 from collections.abc import Callable, Mapping
+from itertools import product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -67,25 +68,19 @@ def make_plan(block: Generate, *, where: str, suites: Mapping[str, prompts.Suite
     numbers = range(1, block.replicates + 1)
     repeats = pd.concat([suite.assign(sample=number) for number in numbers], ignore_index=True)
     repeats["replicate"] = repeats.groupby("prompt").cumcount() + 1
-    rounds = [
-        repeats.assign(model=model, base_url=block.base_url, temperature=temperature)
-        for model in block.models
-        for temperature in block.temperature
-    ]
-    calls = pd.concat(rounds, ignore_index=True)
     system = [{"role": "system", "content": block.system}] if block.system else []
-    messages = [[*system, {"role": "user", "content": prompt}] for prompt in calls["prompt"]]
-    common = {**block.parameters, "model_args": block.model_args}
-    parameters = [
-        common if value is None else {**common, "temperature": value}
-        for value in calls["temperature"]
-    ]
-    parts = zip(
-        calls["model"], calls["base_url"], messages, parameters, calls["replicate"], strict=True
-    )
-    calls["key"] = [hash_json(call) for call in parts]
-    calls["messages"] = [json.dumps(value, ensure_ascii=False) for value in messages]
-    calls["parameters"] = [json.dumps(value, ensure_ascii=False) for value in parameters]
+    user = [{"role": "user", "content": prompt} for prompt in repeats["prompt"]]
+    repeats["messages"] = [[*system, message] for message in user]
+    common, rounds = {**block.parameters, "model_args": block.model_args}, []
+    for model, temperature in product(block.models, block.temperature):
+        values = common if temperature is None else {**common, "temperature": temperature}
+        made = repeats.assign(model=model, base_url=block.base_url, temperature=temperature)
+        rounds.append(made.assign(parameters=[values] * len(made)))
+    calls = pd.concat(rounds, ignore_index=True)
+    asked = calls[store.CALL_COLUMNS[1:]].itertuples(index=False, name=None)
+    calls["key"] = [hash_json(call) for call in asked]
+    for name in ("messages", "parameters"):
+        calls[name] = [json.dumps(value, ensure_ascii=False) for value in calls[name]]
     return Plan(block, calls, where, resolve(block.store_path), resolve(block.export_path))
 
 

@@ -75,17 +75,13 @@ def make_news_prompts(headlines: pd.DataFrame, block: Generate) -> pd.DataFrame:
     biased_words = block.biased_template or wording["biased"]["template"]
     ways = [("neutral", "", neutral_words)] if "neutral" in block.ways else []
     ways += [(names[name], name, biased_words) for name in ideologies]
-    parts = [
-        headlines.assign(
-            prompt_id=headlines["source"] + "/" + headlines["article_id"] + "/" + way,
-            prompt=[
-                fill_template(words, headline=text, ideology=name) for text in headlines["headline"]
-            ],
-            way=way,
-            ideology=name,
-        )
-        for way, name, words in ways
-    ]
+    articles, parts = headlines["source"] + "/" + headlines["article_id"], []
+    for way, name, words in ways:
+        prompts = [
+            fill_template(words, headline=text, ideology=name) for text in headlines["headline"]
+        ]
+        ids = articles + "/" + way
+        parts.append(headlines.assign(prompt_id=ids, prompt=prompts, way=way, ideology=name))
     return check_prompts(pd.concat(parts, ignore_index=True), where="news prompts")
 
 

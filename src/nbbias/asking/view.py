@@ -17,8 +17,7 @@ def show_plan(plan: Plan, console: Terminal) -> int:
     """Print what is to be asked and what it costs; return how many calls are still to be made."""
     table, block = plans.estimate(plan), plan.block
     models = table.loc[table["to_ask"] > 0, "model"]
-    for line in [*(trust.describe_destination(m, block.base_url) for m in models), *plan.notes]:
-        console.print(line)
+    console.lines(*(trust.describe_destination(m, block.base_url) for m in models), *plan.notes)
     rows = table.set_index("model").rename(columns=lambda name: name.replace("_", " ")).T
     console.table(rows.dropna(how="all").reset_index(names=""))
     if len(models):
@@ -89,6 +88,5 @@ def _ask(plan: Plan, console: Terminal, *, again: bool) -> Tally:
         lines.append(f"stopped: {params.redact(tally.stopped)}")
     if tally.stopped or tally.failed:
         lines.append("All that was recorded is kept. Run the same command again to go on.")
-    for line in lines:
-        console.print(line)
+    console.lines(*lines)
     return tally

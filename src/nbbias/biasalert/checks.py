@@ -95,7 +95,7 @@ def estimates(
 
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
     judged = table["flagged"].dropna()
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
+    tails = stats.tails(confidence)
     rows: list[Row] = []
     for (category, biased), subset in table.groupby(["category", "biased"], sort=False):
         verdicts = subset["flagged"].dropna()

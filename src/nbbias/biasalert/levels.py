@@ -235,9 +235,9 @@ def agreement_rows(table: pd.DataFrame, *, confidence: float = INFERENCE.confide
         return [agreement, kappa]
     kappa |= stats.kappa(label, flagged, units, confidence=confidence).row()
     # Both margins kept, how many texts both call biased is hypergeometric.
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
     ones = int(label.sum()), int(flagged.sum())
-    both_one = np.array([ones[0] * ones[1] / n, *hypergeom.ppf(tails, n, *ones)])
+    ends = hypergeom.ppf(stats.tails(confidence), n, *ones)
+    both_one = np.array([ones[0] * ones[1] / n, *ends])
     null = (n - sum(ones) + 2 * both_one) / n
     names = ("null", "null_low", "null_high")
     agreement |= dict(zip(names, null, strict=True))

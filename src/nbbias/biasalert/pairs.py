@@ -178,7 +178,6 @@ def _swap_range(fixed: float, unlike: int, n: int, confidence: float) -> Row:
     """Return the exact range of a share when the two sentences of every pair are swapped."""
     if not n:
         return {}
-    tails = [(1 - confidence) / 2, (1 + confidence) / 2]
-    low, high = binom.ppf(tails, unlike, 0.5) if unlike else (0.0, 0.0)
+    low, high = binom.ppf(stats.tails(confidence), unlike, 0.5) if unlike else (0.0, 0.0)
     ends = {"null": unlike / 2, "null_low": low, "null_high": high}
     return {name: (fixed + end) / n for name, end in ends.items()}

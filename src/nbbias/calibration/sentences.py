@@ -181,7 +181,7 @@ def simulated(designs: pd.DataFrame) -> str:
 def coverage(estimates: pd.DataFrame) -> str:
     """Say how many intervals are significantly too narrow at some number of units."""
     rows = estimates[estimates["topic"].notna() & (estimates["measure"] == "interval")]
-    narrow = rows[significance.has_significant_p(rows) & (rows["estimate"] < 0)]
+    narrow = rows[significance.is_significant(rows) & (rows["estimate"] < 0)]
     k, n = (name_statistics(table).nunique() for table in (narrow, rows))
     if not k:
         return prose.render("calibration.coverage", k=0, n=n) if n else ""

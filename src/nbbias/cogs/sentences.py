@@ -118,14 +118,9 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     )
 
 
-def _significant(rows: pd.DataFrame) -> pd.DataFrame:
-    flags = [significance.is_significant(row) for row in rows.to_dict("records")]
-    return rows[np.array(flags, dtype=bool)]
-
-
 def _preferences(rows: pd.DataFrame, key: str) -> dict[str, Any]:
     """Return who (a column) has significant scores for which groups, and who has none."""
-    significant = _significant(rows)
+    significant = rows[significance.is_significant(rows)]
     named = [
         {"name": who, "groups": [names.people(group) for group in part["group"]]}
         for who, part in significant.groupby(key, sort=False)
@@ -155,7 +150,7 @@ def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
 
 def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
     """Choose three rows: of writers and of judges those with the largest significant excess."""
-    significant = _significant(rows)
+    significant = rows[significance.is_significant(rows)]
     rows = significant if len(significant) else rows
     sides = [rows[rows["statistic"] == name] for name in ("rbs", "abs")]
     several = all(len(side) for side in sides)
@@ -218,7 +213,7 @@ def orders(estimates: pd.DataFrame) -> str:
     scores = pooled(over_all(estimates))
     scores = scores[scores["estimate"].notna()]
     counts = {
-        str(name): {"k": len(_significant(rows)), "n": len(rows)}
+        str(name): {"k": int(significance.is_significant(rows).sum()), "n": len(rows)}
         for name, rows in scores.groupby("statistic")
     }
     return prose.render("cogs.orders", counts=counts)
@@ -255,5 +250,5 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
     """Say how far people, who may be simulated, agree: the heading of its section."""
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
     low, high = (Markup(number(end)) for end in (rows["estimate"].min(), rows["estimate"].max()))
-    values = {"k": len(_significant(rows)), "of": len(rows), "low": low, "high": high}
-    return prose.render("cogs.agreed", simulated=simulated, **values)
+    k = int(significance.is_significant(rows).sum())
+    return prose.render("cogs.agreed", simulated=simulated, k=k, of=len(rows), low=low, high=high)

@@ -155,9 +155,8 @@ def as_published(values: pd.DataFrame) -> Row:
         A row of ESTIMATES, `statistic` ``anova``: it takes the texts of one instance for
         independent. `estimate` is omega squared, which chance alone leaves at 0 on average.
     """
-    row = stats.anova(
-        values.melt(var_name="identity", value_name="value").dropna(), value="value", by="identity"
-    )
+    long = values.melt(var_name="identity", value_name="value").dropna()
+    row = stats.anova(long, value="value", by="identity").row()
     row = {name: row[name] for name in ("test", *_TESTED, "reason")}
     if values.shape[1] == 2:
         row["test"] = "independent t-test, as F = t²"

@@ -271,9 +271,8 @@ def _dimensions(scores: pd.DataFrame, confidence: float) -> Iterator[Row]:
             row |= {"statistic": "dimension_mean", "dimension": dimension, "values": values}
             yield {"model": model, **row}
         anova = stats.anova(units.rename("value").reset_index(), value="value", by="dimension")
-        null = 0.0 if anova["reason"] is None else np.nan
-        row = {"model": model, "statistic": "anova", "estimate": anova["effect_size"], "null": null}
-        yield row | {key: value for key, value in anova.items() if key != "df_between"}
+        null = 0.0 if anova.reason is None else np.nan
+        yield {"model": model, "statistic": "anova", **anova.replace(null=null).row()}
 
 
 # --- the paper ----------------------------------------------------------------------------------

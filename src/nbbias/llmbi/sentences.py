@@ -181,7 +181,7 @@ def by_scorer(first: pd.DataFrame, second: pd.DataFrame) -> str:
     """
     indices = [table[table["statistic"] == "index"].set_index("model") for table in (first, second)]
     tested = [table.dropna(subset="p_adjusted") for table in indices]
-    both = pd.concat(map(significance.has_significant_p, tested), axis=1, join="inner", keys=(0, 1))
+    both = pd.concat(map(significance.is_significant, tested), axis=1, join="inner", keys=(0, 1))
     differ = both.index[both[0] != both[1]]
     return prose.render("llmbi.by_scorer", models=list(differ), n=len(both))
 

@@ -79,7 +79,7 @@ def _changes(runs: Mapping[str, changes.Run], old: str, new: str) -> dict[str, A
         untested=changed["p_adjusted"].isna(), size=-changed["estimate"].abs()
     ).sort_values(["untested", "declared", "p_value", "size"], ascending=[True, False, True, True])
     tested = changed[~changed["untested"]]
-    significant = tested[significance.has_significant_p(tested)]
+    significant = tested[significance.is_significant(tested)]
     rows = pd.DataFrame([_readable(row, changed, old, new) for row in changed.to_dict("records")])
     return {
         "labels": (old, new),

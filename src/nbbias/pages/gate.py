@@ -95,7 +95,7 @@ def gate(
     rows["margin"] = rows[SMALLEST].fillna(margin or np.nan)
     _refuse_untestable(rows, second, where=str(run))
     confidence = float(second.manifest["parameters"].get("confidence", 0.95))
-    alpha = 1 - confidence
+    alpha = stats.alpha(confidence)
     recorded = [] if renamed else changes.recorded_answers(first, second)
     tests = [_test(row, first, second, recorded) for row in rows.to_dict("records")]
     table = stats.adjust(pd.DataFrame(tests).assign(p_value=lambda rows: rows["p_worse"]))
@@ -114,13 +114,11 @@ def gate(
     verdict = table["verdict"].iloc[0]
     against = "its baseline" if first.label == second.label else first.label
     count = f"in {(table['verdict'] == verdict).sum()} of {len(table)} claims"
-    settings = changes.settings([first.manifest, second.manifest])
-    differing = settings.loc[settings["kind"].isin(["parameter", "data"]), "name"].unique()
     unmeasured = sorted({*(claims or second.declared["claim"])} - {*rows["claim"]})
     remarks = {
         "Compared as one model": renamed,
         "Measured in neither run": ", ".join(f"claim {number:.0f}" for number in unmeasured),
-        "Set or read differently": ", ".join(differing),
+        "Set or read differently": ", ".join(_differing(first, second)),
         f"Paired one-sided tests at {alpha:.0%}": "false alarms by Holm's correction over claims",
         f"Comparison {look} with this baseline": look and f"worse at a level of {spent:.2g}",
     }
@@ -131,6 +129,12 @@ def gate(
         STATUS[verdict],
         [f"{name}: {remark}." for name, remark in remarks.items() if remark],
     )
+
+
+def _differing(first: changes.Run, second: changes.Run) -> list[str]:
+    """Return the parameters and files that two runs set or read differently."""
+    settings = changes.settings([first.manifest, second.manifest])
+    return list(settings.loc[settings["kind"].isin(["parameter", "data"]), "name"].unique())
 
 
 def _declared(

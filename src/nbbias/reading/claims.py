@@ -174,13 +174,8 @@ def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) 
         Whether a user named them before the data were read; else they are the study's own.
     """
     labels = [names.label(row, rows) for row in rows.to_dict("records")]
-    order = (
-        rows["p_value"]
-        .fillna(2)
-        .mask(rows["estimate"].isna(), -1)
-        .argsort(kind="stable")
-        .to_numpy()
-    )
+    rank = rows["p_value"].fillna(2).mask(rows["estimate"].isna(), -1)
+    order = np.argsort(rank.to_numpy(), kind="stable")
     rows = significance.with_selection(rows.assign(statistic=labels))
     shown = rows.iloc[np.sort(order[:_FIRST])]
     note = render(

@@ -18,7 +18,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
-from nbbias.reading import names, significance
+from nbbias import stats
+from nbbias.reading import names
 from nbbias.reading.prose import capitalize, count_range, render_plain
 from nbbias.tables import data_path, escape
 
@@ -419,8 +420,7 @@ def is_beyond_null(rows: pd.DataFrame) -> pd.Series:
     by_interval = (rows["ci_low"] > null) | (rows["ci_high"] < null)
     by_band = (rows["estimate"] > rows["null_high"]) | (rows["estimate"] < rows["null_low"])
     untested = by_band.where(rows["null_low"].notna(), by_interval)
-    levels = rows["confidence"].fillna(0.95)
-    tested = significance.has_significant_p(rows.assign(confidence=levels))
+    tested = stats.is_significant(rows["p_adjusted"], rows["confidence"].fillna(0.95))
     return tested.where(rows["p_adjusted"].notna(), untested).astype(bool)
 
 

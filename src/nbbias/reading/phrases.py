@@ -385,7 +385,7 @@ def power(rows: pd.DataFrame, *, unit: str = "articles") -> list[str]:
     """
     rows = rows.reset_index(drop=True)
     table = rows.assign(mde=significance.minimum_detectable_effect(rows)).dropna(subset="mde")
-    table = table[[not significance.is_significant(row) for row in table.to_dict("records")]]
+    table = table[~significance.is_significant(table)]
     labels = [names.measure(row) for row in table.to_dict("records")]
     sentences = []
     for _, part in table.groupby(labels, sort=False):
@@ -479,26 +479,30 @@ def count_significant(
     }
     if never == len(tested):
         return render("claims.family_untested", **values)
-    alpha = 1 - float(tested["confidence"].iloc[0])
-    significant = tested[significance.has_significant_p(tested)]
+    significant = tested[significance.is_significant(tested)]
     at = _excess(significant if len(significant) else tested).abs().idxmax()
     row = tested.loc[at].to_dict()
-    keys = [key for key in names.KEYS if key in rows and key != "group"]
-    which = ", ".join(names.details({**row, "group": None}, rows, keys=keys))
-    texts = {name: escape.markdown(value) for name, value in {**row, "which": which}.items()}
-    texts["estimate"] = number(row["estimate"], decimals=3)
-    largest = (says if isinstance(says, str) else says(row)).format_map(texts)
+    alpha = stats.alpha(float(row["confidence"]))
     return render(
         "claims.family",
         k=len(significant),
         exploratory=CLAIM not in rows,
         alpha=Markup(f"{alpha:.3g}".removeprefix("0")),
-        largest=Markup(largest.removeprefix(": ")),  # without a name where all rows share it
+        largest=Markup(_in_words(row, rows, says if isinstance(says, str) else says(row))),
         row=row,
         unit=unit,
         selected=Markup("; ".join(selected(tested, at))),
         **values,
     )
+
+
+def _in_words(row: Row, rows: pd.DataFrame, says: str) -> str:
+    """Fill `says` with what a row holds, escaped, and what tells it from others (`which`)."""
+    keys = [key for key in names.KEYS if key in rows and key != "group"]
+    which = ", ".join(names.details({**row, "group": None}, rows, keys=keys))
+    texts = {name: escape.markdown(value) for name, value in {**row, "which": which}.items()}
+    texts["estimate"] = number(row["estimate"], decimals=3)
+    return says.format_map(texts).removeprefix(": ")  # without a name where all rows share it
 
 
 def selected(rows: pd.DataFrame, at: Any) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,6 @@ from scipy.stats import t
 from nbbias import stats
 from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
-Row = Mapping[str, Any]
-
 #: Columns of the interval of a significant claim, adjusted for its selection.
 SELECTED = ("ci_low_selected", "ci_high_selected")
 
@@ -21,39 +19,34 @@ SELECTED = ("ci_low_selected", "ci_high_selected")
 POWER = 0.8
 
 
-def adjusted_p(row: Row) -> float:
-    """Return a row's adjusted p value, or its p value where none was adjusted; NaN if untested.
+def adjusted_p(rows: Any) -> Any:
+    """Return the adjusted p value of a row, or of each of a table; NaN if untested.
+
+    Where no p value was adjusted, it is the p value.
 
     Examples
     --------
     >>> adjusted_p({"p_adjusted": np.nan, "p_value": 0.03})
     0.03
     """
-    adjusted = float(row["p_adjusted"])
-    return adjusted if np.isfinite(adjusted) else float(row["p_value"])
+    adjusted, p = rows["p_adjusted"], rows["p_value"]
+    if isinstance(adjusted, pd.Series):
+        return adjusted.fillna(p)
+    return p if np.isnan(adjusted) else adjusted
 
 
-def is_significant(row: Row) -> bool:
-    """Return whether a row differs significantly from its null value.
+def is_significant(rows: Any) -> Any:
+    """Return whether a row, or each of a table, differs significantly from its null value.
 
     Examples
     --------
     >>> is_significant({"p_adjusted": 0.04, "p_value": 0.02, "confidence": 0.95})
     True
+    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, np.nan], "p_value": 0.04})
+    >>> is_significant(rows.assign(confidence=0.95)).tolist()
+    [True, False, True]
     """
-    return bool(stats.is_significant(adjusted_p(row), row["confidence"]))
-
-
-def has_significant_p(rows: pd.DataFrame) -> pd.Series:
-    """Mark the rows that are significant by their adjusted p value; False where there is none.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, np.nan], "confidence": 0.95})
-    >>> has_significant_p(rows).tolist()
-    [True, False, False]
-    """
-    return stats.is_significant(rows["p_adjusted"], rows["confidence"])
+    return stats.is_significant(adjusted_p(rows), rows["confidence"])
 
 
 def valid_tests(rows: pd.DataFrame) -> pd.DataFrame:
@@ -84,12 +77,12 @@ def significant(rows: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, 0.01], "confidence": 0.95, "reason": None})
-    >>> significant(rows)["p_adjusted"].tolist()
+    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, 0.01]})
+    >>> significant(rows.assign(p_value=0.01, confidence=0.95, reason=None))["p_adjusted"].tolist()
     [0.01, 0.04]
     """
     tested = valid_tests(rows)
-    return tested[has_significant_p(tested)].sort_values("p_adjusted", kind="stable")
+    return tested[is_significant(tested)].sort_values("p_adjusted", kind="stable")
 
 
 def with_selection(rows: pd.DataFrame) -> pd.DataFrame:

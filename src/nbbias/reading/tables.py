@@ -124,42 +124,31 @@ def readable(
     'All rows: instrument TextBlob.'
     """
     whole = Table(estimates, **{"title": "", "gap": "not tested", **options})
-    subset = estimates
+    shown = estimates.reset_index(drop=True)
     if statistics is not None:
-        subset = estimates[estimates["statistic"].isin(statistics)]
-    subset = subset.reset_index(drop=True)
-    if subset["statistic"].nunique() > 1 and "statistic" not in keys:
+        shown = shown[shown["statistic"].isin(statistics)]
+    if shown["statistic"].nunique() > 1 and "statistic" not in keys:
         keys = [*keys, "statistic"]
     labels = {name: name.replace("_", " ") for name in ESTIMATE_KEYS}
     labels |= {"n": "N", "n_lost": "excluded", "null": "null value", **(whole.labels or {})}
-    present = [key for key in keys if subset[key].notna().any()] or list(keys)[:1]
-    varying = [key for key in present if subset[key].nunique(dropna=False) > 1] or present[:1]
+    present = [key for key in keys if shown[key].notna().any()] or list(keys)[:1]
+    varying = [key for key in present if shown[key].nunique(dropna=False) > 1] or present[:1]
     note = [whole.note] if whole.note else []
-    constant = [
-        f"{labels.get(key, key)} {_in_words(key, subset[key].iloc[0])}"
-        for key in present
-        if key not in varying
-    ]
-    note += [f"All rows: {'; '.join(constant)}."] if constant else []
-    if rows is not None and len(subset) > rows:
-        p = subset["p_adjusted"].fillna(subset["p_value"])
-        distance = (subset["estimate"] - subset["null"].fillna(0)).abs()
-        order = pd.DataFrame({"p": p, "distance": -distance}).sort_values(["p", "distance"]).index
-        which = "smallest p" if p.notna().any() else "largest difference"
-        more = f"{len(subset) - rows:,} more in tables/estimates.csv"
-        note.append(f"The {rows} rows with the {which}; {more}.")
-        subset = subset.loc[order[:rows]]
+    if constant := {key: shown[key].iloc[0] for key in present if key not in varying}:
+        named = (f"{labels.get(key, key)} {_in_words(key, v)}" for key, v in constant.items())
+        note.append(f"All rows: {'; '.join(named)}.")
+    if rows is not None and len(shown) > rows:
+        shown, remark = _leading(shown, rows)
+        note.append(remark)
     elif varying[:-1]:
-        subset = subset.sort_values(varying[:-1], kind="stable", key=lambda v: pd.factorize(v)[0])
-    numbers, headings = _number_columns(subset, whole.decimals, labels)
-    if {"p_value", "p_adjusted"} & {*numbers} and "claim" not in subset:
+        shown = shown.sort_values(varying[:-1], kind="stable", key=lambda v: pd.factorize(v)[0])
+    labels["estimate"] = f"{labels.get('estimate', 'estimate')} [{_level(shown)}]"
+    numbers = _number_columns(shown, whole.decimals)
+    if {"p_value", "p_adjusted"} & {*numbers} and "claim" not in shown:
         note.append(_EXPLORATORY)
-    texts = pd.DataFrame(
-        {key: [_in_words(key, value) for value in subset[key]] for key in varying},
-        index=subset.index,
-    )
-    frame = pd.concat([texts, numbers], axis=1).reset_index(drop=True)
-    return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels | headings)
+    texts = {key: [_in_words(key, value) for value in shown[key]] for key in varying}
+    frame = pd.DataFrame({**texts, **numbers})
+    return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels)
 
 
 def labelled(rows: pd.DataFrame, names: Sequence[str], **options: Any) -> Table:
@@ -168,12 +157,23 @@ def labelled(rows: pd.DataFrame, names: Sequence[str], **options: Any) -> Table:
     return table._replace(rows=table.rows.assign(statistic=names))
 
 
-def _number_columns(
-    rows: pd.DataFrame, decimals: int, labels: Mapping[str, str]
-) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Return the columns with numbers, and the heading of that of the estimates."""
+def _leading(rows: pd.DataFrame, most: int) -> tuple[pd.DataFrame, str]:
+    """Return the rows with the smallest p, or furthest from the null value, and a note on these."""
+    p = rows["p_adjusted"].fillna(rows["p_value"])
+    distance = (rows["estimate"] - rows["null"].fillna(0)).abs()
+    order = pd.DataFrame({"p": p, "distance": -distance}).sort_values(["p", "distance"]).index
+    which = "smallest p" if p.notna().any() else "largest difference"
+    more = f"{len(rows) - most:,} more in tables/estimates.csv"
+    return rows.loc[order[:most]], f"The {most} rows with the {which}; {more}."
+
+
+def _level(rows: pd.DataFrame) -> str:
     levels = rows["confidence"].dropna().unique()
-    level = f"{levels[0]:.0%} CI" if len(levels) == 1 else "CI"
+    return f"{levels[0]:.0%} CI" if len(levels) == 1 else "CI"
+
+
+def _number_columns(rows: pd.DataFrame, decimals: int) -> dict[str, list[Any]]:
+    """Return the columns with numbers: those in which any row says something."""
     cells = {"estimate": [_estimate(row, decimals) for row in rows.to_dict("records")]}
     cells["n"] = rows["n"].astype(int).to_list()
     if rows["n_lost"].any():
@@ -186,8 +186,7 @@ def _number_columns(
     p = "p_adjusted" if rows["p_adjusted"].notna().any() else "p_value"
     if rows[p].notna().any():
         cells[p] = p_column(rows, p).to_list()
-    heading = f"{labels.get('estimate', 'estimate')} [{level}]"
-    return pd.DataFrame(cells, index=rows.index), {"estimate": heading}
+    return cells
 
 
 def _estimate(row: Mapping[str, Any], decimals: int) -> str:
@@ -290,11 +289,8 @@ def _column(name: str, values: pd.Series, table: Table) -> dict[str, Any]:
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         values = values.astype(float)
         whole = (values[np.isfinite(values)] % 1 == 0).all()
-        write = (
-            p_in_table
-            if name.startswith("p_")
-            else partial(number, decimals=0 if whole else table.decimals)
-        )
+        decimals = 0 if whole else table.decimals
+        write = p_in_table if name.startswith("p_") else partial(number, decimals=decimals)
         cells = [write(value) if np.isfinite(value) else table.gap for value in values]
         return {"heading": heading, "kind": "number", "cells": cells}
     missing = values.isna()

@@ -34,6 +34,11 @@ class Terminal(Console):
         """Return a text with what is not seen written out."""
         return super().render_str(visible(text), **options)
 
+    def lines(self, *lines: object) -> None:
+        """Print lines, whatever stands in them."""
+        for line in lines:
+            self.print(str(line))
+
     def table(self, table: pd.DataFrame) -> None:
         """Print a table, no letter of it left out and no word broken.
 

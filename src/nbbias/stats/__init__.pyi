@@ -11,7 +11,12 @@ from .families import (
     shrink_estimates as shrink_estimates,
     standard_errors as standard_errors,
 )
-from .inference import InferenceSettings as InferenceSettings, is_significant as is_significant
+from .inference import (
+    InferenceSettings as InferenceSettings,
+    alpha as alpha,
+    is_significant as is_significant,
+    tails as tails,
+)
 from .intervals import (
     ONE_CLUSTER as ONE_CLUSTER,
     ONE_VALUE as ONE_VALUE,

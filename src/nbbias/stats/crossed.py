@@ -16,10 +16,8 @@ import pandas as pd
 from scipy.special import chdtr, chdtri, chndtrinc, fdtrc, fdtri
 
 from nbbias.stats.estimate import Bounds, Estimate
+from nbbias.stats.inference import alpha, tails
 from nbbias.stats.intervals import all_alike, mean_interval
-
-_TEST = ("statistic_value", "df", "p_value", "effect_size")
-_INTERVALS = ("ci_low", "ci_high", "null", "null_low", "null_high")
 
 #: A variance as small as this is rounding.
 _NOTHING = 1e-18
@@ -174,32 +172,22 @@ def crossed_spread(
     whole = table.dropna()
     n, k = whole.shape
     numbers, levels = whole.to_numpy(float), _levels(whole, facets)
-    row: dict[str, Any] = {"test": _name("F", levels), "n": n}
-    row |= {"n_lost": len(table) - n, **dict.fromkeys((*_INTERVALS, *_TEST), np.nan)}
-    row["estimate"] = float(numbers.mean(axis=0).std()) if n and k else np.nan
+    result = Estimate(test=_name("F", levels), n=n, n_lost=len(table) - n)
+    null = dict.fromkeys(("null", "null_low", "null_high"), np.nan)
+    if n and k:
+        result = result.replace(estimate=float(numbers.mean(axis=0).std()))
     if k < 2 or n < 3:
-        return row | {"reason": "needs two conditions, and three units that have them all"}
+        reason = "needs two conditions, and three units that have them all"
+        return result.replace(reason=reason).row() | null
     total, df1, df2 = _variance(numbers - numbers.mean(axis=1, keepdims=True), levels)
     if total <= _NOTHING:
-        return row | {"reason": ALIKE}
-    f = row["estimate"] ** 2 * k / total
-    tails = fdtri(df1, df2, [(1 - confidence) / 2, (1 + confidence) / 2])
-    low, high = np.sqrt(total / k * tails)
-    test = {"statistic_value": f, "df": df2, "p_value": float(fdtrc(df1, df2, f))}
-    ends = _interval(f, total / k, (df1, df2), alpha=1 - confidence)
-    return (
-        row
-        | test
-        | {
-            "effect_size": (f - 1) * df1 / (f * df1 + df2),
-            "null": float(np.sqrt(total / k)),
-            "null_low": float(low),
-            "null_high": float(high),
-            "ci_low": ends[0],
-            "ci_high": ends[1],
-            "reason": None,
-        }
-    )
+        return result.replace(reason=ALIKE).row() | null
+    f = result.estimate**2 * k / total
+    effect_size, p_value = (f - 1) * df1 / (f * df1 + df2), float(fdtrc(df1, df2, f))
+    result = result.replace(statistic_value=f, df=df2, p_value=p_value, effect_size=effect_size)
+    result = result.with_interval(*_interval(f, total / k, (df1, df2), alpha=alpha(confidence)))
+    squares = total / k * np.array([1, *fdtri(df1, df2, tails(confidence))])
+    return result.row() | dict(zip(null, map(float, np.sqrt(squares)), strict=True))
 
 
 def _interval(

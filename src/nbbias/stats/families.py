@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import stats
 from statsmodels.stats.meta_analysis import combine_effects
 
-from nbbias.stats.inference import is_significant
+from nbbias.stats.inference import alpha, is_significant
 from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
 Where: TypeAlias = Mapping[str, Any] | pd.Series
@@ -100,7 +100,7 @@ def adjust(
     values = adjusted.where(selected, rows.get("p_adjusted", np.nan))
     table = estimates.assign(p_adjusted=values.to_numpy(dtype=float))
     if {"reason", "confidence", "n"} <= set(rows):
-        untestable = (least >= 1 - rows["confidence"].astype(float)) & rows["reason"].isna()
+        untestable = (least >= alpha(rows["confidence"].astype(float))) & rows["reason"].isna()
         reasons = [f"{UNTESTABLE}{n:,.0f}" for n in rows["n"]]
         column = pd.Series(reasons, index=rows.index, dtype=rows["reason"].dtype)
         table["reason"] = rows["reason"].mask(untestable, column).set_axis(table.index)
@@ -226,7 +226,7 @@ def selection_interval(rows: pd.DataFrame) -> pd.DataFrame:
     """
     selected = is_significant(rows["p_adjusted"], rows["confidence"])
     share = selected.sum() / max(rows["p_adjusted"].notna().sum(), 1)
-    tail, df = (1 - rows["confidence"]) / 2, rows["df"].fillna(np.inf)
+    tail, df = alpha(rows["confidence"]) / 2, rows["df"].fillna(np.inf)
     factor = (stats.t.isf(tail * share, df) / stats.t.isf(tail, df)) if share else 1.0
     ends = {
         f"{end}_selected": rows["estimate"] + factor * (rows[end] - rows["estimate"])

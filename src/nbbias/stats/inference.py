@@ -31,6 +31,28 @@ class InferenceSettings(NamedTuple):
     seed: int = 0
 
 
+def alpha(confidence: Any) -> Any:
+    """Return the level of significance that goes with a level of confidence.
+
+    Examples
+    --------
+    >>> round(alpha(0.95), 2)
+    0.05
+    """
+    return 1 - confidence
+
+
+def tails(confidence: float) -> list[float]:
+    """Return the two quantiles between which a central interval lies.
+
+    Examples
+    --------
+    >>> tails(0.5)
+    [0.25, 0.75]
+    """
+    return [(1 - confidence) / 2, (1 + confidence) / 2]
+
+
 def is_significant(p: Any, confidence: Any) -> Any:
     """Tell whether a p value, or each of several, is significant at a level of confidence.
 
@@ -39,4 +61,4 @@ def is_significant(p: Any, confidence: Any) -> Any:
     >>> is_significant(0.03, 0.95), is_significant(float("nan"), 0.95)
     (True, False)
     """
-    return p < 1 - confidence
+    return p < alpha(confidence)

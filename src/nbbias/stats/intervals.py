@@ -19,6 +19,7 @@ from statsmodels.stats.proportion import (
 from statsmodels.stats.weightstats import DescrStatsW
 
 from nbbias.stats.estimate import Bounds, Estimate
+from nbbias.stats.inference import alpha
 
 #: Values or hits of independent units.
 Sample: TypeAlias = pd.Series | np.ndarray
@@ -142,7 +143,7 @@ def proportion_interval(count: int, total: int, *, confidence: float) -> Estimat
     """
     if total == 0:
         return Estimate(reason="no unit to take a share of", n=0)
-    low, high = proportion_confint(count, total, alpha=1 - confidence, method="wilson")
+    low, high = proportion_confint(count, total, alpha=alpha(confidence), method="wilson")
     return Estimate(count / total, float(low), float(high), n=total)
 
 
@@ -398,7 +399,7 @@ def wilson(share: float, size: float, *, confidence: float) -> Estimate:
     """
     if not np.isfinite(size):
         return Estimate(share, reason=ONE_CLUSTER)
-    low, high = proportion_confint(share * size, size, alpha=1 - confidence, method="wilson")
+    low, high = proportion_confint(share * size, size, alpha=alpha(confidence), method="wilson")
     return Estimate(share).around(low, high)
 
 
@@ -435,7 +436,7 @@ def two_shares(first: Sample, second: Sample, *, confidence: float) -> Estimate:
         return result.replace(reason="one side has no unit to take a share of")
     counts, sizes = (int(a.sum()), int(b.sum())), (len(a), len(b))
     low, high = confint_proportions_2indep(
-        counts[0], sizes[0], counts[1], sizes[1], method="newcomb", alpha=1 - confidence
+        counts[0], sizes[0], counts[1], sizes[1], method="newcomb", alpha=alpha(confidence)
     )
     result = result.replace(estimate=float(a.mean() - b.mean())).with_interval(low, high)
     if sum(counts) in {0, sum(sizes)}:

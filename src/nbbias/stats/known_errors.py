@@ -16,6 +16,7 @@ from scipy.special import expit, logit, xlog1py, xlogy
 from scipy.stats import halfnorm, norm
 
 from nbbias.stats.estimate import Estimate
+from nbbias.stats.inference import tails
 
 NO_BETTER = "on other models the instrument is no better than chance, so nothing can be corrected"
 
@@ -93,17 +94,11 @@ def estimate_error_rates(counts: pd.DataFrame) -> ErrorRates:
     tallies = counts[["tp", "fn", "tn", "fp"]].to_numpy(float)
     if not len(tallies):
         raise ValueError("error rates need one model at least")
-    positive, other = tallies[:, :2], tallies[:, 2:]
+    sides = tallies[:, :2], tallies[:, 2:]
     with np.errstate(invalid="ignore"):
-        means = (np.nanmean(side[:, 0] / side.sum(axis=1)) for side in (positive, other))
-        sensitivity, specificity = (float(mean) for mean in means)
-    return ErrorRates(
-        sensitivity,
-        specificity,
-        len(tallies),
-        _on_a_further_model(positive),
-        _on_a_further_model(other),
-    )
+        means = (float(np.nanmean(side[:, 0] / side.sum(axis=1))) for side in sides)
+        sensitivity, specificity = means
+    return ErrorRates(sensitivity, specificity, len(tallies), *map(_on_a_further_model, sides))
 
 
 def _on_a_further_model(tallies: np.ndarray) -> np.ndarray:
@@ -237,7 +232,7 @@ def correct_difference(
     below = norm.cdf(off / np.where(off < 0, lower, upper)).mean(axis=1)
     # No difference is beyond 1, so a large one as called speaks for small errors.
     below = (below - below[0]) / (below[-1] - below[0])
-    low, high = np.interp([(1 - confidence) / 2, (1 + confidence) / 2], below, true)
+    low, high = np.interp(tails(confidence), below, true)
     # Nor is it more than the two corrected shares leave room for.
     first, second = (
         correct_share(share, n, rates=rates, confidence=confidence) for share, n in shares

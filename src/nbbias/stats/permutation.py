@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from nbbias.stats.inference import tails
+
 #: Values this close are ties, which rounding must not break.
 _TIE = 1e-12
 
@@ -31,7 +33,7 @@ def null_range(null_values: np.ndarray, *, confidence: float) -> dict[str, float
     values = null_values[~np.isnan(null_values)]
     if not len(values):
         return dict.fromkeys(("null", "null_low", "null_high"), np.nan)
-    low, high = np.quantile(values, [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(values, tails(confidence))
     return {"null": float(values.mean()), "null_low": float(low), "null_high": float(high)}
 
 
@@ -50,11 +52,8 @@ def permutation_p(observed: float, null_values: np.ndarray) -> dict[str, float]:
     >>> permutation_p(0.5, np.array([0.1, 0.2, 0.2, 0.3, 0.3, 0.3, 0.4, 0.5, 0.6]))
     {'p_value': 0.3, 'p_least': 0.1}
     """
-    reached = int((null_values >= observed - _TIE).sum())
-    return {
-        "p_value": (1 + reached) / (1 + len(null_values)),
-        "p_least": 1 / (1 + len(null_values)),
-    }
+    reached, n = int((null_values >= observed - _TIE).sum()), 1 + len(null_values)
+    return {"p_value": (1 + reached) / n, "p_least": 1 / n}
 
 
 def permute_units(

@@ -58,12 +58,8 @@ def estimate_swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.Dat
         by_word = by_word[by_word.abs() >= 0.005]
         worst = by_word.loc[by_word.abs().sort_values(ascending=False, kind="stable").index]
         most_moved = ", ".join(f"{who} ({mean:+.2f})" for who, mean in worst.head(WORST).items())
-        rows.append(
-            dict(zip(keys, key, strict=True))
-            | {"swap_effect": result.estimate, "ci_low": result.ci_low, "ci_high": result.ci_high}
-            | {"n": result.n}
-            | {"beside_nobody": subset["beside_nobody"].mean(), "worst_words": most_moved or None}
-        )
+        numbers = (result.estimate, result.ci_low, result.ci_high, result.n)
+        rows.append((*key, *numbers, subset["beside_nobody"].mean(), most_moved or None))
     columns = [*keys, "swap_effect", "ci_low", "ci_high", "n", "beside_nobody", "worst_words"]
     return pd.DataFrame(rows, columns=columns)
 

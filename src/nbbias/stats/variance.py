@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from scipy import stats
 
+from nbbias.stats.estimate import Estimate
 from nbbias.stats.intervals import all_alike
 
-_TEST = ("statistic_value", "df", "p_value", "effect_size")
 
-
-def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
+def anova(table: pd.DataFrame, *, value: str, by: str) -> Estimate:
     """One-way analysis of variance.
 
     Parameters
@@ -25,34 +22,31 @@ def anova(table: pd.DataFrame, *, value: str, by: str) -> dict[str, Any]:
 
     Returns
     -------
-    dict
-        `statistic_value` (F), `df` (within groups), `df_between`, `p_value`,
-        `effect_size` (omega squared, which chance alone leaves at 0 on average; eta squared
-        would be above 0), `n`. NaN with a `reason` when there are fewer than two groups
-        or no group has two values.
+    Estimate
+        `estimate` and `effect_size`, omega squared, which chance alone leaves at 0 on average (eta
+        squared would be above 0); `statistic_value` (F), `df` (within groups), `p_value`, `n`.
+        NaN with a `reason` when there are fewer than two groups or no group has two values.
 
     Examples
     --------
     >>> table = pd.DataFrame({"group": list("aaabbb"), "value": [1.0, 2, 3, 4, 5, 6]})
-    >>> row = anova(table, value="value", by="group")
-    >>> round(row["statistic_value"], 3), row["df"], row["df_between"], row["n"]
-    (13.5, 4.0, 1.0, 6)
+    >>> result = anova(table, value="value", by="group")
+    >>> round(result.statistic_value, 3), result.df, result.n
+    (13.5, 4.0, 6)
     """
     data = pd.DataFrame({"value": table[value].astype(float), "group": table[by].astype(str)})
     data = data.dropna()
-    groups = data["group"].nunique()
-    row: dict[str, Any] = {"test": "one-way ANOVA", "n": len(data), "df_between": groups - 1}
-    row |= {"reason": None, **dict.fromkeys(_TEST, np.nan)}
-    if groups < 2 or len(data) <= groups:
-        return row | {"reason": "needs two groups, and a group with two values"}
+    n, groups = len(data), data["group"].nunique()
+    result = Estimate(test="one-way ANOVA", n=n)
+    if groups < 2 or n <= groups:
+        return result.replace(reason="needs two groups, and a group with two values")
     if all_alike(data["value"].to_numpy()):
-        return row | {"reason": "no variance"}
-    f, p = stats.f_oneway(*(subset["value"] for _, subset in data.groupby("group")))
+        return result.replace(reason="no variance")
+    f, p = (float(x) for x in stats.f_oneway(*(part["value"] for _, part in data.groupby("group"))))
     # Of sums of squares: (between - df of between * mean within) / (total + mean within).
-    above = (groups - 1) * (f - 1)
-    test = {"statistic_value": f, "df": len(data) - groups, "df_between": groups - 1}
-    test |= {"p_value": p, "effect_size": 1 - len(data) / (above + len(data))}
-    return row | {name: float(number) for name, number in test.items()}
+    omega = 1 - n / ((groups - 1) * (f - 1) + n)
+    test = {"statistic_value": f, "df": float(n - groups), "p_value": p}
+    return result.replace(estimate=omega, effect_size=omega, **test)
 
 
 def group_means(values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:

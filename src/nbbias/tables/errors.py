@@ -49,10 +49,8 @@ class NbbiasError(Exception):
             return f"{self.where}: {self.breaches[0]}"
         shown = self.breaches[:_BREACHES]
         more = len(self.breaches) - len(shown)
-        lines = [
-            *(f"  - {breach}" for breach in shown),
-            *([f"  … and {more} more"] if more else []),
-        ]
+        lines = [f"  - {breach}" for breach in shown]
+        lines += [f"  … and {more} more"] if more else []
         return "\n".join([f"{self.where}: {len(self.breaches)} problems", *lines])
 
 

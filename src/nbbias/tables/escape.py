@@ -86,7 +86,7 @@ def markdown(text: object) -> str:
     >>> print(markdown("gpt_4 *"))
     gpt\_4 \*
     """
-    return _MARKDOWN.sub(_in_markdown, visible(_on_one_line(text)))
+    return _MARKDOWN.sub(_in_markdown, visible(" ".join(str(text).split())))
 
 
 def _in_markdown(match: re.Match[str]) -> str:
@@ -118,7 +118,3 @@ def drawn(text: object) -> str:
     """
     name = visible(text).replace("$", r"\$")
     return f"\u2009{name}" if name.startswith("_") else name
-
-
-def _on_one_line(text: object) -> str:
-    return " ".join(str(text).split())

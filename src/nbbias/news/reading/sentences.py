@@ -168,7 +168,7 @@ def models(compared: pd.DataFrame) -> str:
     rows = compared[compared["statistic"] == "difference"]
     if rows.empty:
         return ""
-    k = int(significance.has_significant_p(rows).sum())
+    k = int(significance.is_significant(rows).sum())
     return render("news.models", k=k, n=len(rows), reference=[*rows["reference"].unique()])
 
 
