@@ -60,7 +60,7 @@ def test_every_breach_is_reported_at_once_with_where_and_how_many() -> None:
         "name it as in 'mine.csv?text=COLUMN'",
         "column prompt: a value is missing (row 3)",
         "column model: is blank (row 3)",
-        "column sample: is below 0 (row 3)",
+        "column sample: expected a whole number, 0 or more, but row 3 holds -2",
         "the table: the same model, prompt, sample stand twice; number repeats in the column "
         "sample (row 2)",
     ]
@@ -72,15 +72,17 @@ def test_rows_are_shown_as_examples_not_as_a_list_of_thousands() -> None:
     assert breaches(many) == ["column prompt: is blank (row 1, 2, 3, …)"]
 
 
+COUNT, FLAG = "a whole number, 0 or more", "true or false (or 1 and 0, yes and no)"
+
 #: A contract of all kinds of columns and rules, and values for it that keep and break them.
 ALL = Contract(
     {
-        "name": Values("str", (NOT_BLANK,)),
-        "note": Values("str", nullable=True),
-        "count": Values("int64", (Check(lambda s: s >= 0, "is below 0"),)),
-        "share": Values("float64", (Check(lambda s: s <= 1, "is no share"),), nullable=True),
-        "sure": Values("bool"),
-        "told": Values("boolean", nullable=True, required=False),
+        "name": Values("text", (NOT_BLANK,)),
+        "note": Values("text", nullable=True),
+        "count": Values("count"),
+        "share": Values("float", (Check(lambda s: s <= 1, "is no share"),), nullable=True),
+        "sure": Values("flag"),
+        "told": Values("flag", nullable=True, required=False),
     },
     checks=[Check(lambda d: d["sure"] | d["note"].isna(), "a note without being sure")],
     unique=["note", "count"],
@@ -92,11 +94,11 @@ ALL = Contract(
     ("column", "values", "breach"),
     [
         ("name", [None, "b"], "column name: a value is missing (row 1)"),
-        ("count", [1, -1], "column count: is below 0 (row 2)"),
-        ("count", [1.5, 1], "column count: holds values of another kind than int64"),
-        ("share", ["x", 1], "column share: holds values of another kind than float64"),
+        ("count", [1, -1], f"column count: expected {COUNT}, but row 2 holds -1"),
+        ("count", [1.5, 1], f"column count: expected {COUNT}, but row 1 holds 1.5"),
+        ("share", ["x", 1], "column share: expected a number, but row 1 holds 'x'"),
         ("share", [np.nan, 1.5], "column share: is no share (row 2)"),
-        ("sure", [True, "x"], "column sure: holds values of another kind than bool"),
+        ("sure", [True, "x"], f"column sure: expected {FLAG}, but row 2 holds 'x'"),
         ("sure", [True, False], "the table: a note without being sure (row 2)"),
         ("note", ["x", "x"], "the table: the same note, count stand twice (row 2)"),
     ],

@@ -36,7 +36,7 @@ _COSINE = Check(lambda s: s.between(-1.001, 1.001), "is no cosine")
 
 
 def _text(*checks: Check, nullable: bool = False) -> Values:
-    return Values("str", checks, nullable)
+    return Values("text", checks, nullable)
 
 
 def _verdicts_are_judged(table: pd.DataFrame) -> pd.Series:
@@ -78,8 +78,8 @@ LABELLED = Contract(
     {
         "text_id": _text(NOT_BLANK),
         "text": _text(nullable=True),
-        "biased": Values("bool"),
-        "bias_type": Values("str", (_TYPE,), nullable=True, required=False),
+        "biased": Values("flag"),
+        "bias_type": Values("text", (_TYPE,), nullable=True, required=False),
     },
     unique=["text_id"],
     name="LABELLED",
@@ -89,14 +89,14 @@ LABELLED = Contract(
 EVIDENCE = Contract(
     {
         "text_id": _text(NOT_BLANK),
-        "rank": Values("int64", (Check(lambda s: s >= 1, "is below 1"),)),
+        "rank": Values("count", (Check(lambda s: s >= 1, "is below 1"),)),
         "entry_id": _text(NOT_BLANK),
         "statement": _text(NOT_BLANK),
         "bias_type": _text(_TYPE),
         "group": _text(nullable=True),
         "attribute": _text(nullable=True),
-        "similarity": Values("float64", (_COSINE,)),
-        "used": Values("bool"),
+        "similarity": Values("float", (_COSINE,)),
+        "used": Values("flag"),
     },
     unique=["text_id", "rank"],
     name="EVIDENCE",
@@ -108,11 +108,11 @@ JUDGEMENTS = Contract(
     {
         "text_id": _text(NOT_BLANK),
         "judge": _text(NOT_BLANK),
-        "biased": Values("boolean", nullable=True),
+        "biased": Values("flag", nullable=True),
         "bias_type": _text(_TYPE, nullable=True),
         "group": _text(nullable=True),
         "attribute": _text(nullable=True),
-        "confidence": Values("float64", (_UNIT,), nullable=True),
+        "confidence": Values("float", (_UNIT,), nullable=True),
         "explanation": _text(nullable=True),
         "evidence_ids": _text(),
         "knowledge": _text(),

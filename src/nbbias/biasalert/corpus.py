@@ -25,7 +25,6 @@ from nbbias.tables import (
     SAMPLE,
     Column,
     DataError,
-    NbbiasError,
     columns,
     read_shipped_table,
     read_table,
@@ -111,11 +110,8 @@ def read_texts(
     """
     if labelled_path == SAMPLE:
         return sample.labelled(seed=seed), pd.DataFrame(columns=["file", *LOST_COLUMNS])
-    problems: list[NbbiasError] = []
     paths = [path for path in (labelled_path, evaluation_path) if path != NONE]
-    read = [tables.attempt(problems, read_labelled, path) for path in paths]
-    tables.refuse(problems)
-    sides, losses = zip(*filter(None, read), strict=True)
+    sides, losses = zip(*tables.attempt_all(read_labelled, paths), strict=True)
     names = [resolve(path).name for path in paths]
     lost = [table.assign(file=name) for table, name in zip(losses, names, strict=True)]
     texts = splitting.split(sides[0], seed=seed) if len(sides) == 1 else _join(*sides)

@@ -175,8 +175,9 @@ def by_scorer(first: pd.DataFrame, second: pd.DataFrame) -> str:
 
     Examples
     --------
-    >>> row = {"model": "a", "statistic": "index", "p_adjusted": 0.4, "confidence": 0.95}
-    >>> by_scorer(pd.DataFrame([row]), pd.DataFrame([row | {"p_adjusted": 0.01}]))
+    >>> row = {"model": "a", "statistic": "index", "p_value": 0.01, "confidence": 0.95}
+    >>> first, second = (pd.DataFrame([row | {"p_adjusted": p}]) for p in (0.4, 0.02))
+    >>> by_scorer(first, second)
     'The two scorers lead to different conclusions on 1 of 1 models (a)'
     """
     indices = [table[table["statistic"] == "index"].set_index("model") for table in (first, second)]

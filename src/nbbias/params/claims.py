@@ -9,16 +9,10 @@ from typing import Annotated, Any, TypeAlias
 import pandas as pd
 from pydantic import Field
 
-from nbbias.tables import (
-    ESTIMATE_KEYS,
-    ParameterError,
-    closest_match,
-    hash_json,
-    read_shipped_table,
-)
+from nbbias import tables
 
 #: What a claim can name of a row of ESTIMATES.
-CLAIM_KEYS = tuple(key for key in ESTIMATE_KEYS if key != "study")
+CLAIM_KEYS = tuple(key for key in tables.ESTIMATE_KEYS if key != "study")
 
 #: Claims of a run, at most.
 MOST = 8
@@ -47,7 +41,7 @@ def named_statistics(study: str) -> dict[str, tuple[str, ...]]:
     >>> named_statistics("cogs")["agreement"]
     ('fleiss_kappa', 'krippendorff_alpha')
     """
-    rows = read_shipped_table("words/measures.csv").query("study == @study")
+    rows = tables.read_shipped_table("words/measures.csv").query("study == @study")
     by_measure = rows.groupby("measure", sort=False)["statistic"]
     return {str(measure): tuple(names) for measure, names in by_measure}
 
@@ -63,7 +57,7 @@ def claims_sha256(claims: Sequence[Claim]) -> str:
     >>> claims_sha256([claim]) == claims_sha256([])
     False
     """
-    return hash_json(list(claims))
+    return tables.hash_json(list(claims))
 
 
 def claim_breaches(
@@ -97,7 +91,8 @@ def _of_keys(claim: Claim) -> list[str]:
     problems = []
     for key, value in claim.items():
         if key not in (*CLAIM_KEYS, SMALLEST):
-            problems.append(f"{key} is no key; {closest_match(key, (*CLAIM_KEYS, SMALLEST))}")
+            near = tables.closest_match(key, (*CLAIM_KEYS, SMALLEST))
+            problems.append(f"{key} is no key; {near}")
         elif key == SMALLEST:
             is_number = isinstance(value, int | float) and not isinstance(value, bool)
             if not is_number or not 0 < value < math.inf:
@@ -114,10 +109,10 @@ def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list
     if not isinstance(measure, str | None) or not isinstance(statistic, str):
         return []  # told with the other keys
     if measure is not None and measure not in statistics:
-        return [f"no measure {measure!r}; {closest_match(measure, statistics)}"]
+        return [f"no measure {measure!r}; {tables.closest_match(measure, statistics)}"]
     names = [name for key in statistics if measure in {None, key} for name in statistics[key]]
     of = f" of {measure}" if measure else ""
-    hint = closest_match(statistic, names)
+    hint = tables.closest_match(statistic, names)
     return [] if statistic in names else [f"no statistic {statistic!r}{of}; {hint}"]
 
 
@@ -132,7 +127,7 @@ def match_claim(rows: pd.DataFrame, claim: Claim) -> tuple[pd.DataFrame, str]:
     for key in (key for key in CLAIM_KEYS if key in claim and key in rows):
         matching = rows[rows[key].eq(claim[key])]
         if matching.empty:
-            near = closest_match(claim[key], rows[key].dropna())
+            near = tables.closest_match(claim[key], rows[key].dropna())
             return matching, f"no {key} {claim[key]!r}; {near}"
         rows = matching
     return rows, ""
@@ -172,4 +167,4 @@ def check_claims(chosen: Any, cells: Sequence[pd.DataFrame]) -> None:
         if (problem := match_claim(rows, claim)[1])
     ]
     if problems:
-        raise ParameterError("claims", problems)
+        raise tables.ParameterError("claims", problems)

@@ -14,17 +14,9 @@ from markupsafe import Markup
 
 from nbbias import stats
 from nbbias.params import SMALLEST
-from nbbias.reading import names, significance
+from nbbias.reading import names, prose, significance
 from nbbias.reading.claims import CLAIM
-from nbbias.reading.prose import (
-    capitalize,
-    confidence_interval,
-    count_range,
-    listed,
-    number,
-    p_value,
-    render,
-)
+from nbbias.reading.prose import capitalize, count_range, number, render
 from nbbias.tables import escape
 
 Row = Mapping[str, Any]
@@ -83,7 +75,7 @@ def largest_p(rows: Sequence[Row]) -> str:
     'p ≤ .020'
     """
     p = max(map(significance.adjusted_p, rows), default=np.nan)
-    return p_value(p).replace("=", "\N{LESS-THAN OR EQUAL TO}")
+    return prose.p_value(p).replace("=", "\N{LESS-THAN OR EQUAL TO}")
 
 
 def _null(row: Row) -> float:
@@ -106,7 +98,7 @@ def numbers(row: Row, *, unit: str) -> str:
     '95% CI 0.12 to 0.50; N = 9 articles; p = .020, Holm-adjusted'
     """
     factor, decimals, *_ = names.unit(row)
-    *values, level = confidence_interval(row)
+    *values, level = prose.confidence_interval(row)
     ends = [factor * (value - _null(row)) for value in values]
     if ends[0] * ends[1] >= 0:
         ends = sorted(map(abs, ends))
@@ -227,7 +219,7 @@ def heading(rows: pd.DataFrame, *, none: str) -> str:
         values = {"name": "" if name == previous else name, "direction": names.direction(row)}
         parts.append(render("claims.heading", where=_where(side, rows), **values))
         previous = name
-    return capitalize(listed(parts)) or none
+    return capitalize(prose.listed(parts)) or none
 
 
 # --- what leads a page ------------------------------------------------------------------------

@@ -77,12 +77,12 @@ def significant(rows: pd.DataFrame) -> pd.DataFrame:
 
     Examples
     --------
-    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, 0.01]})
-    >>> significant(rows.assign(p_value=0.01, confidence=0.95, reason=None))["p_adjusted"].tolist()
+    >>> rows = pd.DataFrame({"p_adjusted": [0.04, 0.5, 0.01], "confidence": 0.95, "reason": None})
+    >>> significant(rows)["p_adjusted"].tolist()
     [0.01, 0.04]
     """
-    tested = valid_tests(rows)
-    return tested[is_significant(tested)].sort_values("p_adjusted", kind="stable")
+    tested = valid_tests(rows).sort_values("p_adjusted", kind="stable")
+    return tested[stats.is_significant(tested["p_adjusted"], tested["confidence"])]
 
 
 def with_selection(rows: pd.DataFrame) -> pd.DataFrame:

@@ -10,7 +10,7 @@ import pandas as pd
 from nbbias import params, reading, studies
 from nbbias.params import CLAIM_KEYS
 from nbbias.running import user_files
-from nbbias.tables import Measured, NbbiasError, ParameterError, attempt, refuse
+from nbbias.tables import Measured, ParameterError, attempt_all
 
 #: Rows that are printed; a folder gets all.
 _PRINTED = 30
@@ -36,10 +36,8 @@ def measure(stem: str, files: Sequence[str] = (), overrides: Sequence[str] = ())
     study = studies.study(stem, where="nbbias measure")
     if not study.measure:
         raise ParameterError("nbbias measure", f"{stem} measures in its notebook only: nbbias run")
-    problems: list[NbbiasError] = []
-    pairs = [attempt(problems, params.override, assignment) for assignment in overrides]
-    values = user_files.assign_inputs(study, files) | dict(filter(None, pairs))
-    refuse(problems)
+    inputs = user_files.assign_inputs(study, files)
+    values = {**inputs, **dict(attempt_all(params.override, overrides))}
     result: Measured = pkgutil.resolve_name(study.measure)(**values)
     return result
 

@@ -216,10 +216,7 @@ def combine_values(assignments: Sequence[str]) -> list[dict[str, Any]]:
     >>> combine_values(["weights={Age: 2, Race: 1}"])
     [{'weights': {'Age': 2, 'Race': 1}}]
     """
-    problems: list[NbbiasError] = []
-    pairs = [tables.attempt(problems, _read_values, text) for text in assignments]
-    tables.refuse(problems)
-    choices = dict(filter(None, pairs))
+    choices = dict(tables.attempt_all(_read_values, assignments))
     if (size := math.prod(map(len, choices.values()))) > _MOST:
         raise ParameterError("-p", f"makes {size:,} runs; {_MOST} are the most")
     products = itertools.product(*choices.values())

@@ -18,6 +18,7 @@ import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 from pathlib import Path
@@ -111,10 +112,7 @@ def run(runs: Sequence[Run], *, out: Path, jobs: int, report: Report) -> dict[st
         Another process makes one of these runs; none was started.
     """
     with contextlib.ExitStack() as locks:
-        problems: list[NbbiasError] = []
-        for planned in runs:
-            tables.attempt(problems, _lock, planned, locks)
-        tables.refuse(problems, where="nothing was run")
+        tables.attempt_all(partial(_lock, locks), runs, where="nothing was run")
         kernel.install()
         handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
@@ -125,7 +123,7 @@ def run(runs: Sequence[Run], *, out: Path, jobs: int, report: Report) -> dict[st
                 pages.gallery.write(out)
 
 
-def _lock(planned: Run, locks: contextlib.ExitStack) -> None:
+def _lock(locks: contextlib.ExitStack, planned: Run) -> None:
     """Lock the folder of a run, and check what other processes left there since the plan."""
     locks.enter_context(place.lock(planned.folder))
     if place.difference(planned.parameters, planned.folder, start=planned.start):

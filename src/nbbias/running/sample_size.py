@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
 
 from nbbias import calibration, params, studies, tables
 from nbbias.running.plan import combine_values
-from nbbias.tables import NbbiasError, ParameterError
+from nbbias.tables import ParameterError
 
 #: Results in each row, after its assumptions; what asking costs is the end of them.
 _COSTS = ("calls", "tokens_in", "tokens_out", "cost")
@@ -47,11 +48,8 @@ def plan_sample_size(stem: str, overrides: Sequence[str] = ()) -> pd.DataFrame:
     >>> list(rows["n"] > 10)
     [True, True]
     """
-    claims, problems = _claims(stem), list[NbbiasError]()
-    combinations = combine_values(overrides)
-    rows = [tables.attempt(problems, _row, claims, values, stem) for values in combinations]
-    tables.refuse(problems)
-    return pd.DataFrame(rows)
+    row = partial(_row, stem, _claims(stem))
+    return pd.DataFrame(tables.attempt_all(row, combine_values(overrides)))
 
 
 def _claims(stem: str) -> dict[str, type[calibration.planning.Plan]]:
@@ -78,7 +76,7 @@ def describe_assumptions(stem: str) -> list[tuple[str, pd.DataFrame]]:
 
 
 def _row(
-    claims: Mapping[str, type[calibration.planning.Plan]], values: Mapping[str, Any], stem: str
+    stem: str, claims: Mapping[str, type[calibration.planning.Plan]], values: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return a combination of assumptions with its results."""
     where, claim = f"nbbias plan {stem}", values.get("claim", next(iter(claims)))

@@ -102,11 +102,9 @@ def assign_inputs(study: Study, files: Sequence[str]) -> dict[str, str]:
         message = f"the study reads {', '.join(parameters)}, and {len(files)} files were given"
         message += "; texts of several models belong in one file, with a column model"
         raise ParameterError("files", message)
-    problems: list[NbbiasError] = []
     paths = dict(zip(free, in_order, strict=False)) | by_name
-    paths = {name: tables.attempt(problems, detect, path) or path for name, path in paths.items()}
-    tables.refuse(problems)
-    return {parameters[name]: path for name, path in paths.items()}
+    detected = tables.attempt_all(detect, paths.values())
+    return {parameters[name]: path for name, path in zip(paths, detected, strict=True)}
 
 
 # --- the params file --------------------------------------------------------------------------
@@ -149,10 +147,8 @@ def plan_files(
         raise ParameterError(f"--name {name}", problem)
     study = studies.study(stem)
     paths = assign_inputs(study, files)
-    problems: list[NbbiasError] = []
-    rows = {name: tables.attempt(problems, _count_rows, path) or 0 for name, path in paths.items()}
-    tables.refuse(problems)
-    settings = study.own(rows)
+    rows = tables.attempt_all(_count_rows, paths.values())
+    settings = study.own(dict(zip(paths, rows, strict=True)))
     path, is_new = _write_params(study, paths, settings, name=name)
     try:
         with tables.record_reads() as readings:

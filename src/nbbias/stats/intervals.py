@@ -11,11 +11,7 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 from scipy.stats import ttest_ind
-from statsmodels.stats.proportion import (
-    confint_proportions_2indep,
-    proportion_confint,
-    proportions_ztest,
-)
+from statsmodels.stats import proportion
 from statsmodels.stats.weightstats import DescrStatsW
 
 from nbbias.stats.estimate import Bounds, Estimate
@@ -35,6 +31,18 @@ NO_SPREAD = "clusters are all alike, so no interval"
 def all_alike(values: np.ndarray) -> bool:
     """Tell whether values differ by rounding alone, so that there is no spread to test."""
     return bool(np.ptp(values) <= _ROUNDING * max(1.0, float(np.abs(values).max())))
+
+
+def present(values: Sample) -> np.ndarray:
+    """Return the values that are there.
+
+    Examples
+    --------
+    >>> present(pd.Series([1, None])).tolist()
+    [1.0]
+    """
+    numbers = np.asarray(values, dtype=float)
+    return numbers[~np.isnan(numbers)]
 
 
 def mean_interval(values: Sample, *, confidence: float, bounds: Bounds = None) -> Estimate:
@@ -61,8 +69,7 @@ def mean_interval(values: Sample, *, confidence: float, bounds: Bounds = None) -
     >>> row.estimate, round(row.ci_low, 2), round(row.ci_high, 2), row.n, row.n_lost
     (2.0, -0.48, 4.48, 3, 1)
     """
-    values = np.asarray(values, dtype=float)
-    observed = values[~np.isnan(values)]
+    observed = present(values)
     result = Estimate(n=len(observed), n_lost=len(values) - len(observed))
     if len(observed) == 0:
         return result.replace(reason="no value was measured")
@@ -92,8 +99,7 @@ def one_sample(values: Sample, *, confidence: float, bounds: Bounds = None) -> E
     result = mean_interval(values, confidence=confidence, bounds=bounds).replace(
         test="one-sample t"
     )
-    observed = np.asarray(values, dtype=float)
-    observed = observed[~np.isnan(observed)]
+    observed = present(values)
     if len(observed) < 2:
         return result
     if all_alike(observed):
@@ -143,7 +149,9 @@ def proportion_interval(count: int, total: int, *, confidence: float) -> Estimat
     """
     if total == 0:
         return Estimate(reason="no unit to take a share of", n=0)
-    low, high = proportion_confint(count, total, alpha=alpha(confidence), method="wilson")
+    low, high = proportion.proportion_confint(
+        count, total, alpha=alpha(confidence), method="wilson"
+    )
     return Estimate(count / total, float(low), float(high), n=total)
 
 
@@ -399,7 +407,9 @@ def wilson(share: float, size: float, *, confidence: float) -> Estimate:
     """
     if not np.isfinite(size):
         return Estimate(share, reason=ONE_CLUSTER)
-    low, high = proportion_confint(share * size, size, alpha=alpha(confidence), method="wilson")
+    low, high = proportion.proportion_confint(
+        share * size, size, alpha=alpha(confidence), method="wilson"
+    )
     return Estimate(share).around(low, high)
 
 
@@ -435,13 +445,13 @@ def two_shares(first: Sample, second: Sample, *, confidence: float) -> Estimate:
     if a.empty or b.empty:
         return result.replace(reason="one side has no unit to take a share of")
     counts, sizes = (int(a.sum()), int(b.sum())), (len(a), len(b))
-    low, high = confint_proportions_2indep(
+    low, high = proportion.confint_proportions_2indep(
         counts[0], sizes[0], counts[1], sizes[1], method="newcomb", alpha=alpha(confidence)
     )
     result = result.replace(estimate=float(a.mean() - b.mean())).with_interval(low, high)
     if sum(counts) in {0, sum(sizes)}:
         return result.replace(reason="no variance, so no test")
-    z, p = proportions_ztest(counts, sizes)
+    z, p = proportion.proportions_ztest(counts, sizes)
     return result.replace(statistic_value=float(z), p_value=float(p))
 
 
@@ -470,8 +480,7 @@ def two_sample(first: Sample, second: Sample, *, pooled: bool, confidence: float
     >>> row.test, row.estimate, round(row.df, 2)
     ("Welch's t", -2.0, 2.56)
     """
-    a, b = (np.asarray(side, dtype=float) for side in (first, second))
-    a, b = a[~np.isnan(a)], b[~np.isnan(b)]
+    a, b = present(first), present(second)
     test, n = "Student's t, pooled" if pooled else "Welch's t", len(a) + len(b)
     estimate = float(a.mean() - b.mean()) if len(a) and len(b) else np.nan
     result = Estimate(estimate, test=test, n=n)

@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.stats import binomtest, t as t_distribution
 
 from nbbias.stats.estimate import Estimate
-from nbbias.stats.intervals import one_sample
+from nbbias.stats.intervals import one_sample, present
 
 #: Values that must differ from 0 for the *t* interval.
 ENOUGH = 20
@@ -48,8 +48,7 @@ def sparse_mean(values: pd.Series | np.ndarray, *, confidence: float) -> Estimat
     (0.0, -0.045, 0.045, 'no value differs from 0: no test')
     """
     result = one_sample(values, confidence=confidence, bounds=(-1, 1))
-    observed = np.asarray(values, dtype=float)
-    observed = observed[~np.isnan(observed)]
+    observed = present(values)
     changed = int((np.abs(observed) > _ROUNDING).sum())
     if len(observed) < 2 or changed >= ENOUGH:
         return result

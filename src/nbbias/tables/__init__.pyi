@@ -45,6 +45,7 @@ from .errors import (
     NbbiasError as NbbiasError,
     ParameterError as ParameterError,
     attempt as attempt,
+    attempt_all as attempt_all,
     closest_match as closest_match,
     refuse as refuse,
 )

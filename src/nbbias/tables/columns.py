@@ -183,7 +183,7 @@ def convert_columns(table: pd.DataFrame, file: FileReading, *, rest: bool = Fals
     converted = {}
     for column in filter(roles.__contains__, names):  # in the order of the file
         kind = form[roles[column]].kind if roles[column] in form else "any"
-        values, fault = _convert(table[column].reset_index(drop=True), kind)
+        values, fault = convert(table[column].reset_index(drop=True), kind)
         converted[roles[column]] = values
         breaches += [f"column {visible(column)}: {fault}"] if fault else []
     if breaches:
@@ -254,21 +254,27 @@ def identify_articles(table: pd.DataFrame) -> pd.DataFrame:
 # --- kinds ------------------------------------------------------------------------------------
 
 
-def _convert(values: pd.Series, kind: str) -> tuple[pd.Series, str]:
-    """Return a column in its kind, and what is wrong with its cells, or ""."""
+def convert(values: pd.Series, kind: str) -> tuple[pd.Series, str]:
+    """Return a column in its kind, and what is wrong with its cells, or "".
+
+    Examples
+    --------
+    >>> convert(pd.Series(["1", "2.5"]), "count")[1]
+    "expected a whole number, 0 or more, but row 2 holds '2.5'"
+    """
+    if kind == "float" and pd.api.types.is_float_dtype(values):
+        return values.astype(float), ""
     if kind in {"text", "any"} and pd.api.types.infer_dtype(values) in {"string", "empty"}:
         return values.astype("str"), ""
-    convert, expected, dtype = _KINDS[kind]
+    parse, expected, dtype = _KINDS[kind]
     cells = [cell.item() if isinstance(cell, np.generic) else cell for cell in values]
-    present = values.notna()
-    converted = [
-        convert(cell) if is_there else None for cell, is_there in zip(cells, present, strict=True)
-    ]
-    wrong = [i for i, cell in enumerate(converted) if cell is None and present[i]]
+    gaps = values.isna().to_numpy()
+    converted = [None if gap else parse(cell) for cell, gap in zip(cells, gaps, strict=True)]
+    wrong = [i for i, cell in enumerate(converted) if cell is None and not gaps[i]]
     if wrong:
         fault = f"expected {expected}, but row {wrong[0] + 1} holds {_show(cells[wrong[0]])}"
         return values, fault + (f" ({len(wrong)} such rows)" if len(wrong) > 1 else "")
-    result = pd.Series(converted, dtype=object).astype(dtype)
+    result = pd.Series(converted, values.index, dtype=object).astype(dtype)
     whole = kind == "count" and result.notna().all()
     return (result.astype(int) if whole else result), ""
 
@@ -285,16 +291,15 @@ def _to_any(value: object) -> str:
     return _show(value) if text is None else text
 
 
-def parse_flag(value: object) -> bool | None:
+def _to_flag(value: object) -> bool | None:
     """Return what a cell says of yes and no, or None where it says neither.
 
     Examples
     --------
-    >>> [parse_flag(cell) for cell in ("yes", 0, True, "maybe")]
+    >>> [_to_flag(cell) for cell in ("yes", 0, True, "maybe")]
     [True, False, True, None]
     """
-    plain = isinstance(value, str | bool | int | float | np.generic)
-    return _FLAGS.get(str(value).strip().lower()) if plain else None
+    return _FLAGS.get(str(value).strip().lower())
 
 
 def _to_text(value: object) -> str | None:
@@ -310,28 +315,34 @@ def _to_text(value: object) -> str | None:
     return "0" if text == "-0" else text
 
 
-def _to_number(value: object) -> float | None:
+def _to_float(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, str | int | float | Decimal):
         return None
     try:
-        number = float(value)
+        return float(value)
     except (ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) else None
+
+
+def _to_number(value: object) -> float | None:
+    number = _to_float(value)
+    return number if number is not None and math.isfinite(number) else None
 
 
 def _to_count(value: object) -> float | None:
-    number = _to_number(value)
+    number = _to_float(value)
     fits = number is not None and number.is_integer() and 0 <= number < _LARGEST_COUNT
     return number if fits else None
 
 
 #: By kind: what converts a cell (None where it cannot), what is expected, and the column's dtype.
-#: A column that no form names is shown as text, whatever it holds.
+#: A float is a number that a measure gave, which may be infinite, as an F is where within groups
+#: nothing varies. A column that no form names is shown as text, whatever it holds (`any`).
 _KINDS: dict[str, tuple[Callable[[Any], Any], str, Any]] = {
     "text": (_to_text, "text", "str"),
     "number": (_to_number, "a number", float),
+    "float": (_to_float, "a number", float),
     "count": (_to_count, "a whole number, 0 or more", float),
-    "flag": (parse_flag, "true or false (or 1 and 0, yes and no)", "boolean"),
+    "flag": (_to_flag, "true or false (or 1 and 0, yes and no)", "boolean"),
     "any": (_to_any, "text", "str"),
 }

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from nbbias.tables.columns import convert
 from nbbias.tables.errors import ContractError, DataError, NbbiasError, attempt, describe_missing
 
 #: What a row of ESTIMATES is about. The last line holds the keys that single studies add.
@@ -41,8 +42,8 @@ class Check(NamedTuple):
 class Values(NamedTuple):
     """What a column holds: values of a kind, for which rules hold; a gap where it is `nullable`.
 
-    Numbers and truth values are converted to their kind. A column that is not `required` may be
-    absent.
+    Values are converted to their kind (`tables.columns.convert`): ``"text"``, ``"count"``,
+    ``"float"`` or ``"flag"``. A column that is not `required` may be absent.
     """
 
     kind: str
@@ -64,12 +65,12 @@ class Contract:
 NOT_BLANK = Check(lambda s: s.str.strip() != "", "is blank")
 _SHARE = Check(lambda s: s.between(0, 1), "lies outside 0 to 1")
 _PLAIN = {
-    "name": Values("str", (NOT_BLANK,)),
-    "text": Values("str"),
-    "optional": Values("str", nullable=True),
-    "count": Values("int64", (Check(lambda s: s >= 0, "is below 0"),)),
-    "number": Values("float64", nullable=True),
-    "share": Values("float64", (_SHARE,), nullable=True),
+    "name": Values("text", (NOT_BLANK,)),
+    "text": Values("text"),
+    "optional": Values("text", nullable=True),
+    "count": Values("count"),
+    "number": Values("float", nullable=True),
+    "share": Values("float", (_SHARE,), nullable=True),
 }
 
 
@@ -153,7 +154,7 @@ ESTIMATES = Contract(
 #: One row per claim of ESTIMATES and reference: what the estimate would be by that chance.
 CHANCE = Contract(
     _columns(optional=" ".join([*ESTIMATE_KEYS, "instrument"]))
-    | {"reference": Values("str", (Check(lambda s: s.isin(REFERENCES), "is no known reference"),))}
+    | {"reference": Values("text", (Check(lambda s: s.isin(REFERENCES), "is no known reference"),))}
     | _columns(number="null null_low null_high")
     | _TESTED,
     checks=[_RANGE_HOLDS],
@@ -225,11 +226,11 @@ def _check_column(values: pd.Series, column: Values) -> tuple[pd.Series, list[st
     present = values.notna()
     if not column.nullable and not present.all():
         return values, _faults((~present, "a value is missing"))
-    try:  # a kind that holds gaps refuses a fraction that is no count
-        kind = {"int64": "Int64", "bool": "boolean"}.get(column.kind, column.kind)
-        values = values.astype(kind).astype(column.kind)
-    except (TypeError, ValueError):
-        return values, [f"holds values of another kind than {column.kind}"]
+    values, fault = convert(values, column.kind)
+    if fault:
+        return values, [fault]
+    if column.kind == "flag" and not column.nullable:
+        values = values.astype(bool)
     rules = ((present & ~rule.holds(values), rule.error) for rule in column.checks)
     return values, _faults(*rules)
 
@@ -437,7 +438,7 @@ def _built(
     if unknown:
         raise ContractError(contract.name, f"no such column: {', '.join(unknown)}")
     table = table.reindex(columns=columns)
-    text = [name for name in columns if contract.columns[name].kind == "str"]
+    text = [name for name in columns if contract.columns[name].kind == "text"]
     return table.astype(dict.fromkeys(text, "str"))
 
 

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar
 from nbbias.tables.escape import visible
 
 P = ParamSpec("P")
+A = TypeVar("A")
 T = TypeVar("T")
 
 #: Characters of a breach; breaches, and columns, that a message names: a file may hold any text.
@@ -96,6 +97,21 @@ def attempt(
     except NbbiasError as error:
         problems.append(error)
         return None
+
+
+def attempt_all(read: Callable[[A], T], items: Iterable[A], *, where: str = "inputs") -> list[T]:
+    """Return what a reader makes of each item; raise all that it refuses as one.
+
+    Examples
+    --------
+    >>> from nbbias.params import override
+    >>> attempt_all(override, ["seed=1", "confidence=0.9"])
+    [('seed', 1), ('confidence', 0.9)]
+    """
+    problems: list[NbbiasError] = []
+    results = [attempt(problems, read, item) for item in items]
+    refuse(problems, where=where)
+    return [result for result in results if result is not None]
 
 
 def refuse(problems: Sequence[NbbiasError], *, where: str = "inputs") -> None:

@@ -7,7 +7,7 @@ takes its place, which a package carries in its wheel; tables and figures name i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,7 +17,7 @@ import pandas as pd
 from nbbias import tables
 from nbbias.tables import DataError, resolve
 from nbbias.text.distinct import on_distinct
-from nbbias.text.instruments import loading
+from nbbias.text.instruments import are_cached, loading
 
 #: What `model` may be, beside the folder of a sentence-transformers model.
 AUTO, OFFLINE, MPNET = "auto", "offline", "all-mpnet-base-v2"
@@ -53,11 +53,8 @@ def choose(model: str = AUTO) -> str:
     tables.require_packages(*PACKAGES, where="sentence embeddings")
     if model != AUTO:
         return model
-    from huggingface_hub import try_to_load_from_cache
-
-    cached = partial(try_to_load_from_cache, _REPOSITORIES[MPNET])
-    parts = [cached(name) for name in ("modules.json", "model.safetensors")]
-    return MPNET if all(isinstance(part, str) for part in parts) else OFFLINE
+    parts = are_cached(_REPOSITORIES[MPNET], "modules.json", "model.safetensors")
+    return MPNET if all(parts) else OFFLINE
 
 
 def instrument(model: str = AUTO) -> str:

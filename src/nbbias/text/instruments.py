@@ -17,6 +17,13 @@ from typing import Any, NamedTuple
 from nbbias.tables import DataError, Registry
 
 
+def are_cached(repository: str, *files: str) -> list[bool]:
+    """Tell which files of a repository of models are on this disk."""
+    from huggingface_hub import try_to_load_from_cache
+
+    return [isinstance(try_to_load_from_cache(repository, file), str) for file in files]
+
+
 @contextmanager
 def loading(name: str, problem: str, *, advice: str = "") -> Iterator[None]:
     """Raise whatever a loader raises as a DataError about the file or folder of that name.

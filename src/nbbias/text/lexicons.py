@@ -99,19 +99,18 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
     """
     ours = path in (None, SAMPLE)
     source = str(data_path(f"lexicons/{bias}.csv") if ours else path)
-    tables = [(source, read_table(source, _FILE))]
+    tables = {source: read_table(source, _FILE)}
     if bias == "race" and ours:
         shipped_names = names_path in (None, SAMPLE)
         names = str(data_path("lexicons/race_names.csv") if shipped_names else names_path)
-        tables.append((names, read_table(names, _FILE).assign(kind="name", case="exact")))
-    whole = pd.concat([table for _, table in tables], ignore_index=True)
+        tables[names] = read_table(names, _FILE).assign(kind="name", case="exact")
+    whole = pd.concat(tables.values(), ignore_index=True)
     for column, default in {"kind": "word", "case": "any"}.items():
         whole[column] = whole[column].fillna(default) if column in whole else default
     whole = whole.assign(bias=bias)[_COLUMNS]
     whole[["group", "term"]] = whole[["group", "term"]].apply(lambda column: column.str.strip())
-    faults = _faults(whole)
-    if faults:
-        raise ContractError(" and ".join(where for where, _ in tables), faults)
+    if faults := _faults(whole):
+        raise ContractError(" and ".join(tables), faults)
     return whole
 
 

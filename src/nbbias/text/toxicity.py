@@ -15,17 +15,9 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from nbbias.tables import (
-    ParameterError,
-    closest_match,
-    file_sha256,
-    is_file,
-    map_chunks,
-    missing_packages,
-    require_packages,
-)
+from nbbias import tables
 from nbbias.text.distinct import on_distinct
-from nbbias.text.instruments import Instrument, loading, registry
+from nbbias.text.instruments import Instrument, are_cached, loading, registry
 
 #: What `scorer` may be, beside the models of Detoxify.
 AUTO, OFFLINE = "auto", "offline"
@@ -53,7 +45,8 @@ def check_name(scorer: str) -> None:
     """
     names = [AUTO, *INSTRUMENTS]
     if scorer not in names:
-        raise ParameterError("toxicity_scorer", f"no {scorer!r}; {closest_match(scorer, names)}")
+        near = tables.closest_match(scorer, names)
+        raise tables.ParameterError("toxicity_scorer", f"no {scorer!r}; {near}")
 
 
 def choose(scorer: str = AUTO) -> str:
@@ -70,16 +63,13 @@ def choose(scorer: str = AUTO) -> str:
     'offline'
     """
     check_name(scorer)
-    require_packages(*packages(scorer), where=f"toxicity by {scorer}")
+    tables.require_packages(*packages(scorer), where=f"toxicity by {scorer}")
     if scorer != AUTO:
         return scorer
-    if missing_packages(*PACKAGES) or not any(_hub().glob("toxic_original-*.ckpt")):
+    if tables.missing_packages(*PACKAGES) or not any(_hub().glob("toxic_original-*.ckpt")):
         return OFFLINE
-    from huggingface_hub import try_to_load_from_cache
-
-    cached = partial(try_to_load_from_cache, "bert-base-uncased")
     files = ("config.json", "tokenizer.json", "vocab.txt")
-    config, *tokenizers = (isinstance(cached(name), str) for name in files)
+    config, *tokenizers = are_cached("bert-base-uncased", *files)
     return "original" if config and any(tokenizers) else OFFLINE
 
 
@@ -170,7 +160,7 @@ def _load(chosen: str, device: str) -> Predict:
 
 
 def _words(device: str) -> Predict:
-    return lambda texts: np.concatenate(map_chunks(_predict_words, pd.Series(texts, dtype=object)))
+    return lambda texts: np.concatenate(tables.map_chunks(_predict_words, pd.Series(texts, dtype=object)))
 
 
 def _predict_words(texts: pd.Series) -> np.ndarray:
@@ -188,10 +178,10 @@ def _detoxify(name: str, device: str) -> Predict:
     with loading(
         f"Detoxify {name}", "its weights are not here and cannot be fetched", advice="use 'offline'"
     ):
-        if not is_file(path):
+        if not tables.is_file(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             torch.hub.download_url_to_file(MODEL_URLS[name], str(path), digest, progress=False)
-        if not file_sha256(path).startswith(digest):
+        if not tables.file_sha256(path).startswith(digest):
             raise ValueError(f"{path} is not the published file; delete it")
         model = Detoxify(name, device=device)
     return lambda texts: np.reshape(model.predict(list(texts))["toxicity"], len(texts))
