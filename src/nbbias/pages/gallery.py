@@ -74,13 +74,8 @@ def write(out: Path) -> Path:
     cards = [_card(out, content) for content in runs(out)]
     cards.sort(key=lambda card: str(card["started"]), reverse=True)
     script = data_path("templates/gallery.js").read_text(encoding="utf-8")
-    html = templates.render(
-        "runs.html.j2",
-        **page.assets(script, images=_IMAGES),
-        scripts=[script],
-        cards=cards,
-        plain=escape.without_markdown,
-    )
+    values = {**page.assets(script, images=_IMAGES), "scripts": [script], "cards": cards}
+    html = templates.render("runs.html.j2", **values, plain=escape.without_markdown)
     return tables.write(out / "index.html", page.focusable(html))
 
 

@@ -237,9 +237,9 @@ def markdown(result: Gate) -> str:
     >>> markdown(Gate("llmbi/new", "Not worse", rows, 0, [])).splitlines()[:3]
     ['## nbbias gate', '', 'Not worse']
     """
-    columns = zip(*(result.rows[name] for name in ("verdict", "name", "text")), strict=True)
     table = [
-        f"| **{verdict}** | {_cell(name)} | {_cell(text)} |" for verdict, name, text in columns
+        f"| **{row['verdict']}** | {_cell(row['name'])} | {_cell(row['text'])} |"
+        for row in result.rows.to_dict("records")
     ]
     head = ["## nbbias gate", "", _cell(result.headline), "", "| | claim | what changed |"]
     remarks = [f"- {_cell(remark)}" for remark in result.remarks]

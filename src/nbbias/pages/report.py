@@ -35,15 +35,14 @@ def write(runs: Sequence[Path], target: Path) -> Path:
     ]
     simulated = {"simulated", "hand-written"}
     samples = [section for section in sections if section["lead"]["texts"].get("kind") in simulated]
+    stems, sources = [section["study"] for section in sections], studies.home() / "CITATION.bib"
     html = templates.render(
         "report.html.j2",
         **page.assets(),
         scripts=(),
         sections=sections,
         samples=[section["label"] for section in samples],
-        cite=about.citations(
-            studies.home() / "CITATION.bib", [section["study"] for section in sections]
-        ),
+        cite=about.citations(sources, stems),
     )
     return tables.write(target, page.focusable(html))
 

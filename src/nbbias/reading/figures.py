@@ -125,13 +125,9 @@ def panels(
     size = height if callable(height) else lambda _: height
     sizes = pd.Series({place: size(rows) for place, rows in parts.items()})
     heights = sizes.groupby(level=0).max().to_list()
+    shape, inches = (len(heights), numbers[1].max() + 1), (WIDTH, sum(heights))
     figure, grid = plt.subplots(
-        len(heights),
-        numbers[1].max() + 1,
-        figsize=(WIDTH, sum(heights)),
-        sharex=share_x,
-        squeeze=False,
-        height_ratios=heights,
+        *shape, figsize=inches, sharex=share_x, squeeze=False, height_ratios=heights
     )
     for place, ax in np.ndenumerate(grid):
         if place in parts:
@@ -258,14 +254,10 @@ def claims(
             draw(subset, ax)
         scales.setdefault(label(subset), []).append(ax)
 
-    columns = _n_columns(rows, by) if len(rows) else 1
-    figure = panels(
-        rows,
-        draw_panel,
-        by=by,
-        height=lambda subset: rows_height(subset["cell"].drop_duplicates(), columns),
-        share_x=False,
-    )
+    def height(subset: pd.DataFrame) -> float:
+        return rows_height(subset["cell"].drop_duplicates(), _n_columns(rows, by))
+
+    figure = panels(rows, draw_panel, by=by, height=height, share_x=False)
     for axes in scales.values():  # panels that measure the same quantity share its scale
         low, high = zip(*(ax.get_xlim() for ax in axes), strict=True)
         for ax in axes:

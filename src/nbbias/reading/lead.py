@@ -169,22 +169,16 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     rows = rows[rows["panel"].isin(order[:_PANELS])].reset_index(drop=True)
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
     scaled = rows.assign(**{end: rows[end] * rows["factor"] for end in ends})
+    aligned = figures.align_rows(scaled, across="panel")
+    figure = figures.claims(aligned, _axis, draw=figures.zero, hue="group")
     title = phrases.heading(rows, none=prose.render("figures.no_difference"))
-    return figures.Drawn(
-        figures.claims(
-            figures.align_rows(scaled, across="panel"), _axis, draw=figures.zero, hue="group"
-        ),
-        rows.drop(columns="factor"),
-        prose.render_plain("figures.forest_alt", reference=reference),
-        escape.without_markdown(title),
-        prose.render_plain(
-            "figures.forest_caption",
-            reference=reference,
-            n=prose.count_range(rows.loc[rows["n"] > 0, "n"]),
-            unit=unit,
-            level=f"{rows['confidence'].iloc[0]:.0%}" if len(rows) else "",
-        ),
-    )
+    alt = prose.render_plain("figures.forest_alt", reference=reference)
+    values = {"reference": reference, "unit": unit}
+    values["n"] = prose.count_range(rows.loc[rows["n"] > 0, "n"])
+    values["level"] = f"{rows['confidence'].iloc[0]:.0%}" if len(rows) else ""
+    caption = prose.render_plain("figures.forest_caption", **values)
+    drawn = rows.drop(columns="factor")
+    return figures.Drawn(figure, drawn, alt, escape.without_markdown(title), caption)
 
 
 def _axis(rows: pd.DataFrame) -> str:

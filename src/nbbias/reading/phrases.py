@@ -460,15 +460,11 @@ def count_significant(
     >>> largest
     'It is: llama: −0.031 (95% CI −0.050 to −0.012; N = 12 pairs; p = .004; largest of 2 esti...
     """
+    untested = rows[rows["p_adjusted"].isna()]
     tested = rows[rows["p_adjusted"].notna()].reset_index(drop=True)
     never = int(significance.never_significant(tested).sum())
-    values = {
-        "n": len(rows),
-        "what": Markup(what),
-        "never": never,
-        "untested": len(rows) - len(tested),
-        "reason": commonest_reason(rows[rows["p_adjusted"].isna()]),
-    }
+    values: dict[str, Any] = {"n": len(rows), "what": Markup(what), "never": never}
+    values |= {"untested": len(untested), "reason": commonest_reason(untested)}
     if never == len(tested):
         return render("claims.family_untested", **values)
     significant = tested[significance.is_significant(tested)]

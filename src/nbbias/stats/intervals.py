@@ -223,14 +223,9 @@ def clustered_share(
         return proportion_interval(0, 0, confidence=confidence)
     weight = np.full(n, 1 / n) if weights is None else weights / weights.sum()
     share = float(weight @ hits)
-    worth = effective_size(
-        weight * (hits - share),
-        clusters,
-        size=1 / float(weight @ weight),
-        weights=weight,
-        confidence=confidence,
-    )
-    return wilson(share, worth, confidence=confidence).replace(n=n)
+    influence, size = weight * (hits - share), 1 / float(weight @ weight)
+    size = effective_size(influence, clusters, size=size, weights=weight, confidence=confidence)
+    return wilson(share, size, confidence=confidence).replace(n=n)
 
 
 def clustered_mean(

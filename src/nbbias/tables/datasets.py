@@ -85,14 +85,9 @@ def _fetch_file(path: Path, url: str, sha256: str | float, progressbar: bool) ->
 
     logging.getLogger("pooch").setLevel(logging.ERROR)
     where, expected = f"{path.parent.name}/{path.name}", sha256 if isinstance(sha256, str) else None
+    known = f"sha256:{expected}" if expected else None
     try:
-        pooch.retrieve(
-            url,
-            known_hash=f"sha256:{expected}" if expected else None,
-            fname=path.name,
-            path=path.parent,
-            progressbar=progressbar,
-        )
+        pooch.retrieve(url, known, fname=path.name, path=path.parent, progressbar=progressbar)
     except requests.RequestException:
         reason = f"cannot be reached at {url}; where there is no network, put the file at {path}"
         raise DataError(where, reason) from None

@@ -302,15 +302,15 @@ def _from_json(path: Path, layout: Layout) -> _File:
         raise ValueError("holds neither a list nor an object")
     kinds = {type(value) for value in content.values()}
     if kinds <= {str}:
-        content = {name: {"text": text} for name, text in content.items()}
+        records = [{"article_id": name, "text": text} for name, text in content.items()]
+    elif kinds == {dict}:
+        records = [{"article_id": name, **value} for name, value in content.items()]
     elif kinds == {list}:
         # Running numbers are articles with several texts; words are groups of sentences.
         key = "article_id" if all(name.isdigit() for name in content) else "group"
         records = [{key: name, "text": t} for name, texts in content.items() for t in texts]
-        return _from_records(records, "entry")
-    elif kinds != {dict}:
+    else:
         raise ValueError("is an object whose values are of several kinds")
-    records = [{"article_id": name, **value} for name, value in content.items()]
     return _from_records(records, "entry")
 
 

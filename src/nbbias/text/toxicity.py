@@ -187,21 +187,17 @@ def _detoxify(name: str, device: str) -> Predict:
     return lambda texts: np.reshape(model.predict(list(texts))["toxicity"], len(texts))
 
 
-_DETOXIFY = ("original", "unbiased", "multilingual", "original-small", "unbiased-small")
+_MODELS = ("original", "unbiased", "multilingual", "original-small", "unbiased-small")
+_DETOXIFY = {
+    name: Instrument(f"Detoxify {{}} {name}", "detoxify", partial(_detoxify, name))
+    for name in _MODELS
+}
+
+_TITLE = "alt-profanity-check {} (fallback, not Detoxify)"
+_FALLBACK = Instrument(_TITLE, "alt-profanity-check", _words)
 
 #: Every scorer by its name.
-INSTRUMENTS = registry(
-    {
-        OFFLINE: Instrument(
-            "alt-profanity-check {} (fallback, not Detoxify)", "alt-profanity-check", _words
-        ),
-        **{
-            name: Instrument(f"Detoxify {{}} {name}", "detoxify", partial(_detoxify, name))
-            for name in _DETOXIFY
-        },
-    },
-    family="toxicity",
-)
+INSTRUMENTS = registry({OFFLINE: _FALLBACK, **_DETOXIFY}, family="toxicity")
 
 #: What the help of a parameter says.
 CHOICES = f"{AUTO} (Detoxify where its weights are here, else {OFFLINE}), {', '.join(INSTRUMENTS)}"
