@@ -185,13 +185,9 @@ def read(folder: Path) -> dict[str, Any] | None:
                 estimates[_KEYS]
                 estimates[_VALUES].astype(float)
     except (NbbiasError, OSError, LookupError, RecursionError, TypeError, ValueError) as error:
-        return _Manifest(
-            status=UNREADABLE,
-            study=folder.absolute().parent.name,
-            run=folder.name,
-            started="",
-            error={"message": f"{damaged}: {error}"},
-        ).model_dump()
+        names = {"study": folder.absolute().parent.name, "run": folder.name, "started": ""}
+        problem = {"message": f"{damaged}: {error}"}
+        return _Manifest(status=UNREADABLE, **names, error=problem).model_dump()
     return dict(content)
 
 

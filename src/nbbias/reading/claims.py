@@ -178,14 +178,10 @@ def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) 
     order = np.argsort(rank.to_numpy(), kind="stable")
     rows = significance.with_selection(rows.assign(statistic=labels))
     shown = rows.iloc[np.sort(order[:_FIRST])]
-    note = render(
-        "claims.claims_note",
-        tests=int(rows["p_value"].notna().sum()),
-        sha=sha256[:12],
-        untested=int(rows["p_value"].isna().sum()),
-        selected=int(rows[list(significance.SELECTED)].notna().any(axis=1).sum()),
-        more=len(rows) - len(shown),
-    )
+    tested = rows["p_value"].notna()
+    selected = int(rows[list(significance.SELECTED)].notna().any(axis=1).sum())
+    counts = {"tests": int(tested.sum()), "untested": int((~tested).sum()), "selected": selected}
+    note = render("claims.claims_note", sha=sha256[:12], more=len(rows) - len(shown), **counts)
     headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"}
     table = labelled(shown, shown["statistic"].to_list(), note=note, labels=headings)
     columns = table.rows.assign(verdict=shown["verdict"].to_list())

@@ -236,12 +236,9 @@ def finish(job: Job, outcome: dict[str, Any], report: Report) -> str:
 
 
 def _write_page(job: Job, status: Mapping[str, Any]) -> None:
-    pages.page.write_page(
-        job.folder / "notebook.ipynb",
-        job.folder / "index.html",
-        title=f"nbbias: {job.run.label}",
-        about=pages.about.about(job.description, status, home=home()),
-    )
+    notebook, page = job.folder / "notebook.ipynb", job.folder / "index.html"
+    about = pages.about.about(job.description, status, home=home())
+    pages.page.write_page(notebook, page, title=f"nbbias: {job.run.label}", about=about)
 
 
 # --- in the process of a notebook -----------------------------------------------------------------

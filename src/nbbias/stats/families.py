@@ -81,9 +81,8 @@ def adjust(
     p = pd.to_numeric(rows["p_value"]).astype(float).where(selected)
     if mirror is not None:
         values = rows[mirror].where(selected)
-        by = values.groupby(
-            [number, *(rows[key] for key in ("bias",) if key in rows)], dropna=False
-        )
+        beside = [rows["bias"]] if "bias" in rows else []
+        by = values.groupby([number, *beside], dropna=False)
         is_image = (by.transform("nunique") == 2) & (values != by.transform("first"))
         p = p.mask(is_image & values.notna())
     least = rows.get("p_least", pd.Series(np.nan, rows.index)).astype(float).fillna(0.0)

@@ -319,14 +319,13 @@ def _from_records(records: list[Any], noun: str) -> _File:
         if not isinstance(record, dict):
             raise ValueError(f"{noun} {number} is no object, name: value")
     names = list(dict.fromkeys(name for record in records for name in record))
-    # Only what is wanted is laid out: a thousand records may have a thousand names each.
-    return names, lambda wanted: pd.DataFrame(
-        {
-            name: pd.Series([record.get(name) for record in records], dtype=object)
-            for name in wanted
-        },
-        index=range(len(records)),
-    )
+
+    def take(wanted: list[str]) -> pd.DataFrame:
+        # Only what is wanted is laid out: a thousand records may have a thousand names each.
+        columns = {name: [record.get(name) for record in records] for name in wanted}
+        return pd.DataFrame(columns, index=range(len(records)), dtype=object)
+
+    return names, take
 
 
 _READERS: dict[str, Callable[[Path, Layout], _File]] = {

@@ -198,14 +198,10 @@ def fit(bags: BagOfWords, *, n_topics: int, seed: int, passes: int = 10) -> Topi
     """
     check_size(bags, n_topics)
     written = bags.counts[np.diff(bags.counts.indptr) > 0]
-    model = _model_class(bags.counts.nnz)(
-        Sparse2Corpus(written, documents_columns=False),
-        num_topics=n_topics,
-        id2word=dict(enumerate(bags.vocabulary.index)),
-        random_state=seed,
-        passes=passes,
-        eval_every=None,
-    )
+    corpus = Sparse2Corpus(written, documents_columns=False)
+    words = dict(enumerate(bags.vocabulary.index))
+    how = {"random_state": seed, "passes": passes, "eval_every": None}
+    model = _model_class(bags.counts.nnz)(corpus, num_topics=n_topics, id2word=words, **how)
     return _ready(model, bags.vocabulary)
 
 
