@@ -68,7 +68,7 @@ def test_an_unknown_name_comes_with_the_closest(
 
 def test_a_missing_column_comes_with_one_that_may_be_meant() -> None:
     names = ["Txet", "model", *(f"c{n}" for n in range(30))]
-    message = describe_missing(["text", "model"], names, expected=["text", "model"])
+    (message,) = describe_missing(["text", "model"], names, expected=["text", "model"])
     assert message.startswith("needs the columns text, model; it has Txet, model, c0")
     assert message.endswith("c17, … (32 in all) (did you mean Txet for text?)")
 

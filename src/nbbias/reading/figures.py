@@ -20,7 +20,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from nbbias import stats
 from nbbias.reading import names
-from nbbias.reading.prose import capitalize, count_range, render_plain
+from nbbias.reading.prose import capitalize, count_range, level, render_plain
 from nbbias.tables import data_path, escape
 
 #: Colours by role, safe for the colour-blind (words/colours.csv).
@@ -382,12 +382,10 @@ def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> s
     'Dots: shares; lines: 95% intervals; grey: permuted. N = 9 to 12 headlines.'
     """
     ours = rows[_sides(rows) == "ours"]
-    levels = ours["confidence"].dropna().unique() if "confidence" in ours else []
-    level = f"{levels[0]:.0%}" if len(levels) == 1 else ""
     return render_plain(
         "figures.caption",
         what=what,
-        level=level if ours["ci_low"].notna().any() else None,
+        level=level(ours) if ours["ci_low"].notna().any() else None,
         band=band if rows["null_low"].notna().any() else "",
         n=count_range(ours.loc[ours["estimate"].notna(), "n"]) if "n" in ours else "",
         unit=of,

@@ -175,7 +175,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     values = {"reference": reference, "unit": unit}
     values["n"] = prose.count_range(rows.loc[rows["n"] > 0, "n"])
-    values["level"] = f"{rows['confidence'].iloc[0]:.0%}" if len(rows) else ""
+    values["level"] = prose.level(rows)
     caption = prose.render_plain("figures.forest_caption", **values)
     drawn = rows.drop(columns="factor")
     return figures.Drawn(figure, drawn, alt, escape.without_markdown(title), caption)

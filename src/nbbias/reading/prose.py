@@ -189,6 +189,18 @@ def confidence_interval(row: Mapping[str, Any]) -> tuple[float, float, str]:
     return row["ci_low"], row["ci_high"], level
 
 
+def level(rows: pd.DataFrame) -> str:
+    """Write the level of confidence that rows have; empty where they have several, or none.
+
+    Examples
+    --------
+    >>> level(pd.DataFrame({"confidence": [0.95, 0.95, None]}))
+    '95%'
+    """
+    levels = rows["confidence"].dropna().unique() if "confidence" in rows else []
+    return f"{levels[0]:.0%}" if len(levels) == 1 else ""
+
+
 def count_range(counts: pd.Series) -> str:
     """Write the range of some numbers of units; empty where there is none.
 

@@ -15,7 +15,7 @@ from IPython.display import HTML
 from markupsafe import Markup
 
 from nbbias.reading import names, templates
-from nbbias.reading.prose import number, p_value
+from nbbias.reading.prose import level, number, p_value
 from nbbias.tables import ESTIMATE_KEYS, read_shipped_yaml
 
 _SHORT = 30  # characters that stay on one line
@@ -142,7 +142,8 @@ def readable(
         note.append(remark)
     elif varying[:-1]:
         shown = shown.sort_values(varying[:-1], kind="stable", key=lambda v: pd.factorize(v)[0])
-    labels["estimate"] = f"{labels.get('estimate', 'estimate')} [{_level(shown)}]"
+    interval = f"{level(shown)} CI".strip()
+    labels["estimate"] = f"{labels.get('estimate', 'estimate')} [{interval}]"
     numbers = _number_columns(shown, whole.decimals)
     if {"p_value", "p_adjusted"} & {*numbers} and "claim" not in shown:
         note.append(_EXPLORATORY)
@@ -165,11 +166,6 @@ def _leading(rows: pd.DataFrame, most: int) -> tuple[pd.DataFrame, str]:
     which = "smallest p" if p.notna().any() else "largest difference"
     more = f"{len(rows) - most:,} more in tables/estimates.csv"
     return rows.loc[order[:most]], f"The {most} rows with the {which}; {more}."
-
-
-def _level(rows: pd.DataFrame) -> str:
-    levels = rows["confidence"].dropna().unique()
-    return f"{levels[0]:.0%} CI" if len(levels) == 1 else "CI"
 
 
 def _number_columns(rows: pd.DataFrame, decimals: int) -> dict[str, list[Any]]:

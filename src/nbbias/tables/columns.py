@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.tables import notes
-from nbbias.tables.errors import ContractError, closest_match, describe_missing
+from nbbias.tables.errors import ContractError, closest_match, describe_missing, similar_columns
 from nbbias.tables.escape import visible
 
 
@@ -153,25 +153,17 @@ def convert_columns(table: pd.DataFrame, file: FileReading, *, rest: bool = Fals
     Traceback (most recent call last):
         ...
     nbbias.tables.errors.ContractError: answers.csv: 2 problems
-      - needs the column text; it has n
+      - needs the column text; it has n; name it as in 'answers.csv?text=COLUMN'
       - column n: expected a whole number, 0 or more, but row 2 holds -1
     """
     names, form, matches = file.names, file.form, file.columns
     others = [name for name in names if name not in form]
     absent = [name for name in form if name not in matches]
-    filled = [
-        name
-        for name in absent
-        if form[name].without and "did you mean" not in describe_missing([name], others)
-    ]
-    missing = [
-        name
-        for name in absent
-        if form[name].needed and name not in filled and not file.assigned.get(name)
-    ]
-    breaches = []
-    if missing:
-        breaches = [describe_missing(missing, names, expected=form, where=file.path)]
+    near = similar_columns(absent, others)
+    filled = [name for name in absent if form[name].without and not near[name]]
+    needed = [name for name in absent if form[name].needed and not file.assigned.get(name)]
+    missing = [name for name in needed if name not in filled]
+    breaches = describe_missing(missing, names, expected=form, where=file.path)
     breaches += _unknown_columns(file)
     roles = {column: name for name, column in matches.items()}
     if rest:

@@ -199,9 +199,7 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
     """
     missing = [n for n, column in contract.columns.items() if column.required and n not in table]
     names = list(table.columns)
-    breaches = []
-    if missing:
-        breaches = [describe_missing(missing, names, expected=contract.columns, where=where or "")]
+    breaches = describe_missing(missing, names, expected=contract.columns, where=where or "")
     table = table.copy()
     for name in filter(table.__contains__, contract.columns):
         table[name], faults = _check_column(table[name], contract.columns[name])
@@ -256,11 +254,9 @@ def require_columns(table: pd.DataFrame, columns: Sequence[str], *, where: str) 
         ...
     nbbias.tables.errors.ContractError: answers: needs the column model; it has text
     """
-    missing = [name for name in columns if name not in table]
-    if missing:
-        raise ContractError(
-            where, describe_missing(missing, list(table.columns), expected=columns, where=where)
-        )
+    missing, names = [name for name in columns if name not in table], list(table.columns)
+    if breaches := describe_missing(missing, names, expected=columns, where=where):
+        raise ContractError(where, breaches)
 
 
 def require_measurable(models: pd.Series, measurable: pd.Series, *, where: str) -> None:

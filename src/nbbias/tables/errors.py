@@ -168,29 +168,44 @@ def closest_match(name: object, choices: Iterable[object], *, listed: int = 30) 
     return f"known: {', '.join(names[:listed])}{more}"
 
 
+def similar_columns(
+    missing: Iterable[str], names: Sequence[str], *, expected: Iterable[str] = ()
+) -> dict[str, list[str]]:
+    """Return which column a table may have in the place of each that it lacks: one, or none.
+
+    Examples
+    --------
+    >>> similar_columns(["text", "model"], ["id", "Text "])
+    {'text': ['Text '], 'model': []}
+    """
+    others = {str(name).strip().lower(): name for name in names if name not in set(expected)}
+    close = difflib.get_close_matches
+    return {n: [others[match] for match in close(n, others, n=1, cutoff=0.75)] for n in missing}
+
+
 def describe_missing(
     missing: Sequence[str], names: Sequence[str], *, expected: Iterable[str] = (), where: str = ""
-) -> str:
+) -> list[str]:
     """Say which columns a table needs, which it has, which of these may be meant, and what to do.
 
     A column whose name is `expected` is no candidate. Columns of a file (`where`) can be named
-    behind its path.
+    behind its path. Where none is missing, nothing is said.
 
     Examples
     --------
     >>> describe_missing(["text"], ["id", "Text "])
-    'needs the column text; it has id, Text  (did you mean Text  for text?)'
+    ['needs the column text; it has id, Text  (did you mean Text  for text?)']
     """
+    if not missing:
+        return []
     have = visible(", ".join(map(str, names[:_COLUMNS]))) or "none at all"
     have += f", … ({len(names)} in all)" if len(names) > _COLUMNS else ""
     noun = "column" if len(missing) == 1 else "columns"
-    others = {str(name).strip().lower(): name for name in names if name not in set(expected)}
-    close = difflib.get_close_matches
-    near = {n: [others[match] for match in close(n, others, n=1, cutoff=0.75)] for n in missing}
+    near = similar_columns(missing, names, expected=expected)
     hints = [f"{visible(match)} for {name}" for name in near for match in near[name]]
     hint = f" (did you mean {', '.join(hints)}?)" if hints else ""
     path = where.partition("?")[0]
     if Path(path).suffix:
         assigned = "&".join(f"{name}={(*near[name], 'COLUMN')[0]}" for name in missing)
         hint += f"; name {'it' if len(missing) == 1 else 'them'} as in '{path}?{assigned}'"
-    return f"needs the {noun} {', '.join(missing)}; it has {have}{hint}"
+    return [f"needs the {noun} {', '.join(missing)}; it has {have}{hint}"]
