@@ -160,7 +160,9 @@ def _load(chosen: str, device: str) -> Predict:
 
 
 def _words(device: str) -> Predict:
-    return lambda texts: np.concatenate(tables.map_chunks(_predict_words, pd.Series(texts, dtype=object)))
+    return lambda texts: np.concatenate(
+        tables.map_chunks(_predict_words, pd.Series(texts, dtype=object))
+    )
 
 
 def _predict_words(texts: pd.Series) -> np.ndarray:
