@@ -50,6 +50,20 @@ def test_the_pair_is_of_the_model_that_is_shown_and_of_its_direction(
     assert "<mark " in html and "x-score" not in html and "<details" not in html
 
 
+def test_two_answers_differ_by_what_the_prompt_changes(
+    read: corpus.Read, scores: pd.DataFrame, declared: pd.DataFrame
+) -> None:
+    asked = {"even": "neutral", "fewer-women": "biased"}
+    rows = declared.assign(statistic="share_difference_change", model="m", p_adjusted=0.001)
+    prompts = {name: name for name in asked.values()}
+    table = scores.assign(prompt=scores["model"].map(asked), model="m")
+    made = example.answers(Corpus([table], read), declared=rows, prompts=prompts)
+    shown = re.search(r"words: −([\d.]+).points, biased minus neutral", str(made and made.data))
+    wide = table.pivot(index="article_id", columns="prompt", values="difference_female")
+    most = 100 * (wide["neutral"] - wide["biased"]).nlargest(5)
+    assert shown and float(shown[1]) in most.round(1).tolist()
+
+
 def test_texts_that_nobody_scored_are_closed_unless_they_are_simulated(
     read: corpus.Read, scores: pd.DataFrame, declared: pd.DataFrame
 ) -> None:
