@@ -77,8 +77,8 @@ def _units(
 ) -> pd.DataFrame:
     """Put the values behind the rows of ESTIMATES, by their numbers, into one long table."""
     numbers = [at for at, values in parts.items() for _ in values]
-    keys = table[list(UNIT_KEYS)].iloc[numbers].astype(object)
-    result = keys.where(keys.notna(), "").astype("str").reset_index(drop=True)
+    keys = table[list(UNIT_KEYS)].astype(object)
+    result = keys.where(keys.notna(), "").astype("str").iloc[numbers].reset_index(drop=True)
     result["unit"] = pd.Categorical([_label(name) for v in parts.values() for name in v.index])
     cluster_of = {name: clusters.get(name, name) for name in result["unit"].cat.categories}
     result["cluster"] = result["unit"].map(cluster_of)
