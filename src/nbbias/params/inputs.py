@@ -85,7 +85,5 @@ def _write(content: Any, path: Path) -> str:
     try:
         return str(tables.write_parquet(content.rename(columns=str), path))
     except (pa.ArrowException, ValueError, TypeError) as error:
-        reason = str(error).splitlines()[0][:300]
-        raise ContractError(
-            path.stem, f"a column holds values of several kinds: {reason}"
-        ) from None
+        problem = f"a column holds values of several kinds: {str(error).splitlines()[0][:300]}"
+        raise ContractError(path.stem, problem) from None

@@ -150,9 +150,8 @@ def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Estimate:
     reason = _unstable(total.fits, hits.shape[1])
     result = Estimate(total.estimate)
     if total.fits >= STABLE * hits.shape[1]:
-        result = intervals.wilson(
-            total.estimate, _effective_size(total, confidence), confidence=confidence
-        )
+        size = _effective_size(total, confidence)
+        result = intervals.wilson(total.estimate, size, confidence=confidence)
     return result.replace(n=total.n, n_lost=len(hits) - total.n, reason=reason)
 
 
@@ -171,12 +170,11 @@ def _total(first: pd.DataFrame, second: pd.DataFrame | None = None, *, ddof: int
     if min(size.min() for size in sizes) <= ddof:
         return total
     # What every unit adds to a fit's mean; the sum of its squares is the variance of that mean.
-    parts = pd.concat(
-        [
-            (table - table.mean()) / np.sqrt(size * (size - ddof))
-            for table, size in zip(tables, sizes, strict=True)
-        ]
-    ).to_numpy()
+    scaled = [
+        (table - table.mean()) / np.sqrt(size * (size - ddof))
+        for table, size in zip(tables, sizes, strict=True)
+    ]
+    parts = pd.concat(scaled).to_numpy()
     influence = np.nan_to_num(parts)
     of_units = float((influence.mean(axis=1) ** 2).sum())
     if m < 2:

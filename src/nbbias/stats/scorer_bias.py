@@ -120,7 +120,6 @@ def scorer_bias(
     if not result.n:
         return result.replace(reason="words of the answers have no counterparts")
     if (values.abs() > 1e-9).sum() < MIN_MOVED:
-        return result.without_test(
-            f"fewer than {MIN_MOVED} {units} are moved by the instrument alone"
-        )
+        reason = f"fewer than {MIN_MOVED} {units} are moved by the instrument alone"
+        return result.without_test(reason)
     return result

@@ -118,9 +118,7 @@ class FileReading:
             for name in [name for name in self.form if name not in matches]:
                 words = self.form[name].also if also else (name,)
                 candidates = [word if word in names else unique.get(_fold(word)) for word in words]
-                free = [
-                    column for column in candidates if column and column not in matches.values()
-                ]
+                free = [c for c in candidates if c and c not in matches.values()]
                 matches |= {name: free[0]} if free else {}
         return {name: column for name, column in matches.items() if column in names}
 

@@ -114,11 +114,8 @@ def regular_files(folder: Path, *patterns: str) -> list[Path]:
     []
     """
     whole = folder.resolve()
-    return sorted(
-        path
-        for path in {file for pattern in patterns for file in folder.glob(pattern)}
-        if path.is_file() and path.resolve() == whole / path.relative_to(folder)
-    )
+    files = {file for pattern in patterns for file in folder.glob(pattern)}
+    return sorted(f for f in files if f.is_file() and f.resolve() == whole / f.relative_to(folder))
 
 
 def unwritable(folder: Path) -> str | None:

@@ -128,9 +128,8 @@ def _faults(table: pd.DataFrame) -> list[str]:
     repeated = term[term.duplicated(keep=False)]
     for name, subset in table.loc[repeated.index].groupby(repeated)["group"]:
         if subset.nunique() > 1:
-            faults.append(
-                f"{name!r} stands in the groups {' and '.join(subset.unique())}; keep one"
-            )
+            both = " and ".join(subset.unique())
+            faults.append(f"{name!r} stands in the groups {both}; keep one")
         for group in subset[subset.duplicated()].unique():
             faults.append(f"{name!r} stands twice in {group}; keep one")
     for column, allowed in {"kind": _KINDS, "case": _CASES}.items():
