@@ -12,8 +12,7 @@ from nbbias.news.corpus import CELL
 from nbbias.tables import UNIT_KEYS, Contract, contracts
 from nbbias.tables.units import CLUSTERS
 
-KINDS = {"str": "text", "int64": "whole number", "float64": "number", "bool": "true or false"}
-KINDS["boolean"] = KINDS["bool"]
+KINDS = {"text": "text", "count": "whole number", "float": "number", "flag": "true or false"}
 
 
 class Described(NamedTuple):
@@ -55,15 +54,15 @@ TABLES = {
     "pairs": Described(
         "PAIRS",
         "One generated text with its original (`news.pair`).",
-        {"pair_id": (KINDS["int64"], False)}
+        {"pair_id": (KINDS["count"], False)}
         | dict.fromkeys((*CELL, "article_id"), ("text", False))
-        | {"sample": (KINDS["int64"], False)}
+        | {"sample": (KINDS["count"], False)}
         | dict.fromkeys(("original_text", "generated_text", "lost"), ("text", True)),
     ),
     "sentences": Described(
         "SENTENCES",
         "One sentence and bias (`news.read`).",
-        dict.fromkeys(("text_id", "sentence_id", "start", "end"), (KINDS["int64"], False))
+        dict.fromkeys(("text_id", "sentence_id", "start", "end"), (KINDS["count"], False))
         | dict.fromkeys(("bias", "group"), ("text", False)),
     ),
     "answers": _of(contracts.ANSWERS, "One answer to a prompt of LLMBI."),

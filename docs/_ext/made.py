@@ -22,6 +22,7 @@ from sphinx.application import Sphinx
 import nbbias
 from nbbias import params, reading, studies, tables
 from nbbias.asking.params import Generate
+from nbbias.calibration import designs
 
 ROOT = Path(__file__).parents[2]
 
@@ -208,28 +209,55 @@ def link_tables(
         lines[at] = pattern.sub(lambda m: f":ref:`{m[1]} <table-{known[m[1]]}>`", line)
 
 
+#: By the end of a statistic's name, what tells measures of one name apart.
+SUFFIXES = {
+    "_common": "articles that all models have",
+    "_change": "two independent samples",
+    "_change_paired": "same articles",
+    "_change_corrected": "change, corrected",
+    "_corrected": "corrected",
+}
+PLACEHOLDERS = {"{of}": "a group's", "{people}": "a group", "{terms}": "group terms"}
+
+
 def measures() -> Iterator[tuple[str, str]]:
-    """Yield each study's table of measures, which its page includes, and its card."""
+    """Yield each study's table of measures, which its page includes, its card, and scenarios."""
     table = pd.read_csv(tables.data_path("words/measures.csv"), keep_default_na=False)
     for stem in studies.STUDIES:
-        rows = [
-            (
-                plain(row["name"].replace("{of}", "a group's").replace("{people}", "a group")),
-                plain(row["meaning"]),
-                plain(row["below"]) or "–",
-                plain(row["above"]) or "–",
-                f"`{row['measure']}`, `{row['statistic']}`",
-            )
-            for row in table[table["study"] == stem].to_dict("records")
-        ]
+        rows, names = [], set()
+        for row in table[table["study"] == stem].to_dict("records"):
+            name = filled(row["name"])
+            if name in names:
+                ends = [end for end in SUFFIXES if row["statistic"].endswith(end)]
+                name += f" ({SUFFIXES[max(ends, key=len)]})" if ends else f" ({row['statistic']})"
+            names.add(name)
+            directions = (plain(row["below"]) or "–", plain(row["above"]) or "–")
+            statistic = f"`{row['measure']}`, `{row['statistic']}`"
+            rows.append((plain(name), plain(filled(row["meaning"])), *directions, statistic))
         head = ["name", "what it is", "lower is", "higher is", "measure, statistic in tables"]
-        lines = [*grid(rows, head), "## Measurement card", ""]
+        lines = ["## All measures in the tables", "", *grid(rows, head), "## Measurement card", ""]
         for card in (reading.cards.card(stem), reading.cards.calibrated(stem)):
             if len(card.rows):
-                names = [(card.labels or {}).get(name, name) for name in card.rows]
-                lines += grid((map(plain, row) for row in card.rows.to_numpy()), names)
-                lines += [plain(card.note or ""), ""]
+                names_of = [(card.labels or {}).get(name, name) for name in card.rows]
+                cells = ([plain(filled(cell)) for cell in row] for row in card.rows.to_numpy())
+                lines += [*grid(cells, names_of), plain(card.note or ""), ""]
+        lines += ["Scenario names: [simulation scenarios](../measures/calibration.md).", ""]
         yield f"include/measures-{stem}.md", "\n".join(lines)
+    scenarios = [
+        (f"`{one.study}`: {plain(one.name.replace('_', ' '))}", f"`{name}`", plain(description))
+        for one in designs.measures().values()
+        for name, description in one.scenarios.items()
+    ]
+    lines = grid(scenarios, ["measure", "scenario", "what is simulated"])
+    yield "include/scenarios.md", "\n".join(lines)
+
+
+def filled(text: object) -> str:
+    """Return a text of the package with words in place of what a row would fill in."""
+    result = str(text)
+    for placeholder, words in PLACEHOLDERS.items():
+        result = result.replace(placeholder, words)
+    return result
 
 
 def parameters() -> Iterator[tuple[str, str]]:

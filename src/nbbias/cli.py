@@ -265,7 +265,7 @@ def generate_command(
 
 
 _MARGIN = "Non-inferiority margin of claims without a smallest_effect."
-_LOOK = "How many runs were compared with this baseline, with this one: spends the level over them."
+_LOOK = "Number of this comparison with the baseline (1, 2, …); adjusts α for repeated looks."
 
 
 @app.command("gate")
