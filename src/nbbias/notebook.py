@@ -161,7 +161,7 @@ class Notebook(NamedTuple):
         self.save(rows, "claims")
         own = self.parameters.pre_specified(dict(self.parameters))
         shown = rows if own else self._measured(rows)
-        display(claims.show_claims(shown, sha256=self.analysis_sha256, pre_specified=own))
+        display(claims.show_claims(shown, pre_specified=own))
         self.say(claims.EXPLORATORY)
         return rows
 

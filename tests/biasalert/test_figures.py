@@ -126,7 +126,6 @@ def test_what_pages_say(golden: Golden) -> None:
     }
     said = {f"lead: {name}": [*led(own).plain, led(own).technical] for name, own in leads.items()}
     said |= {"detection": sentences.detection(FOUND), "pairs": sentences.pairs(RANKED)}
-    said["power"] = sentences.power(rows)
     judge = "simulated judge"
     said["headings"] = [
         sentences.better_than_majority(FOUND),

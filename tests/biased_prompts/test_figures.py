@@ -45,7 +45,7 @@ def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() ->
     assert list(found) == ["all headlines", "nyt", "naming women", "naming nobody"]
     for title, ax in found.items():
         own = rows[rows["panel"] == title]
-        assert sorted(dots(ax)) == sorted(own["estimate"])
+        assert sorted(dots(ax)) == sorted(100 * own["estimate"])
     without_headlines = rates().query("group.isna()")
     assert list(panels(figures.refusals(without_headlines).figure)) == ["all headlines", "nyt"]
 
@@ -59,9 +59,9 @@ def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
     found = panels(drawn.figure)
     assert list(found) == ["women: words", "women: tone by i", "women: topics"]
     assert [ax.get_xlabel().replace("\n", " ") for ax in found.values()] == [
-        "change of the group's share",
-        "change of tone",
-        "change of the group's share",
+        "percentage points",
+        "difference in tone",
+        "percentage points",
     ]
 
 

@@ -47,7 +47,6 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
     blank |= dict.fromkeys(("p_value", "p_adjusted", "ci_low", "ci_high"), np.nan)
     gone = blank | {"model": np.nan, "group": np.nan, "reason": "not in this run"}
     corrected = [row | {"statistic": f"{row['statistic']}_corrected"} for row in (APART, WARM)]
-    near = rows_of(PLAIN).assign(smallest_effect=0.01)
     says = {
         "two models": describe(APART, PLAIN, WARM),
         "nothing significant": describe(APART | {"p_adjusted": 0.3}, PLAIN),
@@ -57,8 +56,6 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
         "nothing measured": describe(PLAIN | blank, APART | blank),
         "a claim without rows": describe(APART | gone, WARM),
         "a dimension": describe(WARM | {"statistic": "dimension_mean", "dimension": "Age"}),
-        "how many more": sentences.more(rows_of(APART, PLAIN, WARM)),
-        "how many for the smallest effect": sentences.more(near),
     }
     golden("llmbi_leads", says)
 

@@ -87,7 +87,7 @@ def assert_draws(ax: Axes, rows: pd.DataFrame, *, band: bool) -> None:
 def test_differences_of_three_groups_are_three_panels_of_their_rows() -> None:
     found = panels(differences(TABLE))
     for group in "abc":
-        rows = of(TABLE, COMMON, "race", group)
+        rows, _ = reading_figures.scaled(of(TABLE, COMMON, "race", group))
         # Both biases have a group of this name.
         assert_draws(found["race: a" if group == "a" else group], rows, band=False)
 
@@ -96,7 +96,7 @@ def test_a_difference_that_was_not_measured_is_written_not_drawn() -> None:
     table = estimated(scored([[0, 0], [2, 1], [1, 3]], [[1, 1]] * 3, model=list("xyy")), 2)
     (ax,) = panels(differences(table)).values()
     (row,) = of(table, COMMON, "b", "a").query("model == 'y'").to_dict("records")
-    assert markers(ax) == [(row["estimate"], 0)]
+    assert markers(ax) == [(100 * row["estimate"], 0)]
     assert [note.get_text() for note in ax.texts] == ["not measured"]
     assert labels(ax) == ["x", "y"]
 

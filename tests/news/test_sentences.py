@@ -145,7 +145,6 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
 
 def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     covered = pd.DataFrame({"covered": ["yes"] * 17 + ["no"] * 3})
-    few = row_of("a", 0.02, 0.9, n=12, df=11.0, ci_low=-0.23, ci_high=0.27)
     untested = rows_of(row_of("a", 0.02, 0.9) | {"p_adjusted": None, "reason": "few"})
     race = {"bias": "race", "group": "White"}
     result = [row_of("a", -0.1, 0.01), row_of("b", 0.0, 1.0), row_of("a", 0.2, 0.01, **race)]
@@ -157,7 +156,6 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     compared = compared.assign(confidence=0.95)
     says = {
         "planted": [sentences.recovery_heading(covered)],
-        "few articles": sentences.more(rows_of(few)),
         "untested": [sentences.result(untested, "word")],
         "headings": [
             sentences.result(rows_of(*result), "word"),

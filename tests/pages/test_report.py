@@ -55,14 +55,14 @@ def test_a_study_is_told_by_what_leads_its_page(tmp_path: Path) -> None:
     text = section.get_text(" ")
     for part in ("It is so.", "Against that.", "By hand, in two", "That anybody is fair."):
         assert part in text
-    assert "In a paper" not in text and "2024-05-01" in text
+    assert "For a paper" not in text and "2024-05-01" in text
     assert section.img["alt"] == "Dots."  # type: ignore[index]
     assert section.a["href"] == "llmbi/a/index.html"  # type: ignore[index]
     table = page.select_one(".nbbias-table")
     assert [cell.get_text(" ", strip=True) for cell in table.select("tbody tr > *")] == [
         STUDIES["llmbi"].question,
         "It is so.",
-        "index of warm: 0.80 (95% CI 0.70 to 0.90; N = 18)",
+        "index of warm: 0.80 (95% CI 0.70 to 0.90; N\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}18)",
         "Texts written by hand",
     ]
 

@@ -53,19 +53,22 @@ def test_an_interval_names_its_level_or_why_there_is_none() -> None:
 
 def test_sizes_have_their_unit_once() -> None:
     row = rows_of(SOME[0]).iloc[0].to_dict()
-    assert phrases.size_range(row, pd.Series([-0.16, 0.09, np.nan])) == "9 to 16 percentage points"
+    assert (
+        phrases.size_range(row, pd.Series([-0.16, 0.09, np.nan])) == "9.0 to 16.0 percentage points"
+    )
     assert phrases.size_range(row, pd.Series([0.101, 0.099])) == "10 percentage points"
     assert phrases.size_range(row, pd.Series([0.004, 0.009])) == "0.4 to 0.9 percentage points"
     assert phrases.size_range(row, pd.Series([np.nan])) == ""
     assert phrases.size(row, -0.137) == "13.7 percentage points"
 
 
-def test_an_interval_is_written_in_the_direction_of_its_estimate() -> None:
+def test_an_interval_is_that_of_the_signed_difference() -> None:
     row = rows_of(SOME[0]).iloc[0].to_dict() | {"estimate": -0.1, "ci_low": -0.3}
-    assert phrases.numbers(row | {"ci_high": -0.02}, unit="x").startswith("95% CI 2.0 to 30.0;")
-    # One that holds 0 keeps its signs.
-    crossing = phrases.numbers(row | {"ci_high": 0.1}, unit="x")
-    assert crossing.startswith(f"95% CI {MINUS}30.0 to 10.0;")
+    assert phrases.numbers(row | {"ci_high": -0.02}, unit="x").startswith(
+        f"95% CI {MINUS}30.0 to {MINUS}2.0;"
+    )
+    turned = phrases.numbers(row | {"ci_high": 0.1}, unit="x", sign=-1)
+    assert turned.startswith(f"95% CI {MINUS}10.0 to 30.0;")
     # Sizes are distances from the null value.
     above = row | {"ci_low": 0.6, "ci_high": 0.7, "null": 0.5}
     assert phrases.numbers(above, unit="x").startswith("95% CI 10.0 to 20.0;")
@@ -100,11 +103,7 @@ def sentence(**changed: Any) -> str:
 
 def lead(rows: pd.DataFrame) -> list[str]:
     parts = phrases.families(rows)
-    return [
-        *phrases.summarize(parts, reference=ORIGINALS),
-        phrases.technical(parts),
-        *phrases.power(rows),
-    ]
+    return [*phrases.summarize(parts, reference=ORIGINALS), phrases.technical(parts)]
 
 
 def test_what_is_said(golden: Golden) -> None:
@@ -133,7 +132,7 @@ def test_what_is_said(golden: Golden) -> None:
         mde = reading.significance.minimum_detectable_effect(case)
         lines += [f"## {name}", *map(shown, lead(case))]
         lines += [f"- {shown(phrases.differences(case, mde=mde, reference=ORIGINALS))}"]
-        lines += [f"# {shown(phrases.heading(case, none='Nothing'))}", ""]
+        lines += [f"# {shown(phrases.heading(case, what='shares', none='Nothing'))}", ""]
     lost = {"p_adjusted": None, "reason": "one article", "model": "b"}
     says = "in {which} {group} is {estimate}"
     lines += [

@@ -39,7 +39,7 @@ else:
 
 
 class Biasalert(Parameters):
-    """Is an open text biased, how, against whom, and on what evidence? (Fan 2024)"""
+    """Is an open text biased, how, against whom, and on what evidence? (Fan et al. 2024)"""
 
     statistics = named_statistics("biasalert")
 

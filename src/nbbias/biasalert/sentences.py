@@ -276,9 +276,3 @@ def _card(rows: pd.DataFrame, test: pd.DataFrame) -> dict[str, str]:
         "instrument": escape("".join(used.head(1))),
         "not": prose.render("biasalert.card_not"),
     }
-
-
-def power(rows: pd.DataFrame) -> list[str]:
-    """Say which differences the declared claims' N can detect."""
-    tested = rows[rows["p_value"].notna()]
-    return phrases.power(tested, unit="texts") if "claim" in rows else []

@@ -18,11 +18,8 @@ import pandas as pd
 from nbbias import news
 from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
-from nbbias.biased_prompts.sentences import EFFECTS, effects_result, leading_rows
+from nbbias.biased_prompts.sentences import EFFECTS, leading_rows
 from nbbias.reading import Drawn, figures, forest, names
-from nbbias.tables.escape import without_markdown
-
-_MEASURES = {"word": "words", "sentiment": "tone", "toxicity": "toxicity", "document": "topics"}
 
 
 def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
@@ -47,9 +44,7 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     shares = [f"{row.estimate:.0%} ({row.cell})" for row in overall.itertuples()]
     ends = " to ".join(dict.fromkeys([*shares[:1], *shares[-1:]]))
     return Drawn(
-        figures.claims(
-            rows.assign(side=np.where(raw, "ours", "further")), "share refused", draw=figures.unit
-        ),
+        figures.claims(*figures.scaled(rows.assign(side=np.where(raw, "ours", "further")))),
         rows,
         "Share of articles refused under the biased prompt by model, uncorrected with Wilson "
         "intervals, and corrected for the detector's errors with wider ones: a panel for all "
@@ -70,20 +65,15 @@ def effects(estimates: pd.DataFrame) -> Drawn:
     people = table["group"].astype(object).map(names.people)
     rows = table.assign(panel=people + ": " + _levels(table), cell=_cells(table))
 
-    def axis(part: pd.DataFrame) -> str:
-        share = part["statistic"].iloc[0] == EFFECTS[0]
-        tone = "toxicity" if part["measure"].iloc[0] == "toxicity" else "tone"
-        return "change of the group's share" if share else f"change of {tone}"
-
     which = str(rows["prompt"].iloc[0]) if len(rows) else "difference"
     of = figures.caption(rows, f"{which}, mean over the same articles", of="articles")
     return Drawn(
-        figures.claims(rows, axis, draw=figures.zero, hue="group"),
+        figures.claims(*figures.scaled(rows), draw=figures.zero, hue="group"),
         rows,
         "Effect of the prompt on the group's share of words, on the tone towards it and on its "
         "share of topics, on articles answered under both prompts, with intervals, by model; 0 is "
         "no effect.",
-        without_markdown(effects_result(estimates)),
+        "Effect of the prompt on words, tone, toxicity and topics",
         f"{of.removesuffix('.')}; 0: no effect of the prompt.",
     )
 
@@ -99,7 +89,7 @@ def prejudice(estimates: pd.DataFrame) -> Drawn:
     what = part["statistic"].str.removeprefix("prejudice_")
     several = part["bias"].nunique() > 1
     people = part["group"].astype(object).map(names.people)
-    measure = part["measure"].map(_MEASURES)
+    measure = part["measure"].map(lambda name: names.in_words("measure", name))
     panel = (part["bias"] + ", " if several else "") + people + ", " + measure
     rows = part.assign(panel=panel + ": " + what, cell=_cells(part))
 
@@ -110,13 +100,13 @@ def prejudice(estimates: pd.DataFrame) -> Drawn:
     return Drawn(
         figures.claims(rows, axis, words={"band": "range under the null"}),
         rows,
-        "Share of articles in which the group fares worse than in the original, and the mean "
+        "Share of articles with less of the group, or a colder tone, than the original, and mean "
         "change in those, under the neutral and the biased prompt by model, with intervals and the "
         "range under the null; a panel a measure.",
         "Share and extent of prejudice under both prompts",
         figures.caption(
             rows,
-            "in how many articles the group fares worse than in the original (share), and "
+            "articles with less of the group, or a colder tone, than the original (share), and "
             "the mean change in those (extent)",
             of="articles",
             band="range under the null (the reference)",
@@ -130,7 +120,7 @@ def prejudice(estimates: pd.DataFrame) -> Drawn:
 def _levels(table: pd.DataFrame) -> pd.Series:
     """Say by what a row was measured: words, topics, or tone by an instrument's short name."""
     short = table["instrument"].map(lambda name: re.split(r" [\d(]", name)[0])
-    level = table["measure"].map(_MEASURES)
+    level = table["measure"].map(lambda name: names.in_words("measure", name))
     return level.where(table["measure"].isin(["word", "document"]), level + " by " + short)
 
 

@@ -36,7 +36,7 @@ def _claims(biases: Sequence[str]) -> list[dict[str, str]]:
 
 
 class BiasedPrompts(news.params.News):
-    """Which models refuse biased prompts, and what does the prompt change? (Fang 2024)"""
+    """Which models refuse biased prompts, and what do these change? (Fang et al. 2024)"""
 
     statistics = named_statistics("biased_prompts")
 

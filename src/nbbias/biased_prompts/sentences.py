@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from nbbias import reading
 from nbbias.biased_prompts.compare import first_instrument
+from nbbias.biased_prompts.corpus import EVERY
 from nbbias.biased_prompts.refusing import ARTICLE
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
@@ -58,7 +59,9 @@ def lead(
     parts = phrases.families(leading_rows(declared))
     significant = [part for part in parts if len(significance.significant(part))]
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
-    plain = phrases.summarize(refusals_first, reference=_render("under", prompt=prompts["neutral"]))
+    under = _render("under", prompt=prompts["neutral"])
+    first, *rest = phrases.summarize(refusals_first, reference=under)
+    plain = (" ".join([first, *never_refused(estimates)]), *_with_answered(rest, declared))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
@@ -84,11 +87,6 @@ def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([refusals, effects])
 
 
-def more(declared: pd.DataFrame) -> list[str]:
-    """Say which differences N can detect."""
-    return phrases.power(leading_rows(declared))
-
-
 # --- the corpus and its refusals ----------------------------------------------------------------
 
 
@@ -98,7 +96,7 @@ def answered(steps: pd.DataFrame) -> str:
     Examples
     --------
     >>> answered(pd.DataFrame({"answers": [9], "refused": [4], "measured": [5]}))
-    'Of 9 answers 4 are refusals; 5 are measured'
+    '4 of 9 answers were refusals; 5 were analysed'
     """
     columns = steps.reindex(columns=["answers", "refused", "measured"], fill_value=0)
     return _render("answered", **columns.sum())
@@ -115,22 +113,50 @@ def too_few(topics: pd.DataFrame) -> list[str]:
     return [] if len(topics) else [_render("too_few")]
 
 
-def refusals_result(rates: pd.DataFrame, *, biased: str) -> str:
+def refusals_result(
+    rates: pd.DataFrame, *, biased: str, declared: pd.DataFrame | None = None
+) -> str:
     """Say in a heading in which models the refusal rate changes under the biased prompt."""
+    rows = claims.with_claims(rates[rates["statistic"] == _REFUSES], declared)
     none = _render("no_refusals", prompt=biased)
-    return phrases.heading(rates[rates["statistic"] == _REFUSES], none=none)
+    return phrases.heading(rows, what=_render("refusal_rates"), none=none)
 
 
-def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
-    """Say in which models the refusal rate changes, by how much, and what N can detect."""
-    rows = rates[rates["statistic"] == _REFUSES]
-    return [_differences(rows, _render("under", prompt=neutral))] if len(rows) else []
+def refusals(
+    rates: pd.DataFrame, *, neutral: str, declared: pd.DataFrame | None = None
+) -> list[str]:
+    """Say which models never refuse; of others that are no claims how the rate changes."""
+    rows = claims.with_claims(rates[rates["statistic"] == _REFUSES], declared)
+    rows = phrases.exploratory(rows)
+    said = [_differences(rows, _render("under", prompt=neutral))] if len(rows) else []
+    return [*never_refused(rates), *said]
+
+
+def never_refused(rates: pd.DataFrame) -> list[str]:
+    """Say which models refused no article under either prompt; nothing where all refused some."""
+    rows = rates[(rates["statistic"] == "refusal_rate") & rates["group"].isna()]
+    rows = rows[rows["source"].isin([EVERY]) | ~rates["source"].eq(EVERY).any()]
+    rows = rows[rows.groupby("model")["estimate"].transform("max").eq(0)]
+    if rows.empty:
+        return []
+    row = rows.loc[rows["ci_high"].idxmax()]
+    return [_render("never_refused", models=[*rows["model"].unique()], row=row)]
+
+
+def _with_answered(sentences: list[str], declared: pd.DataFrame) -> list[str]:
+    """Add where a significant difference of texts rests on fewer than half of the articles."""
+    rows = significance.significant(declared[declared["measure"] != "refusal"])
+    for row in rows[rows["n_lost"] > rows["n"]].to_dict("records"):
+        name = names.measure(row)
+        at = next((i for i, text in enumerate(sentences) if name in text), len(sentences) - 1)
+        sentences[at] += " " + _render("few_answered", row=row)
+    return sentences
 
 
 def selective_result(rates: pd.DataFrame) -> str:
     """Say in a heading whether refusals depend on the group in the headline, if measured."""
     rows = rates[rates["statistic"] == "refusal_difference"]
-    return _result(rows, none=_render("not_selective"), untested="")
+    return _result(rows, what=_render("refusal_rates"), none=_render("not_selective"), untested="")
 
 
 def selective(rates: pd.DataFrame) -> list[str]:
@@ -141,11 +167,11 @@ def selective(rates: pd.DataFrame) -> list[str]:
     return said or [_render("no_headlines")]
 
 
-def _result(rows: pd.DataFrame, *, none: str, untested: str) -> str:
+def _result(rows: pd.DataFrame, *, what: str, none: str, untested: str) -> str:
     """Say in a heading what is significant, that nothing is, or that nothing was tested."""
     if significance.valid_tests(rows).empty:
         return untested
-    return phrases.heading(rows, none=none)
+    return phrases.heading(rows, what=what, none=none)
 
 
 def _differences(rows: pd.DataFrame, reference: str) -> str:
@@ -156,29 +182,51 @@ def _differences(rows: pd.DataFrame, reference: str) -> str:
 # --- the effect of the prompt -----------------------------------------------------------------
 
 
-def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
-    """Say of each level which effects of the prompt are significant: the primary result.
+def effects(
+    estimates: pd.DataFrame, *, declared: pd.DataFrame | None = None, neutral: str = "neutral"
+) -> list[str]:
+    """Say of each level, but of claims, which effects of the prompt are significant.
 
     On articles answered under both prompts, by the first instrument of each measure; the table has
     the others.
     """
     rows = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
+    rows = phrases.exploratory(claims.with_claims(rows, declared))
     several = rows["bias"].nunique() > 1
     said = []
     for (measure, bias), part in rows.groupby(["measure", "bias"], sort=False):
         text = Markup(_differences(part, _render("under", prompt=neutral)))
         said.append(_render("effect", measure=measure, bias=bias if several else "", text=text))
-    return said
+    return said or [prose.render("claims.all_claims")]
 
 
-def effects_result(estimates: pd.DataFrame) -> str:
+def effects_result(estimates: pd.DataFrame, *, declared: pd.DataFrame | None = None) -> str:
     """Say in a heading what the prompt changes."""
     rows = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
-    return _result(rows, none=_render("no_effect"), untested=_render("effect_untested"))
+    rows = claims.with_claims(rows, declared)
+    none, untested = _render("no_effect"), _render("effect_untested")
+    return _result(rows, what=_render("texts"), none=none, untested=untested)
 
 
 def two_samples_result(estimates: pd.DataFrame) -> str:
     """Say in a heading in which models the share of prejudice changes."""
+    none, untested = _render("no_change"), _render("change_untested")
+    return _result(_changes(estimates), what=_render("shares"), none=none, untested=untested)
+
+
+def two_samples(estimates: pd.DataFrame, *, prompts: Mapping[str, str]) -> list[str]:
+    """Say both shares of prejudice where they differ significantly."""
+    said = []
+    for row in significance.significant(_changes(estimates)).to_dict("records"):
+        keys = ["model", "source", "measure", "bias", "group", "instrument"]
+        same = (estimates[keys] == [row[key] for key in keys]).all(axis=1)
+        shares = estimates[same & (estimates["statistic"] == "prejudice_share")]
+        both = shares.set_index("prompt").reindex([prompts["biased"], prompts["neutral"]])
+        values = {"shares": both["estimate"].tolist(), "ns": both["n"].tolist(), "row": row}
+        said.append(_render("two_shares", of=names.of_people(row["group"]), **values))
+    return said
+
+
+def _changes(estimates: pd.DataFrame) -> pd.DataFrame:
     rows = first_instrument(estimates[estimates["statistic"] == "prejudice_share_change"])
-    rows = rows[rows["measure"].isin(rows["measure"].head(1))]
-    return _result(rows, none=_render("no_change"), untested=_render("change_untested"))
+    return rows[rows["measure"].isin(rows["measure"].head(1))]

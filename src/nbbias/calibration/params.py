@@ -25,7 +25,7 @@ Numbers = Annotated[list[Annotated[int, Field(ge=2, le=100_000)]], AfterValidato
 
 
 class Calibration(Parameters):
-    """How often is each measure wrong, and which effects can it detect? (Gelman 2014)
+    """How often is each measure wrong, and which effects can it detect? (Gelman and Carlin 2014)
 
     Examples
     --------

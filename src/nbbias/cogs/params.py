@@ -41,7 +41,7 @@ _FILES = {"judgements_path": "abs", "ratings_path": "people"}
 
 
 class Cogs(Parameters):
-    """Whose perspective is a model's default, and whose texts does it prefer? (Kumar 2024)"""
+    """Whose perspective is a model's default, and whose text does it prefer? (Kumar et al. 2024)"""
 
     statistics = named_statistics("cogs")
 

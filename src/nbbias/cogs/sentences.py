@@ -178,11 +178,6 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
     }
 
 
-def more(rows: pd.DataFrame) -> list[str]:
-    """Say of declared rows that are not significant what N can detect."""
-    return phrases.power(rows, unit=UNITS) if "claim" in rows else []
-
-
 def nearest(estimates: pd.DataFrame) -> str:
     """Say as whom models write closest to their default texts: the heading of its section.
 

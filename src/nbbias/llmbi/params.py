@@ -22,7 +22,7 @@ from nbbias.text.sentiment import Scorer
 
 
 class Llmbi(Parameters):
-    """How strong is the sentiment of answers about nine dimensions of people? (Oketunji 2023)
+    """How strong is sentiment in answers about nine dimensions of people? (Oketunji et al. 2023)
 
     Examples
     --------

@@ -72,7 +72,8 @@ def _differences(rows: pd.DataFrame, mde: pd.Series) -> str:
     largest = (significant if len(significant) else measured)["estimate"].abs().idxmax()
     row = measured.loc[largest].to_dict()
     index = row | {"statistic": row["statistic"].replace("difference", "index")}
-    higher, lower = (row["model"], row["group"])[:: 1 if row["estimate"] > 0 else -1]
+    sign = 1 if row["estimate"] > 0 else -1
+    higher, lower = (row["model"], row["group"])[::sign]
     return prose.render(
         "llmbi.differences",
         k=len(significant),
@@ -81,7 +82,7 @@ def _differences(rows: pd.DataFrame, mde: pd.Series) -> str:
         index=names.measure(index),
         higher=higher,
         lower=lower,
-        numbers=Markup(phrases.numbers(row, unit="prompts")),
+        numbers=Markup(phrases.numbers(row, unit="prompts", sign=sign)),
         mde=Markup(phrases.size_range(row, mde.reindex(measured.index))),
     )
 
@@ -118,22 +119,6 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
         "instrument": ", ".join(map(escape, rows["instrument"].dropna().unique())),
         "not": prose.render("llmbi.card_not"),
     }
-
-
-def more(declared: pd.DataFrame) -> list[str]:
-    """Say of declared rows that are not significant what N can detect.
-
-    Examples
-    --------
-    >>> from nbbias import tables
-    >>> row = {"statistic": "index", "model": "a", "estimate": 0.48, "n": 18, "p_value": 0.2,
-    ...        "p_adjusted": 0.2, "null": 0.44, "null_low": 0.37, "null_high": 0.51, "ci_low": 0.4,
-    ...        "ci_high": 0.6}
-    >>> table = tables.estimates([row], study="llmbi", confidence=0.95)
-    >>> more(table.assign(claim=1))[0].split("power ")[1]
-    'is 0.10.'
-    """
-    return phrases.power(declared, unit="prompts") if claims.CLAIM in declared else []
 
 
 # --- headings ---------------------------------------------------------------------------------

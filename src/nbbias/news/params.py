@@ -186,7 +186,7 @@ def claims_on(
 
 
 class NewsBias(News):
-    """Does an LLM's news name groups of people as often as the human originals? (Fang 2024)"""
+    """Who is mentioned in generated news, and in what tone? (Fang et al. 2024)"""
 
     statistics = named_statistics("news_bias")
 

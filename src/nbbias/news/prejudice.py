@@ -62,10 +62,10 @@ def rows(
     Returns
     -------
     list of dict
-        Rows of ESTIMATES. ``prejudice_share``: of the units that count, the share that fares worse;
-        Wilson interval. ``prejudice_extent``: mean change in just those. `n_lost` of both are the
-        units that do not count. The null is of `permute`. The share has its `values`, but for
-        fits of topics.
+        Rows of ESTIMATES. ``prejudice_share``: of the units that count, those with less of the
+        group, or a worse tone; Wilson interval. ``prejudice_extent``: mean change in just those.
+        `n_lost` of both are the units that do not count. The null is of `permute`. The share has
+        its `values`, but for fits of topics.
 
     Examples
     --------

@@ -64,7 +64,7 @@ def write(folders: Sequence[Path], target: Path) -> Path:
         statistics=list(_side_by_side(runs)),
         settings=table_html(Table(settings, "")) if len(settings) else "",
     )
-    return tables.write(target, page.focusable(html))
+    return tables.write(target, page.finished(html))
 
 
 # --- changes ------------------------------------------------------------------------------------
@@ -97,7 +97,7 @@ def _changes(runs: Mapping[str, changes.Run], old: str, new: str) -> dict[str, A
 def _readable(row: Mapping[str, Any], among: pd.DataFrame, old: str, new: str) -> dict[str, str]:
     """Write a change for readers: of what, both estimates, the difference, p and N."""
     values = [
-        names.quantity(row, name).replace("%", " points")  # a difference of percents
+        names.quantity(row, name).replace("%", " pp")  # a difference of percents
         for name in ("estimate", "ci_low", "ci_high")
     ]
     difference, *ends = (value.removesuffix(" points") for value in values)

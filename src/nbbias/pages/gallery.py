@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -69,14 +70,29 @@ def _card(out: Path, content: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+#: Numbers in brackets after a finding.
+_NUMBERS = re.compile(r" \((?=[^()]*(?:CI |N = ))(?:[^()]|\([^()]*\))*\)")
+
+
+def _headline(sentence: str) -> str:
+    """Shorten what leads a page to one sentence without its numbers in brackets."""
+    first = _NUMBERS.sub("", escape.without_markdown(sentence)).split(". ")[0].rstrip(".")
+    return first.replace(" percentage points", " pp")
+
+
 def write(out: Path) -> Path:
-    """Write ``index.html``, the list of all runs under a folder, the newest first."""
+    """Write ``index.html``, the list of all runs under a folder: by study, the newest first."""
     cards = [_card(out, content) for content in runs(out)]
     cards.sort(key=lambda card: str(card["started"]), reverse=True)
+    place = {stem: i for i, stem in enumerate(STUDIES)}
+    cards.sort(key=lambda card: place.get(str(card["study"]), len(place)))
+    made = all(card["lead"]["texts"].get("kind") in {"simulated", "hand-written"} for card in cards)
     script = data_path("templates/gallery.js").read_text(encoding="utf-8")
     values = {**page.assets(script, images=_IMAGES), "scripts": [script], "cards": cards}
-    html = templates.render("runs.html.j2", **values, plain=escape.without_markdown)
-    return tables.write(out / "index.html", page.focusable(html))
+    values |= {"samples": made, "headline": _headline, "plain": escape.without_markdown}
+    values["results"] = "../docs/results" if (out.parent / "docs/results").is_dir() else ""
+    html = templates.render("runs.html.j2", **values)
+    return tables.write(out / "index.html", page.finished(html))
 
 
 def publish(out: Path, site: Path) -> Path:

@@ -96,7 +96,7 @@ def write_page(
     main, appendix, folds = body.partition(_APPENDIX)
     body = _number_figures(main) + appendix + _number_figures(folds, prefix="A")
     # Whatever a cell printed: nothing on a page is unseen, or turns what stands around it.
-    return tables.write(target, visible(focusable(body)))
+    return tables.write(target, visible(finished(body)))
 
 
 def _with_mathml(text: str) -> str:
@@ -120,8 +120,13 @@ def _number_figures(body: str, *, prefix: str = "") -> str:
     )
 
 
-def focusable(text: str) -> str:
-    """Let a keyboard reach what scrolls on a phone: code, what it printed, and figures."""
+#: A sign between the name of a number and its value.
+_EQUALS = re.compile(r"\b([Np]) ([=≤]|&lt;) (?=[.\d])")
+
+
+def finished(text: str) -> str:
+    """Keep p and N on one line with their values, and let a keyboard reach what scrolls."""
+    text = _EQUALS.sub("\\1\N{NO-BREAK SPACE}\\2\N{NO-BREAK SPACE}", text)
     return text.replace("<pre>", '<pre tabindex="0">').replace("<figure ", '<figure tabindex="0" ')
 
 

@@ -44,7 +44,7 @@ def write(runs: Sequence[Path], target: Path) -> Path:
         samples=[section["label"] for section in samples],
         cite=about.citations(sources, stems),
     )
-    return tables.write(target, page.focusable(html))
+    return tables.write(target, page.finished(html))
 
 
 def _finished(folder: Path) -> list[tuple[Path, dict[str, Any]]]:

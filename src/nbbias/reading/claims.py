@@ -32,7 +32,7 @@ _FIRST = 12
 EXPLORATORY = render("claims.everything_exploratory")
 NOTHING_DECLARED = render("claims.nothing_declared")
 #: What the table of claims is called: of a user's own, and of a study's.
-TITLES = {True: "Pre-specified claims", False: "Default claims of this study"}
+TITLES = {True: "Pre-specified claims", False: "Pre-specified claims (defaults of this study)"}
 
 
 def declared(
@@ -156,11 +156,35 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
     return f"{verdict}; neither equivalent within {bound} nor beyond"
 
 
+def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame | None) -> pd.DataFrame:
+    """Return ESTIMATES of which declared rows have their claim's number, p value and interval.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"measure": "word", "statistic": "difference", "estimate": 0.1, "ci_low": 0.05,
+    ...        "ci_high": 0.15, "null": 0, "n": 9, "p_value": 0.01, "p_adjusted": 0.04}
+    >>> rows = [row | {"model": m} for m in "ab"]
+    >>> rows = tables.estimates(rows, study="news_bias", confidence=0.95)
+    >>> claim = declared(rows, [{"statistic": "difference", "model": "a"}], confidence=0.95)
+    >>> with_claims(rows, claim)["p_adjusted"].tolist()
+    [0.01, 0.04]
+    """
+    if declared is None or CLAIM not in declared:
+        return estimates
+    keys = [*ESTIMATE_KEYS, "instrument"]
+    columns = [CLAIM, *significance.SELECTED, "p_adjusted"]
+    claim = estimates[keys].merge(declared[[*keys, *columns]], how="left", on=keys)
+    claim = claim[columns].set_axis(estimates.index)
+    p = claim["p_adjusted"].where(claim[CLAIM].notna(), estimates["p_adjusted"])
+    return estimates.assign(**claim.assign(p_adjusted=p))
+
+
 # --- for readers --------------------------------------------------------------------------------
 
 
-def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) -> HTML:
-    """Show declared claims in their order: a dozen rows at most.
+def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
+    """Show declared claims by p value: a dozen rows at most.
 
     Those that were not measured and those with the smallest p values stay.
 
@@ -168,21 +192,21 @@ def show_claims(rows: pd.DataFrame, *, sha256: str, pre_specified: bool = True) 
     ----------
     rows
         Of `declared`.
-    sha256
-        The hash of claims, parameters and data, of `params.analysis_sha256`.
     pre_specified
         Whether a user named them before the data were read; else they are the study's own.
     """
     labels = [names.label(row, rows) for row in rows.to_dict("records")]
-    rank = rows["p_value"].fillna(2).mask(rows["estimate"].isna(), -1)
-    order = np.argsort(rank.to_numpy(), kind="stable")
-    rows = significance.with_selection(rows.assign(statistic=labels))
-    shown = rows.iloc[np.sort(order[:_FIRST])]
-    tested = rows["p_value"].notna()
-    selected = int(rows[list(significance.SELECTED)].notna().any(axis=1).sum())
-    counts = {"tests": int(tested.sum()), "untested": int((~tested).sum()), "selected": selected}
-    note = render("claims.claims_note", sha=sha256[:12], more=len(rows) - len(shown), **counts)
-    headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)"}
-    table = labelled(shown, shown["statistic"].to_list(), note=note, labels=headings)
-    columns = table.rows.assign(verdict=shown["verdict"].to_list())
+    mde = significance.minimum_detectable_effect(rows)
+    rows = significance.with_selection(rows.assign(statistic=labels, mde=mde))
+    order = rows["p_value"].fillna(2).mask(rows["estimate"].isna(), -1).argsort(kind="stable")
+    shown = rows.iloc[order[:_FIRST]].sort_values("p_value", kind="stable")
+    selected = shown[significance.SELECTED[0]].notna()
+    tested, adjusted = rows["p_value"].notna(), rows[significance.SELECTED[0]].notna()
+    counts = {"tests": int(tested.sum()), "untested": int((~tested).sum())}
+    counts |= {"selected": int(adjusted.sum()), "rows": len(rows), "shown": len(shown)}
+    note = render("claims.claims_note", claims=rows[CLAIM].nunique(), **counts)
+    headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)", "mde": "MDE"}
+    table = labelled(shown, shown["statistic"].to_list(), note=note, labels=headings, gap="")
+    columns = table.rows.assign(verdict=shown["verdict"].to_list(), mde=shown["mde"].to_list())
+    columns["estimate"] += np.where(selected, " \N{DAGGER}", "")
     return show(table._replace(rows=columns), title=TITLES[pre_specified])

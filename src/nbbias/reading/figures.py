@@ -331,6 +331,29 @@ def align_rows(rows: pd.DataFrame, *, across: str) -> pd.DataFrame:
     return places.merge(rows, how="left", on=[across, "cell"])
 
 
+def scaled(rows: pd.DataFrame) -> tuple[pd.DataFrame, Callable[[pd.DataFrame], str]]:
+    """Return rows of ESTIMATES in the units of their measures, and the name of a panel's axis.
+
+    Examples
+    --------
+    >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference"}
+    >>> ends = dict.fromkeys(("ci_low", "ci_high", "null", "null_low", "null_high"), np.nan)
+    >>> rows, axis = scaled(pd.DataFrame([row | ends | {"estimate": -0.25}]))
+    >>> rows["estimate"].tolist(), axis(rows)
+    ([-25.0], 'percentage points')
+    """
+    factor = [names.unit(row).factor for row in rows.to_dict("records")]
+    ends = ("estimate", "ci_low", "ci_high", "null", "null_low", "null_high")
+    return rows.assign(**{end: rows[end] * factor for end in ends}), _axis
+
+
+def _axis(rows: pd.DataFrame) -> str:
+    row = rows.dropna(subset="measure").iloc[0]
+    name = names.MEASURES.get(str(row["measure"]), str(row["measure"]))
+    unit = names.unit(row.to_dict()).name.strip().replace("%", "percent")
+    return unit or f"difference in {name}"
+
+
 def unit(_: pd.DataFrame, ax: Axes) -> None:
     """Show all that a share can be; for `claims`.
 

@@ -101,13 +101,14 @@ def number(row: Mapping[str, Any]) -> dict[str, Any]:
     values = {key: row.get(key) for key in (*ESTIMATE_KEYS, *_VALUES)}
     values = {key: None if pd.isna(value) else value for key, value in values.items()}
     factor, decimals, *_ = names.unit(row)
+    lost = row.get("n_lost", 0)
     start = prose.number(factor * low, decimals=decimals)
     between = f"{level} {start} to {names.quantity(row, 'ci_high')}"
     return {
         "name": str(row["name"]),
         "value": names.quantity(row),
         "interval": "no interval" if values["ci_low"] is None else between,
-        "N": f"N = {row['n']:,.0f}",
+        "N": f"N = {row['n']:,.0f}" + (f", {lost:,.0f} excluded" if lost > 0 else ""),
         **values,
     }
 
@@ -157,30 +158,26 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     >>> drawn.rows["cell"].tolist()
     ['m']
     """
-    records = rows.to_dict("records")
-    panel = [prose.capitalize(names.measure(row)) for row in records]
-    rows = rows.assign(panel=panel, factor=[names.unit(row).factor for row in records])
+    panel = [prose.capitalize(names.measure(row)) for row in rows.to_dict("records")]
+    rows = rows.assign(panel=panel)
     rows = rows[rows.groupby("panel")["estimate"].transform("count") > 0]
     panels = dict(iter(rows.groupby("panel")))
     cells = [names.subject(row, panels[row["panel"]]) for row in rows.to_dict("records")]
     rows = rows.assign(cell=cells)
     rows = significance.with_selection(rows)
-    order = pd.concat([significance.significant(rows)["panel"], rows["panel"]]).unique()
-    rows = rows[rows["panel"].isin(order[:_PANELS])].reset_index(drop=True)
-    ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
-    scaled = rows.assign(**{end: rows[end] * rows["factor"] for end in ends})
-    aligned = figures.align_rows(scaled, across="panel")
-    figure = figures.claims(aligned, _axis, draw=figures.zero, hue="group")
-    title = phrases.heading(rows, none=prose.render("figures.no_difference"))
+    leading = significance.significant(rows).sort_index()
+    order = pd.concat([leading["panel"], rows["panel"]]).unique()[:_PANELS]
+    place = {panel: i for i, panel in enumerate(order)}
+    rows = rows[rows["panel"].isin(place)]
+    rows = rows.iloc[rows["panel"].map(place).argsort(kind="stable")].reset_index(drop=True)
+    shown, axis = figures.scaled(rows)
+    aligned = figures.align_rows(shown, across="panel")
+    figure = figures.claims(aligned, axis, draw=figures.zero, hue="group")
+    differ, none = (prose.render(f"figures.{name}") for name in ("differences", "no_difference"))
+    title = phrases.heading(rows, what=differ, none=none)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
-    values = {"reference": reference, "unit": unit}
+    values = {"reference": reference, "unit": unit, "level": prose.level(rows)}
     values["n"] = prose.count_range(rows.loc[rows["n"] > 0, "n"])
-    values["level"] = prose.level(rows)
+    values["selected"] = significance.SELECTED[0] in rows
     caption = prose.render_plain("figures.forest_caption", **values)
-    drawn = rows.drop(columns="factor")
-    return figures.Drawn(figure, drawn, alt, escape.without_markdown(title), caption)
-
-
-def _axis(rows: pd.DataFrame) -> str:
-    row = rows.dropna(subset="measure").iloc[0]
-    return "percentage points" if row["factor"] == 100 else str(row["measure"])
+    return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)

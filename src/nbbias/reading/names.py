@@ -22,6 +22,10 @@ PALETTE: list[str] = _COLOURS.loc[_COLOURS["colour"].notna(), "light"].to_list()
 ROLES: dict[str, str] = _COLOURS[_COLOURS["colour"].isna()].set_index("role")["light"].to_dict()
 
 
+#: What tables and figures call levels of the studies of news.
+MEASURES = {"word": "words", "sentiment": "tone", "document": "topics", "sentence": "sentences"}
+
+
 @cache
 def _groups() -> dict[str, dict[str, Any]]:
     return read_shipped_table("words/groups.csv").set_index("group").to_dict("index")
@@ -198,10 +202,7 @@ class Unit(NamedTuple):
     short: str
 
 
-_UNITS = {
-    "points": Unit(100, 1, " percentage points", " points"),
-    "percent": Unit(100, 1, "%", "%"),
-}
+_UNITS = {"points": Unit(100, 1, " percentage points", " pp"), "percent": Unit(100, 1, "%", "%")}
 
 
 def unit(row: Mapping[str, Any]) -> Unit:
@@ -211,7 +212,7 @@ def unit(row: Mapping[str, Any]) -> Unit:
     --------
     >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference"}
     >>> unit(row).short
-    ' points'
+    ' pp'
     """
     return _UNITS.get(str(_phrases(row).get("unit")), Unit(1, 2, "", ""))
 
@@ -224,7 +225,7 @@ def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
     >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference",
     ...        "estimate": -0.123}
     >>> quantity(row), quantity(row | {"statistic": "my_own"})
-    ('−12.3 points', '−0.12')
+    ('−12.3 pp', '−0.12')
     """
     factor, decimals, _, short = unit(row)
     text = number(factor * row[of], decimals=decimals)
@@ -294,7 +295,7 @@ def in_words(key: str, value: str) -> str:
     ('women', 'gpt-4')
     """
     if key in {"measure", "statistic"}:
-        return value.replace("_", " ")
+        return MEASURES.get(value, value.replace("_", " "))
     return {"group": people, "judge": judge}.get(key, str)(value)
 
 

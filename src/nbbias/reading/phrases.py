@@ -24,8 +24,11 @@ Row = Mapping[str, Any]
 #: What tells rows of one measure apart.
 _MODEL = ["model", "prompt", "source"]
 
-#: Significant differences that a lead tells one by one.
-_CLAUSES = 2
+#: Significant differences that a lead tells one by one; models of one that it tells apart.
+_CLAUSES, _MODELS = 4, 3
+
+#: Parts of which a paper's sentence is written.
+_TECHNICAL = 2
 
 
 def _kind(rows: pd.DataFrame, n: int) -> str:
@@ -61,8 +64,12 @@ def size_range(row: Row, values: pd.Series) -> str:
     if values.empty:
         return ""
     unit = names.unit(row)
-    decimals = 0 if unit.factor * values.max() >= 9.5 else unit.decimals
-    ends = [number(unit.factor * end, decimals=decimals) for end in (values.min(), values.max())]
+    decimals = 0 if unit.factor * values.min() >= 9.5 else unit.decimals
+    least = 10.0**-decimals
+    ends = [
+        number(end, decimals=decimals) if end > least / 2 else f"< {least:g}"
+        for end in (unit.factor * values.min(), unit.factor * values.max())
+    ]
     return f"{' to '.join(dict.fromkeys(ends))}{unit.name}"
 
 
@@ -86,8 +93,10 @@ def _excess(rows: pd.DataFrame) -> pd.Series:
     return rows["estimate"] - rows["null"].fillna(0)
 
 
-def numbers(row: Row, *, unit: str) -> str:
-    """Write the interval, N and p of an estimate, in the direction in which it lies.
+def numbers(row: Row, *, unit: str, sep: str = ";", sign: int = 1) -> str:
+    """Write the interval of a difference from the null value, N and, between semicolons, p.
+
+    `sign` is -1 where the difference is told the other way round.
 
     Examples
     --------
@@ -95,17 +104,14 @@ def numbers(row: Row, *, unit: str) -> str:
     ...        "ci_high": -0.125, "null": 0.0, "confidence": 0.95, "n": 9, "p_value": 0.01,
     ...        "p_adjusted": 0.02}
     >>> numbers(row, unit="articles")
-    '95% CI 0.12 to 0.50; N = 9 articles; p = .020, Holm-adjusted'
+    '95% CI −0.50 to −0.12; N = 9 articles; p = .020, Holm-adjusted'
     """
     factor, decimals, *_ = names.unit(row)
-    *values, level = prose.confidence_interval(row)
-    ends = [factor * (value - _null(row)) for value in values]
-    if ends[0] * ends[1] >= 0:
-        ends = sorted(map(abs, ends))
-    low, high = (number(end, decimals=decimals) for end in ends)
-    return render(
-        "claims.numbers", row=row, level=level, low=Markup(low), high=Markup(high), unit=unit
-    )
+    *ends, level = prose.confidence_interval(row)
+    ends = sorted(sign * factor * (end - _null(row)) for end in ends)
+    low, high = (Markup(number(end, decimals=decimals)) for end in ends)
+    values = {"level": level, "low": low, "high": high, "unit": unit, "sep": sep}
+    return render("claims.numbers", row=row, **values)
 
 
 # --- clauses ----------------------------------------------------------------------------------
@@ -126,22 +132,60 @@ def _where(side: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any]:
     return {"k": len(side), "n": n, "kind": _kind(rows, n), "names": subjects}
 
 
-def _clause(side: pd.DataFrame, rows: pd.DataFrame, *, reference: str, unit: str) -> str:
-    """Say of rows of one direction what differs from the reference, by how much, and where."""
-    row, excess = _first(side), _excess(side)
-    one = len(side) == 1
-    return render(
-        "claims.clause",
-        where=_where(side, rows),
-        name=names.measure(row),
-        direction=names.direction(row),
-        size=Markup(size(row, excess.iloc[0]) if one else size_range(row, excess)),
-        numbers=Markup(numbers(row, unit=unit)) if one else "",
-        n=Markup(count_range(side["n"])),
-        unit=unit,
-        p=Markup(largest_p(side.to_dict("records"))),
-        reference=Markup(reference),
-    )
+def _clause(
+    side: pd.DataFrame, rows: pd.DataFrame, *, reference: str, unit: str, again: bool = False
+) -> str:
+    """Say of rows of one direction what differs from the reference, by how much, and where.
+
+    `again`: the sentence before named the one model, and the reference.
+    """
+    side = side.loc[_excess(side).abs().sort_values(ascending=False, kind="stable").index]
+    row, excess, where = _first(side), _excess(side), _where(side, rows)
+    values = {"where": where, "name": names.measure(row), "direction": names.direction(row)}
+    values["reference"] = Markup(reference)
+    if len(side) == 1:
+        written = {"size": size(row, excess.iloc[0]), "numbers": numbers(row, unit=unit)}
+        values |= {"where": {}} if again else {}
+        return render("claims.clause", **values, **_marked(written))
+    each = [
+        (subject, *map(Markup, (_signed(row), numbers(row, unit=unit, sep=","))))
+        for subject, row in zip(where["names"], side.to_dict("records"), strict=True)
+        if len(side) <= _MODELS
+    ]
+    written = {"size": size_range(row, excess), "n": count_range(side["n"])}
+    written["p"] = largest_p(side.to_dict("records"))
+    if each:
+        values["where"] = where | {"names": []}
+    return render("claims.clauses", each=each, unit=unit, **values, **_marked(written))
+
+
+def _clauses(
+    sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]], *, reference: str, unit: str
+) -> list[str]:
+    """Say each direction, of the rows that it is one of; groups of one model's bias together."""
+    sentences, before = list[str](), None
+    for side, rows in sides:
+        one = (
+            side[[*_MODEL, "measure", "statistic", "bias"]]
+            .astype(object)
+            .fillna("")
+            .values.tolist()
+        )
+        again = len(one) == 1 and one == before
+        text = _clause(side, rows, reference=reference, unit=unit, again=again)
+        sentences = [*sentences[:-1], f"{sentences[-1]} {text}"] if again else [*sentences, text]
+        before = one
+    return sentences
+
+
+def _marked(texts: Mapping[str, str]) -> dict[str, Markup]:
+    return {name: Markup(text) for name, text in texts.items()}
+
+
+def _signed(row: Row) -> str:
+    """Write a difference from the null value with its sign and unit."""
+    sign = "+" if row["estimate"] > _null(row) else "\N{MINUS SIGN}"
+    return f"{sign}{size(row, row['estimate'] - _null(row))}"
 
 
 def differences(
@@ -172,7 +216,7 @@ def differences(
     'No significant difference in the other model (minimum detectable difference at 80% power: 0...
     """
     sides = _sides(rows)
-    sentences = [_clause(side, rows, reference=reference, unit=unit) for side in sides]
+    sentences = _clauses([(side, rows) for side in sides], reference=reference, unit=unit)
     rest = significance.valid_tests(rows).drop(index=[at for side in sides for at in side.index])
     if len(rest):
         groups = rows["group"].nunique(dropna=False) > 1
@@ -189,6 +233,17 @@ def differences(
     return " ".join(sentences)
 
 
+def exploratory(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows that are no claims (`reading.claims.with_claims`).
+
+    Examples
+    --------
+    >>> exploratory(pd.DataFrame({"claim": [1, np.nan]})).index.tolist()
+    [1]
+    """
+    return rows[rows[CLAIM].isna()] if CLAIM in rows else rows
+
+
 def commonest_reason(rows: pd.DataFrame) -> str:
     """Return the most frequent reason of rows without a test; empty where none has one.
 
@@ -201,25 +256,40 @@ def commonest_reason(rows: pd.DataFrame) -> str:
     return str(reasons.index[0]) if len(reasons) else ""
 
 
-def heading(rows: pd.DataFrame, *, none: str) -> str:
-    """Say in a heading what is significant; `none` where nothing is.
+def heading(rows: pd.DataFrame, *, what: str, none: str) -> str:
+    """Say in a heading what is significant, and where; `none` where nothing is.
+
+    Parameters
+    ----------
+    rows
+        Rows of ESTIMATES.
+    what
+        What is said where more than one thing differs, before the models.
+    none
+        What is said where nothing differs.
 
     Examples
     --------
     >>> from nbbias import tables
     >>> row = {"measure": "word", "statistic": "my_share", "group": "x", "estimate": -0.25,
     ...        "n": 9, "p_value": 0.01, "p_adjusted": 0.02, "model": "a"}
-    >>> heading(tables.estimates([row], study="mine", confidence=0.95), none="No difference")
+    >>> rows = tables.estimates([row, row | {"group": "y"}], study="mine", confidence=0.95)
+    >>> heading(rows[:1], what="the shares differ", none="No difference")
     'My share was lower in a'
+    >>> heading(rows, what="the shares differ", none="No difference")
+    'The shares differ in a'
     """
-    parts, previous = [], ""
-    for side in _sides(rows.sort_index()):
-        row = _first(side)
-        name = names.measure(row)
-        values = {"name": "" if name == previous else name, "direction": names.direction(row)}
-        parts.append(render("claims.heading", where=_where(side, rows), **values))
-        previous = name
-    return capitalize(prose.listed(parts)) or none
+    sides = _sides(rows.sort_index())
+    if not sides:
+        return none
+    if len(sides) == 1:
+        row = _first(sides[0])
+        values = {"name": names.measure(row), "direction": names.direction(row)}
+        return capitalize(render("claims.heading", where=_where(sides[0], rows), **values))
+    models = pd.concat(sides).sort_index()["model"].drop_duplicates().to_list()
+    n = rows["model"].nunique()
+    where = {"k": len(models), "n": n, "kind": _kind(rows.head(1), n), "names": models}
+    return capitalize(render("claims.headings", where=where, what=what))
 
 
 # --- what leads a page ------------------------------------------------------------------------
@@ -266,21 +336,36 @@ def summarize(
     """
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
-    values = {"reference": reference, "unit": unit}
-    sentences = [_clause(side, part, **values) for side, part in sides[:_CLAUSES]]
+    sentences = _clauses(sides[:_CLAUSES], reference=reference, unit=unit)
     if len(sides) > _CLAUSES:
-        sentences.append(render("claims.further", n=len(sides) - _CLAUSES))
-    rest = [part for part in parts if significance.significant(part).empty]
-    rest = [part for part in rest if len(significance.valid_tests(part))]
+        names_ = [
+            f"{names.measure(_first(side))} ({prose.listed(_where(side, part)['names'])})"
+            for side, part in sides[_CLAUSES:]
+        ]
+        sentences.append(render("claims.further", names=names_))
+    tested = [part for part in parts if len(significance.valid_tests(part))]
+    rest = [part for part in tested if significance.significant(part).empty]
     if rest:
         sentences.append(_not_significant(rest, whole))
-    elif not sides:
+    if tested:
+        untested = _untested([part for part in parts if significance.valid_tests(part).empty])
+        sentences[-1:] = [" ".join([*sentences[-1:], *untested])]
+    else:
         reason = commonest_reason(whole)
         nothing = render("claims.nothing_measured", reference=Markup(reference), reason=reason)
         sentences += [nothing, render("claims.nothing_follows")]
     if CLAIM not in whole:
         sentences.append(render("claims.exploratory"))
     return tuple(sentences)
+
+
+def _untested(parts: Sequence[pd.DataFrame]) -> list[str]:
+    """Say of which parts nothing could be tested, and most often why; nothing without such."""
+    if not parts:
+        return []
+    untested = [names.measure(_first(part)) for part in parts]
+    reason = commonest_reason(pd.concat(parts))
+    return [render("claims.untested", names=untested, reason=reason)]
 
 
 def _not_significant(parts: Sequence[pd.DataFrame], whole: pd.DataFrame) -> str:
@@ -318,10 +403,10 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
     >>> row = {"model": "m", "measure": "word", "statistic": "my_share", "estimate": -0.25, "n": 9,
     ...        "ci_low": -0.5, "ci_high": -0.125, "p_value": 0.01, "p_adjusted": 0.02}
     >>> table = tables.estimates([row], study="mine", confidence=0.95)
-    >>> technical([table]).split(". ")[1]
-    'It is: m: −0.250 (95% CI −0.500 to −0.125; N = 9 articles; p = .020).'
+    >>> technical([table])
+    'The difference in my share was significant (exploratory; m: −0.250, 95% CI [−0.500, −0.125]...
     """
-    named = [(escape.markdown(names.measure(_first(part))), part) for part in parts[:_CLAUSES]]
+    named = [(escape.markdown(names.measure(_first(part))), part) for part in parts[:_TECHNICAL]]
     return " ".join(
         count_significant(part, what=f"differences in {name}", unit=unit) for name, part in named
     )
@@ -347,45 +432,6 @@ def leading(parts: Sequence[pd.DataFrame], *, most: int = 3) -> pd.DataFrame:
         row = part.loc[significant.index[0] if len(significant) else largest].to_dict()
         rows.append(row | {"name": f"{names.measure(row)}, {names.subject(row, part)}"})
     return pd.DataFrame(rows[:most])
-
-
-# --- power ------------------------------------------------------------------------------------
-
-
-def power(rows: pd.DataFrame, *, unit: str = "articles") -> list[str]:
-    """Say which differences N can detect.
-
-    Parameters
-    ----------
-    rows
-        Rows of ESTIMATES, a whole family, such as the declared ones.
-    unit
-        What N counts.
-
-    Returns
-    -------
-    list of str
-        A sentence a measure and group, of the rows that were tested and are not significant.
-
-    Examples
-    --------
-    >>> from nbbias import tables
-    >>> row = {"measure": "word", "statistic": "my_share", "group": "x", "estimate": 0.0, "n": 71,
-    ...        "ci_low": -0.1, "ci_high": 0.1, "df": 70, "p_value": 1.0, "p_adjusted": 1.0}
-    >>> power(tables.estimates([row], study="mine", confidence=0.95))
-    ['My share: with 71 articles the minimum detectable difference at 80% power is 0.14.']
-    """
-    rows = rows.reset_index(drop=True)
-    table = rows.assign(mde=significance.minimum_detectable_effect(rows)).dropna(subset="mde")
-    table = table[~significance.is_significant(table)]
-    labels = [names.measure(row) for row in table.to_dict("records")]
-    sentences = []
-    for _, part in table.groupby(labels, sort=False):
-        row = _first(part)
-        values = {"n": count_range(part["n"]), "mde": size_range(row, part["mde"])}
-        marked = {key: Markup(text) for key, text in values.items()}
-        sentences.append(render("claims.power", name=names.measure(row), unit=unit, **marked))
-    return sentences
 
 
 # --- families of tests ------------------------------------------------------------------------
@@ -443,9 +489,10 @@ def count_significant(
     Returns
     -------
     str
-        Two sentences of Markdown. The largest estimate is the one furthest from its null value,
-        among the significant ones where there are any. It was selected for that, so its
-        shrunken value stands beside it (`stats.shrink_estimates`), where that is known.
+        A sentence of Markdown, and one of what could not be tested. The largest estimate is the
+        one furthest from its null value, among the significant ones where there are any. It was
+        selected for that, so its shrunken value stands beside it (`stats.shrink_estimates`),
+        where that is known.
 
     Examples
     --------
@@ -454,11 +501,11 @@ def count_significant(
     ...        "ci_high": -0.012, "n": 12, "p_adjusted": 0.004}
     >>> rows = [row, {**row, "model": "phi", "p_adjusted": 0.3}]
     >>> table = tables.estimates(rows, study="news_bias", confidence=0.95)
-    >>> count, largest = count_significant(table, what="differences", unit="pairs").split(". ", 1)
-    >>> count
-    '1 of 2 differences was significant (exploratory; p < .05, Holm-adjusted)'
-    >>> largest
-    'It is: llama: −0.031 (95% CI −0.050 to −0.012; N = 12 pairs; p = .004; largest of 2 esti...
+    >>> text = count_significant(table, what="differences", unit="pairs").split(", N")
+    >>> text[0]
+    'One of two differences was significant (exploratory; llama: −0.031, 95% CI [−0.050, −0.012]'
+    >>> text[1]
+    ' = 12 pairs, Holm-adjusted p = .004).'
     """
     untested = rows[rows["p_adjusted"].isna()]
     tested = rows[rows["p_adjusted"].notna()].reset_index(drop=True)
@@ -470,12 +517,10 @@ def count_significant(
     significant = tested[significance.is_significant(tested)]
     at = _excess(significant if len(significant) else tested).abs().idxmax()
     row = tested.loc[at].to_dict()
-    alpha = stats.alpha(float(row["confidence"]))
     return render(
         "claims.family",
         k=len(significant),
         exploratory=CLAIM not in rows,
-        alpha=Markup(f"{alpha:.3g}".removeprefix("0")),
         largest=Markup(_in_words(row, rows, says if isinstance(says, str) else says(row))),
         row=row,
         unit=unit,
@@ -494,7 +539,7 @@ def _in_words(row: Row, rows: pd.DataFrame, says: str) -> str:
 
 
 def selected(rows: pd.DataFrame, at: Any) -> list[str]:
-    """Say that a row was selected as the largest, and its selection-adjusted value.
+    """Say the selection-adjusted value of a row that was selected as the largest.
 
     Parameters
     ----------
@@ -506,17 +551,16 @@ def selected(rows: pd.DataFrame, at: Any) -> list[str]:
     Returns
     -------
     list of str
-        One part of a sentence; none where there was no choice.
+        One part of a sentence; none where there was no choice, or where it is not known.
 
     Examples
     --------
     >>> row = {"df": np.nan, "confidence": 0.95, "null": np.nan}
     >>> rows = [row | {"estimate": y, "ci_low": y - 0.2, "ci_high": y + 0.2} for y in (-0.1, 0, .4)]
     >>> selected(pd.DataFrame(rows), 2)
-    ['largest of 3 estimates; shrunken estimate 0.355']
+    ['shrunken estimate 0.355']
     """
-    if len(rows) < 2:
+    value = stats.shrink_estimates(rows)[at] if len(rows) > 1 else np.nan
+    if not np.isfinite(value):
         return []
-    value = stats.shrink_estimates(rows)[at]
-    adjusted = number(value, decimals=3) if np.isfinite(value) else ""
-    return [render("claims.selected", n=len(rows), adjusted=Markup(adjusted))]
+    return [render("claims.selected", adjusted=Markup(number(value, decimals=3)))]

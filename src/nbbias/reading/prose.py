@@ -35,7 +35,7 @@ def render(name: str, /, **values: Any) -> str:
     Examples
     --------
     >>> render("claims.count", k=1, n=3, kind="models", names=["gpt_4"])
-    'in 1 of 3 models (gpt\\_4)'
+    'in one of three models (gpt\\_4)'
     """
     file, macro = name.split(".")
     text = getattr(_environment().get_template(f"{file}.j2").module, macro)(**values)
@@ -52,9 +52,13 @@ def render_plain(name: str, /, **values: Any) -> str:
     Examples
     --------
     >>> render_plain("claims.count", k=1, n=3, kind="models", names=["gpt_4"])
-    'in 1 of 3 models (gpt_4)'
+    'in one of three models (gpt_4)'
     """
     return without_markdown(render(name, **values))
+
+
+#: Numbers that a sentence spells out.
+_SPELLED = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"]
 
 
 @cache
@@ -73,9 +77,10 @@ def _environment() -> jinja2.Environment:
         ),
         "number": lambda value, decimals=2: Markup(number(value, decimals=decimals)),
         "count": lambda n: Markup(f"{n:,.0f}"),
+        "spelled": lambda n: Markup(_SPELLED[n] if n < len(_SPELLED) else f"{n:,.0f}"),
         "percent": lambda share: Markup(f"{share:.0%}"),
         "p_value": lambda row: Markup(p_value(row)),
-        "interval": lambda row, decimals=2: Markup(interval(row, decimals=decimals)),
+        "interval": lambda row, *form: Markup(interval(row, *form)),
         "capitalized": lambda text: Markup(capitalize(_escape(text))),
     }
     environment.filters |= filters
@@ -156,7 +161,7 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
     return "p < .001" if p < 0.001 else f"p {sign} {p:.3f}".replace("0.", ".", 1)
 
 
-def interval(row: Mapping[str, Any], *, decimals: int = 2) -> str:
+def interval(row: Mapping[str, Any], decimals: int = 2, form: str = "{} to {}") -> str:
     """Write an estimate's interval, or why it has none, as Markdown.
 
     Its level is the row's `confidence`; of a significant claim it is adjusted for selection.
@@ -171,7 +176,7 @@ def interval(row: Mapping[str, Any], *, decimals: int = 2) -> str:
         reason = row["reason"]
         return f"no interval: {escape(reason)}" if isinstance(reason, str) else "no interval"
     low, high = (number(end, decimals=decimals) for end in ends)
-    return f"{level} {low} to {high}"
+    return f"{level} {form.format(low, high)}"
 
 
 def confidence_interval(row: Mapping[str, Any]) -> tuple[float, float, str]:

@@ -285,11 +285,16 @@ def _column(name: str, values: pd.Series, table: Table) -> dict[str, Any]:
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         values = values.astype(float)
         whole = (values[np.isfinite(values)] % 1 == 0).all()
-        decimals = 0 if whole else table.decimals
-        write = p_in_table if name.startswith("p_") else partial(number, decimals=decimals)
+        write = partial(number, decimals=0 if whole else table.decimals)
+        if name.startswith("p_"):
+            write = p_in_table
+        elif name.endswith("_share"):
+            write = "{:.1%}".format
         cells = [write(value) if np.isfinite(value) else table.gap for value in values]
         return {"heading": heading, "kind": "number", "cells": cells}
     missing = values.isna()
+    if name in {"group", "measure"}:
+        values = values.map(partial(names.in_words, name), na_action="ignore")
     texts = [cell if isinstance(cell, Markup) else str(cell) for cell in values]
     cells = ["" if gap else cell for gap, cell in zip(missing, texts, strict=True)]
     short = max(map(len, cells), default=0) <= _SHORT

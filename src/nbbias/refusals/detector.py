@@ -97,10 +97,10 @@ def instrument() -> str:
     Examples
     --------
     >>> instrument().split(" (")[0]
-    'softmax of patterns and sentence vectors'
+    'multinomial logistic regression on patterns and sentence embeddings'
     """
     embedding = embeddings.instrument(refusal_features.MODEL)
-    return f"softmax of patterns and sentence vectors ({embedding})"
+    return f"multinomial logistic regression on patterns and sentence embeddings ({embedding})"
 
 
 def detect(

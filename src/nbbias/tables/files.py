@@ -333,7 +333,7 @@ def embed_figure(image: bytes, words: Mapping[str, str]) -> str:
     '<figcaption>Dots: means.</figcaption></figure>'
     """
     title, caption = (escape.html(words.get(key, "")) for key in ("title", "caption"))
-    text = " ".join(part for part in (f"<b>{title}</b>" if title else "", caption) if part)
+    text = " ".join(part for part in (f"<b>{title}.</b>" if title else "", caption) if part)
     # Line ends mean nothing in such a file, and base64 would make it a third longer.
     address = quote(re.sub(rb"\s+", b" ", image), safe=" ;/:@=+$,-_.!~*()")
     return (

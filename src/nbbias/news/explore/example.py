@@ -29,7 +29,7 @@ _MOST, _CUT = 5, 800
 #: A sentence that is at least as toxic is not shown unasked.
 _TOXIC = 0.5
 
-_CHOSEN = "Selected: the shortest of the five with the largest difference; it is not typical."
+_CHOSEN = "Example: the shortest of the five pairs with the largest difference; not typical."
 
 
 def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str]) -> HTML | None:

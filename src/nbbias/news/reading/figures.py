@@ -17,17 +17,18 @@ from nbbias.news import claims, replicates, sentences
 from nbbias.reading import Drawn, figures, forest, names
 from nbbias.tables.escape import without_markdown
 
-#: By measure: the axis, and what the dots are.
+#: By measure: what the dots are.
 _WORDS = {
-    "word": ("difference of shares", "share of group words"),
-    "document": ("difference of shares", "share of content on topics"),
-    "sentiment": ("shift of sentiment", "tone relative to neutral sentences"),
+    "word": "share of group words",
+    "document": "share of content on topics",
+    "sentiment": "tone relative to neutral sentences (sentiment from −1 to 1)",
 }
 
 
 def finding(declared: pd.DataFrame) -> Drawn:
     """Draw what leads the page: a panel a measure and group (`news.sentences.leading`)."""
-    return forest(sentences.leading(declared), reference="in the human articles")
+    rows = pd.concat([declared.iloc[:0], *sentences.leading_parts(declared)], ignore_index=True)
+    return forest(rows, reference="in the human articles")
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
@@ -40,22 +41,20 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     measure
         ``"word"``, ``"document"`` or ``"sentiment"``.
     """
-    axis, what = _WORDS[measure]
-    rows = sentences.leading_rows(estimates, measure)
+    what, rows = _WORDS[measure], sentences.leading_rows(estimates, measure)
     words, mirrored = None, "; of two groups one is shown, the other mirrors it"
     if measure == "sentiment":
         # A few articles would stretch the scale and say nothing; they stay in the table.
         rows = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
         words, mirrored = {"missing": "too few articles differ"}, ""
     shown = _panels(rows)
-    caption = f"mean difference of {what}, answers minus originals{mirrored}"
+    title = f"Mean difference of each group's {what}, answers minus human articles"
     return Drawn(
-        figures.claims(shown, axis, draw=figures.zero, hue="group", words=words),
+        figures.claims(*figures.scaled(shown), draw=figures.zero, hue="group", words=words),
         shown,
-        f"Mean difference of each group's {what} between answers and originals, with intervals, by "
-        "model and prompt; one panel a group; 0: as in the originals.",
-        without_markdown(sentences.result(estimates, measure)),
-        figures.caption(shown, caption, of="articles"),
+        f"{title}, with intervals, by model and prompt; one panel a group; 0: as in the originals.",
+        title,
+        figures.caption(shown, f"mean differences{mirrored}", of="articles"),
     )
 
 

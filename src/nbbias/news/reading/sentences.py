@@ -6,7 +6,7 @@
 ...          "ci_high": -0.05, "p_adjusted": p} for m, p in (("a", 0.01), ("b", 0.2))]
 >>> table = tables.estimates(rows, study="news_bias", confidence=0.95)
 >>> news.sentences.differences(table, "word")[0].split(" (")[0]
-'**Gender.** In 1 of 2 models'
+'**Gender.** In one of two models'
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def lead(
     texts
         Where the texts are from.
     """
-    parts = sorted(phrases.families(leading(declared)), key=_place)
+    parts = leading_parts(declared)
     significant = [part for part in parts if len(significance.significant(part))]
     groups = estimates.dropna(subset="group").groupby("bias", sort=False)["group"].unique()
     measured = estimates["measure"].unique()
@@ -85,16 +85,16 @@ def leading(declared: pd.DataFrame) -> pd.DataFrame:
     return declared.iloc[:0]
 
 
+def leading_parts(declared: pd.DataFrame) -> list[pd.DataFrame]:
+    """Return what `lead` speaks of by claim, measure and group, the most important first."""
+    return sorted(phrases.families(leading(declared)), key=_place)
+
+
 def _place(part: pd.DataFrame) -> tuple[int, float]:
     """Order what is significant by measure, and within each by size; the rest follows as it is."""
     sizes = significance.significant(part)["estimate"].abs()
     order = [*LEADS, part["measure"].iloc[0]].index(part["measure"].iloc[0])
     return (order, -float(sizes.max())) if len(sizes) else (len(LEADS) + 1, 0.0)
-
-
-def more(declared: pd.DataFrame) -> list[str]:
-    """Say which differences N can detect."""
-    return phrases.power(leading(declared))
 
 
 # --- differences ------------------------------------------------------------------------------
@@ -113,21 +113,24 @@ def leading_rows(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
     return rows[rows["instrument"].isin(rows["instrument"].head(1))]
 
 
-def result(estimates: pd.DataFrame, measure: str) -> str:
+def result(estimates: pd.DataFrame, measure: str, *, declared: pd.DataFrame | None = None) -> str:
     """Say in a heading which differences in words, sentiment or topics are significant."""
-    rows = leading_rows(estimates, measure)
+    rows = reading.claims.with_claims(leading_rows(estimates, measure), declared)
     if significance.valid_tests(rows).empty:
         return render("news.untested", measure=measure)
     none = render("news.none_significant", measure=measure)
-    return phrases.heading(rows, none=none)
+    return phrases.heading(rows, what=render("news.differed", measure=measure), none=none)
 
 
-def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
+def differences(
+    estimates: pd.DataFrame, measure: str, *, declared: pd.DataFrame | None = None
+) -> list[str]:
     """Say of each bias, by the first instrument, which differences are significant.
 
-    Toxicity goes with sentiment.
+    Claims are left out. Toxicity goes with sentiment.
     """
-    rows = leading_rows(estimates, measure)
+    rows = reading.claims.with_claims(leading_rows(estimates, measure), declared)
+    rows = phrases.exploratory(rows)
     mde = significance.minimum_detectable_effect(_family(estimates, measure))
     biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
     sentences = [_about(bias, part, mde) for bias, part in biases]
@@ -135,7 +138,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     if measure == "sentiment" and len(significance.valid_tests(rows)):
         mde = significance.minimum_detectable_effect(rows)
         sentences.append(_about("toxicity", _named(rows), mde))
-    return sentences
+    return sentences or [render("claims.all_claims")]
 
 
 def _about(name: str, rows: pd.DataFrame, mde: pd.Series) -> str:
