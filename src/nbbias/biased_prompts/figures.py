@@ -2,6 +2,7 @@
 
 >>> from nbbias import biased_prompts, tables
 >>> row = {"source": "all", "model": "m", "prompt": "biased", "statistic": "refusal_rate",
+...        "measure": "refusal",
 ...        "estimate": 0.4, "n": 10}
 >>> found = tables.estimates([row], study="biased_prompts")
 >>> biased_prompts.figures.refusals(found).rows["panel"].tolist()
