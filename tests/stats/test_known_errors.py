@@ -118,6 +118,14 @@ def test_a_difference_s_sign_turns_with_it_and_none_stays_none() -> None:
     assert still["ci_low"] == pytest.approx(-still["ci_high"], abs=0.003)
 
 
+def test_a_difference_is_no_larger_than_its_two_shares_leave_room_for() -> None:
+    shares = (0.62, 0.34)
+    one, two = (stats.correct_share(p, 50.0, rates=KNOWN, confidence=0.95) for p in shares)
+    found = difference(*shares, 0.9, KNOWN)
+    assert found["ci_low"] == one.ci_low - two.ci_high
+    assert found["ci_high"] == one.ci_high - two.ci_low
+
+
 def test_a_difference_without_interval_or_estimate_says_why() -> None:
     row = stats.Estimate(0.3, reason="no spread")
     told = {"shares": [(0.3, 9.0), (0.0, 9.0)], "rates": RATES, "confidence": 0.95}
