@@ -98,8 +98,8 @@ def test_its_study_stands_beside_ours_and_runs(target: Path, tmp_path: Path) -> 
 def test_its_judge_and_its_instrument_are_named_where_ours_are(
     target: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "a.txt").write_text("Hello!\nHello.\n")
-    judged = nbbias(target, "detect", "a.txt", "--judge", "shouting", cwd=tmp_path)
+    (tmp_path / "a.csv").write_text("text\nHello!\nHello.\n")
+    judged = nbbias(target, "detect", "a.csv", "--judge", "shouting", cwd=tmp_path)
     assert judged.returncode == 0, judged.stderr
     verdicts = [line.split(",")[2] for line in judged.stdout.splitlines()[1:]]
     assert verdicts == ["biased", "not biased"]
@@ -120,8 +120,8 @@ def test_a_broken_one_is_told_and_left_out(target: Path, tmp_path: Path) -> None
     done = nbbias(tmp_path, "list", cwd=tmp_path)
     assert done.returncode == 0 and "Traceback" not in done.stderr
     assert "left out llmbi of broken-example: the name exists" in done.stderr
-    (tmp_path / "a.txt").write_text("Hello.\n")
-    done = nbbias(tmp_path, "detect", "a.txt", "--judge", "nothing", cwd=tmp_path)
+    (tmp_path / "a.csv").write_text("text\nHello.\n")
+    done = nbbias(tmp_path, "detect", "a.csv", "--judge", "nothing", cwd=tmp_path)
     assert done.returncode == 2 and "Traceback" not in done.stderr
     assert "'nothing' of the package broken-example" in done.stderr
     assert "RuntimeError: nobody can load this" in done.stderr
