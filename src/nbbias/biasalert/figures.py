@@ -120,7 +120,7 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
             "Accuracy and F1 of each judge with intervals, with those of its permuted verdicts, of "
             "the majority class, and published scores of other systems."
         ),
-        title="Agreement of each judge with the human labels",
+        title="Agreement of each judge with the reference labels",
         band="verdicts permuted over texts",
         line="majority class",
     )

@@ -115,6 +115,7 @@ def better_than_majority(estimates: pd.DataFrame) -> str:
     '1 of 1 judge was significantly more accurate than the majority class'
     """
     rows = _pooled(estimates, "accuracy")
+    rows = rows[rows["judge"] != _MAJORITY]
     accuracy = estimates[(estimates["statistic"] == "accuracy") & estimates["bias"].isna()]
     majority = accuracy.loc[accuracy["judge"].isin(_CONSTANT), "estimate"].max()
     k = int((rows["ci_low"] > majority).sum())
@@ -209,7 +210,7 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
         named = compared.assign(judge=compared["judge"].map(names.judge))
         options = {"what": "differences of accuracy", "says": "{judge}: {estimate}"}
         technical.append(count_significant(named, **options, unit="texts"))
-    numbers = pd.concat([leading, compared.head(2)])
+    numbers = pd.concat([leading, significance.significant(compared).head(2)])
     labels = numbers["judge"].map(names.judge).str.replace(" − ", " minus ")
     is_share = numbers["statistic"].eq("accuracy")
     plain = sentences or technical or [prose.render("biasalert.nothing")]
@@ -241,7 +242,11 @@ def _of_judge(row: Row, compared: pd.DataFrame) -> list[str]:
 def _difference(name: str, row: Row) -> dict[str, Any]:
     """Return what is said of a difference from another judge."""
     mde = Markup(phrases.size(row, row["mde"])) if np.isfinite(row["mde"]) else ""
+    factor, decimals, *_ = names.unit(row)
+    *ends, level = prose.confidence_interval(row)
+    low, high = (prose.number(factor * end, decimals=decimals) for end in ends)
     return {
+        "interval": Markup(f"{level} {low} to {high}"),
         "name": name,
         "estimate": row["estimate"],
         "size": Markup(phrases.size(row, row["estimate"])),

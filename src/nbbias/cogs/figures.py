@@ -79,8 +79,9 @@ def both(estimates: pd.DataFrame) -> Drawn:
         "Representative Bias Score of each writer and Affinity Bias Score of each judge, with "
         "intervals and null ranges, by axis; the identity is named where the score is significant.",
         f"Significant differences between identities: {', '.join(counts)}" if counts else "",
-        figures.caption(rows, "scores", of=UNITS, band=_NULL) + " Named: the identity nearest "
-        "to the default, and the one chosen most, where a score is significant.",
+        figures.caption(rows, "scores", of=UNITS, band=_NULL) + " Intervals are "
+        "not adjusted for selection. Labels: the identity closest to the default, and the one "
+        "chosen most, where significant.",
     )
 
 

@@ -23,7 +23,7 @@ from nbbias.reading import Lead, names, number, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
 
 #: The share of excluded pairs above which a page says so first.
-_TOLERATED = 0.05
+_TOLERATED_EXCLUDED = 0.05
 
 # --- what was asked, and what was lost ------------------------------------------------------------
 
@@ -103,7 +103,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         low, high = (Markup(number(end, decimals=3)) for end in ends)
         sentences.append(prose.render("cogs.null", low=low, high=high))
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
-    if excluded > _TOLERATED:
+    if excluded > _TOLERATED_EXCLUDED:
         sentences.append(prose.render("cogs.excluded", share=excluded, unit=UNITS))
     if not sentences:
         reason = rows["reason"].dropna().head(1).tolist()
@@ -135,7 +135,8 @@ def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
     values = _preferences(rows, key)
     significant = values.pop("significant")
     groups = significant["group"].map(names.people).value_counts()
-    mde = rows.loc[~rows.index.isin(significant.index), "mde"].max()
+    mde = rows.loc[~rows[key].isin(significant[key]), "mde"]
+    ends = [number(end, decimals=3) for end in (mde.min(), mde.max())]
     n = f"{rows['n'].max():.0f}"
     return prose.render(
         f"cogs.{macro}",
@@ -144,7 +145,7 @@ def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
         p=Markup(phrases.largest_p(significant.to_dict("records"))),
         scope=Markup(prose.render("cogs.scope", n=n, unit=UNITS, fixed=_fixed(rows))),
         # No score is above 0.5: of few tasks or themes not even that could be detected.
-        mde=Markup(number(mde, decimals=3)) if mde < 0.5 else "",
+        mde=Markup(" to ".join(dict.fromkeys(ends))) if mde.max() < 0.5 else "",
     )
 
 
