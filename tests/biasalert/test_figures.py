@@ -142,7 +142,7 @@ def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with(
     lead = led(declared())
     # Half of 0.14 over 1.96, times 2.24 (of two tests) + 0.84.
     assert "at 80% power: 11.0 percentage points" in lead.plain[1]
-    assert lead.numbers["estimate"].tolist() == [0.76, 0.26, 0.0]
+    assert lead.numbers["estimate"].tolist() == [0.76, 0.26]
     assert (lead.figure, lead.card["instrument"]) == ("detection", "words")
 
 
