@@ -94,7 +94,8 @@ def test_the_readme_s_command_prints_what_it_shows(tmp_path: Path) -> None:
 
 
 def test_every_column_of_a_table_in_capitals_is_explained() -> None:
-    assert all(line for line in columns.lines() if line.startswith("|"))
+    lines = [*columns.lines(of_results=True), *columns.lines(of_results=False)]
+    assert len(lines) > 100  # a column without a meaning is a KeyError
 
 
 def test_the_names_that_api_pages_choose_are_there() -> None:

@@ -86,12 +86,29 @@ def meanings() -> dict[tuple[str, str], str]:
     }
 
 
-def lines() -> Iterator[str]:
-    """Yield the sections of the page."""
+#: Tables of results; the others hold texts and verdicts, and have a page of their own.
+RESULTS = ("estimates", "chance", "units", "scores")
+
+
+def title(anchor: str) -> str:
+    return TABLES[anchor].name + (" (biasalert)" if anchor.startswith("biasalert") else "")
+
+
+def overview() -> Iterator[str]:
+    """Yield the list of all tables."""
+    yield from ("| table | a row is |", "| --- | --- |")
+    for anchor, table in TABLES.items():
+        yield f"| {{ref}}`{title(anchor)} <table-{anchor}>` | {table.row} |"
+    yield ""
+
+
+def lines(*, of_results: bool) -> Iterator[str]:
+    """Yield the sections of a page."""
     known = meanings()
     for anchor, table in TABLES.items():
-        study = "" if "-" not in anchor or anchor.startswith("cogs") else " (biasalert)"
-        yield from (f"(table-{anchor})=", f"## {table.name}{study}", "", table.row, "")
+        if (anchor in RESULTS) is not of_results:
+            continue
+        yield from (f"(table-{anchor})=", f"## {title(anchor)}", "", table.row, "")
         yield from ("| column | kind | meaning |", "| --- | --- | --- |")
         for column, (kind, nullable) in table.columns.items():
             meaning = known.get((table.name, column)) or known["", column]

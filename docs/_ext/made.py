@@ -37,7 +37,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
 def write(app: Sphinx) -> None:
     folder = Path(app.srcdir) / "_made"
     pages = dict([*api(), *measures(), *parameters(), *gallery()])
-    pages["include/tables.md"] = "\n".join(columns.lines())
+    pages["include/tables.md"] = "\n".join([*columns.overview(), *columns.lines(of_results=True)])
+    pages["include/texts.md"] = "\n".join(columns.lines(of_results=False))
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in pages:
             path.unlink()
@@ -235,7 +236,8 @@ def measures() -> Iterator[tuple[str, str]]:
             statistic = f"`{row['measure']}`, `{row['statistic']}`"
             rows.append((plain(name), plain(filled(row["meaning"])), *directions, statistic))
         head = ["name", "what it is", "lower is", "higher is", "measure, statistic in tables"]
-        lines = ["## All measures in the tables", "", *grid(rows, head), "## Measurement card", ""]
+        lines = ["## All measures in the tables", "", f":::{{dropdown}} {len(rows)} names", ""]
+        lines += [*grid(rows, head), ":::", "", "## Measurement card", ""]
         for card in (reading.cards.card(stem), reading.cards.calibrated(stem)):
             if len(card.rows):
                 names_of = [(card.labels or {}).get(name, name) for name in card.rows]

@@ -46,7 +46,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
             pytest.fail("the extra `docs` is not installed")
         pytest.skip("the extra `docs` is not installed")
     folder = tmp_path_factory.mktemp("site")
-    for name in ("docs", "figures"):
+    for name in ("docs", "figures", "tests/golden"):
         left = shutil.ignore_patterns("_build", "_made", "__pycache__")
         shutil.copytree(ROOT / name, folder / name, ignore=left)
     build = [sys.executable, "-m", "sphinx", "-b", "html", "-n", "-q", "-W", "--keep-going"]
