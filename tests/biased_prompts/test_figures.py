@@ -60,7 +60,7 @@ def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
     assert list(found) == ["women: words", "women: tone by i", "women: topics"]
     assert [ax.get_xlabel().replace("\n", " ") for ax in found.values()] == [
         "percentage points",
-        "difference in tone",
+        "difference in tone (score −1 to 1)",
         "percentage points",
     ]
 

@@ -71,7 +71,7 @@ def _card(out: Path, content: Mapping[str, Any]) -> dict[str, Any]:
 
 
 #: Numbers in brackets after a finding.
-_NUMBERS = re.compile(r" \((?=[^()]*(?:CI |N = ))(?:[^()]|\([^()]*\))*\)")
+_NUMBERS = re.compile(r" \((?=[^()]*(?:CI |N = |p [=<≤]))(?:[^()]|\([^()]*\))*\)")
 
 
 def _headline(sentence: str) -> str:

@@ -260,8 +260,10 @@ def claims(
     figure = panels(rows, draw_panel, by=by, height=height, share_x=False)
     for axes in scales.values():  # panels that measure the same quantity share its scale
         low, high = zip(*(ax.get_xlim() for ax in axes), strict=True)
+        # Room for a dot at the end of the scale, unless a panel has limits of its own.
+        room = 0.02 * (max(high) - min(low)) * (draw is not unit)
         for ax in axes:
-            ax.set_xlim(min(low), max(high))
+            ax.set_xlim(min(low) - room, max(high) + room)
     return figure
 
 
@@ -351,7 +353,8 @@ def _axis(rows: pd.DataFrame) -> str:
     row = rows.dropna(subset="measure").iloc[0]
     name = names.MEASURES.get(str(row["measure"]), str(row["measure"]))
     unit = names.unit(row.to_dict()).name.strip().replace("%", "percent")
-    return unit or f"difference in {name}"
+    scale = " (score −1 to 1)" if name == "tone" else ""
+    return unit or f"difference in {name}{scale}"
 
 
 def unit(_: pd.DataFrame, ax: Axes) -> None:
