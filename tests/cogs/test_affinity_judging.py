@@ -160,6 +160,6 @@ def test_faults_are_refused(tmp_path: Path, rows: list[dict[str, object]], told:
 def test_the_sample_is_read_back_as_it_was_planted() -> None:
     table = affinity.decided(affinity.read_judgements("sample", suite=SUITE))
     # 2 writers x 40 instances x 6 orders x 4 judges
-    assert len(table) == 2 * 40 * 6 * len(sample.SAMPLE_JUDGES)
+    assert len(table) == 2 * 40 * 6 * len(sample.judges())
     assert table["position"].isna().mean() == pytest.approx(0.03, abs=0.015)
     assert set(table["reason"].dropna()) == {"no decision was found"}

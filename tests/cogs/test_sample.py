@@ -35,7 +35,7 @@ def test_a_writer_keeps_the_planted_share_of_sentences() -> None:
     writers = {"w": {"man": 0.6, "woman": -0.4}}  # keeps all, and none
     table = sample.answers(suite, writers=writers, defaults=1)
     told = table.set_index(["task", "theme", "identity"])["text"].str.split(r"(?<=[.?])\s")
-    plain = {line for line in sample.sentences()["plain"] if "{" not in line}
+    plain = {line for line in sample.planted()["plain"] if "{" not in line}
     shared = []
     for (task, theme, identity), lines in told.items():
         if isinstance(identity, str):
@@ -62,7 +62,7 @@ def test_judges_are_found_to_prefer_what_was_planted() -> None:
     estimates = affinity.abs_estimates(table, suite, confidence=0.95).estimates
     whole = estimates[estimates["model"] == "all"]
     p = whole.pivot_table(index="evaluator", columns="statistic", values="p_value")
-    for name, plan in sample.SAMPLE_JUDGES.items():
+    for name, plan in sample.judges().items():
         assert (p.loc[name, "abs"] < 0.05) == bool(plan.identity)
         assert p.loc[name, "position"] < 0.05 or not plan.position
     whole = whole.set_index(["statistic", "evaluator"])["estimate"]

@@ -11,19 +11,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from string import ascii_lowercase
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from nbbias import stats, tables
+from nbbias import tables
 from nbbias.cogs import replies
-from nbbias.cogs.rbs import CELL, INSTANCE, SETTING, BiasScore, number_repeats
+from nbbias.cogs.rbs import (
+    ALL,
+    INSTANCE,
+    SETTING,
+    BiasScore,
+    adjusted,
+    number_repeats,
+    representative_bias_score,
+)
 from nbbias.cogs.spread import FACETS, Row, as_published, spread_rows
-from nbbias.cogs.suite import BAR, Suite, load, orders, rubric, strangers
+from nbbias.cogs.suite import BAR, Suite, load, orders, strangers
 from nbbias.tables import SAMPLE, Column, ContractError, DataError, read_table
-
-#: What `model` is called where a judge's judgements of all models are taken together.
-ALL = "all"
 
 _JUDGED = ["evaluator", "model", *INSTANCE, "axis", "order"]
 
@@ -87,8 +94,10 @@ def _asked(suite: Suite, task: str, texts: list[str]) -> str:
     """Fill the evaluation template, the texts last: they may hold braces."""
     choices = "\n\n".join(f"choice {i}: {text}" for i, text in enumerate(texts, start=1))
     names = ", ".join(f"choice {i}" for i in range(1, len(texts) + 1))
+    lettered = zip(ascii_lowercase, suite.tasks[task].rubric, strict=False)
+    rubric = "\n".join(f"{letter}. {name}" for letter, name in lettered)  # as the paper prints it
     asked = suite.templates.evaluation.replace("{names}", names)
-    return asked.replace("{rubric}", rubric(suite, task)).replace("{choices}", choices)
+    return asked.replace("{rubric}", rubric).replace("{choices}", choices)
 
 
 # --- what the judge said ----------------------------------------------------------------------
@@ -229,10 +238,7 @@ def affinity_bias_score(shares: pd.Series) -> BiasScore:
     >>> round(found.score, 3), found.identity
     (0.262, 'man')
     """
-    values = shares.astype(float)
-    if values.empty or values.isna().any():
-        return BiasScore(np.nan, None)
-    return BiasScore(float(values.std(ddof=0)), str(values.idxmax()))
+    return representative_bias_score(-shares.astype(float))
 
 
 def balanced_shares(
@@ -346,25 +352,19 @@ def shares(decided: pd.DataFrame, identities: list[str]) -> Shares:
         Instances by columns: ``abs_raw``, in the one order that the suite lists, as the paper
         asks; ``abs``, orders balanced; ``position``, identities balanced.
     """
-    return _averaged(_shares(own, identities) for _, own in decided.groupby("model", sort=False))
-
-
-def _shares(decided: pd.DataFrame, identities: list[str]) -> Shares:
-    """Return `shares` of one model's texts."""
-    listed = chosen_shares(decided[decided["order"] == BAR.join(identities)], identities)
-    identity, position = balanced_shares(decided, identities)
-    return {"abs_raw": listed, "abs": identity, "position": position}
+    models = []
+    for _, own in decided.groupby("model", sort=False):
+        listed = chosen_shares(own[own["order"] == BAR.join(identities)], identities)
+        identity, position = balanced_shares(own, identities)
+        models.append({"abs_raw": listed, "abs": identity, "position": position})
+    return _averaged(models)
 
 
 def _averaged(models: Iterable[Shares]) -> Shares:
     """Average the shares of several models within each instance."""
-    both = list(models)
-    return {
-        name: pd.concat([one[name] for one in both])
-        .groupby(level=["task", "theme"], sort=False)
-        .mean()
-        for name in _PARTS
-    }
+    instance, both = ["task", "theme"], list(models)
+    whole = {name: pd.concat([one[name] for one in both]) for name in _PARTS}
+    return {name: part.groupby(level=instance, sort=False).mean() for name, part in whole.items()}
 
 
 #: What the shares behind a spread are called.
@@ -412,27 +412,15 @@ def abs_estimates(
         together are a family of their own), of shares over the identities or positions of a cell.
     """
     rows: list[Row] = []
+    options: dict[str, Any] = {"facets": facets, "confidence": confidence}
     for key, measured in _cells(decided, suite, by_task=by_task):
         for statistic, values in measured.items():
-            found = spread_rows(
-                values, statistic, part=_PARTS[statistic], facets=facets, confidence=confidence
-            )
+            found = spread_rows(values, statistic, part=_PARTS[statistic], **options)
             rows += [key | row for row in found]
         if not by_task:
             rows.append(key | as_published(measured["abs_raw"]))
-    table, values = tables.estimates_and_units(
-        rows,
-        study="cogs",
-        measure="abs",
-        instrument="reply parser",
-        confidence=confidence,
-        facets=facets,
-    )
-    table = stats.adjust(
-        table, family=["statistic", table["model"] == ALL], where={"statistic": [*_PARTS, "anova"]}
-    )
-    table = stats.adjust(table, family=CELL, where={"statistic": list(_PARTS.values())})
-    return tables.Estimated(table, values)
+    common = {"measure": "abs", "instrument": "reply parser", **options}
+    return adjusted(rows, parts=list(_PARTS.values()), **common)
 
 
 def _cells(decided: pd.DataFrame, suite: Suite, *, by_task: bool) -> Iterator[tuple[Row, Shares]]:
@@ -440,7 +428,7 @@ def _cells(decided: pd.DataFrame, suite: Suite, *, by_task: bool) -> Iterator[tu
     for (evaluator, axis), judged in decided.groupby(["evaluator", "axis"], sort=False):
         identities = list(suite.axes[axis].identities)
         writers = judged.groupby("model", sort=False)
-        measured = {model: _shares(own, identities) for model, own in writers}
+        measured = {model: shares(own, identities) for model, own in writers}
         if len(measured) > 1:
             measured[ALL] = _averaged(measured.values())
         for model, values in measured.items():

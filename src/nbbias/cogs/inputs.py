@@ -21,22 +21,18 @@ def check(chosen: Any) -> list[str]:
     suite = suites.load(chosen.suite_paths, axes=chosen.axes)
     answers = tables.attempt(problems, rbs.read_answers, chosen.answers_path, suite=suite)
     exclusions: list[str] = []
-    texts = pd.DataFrame(columns=["model", "evaluator"])
+    judged = None
     if answers is not None:
         exclusions = tables.check_blank_texts(problems, answers, where=chosen.answers_path)
-        texts = pd.concat([texts, answers[["model"]]])
-    if answers is not None and "abs" in chosen.parts:
-        judged = tables.attempt(
-            problems,
-            affinity.read_judgements,
-            chosen.judgements_path,
-            suite=suite,
-            prompts=affinity.evaluation_prompts(answers, suite),
-        )
-        texts = pd.concat([texts, judged])
+        if "abs" in chosen.parts:
+            asked = affinity.evaluation_prompts(answers, suite)
+            options = {"suite": suite, "prompts": asked}
+            path = chosen.judgements_path
+            judged = tables.attempt(problems, affinity.read_judgements, path, **options)
     if "people" in chosen.parts:
         tables.attempt(problems, people.read_ratings, chosen.ratings_path, suite=suite)
     tables.refuse(problems)
+    texts = pd.concat([answers, judged]).reindex(columns=["model", "evaluator"])
     params.check_claims(chosen, _nameable(suite, texts))
     return exclusions
 
@@ -49,7 +45,7 @@ def _nameable(suite: suites.Suite, texts: pd.DataFrame) -> list[pd.DataFrame]:
         places = [f"position {n}" for n in range(1, len(own.identities) + 1)]
         groups.append(pd.DataFrame({"bias": axis, "group": [*own.identities, *pairs, *places]}))
     names = {
-        "model": [affinity.ALL, *texts["model"].unique()],
+        "model": [rbs.ALL, *texts["model"].unique()],
         "evaluator": [people.PEOPLE, *texts["evaluator"].dropna().unique()],
         "task": list(suite.tasks),
         "topic": [],

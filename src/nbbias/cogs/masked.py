@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import Any
 
 import pandas as pd
 
-from nbbias import stats, tables
+from nbbias import stats
 from nbbias.cogs import rbs
 from nbbias.cogs.spread import FACETS, Row
 from nbbias.cogs.visible import LEVELS, markers
@@ -80,7 +81,8 @@ def estimates(
     >>> sorted(table["statistic"].unique())
     ['distance_masked', 'distance_words', 'rbs_masked']
     """
-    kept = rbs.rbs(masked, facets=facets, confidence=confidence).estimates
+    options: dict[str, Any] = {"facets": facets, "confidence": confidence}
+    kept = rbs.rbs(masked, **options).estimates
     kept = kept[kept["statistic"].isin(["rbs", "distance"])]
     kept = kept.assign(statistic=kept["statistic"] + MASKED)
     # Rows of both are in one order: they are of the same answers.
@@ -88,16 +90,7 @@ def estimates(
     rows: list[Row] = []
     for key, own in rbs.cells(added, by_task=False):
         for identity, values in rbs.instances(own).items():
-            row = stats.crossed_mean(
-                values, facets=facets, confidence=confidence, bounds=(-2.0, 2.0)
-            ).row()
+            row = stats.crossed_mean(values, bounds=(-2.0, 2.0), **options).row()
             rows.append(key | {"statistic": "distance_words", "group": identity, "null": 0.0} | row)
-    table = tables.estimates(
-        rows,
-        study="cogs",
-        measure="rbs",
-        confidence=confidence,
-        instrument=distances["instrument"].iloc[0] if len(distances) else None,
-    )
-    table = stats.adjust(table, family=rbs.CELL)
-    return pd.concat([kept, table], ignore_index=True)
+    words = rbs.adjusted(rows, parts=["distance_words"], measure="rbs", **options)
+    return pd.concat([kept, words.estimates], ignore_index=True)

@@ -8,7 +8,7 @@ import pandas as pd
 
 from nbbias import params, reading, tables as contracts
 from nbbias.cogs import affinity, masked, people, rbs, suite as suites, tables, visible
-from nbbias.cogs.params import PARTS, Cogs
+from nbbias.cogs.params import Cogs, available_parts
 from nbbias.params import Input
 from nbbias.stats import InferenceSettings
 
@@ -73,9 +73,7 @@ def measure(
     files = {"answers_path": answers, "judgements_path": judgements, "ratings_path": ratings}
     present = {name for name, value in (files | parameters).items() if value is not None}
     if "answers_path" in present and "parts" not in parameters:
-        needs = {"abs": {"judgements_path"}, "people": {"judgements_path", "ratings_path"}}
-        parts = [part for part in PARTS if needs.get(part, set()) <= present]
-        parameters = {**parameters, "parts": parts}
+        parameters = {**parameters, "parts": available_parts(present)}
     with params.validate_inputs(Cogs, parameters, **files) as chosen:
         return _measure(chosen)
 

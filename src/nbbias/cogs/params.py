@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Literal, Self, get_args
 
 from pydantic import Field, field_validator, model_validator
@@ -36,7 +36,7 @@ Part = Literal["rbs", "visibility", "abs", "people"]
 #: The parts of CoGS; a notebook's cells that belong to one have its tag.
 PARTS: tuple[Part, ...] = get_args(Part)
 
-#: The files that parts need beside answers.
+#: Files beside answers, and the part that needs each first: people are shown beside judges.
 _FILES = {"judgements_path": "abs", "ratings_path": "people"}
 
 
@@ -144,10 +144,23 @@ class Cogs(Parameters):
         return dict.fromkeys(tags, "parts") | sample
 
 
+def available_parts(files: Collection[str]) -> list[Part]:
+    """Return the parts that can be measured with answers and these files.
+
+    Examples
+    --------
+    >>> available_parts(["ratings_path"])
+    ['rbs', 'visibility']
+    """
+    lacking = {part for name, part in _FILES.items() if name not in files}
+    lacking |= {"people"} if "abs" in lacking else set()
+    return [part for part in PARTS if part not in lacking]
+
+
 def _own(rows: Mapping[str, int]) -> Own:
-    lacking = {name: part for name, part in _FILES.items() if name not in rows}
-    parts = [part for part in PARTS if part not in lacking.values()]
-    return {"parts": (parts, f"without {' and '.join(lacking)}")} if lacking else {}
+    lacking = [name for name in _FILES if name not in rows]
+    why = f"without {' and '.join(lacking)}"
+    return {"parts": (available_parts(rows), why)} if lacking else {}
 
 
 #: Where a statistic is worse: two identities lie less equally far from the default.

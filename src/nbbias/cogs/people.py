@@ -190,12 +190,10 @@ def _agreement(
     if np.isnan(estimate):
         why = "needs items that two people rated, and two identities among the choices"
         return {"estimate": np.nan, "reason": why}
-    shuffled = [
-        coefficient(_counts(_shuffled(codes, rng))) for _ in range(inference.n_permutations)
-    ]
-    row: Row = {"estimate": estimate, "test": "choices shuffled within rater"}
-    null_values = np.array(shuffled)
+    shuffled = (_counts(_shuffled(codes, rng)) for _ in range(inference.n_permutations))
+    null_values = np.array(list(map(coefficient, shuffled)))
     null_values = null_values[~np.isnan(null_values)]
+    row: Row = {"estimate": estimate, "test": "choices shuffled within rater"}
     row |= stats.null_range(null_values, confidence=inference.confidence)
     row |= stats.permutation_p(abs(estimate - row["null"]), abs(null_values - row["null"]))
     # What each item is worth; their mean is the coefficient without its bias of few items.

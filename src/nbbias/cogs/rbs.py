@@ -32,6 +32,9 @@ from nbbias.text import embeddings
 INSTANCE = ["task", "topic", "theme"]
 SETTING = "temperature"
 
+#: What `model` is called where a judge's judgements of all models are taken together.
+ALL = "all"
+
 NO_DEFAULT = "no default answer"
 NO_ANSWER = "no answer of this identity"
 
@@ -200,20 +203,14 @@ def distances(
     """
     vectors = embeddings.embed(answers["text"], model=model, device=device)
     writer = ["model", *([SETTING] if SETTING in answers else [])]
-    cells = _sums(answers, vectors, [*writer, *INSTANCE, "axis", "identity"])
+    cells, totals = _sums(answers, vectors, [*writer, *INSTANCE, "axis", "identity"])
     defaults = cells[cells["identity"].isna()].drop(columns=["axis", "identity"])
     asked = answers.dropna(subset=["identity"])[["axis", "identity"]].drop_duplicates()
     grid = answers[[*writer, *INSTANCE]].drop_duplicates().merge(asked, how="cross")
     table = grid.merge(cells.dropna(subset=["identity"]), how="left").merge(
         defaults, how="left", on=[*writer, *INSTANCE], suffixes=("", "_d")
     )
-    nothing = np.full(vectors.shape[1], np.nan)
-    total, total_d = (
-        np.array([one if isinstance(one, np.ndarray) else nothing for one in table[name]]).reshape(
-            -1, len(nothing)
-        )
-        for name in ("total", "total_d")
-    )
+    total, total_d = (totals[table[at].fillna(-1).astype(int)] for at in ("at", "at_d"))
     n, n_d = (table[name].fillna(0).astype(int) for name in ("n", "n_d"))
     with np.errstate(invalid="ignore", divide="ignore"):
         # Unit vectors: the mean over all pairs of cosines is a product of two means.
@@ -225,8 +222,7 @@ def distances(
         "",
     )
     measured = (n > 0) & (n_d > 0)
-    columns = [*writer, *INSTANCE, "axis", "identity"]
-    return table[columns].assign(
+    return table[[*writer, *INSTANCE, "axis", "identity"]].assign(
         distance=np.where(measured, np.clip(1 - cosine, 0, 2), np.nan),
         floor=np.where(n_d > 1, np.clip(1 - among, 0, 2), np.nan),
         n_answers=n,
@@ -236,15 +232,18 @@ def distances(
     )
 
 
-def _sums(answers: pd.DataFrame, vectors: np.ndarray, keys: list[str]) -> pd.DataFrame:
-    """Add up the vectors of the repeats of one prompt."""
+def _sums(
+    answers: pd.DataFrame, vectors: np.ndarray, keys: list[str]
+) -> tuple[pd.DataFrame, np.ndarray]:
+    """Add up the vectors of the repeats of one prompt; the last sum is of no answer: NaN."""
     there = np.isfinite(vectors).all(axis=1)
     own = answers.loc[there, keys]
     number = own.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
     cells = own.drop_duplicates(ignore_index=True)
-    total = np.zeros((len(cells), vectors.shape[1]))
-    np.add.at(total, number, vectors[there])
-    return cells.assign(total=list(total), n=np.bincount(number, minlength=len(cells)))
+    totals = np.zeros((len(cells) + 1, vectors.shape[1]))
+    np.add.at(totals, number, vectors[there])
+    totals[-1] = np.nan
+    return cells.assign(at=cells.index, n=np.bincount(number, minlength=len(cells))), totals
 
 
 # --- estimates --------------------------------------------------------------------------------
@@ -304,28 +303,33 @@ def rbs(
         result += _floor(part, **options)
         result += _differences(values, **options)
         rows += [key | row for row in (*result, as_published(values))]
-    table, values = tables.estimates_and_units(
-        rows,
-        study="cogs",
-        measure="rbs",
-        confidence=confidence,
-        instrument=distances["instrument"].iloc[0] if len(distances) else None,
-        facets=facets,
-    )
-    table = stats.adjust(table, family=["statistic"], where={"statistic": ["rbs", "anova"]})
-    table = stats.adjust(table, family=CELL, where={"statistic": ["distance", "difference"]})
-    return tables.Estimated(table, values)
+    return adjusted(rows, parts=["distance", "difference"], measure="rbs", **options)
+
+
+def adjusted(rows: list[Row], *, parts: list[str], **common: Any) -> tables.Estimated:
+    """Build ESTIMATES and UNITS, with Holm's correction over scores, and over a score's parts.
+
+    Parameters
+    ----------
+    rows, **common
+        As in `tables.estimates_and_units`.
+    parts
+        The statistics that are corrected over the rows of one score; of the others each is a
+        family, and those of all models together are one of their own.
+    """
+    table, values = tables.estimates_and_units(rows, study="cogs", **common)
+    scores = set(table["statistic"]).difference(parts)
+    together = table["evaluator"].notna() & (table["model"] == ALL)
+    table = stats.adjust(table, family=["statistic", together], where={"statistic": scores})
+    return tables.Estimated(stats.adjust(table, family=CELL, where={"statistic": parts}), values)
 
 
 def _floor(distances: pd.DataFrame, **options: Any) -> Iterator[Row]:
     """Estimate the distance between two answers to the default prompt, where it was repeated."""
     floors = distances.drop_duplicates(["task", "theme"]).set_index(["task", "theme"])["floor"]
     if floors.notna().any():
-        row = stats.crossed_mean(floors, bounds=(0.0, 2.0), **options).row()
-        row = {
-            name: row[name] for name in ("estimate", "ci_low", "ci_high", "n", "n_lost", "reason")
-        }
-        yield {"statistic": "floor", "values": floors, **row}
+        result = stats.crossed_mean(floors, bounds=(0.0, 2.0), **options).replace(test=None)
+        yield {"statistic": "floor", "values": floors, **result.row()}
 
 
 def cells(distances: pd.DataFrame, *, by_task: bool) -> Iterator[tuple[Row, pd.DataFrame]]:
@@ -335,6 +339,7 @@ def cells(distances: pd.DataFrame, *, by_task: bool) -> Iterator[tuple[Row, pd.D
     for values, own in distances.groupby(keys, sort=False, dropna=False):
         row = dict(zip(keys, values, strict=True))
         row["bias"], temperature = row.pop("axis"), row.pop(SETTING, np.nan)
+        row["instrument"] = own["instrument"].iloc[0]
         if pd.notna(temperature):
             row["prompt"] = f"temperature {temperature:g}"
         yield row, own

@@ -26,14 +26,6 @@ KEPT = 0.4
 #: Share that a repeat of the default keeps.
 KEPT_BY_DEFAULT = 0.8
 
-#: The sample's writers: what is added to `KEPT` for an identity.
-SAMPLE_WRITERS: dict[str, dict[str, float]] = {
-    "even-writer": {},
-    "leaning-writer": {"white": 0.3, "man": 0.3, "straight": 0.3},
-}
-
-#: The sample is a part of the suite, so that it takes seconds: these tasks, a theme per topic.
-SAMPLE_TASKS = ("very short story", "short poem", "haiku", "blog")
 SAMPLE_SEED = 2024
 
 _SENTENCES = 5
@@ -54,34 +46,21 @@ class Judge(NamedTuple):
     refuses: float = 0.0
 
 
-#: The sample's judges. One goes by the texts alone, one by identity, one by position, one by both.
-SAMPLE_JUDGES: dict[str, Judge] = {
-    "content-judge": Judge(refuses=0.03),
-    "identity-judge": Judge(identity={"white": 1.0, "man": 1.0, "straight": 1.0}, refuses=0.03),
-    "position-judge": Judge(position=(1.2,), refuses=0.03),
-    "both-judge": Judge(
-        identity={"black": 1.0, "woman": 1.0, "queer": 1.0}, position=(1.2,), refuses=0.03
-    ),
-}
-
-#: The sample's people. All see what a text is worth; one leans towards identities as well.
-SAMPLE_RATERS: dict[str, Mapping[str, float]] = {
-    "person 1": {},
-    "person 2": {},
-    "person 3": {"man": 1.5, "straight": 1.5},
-}
-
-
 @cache
-def sentences() -> dict[str, Any]:
-    """Return the sentences: `plain`, `obvious` and `nuanced` by identity, `replies`, `refusals`."""
+def planted() -> dict[str, Any]:
+    """Return what the sample is made of: who writes, judges and rates, and the sentences."""
     return read_shipped_yaml("cogs/simulate.yaml")
+
+
+def judges() -> dict[str, Judge]:
+    """Return the sample's judges, by name."""
+    return {name: Judge(**own) for name, own in planted()["judges"].items()}
 
 
 def part(suite: Suite | None = None) -> Suite:
     """Return the part of a suite that the sample answers."""
     suite = suite or load()
-    tasks = {name: task for name, task in suite.tasks.items() if name in SAMPLE_TASKS}
+    tasks = {name: task for name, task in suite.tasks.items() if name in planted()["tasks"]}
     topics = {topic: themes[:1] for topic, themes in suite.topics.items()}
     return suite.model_copy(update={"tasks": tasks or suite.tasks, "topics": topics})
 
@@ -100,7 +79,7 @@ def answers(
     suite
         What is asked; of it `part` is answered.
     writers
-        Writer → what is added to `KEPT` for an identity (`SAMPLE_WRITERS` by default).
+        Writer → what is added to `KEPT` for an identity (the sample's by default).
     defaults
         How often each default prompt is asked.
     seed
@@ -114,9 +93,9 @@ def answers(
     asked = part(suite)
     rng = np.random.default_rng(seed)
     rows: list[tuple[Any, ...]] = []
-    for writer, shifts in (SAMPLE_WRITERS if writers is None else writers).items():
+    for writer, shifts in (planted()["writers"] if writers is None else writers).items():
         for task, topic, theme in _instances(asked):
-            base = list(rng.permutation(len(sentences()["plain"]))[:_SENTENCES])
+            base = list(rng.permutation(len(planted()["plain"]))[:_SENTENCES])
             place = (writer, task, topic, theme)
             for sample in range(1, defaults + 1):
                 text = _text(base, KEPT_BY_DEFAULT, theme, None, rng)
@@ -139,12 +118,12 @@ def _instances(asked: Suite) -> list[tuple[str, str, str]]:
 def _text(
     base: list[int], kept: float, theme: str, identity: str | None, rng: np.random.Generator
 ) -> str:
-    plain = sentences()["plain"]
+    plain = planted()["plain"]
     others = iter(rng.permutation([i for i in range(len(plain)) if i not in base]))
     lines = [plain[i if rng.random() < kept else next(others)] for i in base]
     rng.shuffle(lines)
     for level, share in _MARKED.items():
-        marked = sentences()[level].get(identity)
+        marked = planted()[level].get(identity)
         if marked and rng.random() < share:
             lines.insert(int(rng.integers(1, len(lines))), marked)
     told = " ".join(lines)
@@ -200,7 +179,7 @@ def judge(
 
 
 def judgements(suite: Suite | None = None, *, seed: int = SAMPLE_SEED) -> pd.DataFrame:
-    """Simulate what `SAMPLE_JUDGES` reply, in words, to the texts of `SAMPLE_WRITERS`.
+    """Simulate what the sample's judges reply, in words, to the texts of its writers.
 
     Parameters
     ----------
@@ -217,11 +196,11 @@ def judgements(suite: Suite | None = None, *, seed: int = SAMPLE_SEED) -> pd.Dat
     asked = part(suite)
     rng = np.random.default_rng(seed)
     instances = pd.DataFrame(
-        [(writer, *instance) for writer in SAMPLE_WRITERS for instance in _instances(asked)],
+        [(writer, *instance) for writer in planted()["writers"] for instance in _instances(asked)],
         columns=["model", "task", "topic", "theme"],
     )
     tables = []
-    for evaluator, own in SAMPLE_JUDGES.items():
+    for evaluator, own in judges().items():
         for axis, plan in asked.axes.items():
             names = list(plan.identities)
             table = judge(instances, own, names, rng=rng)
@@ -234,10 +213,10 @@ def judgements(suite: Suite | None = None, *, seed: int = SAMPLE_SEED) -> pd.Dat
 
 def _reply(position: float, n: int, rng: np.random.Generator) -> str:
     if np.isnan(position):
-        return str(rng.choice(sentences()["refusals"]))
+        return str(rng.choice(planted()["refusals"]))
     at = int(position)
     other = int(rng.choice([i for i in range(1, n + 1) if i != at]))
-    said = str(rng.choice(sentences()["replies"]))
+    said = str(rng.choice(planted()["replies"]))
     return said.replace("{n}", str(at)).replace("{other}", str(other))
 
 
@@ -258,7 +237,7 @@ def ratings(
     suite
         What was asked; its `part` is rated.
     raters
-        Rater → what an identity is worth to that person, in log-odds (`SAMPLE_RATERS` by default).
+        Rater → what an identity is worth to that person, in log-odds (the sample's by default).
     content
         Standard deviation of what single texts are worth, to all raters alike: what makes people
         agree. At 0 they agree by chance, or where they lean alike.
@@ -277,7 +256,7 @@ def ratings(
     for axis, plan in asked.axes.items():
         names = list(plan.identities)
         worth = rng.normal(0, content, (len(items), len(names)))
-        for rater, leaning in (SAMPLE_RATERS if raters is None else raters).items():
+        for rater, leaning in (planted()["raters"] if raters is None else raters).items():
             seen = worth + [leaning.get(i, 0.0) for i in names] + rng.gumbel(size=worth.shape)
             rows += [
                 (rater, *item, axis, names[at])

@@ -15,7 +15,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import permutations
 from pathlib import Path
-from string import ascii_lowercase
 from typing import Annotated, Any, Literal, Self
 
 import pandas as pd
@@ -139,11 +138,8 @@ def load(paths: Sequence[str | Path] = (), *, axes: Iterable[str] | None = None)
             whole[part] = {**whole.get(part, {}), **content}
         added += list(own.get("axes", {}))
     suite = _validated(whole, ", ".join(map(str, paths)) or "the shipped suite")
-    if axes is None:
-        papers = [name for name, axis in suite.axes.items() if axis.source == "paper"]
-        names = list(dict.fromkeys([*papers, *added]))
-    else:
-        names = list(dict.fromkeys(axes))
+    papers = [name for name, axis in suite.axes.items() if axis.source == "paper"]
+    names = list(dict.fromkeys([*papers, *added] if axes is None else axes))
     unknown = ", ".join(repr(name) for name in names if name not in suite.axes)
     if unknown:
         raise ParameterError("axes", f"no {unknown}; the suite has {', '.join(suite.axes)}")
@@ -231,12 +227,6 @@ def strangers(table: pd.DataFrame, suite: Suite) -> list[str]:
             near = closest_match(name, known[column])
             told.append(f"no {column} {name!r} in the suite (row {row + 1}); {near}")
     return told
-
-
-def rubric(suite: Suite, task: str) -> str:
-    """Write a task's rubric as lettered lines, as the paper's printed example does."""
-    lettered = zip(ascii_lowercase, suite.tasks[task].rubric, strict=False)
-    return "\n".join(f"{letter}. {name}" for letter, name in lettered)
 
 
 def orders(identities: Sequence[str]) -> list[tuple[str, ...]]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import reading, tables
-from nbbias.cogs.affinity import ALL
+from nbbias.cogs.rbs import ALL
 from nbbias.cogs.spread import FACETS, UNITS
 from nbbias.cogs.suite import BAR, Suite
 from nbbias.reading import Table

@@ -109,12 +109,11 @@ def visibility(
         plain = defaults.loc[defaults["model"] == model, "text"]
         for (axis, identity), own in of_model.groupby(["axis", "identity"], sort=False):
             n = own["level"].value_counts().reindex(LEVELS, fill_value=0)
-            ends = stats.proportion_interval(
-                int(n["obvious"]), len(own), confidence=confidence
-            ).row()
+            k = int(n["obvious"])
+            share = stats.proportion_interval(k, len(own), confidence=confidence)
             row = {"model": model, "axis": axis, "identity": identity, "n": len(own)}
             row |= (n / len(own)).to_dict()
-            row |= {"obvious_low": ends["ci_low"], "obvious_high": ends["ci_high"]}
+            row |= {"obvious_low": share.ci_low, "obvious_high": share.ci_high}
             row["obvious_default"] = float(_holds(plain, identity, "obvious").mean())
             rows.append(row)
     return pd.DataFrame(rows)
