@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.metrics import brier_score_loss
 
-from nbbias import stats, tables
-from nbbias.biasalert.detection import INFERENCE, STUDY, match_verdicts
+from nbbias import stats
+from nbbias.biasalert.detection import INFERENCE, match_verdicts, tabulate
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
 
 NO_PROBABILITY = "the judge gives no probabilities"
+_NO_INTERVAL = "resampling lifts it, so no interval: compare with the null range"
 
 #: Bins of equal width, and labels drawn for the null distribution, of the calibration error.
 _BINS, _DRAWN = 10, 500
@@ -85,24 +85,14 @@ def estimates(
             rows += [missing | {"statistic": name} for name in ("brier", "calibration_error")]
             continue
         loss = stats.clustered_mean((p - biased) ** 2, units, confidence=level, bounds=(0, 1))
-        brier = {
-            "estimate": brier_score_loss(biased, p),
-            "null": biased.mean() * (1 - biased.mean()),
-        }
-        ends = {end: getattr(loss, end) for end in ("ci_low", "ci_high", "reason")}
-        rows.append(key | {"statistic": "brier"} | brier | ends)
+        brier = {"statistic": "brier", "null": biased.mean() * (1 - biased.mean())}
+        rows.append(loss.replace(test=None).row() | key | brier)
         drawn = min(inference.n_permutations, _DRAWN)
         errors = [_calibration_error(p, rng.random(len(p)) < p) for _ in range(drawn)]
         null = stats.null_range(np.array(errors), confidence=level)
-        row = {
-            "statistic": "calibration_error",
-            "estimate": _calibration_error(p, biased),
-            "reason": "resampling lifts it, so no interval: compare with the null range",
-        }
-        rows.append(key | row | null)
-    return tables.estimates(
-        rows, study=STUDY, measure="calibration", source=source, confidence=level
-    )
+        row = {"statistic": "calibration_error", "estimate": _calibration_error(p, biased)}
+        rows.append(key | row | null | {"reason": _NO_INTERVAL})
+    return tabulate(rows, measure="calibration", source=source, confidence=level)
 
 
 def _calibration_error(p: np.ndarray, biased: np.ndarray) -> float:

@@ -15,8 +15,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
 
-from nbbias import stats, tables
-from nbbias.biasalert.detection import STUDY, score_judgements
+from nbbias import stats
+from nbbias.biasalert.detection import score_judgements, tabulate
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import read_shipped_table
 from nbbias.text import audit, lexicons
@@ -86,29 +86,25 @@ def estimates(
     ):
         key: Row = {"judge": judge, "instrument": instrument}
         rows += [key | row for row in [*_errors(part, confidence), *_dialect(part, confidence)]]
-    table = tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source="checks", confidence=confidence
-    )
+    table = tabulate(rows, measure=MEASURE, source="checks", confidence=confidence)
     tests = {"statistic": "dialect_difference"}
     return stats.adjust(table, family=["judge"], where=tests, method="holm")
 
 
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
     judged = table["flagged"].dropna()
-    tails = stats.tails(confidence)
     rows: list[Row] = []
     for (category, biased), subset in table.groupby(["category", "biased"], sort=False):
         verdicts = subset["flagged"].dropna()
-        share = stats.share_interval(
-            subset["flagged"].sub(float(biased)).abs(), confidence=confidence
-        )
+        wrong = subset["flagged"].sub(float(biased)).abs()
+        share = stats.share_interval(wrong, confidence=confidence)
         name = "miss_rate" if biased else "false_alarm_rate"
         row: Row = {"dimension": category, "statistic": name} | share.row()
         if len(verdicts):
             # Drawn without regard to what they are: as many as are flagged, or left, of all checks.
             pool = int((judged != float(biased)).sum())
-            low, high = hypergeom.ppf(tails, len(judged), pool, len(verdicts)) / len(verdicts)
-            row |= {"null": pool / len(judged), "null_low": low, "null_high": high}
+            low, high = hypergeom.interval(confidence, len(judged), pool, n := len(verdicts))
+            row |= {"null": pool / len(judged), "null_low": low / n, "null_high": high / n}
         rows.append(row)
     return rows
 
@@ -172,7 +168,5 @@ def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
             result = stats.one_sample(part["swap_effect"], confidence=confidence, bounds=limits)
             name = {"bias": bias, "group": group, "statistic": "swap_effect", "null": 0.0}
             rows.append(key | name | result.row())
-    table = tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source="templates", confidence=confidence
-    )
+    table = tabulate(rows, measure=MEASURE, source="templates", confidence=confidence)
     return stats.adjust(table, family=["judge"], method="holm")

@@ -21,7 +21,7 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias.tables import Contract
-from nbbias.tables.contracts import NOT_BLANK, Check, Values
+from nbbias.tables.contracts import Check, Values, fields
 
 #: The seven types of bias of Fan et al. 2024, section 3.1.
 TYPES = ("orientation", "gender", "social", "race", "religion", "disabled", "culture")
@@ -31,12 +31,8 @@ OUTCOMES = ("judged", "refused", "unreadable", "failed", "empty")
 
 _TYPE = Check(lambda s: s.isin(TYPES), f"is no type of bias; use {', '.join(TYPES)}")
 _OUTCOME = Check(lambda s: s.isin(OUTCOMES), f"is no outcome; use {', '.join(OUTCOMES)}")
-_UNIT = Check(lambda s: s.between(0, 1), "lies outside 0 to 1")
+_NAMED_TYPE = Values("text", (_TYPE,))
 _COSINE = Check(lambda s: s.between(-1.001, 1.001), "is no cosine")
-
-
-def _text(*checks: Check, nullable: bool = False) -> Values:
-    return Values("text", checks, nullable)
 
 
 def _verdicts_are_judged(table: pd.DataFrame) -> pd.Series:
@@ -49,55 +45,37 @@ def _losses_have_a_reason(table: pd.DataFrame) -> pd.Series:
 
 #: One bias as people hold it. `entry_id` is a hash of what the entry says.
 KNOWLEDGE = Contract(
-    {
-        "entry_id": _text(NOT_BLANK),
-        "statement": _text(NOT_BLANK),
-        "bias_type": _text(_TYPE),
-        "group": _text(nullable=True),
-        "attribute": _text(nullable=True),
-        "source": _text(NOT_BLANK),
-    },
+    fields(name="entry_id statement source", optional="group attribute")
+    | {"bias_type": _NAMED_TYPE},
     unique=["entry_id"],
     name="KNOWLEDGE",
 )
 
 #: One text to judge.
-TEXTS = Contract(
-    {"text_id": _text(NOT_BLANK), "text": _text(nullable=True)}, unique=["text_id"], name="TEXTS"
-)
+TEXTS = Contract(fields(name="text_id", optional="text"), unique=["text_id"], name="TEXTS")
 
 #: One answer of a model, to be judged.
 ANSWERS = Contract(
-    {"text_id": _text(NOT_BLANK), "model": _text(NOT_BLANK), "text": _text(nullable=True)},
-    unique=["text_id"],
-    name="ANSWERS",
+    fields(name="text_id model", optional="text"), unique=["text_id"], name="ANSWERS"
 )
 
 #: One text that people judged; `bias_type`, `group` and `attribute` are optional columns.
 LABELLED = Contract(
-    {
-        "text_id": _text(NOT_BLANK),
-        "text": _text(nullable=True),
-        "biased": Values("flag"),
-        "bias_type": Values("text", (_TYPE,), nullable=True, required=False),
-    },
+    fields(name="text_id", optional="text")
+    | {"biased": Values("flag")}
+    | {"bias_type": _NAMED_TYPE._replace(nullable=True, required=False)},
     unique=["text_id"],
     name="LABELLED",
 )
 
 #: One entry found for one text, best first. `used`: near enough to be shown to a judge.
 EVIDENCE = Contract(
-    {
-        "text_id": _text(NOT_BLANK),
-        "rank": Values("count", (Check(lambda s: s >= 1, "is below 1"),)),
-        "entry_id": _text(NOT_BLANK),
-        "statement": _text(NOT_BLANK),
-        "bias_type": _text(_TYPE),
-        "group": _text(nullable=True),
-        "attribute": _text(nullable=True),
-        "similarity": Values("float", (_COSINE,)),
-        "used": Values("flag"),
-    },
+    fields(name="text_id")
+    | {"rank": Values("count", (Check(lambda s: s >= 1, "is below 1"),))}
+    | fields(name="entry_id statement")
+    | {"bias_type": _NAMED_TYPE}
+    | fields(optional="group attribute")
+    | {"similarity": Values("float", (_COSINE,)), "used": Values("flag")},
     unique=["text_id", "rank"],
     name="EVIDENCE",
 )
@@ -105,21 +83,13 @@ EVIDENCE = Contract(
 #: One judge's word on one text. `biased` is missing where there is no verdict: `reason` says why.
 #: A further column `instrument` names what the judge is, for the numbers made of its verdicts.
 JUDGEMENTS = Contract(
-    {
-        "text_id": _text(NOT_BLANK),
-        "judge": _text(NOT_BLANK),
-        "biased": Values("flag", nullable=True),
-        "bias_type": _text(_TYPE, nullable=True),
-        "group": _text(nullable=True),
-        "attribute": _text(nullable=True),
-        "confidence": Values("float", (_UNIT,), nullable=True),
-        "explanation": _text(nullable=True),
-        "evidence_ids": _text(),
-        "knowledge": _text(),
-        "outcome": _text(_OUTCOME),
-        "reason": _text(nullable=True),
-        "raw": _text(nullable=True),
-    },
+    fields(name="text_id judge")
+    | {"biased": Values("flag", nullable=True)}
+    | {"bias_type": _NAMED_TYPE._replace(nullable=True)}
+    | fields(optional="group attribute", share="confidence")
+    | fields(optional="explanation", text="evidence_ids knowledge")
+    | {"outcome": Values("text", (_OUTCOME,))}
+    | fields(optional="reason raw"),
     checks=[
         Check(_verdicts_are_judged, "a verdict and the outcome 'judged' go together"),
         Check(_losses_have_a_reason, "a text without a verdict has no reason"),

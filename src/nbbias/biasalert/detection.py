@@ -7,6 +7,7 @@ is wrong, NaN where the text does not count for the score.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -21,7 +22,10 @@ from nbbias.tables import DataError
 
 Row = dict[str, Any]
 
-STUDY, MEASURE = "biasalert", "detection"
+MEASURE = "detection"
+
+#: `tables.estimates` of this study.
+tabulate = partial(tables.estimates, study="biasalert")
 
 #: Two judges that read nothing: the better of them is the majority class.
 ALWAYS, NEVER = "always biased", "never biased"
@@ -210,13 +214,11 @@ def _f1(share: Any) -> Any:
 def _reasons(case: Case) -> dict[str, str]:
     """Return why a judge has no scores of what it names, whatever its verdicts."""
     reasons = {}
-    for score, what, columns in (
-        ("attribution_score", "group and attribute", [2, 3]),
-        ("classification_score", "type", [1]),
-    ):
-        labels, verdicts = (
-            (side[:, columns] >= 0).all(axis=1).any() for side in (case.truth, case.verdicts)
-        )
+    named = {"attribution_score": ("group and attribute", [2, 3])}
+    named |= {"classification_score": ("type", [1])}
+    for score, (what, columns) in named.items():
+        sides = (case.truth[:, columns], case.verdicts[:, columns])
+        labels, verdicts = ((side >= 0).all(axis=1).any() for side in sides)
         if not labels:
             reasons[score] = f"no label names a {what}"
         elif not verdicts:
@@ -307,7 +309,7 @@ def estimates(
 
 
 def _estimated(rows: list[Row], labelled: pd.DataFrame, **common: Any) -> tables.Estimated:
-    common |= {"study": STUDY, "measure": MEASURE, "clusters": _clusters(labelled).to_dict()}
+    common |= {"study": "biasalert", "measure": MEASURE, "clusters": _clusters(labelled).to_dict()}
     return tables.estimates_and_units(rows, **common)
 
 

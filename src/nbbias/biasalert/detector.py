@@ -20,6 +20,7 @@ from nbbias.biasalert.judges import panel as panels
 from nbbias.biasalert.judges.registry import JUDGES, Judge, Settings
 from nbbias.biasalert.knowledge import counterfactuals, entries, sample, split
 from nbbias.params import NONE
+from nbbias.reading import prose
 from nbbias.tables import SAMPLE, ParameterError, closest_match
 from nbbias.text import embeddings
 
@@ -66,24 +67,14 @@ class Detector(NamedTuple):
     @property
     def notes(self) -> list[str]:
         """What it was fitted on, and how often it errs on held-out texts, in sentences."""
-        about, rates = self.about, self.errors.set_index("statistic")
-        claims, alarms = (rates.loc[name] for name in (CLAIMS, ALARMS))
-        learned = "learns from no texts"
-        if about["learns"]:
-            learned = f"fitted on {about['n']:,} texts, {about['biased']:,} of them biased: "
-            learned += about["fitted_on"]
-        known = f", with {about['statements']:,} statements as knowledge" if self.retrieve else ""
+        rates = self.errors.set_index("statistic").to_dict("index")
+        errors = {"claims": rates[CLAIMS], "alarms": rates[ALARMS]}
         return [
-            f"{about['judge']} ({about['instrument']}): {learned}{known}.",
-            f"Of {claims['n']:,} prejudiced claims written for this project that it had not learnt "
-            f"from it flags {_interval(claims)}, of {alarms['n']:,} everyday and encyclopedic "
-            f"sentences {_interval(alarms)}. On other texts it may err more often.",
+            prose.render_plain(
+                "biasalert.fitted", about=self.about, knows=self.retrieve is not None
+            ),
+            prose.render_plain("biasalert.errs", **errors),
         ]
-
-
-def _interval(row: pd.Series) -> str:
-    low, high = row["ci_low"], row["ci_high"]
-    return f"{row['estimate']:.2f} ({row['confidence']:.0%} CI {low:.2f} to {high:.2f})"
 
 
 # --- how it is made ---------------------------------------------------------------------------

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from nbbias import stats, tables
-from nbbias.biasalert.detection import STUDY, compared
+from nbbias import stats
+from nbbias.biasalert.detection import compared, tabulate
 from nbbias.biasalert.detector import Detector, load_detector
 from nbbias.biasalert.judges.panel import JudgePanel, leading_judge
 from nbbias.tables import DataError, ParameterError
@@ -274,9 +274,7 @@ def estimates(guarded: pd.DataFrame, *, labelled_by: str, confidence: float = 0.
         # Where no sentence was judged it is empty.
         key = {"model": str(model), "judge": table["judge"].max() or None, "instrument": used}
         rows += [key | row for row in _rows(table, confidence)]
-    table = tables.estimates(
-        rows, study=STUDY, measure=MEASURE, evaluator=labelled_by, confidence=confidence
-    )
+    table = tabulate(rows, measure=MEASURE, evaluator=labelled_by, confidence=confidence)
     return stats.adjust(table, where={"statistic": "biased_share_difference"})
 
 
@@ -296,13 +294,13 @@ def _rows(table: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
     for name, values in shares.items():
         row = stats.share_interval(values, confidence=confidence).row()
         yield row | {"statistic": name, "n_lost": len(table) - len(values)}
-    row = {"statistic": "biased_share_difference", "n": len(first), "null": 0.0}
-    row |= {"n_lost": int((~both).sum()), "reason": "no unit has both labels", "estimate": np.nan}
+    row = {"statistic": "biased_share_difference", "null": 0.0}
+    row |= {"n": len(first), "n_lost": int((~both).sum())}
     if len(first):
-        row |= {"reason": None} | compared(
-            second.to_numpy(), first.to_numpy(), None, confidence=confidence
-        )
-    yield row
+        sides = second.to_numpy(), first.to_numpy()
+        yield row | compared(*sides, None, confidence=confidence)
+    else:
+        yield row | {"estimate": np.nan, "reason": "no unit has both labels"}
 
 
 def simulate(

@@ -21,9 +21,8 @@ def check(chosen: Any) -> list[str]:
     """Read what judges learn from, know and judge; refuse what a run cannot be made of."""
     problems: list[NbbiasError] = []
     notes: list[str] = []
-    attempt(
-        problems, tables.check_name, "embedding_model", chosen.embedding_model, embeddings.NAMES
-    )
+    model = chosen.embedding_model
+    attempt(problems, tables.check_name, "embedding_model", model, embeddings.NAMES)
     if "toxicity" in chosen.judges:
         attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
     labelled = attempt(problems, _read_labelled, chosen)

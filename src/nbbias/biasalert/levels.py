@@ -20,8 +20,8 @@ import numpy as np
 import pandas as pd
 from scipy.stats import hypergeom
 
-from nbbias import stats, tables
-from nbbias.biasalert.detection import INFERENCE, STUDY, flags, name_instruments, require_one_row
+from nbbias import stats
+from nbbias.biasalert.detection import INFERENCE, flags, name_instruments, require_one_row, tabulate
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.text import audit, toxicity
@@ -145,9 +145,7 @@ def estimates(
         for values, subset in labelled.groupby(keys, sort=False):
             key = dict(zip(keys, values, strict=True))
             rows += [key | row for row in agreement_rows(subset, confidence=confidence)]
-    return tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source=source, confidence=confidence
-    )
+    return tabulate(rows, measure=MEASURE, source=source, confidence=confidence)
 
 
 def _join(
@@ -178,7 +176,7 @@ def _model_rows(
             yield {"statistic": statistic} | found.row()
     else:
         reason = NO_SAMPLE if people is None else NOT_RANDOM
-        missing = stats.Estimate(reason=reason, n=0).replace(n_lost=len(subset))
+        missing = stats.Estimate(reason=reason, n=0, n_lost=len(subset))
         yield {"statistic": SHARES[2]} | missing.row()
 
 
@@ -236,8 +234,7 @@ def agreement_rows(table: pd.DataFrame, *, confidence: float = INFERENCE.confide
     kappa |= stats.kappa(label, flagged, units, confidence=confidence).row()
     # Both margins kept, how many texts both call biased is hypergeometric.
     ones = int(label.sum()), int(flagged.sum())
-    ends = hypergeom.ppf(stats.tails(confidence), n, *ones)
-    both_one = np.array([ones[0] * ones[1] / n, *ends])
+    both_one = np.array([ones[0] * ones[1] / n, *hypergeom.interval(confidence, n, *ones)])
     null = (n - sum(ones) + 2 * both_one) / n
     names = ("null", "null_low", "null_high")
     agreement |= dict(zip(names, null, strict=True))
@@ -358,10 +355,8 @@ def split_scorer_bias(
             parts = [_share(subset, swapped, confidence), own.row()]
         else:
             reason = SLOW if judge in JUDGES else RECORDED
-            parts = [stats.Estimate(reason=reason, n=0).row() | {"n_lost": len(subset)}] * 2
+            parts = [stats.Estimate(reason=reason, n=0, n_lost=len(subset)).row()] * 2
         key: Row = {"judge": judge, "model": model, "instrument": instrument}
         for statistic, row in zip((SWAPPED, SCORER_BIAS), parts, strict=True):
             rows.append(key | {"statistic": statistic} | row)
-    return tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source=source, confidence=confidence
-    )
+    return tabulate(rows, measure=MEASURE, source=source, confidence=confidence)

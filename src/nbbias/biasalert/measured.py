@@ -181,10 +181,8 @@ def _measure_answers(chosen: Biasalert, panel: JudgePanel, asked: Asked) -> list
     people = corpus.read_labels(
         answers, chosen.human_path, sampled=chosen.human_sample, drawn=size > 0, seed=chosen.seed
     )
-    options: dict[str, Any] = {
-        "source": corpus.source(chosen.answers_path),
-        "confidence": confidence,
-    }
+    source = corpus.source(chosen.answers_path)
+    options: dict[str, Any] = {"source": source, "confidence": confidence}
     swaps = levels.swap_effects(answers, panel)
     parts = [
         levels.estimates(answers, judgements, people=people, **options),

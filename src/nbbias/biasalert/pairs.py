@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.stats import binom, binomtest
 
 from nbbias import stats, tables
-from nbbias.biasalert.detection import STUDY, least_p, require_one_row, score_judgements
+from nbbias.biasalert.detection import least_p, require_one_row, score_judgements, tabulate
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import ContractError
 
@@ -147,9 +147,7 @@ def estimates(
             slices += [({key: str(value)}, part) for value, part in own.groupby(name, sort=False)]
         named = {"judge": judge, "instrument": instrument}
         rows += [named | keys | row for keys, part in slices for row in _rows(part, confidence)]
-    result = tables.estimates(
-        rows, study=STUDY, measure=MEASURE, source=source, confidence=confidence
-    )
+    result = tabulate(rows, measure=MEASURE, source=source, confidence=confidence)
     family = [result["dimension"].isna(), result["bias"].isna()]
     return stats.adjust(result, family=family, where={"statistic": "pair_share"}, method="holm")
 
@@ -178,6 +176,6 @@ def _swap_range(fixed: float, unlike: int, n: int, confidence: float) -> Row:
     """Return the exact range of a share when the two sentences of every pair are swapped."""
     if not n:
         return {}
-    low, high = binom.ppf(stats.tails(confidence), unlike, 0.5) if unlike else (0.0, 0.0)
+    low, high = binom.interval(confidence, unlike, 0.5) if unlike else (0.0, 0.0)
     ends = {"null": unlike / 2, "null_low": low, "null_high": high}
     return {name: (fixed + end) / n for name, end in ends.items()}

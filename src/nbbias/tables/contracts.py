@@ -74,45 +74,45 @@ _PLAIN = {
 }
 
 
-def _columns(**columns: str) -> dict[str, Values]:
+def fields(**columns: str) -> dict[str, Values]:
     """Return columns by what they hold: names (never blank), texts, optional ones, numbers …"""
     return {name: _PLAIN[kind] for kind, names in columns.items() for name in names.split()}
 
 
 #: One recorded answer of a model to one prompt of the LLMBI suite.
 ANSWERS = Contract(
-    _columns(name="dimension prompt model", count="sample", optional="text"),
+    fields(name="dimension prompt model", count="sample", optional="text"),
     unique=["model", "prompt", "sample"],
     name="ANSWERS",
 )
 
 #: One answer to one prompt of CoGS; a default has no identity.
 COGS_ANSWERS = Contract(
-    _columns(name="model task theme", count="sample", optional="topic axis identity text"),
+    fields(name="model task theme", count="sample", optional="topic axis identity text"),
     name="COGS_ANSWERS",
 )
 
 #: One reply of one judge; `order` is the identities as shown, joined by ``|``.
 COGS_JUDGEMENTS = Contract(
-    _columns(name="evaluator model task theme axis order", count="repeat", optional="topic reply"),
+    fields(name="evaluator model task theme axis order", count="repeat", optional="topic reply"),
     name="COGS_JUDGEMENTS",
 )
 
 #: One human article.
-ORIGINALS = Contract(_columns(text="source", name="article_id", optional="text"), name="ORIGINALS")
+ORIGINALS = Contract(fields(text="source", name="article_id", optional="text"), name="ORIGINALS")
 
 #: One text of one model for one article. `prompt` tells how it was asked for.
 GENERATIONS = Contract(
-    _columns(name="article_id model", count="sample", optional="text", text="source prompt"),
+    fields(name="article_id model", count="sample", optional="text", text="source prompt"),
     name="GENERATIONS",
 )
 
 #: One thing to ask: the text of the prompt. Further columns say what its answer belongs to.
-PROMPTS = Contract(_columns(name="prompt_id prompt"), unique=["prompt_id"], name="PROMPTS")
+PROMPTS = Contract(fields(name="prompt_id prompt"), unique=["prompt_id"], name="PROMPTS")
 
 #: One row per unit and measure. `score` is NaN where it was not measured; `reason` says why.
 SCORES = Contract(
-    _columns(text="model prompt measure instrument", number="score", count="n", optional="reason"),
+    fields(text="model prompt measure instrument", number="score", count="n", optional="reason"),
     name="SCORES",
 )
 
@@ -137,15 +137,15 @@ _RANGE_HOLDS = Check(
     lambda d: d["null_low"].isna() | (d["null_low"] <= d["null_high"] + 1e-9),
     "a range of chance ends below its beginning",
 )
-_TESTED = _columns(optional="test", share="p_value p_adjusted confidence p_least")
+_TESTED = fields(optional="test", share="p_value p_adjusted confidence p_least")
 
 #: One row per claim: the estimate, its interval, N, losses, chance level, test and instrument.
 #: `confidence` is the level of the interval and of the range of chance; NaN where there is neither.
 #: `p_least` is the least p that the test could have given (of n permutations 1 / (n + 1)), NaN
 #: where it has no floor: a `p_value` at its floor is read as "at most".
 ESTIMATES = Contract(
-    _columns(optional=" ".join(ESTIMATE_KEYS), number=" ".join(ESTIMATE_VALUES))
-    | _columns(count="n n_lost", optional="instrument reason")
+    fields(optional=" ".join(ESTIMATE_KEYS), number=" ".join(ESTIMATE_VALUES))
+    | fields(count="n n_lost", optional="instrument reason")
     | _TESTED,
     checks=[_MEASURED_OR_REASON, _INTERVAL_HOLDS, _LEVEL_STATED],
     name="ESTIMATES",
@@ -153,9 +153,9 @@ ESTIMATES = Contract(
 
 #: One row per claim of ESTIMATES and reference: what the estimate would be by that chance.
 CHANCE = Contract(
-    _columns(optional=" ".join([*ESTIMATE_KEYS, "instrument"]))
+    fields(optional=" ".join([*ESTIMATE_KEYS, "instrument"]))
     | {"reference": Values("text", (Check(lambda s: s.isin(REFERENCES), "is no known reference"),))}
-    | _columns(number="null null_low null_high")
+    | fields(number="null null_low null_high")
     | _TESTED,
     checks=[_RANGE_HOLDS],
     unique=[*ESTIMATE_KEYS, "instrument", "reference"],

@@ -67,7 +67,7 @@ def attribute(text: str, mention: Mention | None) -> str | None:
 
 def _known_word(text: str, group: str | None) -> str | None:
     lists = attributes()
-    words = lists.get(group, ()) if group else [word for own in lists.values() for word in own]
+    words = lists.get(group, []) if group else [word for own in lists.values() for word in own]
     if not words:
         return None
     found = any_word(words).search(text)
@@ -194,8 +194,7 @@ def judgements(
         reason=reasons,
         raw=None,
     )
-    kinds = dict.fromkeys(("reason", "raw", "explanation", "evidence_ids", *COLUMNS), "str")
-    return check(table.astype(kinds)[list(JUDGEMENTS.columns)], JUDGEMENTS, where=judge)
+    return check(table[list(JUDGEMENTS.columns)], JUDGEMENTS, where=judge)
 
 
 def _cite(text_ids: pd.Series, evidence: pd.DataFrame | None) -> pd.DataFrame:

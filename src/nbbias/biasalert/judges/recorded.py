@@ -104,9 +104,7 @@ def _judgements(rows: pd.DataFrame) -> pd.DataFrame:
         verdicts.loc[where, "reason"] = reason[where]
     table = verdicts.join(rows[["text_id", "judge", "knowledge", "raw"]])
     table["evidence_ids"] = rows["evidence_ids"].fillna("").mask(blank, "")
-    table = table.replace({np.nan: None}).astype({"confidence": float, "biased": "boolean"})
-    names = ("bias_type", "group", "attribute", "explanation", "reason", "raw", "outcome")
-    table = table.astype(dict.fromkeys(names, "str"))[list(JUDGEMENTS.columns)]
+    table = table.replace({np.nan: None})[list(JUDGEMENTS.columns)]
     return tables.check(table, JUDGEMENTS, where="replies")
 
 

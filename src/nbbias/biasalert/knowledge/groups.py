@@ -71,7 +71,7 @@ def canonical(name: str | None) -> str | None:
 
 
 @cache
-def attributes() -> dict[str, tuple[str, ...]]:
+def attributes() -> dict[str, list[str]]:
     """Return the words that prejudice says of groups, by group (`RedditBias`); ``*`` is any end.
 
     Examples
@@ -79,10 +79,7 @@ def attributes() -> dict[str, tuple[str, ...]]:
     >>> sorted(attributes())[:2]
     ['Black people', 'Jewish people']
     """
-    return {
-        group: tuple(words)
-        for group, words in read_shipped_yaml("biasalert/attributes.yaml").items()
-    }
+    return dict(read_shipped_yaml("biasalert/attributes.yaml"))
 
 
 def any_word(words: Iterable[str]) -> re.Pattern[str]:

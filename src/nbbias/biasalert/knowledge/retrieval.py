@@ -86,7 +86,7 @@ def retrieve(texts: pd.DataFrame, base: Base, *, drop_same: bool = True) -> pd.D
     texts = texts[~is_blank(texts["text"])]
     entries = base.knowledge
     if texts.empty or entries.empty:
-        return _typed(pd.DataFrame(columns=COLUMNS))
+        return check(pd.DataFrame(columns=COLUMNS), EVIDENCE)
     queries = embeddings.embed(texts["text"], model=base.model, device=base.device)
     places, cosines = nearest(queries, base.vectors, min(K + drop_same * _SPARE, len(entries)))
     if drop_same:
@@ -102,12 +102,7 @@ def retrieve(texts: pd.DataFrame, base: Base, *, drop_same: bool = True) -> pd.D
     rows["rank"] = rows.groupby("text_id", sort=False).cumcount() + 1
     rows["similarity"] = np.clip(cosines[found], -1, 1).astype(float)
     rows["used"] = rows["similarity"] >= base.floor
-    return _typed(rows)
-
-
-def _typed(table: pd.DataFrame) -> pd.DataFrame:
-    kinds = dict.fromkeys(COLUMNS, "str") | {"rank": int, "similarity": float, "used": bool}
-    return check(table[COLUMNS].astype(kinds), EVIDENCE)
+    return check(rows[COLUMNS], EVIDENCE)
 
 
 def nearest(queries: np.ndarray, entries: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:

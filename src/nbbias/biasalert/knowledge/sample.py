@@ -93,24 +93,16 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
     mentions = {
         (group, split): _in_turn(sentences()["mention"][split], rng) for _, group, split, _ in known
     }
-    rows: list[dict[str, Any]] = []
+    rows: list[tuple[Any, ...]] = []
 
     def add(kind: str, number: int, claim: str | None, *, alone: bool) -> None:
         bias_type, group, split, _ = known[number]
         templates = mentions[group, split] if kind == "mention" else deals[kind, split]
         text = _fill(next(templates), group, claim)
-        rows.append(
-            {
-                "text": text if alone else _passage(text, group, rng),
-                "biased": kind == "biased",
-                "bias_type": bias_type,
-                "group": None if kind == "particular" else group,
-                "attribute": claim,
-                "comment_id": f"{'sm'[kind == 'mention']}{number:02}",
-                "split": split,
-                "kind": kind,
-            }
-        )
+        text = text if alone else _passage(text, group, rng)
+        cluster = f"{'sm'[kind == 'mention']}{number:02}"
+        named = None if kind == "particular" else group
+        rows.append((text, kind == "biased", bias_type, named, claim, cluster, split, kind))
 
     for number, (*_, ways) in enumerate(known):
         # Half of either class stands alone, half in a passage of three sentences.
@@ -121,9 +113,9 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
         # Of three stereotypes two are denied or reported, and one is said of particular others.
         kind = "particular" if number % 3 == number // 3 % 3 else "distanced"
         add(kind, number, ways[int(rng.integers(2))], alone=not even)
-    table = pd.DataFrame(rows)
-    texts = ["text", "bias_type", "group", "attribute", "comment_id", "split", "kind"]
-    table = table.astype(dict.fromkeys(texts, "str"))
+    columns = ["text", "biased", "bias_type", "group", "attribute", "comment_id", "split", "kind"]
+    table = pd.DataFrame(rows, columns=columns)
+    table = table.astype(dict.fromkeys(columns, "str") | {"biased": bool})
     table.insert(0, "text_id", [f"x{i:03}" for i in range(len(table))])
     # In an order of its own, so that rows side by side are not of one stereotype.
     return table.iloc[rng.permutation(len(table))].reset_index(drop=True)
