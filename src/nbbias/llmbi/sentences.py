@@ -64,11 +64,9 @@ def _differences(rows: pd.DataFrame, mde: pd.Series) -> str:
     significant = significance.significant(measured)
     if measured.empty or not rows["statistic"].iloc[0].startswith("difference"):
         text = phrases.differences(rows, mde=mde, reference=f"in {_PROSE}", unit="prompts")
-        return (
-            text
-            if len(significant)
-            else prose.render("llmbi.compared", prose=_PROSE, text=Markup(text))
-        )
+        if significant.empty:
+            text = prose.render("llmbi.compared", prose=_PROSE, text=Markup(text))
+        return text
     largest = (significant if len(significant) else measured)["estimate"].abs().idxmax()
     row = measured.loc[largest].to_dict()
     index = row | {"statistic": row["statistic"].replace("difference", "index")}

@@ -53,13 +53,10 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     chosen = scored[scored["prompt"] == prompt].merge(answers[[*keys, "text"]], on=keys)
     models = [name for name in dict.fromkeys([highest, lowest]) if name in set(chosen["model"])]
     chosen = chosen.drop_duplicates("model").set_index("model").loc[models].reset_index()
-    captions = [
-        f"LLMBI {reading.number(row.score)}; reference prose of this length "
-        f"{reading.number(row.neutral)}"
-        for row in chosen.itertuples()
-    ]
+    score, neutral = (chosen[name].map(reading.number) for name in ("score", "neutral"))
+    told = "LLMBI " + score + "; reference prose of this length " + neutral
     quotes = chosen[["model", "text", "prompt", "score"]].rename(columns={"model": "head"})
-    return quotes.assign(told=captions)
+    return quotes.assign(told=told)
 
 
 def of(estimates: pd.DataFrame, name: str) -> Table:
