@@ -38,8 +38,8 @@ _FILE = {
 def shipped() -> tuple[str, ...]:
     """Return the biases with a shipped list, the papers' first; a new list is one more file.
 
-    A list is a file in ``data/lexicons`` with a column `group`. ``<bias>_names.csv`` holds names
-    of people for another list.
+    A list is a file in ``data/lexicons`` with a column `group`. ``race_names.csv`` holds names
+    of people for ``race``.
 
     Examples
     --------
