@@ -1,6 +1,7 @@
 // What a reader looks for comes first: guides, then definitions, then the API; decisions last.
 var WEIGHTS = [
-  [/^(howto\/own-texts|reference\/tables)/, 8],
+  [/^howto\/own-texts/, 10],
+  [/^reference\/tables$/, 7],
   [/^howto\/(local-judge|biasalert-lora|new_study|extending)/, 2],
   [/^(howto|tutorial|start)/, 4],
   [/^(measures|glossary|_made\/parameters|commands|compared)/, 2],
