@@ -8,7 +8,7 @@ import pytest
 from nbbias import tables
 from nbbias.biased_prompts import figures
 from tests.biased_prompts.test_compare import BIASED, NEUTRAL, compared, scores_of
-from tests.news.test_figures import names, panels
+from tests.news.test_figures import panels
 from tests.reading.test_figures import dots
 
 pytestmark = pytest.mark.usefixtures("style")
@@ -66,30 +66,6 @@ def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
 
 
 def test_what_was_not_measured_at_all_is_a_figure_that_says_so() -> None:
-    for draw in (figures.refusals, figures.effects, figures.prejudice):
+    for draw in (figures.refusals, figures.effects):
         (ax, *_) = draw(OURS.head(0)).figure.axes
         assert [text.get_text() for text in ax.texts] == ["nothing was measured"]
-
-
-def test_both_prompts_of_a_model_stand_together_neutral_first() -> None:
-    drawn = figures.prejudice(OURS)
-    found = panels(drawn.figure)
-    assert list(found) == ["women, tone: share", "women, tone: extent"]
-    told = names(found["women, tone: share"])
-    assert told == ["m, neutral", "m, biased", "n, neutral", "n, biased"]
-    for title, ax in found.items():
-        own = drawn.rows[drawn.rows["panel"] == title]
-        assert sorted(dots(ax)) == pytest.approx(sorted(own["estimate"].dropna()))
-
-
-def test_of_several_instruments_the_first_is_drawn_and_every_measure_has_its_panels() -> None:
-    other = OURS.assign(instrument="Other")
-    word = OURS.assign(measure="word")
-    drawn = figures.prejudice(pd.concat([OURS, other, word], ignore_index=True))
-    assert list(panels(drawn.figure)) == [
-        "women, tone: share",
-        "women, tone: extent",
-        "women, words: share",
-        "women, words: extent",
-    ]
-    assert set(drawn.rows["instrument"]) == {"i"}

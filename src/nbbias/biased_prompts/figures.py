@@ -16,8 +16,6 @@ import re
 import numpy as np
 import pandas as pd
 
-from nbbias import news
-from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
 from nbbias.biased_prompts.sentences import EFFECTS, leading_rows
 from nbbias.reading import Drawn, figures, forest, names
@@ -76,42 +74,6 @@ def effects(estimates: pd.DataFrame) -> Drawn:
         "no effect.",
         "Effect of the prompt on words, tone, toxicity and topics",
         f"{of.removesuffix('.')}; 0: no effect of the prompt.",
-    )
-
-
-def prejudice(estimates: pd.DataFrame) -> Drawn:
-    """Draw share and extent of prejudice under both prompts with their null ranges, by measure.
-
-    Of several instruments of a measure the first; toxicity, which often is a fallback's, is not
-    drawn.
-    """
-    part = first_instrument(estimates[estimates["statistic"].isin(news.prejudice.KINDS)])
-    part = part[part["measure"] != "toxicity"]
-    what = part["statistic"].str.removeprefix("prejudice_")
-    several = part["bias"].nunique() > 1
-    people = part["group"].astype(object).map(names.people)
-    measure = part["measure"].map(lambda name: names.in_words("measure", name))
-    panel = (part["bias"] + ", " if several else "") + people + ", " + measure
-    rows = part.assign(panel=panel + ": " + what, cell=_cells(part))
-
-    def axis(part: pd.DataFrame) -> str:
-        share = part["statistic"].iloc[0] == news.prejudice.KINDS[0]
-        return "share of articles" if share else "mean change in those articles"
-
-    return Drawn(
-        figures.claims(rows, axis, words={"band": "range under the null"}),
-        rows,
-        "Share of articles with less of the group, or a colder tone, than the original, and mean "
-        "change in those, under the neutral and the biased prompt by model, with intervals and the "
-        "range under the null; a panel a measure.",
-        "Share and extent of prejudice under both prompts",
-        figures.caption(
-            rows,
-            "articles with less of the group, or a colder tone, than the original (share), and "
-            "the mean change in those (extent)",
-            of="articles",
-            band="range under the null (the reference)",
-        ),
     )
 
 

@@ -113,21 +113,15 @@ def too_few(topics: pd.DataFrame) -> list[str]:
     return [] if len(topics) else [_render("too_few")]
 
 
-def refusals_result(
-    rates: pd.DataFrame, *, biased: str, declared: pd.DataFrame | None = None
-) -> str:
+def refusals_result(rates: pd.DataFrame, *, biased: str) -> str:
     """Say in a heading in which models the refusal rate changes under the biased prompt."""
-    rows = claims.with_claims(rates[rates["statistic"] == _REFUSES], declared)
-    none = _render("no_refusals", prompt=biased)
+    rows, none = rates[rates["statistic"] == _REFUSES], _render("no_refusals", prompt=biased)
     return phrases.heading(rows, what=_render("refusal_rates"), none=none)
 
 
-def refusals(
-    rates: pd.DataFrame, *, neutral: str, declared: pd.DataFrame | None = None
-) -> list[str]:
+def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
     """Say which models never refuse; of others that are no claims how the rate changes."""
-    rows = claims.with_claims(rates[rates["statistic"] == _REFUSES], declared)
-    rows = phrases.exploratory(rows)
+    rows = phrases.exploratory(rates[rates["statistic"] == _REFUSES])
     said = [_differences(rows, _render("under", prompt=neutral))] if len(rows) else []
     return [*never_refused(rates), *said]
 
@@ -182,16 +176,14 @@ def _differences(rows: pd.DataFrame, reference: str) -> str:
 # --- the effect of the prompt -----------------------------------------------------------------
 
 
-def effects(
-    estimates: pd.DataFrame, *, declared: pd.DataFrame | None = None, neutral: str = "neutral"
-) -> list[str]:
+def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
     """Say of each level, but of claims, which effects of the prompt are significant.
 
     On articles answered under both prompts, by the first instrument of each measure; the table has
     the others.
     """
     rows = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
-    rows = phrases.exploratory(claims.with_claims(rows, declared))
+    rows = phrases.exploratory(rows)
     several = rows["bias"].nunique() > 1
     said = []
     for (measure, bias), part in rows.groupby(["measure", "bias"], sort=False):
@@ -200,10 +192,9 @@ def effects(
     return said or [prose.render("claims.all_claims")]
 
 
-def effects_result(estimates: pd.DataFrame, *, declared: pd.DataFrame | None = None) -> str:
+def effects_result(estimates: pd.DataFrame) -> str:
     """Say in a heading what the prompt changes."""
     rows = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
-    rows = claims.with_claims(rows, declared)
     none, untested = _render("no_effect"), _render("effect_untested")
     return _result(rows, what=_render("texts"), none=none, untested=untested)
 

@@ -84,8 +84,8 @@ def write(out: Path) -> Path:
     """Write ``index.html``, the list of all runs under a folder: by study, the newest first."""
     cards = [_card(out, content) for content in runs(out)]
     cards.sort(key=lambda card: str(card["started"]), reverse=True)
-    place = {stem: i for i, stem in enumerate(STUDIES)}
-    cards.sort(key=lambda card: place.get(str(card["study"]), len(place)))
+    place = [*STUDIES, *(card["study"] for card in cards)]
+    cards.sort(key=lambda card: place.index(card["study"]))
     made = all(card["lead"]["texts"].get("kind") in {"simulated", "hand-written"} for card in cards)
     script = data_path("templates/gallery.js").read_text(encoding="utf-8")
     values = {**page.assets(script, images=_IMAGES), "scripts": [script], "cards": cards}

@@ -156,7 +156,7 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
     return f"{verdict}; neither equivalent within {bound} nor beyond"
 
 
-def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame | None) -> pd.DataFrame:
+def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame) -> pd.DataFrame:
     """Return ESTIMATES of which declared rows have their claim's number, p value and interval.
 
     Examples
@@ -170,7 +170,7 @@ def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame | None) -> pd.Da
     >>> with_claims(rows, claim)["p_adjusted"].tolist()
     [0.01, 0.04]
     """
-    if declared is None or CLAIM not in declared:
+    if CLAIM not in declared:
         return estimates
     keys = [*ESTIMATE_KEYS, "instrument"]
     columns = [CLAIM, *significance.SELECTED, "p_adjusted"]

@@ -353,8 +353,7 @@ def _axis(rows: pd.DataFrame) -> str:
     row = rows.dropna(subset="measure").iloc[0]
     name = names.MEASURES.get(str(row["measure"]), str(row["measure"]))
     unit = names.unit(row.to_dict()).name.strip().replace("%", "percent")
-    scale = " (score −1 to 1)" if name == "tone" else ""
-    return unit or f"difference in {name}{scale}"
+    return unit or f"difference in {name}" + " (score −1 to 1)" * (name == "tone")
 
 
 def unit(_: pd.DataFrame, ax: Axes) -> None:

@@ -163,13 +163,10 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     rows = rows[rows.groupby("panel")["estimate"].transform("count") > 0]
     panels = dict(iter(rows.groupby("panel")))
     cells = [names.subject(row, panels[row["panel"]]) for row in rows.to_dict("records")]
-    rows = rows.assign(cell=cells)
-    rows = significance.with_selection(rows)
+    rows = significance.with_selection(rows.assign(cell=cells))
     leading = significance.significant(rows).sort_index()
     order = pd.concat([leading["panel"], rows["panel"]]).unique()[:_PANELS]
-    place = {panel: i for i, panel in enumerate(order)}
-    rows = rows[rows["panel"].isin(place)]
-    rows = rows.iloc[rows["panel"].map(place).argsort(kind="stable")].reset_index(drop=True)
+    rows = pd.concat([rows[rows["panel"] == panel] for panel in order] or [rows], ignore_index=True)
     shown, axis = figures.scaled(rows)
     aligned = figures.align_rows(shown, across="panel")
     figure = figures.claims(aligned, axis, draw=figures.zero, hue="group")

@@ -561,6 +561,5 @@ def selected(rows: pd.DataFrame, at: Any) -> list[str]:
     ['shrunken estimate 0.355']
     """
     value = stats.shrink_estimates(rows)[at] if len(rows) > 1 else np.nan
-    if not np.isfinite(value):
-        return []
-    return [render("claims.selected", adjusted=Markup(number(value, decimals=3)))]
+    text = Markup(number(value, decimals=3))
+    return [render("claims.selected", adjusted=text)] if np.isfinite(value) else []

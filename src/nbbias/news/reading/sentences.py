@@ -113,24 +113,21 @@ def leading_rows(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
     return rows[rows["instrument"].isin(rows["instrument"].head(1))]
 
 
-def result(estimates: pd.DataFrame, measure: str, *, declared: pd.DataFrame | None = None) -> str:
+def result(estimates: pd.DataFrame, measure: str) -> str:
     """Say in a heading which differences in words, sentiment or topics are significant."""
-    rows = reading.claims.with_claims(leading_rows(estimates, measure), declared)
+    rows = leading_rows(estimates, measure)
     if significance.valid_tests(rows).empty:
         return render("news.untested", measure=measure)
     none = render("news.none_significant", measure=measure)
     return phrases.heading(rows, what=render("news.differed", measure=measure), none=none)
 
 
-def differences(
-    estimates: pd.DataFrame, measure: str, *, declared: pd.DataFrame | None = None
-) -> list[str]:
+def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     """Say of each bias, by the first instrument, which differences are significant.
 
     Claims are left out. Toxicity goes with sentiment.
     """
-    rows = reading.claims.with_claims(leading_rows(estimates, measure), declared)
-    rows = phrases.exploratory(rows)
+    rows = phrases.exploratory(leading_rows(estimates, measure))
     mde = significance.minimum_detectable_effect(_family(estimates, measure))
     biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
     sentences = [_about(bias, part, mde) for bias, part in biases]
