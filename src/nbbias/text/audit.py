@@ -301,7 +301,8 @@ def replace_words(texts: pd.Series, replacements: Mapping[str, str]) -> pd.Serie
 
     Examples
     --------
-    >>> replace_words(pd.Series(["A gay woman sang."]), {"gay": "", "woman": "person"}).tolist()
+    >>> words = {"gay": "", "old": "aged", "old woman": "person"}
+    >>> replace_words(pd.Series(["A gay old woman sang."]), words).tolist()
     ['A person sang.']
     """
     longest = sorted(map(re.escape, replacements), key=len, reverse=True)
