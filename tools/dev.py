@@ -95,14 +95,19 @@ def calibrated(
     Of measures that several runs have, those of the last stand.
     """
     found = []
-    for run in runs or [Path("runs/calibration/full")]:
-        outcomes = tables.saved_table(run, "outcomes")
-        if outcomes is None:
-            sys.exit(f"{run}: holds no outcomes; params/calibration/full.yaml makes them")
-        found.append(outcomes.assign(run=len(found)))
-    every = pd.concat(found, ignore_index=True)
-    every = every[every["run"] == every.groupby(["study", "measure"])["run"].transform("max")]
-    text = calibration.summarize(every, confidence=0.95).round(4).to_csv(index=False)
+    for name in ("outcomes", "families"):
+        parts: list[pd.DataFrame] = []
+        for run in runs or [Path("runs/calibration/full")]:
+            table = tables.saved_table(run, name)
+            if table is None:
+                sys.exit(f"{run}: holds no {name}; params/calibration/full.yaml makes them")
+            parts.append(table.assign(run=len(parts)))
+        every = pd.concat(parts, ignore_index=True)
+        every = every[every["run"] == every.groupby(["study", "measure"])["run"].transform("max")]
+        order = [*calibration.designs.measures()]
+        place = (every["study"] + "/" + every["measure"]).map(order.index)
+        found.append(every.iloc[place.argsort(kind="stable")])
+    text = calibration.summarize(*found, confidence=0.95).round(4).to_csv(index=False)
     print(f"wrote {tables.write(tables.data_path('calibration.csv'), text)}")
 
 

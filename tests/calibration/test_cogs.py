@@ -55,7 +55,7 @@ def test_choices_are_measured_as_the_study_measures_them() -> None:
 @pytest.mark.parametrize("name", MEASURES)
 def test_the_effect_is_that_of_many_units(name: str) -> None:
     one = MEASURES[name]
-    for scenario in set(one.scenarios) - {"tasks", "themes", "crossed", "heavy"}:
+    for scenario in set(one.scenarios) - {"tasks", "themes", "crossed", "heavy", "far"}:
         for effect in (0.0, max(one.effects)):
             design, inference = Design(scenario, 2000, 12, effect), InferenceSettings(0.95, 1)
             trials = repeat(one.trial, design, 2, inference)

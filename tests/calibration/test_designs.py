@@ -130,8 +130,10 @@ def test_the_detectable_effect_is_where_the_power_passes() -> None:
 
 
 def test_what_is_shipped_is_what_a_groupby_gives() -> None:
-    outcomes = simulated(listed(30))
-    shipped = calibration.summarize(outcomes, confidence=0.95).set_index("statistic").loc["narrow"]
+    outcomes, families = (simulated(listed(30, families=9), kind) for kind in ("trial", "family"))
+    summary = calibration.summarize(outcomes, families, confidence=0.95)
+    table = summary.set_index("statistic")
+    shipped = table.loc["narrow"]
     rows = outcomes[outcomes["statistic"] == "narrow"]
     cells = rows.groupby(["n", "scenario"])["coverage"].mean()
     assert shipped["coverage"] == pytest.approx(rows["coverage"].mean())
@@ -140,5 +142,8 @@ def test_what_is_shipped_is_what_a_groupby_gives() -> None:
     assert shipped["studies"] == 30 * 12
     null = rows[rows["true_effect"] == 0]["rejected"]
     assert shipped["false_positives"] == pytest.approx(null.mean())
+    false = families[families["true_effect"] == 0]["false"]
+    assert table.loc["family", "false_positives"] == pytest.approx(false.mean())
+    assert table.loc["family", "false_positives_n"] == 9 * 4
     columns = tables.read_shipped_table("calibration.csv").columns
-    assert list(columns) == list(calibration.summarize(outcomes, confidence=0.95))
+    assert list(columns) == list(summary)

@@ -75,10 +75,25 @@ def test_words_and_tone_are_those_of_the_study(level: str, scenario: str, n: int
     else:
         found = tone.level(read, scored, inference=INFERENCE).estimates
         rows = list(trials.tone(seeded(design, INFERENCE), design, INFERENCE))
-    assert [row["group"] for row in rows] == ["female", "Black"]
+    assert list(dict.fromkeys(row["group"] for row in rows)) == ["female", "Black"]
     for row in rows:
         own = found[(found["statistic"] == row["statistic"]) & (found["group"] == row["group"])]
         assert_same(row, own, MEASURED)
+
+
+def test_omissions_are_those_of_the_study() -> None:
+    design = Design("terse", 60, 12, 0.0)
+    read, _ = read_alike(
+        corpora.simulate(seeded(design, INFERENCE), design, share=[0.0], tone=[0.0])
+    )
+    found = words.level(read, inference=INFERENCE).estimates
+    own = found[(found["statistic"] == "omission_difference") & (found["group"] == "female")]
+    (row,) = trials.omissions(seeded(design, INFERENCE), design, INFERENCE)
+    assert np.isfinite(row["p_value"])
+    assert_same(row, own, MEASURED)
+    assert trials._true_omission(design._replace(effect=0.3, n=2000)) == pytest.approx(
+        0.3, abs=0.05
+    )
 
 
 # --- documents --------------------------------------------------------------------------------

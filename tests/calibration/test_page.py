@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import calibration, reading
+from nbbias import calibration, reading, tables
 from nbbias.calibration import figures, sentences
 from nbbias.calibration.params import STUDY, Calibration
 from nbbias.reading import claims
@@ -41,21 +41,34 @@ def test_what_the_page_says(results: calibration.Results, golden: Any) -> None:
         "families alone": declared.query("measure == 'family'"),
         "nothing": rows.iloc[:0],
     }
-    leads = {name: sentences.lead(rows, texts=STUDY.sample) for name, rows in variants.items()}
-    said = {name: list(lead.plain) for name, lead in leads.items()}
-    said["technical"] = [leads["declared"].technical]
+    said = {name: sentences.summarize(rows, of="this run") for name, rows in variants.items()}
+    full = calibration.shipped()
+    lead = sentences.lead(full, texts=STUDY.sample)
+    said["the full run"] = [*lead.plain, lead.technical, sentences.lowest(full)]
     said["sections"] = [
         sentences.simulated(results.designs),
-        sentences.coverage(rows),
-        sentences.coverage(rows.assign(p_adjusted=1.0)),
         sentences.held_out(results.outcomes),
         sentences.held_out(results.outcomes.assign(n_covered=0)),
         sentences.power(results.minimum_detectable_effects),
     ]
     golden("calibration", said)
-    numbers = reading.lead.to_dict(leads["declared"])["numbers"]
+    numbers = reading.lead.to_dict(lead)["numbers"]
     assert numbers and all("95% CI" in number["interval"] for number in numbers)
-    assert set(leads["declared"].card) == {"measures", "groups", "N", "instrument", "not"}
+    assert set(lead.card) == {"measures", "groups", "N", "instrument", "not"}
+
+
+def test_the_shipped_run_has_the_errors_of_its_shares() -> None:
+    table, full = tables.read_shipped_table("calibration.csv"), calibration.shipped()
+    for measure, share, level in (
+        ("interval", "coverage", 0.95),
+        ("test", "false_positives", 0.05),
+    ):
+        own = table[table[share].notna() & (table["statistic"] != "family")]
+        rows = full[full["measure"] == measure]
+        for name, end in (("estimate", ""), ("ci_low", "_low"), ("worst", "_worst")):
+            assert rows[name].to_list() == pytest.approx((own[share + end] - level).to_list())
+        assert rows["n"].to_list() == own[f"{share}_n"].to_list()
+    assert (full["measure"] == "family").sum() == (table["statistic"] == "family").sum() > 0
 
 
 @pytest.mark.parametrize(
@@ -78,7 +91,7 @@ def test_an_error_is_a_harm_on_one_side_only(statistic: str, estimate: float, ki
 
 def test_figures_draw_what_their_rows_say(results: calibration.Results) -> None:
     drawn = {
-        "errors": figures.errors(results.estimates),
+        "errors": figures.errors(calibration.shipped()),
         "coverage": figures.coverage(results.outcomes),
         "power": figures.power(results.outcomes),
     }
@@ -89,4 +102,3 @@ def test_figures_draw_what_their_rows_say(results: calibration.Results) -> None:
     assert dots == pytest.approx(sorted(100 * drawn["coverage"].rows["coverage"]))
     none = results.outcomes.iloc[:0]
     assert figures.coverage(none).rows.empty and figures.power(none).rows.empty
-    assert figures.errors(results.estimates.iloc[:0]).rows.empty

@@ -14,7 +14,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from nbbias import biasalert, stats
-from nbbias.calibration.trials import Design, Measure, trial_row
+from nbbias.calibration.trials import Design, Measure, trial_row, unequal_clusters
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
@@ -55,9 +55,10 @@ def benchmark(rng: Generator, design: Design, *, right: Sequence[float]) -> Benc
     clusters = np.arange(n)
     if design.scenario == "comments":
         clusters = clusters // 3
-    elif design.scenario == "topics":  # comments of one text to nine
-        sizes = rng.choice([1, 1, 2, 4, 9], size=n)
-        clusters = np.repeat(np.arange(n), sizes)[:n]
+    elif design.scenario == "topics":
+        clusters = unequal_clusters(rng, n)
+    elif design.scenario == "viral":
+        clusters = np.repeat(np.arange(n), np.minimum(rng.zipf(2.0, n), n // 3))[:n]
     # Half of the texts are as hard for one as for another, and all texts of a comment are.
     hard = rng.random(clusters.max() + 1)[clusters]
     biased = rng.random(n) < (0.1 if design.scenario == "rare" else _BIASED)
@@ -67,19 +68,19 @@ def benchmark(rng: Generator, design: Design, *, right: Sequence[float]) -> Benc
     return Benchmark(biased, np.array(hits), clusters)
 
 
-def _compare(of: Benchmark, first: np.ndarray, second: np.ndarray, confidence: float) -> Row:
-    return biasalert.detection.compared(first, second, of.clusters, confidence=confidence)
-
-
 def classifying(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
-    """Simulate a classifier's accuracy, and how far another is behind."""
+    """Simulate a classifier's accuracy, how far another is behind, and a change between runs."""
     level, effect = inference.confidence, design.effect
     best = min(0.95, 1 - effect) if design.scenario == "rare" else _RIGHT + effect
     of = benchmark(rng, design, right=[best, best - effect])
-    row = stats.clustered_share(of.right[0] * 1.0, of.clusters, confidence=level).row()
+    first, second = of.right * 1.0
+    row = stats.clustered_share(first, of.clusters, confidence=level).row()
     yield trial_row("accuracy", row, effect=best, truth=best, null=np.nan)
-    row = _compare(of, of.right[0], of.right[1], level)
+    row = biasalert.detection.compared(first > 0, second > 0, of.clusters, confidence=level)
     yield trial_row("accuracy_difference", row, effect=effect, truth=effect)
+    both = pd.DataFrame({"first": second, "second": first, "cluster": of.clusters})
+    row = stats.paired_change(both, confidence=level).row()
+    yield trial_row("accuracy_change", row, effect=effect, truth=effect)
 
 
 def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
@@ -89,7 +90,8 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
     of = benchmark(rng, design, right=[share, share])
     first, second = of.right
     for other, direction in ((~of.biased, -float(np.sign(design.effect))), (second, 0.0)):
-        row = _compare(of, other, first, inference.confidence)
+        level = inference.confidence
+        row = biasalert.detection.compared(other, first, of.clusters, confidence=level)
         yield {"direction": direction, "null": 0.0, **row}
 
 
@@ -143,15 +145,15 @@ MEASURES: tuple[Measure, ...] = (
         {
             "single": _SINGLE,
             "comments": f"{_SINGLE}; three texts of each comment",
+            "viral": f"{_SINGLE}; comments of one text, few of very many (Zipf)",
             "rare": "10% of texts are biased, and the accuracy of classifiers is .95",
             "topics": "comments of one to nine texts with one label",
         },
-        frozenset({"topics"}),
         (0.0, 0.1, 0.2),
-        (10, 30, 80, 400),
         classifying,
         family,
-        share=0.3,
+        held_out=frozenset({"topics"}),
+        share=0.5,
     ),
     Measure(
         "biasalert",
@@ -163,10 +165,9 @@ MEASURES: tuple[Measure, ...] = (
             "prompts": "three answers to each prompt, half of them determined by it",
             "domains": "a classifier with higher error rates where more answers are biased",
         },
-        frozenset({"domains"}),
         (0.0, 0.05, 0.2),
-        (10, 30, 80, 400),
         level,
-        share=0.3,
+        held_out=frozenset({"domains"}),
+        share=0.5,
     ),
 )

@@ -15,7 +15,7 @@ from numpy.random import Generator
 from scipy.special import expit
 
 from nbbias import refusals, stats
-from nbbias.calibration.trials import Design, Measure, trial_row
+from nbbias.calibration.trials import Design, Measure, trial_row, unequal_clusters
 from nbbias.stats import InferenceSettings
 
 Row = dict[str, Any]
@@ -70,8 +70,8 @@ def verdicts(rng: Generator, design: Design, rates: Sequence[float]) -> list[np.
     asked = 5 if design.scenario == "repeats" else 1
     shape = (design.n, asked)
     article = rng.random((design.n, 1))
-    if design.scenario == "stories":  # of every four articles on one story
-        article = np.repeat(article[::4], 4, axis=0)[: design.n]
+    if design.scenario == "stories":
+        article = article[unequal_clusters(rng, design.n)]
     return [
         (np.where(rng.random(shape) < _BY_ARTICLE, article, rng.random(shape)) < share).mean(axis=1)
         for share in rates
@@ -203,12 +203,11 @@ MEASURES: tuple[Measure, ...] = (
             "single": _SINGLE,
             "rare": "the same, with rare refusals under the neutral prompt",
             "repeats": "five answers to each article, half of them determined by it",
-            "stories": "four articles on each story, which determines half of the answers",
+            "stories": "one to nine articles on each story, which determines half of the answers",
         },
-        frozenset({"stories"}),
         (0.0, 0.1, 0.3),
-        (10, 30, 80, 400),
         refusing,
+        held_out=frozenset({"stories"}),
     ),
     Measure(
         "biased_prompts",
@@ -218,11 +217,8 @@ MEASURES: tuple[Measure, ...] = (
             "single": f"{_SINGLE}; detector errors are those of a further model",
             "rare": "the same, with rare refusals under the neutral prompt",
         },
-        frozenset(),
         (0.0, 0.3),
-        (10, 30, 80, 400),
         corrected,
-        share=0.05,
     ),
     Measure(
         "biased_prompts",
@@ -235,11 +231,9 @@ MEASURES: tuple[Measure, ...] = (
             "repeats": "the same, three answers to each article",
             "one": "lengths with heavy tails, and every other text is about one person alone",
         },
-        frozenset({"one"}),
         (0.0, -0.05, -0.15),
-        (10, 30, 80, 400),
         prompting,
         family,
-        share=0.3,
+        held_out=frozenset({"one"}),
     ),
 )

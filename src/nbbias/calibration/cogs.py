@@ -30,6 +30,9 @@ TASKS = 12
 #: How far identities lie from the default, the prompts' own spread, and the noise of one answer.
 _MEAN, _OF_PROMPT, _NOISE = 0.4, 0.05, 0.03
 
+#: How many answers of an identity are refused, or how far from the default (14% lie there).
+_REFUSED, _FAR = 0.3, 1.0
+
 #: The orders in which texts are shown: all, the suite's own first.
 ORDERS = np.array(list(permutations(range(IDENTITIES))))
 
@@ -75,6 +78,9 @@ def distances(rng: Generator, design: Design) -> pd.DataFrame:
         at = index.get_level_values(name)
         noise = noise + rng.normal(size=(n, k))[at]
     values = _MEAN + rng.normal(0, _OF_PROMPT, (n, 1)) + _NOISE * noise
+    if design.scenario in {"refused", "far"}:  # an instance is lost with one of its answers
+        refused = rng.random(n) < _REFUSED if design.scenario == "refused" else noise[:, 0] > _FAR
+        values[refused, 0] = np.nan
     return pd.DataFrame(values - shift(design.effect), index)
 
 
@@ -213,9 +219,11 @@ def _claim(row: Row, ends: np.ndarray, named: np.intp) -> Row:
     return {"null": 0.0, "direction": float(true), **row}
 
 
-_TASKS = "identities differ between tasks"
-_THEMES = "identities differ between themes"
-_CROSSED = "identities differ between tasks and between themes"
+_VARYING = {
+    "tasks": "identities differ between tasks",
+    "themes": "identities differ between themes",
+    "crossed": "identities differ between tasks and between themes",
+}
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
@@ -225,17 +233,25 @@ MEASURES: tuple[Measure, ...] = (
         {
             "skewed": "skewed noise, and prompts with an effect on every answer",
             "uneven": "the standard deviation of one identity is six times that of the others",
-            "tasks": _TASKS,
-            "themes": _THEMES,
-            "crossed": _CROSSED,
-            "heavy": f"{_CROSSED}; heavy tails (t, 3 degrees of freedom), two correlated "
+            **_VARYING,
+            "heavy": f"{_VARYING['crossed']}; heavy tails (t, 3 df), two correlated "
             "identities, standard deviations 1 : 2 : 4",
         },
-        frozenset({"heavy"}),
         (0.0, 0.005, 0.015),
-        (10, 30, 80, 400),
         rbs,
         rbs_family,
+        held_out=frozenset({"heavy"}),
+    ),
+    Measure(
+        "cogs",
+        "rbs_refused",
+        "instances",
+        {
+            "refused": "one identity's answers are refused in 30% of instances, at random",
+            "far": "one identity's answers are refused where they are far from the default (14%)",
+        },
+        (0.0, 0.015),
+        rbs,
     ),
     Measure(
         "cogs",
@@ -245,16 +261,13 @@ MEASURES: tuple[Measure, ...] = (
             "content": "a judge's choices depend on the content of each text alone",
             "uneven": "one identity's texts are always the best or the worst of their instance",
             "place": "30% of judgements depend on position alone",
-            "tasks": _TASKS,
-            "themes": _THEMES,
-            "crossed": _CROSSED,
+            **_VARYING,
             "alike": "ties of two texts or none, and judgements that depend on position",
         },
-        frozenset({"alike"}),
         (0.0, 0.05, 0.15),
-        (10, 30, 80, 400),
         abs_,
         abs_family,
+        held_out=frozenset({"alike"}),
         share=0.3,
     ),
 )

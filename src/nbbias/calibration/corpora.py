@@ -58,8 +58,9 @@ class Scenario(NamedTuple):
     `description`: what it has that a null model lacks; `runs`: the probability that a sentence
     continues with the person of the one before; `focus`: the correlation that a text's own share of
     women gives two of its sentences; `shorter`: the length of answers over that of originals;
-    `toned`: the share of sentences about women, and of all others, that have a tone; `answers`,
-    `originals`: of one story.
+    `toned`: the share of sentences about women, and of all others, that have a tone; `answers`: of
+    one story; `named`: the share of stories with women; `mention`: the words of a sentence about a
+    woman over those of one about a man.
     """
 
     description: str
@@ -68,6 +69,8 @@ class Scenario(NamedTuple):
     shorter: float = 1.0
     toned: tuple[float, float] = (0.5, 0.5)
     answers: int = 2
+    named: float = 1.0
+    mention: int = 1
 
 
 SCENARIOS = {
@@ -87,9 +90,16 @@ SCENARIOS = {
         0.7,
         toned=(0.3, 0.3),
     ),
+    "terse": Scenario(
+        "runs and focus; one answer, a third as long; three times as many words for each woman",
+        0.4,
+        focus=0.15,
+        shorter=0.35,
+        answers=1,
+        mention=3,
+    ),
+    "rare": Scenario("women in 7% of stories, runs; two answers", 0.5, named=0.07),
 }
-
-HELD_OUT = frozenset({"cast"})
 
 
 def simulate(
@@ -117,6 +127,8 @@ def simulate(
     shares, tones = np.append(share, 0.0), np.append(tone, 0.0)
     scenario = SCENARIOS[design.scenario]
     women = rng.beta(*_WOMEN, (design.n, 1)) * (1 + shares / WOMEN)
+    if scenario.named < 1:
+        women *= rng.random((design.n, 1)) < scenario.named
     generate = _cast if design.scenario == "cast" else _focused
     lengths = design.length * np.append(np.full(len(share), scenario.shorter), 1.0)
     female, about, positive, there = generate(women, scenario, lengths, rng)
@@ -128,7 +140,8 @@ def simulate(
     good = np.where(moved, (flipped < 0)[:, None], good)
     scores = _SCORES[1 - good.astype(int), rng.integers(0, _SCORES.shape[1], female.shape)]
     scores = np.where(rng.random(female.shape) < toned, scores, 0.0)
-    words = {"gender": np.stack([n * female, n * ~female], axis=-1), "race": _races(there, rng)}
+    gender = np.stack([scenario.mention * n * female, n * ~female], axis=-1)
+    words = {"gender": gender, "race": _races(there, rng)}
     return Corpus(words, np.where(there, scores, np.nan))
 
 

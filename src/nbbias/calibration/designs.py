@@ -56,12 +56,9 @@ def select_measures(names: list[str]) -> dict[str, Measure]:
     True
     """
     every = measures()
-    wrong = [
-        f"no measure {name!r}; {tables.closest_match(name, every)}"
-        for name in names
-        if name not in every
-    ]
-    if wrong:
+    unknown = {name: tables.closest_match(name, every) for name in names if name not in every}
+    if unknown:
+        wrong = [f"no measure {name!r}; {nearest}" for name, nearest in unknown.items()]
         raise tables.ParameterError("measures", wrong)
     return {name: every[name] for name in names or every}
 
@@ -131,9 +128,9 @@ def describe(designs: pd.DataFrame) -> pd.DataFrame:
         n=("n", lambda n: ", ".join(map(str, n.unique()))), studies=("repeats", "sum")
     )
     table = table.reset_index()
-    described = [measures()[f"{row.study}/{row.measure}"].scenarios for row in table.itertuples()]
-    pairs = zip(described, table["scenario"], strict=True)
-    return table.assign(description=[scenarios[str(name)] for scenarios, name in pairs])
+    keys = table[["study", "measure", "scenario"]].to_numpy().tolist()
+    described = [measures()[f"{study}/{name}"].scenarios[key] for study, name, key in keys]
+    return table.assign(description=described)
 
 
 def _rows(

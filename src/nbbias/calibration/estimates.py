@@ -181,17 +181,20 @@ def _crossing(power: pd.Series) -> float:
     return float(np.interp(POWER, power_at[at : at + 2], sizes[at : at + 2]))
 
 
+#: Simulated studies of a scenario and number of units whose share may be called the worst.
+_FEWEST = 50
+
 #: What is on a card, and the column of what it is a share of.
 _SHARES = {"coverage": ("coverage", "n_covered"), "false_positives": ("rejected", "n_tested")}
 
 
-def summarize(outcomes: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Summarise a run's `outcomes` by statistic: what the package ships for measurement cards.
+def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
+    """Summarise a run by statistic: what the package ships for measurement cards (`shipped`).
 
     Parameters
     ----------
-    outcomes
-        Of `designs.simulate`.
+    outcomes, families
+        Of `designs.simulate`; a family's false claims are its false positives.
     confidence
         Level of the intervals.
 
@@ -199,19 +202,23 @@ def summarize(outcomes: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
     -------
     DataFrame
         `study`, `measure`, `statistic`, `studies` simulated; `coverage` and `false_positives`
-        (without an effect), each with `_low` and `_high`, its worst share over scenarios and
-        numbers of units (`_worst`) and where that was (`_at`); NaN where nothing is known.
+        (without an effect), each with `_low` and `_high`, what it is a share of (`_n`), its worst
+        share over scenarios and numbers of units (`_worst`) and where that was (`_at`); NaN where
+        nothing is known.
 
     Examples
     --------
     >>> row = dict.fromkeys(DESIGN, "s") | {"n": 10, "statistic": "d", "true_effect": 0.1,
     ...     "estimate": 0.1, "repeats": 40, "coverage": 0.9, "n_covered": 40, "rejected": 0.5,
     ...     "n_tested": 40}
-    >>> table = summarize(pd.DataFrame([row, row | {"n": 80, "coverage": 1.0}]), confidence=0.95)
+    >>> rows = pd.DataFrame([row, row | {"n": 80, "coverage": 1.0}])
+    >>> table = summarize(rows, pd.DataFrame(), confidence=0.95)
     >>> table[["studies", "coverage", "coverage_worst", "coverage_at"]].values.tolist()
     [[80, 0.95, 0.9, 'N = 10, s']]
     """
-    rows = []
+    rows, columns = [], {"false": "rejected", "n_false": "n_tested"}
+    claims = families.rename(columns=columns).assign(statistic="family", n_covered=0)
+    outcomes = pd.concat([outcomes, claims], ignore_index=True)
     for key, table in outcomes.groupby(_STATISTIC, sort=False):
         row: dict[str, Any] = dict(zip(_STATISTIC, key, strict=True))
         row["studies"] = int(by_design(table, "estimate", "repeats")["count"].sum())
@@ -225,17 +232,49 @@ def summarize(outcomes: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
 
 def _summary(table: pd.DataFrame, name: str, confidence: float) -> dict[str, Any]:
     if table.empty:
-        return dict.fromkeys((name, *(f"{name}_{end}" for end in ("low", "high", "worst", "at"))))
+        return {}
     share = float(np.average(table["share"], weights=table["count"]))
     interval = stats.wilson(share, float(table["count"].sum()), confidence=confidence)
     weighted = table.assign(hits=table["share"] * table["count"])
     cells = weighted.groupby(["n", "scenario"], sort=False)[["hits", "count"]].sum()
+    cells = cells[cells["count"] >= min(_FEWEST, cells["count"].max())]
     shares = cells["hits"] / cells["count"]
     n, scenario = shares.idxmin() if name == "coverage" else shares.idxmax()
     return {
         name: share,
         f"{name}_low": interval.ci_low,
         f"{name}_high": interval.ci_high,
+        f"{name}_n": int(table["count"].sum()),
         f"{name}_worst": float(shares[(n, scenario)]),
-        f"{name}_at": f"N = {n}, {scenario}",
+        f"{name}_at": f"N = {n:.0f}, {scenario}",
     }
+
+
+def shipped() -> pd.DataFrame:
+    """Return the errors over all designs of the full run that the package ships.
+
+    Returns
+    -------
+    DataFrame
+        ESTIMATES as of `estimates`, and `worst`, the error where it was largest.
+
+    Examples
+    --------
+    >>> rows = shipped()
+    >>> set(rows["measure"]) == {"interval", "test", "family"}, bool(rows["worst"].notna().all())
+    (True, True)
+    """
+    table = tables.read_shipped_table("calibration.csv")
+    family, rows = table["statistic"] == "family", []
+    keys = table[_STATISTIC].set_axis(["source", "dimension", "task"], axis=1)
+    keys = keys.replace("_", " ", regex=True)
+    columns = {"": "estimate", "_low": "ci_low", "_high": "ci_high", "_worst": "worst"}
+    for measure, statistic, _, _, covers in _ERRORS:
+        share, level = ("coverage", 0.95) if covers else ("false_positives", 0.05)
+        errors = {name: table[share + end] - level for end, name in columns.items()}
+        part = keys.assign(measure=measure, statistic=statistic, n=table[f"{share}_n"], **errors)
+        rows.append(part[part["estimate"].notna() & (family == (measure == "family"))])
+    every = pd.concat(rows, ignore_index=True).assign(null=0.0)
+    records = every.drop(columns="worst").to_dict("records")
+    result = tables.estimates(records, study="calibration", confidence=0.95)
+    return result.assign(worst=every["worst"])

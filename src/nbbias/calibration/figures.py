@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, ScalarFormatter
@@ -12,51 +13,42 @@ from nbbias.calibration import sentences
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures
 
-#: Statistics of the figure that leads.
-_MOST = 6
-
 
 def errors(rows: pd.DataFrame) -> Drawn:
-    """Draw coverage and false-positive errors of the statistics with the largest errors.
+    """Draw the coverage error of every interval, the worst on top.
+
+    Parameters
+    ----------
+    rows
+        ESTIMATES with `worst` (`calibration.shipped`).
 
     Examples
     --------
-    >>> from nbbias import tables
-    >>> row = {"measure": "interval", "statistic": "coverage_error", "source": "s",
-    ...        "dimension": "m", "task": "d", "estimate": -0.1, "ci_low": -0.2, "ci_high": -0.05,
-    ...        "n": 40, "null": 0.0}
-    >>> drawn = errors(tables.estimates([row], study="calibration", confidence=0.95))
-    >>> drawn.title, len(drawn.rows)
-    ('1 of 1 intervals and tests misses its nominal level by more than 2 points', 1)
+    >>> from nbbias import calibration
+    >>> drawn = errors(calibration.shipped())
+    >>> drawn.rows["estimate"].is_monotonic_increasing, drawn.title.partition(" of ")[2][-24:]
+    (True, 'too rarely in simulation')
     """
     table = sentences.overall(rows)
-    table = table[table["measure"].isin(["interval", "test"])]
-    off = int(table["kind"].eq("harmful").sum())
-    n = len(table)
-    largest = table["estimate"].abs().groupby(table["name"]).max().nlargest(_MOST).index
-    panel = table["measure"].map({"interval": "coverage", "test": "false positives"})
-    table = table.assign(cell=table["name"], panel=panel, null_low=-TOLERANCE, null_high=TOLERANCE)
-    ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
-    table = table[table["name"].isin(largest)].sort_values(["panel", "estimate"])
-    table = table.assign(**{end: 100 * table[end] for end in ends})
-    words = {"band": f"within {100 * TOLERANCE:.0f} points", "missing": "none"}
-    figure = figures.claims(
-        figures.align_rows(table.reset_index(drop=True), across="panel"),
-        "points off the nominal level",
-        words=words,
+    table = table[table["measure"] == "interval"].sort_values("estimate", ignore_index=True)
+    table = table.assign(
+        cell=table["name"], panel="", side="ours", null_low=-TOLERANCE, null_high=TOLERANCE
     )
-    verb = "misses its" if off == 1 else "miss their"
+    worst = table.assign(side="further", estimate=table["worst"], ci_low=np.nan, ci_high=np.nan)
+    ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
+    drawn = pd.concat([table, worst], ignore_index=True)
+    drawn = drawn.assign(**{end: 100 * drawn[end] for end in ends})
+    words = {"band": f"within {100 * TOLERANCE:.0f} points"}
+    off = int(table["kind"].eq("harmful").sum())
     return Drawn(
-        figure,
-        table.assign(**{end: table[end] / 100 for end in ends}),
-        "Differences of coverage and of false positives from their nominal levels, with "
-        "intervals, a row a statistic; grey: within the tolerance.",
-        f"{off} of {n} intervals and tests {verb} nominal level by more than "
-        f"{100 * TOLERANCE:.0f} points"
-        if n
-        else "",
-        f"Dots: the {min(_MOST, len(largest))} statistics with the largest errors, over all "
-        "scenarios, effects and numbers of units; lines: 95% intervals of the simulation.",
+        figures.claims(drawn, "coverage minus 95%, percentage points", words=words),
+        table,
+        "Coverage error of every interval over all designs, with its simulation interval, and in "
+        "the scenario where it is lowest; grey: within the tolerance.",
+        f"{off} of {len(table)} intervals contained the true value too rarely in simulation",
+        "Dots and lines: coverage over all scenarios, effects and numbers of units, with 95% "
+        "intervals of the simulation. Small grey dots: the scenario and number of units with the "
+        "lowest coverage.",
     )
 
 

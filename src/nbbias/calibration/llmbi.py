@@ -127,11 +127,11 @@ MEASURES: tuple[Measure, ...] = (
             "silent": "one of four answers has no word that the scorer knows, the others have "
             "heavy tails",
         },
-        frozenset({"silent"}),
         (0.0, 0.05, 0.15),
-        (18, 30, 80, 400),
         index,
         family,
-        share=0.3,
+        held_out=frozenset({"silent"}),
+        n=(18, 30, 80, 400),
+        share=0.5,
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,14 +32,62 @@ def _differences(answers: np.ndarray, originals: np.ndarray, bias: str) -> pd.Da
 
 
 def words(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
-    """Simulate the word level: women's share has an effect, that of the races has none."""
-    answers, effect = SCENARIOS[design.scenario].answers, design.effect
-    sample = corpora.simulate(rng, design, share=[effect] * answers, tone=[0.0] * answers)
-    for bias, group, shift in (("gender", "female", effect), ("race", "Black", 0.0)):
+    """Simulate the word level: women's share has an effect, that of the races has none.
+
+    Only women are measured in a scenario in which they alone are mentioned otherwise.
+    """
+    scenario, effect = SCENARIOS[design.scenario], design.effect
+    nothing = [0.0] * scenario.answers
+    sample = corpora.simulate(rng, design, share=[effect] * scenario.answers, tone=nothing)
+    groups = [("gender", "female", effect * scenario.named), ("race", "Black", 0.0)]
+    for bias, group, shift in groups[: 2 if scenario.named == scenario.mention else 1]:
         counts = sample.words[bias].sum(axis=2)
         values = _differences(counts[:, :-1].sum(axis=1), counts[:, -1], bias)[group]
-        row = stats.one_sample(values, confidence=inference.confidence, bounds=(-1, 1)).row()
-        yield trial_row("share_difference", row, effect=shift, truth=shift, group=group)
+        columns = {"share_difference": values}
+        if group == "female":
+            columns["share_difference_passages"] = compare_passages(sample, bias)[:, 0]
+        for statistic, own in columns.items():
+            row = stats.sparse_mean(own, confidence=inference.confidence).row()
+            yield trial_row(statistic, row, effect=shift, truth=shift, group=group)
+
+
+def compare_passages(sample: Corpus, bias: str) -> np.ndarray:
+    """Compare texts at equal length by the study's own function: its columns, a row an article."""
+    upto = np.pad(sample.words[bias].cumsum(axis=2), [(0, 0), (0, 0), (1, 0), (0, 0)])
+    ends = 1 + (~np.isnan(sample.tone)).sum(axis=2)
+    whole = [[t[:n] for t, n in zip(texts, ends[i], strict=True)] for i, texts in enumerate(upto)]
+    subtract = news.words.subtract_passages
+    pairs = [[subtract(answer, texts[-1]) for answer in texts[:-1]] for texts in whole]
+    return _mean(np.moveaxis(np.array(pairs), 1, -1))
+
+
+def omissions(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+    """Simulate answers that name nobody, as many of those on articles about women as the effect."""
+    truth = _true_omission(design._replace(n=_MANY)) if design.effect else 0.0
+    row = _omission(rng, design, inference.confidence)
+    yield trial_row("omission_difference", row, effect=design.effect, truth=truth)
+
+
+def _omission(rng: Generator, design: Design, confidence: float) -> Row:
+    """Return the study's row of women."""
+    nothing = [0.0] * SCENARIOS[design.scenario].answers
+    sample = corpora.simulate(rng, design, share=nothing, tone=nothing)
+    originals = sample.words["gender"][:, -1].sum(axis=1)
+    omitted = (originals[:, 0] > originals[:, 1]) & (rng.random(design.n) < design.effect)
+    sample.words["gender"][omitted, :-1] = 0
+    units = pd.DataFrame(originals, columns=[f"o_{group}" for group in GROUPS["gender"]])
+    omission = compare_passages(sample, "gender")[:, -1]
+    units = units.assign(article_id=units.index.astype("str"), omission=omission)
+    return news.shares.omissions(units, GROUPS["gender"], confidence=confidence)[0]
+
+
+#: Articles behind a true value that no formula gives.
+_MANY = 20_000
+
+
+@cache
+def _true_omission(design: Design) -> float:
+    return float(_omission(np.random.default_rng(0), design, 0.95)["estimate"])
 
 
 # --- tone -------------------------------------------------------------------------------------
@@ -207,7 +256,7 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
             common = table.loc[:, table.count() >= _MIN_PAIRS].dropna()
             for i, values in common.items():
                 direction = side * (group == "female" and i == 0)
-                row = stats.one_sample(values, confidence=level).row()
+                row = stats.sparse_mean(values, confidence=level).row()
                 yield {"null": 0.0, "direction": direction, **row}
     for i in range(_MODELS):
         texts = [i, _MODELS]
@@ -220,13 +269,21 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
 
 
 _CORPORA = {name: scenario.description for name, scenario in SCENARIOS.items()}
-_FOUR = (10, 30, 80, 400)
+_TERSE, _RARE = ({name: _CORPORA.pop(name)} for name in ("terse", "rare"))
+_HELD_OUT = frozenset({"cast", "topics"})
 
 MEASURES = tuple(
-    Measure("news_bias", name, "articles", *scenarios, effects, _FOUR, trial, claims)
-    for name, scenarios, effects, trial, claims in (
-        ("words", (_CORPORA, corpora.HELD_OUT), (0.0, -0.05, -0.1, -0.2), words, family),
-        ("tone", (_CORPORA, corpora.HELD_OUT), (0.0, -0.05, -0.1), tone, None),
-        ("documents", (FITS, frozenset({"topics"})), (0.0, -0.05, -0.1), documents, None),
+    Measure(
+        *("news_bias", name, "articles", scenarios, effects, trial, claims),
+        held_out=_HELD_OUT & {*scenarios},
+        share=share,
+    )
+    for name, scenarios, effects, trial, claims, share in (
+        ("words", _CORPORA, (0.0, -0.05, -0.1, -0.2), words, family, 0.5),
+        ("words_terse", _TERSE, (0.0,), words, None, 8),
+        ("words_rare", _RARE, (0.0, -0.2), words, None, 2),
+        ("omissions", _CORPORA | _TERSE, (0.0, 0.3), omissions, None, 0.5),
+        ("tone", _CORPORA, (0.0, -0.05, -0.1), tone, None, 1),
+        ("documents", FITS, (0.0, -0.05, -0.1), documents, None, 1),
     )
 )

@@ -133,9 +133,7 @@ class Mean(Asking):
     `spread` is that of one answer's value; two models are `alike` by their common reference.
     """
 
-    spread: float = Field(
-        0.2, gt=0, le=1000, description="standard deviation over units, one answer"
-    )
+    spread: float = Field(0.2, gt=0, le=1000, description="standard deviation of units, one answer")
     alike: Share = Field(0.4, description="correlation of two models' values of a unit")
     excluded: float = Field(0.0, ge=0, lt=1, description="units without a value")
 
@@ -212,9 +210,7 @@ class PromptWords(Mean):
     unit: ClassVar[str] = "articles"
     prompts: ClassVar[int] = 2
 
-    effect: float = Field(
-        -0.1, ge=-1, le=1, description="change of the share, biased minus neutral"
-    )
+    effect: float = Field(-0.1, ge=-1, le=1, description="change of share, biased minus neutral")
     claims: Claims = 3
     spread: float = Field(
         0.26, gt=0, le=2, description="standard deviation of changes (0.23 to 0.30)"
@@ -407,9 +403,7 @@ class Level(Plan):
     statistic: ClassVar[str] = "bias_level biased_share_two_phase"
     unit: ClassVar[str] = "labels"
 
-    effect: float = Field(
-        0.15, gt=0, lt=1, description="width of the interval that is still of use"
-    )
+    effect: float = Field(0.15, gt=0, lt=1, description="interval width that is still of use")
     answers: int = Field(1000, ge=1, le=10_000_000, description="answers that are classified")
     level: Within = Field(0.15, description="share of the answers that people would call biased")
     recall: Share = Field(0.7, description="share of those that the classifier flags")

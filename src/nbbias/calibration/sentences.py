@@ -10,13 +10,15 @@ from markupsafe import Markup
 
 from nbbias.calibration.params import TOLERANCE
 from nbbias.params import Texts
-from nbbias.reading import Lead, names, number, p_value, phrases, prose, significance
+from nbbias.reading import Lead, names, number, phrases, prose
 
 #: On which side of its level a statistic does harm: an interval that covers less, a test or a
 #: family that errs more.
 _HARM = {"coverage_error": -1, "false_positive_error": 1, "familywise_error": 1}
 
 _KINDS = ("harmful", "within", "conservative", "undecided")
+_PARTS = {"interval": "coverage_error", "test": "false_positive_error"}
+_LOW = 0.85  # coverage in the scenario where it is lowest
 _POINTS = f"{100 * TOLERANCE:.0f}"
 
 
@@ -58,47 +60,32 @@ def overall(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
-    """Return what a run's page begins with: how many intervals and tests have their nominal level.
+    """Return what a page begins with: which intervals and tests keep their nominal level.
 
     Parameters
     ----------
     rows
-        Declared rows, or all ESTIMATES where nothing was declared.
+        ESTIMATES of the full run (`calibration.shipped`).
     texts
         Where the texts are from.
 
     Examples
     --------
-    >>> from nbbias import tables
-    >>> row = {"measure": "interval", "statistic": "coverage_error", "source": "s",
-    ...        "dimension": "m", "task": "d", "estimate": -0.1, "ci_low": -0.12, "ci_high": -0.08,
-    ...        "n": 900, "null": 0.0}
-    >>> rows = tables.estimates([row], study="calibration", confidence=0.95)
-    >>> lead(rows, texts=Texts("simulated", "")).plain[0].partition(" (")[0]
-    'Of 1 interval, 1 contained the true value too rarely'
+    >>> from nbbias import calibration
+    >>> found = lead(calibration.shipped(), texts=Texts("simulated", ""))
+    >>> found.plain[0].partition(" (")[0], len(found.numbers)
+    ('In the full simulation', 2)
     """
     table = overall(rows)
-    of = dict(iter(table.groupby("statistic", sort=False)))
-    kinds = {"coverage_error": "interval", "false_positive_error": "test"}
-    parts = {what: of[name] for name, what in kinds.items() if name in of}
-    if table.empty:
-        sentences = [prose.render("calibration.nothing", reason=phrases.commonest_reason(rows))]
-    elif parts and all(part["kind"].eq("undecided").all() for part in parts.values()):
-        counts = [f"{len(part)} {what}s" for what, part in parts.items()]
-        sentences = [prose.render("calibration.undecided", counts=counts, tolerance=_POINTS)]
-    else:
-        sentences = [_errors(part, what) for what, part in parts.items()]
-    if "familywise_error" in of:
-        sentences.append(_families(of["familywise_error"]))
     harm = table["estimate"] * table["statistic"].map(_HARM).astype(float)
     worst = table.loc[harm[harm > 0].groupby(table["statistic"], sort=False).idxmax()]
     labels = [
-        prose.render_plain("calibration.number_name", statistic=row.statistic, name=row.name_)
-        for row in worst.rename(columns={"name": "name_"}).itertuples()
+        prose.render_plain("calibration.number_name", statistic=statistic, name=name)
+        for statistic, name in worst[["statistic", "name"]].to_numpy().tolist()
     ]
     return Lead(
-        plain=tuple(sentences),
-        technical=" ".join(_technical(row) for row in worst.head(2).to_dict("records")),
+        plain=tuple(summarize(rows, of="the full simulation")),
+        technical=" ".join(_technical(row) for row in worst.head(1).to_dict("records")),
         figure="errors",
         numbers=worst.assign(name=labels),
         card=_card(table),
@@ -106,45 +93,78 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     )
 
 
+def summarize(rows: pd.DataFrame, *, of: str) -> list[str]:
+    """Say how many intervals and tests keep their nominal level, which do not, and of families.
+
+    Parameters
+    ----------
+    rows
+        Declared rows, or all ESTIMATES where nothing was declared.
+    of
+        What they are of, such as ``"this run"``.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"measure": "interval", "statistic": "coverage_error", "source": "cogs",
+    ...        "dimension": "rbs", "task": "rbs", "estimate": -0.1, "ci_low": -0.12,
+    ...        "ci_high": -0.08, "n": 900, "null": 0.0}
+    >>> rows = tables.estimates([row], study="calibration", confidence=0.95)
+    >>> summarize(rows, of="this run")[0].partition(". ")[2]
+    'Coverage was too low for RBS (85.0%).'
+    """
+    table = overall(rows)
+    parts = {what: table[table["statistic"] == name] for what, name in _PARTS.items()}
+    parts = {what: part for what, part in parts.items() if len(part)}
+    if table.empty:
+        sentences = [prose.render("calibration.nothing", reason=phrases.commonest_reason(rows))]
+    elif parts and all(part["kind"].eq("undecided").all() for part in parts.values()):
+        counts = [f"{len(part)} {what}s" for what, part in parts.items()]
+        sentences = [prose.render("calibration.undecided", counts=counts, tolerance=_POINTS)]
+    else:
+        sentences = [_errors(part, what, of) for what, part in parts.items()]
+    families = table[table["statistic"] == "familywise_error"]
+    return [*sentences, *([_families(families)] if len(families) else [])]
+
+
 def _level(row: pd.Series | dict[str, Any]) -> float:
     covers = row["statistic"] == "coverage_error"
     return float(row["confidence"] if covers else 1 - row["confidence"])
 
 
-def _errors(table: pd.DataFrame, what: str) -> str:
-    level, verdicts = _level(table.iloc[0]), []
-    for kind in _KINDS:
-        part = table[table["kind"] == kind]
-        if len(part):
-            furthest = part.loc[part["estimate"].abs().idxmax()]
-            share = Markup(f"{level + furthest['estimate']:.1%}")
-            verdicts.append(
-                {"kind": kind, "n": len(part), "name": furthest["name"], "share": share}
-            )
+def _errors(table: pd.DataFrame, what: str, of: str) -> str:
+    level, kinds = _level(table.iloc[0]), table["kind"].value_counts()
+    harmful = table[table["kind"] == "harmful"].sort_values("estimate", key=abs, ascending=False)
     return prose.render(
         "calibration.errors",
+        of=of,
         what=what,
         n=len(table),
+        studies=_count_studies(table),
         level=f"{level:.0%}",
         tolerance=_POINTS,
-        verdicts=verdicts,
+        kinds={kind: int(kinds.get(kind, 0)) for kind in _KINDS},
+        names=[name.partition(", ")[2] for name in harmful["name"]],  # without the study's
+        shares=[Markup(f"{level + error:.1%}") for error in harmful["estimate"]],
     )
+
+
+def _count_studies(table: pd.DataFrame) -> str:
+    """Count simulated studies, which may have several statistics."""
+    return f"{table.groupby(['source', 'dimension'])['n'].max().sum():,.0f}"
 
 
 def _families(table: pd.DataFrame) -> str:
     level = _level(table.iloc[0])
     share = float(np.average(table["estimate"], weights=table["n"])) + level
-    n = f"{int(table['n'].sum()):,}"
-    return prose.render(
-        "calibration.families", share=Markup(f"{share:.1%}"), n=n, nominal=f"{level:.0%}"
-    )
+    values = {"share": Markup(f"{share:.1%}"), "n": f"{table['n'].sum():,.0f}"}
+    return prose.render("calibration.families", **values, nominal=f"{level:.0%}")
 
 
 def _technical(row: dict[str, Any]) -> str:
     level = _level(row)
     ends = {"share": "estimate", "low": "ci_low", "high": "ci_high"}
     shares = {k: Markup(number(100 * (level + row[v]), decimals=1)) for k, v in ends.items()}
-    beyond = row.get("p_beyond", np.nan)
     return prose.render(
         "calibration.technical",
         covers=row["statistic"] == "coverage_error",
@@ -152,18 +172,16 @@ def _technical(row: dict[str, Any]) -> str:
         nominal=f"{level:.0%}",
         level=f"{row['confidence']:.0%}",
         n=f"{row['n']:,.0f}",
-        tolerance=_POINTS,
-        p=Markup(p_value(row | {"p_adjusted": beyond})) if np.isfinite(beyond) else "",
         **shares,
     )
 
 
 def _card(table: pd.DataFrame) -> dict[str, str]:
-    n = table.loc[table["statistic"] == "coverage_error", "n"].sum()
+    n = _count_studies(table[table["statistic"] == "coverage_error"])
     fixed = ("measures", "groups", "instrument", "not")
     card = {name: prose.render(f"calibration.card_{name}") for name in fixed}
     studies = [str(name).replace("_", " ") for name in table["source"].unique()]
-    return card | {"N": prose.render("calibration.card_n", n=f"{n:,.0f}", studies=studies)}
+    return card | {"N": prose.render("calibration.card_n", n=n, studies=studies)}
 
 
 def simulated(designs: pd.DataFrame) -> str:
@@ -178,23 +196,11 @@ def simulated(designs: pd.DataFrame) -> str:
     )
 
 
-def coverage(estimates: pd.DataFrame) -> str:
-    """Say how many intervals are significantly too narrow at some number of units."""
-    rows = estimates[estimates["topic"].notna() & (estimates["measure"] == "interval")]
-    narrow = rows[significance.is_significant(rows) & (rows["estimate"] < 0)]
-    k, n = (name_statistics(table).nunique() for table in (narrow, rows))
-    if not k:
-        return prose.render("calibration.coverage", k=0, n=n) if n else ""
-    worst = narrow.loc[[narrow["estimate"].idxmin()]]
-    share = (worst["confidence"] + worst["estimate"]).item()
-    return prose.render(
-        "calibration.coverage",
-        k=k,
-        n=n,
-        name=name_statistics(worst).item(),
-        share=f"{share:.0%}",
-        at=worst["topic"].item(),
-    )
+def lowest(rows: pd.DataFrame) -> str:
+    """Say how many intervals have low coverage in any scenario, of `calibration.shipped`."""
+    worst = rows.loc[rows["measure"] == "interval", "worst"] + rows["confidence"]
+    low = int((worst < _LOW).sum())
+    return prose.render("calibration.lowest", k=low, n=int(worst.count()), low=f"{_LOW:.0%}")
 
 
 def held_out(outcomes: pd.DataFrame) -> str:

@@ -40,6 +40,17 @@ class Design(NamedTuple):
     effect: float
 
 
+def unequal_clusters(rng: Generator, n: int) -> np.ndarray:
+    """Return the cluster of each of so many units, of one to nine units a cluster.
+
+    Examples
+    --------
+    >>> unequal_clusters(np.random.default_rng(2), 8).tolist()
+    [0, 0, 0, 0, 0, 0, 0, 0]
+    """
+    return np.repeat(np.arange(n), rng.choice([1, 1, 2, 4, 9], size=n))[:n]
+
+
 #: Simulates and measures one study of a design: rows of TRIALS (`trial_row`), or of CLAIMS.
 Simulated: TypeAlias = Callable[[Generator, Design, InferenceSettings], Iterable[Mapping[str, Any]]]
 
@@ -57,11 +68,11 @@ class Measure(NamedTuple):
     name: str
     unit: str
     scenarios: Mapping[str, str]
-    held_out: frozenset[str]
     effects: tuple[float, ...]
-    n: tuple[int, ...]
     trial: Simulated
     family: Simulated | None = None
+    held_out: frozenset[str] = frozenset()
+    n: tuple[int, ...] = (10, 30, 80, 400)
     share: float = 1.0
 
 

@@ -46,19 +46,21 @@ def _directions(study: str) -> str:
     return f"{'; '.join(texts)}." if len(texts) else "None has one."
 
 
-def calibrated(study: str) -> Table:
-    """Return a study's rows of the calibration that the package ships: what each measure errs.
+def calibrated(study: str | None = None) -> Table:
+    """Return the rows of the calibration that the package ships: of a study, or of all.
 
     Examples
     --------
     >>> list(calibrated("llmbi").rows)[:3]
     ['measure', 'studies', 'coverage']
     """
-    rows = read_shipped_table("calibration.csv").query("study == @study").reset_index(drop=True)
-    columns = {
-        "measure": [names.calibrated(study, *key) for key in rows[["measure", "statistic"]].values],
-        "studies": rows["studies"].astype(int),
-    }
+    rows = read_shipped_table("calibration.csv")
+    if study is not None:
+        rows = rows[rows["study"] == study].reset_index(drop=True)
+    columns = {} if study is not None else {"study": rows["study"].str.replace("_", " ")}
+    keys = rows[["study", "measure", "statistic"]].to_numpy().tolist()
+    columns["measure"] = [names.calibrated(*key) for key in keys]
+    columns["studies"] = rows["studies"].astype(int)
     worst = {"coverage": "lowest", "false_positives": "highest"}
     for name, extreme in worst.items():
         ends = [name, f"{name}_low", f"{name}_high"]
