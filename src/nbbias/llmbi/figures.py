@@ -67,7 +67,7 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     >>> row = {"model": "m", "statistic": "dimension_mean", "dimension": "Age", "estimate": 0.9}
     >>> rows = tables.estimates([row], study="llmbi", confidence=0.95)
     >>> dimensions(rows, rows.assign(value=0.9)).title
-    "No dimension's score differs significantly from reference prose"
+    'Score of each dimension, compared with reference prose'
     """
     of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
     of_prompt = units[units["statistic"] == "dimension_mean"]
@@ -77,12 +77,6 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
         at = {name: len(subset) - 1 - i for i, name in enumerate(subset["dimension"])}
         rings: dict[str, Any] = {"mfc": "none", "mec": figures.PALETTE[0], "ms": 6, "zorder": 3}
         ax.plot(prompts["value"], prompts["dimension"].map(at), "o", **rings)
-
-    def describe(row: dict[str, object], up: bool, first: bool) -> str:
-        side = "higher" if up else "lower"
-        if not first:
-            return f"those of {row['model']} {side}"
-        return f"answers of {row['model']} score {side} than reference prose"
 
     return Drawn(
         figures.claims(
@@ -95,13 +89,7 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
         of_dimension,
         "Mean score of each dimension with its interval, single prompts as open circles, and the "
         "range of reference prose as a grey band, for each model.",
-        figures.finding_title(
-            of_dimension,
-            by="model",
-            describe=describe,
-            of="dimensions",
-            otherwise="No dimension's score differs significantly from reference prose",
-        ),
+        "Score of each dimension, compared with reference prose",
         figures.caption(
             of_dimension,
             "mean score of a dimension",
