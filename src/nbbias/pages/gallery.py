@@ -88,7 +88,11 @@ def write(out: Path) -> Path:
     cards.sort(key=lambda card: place.index(card["study"]))
     made = all(card["lead"]["texts"].get("kind") in {"simulated", "hand-written"} for card in cards)
     script = data_path("templates/gallery.js").read_text(encoding="utf-8")
-    values = {**page.assets(script, images=_IMAGES), "scripts": [script], "cards": cards}
+    values: dict[str, Any] = {
+        **page.assets(script, images=_IMAGES),
+        "scripts": [script],
+        "cards": cards,
+    }
     values |= {"samples": made, "headline": _headline, "plain": escape.without_markdown}
     values["results"] = "../docs/results" if (out.parent / "docs/results").is_dir() else ""
     html = templates.render("runs.html.j2", **values)

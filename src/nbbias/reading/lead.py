@@ -173,7 +173,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     differ, none = (prose.render(f"figures.{name}") for name in ("differences", "no_difference"))
     title = phrases.heading(rows, what=differ, none=none)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
-    values = {"reference": reference, "unit": unit, "level": prose.level(rows)}
+    values: dict[str, Any] = {"reference": reference, "unit": unit, "level": prose.level(rows)}
     values["n"] = prose.count_range(rows.loc[rows["n"] > 0, "n"])
     values["selected"] = significance.SELECTED[0] in rows
     caption = prose.render_plain("figures.forest_caption", **values)

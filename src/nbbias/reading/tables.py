@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
@@ -285,7 +285,7 @@ def _column(name: str, values: pd.Series, table: Table) -> dict[str, Any]:
     if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
         values = values.astype(float)
         whole = (values[np.isfinite(values)] % 1 == 0).all()
-        write = partial(number, decimals=0 if whole else table.decimals)
+        write: Callable[[float], str] = partial(number, decimals=0 if whole else table.decimals)
         if name.startswith("p_"):
             write = p_in_table
         elif name.endswith("_share"):
