@@ -143,4 +143,4 @@ def test_a_match_is_shown_with_what_stands_around_it() -> None:
     )
     matches = annotate.annotate(texts, LISTS)[1]
     first = annotate.context(texts, matches, width=9).iloc[0]
-    assert first.tolist() == ["female", "the old", "woman", "left ear"]
+    assert first.tolist() == ["female", "the old ", "woman", " left ear"]

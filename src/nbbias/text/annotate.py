@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import pandas as pd
@@ -99,6 +100,6 @@ def context(texts: pd.Series, matches: pd.DataFrame, *, width: int = 60) -> pd.D
     for row in matches.itertuples():
         text = texts[row.text_id]
         left, right = text[max(0, row.start - width) : row.start], text[row.end : row.end + width]
-        shown = " ".join(left.split()), text[row.start : row.end], " ".join(right.split())
-        rows.append((row.group, *shown))
+        left, right = (re.sub(r"\s+", " ", side) for side in (left, right))
+        rows.append((row.group, left.lstrip(), text[row.start : row.end], right.rstrip()))
     return pd.DataFrame(rows, columns=["group", "left", "match", "right"])
