@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pandas as pd
 import psutil
@@ -228,13 +229,29 @@ def test_threads_of_threads_are_no_more_than_there_are(monkeypatch: pytest.Monke
 def test_a_bar_is_shown_of_several_named_items_where_no_run_records_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    shown: list[bool] = []
-    monkeypatch.setattr(
-        "tqdm.auto.tqdm", lambda items, disable, **_: shown.append(not disable) or items
-    )
+    shown: list[str] = []
+    monkeypatch.setattr("tqdm.tqdm", lambda items, desc, **_: shown.append(desc) or items)
     monkeypatch.delenv("NBBIAS_OUT", raising=False)
     for items, what in ([1, 2], "counting"), ([1, 2], ""), ([1], "counting"):
         assert list(parallel.progress(items, what)) == items
     monkeypatch.setenv("NBBIAS_OUT", "runs")
     assert list(parallel.progress([1, 2], "counting")) == [1, 2]
-    assert shown == [True, False, False, False]
+    assert shown == ["counting"]
+
+
+def test_a_finished_bar_leaves_an_empty_line_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines: list[list[str]] = []
+
+    def display(data: dict[str, str], **_: object) -> SimpleNamespace:
+        lines.append([data["text/plain"]])
+        update = lambda data, **_: lines[-1].append(data["text/plain"])  # noqa: E731
+        return SimpleNamespace(update=update)
+
+    monkeypatch.delenv("NBBIAS_OUT", raising=False)
+    monkeypatch.setattr("IPython.display.display", display)
+    monkeypatch.setattr(
+        "IPython.core.getipython.get_ipython", lambda: SimpleNamespace(kernel="here")
+    )
+    assert list(parallel.progress([1, 2], "counting")) == [1, 2]
+    (line,) = lines
+    assert line[1].startswith("counting:   0%") and line[-1] == ""

@@ -247,11 +247,33 @@ def progress(items: Iterable[T], what: str) -> Iterator[T]:
     >>> list(progress([1, 2], "counting"))
     [1, 2]
     """
-    from tqdm.auto import tqdm  # with asyncio and more, and often nobody waits
-
     few = isinstance(items, Sized) and len(items) < 2
-    silent = not what or few or not is_interactive()
-    yield from tqdm(items, desc=what, leave=False, disable=silent)
+    if not what or few or not is_interactive():
+        yield from items
+        return
+    from IPython.core.getipython import get_ipython
+    from tqdm import tqdm
+
+    line = _Line() if hasattr(get_ipython(), "kernel") else None
+    # Of nested bars each has a line of its own, and none is below another.
+    yield from tqdm(items, desc=what, leave=False, file=line, position=None if line is None else 0)
+
+
+class _Line:
+    """A line of a notebook, written anew: unlike a finished widget, it outlives a reload."""
+
+    encoding = "utf-8"
+
+    def __init__(self) -> None:
+        from IPython.display import display
+
+        self._shown = display({"text/plain": ""}, raw=True, display_id=True)
+
+    def write(self, text: str) -> None:
+        self._shown.update({"text/plain": text.strip()}, raw=True)
+
+    def flush(self) -> None:
+        """Do nothing: what is written is shown at once."""
 
 
 def is_interactive() -> bool:
