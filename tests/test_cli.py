@@ -168,7 +168,7 @@ def test_a_place_that_cannot_be_written_to_is_refused(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("mkdir gone; cd gone; rmdir ../gone; $NBBIAS list", b"the current folder is gone"),
+        ("mkdir gone; cd gone; rmdir ../gone; $NBBIAS list", b"error the current folder, or"),
         ("$NBBIAS detect - <&-", b"it is closed"),
         ("mkdir $(printf '\\377'); $NBBIAS run llmbi $(printf '\\377')/a.csv", b"error"),
         ("$NBBIAS run $(printf '%05000d' 7)", b" \\u2026 "),
