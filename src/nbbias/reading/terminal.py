@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from textwrap import fill
+from textwrap import fill, indent
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
@@ -87,16 +87,12 @@ class Terminal(Console):
             range: 0 to 9
         """
         names = [f"{name}: ".replace("_", " ").removeprefix(": ") for name in cells]
-        indent = " " * 4
-        for row in cells.to_numpy():
-            rest = zip(names[1:], row[1:], strict=True)
-            body = visible("; ".join(name + cell for name, cell in rest if cell))
-            lines = [fill(visible(row[0]), self.width, subsequent_indent=indent)]
-            if body:
-                lines.append(
-                    fill(body, self.width, initial_indent=indent, subsequent_indent=indent)
-                )
-            self.print(*lines, sep="\n")
+        for first, *rest in cells.to_numpy():
+            body = "; ".join(
+                name + cell for name, cell in zip(names[1:], rest, strict=True) if cell
+            )
+            wrapped = [fill(visible(line), self.width - 4) for line in (first, body) if line]
+            self.print(indent("\n".join(wrapped), " " * 4)[4:])
 
 
 def _format(cell: object) -> str:
