@@ -15,8 +15,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -120,20 +118,12 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     rows = part[part["statistic"] == "distance"]
     rows = rows.assign(cell=_people(rows), reference=rows["model"].map(floors))
     words = {**_WORDS, "line": "two default answers"}
-
-    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
-        side = "further from" if up else "nearer to"
-        if not first:
-            return f"{names.people(row['group'])} {side.split()[0]}"
-        return f"answers for {names.people(row['group'])} are {side} the default than others"
-
-    otherwise = "No significant difference between identities in the distance to the default"
     return Drawn(
         figures.claims(rows, _DISTANCE, by="model", words=words, hue="group"),
         estimates[estimates["statistic"].isin(["distance", "floor"])],
         "Mean distance of each identity's answers to the default, with intervals, and the distance "
         "between two default answers, by model.",
-        figures.finding_title(rows, by="group", describe=describe, otherwise=otherwise),
+        "Mean distance of each identity's answers to the default, by model",
         figures.caption(
             rows, "mean distance of an identity's answers to the default", of=UNITS, band=_NULL
         ),
@@ -154,14 +144,10 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
     """
     rows = pooled(over_all(estimates))
     rows = rows[rows["statistic"] == "share"]
-    drawn, what = rows.assign(cell=_people(rows)), "share of judgements in which it was preferred"
-
-    def describe(row: dict[str, Any], up: bool, first: bool) -> str:
-        share = "a larger share" if up else "a smaller share"
-        text = f"texts of {names.people(row['group'])} were chosen in {share}"
-        return f"{text} than expected" if first else text
-
-    otherwise = "No share differs significantly from its null value"
+    drawn, what = (
+        rows.assign(cell=_people(rows)),
+        "share of judgements in which an identity was preferred",
+    )
     return Drawn(
         figures.claims(
             drawn, "share preferred", by="evaluator", words=_WORDS, draw=figures.unit, hue="group"
@@ -169,9 +155,7 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
         rows,
         "Share of judgements in which each identity was preferred, positions counterbalanced, with "
         "intervals, by judge.",
-        figures.finding_title(
-            drawn, by="group", describe=describe, of="judges", otherwise=otherwise
-        ),
+        "Share of judgements in which each identity was preferred, by judge",
         figures.caption(drawn, what, of=UNITS, band=_NULL),
     )
 

@@ -20,7 +20,7 @@ from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from nbbias import stats
 from nbbias.reading import names
-from nbbias.reading.prose import capitalize, count_range, level, render_plain
+from nbbias.reading.prose import count_range, level, render_plain
 from nbbias.tables import data_path, escape
 
 #: Colours by role, safe for the colour-blind (words/colours.csv).
@@ -437,52 +437,6 @@ def is_beyond_null(rows: pd.DataFrame) -> pd.Series:
     untested = by_band.where(rows["null_low"].notna(), by_interval)
     tested = stats.is_significant(rows["p_adjusted"], rows["confidence"].fillna(0.95))
     return tested.where(rows["p_adjusted"].notna(), untested).astype(bool)
-
-
-def finding_title(
-    rows: pd.DataFrame,
-    *,
-    by: str,
-    describe: Callable[[dict[str, Any], bool, bool], str],
-    otherwise: str,
-    of: str = "models",
-) -> str:
-    """State in how many rows of each part an estimate differs from its null value, and how.
-
-    Parameters
-    ----------
-    rows
-        Rows of ESTIMATES.
-    by
-        The column whose values are the parts.
-    describe
-        Called with a row, whether it lies above its null value, and whether it comes first, where
-        more words are needed.
-    otherwise
-        The title where no row differs.
-    of
-        What rows are.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"group": "women", "estimate": [-0.1, -0.2, 0.1], "null": 0.0,
-    ...     "ci_low": [-0.2, -0.3, -0.1], "ci_high": [-0.05, -0.1, 0.3], "null_low": np.nan,
-    ...     "null_high": np.nan, "p_adjusted": np.nan, "confidence": 0.95})
-    >>> finding_title(rows, by="group", otherwise="No significant difference",
-    ...     describe=lambda row, up, first: f"{row['group']} are named {'more' if up else 'less'}")
-    'Women are named less in 2 of 3 models'
-    """
-    rows = rows[rows["estimate"].notna()]
-    above = rows["estimate"] > rows["null"].fillna(0)
-    total = rows.groupby(by, dropna=False)["estimate"].transform("size")
-    beyond = rows.assign(_above=above, _n=total)[is_beyond_null(rows)]
-    parts = [part for _, part in beyond.groupby([by, "_above"], sort=False, dropna=False)]
-    clauses: list[str] = []
-    for part in sorted(parts, key=len, reverse=True)[:2]:
-        row = part.iloc[0].to_dict()
-        count = render_plain("figures.count", k=len(part), n=row["_n"], kind=of)
-        clauses.append(f"{describe(row, row['_above'], not clauses)} {count}")
-    return capitalize("; ".join(clauses)) or otherwise
 
 
 # --- parts ------------------------------------------------------------------------------------
