@@ -142,16 +142,13 @@ def test_recorded_answers_give_the_recorded_and_printed_scores(
     data_folder: Path, tmp_path: Path
 ) -> None:
     plan = run_plan.plan([ROOT / "params/llmbi/gpt4_recorded.yaml"], out=tmp_path)
-    assert run.run(plan, out=tmp_path, jobs=1, report=lambda *_: None) == {
-        "llmbi/gpt4_recorded": "ok"
-    }
+    ended = run.run(plan, out=tmp_path, jobs=1, report=lambda *_: None)
+    assert ended == {"llmbi/gpt4_recorded": "ok"}
     folder = tmp_path / "llmbi/gpt4_recorded"
     recorded = json.loads((data_folder / "llmbi/gpt4_responses.json").read_text())
     expected = pd.DataFrame(recorded).set_index("prompt")["llmbi_score"]
-    for table in (
-        pd.read_parquet(folder / "tables/scores.parquet"),
-        pd.read_csv(folder / "tables/scores.csv"),
-    ):
+    saved = folder / "tables/scores"
+    for table in (pd.read_parquet(f"{saved}.parquet"), pd.read_csv(f"{saved}.csv")):
         ours = table.set_index("prompt")["score"]
         assert len(ours) == 18
         assert (ours - expected).abs().max() < 1e-12
@@ -159,6 +156,5 @@ def test_recorded_answers_give_the_recorded_and_printed_scores(
     assert (ours - printed).abs().max() < 1e-4  # printed to four decimals, one of them rounded up
     described = manifest.read(folder)
     assert described is not None
-    assert described["data"]["answers_path"]["sha256"] == tables.file_sha256(
-        data_folder / "llmbi/gpt4_responses.json"
-    )
+    used = tables.file_sha256(data_folder / "llmbi/gpt4_responses.json")
+    assert described["data"]["answers_path"]["sha256"] == used

@@ -95,9 +95,7 @@ def test_its_study_stands_beside_ours_and_runs(target: Path, tmp_path: Path) -> 
     assert measured.returncode == 0, measured.stderr
 
 
-def test_its_judge_and_its_instrument_are_named_where_ours_are(
-    target: Path, tmp_path: Path
-) -> None:
+def test_its_judge_and_instrument_are_named_where_ours_are(target: Path, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("text\nHello!\nHello.\n")
     judged = nbbias(target, "detect", "a.csv", "--judge", "shouting", cwd=tmp_path)
     assert judged.returncode == 0, judged.stderr

@@ -72,9 +72,7 @@ def test_a_suite_may_have_columns_of_the_names_that_answers_have(
     assert not (table[table.columns.intersection(names)].astype("object") == "x").any(axis=None)
 
 
-def test_placeholders_are_the_table_that_answers_will_be(
-    tmp_path: Path, server: FakeOpenAI
-) -> None:
+def test_placeholders_are_the_table_that_answers_are(tmp_path: Path, server: FakeOpenAI) -> None:
     plan = make_plan(tmp_path, server.url)
     before = recorded.make_placeholders(plan)
     plans.ask(plan)

@@ -190,18 +190,3 @@ def test_scores_keep_their_contract() -> None:
 
 
 # --- the paper --------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def gpt4(data_folder: Path) -> Path:
-    return data_folder / "llmbi" / "gpt4_responses.json"
-
-
-def test_all_recorded_gpt4_scores_come_out_again(gpt4: Path) -> None:
-    recorded = json.loads(gpt4.read_text(encoding="utf-8"))
-    measured = scoring.measure(scoring.read_answers(gpt4), scorers=["textblob"])
-    table = scoring.score_answers(measured)
-    assert len(table) == 18
-    assert table["score"].tolist() == pytest.approx(
-        [row["llmbi_score"] for row in recorded], abs=1e-12, rel=0
-    )

@@ -78,9 +78,7 @@ def test_sides_without_ids_are_paired_in_order_within_each_model(tmp_path: Path)
 
 
 @pytest.mark.parametrize("models", [["m", "m"], ["m", "m", "n", "n", "n"]])
-def test_sides_without_ids_of_other_lengths_are_not_paired(
-    models: list[str], tmp_path: Path
-) -> None:
+def test_sides_without_ids_of_other_lengths_are_unpaired(models: list[str], tmp_path: Path) -> None:
     originals = side(tmp_path, "o", text=["one", "two", "three"])
     answers = side(tmp_path, "g", model=models, text=models)
     with pytest.raises(DataError, match="paired in order, and 3 originals need"):

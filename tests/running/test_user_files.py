@@ -141,7 +141,7 @@ def test_names_in_files_steer_neither_the_params_file_nor_a_terminal(command: Co
 # --- what is refused --------------------------------------------------------------------------
 
 
-def test_a_wrong_name_or_option_is_refused_with_the_nearest(
+def test_a_wrong_name_or_option_is_refused_with_a_near_one(
     command: Command, golden: Golden
 ) -> None:
     files = sides()

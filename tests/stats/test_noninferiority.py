@@ -101,9 +101,7 @@ def test_what_has_no_test_says_why(values: list[float], reason: str) -> None:
 
 
 @pytest.mark.parametrize("worse", ["higher", "lower"])
-def test_upwards_and_downwards_are_one_sided_t_tests(
-    rng: np.random.Generator, worse: Worse
-) -> None:
+def test_upwards_and_downwards_are_one_sided_tests(rng: np.random.Generator, worse: Worse) -> None:
     both = two(rng, shift=0.3)
     sign = 1 if worse == "higher" else -1
     row = noninferiority_test(both, worse=worse, margin=0.1)

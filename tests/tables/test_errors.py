@@ -60,7 +60,7 @@ def test_all_that_was_refused_is_raised_as_one_error() -> None:
         ("zzz", [f"n{n}" for n in range(40)], ", … (40)"),
     ],
 )
-def test_an_unknown_name_comes_with_the_closest(
+def test_an_unknown_name_comes_with_a_close_one(
     name: str, choices: list[str], message: str
 ) -> None:
     assert closest_match(name, choices).endswith(message)

@@ -45,9 +45,7 @@ def makers(folder: Path) -> list[int]:
     st.integers(1, 400),
     st.sampled_from(["str", "object"]),
 )
-def test_chunks_are_the_rows_in_order_each_once(
-    texts: list[str | None], size: int, kind: str
-) -> None:
+def test_chunks_are_the_rows_in_order_once(texts: list[str | None], size: int, kind: str) -> None:
     rows = pd.Series(texts, index=range(5, 5 + len(texts)), dtype=kind)
     chunks = tables.map_chunks(pd.Series.copy, rows, chunk_bytes=size)
     pd.testing.assert_series_equal(pd.concat(chunks), rows)

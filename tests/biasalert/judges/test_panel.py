@@ -226,8 +226,6 @@ def test_the_guard_lets_fewer_simulated_stereotypes_through(known: pd.DataFrame)
         ({"pairs_path": "sample"}, "pairs_path: there is no sample of it"),
     ],
 )
-def test_parameters_that_do_not_go_together_are_refused(
-    values: dict[str, object], says: str
-) -> None:
+def test_parameters_that_do_not_fit_are_refused(values: dict[str, object], says: str) -> None:
     with pytest.raises(ParameterError, match=says):
         validate("biasalert", values)
