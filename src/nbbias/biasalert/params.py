@@ -114,7 +114,7 @@ class Biasalert(Parameters):
     toxicity_scorer: ModelName = Field("auto", description=f"judge toxicity: {toxicity.CHOICES}")
     device: Device = Field("cpu", description="where PyTorch runs models: cpu, cuda or mps")
     draws: int = Field(
-        2000,
+        1000,
         ge=100,
         le=100_000,
         description="resamples for the null range of the calibration error; at most 500 are used",

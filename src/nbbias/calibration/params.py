@@ -30,7 +30,7 @@ class Calibration(Parameters):
     Examples
     --------
     >>> Calibration().repeats
-    200
+    20
     """
 
     statistics = named_statistics("calibration")
@@ -46,16 +46,16 @@ class Calibration(Parameters):
         [], description="which measures, as study/name; [] for all"
     )
     n: Numbers = Field(
-        [10, 30, 80, 400],
+        [10, 80],
         min_length=1,
         description="numbers of articles, prompts or texts; each measure takes the nearest it has",
     )
-    repeats: int = Field(200, ge=2, le=100_000, description="simulated studies of each design")
-    family_n: Numbers = Field([10, 80], description="the same, for runs of several models")
+    repeats: int = Field(20, ge=2, le=100_000, description="simulated studies of each design")
+    family_n: Numbers = Field([30], description="the same, for runs of several models")
     family_repeats: int = Field(
-        40, ge=0, le=100_000, description="simulated runs of each design; 0 for none"
+        2, ge=0, le=100_000, description="simulated runs of each design; 0 for none"
     )
-    draws: int = Field(200, ge=20, le=100_000, description="permutations in each simulated study")
+    draws: int = Field(100, ge=20, le=100_000, description="permutations in each simulated study")
 
 
 STUDY = Study(

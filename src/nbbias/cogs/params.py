@@ -88,7 +88,7 @@ class Cogs(Parameters):
         "these, and are conditional on the facet that is left out",
     )
     draws: int = Field(
-        2000, ge=100, le=100_000, description="permutations of people's choices for each null range"
+        1000, ge=100, le=100_000, description="permutations of people's choices for each null range"
     )
 
     @field_validator("parts", "axes", "suite_paths", "random_facets")
