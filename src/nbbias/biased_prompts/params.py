@@ -59,6 +59,8 @@ class BiasedPrompts(news.params.News):
     biased_prompt: str = Field(
         "biased", min_length=1, description="value of the column prompt of the biased prompt"
     )
+    n_topics: news.params.TopicNumbers = Field([12])
+    topic_fits: news.params.TopicFits = 3
     correction: Literal["holm", "fdr_bh"] = Field(
         "holm", description="correction over a family: holm (family-wise) or fdr_bh"
     )

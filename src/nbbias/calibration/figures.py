@@ -13,9 +13,11 @@ from nbbias.calibration import sentences
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures
 
+_DRAWN = 6  # intervals that a first screen has room for
+
 
 def errors(rows: pd.DataFrame) -> Drawn:
-    """Draw the coverage error of every interval, the worst on top.
+    """Draw the coverage error of the worst intervals, the lowest coverage on top.
 
     Parameters
     ----------
@@ -31,24 +33,24 @@ def errors(rows: pd.DataFrame) -> Drawn:
     """
     table = sentences.overall(rows)
     table = table[table["measure"] == "interval"].sort_values("estimate", ignore_index=True)
-    table = table.assign(
-        cell=table["name"], panel="", side="ours", null_low=-TOLERANCE, null_high=TOLERANCE
-    )
+    ends = {"null_low": -TOLERANCE, "null_high": TOLERANCE}
+    table = table.assign(cell=table["name"], panel="", side="ours", **ends)
+    off, of = int(table["kind"].eq("harmful").sum()), len(table)
+    table = table.head(_DRAWN)
     worst = table.assign(side="further", estimate=table["worst"], ci_low=np.nan, ci_high=np.nan)
     ends = ["estimate", "ci_low", "ci_high", "null", "null_low", "null_high"]
     drawn = pd.concat([table, worst], ignore_index=True)
     drawn = drawn.assign(**{end: 100 * drawn[end] for end in ends})
     words = {"band": f"within {100 * TOLERANCE:.0f} points"}
-    off = int(table["kind"].eq("harmful").sum())
     return Drawn(
         figures.claims(drawn, "coverage minus 95%, percentage points", words=words),
         table,
-        "Coverage error of every interval over all designs, with its simulation interval, and in "
-        "the scenario where it is lowest; grey: within the tolerance.",
-        f"{off} of {len(table)} intervals contained the true value too rarely in simulation",
-        "Dots and lines: coverage over all scenarios, effects and numbers of units, with 95% "
-        "intervals of the simulation. Small grey dots: the scenario and number of units with the "
-        "lowest coverage.",
+        "Coverage error of the intervals with the lowest coverage over all designs, with its "
+        "simulation interval, and in the scenario where it is lowest; grey: within the tolerance.",
+        f"{off} of {of} intervals contained the true value too rarely in simulation",
+        f"The {len(table)} lowest; the table below has all. Dots: coverage over all scenarios, "
+        "effects and numbers of units; lines: 95% intervals of the simulation; small grey dots: "
+        "the scenario and number of units with the lowest coverage.",
     )
 
 

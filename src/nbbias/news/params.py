@@ -39,6 +39,21 @@ Level = Literal["word", "sentence", "document"]
 LEVELS: tuple[Level, ...] = ("word", "sentence", "document")
 
 
+_K = Field(
+    min_length=1,
+    description="numbers of topics K: a single one is used as given, of several the one that "
+    "predicts held-out articles best",
+)
+_FITS = Field(
+    ge=1,
+    le=50,
+    description="fits of the topics, each from a seed of its own; intervals at the document level "
+    "include their variance",
+)
+TopicNumbers = Annotated[list[Annotated[int, Field(ge=2, le=1000)]], _K]
+TopicFits = Annotated[int, _FITS]
+
+
 class News(Parameters):
     """Parameters that the studies of generated news share: texts, word lists, scorers, topics."""
 
@@ -72,19 +87,8 @@ class News(Parameters):
     )
     toxicity_scorer: ModelName = Field("auto", description=f"toxicity scorer: {toxicity.CHOICES}")
     device: Device = Field("cpu", description="where PyTorch runs Detoxify: cpu, cuda or mps")
-    n_topics: list[Annotated[int, Field(ge=2, le=1000)]] = Field(
-        [8, 24],
-        min_length=1,
-        description="numbers of topics K: a single one is used as given, of several the one that "
-        "predicts held-out articles best",
-    )
-    topic_fits: int = Field(
-        5,
-        ge=1,
-        le=50,
-        description="fits of the topics, each from a seed of its own; intervals at the document "
-        "level include their variance",
-    )
+    n_topics: TopicNumbers = Field([8, 24])
+    topic_fits: TopicFits = 5
     association: Literal["common", "own"] = Field(
         "common",
         description="texts whose sentences associate topics with groups: all, or each corpus "
