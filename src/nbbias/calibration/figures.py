@@ -33,8 +33,8 @@ def errors(rows: pd.DataFrame) -> Drawn:
     """
     table = sentences.overall(rows)
     table = table[table["measure"] == "interval"].sort_values("estimate", ignore_index=True)
-    ends = {"null_low": -TOLERANCE, "null_high": TOLERANCE}
-    table = table.assign(cell=table["name"], panel="", side="ours", **ends)
+    band = {"null_low": -TOLERANCE, "null_high": TOLERANCE}
+    table = table.assign(cell=table["name"], panel="", side="ours", **band)
     off, of = int(table["kind"].eq("harmful").sum()), len(table)
     table = table.head(_DRAWN)
     worst = table.assign(side="further", estimate=table["worst"], ci_low=np.nan, ci_high=np.nan)
