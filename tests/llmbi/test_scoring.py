@@ -70,7 +70,7 @@ def test_without_a_dimension_the_papers_prompts_are_looked_up(tmp_path: Path) ->
 
 def test_a_prompt_without_a_dimension_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(
-        DataError, match=r"answers\.json: 1 prompts are not the paper's; add a column dim.* 'Why\?'"
+        DataError, match=r"json: 1 of the prompts are not among .* Add a column dim.* 'Why\?'"
     ):
         scoring.read_answers(write(tmp_path, [{"prompt": "Why?", "model": "m", "text": "x"}]))
 

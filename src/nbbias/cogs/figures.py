@@ -21,7 +21,7 @@ from matplotlib.axes import Axes
 
 from nbbias.cogs.spread import UNITS
 from nbbias.cogs.tables import by_setting, over_all, pooled
-from nbbias.reading import Drawn, figures, names
+from nbbias.reading import Drawn, figures, names, significance
 from nbbias.tables import escape
 
 _DISTANCE = "mean distance, 1 − cosine (lower: nearer)"
@@ -44,7 +44,7 @@ def both(estimates: pd.DataFrame) -> Drawn:
         All ESTIMATES of a run, which may have either half only: RBS, and ABS with orders balanced,
         of all writers together.
     """
-    part = over_all(estimates)
+    part = significance.with_selection(over_all(estimates))
     writers = by_setting(part[part["statistic"] == "rbs"])
     judges = pooled(part[part["statistic"] == "abs"])
     halves = [
@@ -77,9 +77,9 @@ def both(estimates: pd.DataFrame) -> Drawn:
         "Representative Bias Score of each writer and Affinity Bias Score of each judge, with "
         "intervals and null ranges, by axis; the identity is named where the score is significant.",
         f"Significant differences between identities: {', '.join(counts)}" if counts else "",
-        figures.caption(rows, "scores", of=UNITS, band=_NULL) + " Intervals are "
-        "not adjusted for selection. Labels: the identity closest to the default, and the one "
-        "chosen most, where significant.",
+        figures.caption(rows, "scores", of=UNITS, band=_NULL)
+        + " Intervals of significant claims are adjusted for selection. Labels: the identity "
+        "closest to the default, and the one chosen most, where significant.",
     )
 
 

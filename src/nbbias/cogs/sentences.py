@@ -126,7 +126,9 @@ def _preferences(rows: pd.DataFrame, key: str) -> dict[str, Any]:
         for who, part in significant.groupby(key, sort=False)
     ]
     with_any = {who["name"] for who in named}
-    rest = [who for who in rows[key].unique() if who not in with_any]
+    others = rows.drop(significant.index)
+    axes = others.groupby(key, sort=False)["bias"].agg(list)
+    rest = [f"{who} ({', '.join(axes[who])})" if who in with_any else who for who in axes.index]
     return {"named": named, "rest": rest, "of": rows[key].nunique(), "significant": significant}
 
 
@@ -135,7 +137,7 @@ def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
     values = _preferences(rows, key)
     significant = values.pop("significant")
     groups = significant["group"].map(names.people).value_counts()
-    mde = rows.loc[~rows[key].isin(significant[key]), "mde"]
+    mde = rows.loc[~rows.index.isin(significant.index), "mde"]
     ends = [number(end, decimals=3) for end in (mde.min(), mde.max())]
     n = f"{rows['n'].max():.0f}"
     return prose.render(

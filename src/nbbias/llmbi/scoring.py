@@ -94,7 +94,8 @@ def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
             f"{prompt!r}: {tables.closest_match(prompt, dimensions.index, listed=0)}"
             for prompt in unknown[:3]
         )
-        problem = f"{len(unknown)} prompts are not the paper's; add a column dimension, or mend"
+        problem = f"{len(unknown)} of the prompts are not among the paper's 18. Add a column "
+        problem += "dimension (such as Gender) to ask your own, or correct"
         raise DataError(where, f"{problem} {examples}")
     return asked.map(dimensions)
 
