@@ -163,7 +163,7 @@ def meaning(row: Mapping[str, Any]) -> str:
     Examples
     --------
     >>> meaning({"study": "biasalert", "measure": "detection", "statistic": "accuracy"})
-    'Share of labelled texts on which the classifier agrees with the human label.'
+    'Share of labelled texts on which the classifier agrees with the reference label.'
     """
     return str(_phrases(row).get("meaning", ""))
 

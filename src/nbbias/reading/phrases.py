@@ -172,7 +172,8 @@ def _clauses(
             .values.tolist()
         )
         again = len(one) == 1 and one == before
-        text = _clause(side, rows, reference=reference, unit=unit, again=again)
+        first = "" if sentences else reference  # is named once
+        text = _clause(side, rows, reference=first, unit=unit, again=again)
         sentences = [*sentences[:-1], f"{sentences[-1]} {text}"] if again else [*sentences, text]
         before = one
     return sentences

@@ -68,7 +68,7 @@ def lead(
         phrases.summarize(parts, reference=_REFERENCE),
         phrases.technical(parts),
         "finding",
-        phrases.leading(significant or parts),
+        phrases.leading(significant or parts, most=2),
         card,
         texts,
     )
