@@ -94,7 +94,11 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     judged = measured[measured["statistic"] == "abs"]
     judged = pooled(judged) if len(judged) else judged
     halves = [(spreads, "model", "writers"), (judged, "evaluator", "judges")]
-    sentences = [_preferring(part, key, macro) for part, key, macro in halves if len(part)]
+    sentences = [
+        _preferring(part, key, macro, again=macro == "judges" and len(spreads) > 0)
+        for part, key, macro in halves
+        if len(part)
+    ]
     technical = [rbs(rows)] if len(spreads) else []
     technical += [abs_scores(judged)] if len(judged) else []
     both = pd.concat([spreads, judged])
@@ -132,7 +136,7 @@ def _preferences(rows: pd.DataFrame, key: str) -> dict[str, Any]:
     return {"named": named, "rest": rest, "of": rows[key].nunique(), "significant": significant}
 
 
-def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
+def _preferring(rows: pd.DataFrame, key: str, macro: str, *, again: bool) -> str:
     """Say who has significant scores, of which identities, and what the others could detect."""
     values = _preferences(rows, key)
     significant = values.pop("significant")
@@ -146,6 +150,8 @@ def _preferring(rows: pd.DataFrame, key: str, macro: str) -> str:
         most=groups.index[0] if len(groups) else "",
         p=Markup(phrases.largest_p(significant.to_dict("records"))),
         scope=Markup(prose.render("cogs.scope", n=n, unit=UNITS, fixed=_fixed(rows))),
+        fixed=_fixed(rows),
+        again=again,
         # No score is above 0.5: of few tasks or themes not even that could be detected.
         mde=Markup(" to ".join(dict.fromkeys(ends))) if mde.max() < 0.5 else "",
     )
