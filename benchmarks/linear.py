@@ -124,6 +124,7 @@ def main() -> None:
     args = parser.parse_args()
     sizes = args.documents or [corpus.PAPER // part for part in PARTS]
     if args.once:
+        os.environ.update({accelerate.PLAIN: "1"} if args.plain else {})
         print(json.dumps(measure(sizes[0])))
         return
     # One thread in linear algebra, and no stage is kept.

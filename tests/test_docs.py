@@ -30,6 +30,8 @@ WRITTEN = [
     *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "_made" not in path.parts),
 ]
 _LINK = re.compile(r"(?<!`)\]\(([^)\s]+)\)")
+#: What the field says otherwise: significant, permuted, relative to neutral, under the null …
+_HOUSE = r"told apart|\bdealt\b|beyond neutral|\bplanted\b|\btwins\b|\bworlds\b|chance level"
 _FENCED = re.compile(r"^(\s*)```.*?^\1```", re.M | re.S)
 
 
@@ -44,6 +46,12 @@ def leading(path: Path) -> Iterator[str]:
 def test_links_of_a_page_lead_to_files(path: Path) -> None:
     lost = [to for to in leading(path) if "_made/" not in to and not (path.parent / to).exists()]
     assert not lost
+
+
+def test_no_word_of_the_project_s_own_stands_where_people_read() -> None:
+    folders = ["docs/*.md", "docs/h*/*.md", "params/*/*.yaml", "tests/golden/[!n]*.txt"]
+    read = [ROOT / "README.md", *(path for folder in folders for path in ROOT.glob(folder))]
+    assert not {word for path in read for word in re.findall(_HOUSE, path.read_text("utf-8"))}
 
 
 def test_results_are_figures_with_their_tables_and_no_texts_of_a_corpus() -> None:
