@@ -57,9 +57,9 @@ def calibrated(study: str | None = None) -> Table:
     rows = read_shipped_table("calibration.csv")
     if study is not None:
         rows = rows[rows["study"] == study].reset_index(drop=True)
-    columns = {} if study is not None else {"study": rows["study"].str.replace("_", " ")}
+    of = rows["study"].str.replace("_", " ") + ": " if study is None else ""
     keys = rows[["study", "measure", "statistic"]].to_numpy().tolist()
-    columns["measure"] = [names.calibrated(*key) for key in keys]
+    columns = {"measure": of + pd.Series([names.calibrated(*key) for key in keys], dtype=str)}
     columns["studies"] = rows["studies"].astype(int)
     worst = {"coverage": "lowest", "false_positives": "highest"}
     for name, extreme in worst.items():
