@@ -33,11 +33,11 @@ def write(folder: Path) -> dict[str, Path]:
         "biasalert": _params(folder, "biasalert", "biasalert", _biasalert(folder)),
     }
     made["llmbi"] = _params(folder, "llmbi", "llmbi", _llmbi(folder))
-    # A checkpoint that is none is found where it is loaded: the run fails and quotes its name.
-    stray = folder / f"{NAME.replace('$', '')}.ckpt"  # no variable of the environment
-    stray.write_text("no checkpoint")
-    failing = {**news, "levels": ["sentence"], "toxicity_scorer": str(stray)}
-    made["news_bias failing"] = _params(folder, "failing", "news_bias", failing)
+    # A model that is none is found where it is loaded: the run fails and quotes its name.
+    stray = folder / NAME.replace("$", "")  # no variable of the environment
+    stray.mkdir(exist_ok=True)
+    failing = {**_biasalert(folder), "embedding_model": str(stray)}
+    made["biasalert failing"] = _params(folder, "failing", "biasalert", failing)
     return made
 
 

@@ -22,7 +22,7 @@ from tests.conftest import ROOT
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 RUNS = [f"news_bias/{hostile_inputs.NAME}", "biasalert/biasalert", "llmbi/llmbi"]
-PAGES = [*(f"{run}/index.html" for run in [*RUNS, "news_bias/failing"]), "index.html"]
+PAGES = [*(f"{run}/index.html" for run in [*RUNS, "biasalert/failing"]), "index.html"]
 every_run = pytest.mark.parametrize("run", RUNS)
 
 #: Nothing of this may reach a page: a terminal or a line of text would obey it.

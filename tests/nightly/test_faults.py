@@ -192,9 +192,10 @@ def test_a_runner_that_is_killed_leaves_the_good_run_and_no_kernel(good: Path) -
 
 def test_a_folder_that_cannot_be_written_is_named_first(good: Path, tmp_path: Path) -> None:
     folder = shutil.copytree(good, tmp_path / "it")
+    (folder / "shut").mkdir(0o500)
     (folder / "runs").chmod(0o500)
     before = left(folder)
-    for arguments in (["run", RUN], ["site"], ["new", "runs/x"]):
+    for arguments in (["run", RUN], ["site", "--out", "shut/site"], ["new", "runs/x"]):
         ended = nbbias(*arguments, cwd=folder, preexec_fn=unprivileged)
         assert ended.returncode == 2 and "Permission denied" in said(ended)
     (folder / "runs").chmod(0o700)
