@@ -130,7 +130,7 @@ def _preferences(rows: pd.DataFrame, key: str) -> dict[str, Any]:
         for who, part in significant.groupby(key, sort=False)
     ]
     with_any = {who["name"] for who in named}
-    others = rows.drop(significant.index)
+    others = rows.drop(significant.index).dropna(subset="p_adjusted")
     axes = others.groupby(key, sort=False)["bias"].agg(list)
     rest = [f"{who} ({', '.join(axes[who])})" if who in with_any else who for who in axes.index]
     return {"named": named, "rest": rest, "of": rows[key].nunique(), "significant": significant}
