@@ -8,8 +8,6 @@ import pytest
 
 from nbbias import cogs
 
-KEYS = ["model", "task", "topic", "theme", "axis", "identity"]
-
 
 def table(distance: list[float], **more: object) -> pd.DataFrame:
     """Distances of two identities on as many themes as there are pairs of numbers."""

@@ -73,7 +73,7 @@ class Detector(NamedTuple):
             prose.render_plain(
                 "biasalert.fitted", about=self.about, knows=self.retrieve is not None
             ),
-            prose.render_plain("biasalert.errs", **errors),
+            prose.render_plain("biasalert.error_rates", **errors),
         ]
 
 

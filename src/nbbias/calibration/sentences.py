@@ -117,7 +117,7 @@ def summarize(rows: pd.DataFrame, *, of: str) -> list[str]:
     parts = {what: table[table["statistic"] == name] for what, name in _PARTS.items()}
     parts = {what: part for what, part in parts.items() if len(part)}
     if table.empty:
-        sentences = [prose.render("calibration.nothing", reason=phrases.commonest_reason(rows))]
+        sentences = [prose.render("claims.nothing", reason=phrases.commonest_reason(rows))]
     elif parts and all(part["kind"].eq("undecided").all() for part in parts.values()):
         counts = [f"{len(part)} {what}s" for what, part in parts.items()]
         sentences = [prose.render("calibration.undecided", counts=counts, tolerance=_POINTS)]

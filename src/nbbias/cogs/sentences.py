@@ -111,7 +111,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         sentences.append(prose.render("cogs.excluded", share=excluded, unit=UNITS))
     if not sentences:
         reason = rows["reason"].dropna().head(1).tolist()
-        sentences = [prose.render("cogs.nothing", reason=reason[0] if reason else "")]
+        sentences = [prose.render("claims.nothing", reason=reason[0] if reason else "")]
     return Lead(
         plain=tuple(sentences),
         technical=" ".join(technical),
@@ -150,8 +150,7 @@ def _preferring(rows: pd.DataFrame, key: str, macro: str, *, again: bool) -> str
         most=groups.index[0] if len(groups) else "",
         p=Markup(phrases.largest_p(significant.to_dict("records"))),
         scope=Markup(prose.render("cogs.scope", n=n, unit=UNITS, fixed=_fixed(rows))),
-        fixed=_fixed(rows),
-        again=again,
+        show_scope=bool(_fixed(rows)) or not again,
         # No score is above 0.5: of few tasks or themes not even that could be detected.
         mde=Markup(" to ".join(dict.fromkeys(ends))) if mde.max() < 0.5 else "",
     )

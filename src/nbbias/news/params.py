@@ -41,14 +41,14 @@ LEVELS: tuple[Level, ...] = ("word", "sentence", "document")
 
 _K = Field(
     min_length=1,
-    description="numbers of topics K: a single one is used as given, of several the one that "
-    "predicts held-out articles best",
+    description="candidate numbers of topics K; of several, the one that best predicts held-out "
+    "articles is used",
 )
 _FITS = Field(
     ge=1,
     le=50,
-    description="fits of the topics, each from a seed of its own; intervals at the document level "
-    "include their variance",
+    description="number of topic fits, each with another seed; document-level intervals include "
+    "the variance between fits",
 )
 TopicNumbers = Annotated[list[Annotated[int, Field(ge=2, le=1000)]], _K]
 TopicFits = Annotated[int, _FITS]

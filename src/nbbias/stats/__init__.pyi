@@ -15,7 +15,6 @@ from .inference import (
     InferenceSettings as InferenceSettings,
     alpha as alpha,
     is_significant as is_significant,
-    tails as tails,
 )
 from .intervals import (
     ONE_CLUSTER as ONE_CLUSTER,

@@ -17,7 +17,7 @@ from scipy.special import chdtr, chdtri, chndtrinc, fdtrc, fdtri
 
 from nbbias.stats.estimate import Bounds, Estimate
 from nbbias.stats.inference import alpha, tails
-from nbbias.stats.intervals import all_alike, mean_interval
+from nbbias.stats.intervals import NO_VARIANCE, all_alike, mean_interval
 
 #: A variance as small as this is rounding.
 _NOTHING = 1e-18
@@ -111,7 +111,7 @@ def crossed_mean(
     if len(whole) < 2:
         return result
     if all_alike(numbers):
-        return result.replace(reason="no variance, so no test")
+        return result.replace(reason=NO_VARIANCE)
     variance = _variance(numbers[:, None], levels)
     error = np.sqrt(variance.total)
     result = result.with_t_interval(error, variance.df, confidence=confidence, bounds=bounds)

@@ -26,6 +26,7 @@ _ROUNDING = 1e-12
 ONE_VALUE = "one value has no spread, so no interval"
 ONE_CLUSTER = "one cluster has no spread, so no interval"
 NO_SPREAD = "clusters are all alike, so no interval"
+NO_VARIANCE = "no variance, so no test"
 
 
 def all_alike(values: np.ndarray) -> bool:
@@ -103,7 +104,7 @@ def one_sample(values: Sample, *, confidence: float, bounds: Bounds = None) -> E
     if len(observed) < 2:
         return result
     if all_alike(observed):
-        return result.replace(reason="no variance, so no test")
+        return result.replace(reason=NO_VARIANCE)
     result = result.with_t_test(DescrStatsW(observed).std_mean, len(observed) - 1)
     return result.replace(effect_size=float(observed.mean() / observed.std(ddof=1)))
 
@@ -445,7 +446,7 @@ def two_shares(first: Sample, second: Sample, *, confidence: float) -> Estimate:
     )
     result = result.replace(estimate=float(a.mean() - b.mean())).with_interval(low, high)
     if sum(counts) in {0, sum(sizes)}:
-        return result.replace(reason="no variance, so no test")
+        return result.replace(reason=NO_VARIANCE)
     z, p = proportion.proportions_ztest(counts, sizes)
     return result.replace(statistic_value=float(z), p_value=float(p))
 

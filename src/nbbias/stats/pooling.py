@@ -219,7 +219,7 @@ def _with_test(
     if not np.isfinite(total.variance):
         return result.replace(reason=intervals.ONE_VALUE)
     if total.variance <= _NO_SPREAD:
-        reason = "no variance, so no test" if tested else reason
+        reason = intervals.NO_VARIANCE if tested else reason
         return result.replace(reason=reason, ci_low=total.estimate, ci_high=total.estimate)
     error = np.sqrt(total.variance)
     result = result.replace(reason=reason).with_t_interval(

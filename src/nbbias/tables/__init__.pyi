@@ -9,7 +9,6 @@ from .columns import (
     ONE_SOURCE as ONE_SOURCE,
     Column as Column,
     FileReading as FileReading,
-    Form as Form,
     identify_articles as identify_articles,
 )
 from .contracts import (
@@ -23,7 +22,6 @@ from .contracts import (
     GENERATIONS as GENERATIONS,
     ORIGINALS as ORIGINALS,
     PROMPTS as PROMPTS,
-    REFERENCES as REFERENCES,
     SCORES as SCORES,
     UNTESTABLE as UNTESTABLE,
     Contract as Contract,
@@ -49,7 +47,7 @@ from .errors import (
     closest_match as closest_match,
     refuse as refuse,
 )
-from .escape import visible as visible, without_control as without_control
+from .escape import visible as visible
 from .files import (
     csv as csv,
     embed_figure as embed_figure,
@@ -77,7 +75,6 @@ from .packages import (
     require_packages as require_packages,
 )
 from .parallel import (
-    Engine as Engine,
     count_threads as count_threads,
     count_workers as count_workers,
     is_interactive as is_interactive,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
 import numpy as np
@@ -75,7 +75,7 @@ def _read_chunk(
     texts: pd.Series, module: str, function: str, *args: Any
 ) -> tuple[pd.DataFrame, ...]:
     """Number texts as the corpus does, of which they are a chunk."""
-    tables = getattr(import_module(module), function)(texts.tolist(), *args)
+    tables = resolve_name(f"{module}:{function}")(texts.tolist(), *args)
     first = texts.index[0] if len(texts) else 0
     return tuple(
         table.assign(text=(table["text"] + first).astype("int32"))

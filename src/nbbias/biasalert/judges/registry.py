@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, NamedTuple, TypeAlias
 
 import pandas as pd
@@ -148,5 +148,5 @@ def make(name: str, training: TrainingInput) -> tuple[Judge, str]:
     """
     module, function = JUDGES[name].made_by.split(":")
     home = f"{__package__}.{module}" if name in _OWN else module
-    made: tuple[Judge, str] = getattr(import_module(home), function)(training)
+    made: tuple[Judge, str] = resolve_name(f"{home}:{function}")(training)
     return made
