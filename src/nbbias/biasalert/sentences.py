@@ -240,13 +240,24 @@ def _of_judge(row: Row, compared: pd.DataFrame) -> list[str]:
 
 
 def _difference(name: str, row: Row) -> dict[str, Any]:
-    """Return what is said of a difference from another judge."""
+    """Return what is said of a difference from another judge, with its sign.
+
+    Examples
+    --------
+    >>> row = {"study": "biasalert", "measure": "detection", "statistic": "accuracy_difference",
+    ...        "estimate": -0.06, "null": 0.0, "ci_low": -0.1, "ci_high": 0.02, "confidence": 0.95,
+    ...        "mde": float("nan"), "p_value": 0.2, "p_adjusted": 0.4}
+    >>> said = _difference("the word list", row)
+    >>> said["signed"] + said["interval"]
+    Markup('−6.0 percentage points, 95% CI −10.0 to 2.0')
+    """
     mde = Markup(phrases.size(row, row["mde"])) if np.isfinite(row["mde"]) else ""
     factor, decimals, *_ = names.unit(row)
     *ends, level = prose.confidence_interval(row)
     low, high = (prose.number(factor * end, decimals=decimals) for end in ends)
     return {
-        "interval": Markup(f"{level} {low} to {high}"),
+        "interval": Markup(f", {level} {low} to {high}") if np.isfinite(ends[0]) else "",
+        "signed": Markup(phrases.signed(row)),
         "name": name,
         "estimate": row["estimate"],
         "size": Markup(phrases.size(row, row["estimate"])),

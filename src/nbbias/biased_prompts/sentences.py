@@ -61,7 +61,7 @@ def lead(
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
     under = _render("under", prompt=prompts["neutral"])
     first, *rest = phrases.summarize(refusals_first, reference=under)
-    plain = (" ".join([first, *never_refused(estimates)]), *_with_answered(rest, declared))
+    plain = (" ".join([first, *never_refused(estimates)]), *rest, *_few_answered(declared))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
@@ -127,24 +127,44 @@ def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
 
 
 def never_refused(rates: pd.DataFrame) -> list[str]:
-    """Say which models refused no article under either prompt; nothing where all refused some."""
+    """Say which models refused no article under either prompt; nothing where all refused some.
+
+    Examples
+    --------
+    >>> row = {"statistic": "refusal_rate", "group": None, "source": "s", "model": "m",
+    ...        "estimate": 0.0, "ci_high": 0.1, "confidence": 0.95, "prompt": "neutral", "n": 30}
+    >>> rows = [row, row | {"prompt": "biased", "n": 10, "ci_high": 0.28}]
+    >>> never_refused(pd.DataFrame([*rows, row | {"model": "asked once"}]))
+    ['Under both prompts, m refused no article (0 of 10 to 30; 95% CI 0% to 28%).']
+    """
     rows = rates[(rates["statistic"] == "refusal_rate") & rates["group"].isna()]
     rows = rows[rows["source"].isin([EVERY]) | ~rates["source"].eq(EVERY).any()]
-    rows = rows[rows.groupby("model")["estimate"].transform("max").eq(0)]
+    of_model = rows.dropna(subset=["estimate", "ci_high"]).groupby("model")
+    rows = of_model.filter(lambda own: own["prompt"].nunique() == 2 and own["estimate"].eq(0).all())
     if rows.empty:
         return []
     row = rows.loc[rows["ci_high"].idxmax()]
-    return [_render("never_refused", models=[*rows["model"].unique()], row=row)]
+    models, n = [*rows["model"].unique()], prose.count_range(rows["n"])
+    return [_render("never_refused", models=models, n=n, row=row)]
 
 
-def _with_answered(sentences: list[str], declared: pd.DataFrame) -> list[str]:
-    """Add where a significant difference of texts rests on fewer than half of the articles."""
+def _few_answered(declared: pd.DataFrame) -> list[str]:
+    """Say where a significant difference of texts rests on fewer than half of the articles.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"measure": "word", "statistic": "share_difference_change", "p_value": 0.001,
+    ...        "bias": "gender", "group": "male", "model": "m", "estimate": -0.2, "null": 0.0,
+    ...        "p_adjusted": 0.001, "confidence": 0.95, "n": 9, "n_lost": 21}
+    >>> table = tables.estimates([row], study="biased_prompts", confidence=0.95)
+    >>> _few_answered(table)[0].partition(" rests on ")[2]
+    'the 9 of 30 articles with an analysed answer to both prompts.'
+    """
     rows = significance.significant(declared[declared["measure"] != "refusal"])
-    for row in rows[rows["n_lost"] > rows["n"]].to_dict("records"):
-        name = names.measure(row)
-        at = next((i for i, text in enumerate(sentences) if name in text), len(sentences) - 1)
-        sentences[at] += " " + _render("few_answered", row=row)
-    return sentences
+    few = rows[rows["n_lost"] > rows["n"]].to_dict("records")
+    said = [_render("few_answered", measure=names.measure(row), row=row) for row in few]
+    return [" ".join(said)] if said else []
 
 
 def selective_result(rates: pd.DataFrame) -> str:

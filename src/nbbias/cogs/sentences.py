@@ -94,8 +94,9 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     judged = measured[measured["statistic"] == "abs"]
     judged = pooled(judged) if len(judged) else judged
     halves = [(spreads, "model", "writers"), (judged, "evaluator", "judges")]
+    before = [_scope(spreads) if len(spreads) else "", ""]
     sentences = [
-        _preferring(part, key, macro, again=macro == "judges" and len(spreads) > 0)
+        _preferring(part, key, macro, before=before[macro == "writers"])
         for part, key, macro in halves
         if len(part)
     ]
@@ -136,21 +137,25 @@ def _preferences(rows: pd.DataFrame, key: str) -> dict[str, Any]:
     return {"named": named, "rest": rest, "of": rows[key].nunique(), "significant": significant}
 
 
-def _preferring(rows: pd.DataFrame, key: str, macro: str, *, again: bool) -> str:
+def _scope(rows: pd.DataFrame) -> str:
+    n = f"{rows['n'].max():.0f}"
+    return prose.render("cogs.scope", n=n, unit=UNITS, fixed=_fixed(rows))
+
+
+def _preferring(rows: pd.DataFrame, key: str, macro: str, *, before: str) -> str:
     """Say who has significant scores, of which identities, and what the others could detect."""
     values = _preferences(rows, key)
     significant = values.pop("significant")
     groups = significant["group"].map(names.people).value_counts()
     mde = rows.loc[~rows.index.isin(significant.index), "mde"]
     ends = [number(end, decimals=3) for end in (mde.min(), mde.max())]
-    n = f"{rows['n'].max():.0f}"
     return prose.render(
         f"cogs.{macro}",
         **values,
         most=groups.index[0] if len(groups) else "",
         p=Markup(phrases.largest_p(significant.to_dict("records"))),
-        scope=Markup(prose.render("cogs.scope", n=n, unit=UNITS, fixed=_fixed(rows))),
-        show_scope=bool(_fixed(rows)) or not again,
+        scope=Markup(_scope(rows)),
+        show_scope=bool(_fixed(rows)) or _scope(rows) != before,
         # No score is above 0.5: of few tasks or themes not even that could be detected.
         mde=Markup(" to ".join(dict.fromkeys(ends))) if mde.max() < 0.5 else "",
     )

@@ -27,9 +27,15 @@ def indices(*estimates: pd.DataFrame) -> Drawn:
     ...        "null": 0.4, "null_low": 0.3, "null_high": 0.5, "n": 18, "instrument": "TextBlob"}
     >>> indices(tables.estimates([row], study="llmbi", confidence=0.95)).title
     'By TextBlob, m scores higher than reference prose'
+    >>> unknown = row | {"null": None, "null_low": None, "null_high": None}
+    >>> indices(tables.estimates([unknown], study="llmbi", confidence=0.95)).title
+    "No model's index could be compared with reference prose"
     """
     rows = pd.concat(table[table["statistic"] == "index"] for table in estimates)
-    beyond = rows[figures.is_beyond_null(rows)]
+    compared = rows.dropna(subset=["estimate", "null"])
+    beyond = compared[figures.is_beyond_null(compared)]
+    above = beyond["estimate"] > beyond["null"]
+    parts = beyond.assign(side=above.map({True: "higher", False: "lower"}))
     return Drawn(
         figures.claims(
             rows.assign(cell=rows["model"]),
@@ -43,9 +49,10 @@ def indices(*estimates: pd.DataFrame) -> Drawn:
         prose.render_plain(
             "llmbi.indices",
             parts=[
-                (scorer, list(part["model"]), bool((part["estimate"] > part["null"]).all()))
-                for scorer, part in beyond.groupby("instrument", sort=False)
+                (scorer, list(part["model"]), side)
+                for (scorer, side), part in parts.groupby(["instrument", "side"], sort=False)
             ],
+            compared=len(compared) > 0,
         ),
         figures.caption(
             rows, "LLM Bias Index", of="prompts", band=f"range under the null ({_PROSE})"

@@ -129,7 +129,8 @@ def _where(side: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any]:
     rows = rows[rows["group"].fillna("") == side["group"].fillna("").iloc[0]]
     n = len(rows[_MODEL].drop_duplicates())
     subjects = [names.subject(row, rows) for row in side.to_dict("records")]
-    return {"k": len(side), "n": n, "kind": _kind(rows, n), "names": subjects}
+    k = len(side[_MODEL].drop_duplicates())
+    return {"k": k, "n": n, "kind": _kind(rows, n), "names": list(dict.fromkeys(subjects))}
 
 
 def _clause(
@@ -147,15 +148,14 @@ def _clause(
         written = {"size": size(row, excess.iloc[0]), "numbers": numbers(row, unit=unit)}
         values |= {"where": {}} if again else {}
         return render("claims.clause", **values, **_marked(written))
-    each = [
-        (subject, *map(Markup, (_signed(row), numbers(row, unit=unit, sep=","))))
-        for subject, row in zip(where["names"], side.to_dict("records"), strict=True)
-        if len(side) <= _MODELS
-    ]
+    each = []
+    for row in side.to_dict("records") if len(side) <= _MODELS else ():
+        of = [names.subject(row, rows), *names.details(row, keys=("dimension",), always=())]
+        each.append((", ".join(of), Markup(signed(row)), Markup(numbers(row, unit=unit, sep=","))))
     written = {"size": size_range(row, excess), "n": count_range(side["n"])}
     written["p"] = largest_p(side.to_dict("records"))
     if each:
-        values["where"] = where | {"names": []}
+        values["where"] = where | {"names": where["names"] if where["n"] == 1 else []}
     return render("claims.clauses", each=each, unit=unit, **values, **_marked(written))
 
 
@@ -183,10 +183,18 @@ def _marked(texts: Mapping[str, str]) -> dict[str, Markup]:
     return {name: Markup(text) for name, text in texts.items()}
 
 
-def _signed(row: Row) -> str:
-    """Write a difference from the null value with its sign and unit."""
-    sign = "+" if row["estimate"] > _null(row) else "\N{MINUS SIGN}"
-    return f"{sign}{size(row, row['estimate'] - _null(row))}"
+def signed(row: Row) -> str:
+    """Write the difference from the null value with its sign and unit.
+
+    Examples
+    --------
+    >>> row = {"study": "x", "measure": "m", "statistic": "s", "null": 0.5}
+    >>> signed(row | {"estimate": 0.75}), signed(row | {"estimate": 0.5})
+    ('+0.25', '0.00')
+    """
+    excess = row["estimate"] - _null(row)
+    sign = "+" if excess > 0 else "\N{MINUS SIGN}" if excess < 0 else ""
+    return f"{sign}{size(row, excess)}"
 
 
 def differences(

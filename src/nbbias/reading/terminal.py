@@ -87,11 +87,11 @@ class Terminal(Console):
             range: 0 to 9
         """
         names = [f"{name}: ".replace("_", " ").removeprefix(": ") for name in cells]
+        width = max(self.width - 4, 1)
         for first, *rest in cells.to_numpy():
-            body = "; ".join(
-                name + cell for name, cell in zip(names[1:], rest, strict=True) if cell
-            )
-            wrapped = [fill(visible(line), self.width - 4) for line in (first, body) if line]
+            parts = zip(names[1:], rest, strict=True)
+            body = "; ".join(name + cell for name, cell in parts if cell)
+            wrapped = [fill(visible(line), width) for line in (first, body) if line]
             self.print(indent("\n".join(wrapped), " " * 4)[4:])
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
+from shlex import quote
 from typing import Any, ParamSpec, TypeVar
 
+from nbbias.tables import notes
 from nbbias.tables.escape import visible
 
 P = ParamSpec("P")
@@ -15,6 +16,9 @@ T = TypeVar("T")
 
 #: Characters of a breach; breaches, and columns, that a message names: a file may hold any text.
 _BREACH, _BREACHES, _COLUMNS = 400, 20, 20
+
+#: Files whose columns can be named behind their path.
+_READ = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 
 class NbbiasError(Exception):
@@ -195,6 +199,8 @@ def describe_missing(
     --------
     >>> describe_missing(["text"], ["id", "Text "])
     ['needs the column text; it has id, Text  (did you mean Text  for text?)']
+    >>> describe_missing(["model"], ["a&b"], where="x.csv?text=a%26b")[0].partition("as in ")[2]
+    "'x.csv?text=a%26b&model=COLUMN'"
     """
     if not missing:
         return []
@@ -204,8 +210,7 @@ def describe_missing(
     near = similar_columns(missing, names, expected=expected)
     hints = [f"{visible(match)} for {name}" for name in near for match in near[name]]
     hint = f" (did you mean {', '.join(hints)}?)" if hints else ""
-    path = where.partition("?")[0]
-    if Path(path).suffix:
-        assigned = "&".join(f"{name}={(*near[name], 'COLUMN')[0]}" for name in missing)
-        hint += f"; name {'it' if len(missing) == 1 else 'them'} as in '{path}?{assigned}'"
+    if notes.split(where)[0].lower().endswith(_READ):
+        noted = notes.add(where, {name: (*near[name], "COLUMN")[0] for name in missing})
+        hint += f"; name {'it' if len(missing) == 1 else 'them'} as in {visible(quote(noted))}"
     return [f"needs the {noun} {', '.join(missing)}; it has {have}{hint}"]
