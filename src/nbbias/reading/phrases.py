@@ -341,7 +341,7 @@ def summarize(
     >>> gone = pd.DataFrame([{"measure": "m", "reason": "no words", "p_adjusted": np.nan}])
     >>> gone = gone.assign(statistic="s", study="x", group="g", estimate=0, null=0, confidence=0.95)
     >>> summarize([gone], reference="in the originals")[0]
-    'No difference from the values in the originals could be estimated: no words.'
+    'No difference from the values in the originals could be tested: no words.'
     """
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
