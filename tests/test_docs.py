@@ -16,6 +16,7 @@ from urllib.parse import unquote, urlsplit
 
 import columns
 import pandas as pd
+import papers
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
@@ -116,6 +117,19 @@ def test_the_names_that_api_pages_choose_are_there() -> None:
         for module, names in modules.items():
             home = importlib.import_module(f"nbbias.{face}.{module}")
             assert [name for name in names if not hasattr(home, name)] == []
+
+
+def test_what_papers_say_is_where_the_page_says() -> None:
+    rows = papers.rows()
+    assert [
+        name for row in rows for name in row["where"].split() if not papers.is_there(name)
+    ] == []
+    assert {row["verdict"] for row in rows} <= set(papers.VERDICTS)
+    reason = [
+        row["remark"] or "docs/" in row["where"] for row in rows if row["verdict"] != "faithful"
+    ]
+    assert len(rows) == 137 and all(reason)
+    assert not papers.is_there("nbbias.news.nothing") and not papers.is_there("cogs.nothing")
 
 
 def shown() -> Iterator[tuple[str, list[str]]]:

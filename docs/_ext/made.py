@@ -17,6 +17,7 @@ from typing import Any
 
 import columns
 import pandas as pd
+import papers
 from sphinx.application import Sphinx
 
 import nbbias
@@ -39,6 +40,7 @@ def write(app: Sphinx) -> None:
     pages = dict([*api(), *measures(), *parameters(), *gallery()])
     pages["include/tables.md"] = "\n".join([*columns.overview(), *columns.lines(of_results=True)])
     pages["include/texts.md"] = "\n".join(columns.lines(of_results=False))
+    pages["include/papers.md"] = "\n".join(papers.lines())
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in pages:
             path.unlink()
