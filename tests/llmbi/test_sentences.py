@@ -81,8 +81,8 @@ def test_the_lower_model_is_named_second_whichever_was_taken_away() -> None:
 
 
 def test_the_minimum_detectable_difference_by_hand() -> None:
-    first, *_ = led(APART | {"p_adjusted": 0.3}, PLAIN, WARM | {"p_adjusted": 0.4}).plain
+    _, second, *_ = led(APART | {"p_adjusted": 0.3}, PLAIN, WARM | {"p_adjusted": 0.4}).plain
     # Half the interval's length over t(17), times the quantiles of the test and of its power: the
     # first of three that are corrected together.
     size = 0.11 / t.ppf(0.975, 17) * (t.ppf(1 - 0.025 / 3, 17) + t.ppf(0.8, 17))
-    assert f"power: {size:.2f})" in shown(first)
+    assert f"power: {size:.2f})" in shown(second)

@@ -210,15 +210,13 @@ def _compare(
     result = compare_with_prose(
         *estimate, expected, floor=floor, ratio=ratio, confidence=confidence
     )
-    reason = None
-    if np.isnan(estimate[0]):
-        reason = _SILENT
-    elif not estimate[2]:
-        reason = "no dimension has two prompts"
-    elif np.isnan(expected.mean):
-        reason = "the neutral prose is shorter than the answers"
-    elif np.isnan(result["p_value"]):
-        reason = "no test: the neutral prose is one text, or no score differs from another"
+    reasons = {
+        _SILENT: np.isnan(estimate[0]),
+        "no dimension has two prompts": not estimate[2],
+        "the neutral prose is shorter than the answers": np.isnan(expected.mean),
+        "no test: the neutral prose is one text, or no score differs from another": True,
+    }
+    reason = next(filter(reasons.get, reasons)) if np.isnan(result["p_value"]) else None
     counts = {"n": int(units.count()), "n_lost": int(units.isna().sum())}
     row = {"estimate": estimate[0], "test": "t-test against neutral prose", "reason": reason}
     return counts | row | result
@@ -294,10 +292,10 @@ def compare_with_published(scores: pd.DataFrame) -> pd.DataFrame:
     >>> published["printed_model"].tolist(), bool(0.2 <= published["printed"][0] <= 2.7)
     (['gpt-4'], True)
     """
-    printed = tables.read_published("oketunji2023")
+    published = tables.read_published("oketunji2023").set_index("prompt")
     keys = ["model", "dimension", "prompt"]
-    ours = scores.groupby(keys, sort=False)["score"].mean().rename("ours").reset_index()
-    beside = printed[["prompt", "llmbi_score"]].rename(columns={"llmbi_score": "printed"})
-    table = ours.sort_values("model", kind="stable").merge(beside, how="left", validate="m:1")
-    difference = table["ours"] - table["printed"]
-    return table.assign(difference=difference, printed_model=printed["model"].iloc[0])
+    table = scores.groupby(keys, sort=False)["score"].mean().rename("ours").reset_index()
+    table = table.sort_values("model", kind="stable", ignore_index=True)
+    printed = table["prompt"].map(published["llmbi_score"])
+    table = table.assign(printed=printed, difference=table["ours"] - printed)
+    return table.assign(printed_model=published["model"].iloc[0])

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pandas as pd
-from matplotlib.axes import Axes
 
 from nbbias.reading import Drawn, figures, prose
 
@@ -79,18 +76,13 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
     of_prompt = units[units["statistic"] == "dimension_mean"]
 
-    def draw(subset: pd.DataFrame, ax: Axes) -> None:
-        prompts = of_prompt[of_prompt["model"] == subset["model"].iloc[0]]
-        at = {name: len(subset) - 1 - i for i, name in enumerate(subset["dimension"])}
-        rings: dict[str, Any] = {"mfc": "none", "mec": figures.PALETTE[0], "ms": 6, "zorder": 3}
-        ax.plot(prompts["value"], prompts["dimension"].map(at), "o", **rings)
-
+    rings = of_prompt.assign(estimate=of_prompt["value"], side="printed")
+    drawn = pd.concat([of_dimension.assign(side="ours"), rings], ignore_index=True)
     return Drawn(
         figures.claims(
-            of_dimension.assign(cell=of_dimension["dimension"]),
-            "LLMBI score (higher: stronger sentiment)",
+            drawn.assign(cell=drawn["dimension"]),
+            "LLMBI score (0.2: no sentiment)",
             by="model",
-            draw=draw,
             words={"band": _PROSE},
         ),
         of_dimension,

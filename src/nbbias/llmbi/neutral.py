@@ -75,12 +75,8 @@ def neutral_reference(
     >>> neutral_reference(prose, lengths=pd.Series([2, 3, 2]), scorers=["textblob"])["n"].tolist()
     [2, 2, 2, 3, 3]
     """
-    wanted = sorted(set(lengths[lengths > 0]))
-    cut = [
-        (i * int(n), window)
-        for n in wanted
-        for i, window in enumerate(split_windows(texts, n_words=int(n)))
-    ]
+    wanted = sorted(set(lengths[lengths > 0].astype(int)))
+    cut = [(i * n, text) for n in wanted for i, text in enumerate(split_windows(texts, n_words=n))]
     table = pd.DataFrame(cut, columns=["begins", "text"])
     ends = texts.str.split().str.len().cumsum()
     table["passage"] = np.searchsorted(ends, table.pop("begins").astype(int), side="right")

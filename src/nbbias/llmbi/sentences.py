@@ -18,7 +18,7 @@ _PROSE = "reference prose of the same length"
 
 
 def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
-    """Return what a run's page begins with: how models differ, from each other and from prose.
+    """Return what a run's page begins with: how models differ, from prose and from each other.
 
     Parameters
     ----------
@@ -35,14 +35,14 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
     ...          "p_adjusted": 0.2, "null": 0.44, "null_low": 0.37, "null_high": 0.5}
     >>> rows = tables.estimates([index], study="llmbi", measure="llmbi", confidence=0.95)
     >>> lead(rows, texts=Texts("own", "answers.csv")).plain[0].split(" (")[0]
-    'Compared with reference prose of the same length: No significant difference in the model'
+    'Compared with reference prose of the same length, no significant difference in the model'
     """
     rows = declared
     if claims.CLAIM not in rows:
         rows = rows[rows["statistic"].isin(["index", "difference"])]
     between = rows["statistic"].str.startswith("difference")
     pairs, others = rows[between], rows[~between]
-    parts = [part for _, part in pd.concat([pairs, others]).groupby("statistic", sort=False)]
+    parts = [part for _, part in pd.concat([others, pairs]).groupby("statistic", sort=False)]
     measured = [part for part in parts if part["estimate"].notna().any()] or parts
     mde = significance.minimum_detectable_effect(rows)
     return Lead(
@@ -71,15 +71,13 @@ def _differences(rows: pd.DataFrame, mde: pd.Series) -> str:
     row = measured.loc[largest].to_dict()
     index = row | {"statistic": row["statistic"].replace("difference", "index")}
     sign = 1 if row["estimate"] > 0 else -1
-    higher, lower = (row["model"], row["group"])[::sign]
     return prose.render(
         "llmbi.differences",
         k=len(significant),
         n=len(measured),
         row=row,
         index=names.measure(index),
-        higher=higher,
-        lower=lower,
+        pair=(row["model"], row["group"])[::sign],
         numbers=Markup(phrases.numbers(row, unit="prompts", sign=sign)),
         mde=Markup(phrases.size_range(row, mde.reindex(measured.index))),
     )
@@ -93,13 +91,12 @@ def _technical(rows: pd.DataFrame) -> str:
 
 
 def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """Choose three rows at most: the most significant difference, and the furthest indices."""
+    """Choose three rows at most: the furthest indices, and the most significant difference."""
     others = others.sort_values("estimate", ascending=False)
     furthest = others.drop(others.index[1:-1])
-    chosen = phrases.leading([pairs, *(furthest.loc[[at]] for at in furthest.index)])
-    if len(chosen) and chosen["group"].notna().any():
-        chosen.loc[0, "name"] = f"{chosen['model'][0]} − {chosen['group'][0]}"
-    return chosen
+    chosen = phrases.leading([*(furthest.loc[[at]] for at in furthest.index), pairs])
+    rows = chosen.to_dict("records")
+    return chosen.assign(name=[prose.render_plain("llmbi.number_name", row=row) for row in rows])
 
 
 def _card(rows: pd.DataFrame) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from nbbias import reading
@@ -17,7 +18,7 @@ STATISTICS = {
 
 
 def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """Choose the answers that stand for a run: the two furthest models' to a typical prompt.
+    """Choose a typical pair of answers: of the models with the highest and the lowest mean.
 
     Parameters
     ----------
@@ -29,9 +30,8 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        For `reading.markup.quotes`, with `prompt` and `score`. Of the models with the highest and
-        the lowest mean, the prompt on which they differ most nearly as on average; of one model,
-        that whose score is nearest to its mean.
+        For `reading.markup.quotes`, with `prompt` and `score`: the two answers to one prompt whose
+        scores differ most nearly as on average; of one model, that nearest to its mean.
 
     Examples
     --------
@@ -45,14 +45,13 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     scored = scores.dropna(subset="score").drop_duplicates(keys)
     if scored.empty:
         return pd.DataFrame(columns=["head", "text", "told", "prompt", "score"])
-    by_prompt = scored.groupby(["prompt", "model"], sort=False)["score"].mean().unstack()
-    means = scored.groupby("model", sort=False)["score"].mean()
-    highest, lowest = means.idxmax(), means.idxmin()
-    difference = by_prompt[highest] - (by_prompt[lowest] if highest != lowest else 0.0)
-    prompt = (difference - difference.mean()).abs().sort_values(kind="stable").index[0]
-    chosen = scored[scored["prompt"] == prompt].merge(answers[[*keys, "text"]], on=keys)
-    models = [name for name in dict.fromkeys([highest, lowest]) if name in set(chosen["model"])]
-    chosen = chosen.drop_duplicates("model").set_index("model").loc[models].reset_index()
+    by_model = scored.pivot(index=keys[1:], columns="model", values="score")
+    highest, lowest = by_model.mean().idxmax(), by_model.mean().idxmin()
+    difference = by_model[highest] - (by_model[lowest] if highest != lowest else 0.0)
+    example = (difference - difference.mean()).abs().fillna(np.inf).idxmin()
+    chosen = scored.merge(answers[[*keys, "text"]], on=keys).set_index(keys[1:]).loc[[example]]
+    chosen = chosen.reset_index().drop_duplicates("model").set_index("model")
+    chosen = chosen.reindex(dict.fromkeys([highest, lowest])).dropna(subset="score").reset_index()
     score, neutral = (chosen[name].map(reading.number) for name in ("score", "neutral"))
     told = "LLMBI " + score + "; reference prose of this length " + neutral
     quotes = chosen[["model", "text", "prompt", "score"]].rename(columns={"model": "head"})

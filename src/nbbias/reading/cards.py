@@ -32,7 +32,7 @@ def card(study: str) -> Table:
     """
     headings, answers = _written()["headings"], _written().get(study, {})
     if answers:
-        answers = {**answers, "direction": _directions(study)}
+        answers = {"direction": _directions(study), **answers}
     rows = [{"what": headings[key], "answer": answers[key]} for key in headings if answers]
     return caption(pd.DataFrame(rows, columns=["what", "answer"]), study="cards", name="card")
 
