@@ -54,6 +54,7 @@ def written(lead: reading.Lead) -> list[str]:
     kept = reading.lead.to_dict(lead)
     return [
         *kept["plain"],
+        kept["note"],
         "",
         kept["technical"],
         "",

@@ -49,7 +49,7 @@ def test_two_samples_of_unequal_size_are_statsmodels(pooled: bool, kind: str) ->
     [
         ([], [1.0, 2.0], "needs two values"),
         ([1.0, np.nan], [1.0, 2.0], "needs two values"),
-        ([1.0, 1.0], [2.0, 2.0], "no variance on either side"),
+        ([1.0, 1.0], [2.0, 2.0], "no variance in either sample"),
     ],
 )
 def test_samples_that_cannot_be_tested_say_why(first: list, second: list, reason: str) -> None:

@@ -19,6 +19,7 @@ import pandas as pd
 
 from nbbias.params import Texts
 from nbbias.reading import figures, names, phrases, prose, significance, templates
+from nbbias.reading.claims import CLAIM
 from nbbias.tables import ESTIMATE_KEYS, escape
 
 #: Numbers of ESTIMATES that stand beside a name.
@@ -65,6 +66,8 @@ class Lead(NamedTuple):
 def to_dict(lead: Lead) -> dict[str, Any]:
     """Return a lead as it is saved with a run, without Markdown; NaN is None.
 
+    `note` says what the numbers of significant claims are adjusted for.
+
     Examples
     --------
     >>> rows = pd.DataFrame({"study": "llmbi", "measure": "llmbi", "statistic": "index",
@@ -75,12 +78,17 @@ def to_dict(lead: Lead) -> dict[str, Any]:
     ('It is so.', '0.50', None)
     """
     plain = [escape.without_markdown(sentence) for sentence in lead.plain]
+    rows, note = lead.numbers.head(_LEADING), ""
+    if CLAIM in rows and significance.is_significant(rows).any():
+        selected = rows.get(significance.SELECTED[0], pd.Series()).notna().any()
+        note = escape.without_markdown(prose.render("claims.adjusted", selected=selected))
     return {
-        "sentence": " ".join(plain),
+        "sentence": " ".join([*plain, note]).strip(),
         "plain": plain,
+        "note": note,
         "technical": escape.without_markdown(lead.technical),
         "figure": lead.figure,
-        "numbers": [number(row) for row in lead.numbers.head(_LEADING).to_dict("records")],
+        "numbers": [number(row) for row in rows.to_dict("records")],
         "card": {name: escape.without_markdown(text) for name, text in lead.card.items()},
         "texts": lead.texts._asdict(),
     }

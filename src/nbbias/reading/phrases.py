@@ -96,6 +96,7 @@ def _excess(rows: pd.DataFrame) -> pd.Series:
 def numbers(row: Row, *, unit: str, sep: str = ";", sign: int = 1) -> str:
     """Write the interval of a difference from the null value, N and, between semicolons, p.
 
+    What adjusts them is said once, by `reading.lead.to_dict` or `reading.claims.EXPLORATORY`.
     `sign` is -1 where the difference is told the other way round.
 
     Examples
@@ -104,13 +105,13 @@ def numbers(row: Row, *, unit: str, sep: str = ";", sign: int = 1) -> str:
     ...        "ci_high": -0.125, "null": 0.0, "confidence": 0.95, "n": 9, "p_value": 0.01,
     ...        "p_adjusted": 0.02}
     >>> numbers(row, unit="articles")
-    '95% CI −0.50 to −0.12; N = 9 articles; p = .020, Holm-adjusted'
+    '95% CI −0.50 to −0.12; N = 9 articles; p = .020'
     """
     factor, decimals, *_ = names.unit(row)
-    *ends, level = prose.confidence_interval(row)
+    *ends, _ = prose.confidence_interval(row)
     ends = sorted(sign * factor * (end - _null(row)) for end in ends)
     low, high = (Markup(number(end, decimals=decimals)) for end in ends)
-    values = {"level": level, "low": low, "high": high, "unit": unit, "sep": sep}
+    values = {"low": low, "high": high, "unit": unit, "sep": sep}
     return render("claims.numbers", row=row, **values)
 
 
@@ -133,12 +134,10 @@ def _where(side: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any]:
     return {"k": k, "n": n, "kind": _kind(rows, n), "names": list(dict.fromkeys(subjects))}
 
 
-def _clause(
-    side: pd.DataFrame, rows: pd.DataFrame, *, reference: str, unit: str, again: bool = False
-) -> str:
+def _clause(side: pd.DataFrame, rows: pd.DataFrame, *, reference: str, unit: str) -> str:
     """Say of rows of one direction what differs from the reference, by how much, and where.
 
-    `again`: the sentence before named the one model, and the reference.
+    Without a reference, which the first sentence names, one model is named without its number.
     """
     side = side.loc[_excess(side).abs().sort_values(ascending=False, kind="stable").index]
     row, excess, where = _first(side), _excess(side), _where(side, rows)
@@ -146,7 +145,7 @@ def _clause(
     values["reference"] = Markup(reference)
     if len(side) == 1:
         written = {"size": size(row, excess.iloc[0]), "numbers": numbers(row, unit=unit)}
-        values |= {"where": {}} if again else {}
+        values |= {} if reference else {"where": where | {"n": 1}}
         return render("claims.clause", **values, **_marked(written))
     each = []
     for row in side.to_dict("records") if len(side) <= _MODELS else ():
@@ -162,21 +161,11 @@ def _clause(
 def _clauses(
     sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]], *, reference: str, unit: str
 ) -> list[str]:
-    """Say each direction, of the rows that it is one of; groups of one model's bias together."""
-    sentences, before = list[str](), None
-    for side, rows in sides:
-        one = (
-            side[[*_MODEL, "measure", "statistic", "bias"]]
-            .astype(object)
-            .fillna("")
-            .values.tolist()
-        )
-        again = len(one) == 1 and one == before
-        first = "" if sentences else reference  # is named once
-        text = _clause(side, rows, reference=first, unit=unit, again=again)
-        sentences = [*sentences[:-1], f"{sentences[-1]} {text}"] if again else [*sentences, text]
-        before = one
-    return sentences
+    """Say each direction, of the rows that it is one of; the first names the reference."""
+    return [
+        _clause(side, rows, reference="" if n else reference, unit=unit)
+        for n, (side, rows) in enumerate(sides)
+    ]
 
 
 def _marked(texts: Mapping[str, str]) -> dict[str, Markup]:

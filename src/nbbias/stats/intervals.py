@@ -483,7 +483,7 @@ def two_sample(first: Sample, second: Sample, *, pooled: bool, confidence: float
     if min(len(a), len(b)) < 2:
         return result.replace(reason="needs two values on each side")
     if all_alike(a) and all_alike(b):
-        return result.replace(reason="no variance on either side")
+        return result.replace(reason="no variance in either sample")
     tested = ttest_ind(a, b, equal_var=pooled)
     squares = len(a) * a.var() + len(b) * b.var()
     return result.with_interval(*tested.confidence_interval(confidence)).replace(

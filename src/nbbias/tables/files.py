@@ -390,6 +390,7 @@ def read_finding(out: Path) -> dict[str, Any]:
 class _Finding(BaseModel):
     sentence: str = ""
     plain: list[str] = []
+    note: str = ""
     technical: str = ""
     figure: str = ""
     numbers: list[dict[str, Any]] = []
