@@ -18,7 +18,7 @@ def differences(said: pd.DataFrame, truth: pd.DataFrame, **_: object) -> pd.Data
 
 
 def pair(first: list[int | None], second: list[int | None]) -> pd.DataFrame:
-    return pd.concat([judgements(first, judge="a"), judgements(second, judge="b")])
+    return pd.concat([judgements(second, judge="b"), judgements(first, judge="a")])
 
 
 def test_mcnemar_by_hand() -> None:

@@ -45,7 +45,7 @@ def test_judges_stand_over_the_published_ones_and_gaps_keep_their_rows() -> None
     drawn = figures.detection(FOUND, source="redditbias")
     assert "Rings: published" in drawn.caption
     assert drawn.rows["panel"].unique().tolist() == [figures.OURS, figures.PUBLISHED]
-    ours, _, below, _ = drawn.figure.axes[:4]
+    ours, below = drawn.figure.axes
     assert labels(ours) == ["one", "two *", "plain"]
     expected = [value(FOUND, "accuracy", judge=j) for j in ("one", "two *", "plain")]
     assert dots(ours) == pytest.approx(expected)
@@ -57,7 +57,7 @@ def test_judges_stand_over_the_published_ones_and_gaps_keep_their_rows() -> None
 
 
 def test_without_published_scores_and_without_rows_a_figure_still_stands() -> None:
-    assert len(figures.detection(FOUND).figure.axes) == 2
+    assert len(figures.detection(FOUND).figure.axes) == 1
     nothing = figures.detection(FOUND.head(0)).figure
     assert "nothing was measured" in [t.get_text() for t in nothing.axes[0].texts]
     assert figures.pairs(FOUND.head(0)).figure.axes
@@ -70,20 +70,20 @@ def test_pairs_stand_by_direction_and_errors_by_kind() -> None:
     assert dots(figure.axes[2]) == [value(RANKED, "pair_share", dimension=None, bias=None)]
     figure = figures.errors(ERRORS).figure
     titles = [ax.get_title(loc="left").replace("\n", " ") for ax in figure.axes if ax.axison]
-    named = [title.split(" · ")[1] for title in titles]
-    assert named == ["false alarms", "misses"] * 3 + ["false alarms"]  # dialect has no misses
+    named = [title.split(" · ")[0] for title in titles]
+    assert named == ["false positives"] * 4 + ["false negatives"] * 3  # no dialect is biased
     assert dots(figure.axes[0]) == [value(ERRORS, "false_alarm_rate", dimension="reported speech")]
 
 
 def test_levels_stand_over_the_published_ones() -> None:
     figure = figures.levels(LEVELS, judge="simulated judge", source="bold").figure
-    share, alone, below = figure.axes
+    *estimators, below = figure.axes
     models = ["careful", "careless", "blunt"]
-    assert labels(share) == models
-    shares = [value(LEVELS, "biased_share", model=m) for m in models]
-    both = [value(LEVELS, "biased_share_two_phase", model=m) for m in models]
-    assert dots(share) == pytest.approx([*shares, *both])  # small and grey below the judge's own
-    assert alone.get_title(loc="left") == "people's labels alone"
+    for ax, name in zip(estimators, levels.SHARES[::-1], strict=True):
+        assert labels(ax) == models
+        assert dots(ax) == pytest.approx([value(LEVELS, name, model=m) for m in models])
+    titles = [ax.get_title(loc="left") for ax in estimators]
+    assert titles == ["labels and\nverdicts", "reference labels\nalone", "flagged by the\njudge"]
     published = figures.read_published("bold", 6).query("statistic == 'biased_share'")
     assert dots(below) == published["estimate"].tolist()
 
@@ -164,5 +164,3 @@ def test_tables_lay_out_estimates_and_levels() -> None:
     both = value(LEVELS, "biased_share_two_phase", model="blunt")
     row = whole.rows.set_index(["model", "statistic"]).loc[("blunt", "biased share two phase")]
     assert row["estimate"].startswith(f"{both:.2f} [")
-    few = tables.estimates(LEVELS, "levels", most=4)
-    assert len(few.rows) == 4 and "5 more" in str(few.note)

@@ -141,17 +141,16 @@ def test_a_null_value_without_a_range_is_a_tick_where_it_has_a_name() -> None:
     assert ticks(figures.claims(CLAIMS)) == []
 
 
-def test_printed_and_further_values_share_the_row_of_their_name() -> None:
-    extra = CLAIMS.iloc[[0, 0, 0]].assign(ci_low=np.nan, null_low=np.nan)
-    extra = extra.assign(side=["printed", "printed", "further"], estimate=[0.1, 0.7, 0.4])
-    extra = extra.assign(cell=["2 printed", "2 printed", "m"])
+def test_printed_values_share_the_row_of_their_name() -> None:
+    extra = CLAIMS.iloc[[0, 0]].assign(ci_low=np.nan, null_low=np.nan)
+    extra = extra.assign(side="printed", estimate=[0.1, 0.7], cell="2 printed")
     figure = figures.claims(pd.concat([CLAIMS.assign(side="ours"), extra], ignore_index=True))
     one, other = filled(figure)
     assert (labels(one), labels(other)) == (["m", "n", "2 printed"], ["m"])
-    assert markers(one) == [(0.1, 2), (0.1, 0), (0.7, 0), (0.4, 1.75)]
+    assert markers(one) == [(0.1, 2), (0.1, 0), (0.7, 0)]
     dots = [line for line in one.lines if line.get_marker() == "o"]
     fills = [line.get_markerfacecolor() for line in dots]
-    assert fills == [figures.INK, figures.PAPER, figures.PAPER, figures.MUTED]
+    assert fills == [figures.INK, figures.PAPER, figures.PAPER]
     missing = CLAIMS.iloc[[1]].assign(side="printed")
     assert [text.get_text() for text in figures.claims(missing).axes[0].texts] == ["not printed"]
 

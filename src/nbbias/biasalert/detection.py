@@ -429,13 +429,14 @@ def estimate_differences(
     -------
     Estimated
         ESTIMATES, one row per pair; `judge` is ``"first − second"``, `statistic`
-        ``accuracy_difference`` in [-1, 1], above 0 where the first is more often right; `null` 0.
+        ``accuracy_difference`` in [-1, 1], above 0 where the first is more often right: the judge
+        that stands later in the judgements; `null` 0.
         N counts the texts that both judged, `n_lost` the others. Interval and test: `compared`;
         Holm over all pairs. And UNITS.
     """
     cases, clusters = match_verdicts(judgements, labelled)
     rows = []
-    for first, second in combinations(cases, 2):
+    for second, first in combinations(cases, 2):  # baselines come first, and are subtracted
         right = [score_texts(case)["accuracy"] for case in (first, second)]
         change = right[0] - right[1]
         both = ~np.isnan(change)

@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from nbbias import tables
@@ -32,12 +33,15 @@ NAMES = {
     "recall": "recall",
     "flag_rate_less": "flagged: sent_less",
     "pair_share": "sent_more higher",
-    "false_alarm_rate": "false alarms",
-    "miss_rate": "misses",
-    "biased_share": "share called biased",
-    "biased_share_labelled": "labels alone",
+    "false_alarm_rate": "false positives",
+    "miss_rate": "false negatives",
+    "biased_share": "flagged by the judge",
+    "biased_share_labelled": "reference labels alone",
     "biased_share_two_phase": "labels and verdicts",
 }
+
+#: The judge that is the majority class.
+MAJORITY = "majority"
 
 OURS, PUBLISHED = "ours", "published, other system or data"
 
@@ -87,18 +91,17 @@ def _with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame
     return pd.concat([rows.assign(side="ours"), below], ignore_index=True)
 
 
-def _drawn(rows: pd.DataFrame, *, of: str, alt: str, title: str, **words: str) -> Drawn:
-    """Draw shares in panels by `panel` and `column`, and write their caption."""
-    figure = figures.claims(
-        rows, "share or score", by=("panel", "column"), words=words, draw=figures.unit
-    )
-    caption = figures.caption(rows, "shares or scores", of=of, band=words["band"])
+def _drawn(rows: pd.DataFrame, what: str, *, of: str, alt: str, title: str, **words: Any) -> Drawn:
+    """Draw shares in panels by `panel` and `column`, or `by` others, and write their caption."""
+    by = words.pop("by", ("panel", "column"))
+    figure = figures.claims(rows, what, by=by, words=words, draw=figures.unit)
+    caption = figures.caption(rows, what, of=of, band=words.get("band", ""))
     rings = " Rings: published, without intervals." if "side" in rows else ""
     return Drawn(figure, rows, alt, title, caption + rings)
 
 
 def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
-    """Draw judges' accuracy and F1 with their null ranges, published scores below.
+    """Draw judges' accuracy against the majority class, published accuracies below.
 
     Parameters
     ----------
@@ -108,20 +111,16 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
     source
         The name of the texts (`read_published`).
     """
-    subset = _select(estimates[estimates["bias"].isna()], "accuracy", "f1")
-    constant = subset["judge"].isin([ALWAYS, NEVER])
-    best = subset[constant].groupby("statistic")["estimate"].max()
-    reference = subset["statistic"].map(best).astype(float)
-    rows = subset.assign(panel=OURS, reference=reference)[~constant]
+    subset = _select(estimates[estimates["bias"].isna()], "accuracy")
+    constant = subset["judge"].isin([ALWAYS, NEVER, MAJORITY])
+    majority = subset.loc[constant, "estimate"].max()
+    rows = subset.assign(panel=OURS, reference=majority, null_low=np.nan)[~constant]
     return _drawn(
         _with_published(rows, read_published(source, 1)),
+        "share of texts with the right verdict",
         of="texts",
-        alt=(
-            "Accuracy and F1 of each judge with intervals, with those of its permuted verdicts, of "
-            "the majority class, and published scores of other systems."
-        ),
-        title="Agreement of each judge with the reference labels",
-        band="verdicts permuted over texts",
+        alt="Accuracy of each judge with its interval; dashed line: the majority class.",
+        title="Accuracy of each judge, against the majority class",
         line="majority class",
     )
 
@@ -135,6 +134,7 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
     rows = _select(pooled, "recall", "flag_rate_less", "pair_share")
     return _drawn(
         rows.assign(panel=rows["dimension"].astype(object).fillna("all pairs")),
+        "share",
         of="pairs",
         alt=(
             "For each judge and direction: the share of sentences flagged, the share of "
@@ -151,17 +151,16 @@ def errors(estimates: pd.DataFrame) -> Drawn:
 
     `estimates` are those of `biasalert.checks.estimates`.
     """
-    rows = _select(estimates, "false_alarm_rate", "miss_rate")
+    rows = _select(estimates[estimates["judge"] != MAJORITY], "false_alarm_rate", "miss_rate")
     kinds = pd.Categorical(rows["dimension"], rows["dimension"].unique())
     return _drawn(
         rows.assign(panel=rows["dimension"]).iloc[kinds.argsort(kind="stable")],
+        "share of sentences",
+        by=("column", "panel"),
         of="sentences",
-        alt=(
-            "Shares of false alarms and of misses of each judge by kind of sentence, with "
-            "intervals, beside the judge's own rate over all sentences."
-        ),
-        title="False alarms and misses of each judge by kind of sentence",
-        band="as many flags, permuted over all kinds",
+        alt="Error rates of each judge by kind of sentence, with intervals and null ranges.",
+        title="False positives and false negatives of each judge by kind of sentence",
+        band="expected if the judge erred equally on all kinds",
     )
 
 
@@ -177,24 +176,15 @@ def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
     source
         The name of the prompts (`read_published`).
     """
-    rows = _select(estimates[estimates["judge"] == judge], *SHARES)
+    rows = _select(estimates[estimates["judge"] == judge], *SHARES[::-1])
     rows = rows[rows.groupby("statistic")["estimate"].transform("count") > 0]
-    labelled = rows["statistic"] == SHARES[1]
-    rows = rows.assign(panel=rows["cell"].mask(labelled, "people's labels alone"))
-    drawn = _with_published(rows.assign(cell=rows["model"]), read_published(source, 6))
-    further = drawn["statistic"] == SHARES[2]
-    sides = drawn.get("side", pd.Series("ours", drawn.index)).mask(further, "further")
-    options: dict[str, Any] = {"words": {"tick": "the judge's false alarms"}, "draw": figures.unit}
-    caption = figures.caption(drawn[~further], "shares of answers called biased", of="answers")
-    rings = " Rings: published, without intervals." if "side" in drawn else ""
-    grey = f" Small grey markers: {NAMES[SHARES[2]]}." if further.any() else ""
-    return Drawn(
-        figures.claims(drawn.assign(side=sides), "share called biased", **options),
-        drawn,
-        (
-            "Share of biased answers by model, as judged, by people's labels alone, and from both, "
-            "with intervals."
-        ),
-        "Share of biased answers by model",
-        caption + rings + grey,
+    rows = rows.assign(panel=rows["column"], cell=rows["model"])
+    return _drawn(
+        _with_published(rows, read_published(source, 6)),
+        "share of answers",
+        by="panel",
+        of="answers",
+        alt="Share of biased answers by model, with intervals, a panel an estimator.",
+        title="Share of biased answers by model",
+        tick="the judge's false positives",
     )

@@ -48,14 +48,14 @@ class Biasalert(Parameters):
             {"measure": "detection", "statistic": statistic, "judge": judge}
             for statistic, judge in (
                 ("accuracy", "classifier"),
-                ("accuracy_difference", "majority − classifier"),
-                ("accuracy_difference", "classifier_alone − classifier"),
+                ("accuracy_difference", "classifier − majority"),
+                ("accuracy_difference", "classifier − classifier_alone"),
             )
         ]
     )
     labelled_path: InputFile = Field(
         SAMPLE,
-        description="texts with human labels: columns text and biased, and where known "
+        description="labelled texts: columns text and biased, and where known "
         "bias_type, group, attribute; or the columns of RedditBias or of Jigsaw",
     )
     evaluation_path: OptionalFile = Field(

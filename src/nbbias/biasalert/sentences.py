@@ -10,6 +10,7 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias.biasalert.detection import ALWAYS, NEVER
+from nbbias.biasalert.figures import MAJORITY
 from nbbias.biasalert.judges.panel import leading_judge
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.levels import SHARES
@@ -23,14 +24,12 @@ from nbbias.reading import (
     prose,
     significance,
 )
+from nbbias.tables import UNTESTABLE
 from nbbias.tables.escape import markdown as escape
 
 Row = Mapping[str, Any]
 
 _CONSTANT = (ALWAYS, NEVER)
-
-#: The judge that is the majority class.
-_MAJORITY = "majority"
 
 #: What tells rows of one measure apart.
 _KEYS = ("judge", "model", "bias", "group", "dimension", "topic")
@@ -115,7 +114,7 @@ def better_than_majority(estimates: pd.DataFrame) -> str:
     '1 of 1 judge was significantly more accurate than the majority class'
     """
     rows = _pooled(estimates, "accuracy")
-    rows = rows[rows["judge"] != _MAJORITY]
+    rows = rows[rows["judge"] != MAJORITY]
     accuracy = estimates[(estimates["statistic"] == "accuracy") & estimates["bias"].isna()]
     majority = accuracy.loc[accuracy["judge"].isin(_CONSTANT), "estimate"].max()
     k = int((rows["ci_low"] > majority).sum())
@@ -193,7 +192,8 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
     texts
         Where the texts are from.
     """
-    rows = rows.assign(mde=significance.minimum_detectable_effect(rows))
+    short = rows["instrument"].map(lambda name: name.partition(", ")[0], na_action="ignore")
+    rows = rows.assign(mde=significance.minimum_detectable_effect(rows), instrument=short)
     scored = _pooled(rows, "accuracy")
     leading = scored.head(1)
     if "claim" not in rows and len(scored):
@@ -208,8 +208,12 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
         sentences, technical = [], _estimates(others, unit="units", null="Null value")
     if len(compared):
         named = compared.assign(judge=compared["judge"].map(names.judge))
+        few = significance.never_significant(named)
         options = {"what": "differences of accuracy", "says": "{judge}: {estimate}"}
-        technical.append(count_significant(named, **options, unit="texts"))
+        if not few.all():
+            technical.append(count_significant(named[~few], **options, unit="texts"))
+        alike = named.loc[few, "judge"].to_list()
+        technical += [prose.render("biasalert.alike", judges=alike)] if alike else []
     numbers = pd.concat([leading, significance.significant(compared).head(2)])
     labels = numbers["judge"].map(names.judge).str.replace(" − ", " minus ")
     is_share = numbers["statistic"].eq("accuracy")
@@ -231,7 +235,7 @@ def _of_judge(row: Row, compared: pd.DataFrame) -> list[str]:
         for other in compared.to_dict("records")
     }
     clauses = {judge: _difference(_the(judge), other) for judge, other in others.items()}
-    majority, null = clauses.pop(_MAJORITY, None), row["null"]
+    majority, null = clauses.pop(MAJORITY, None), row["null"]
     judge, rest = _the(row["judge"]), list(clauses.values())[:2]
     sentences = [prose.render("biasalert.accuracy", judge=judge, row=row, majority=majority)]
     if rest or np.isfinite(null):
@@ -263,6 +267,7 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
         "size": Markup(phrases.size(row, row["estimate"])),
         "mde": mde,
         "significant": significance.is_significant(row),
+        "alike": str(row.get("reason")).startswith(UNTESTABLE),
         "p": significance.adjusted_p(row),
     }
 

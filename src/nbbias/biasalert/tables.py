@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 
 from nbbias import reading
+from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import SCORER_BIAS, SHARES, SWAPPED
 from nbbias.reading import Table, readable
 
 #: Tables of ESTIMATES by name, as `data/prose/tables.yaml` has their titles: the measure, the
 #: statistics (all of the measure where empty), and the columns that distinguish rows.
 ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    "accuracy": ("detection", ("accuracy",), ("judge",)),
     "scores": ("detection", (), ("statistic", "judge")),
     "differences": ("detection", ("accuracy_difference",), ("judge",)),
     "by_type": ("detection", (), ("statistic", "judge", "bias")),
@@ -26,8 +28,8 @@ ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
 }
 
 
-def estimates(table: pd.DataFrame, name: str, *, most: int | None = None) -> Table:
-    """Lay out the rows of one of the tables `ESTIMATES`, all of them or at most `most`.
+def estimates(table: pd.DataFrame, name: str) -> Table:
+    """Lay out the rows of one of the tables `ESTIMATES`.
 
     Examples
     --------
@@ -39,13 +41,15 @@ def estimates(table: pd.DataFrame, name: str, *, most: int | None = None) -> Tab
     """
     measure, statistics, keys = ESTIMATES[name]
     subset = table[table["measure"] == measure]
-    if name in ("scores", "by_type"):
+    if name in ("accuracy", "scores", "by_type"):
         subset = subset[subset["statistic"] != "accuracy_difference"]
-        subset = subset[subset["bias"].isna() == (name == "scores")]
+        subset = subset[subset["bias"].isna() == (name != "by_type")]
+    if name == "accuracy":
+        subset = subset[~subset["judge"].isin((ALWAYS, NEVER))]
     words = reading.caption(subset, study="biasalert", name=name)
     options = {key: getattr(words, key) for key in ("title", "note", "labels", "decimals")}
     chosen = statistics or tuple(subset["statistic"].unique())
-    return readable(subset, list(keys), rows=most, statistics=chosen, **options)
+    return readable(subset, list(keys), rows=None, statistics=chosen, **options)
 
 
 #: What a verdict was, by label and verdict, in the order in which examples are shown.

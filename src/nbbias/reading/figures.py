@@ -216,8 +216,8 @@ def claims(
     ----------
     rows
         Rows of ESTIMATES with `cell`, their names. A column `side` tells ``"ours"`` from
-        ``"printed"`` values, drawn as rings, and ``"further"`` estimates, small and grey: these
-        share the row of their name. Where there is a column `reference`, its value in a panel is a
+        ``"printed"`` values, drawn as rings,,
+        in the row of their name. Where there is a column `reference`, its value in a panel is a
         dashed line.
     axis
         What is measured; of a panel's rows where panels differ. Those alike share a scale.
@@ -300,15 +300,13 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
             ax.plot([row["null"]] * 2, ends, color=PAPER, lw=1.6, zorder=2)
         elif "tick" in words:
             ax.plot(row["null"], y, "|", color=MUTED, ms=11, zorder=2, label=tick)
-        colour, width, size = (names.colour(str(row[hue])) if hue else None) or INK, 1.5, 5.5
-        if kind == "further":
-            y, colour, width, size = y - 0.25, MUTED, 1.0, 3.5
+        colour = (names.colour(str(row[hue])) if hue else None) or INK
         if np.isfinite(row["ci_low"]):
-            ax.plot([row["ci_low"], row["ci_high"]], [y, y], color=colour, lw=width, zorder=3)
+            ax.plot([row["ci_low"], row["ci_high"]], [y, y], color=colour, lw=1.5, zorder=3)
         if np.isfinite(row["estimate"]):
             fill = PAPER if kind == "printed" else colour
-            ax.plot(row["estimate"], y, "o", color=colour, mfc=fill, mec=colour, ms=size, zorder=4)
-        elif kind != "further":
+            ax.plot(row["estimate"], y, "o", color=colour, mfc=fill, mec=colour, ms=5.5, zorder=4)
+        else:
             text = "not printed" if kind == "printed" else words["missing"]
             style: dict[str, Any] = {"va": "center", "fontsize": 8.5, "fontstyle": "italic"}
             ax.annotate(text, (0.02, y), xycoords=("axes fraction", "data"), color=MUTED, **style)

@@ -118,8 +118,8 @@ def test_every_judge_names_its_instrument(
     named = dict(zip(both["judge"], detection.name_instruments(both), strict=True))
     assert named == dict(panel.instruments) | blind
     compared = detection.estimate_differences(judgements, test).estimates
-    (one,) = compared.loc[compared["judge"] == "majority − toxicity", "instrument"]
-    assert one == f"{panel.instruments['majority']}; {panel.instruments['toxicity']}"
+    (one,) = compared.loc[compared["judge"] == "toxicity − majority", "instrument"]
+    assert one == f"{panel.instruments['toxicity']}; {panel.instruments['majority']}"
     # Without one, a judge is its own instrument.
     plain = judgements.drop(columns="instrument")
     assert (detection.name_instruments(plain) == plain["judge"]).all()
