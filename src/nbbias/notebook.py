@@ -18,7 +18,7 @@ from IPython.display import HTML, Markdown, display
 from nbbias import reading, stats, studies, tables
 from nbbias.pages import manifest
 from nbbias.params import Parameters, Study, Texts, analysis_sha256, name_differences
-from nbbias.reading import claims, figures
+from nbbias.reading import claims, figures, tipping
 
 #: A study's results: a NamedTuple of tables.
 Results = TypeVar("Results", bound=tuple[Any, ...])
@@ -144,8 +144,11 @@ class Notebook(NamedTuple):
         if told:
             display(reading.say(told, most=most))
 
-    def declared(self, estimates: pd.DataFrame) -> pd.DataFrame:
+    def declared(self, estimates: pd.DataFrame, **further: pd.DataFrame | None) -> pd.DataFrame:
         """Show what the parameters declared, and save it as `claims`; all else is exploratory.
+
+        Below stands how wrong a scorer would have to be for the findings to vanish; it is saved as
+        `tipping_points` (`reading.tipping`), and read from the `further` tables, too.
 
         Returns
         -------
@@ -162,6 +165,8 @@ class Notebook(NamedTuple):
         own = self.parameters.pre_specified(dict(self.parameters))
         shown = rows if own else self._measured(rows)
         display(claims.show_claims(shown, pre_specified=own))
+        points = tipping.tipping_points(rows, estimates, **further)
+        self.say(tipping.sentences(self.save(points, "tipping_points"), rows), most=1)
         self.say(claims.EXPLORATORY)
         return rows
 

@@ -9,6 +9,7 @@ from . import (
     prose as prose,
     significance as significance,
     templates as templates,
+    tipping as tipping,
 )
 from .figures import Drawn as Drawn
 from .lead import Lead as Lead, forest as forest

@@ -70,5 +70,10 @@ from .scorer_bias import (
     scorer_bias as scorer_bias,
 )
 from .sparse import sparse_mean as sparse_mean
+from .tipping import (
+    recall_tipping_point as recall_tipping_point,
+    subtract_rates as subtract_rates,
+    verdict_tipping_points as verdict_tipping_points,
+)
 from .two_phase import two_phase as two_phase
 from .variance import anova as anova, group_means as group_means, mean_of_means as mean_of_means
