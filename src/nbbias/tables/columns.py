@@ -64,7 +64,7 @@ Form = Mapping[str, Column]
 WRITTEN = ("body", "content", "article", "article_text", "full_text", "story")
 ANSWERED = (
     *("response", "answer", "output", "completion", "generation", "generated", "generated_text"),
-    "reply",
+    *("reply", "actual_output"),
 )
 SENTENCE = ("sentence", *WRITTEN[:2])
 MODEL = ("llm", "model_name", "system", "engine", "generator")

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 from urllib.parse import unquote
 
-_NOTED = re.compile(r"(?is)(.*\.(?:csv|tsv|jsonl?|parquet))\?(\w+=[^&]*(?:&\w+=[^&]*)*)")
+_NOTED = re.compile(r"(?is)(.*\.(?:csv|tsv|jsonl?|parquet|eval))\?(\w+=[^&]*(?:&\w+=[^&]*)*)")
 #: What would end a note, a path or a line, or stand for something else in a path.
 _SPECIAL = re.compile(r"[%&=?#$~/\\\x00-\x1f\x7f]")
 

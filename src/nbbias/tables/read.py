@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 import pandas as pd
 import pyarrow as pa
 
-from nbbias.tables import notes, sniff
+from nbbias.tables import logs, notes, sniff
 from nbbias.tables.columns import FileReading, Form, convert_columns
 from nbbias.tables.errors import DataError
 from nbbias.tables.escape import visible
@@ -26,14 +26,15 @@ _File: TypeAlias = "tuple[list[str], Callable[[list[str]], pd.DataFrame]]"
 
 
 def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFrame:
-    """Read a table from Parquet, CSV, JSON or JSON Lines: the door for every file of a user.
+    """Read a table from Parquet, CSV, JSON, JSON Lines or a log: the door for a user's files.
 
     Parameters
     ----------
     path
         The file; its ending tells the format. UTF-8, with or without a byte order mark, and CSV
         by comma, unless notes behind it say otherwise (``a.csv?encoding=cp1252&text=body``). JSON
-        is a list of records or of texts, or an object: id → text, id → record, group → texts.
+        is a list of records or of texts, or an object: id → text, id → record, group → texts; or
+        a log of an evaluation harness (`tables.logs`), as inspect_ai's ``.eval`` is.
     form
         The columns that the reader knows (`Column`), and what each may hold. Capitals, spaces and
         underscores in their names do not matter.
@@ -288,12 +289,14 @@ def _from_json_lines(path: Path, layout: Layout) -> _File:
                 records.append(_parse_json(line))
             except ValueError as error:
                 raise ValueError(f"line {number}: {error}") from None
-    return _from_records(records, "record")
+    return _from_records(logs.read_answers(records, path) or records, "record")
 
 
 def _from_json(path: Path, layout: Layout) -> _File:
     """Read JSON in any of the layouts in which releases come; a plain text becomes `text`."""
     content = _parse_json(path.read_text(encoding=layout.encoding))
+    if (answers := logs.read_answers(content, path)) is not None:
+        return _from_records(answers, "answer")
     if isinstance(content, list):
         if content and all(isinstance(item, str) for item in content):
             content = [{"article_id": at, "text": text} for at, text in enumerate(content)]
@@ -312,6 +315,10 @@ def _from_json(path: Path, layout: Layout) -> _File:
     else:
         raise ValueError("is an object whose values are of several kinds")
     return _from_records(records, "entry")
+
+
+def _from_eval(path: Path, _: Layout) -> _File:
+    return _from_records(logs.read_eval(path, _parse_json), "answer")
 
 
 def _from_records(records: list[Any], noun: str) -> _File:
@@ -334,4 +341,5 @@ _READERS: dict[str, Callable[[Path, Layout], _File]] = {
     ".tsv": from_csv,
     ".json": _from_json,
     ".jsonl": _from_json_lines,
+    ".eval": _from_eval,
 }

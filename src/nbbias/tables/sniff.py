@@ -13,7 +13,7 @@ from nbbias.tables.errors import DataError
 from nbbias.tables.paths import is_file, resolve
 
 #: Endings of files that hold tables.
-SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
+SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".eval")
 
 #: Bytes by which an encoding is detected.
 _HEAD = 1 << 26
@@ -47,7 +47,7 @@ def detect(path: str) -> str:
     """
     file, written = find_file(path), notes.split(path)[1]
     suffix = file.suffix.lower()
-    if suffix == ".parquet":
+    if suffix in {".parquet", ".eval"}:
         return path
     detected = {}
     encoding = written.get("encoding") or detect_encoding(file)
