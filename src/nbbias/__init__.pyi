@@ -11,6 +11,7 @@ from . import (
     stats as stats,
     studies as studies,
     tables as tables,
+    testing as testing,
     text as text,
 )
 

@@ -264,7 +264,7 @@ def generate_command(
     raise typer.Exit(asking.view.complete(plan, err_console, again=again))
 
 
-_MARGIN = "Non-inferiority margin of claims without a smallest_effect."
+_MARGIN = "Non-inferiority margin of claims without a smallest_effect; needed for exit 0."
 _LOOK = "Number of this comparison with the baseline (1, 2, …); adjusts α for repeated looks."
 
 

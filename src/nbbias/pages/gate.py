@@ -3,7 +3,8 @@
 Every declared claim is tested twice on the units that both runs have (`stats.noninferiority_test`):
 whether the run is worse by more than the margin, and whether not. The first p values are Holm-
 adjusted, so that all claims together raise a false alarm in one of twenty comparisons at most. The
-second need no correction: the gate opens where every one of them is small.
+second need no correction: the gate opens where every one of them is small. A claim without a margin
+is tested for any worsening at all, and is never shown to be not worse.
 """
 
 from __future__ import annotations
@@ -72,7 +73,8 @@ def gate(
     baseline
         That of the run it must not be worse than.
     margin
-        How much worse is accepted of claims without a `smallest_effect`.
+        How much worse is accepted of claims without a `smallest_effect`; of a claim with neither,
+        a worsening above 0 is tested, and nothing else can be shown.
     claims
         The numbers of the claims that are tested; all by default.
     look
@@ -83,8 +85,8 @@ def gate(
     Raises
     ------
     NbbiasError
-        A folder holds no finished run, the two are of different studies, nothing is declared, a
-        claim cannot be tested or has no margin.
+        A folder holds no finished run, the two are of different studies, nothing is declared, or
+        a claim cannot be tested.
     """
     first, second = changes.read(baseline), changes.read(run)
     if (study := first.manifest["study"]) != second.manifest["study"]:
@@ -114,10 +116,12 @@ def gate(
     verdict = table["verdict"].iloc[0]
     against = "its baseline" if first.label == second.label else first.label
     count = f"in {(table['verdict'] == verdict).sum()} of {len(table)} claims"
+    unbounded = sorted(set(table.loc[table["margin"].isna(), "claim"]))
     unmeasured = sorted({*(claims or second.declared["claim"])} - {*rows["claim"]})
     remarks = {
         "Compared as one model": renamed,
-        "Measured in neither run": ", ".join(f"claim {number:.0f}" for number in unmeasured),
+        "Inconclusive at best without a margin (--margin, or smallest_effect)": _listed(unbounded),
+        "Measured in neither run": _listed(unmeasured),
         "Set or read differently": ", ".join(_differing(first, second)),
         f"Paired one-sided tests at {alpha:.0%}": "false alarms by Holm's correction over claims",
         f"Comparison {look} with this baseline": look and f"worse at a level of {spent:.2g}",
@@ -129,6 +133,10 @@ def gate(
         STATUS[verdict],
         [f"{name}: {remark}." for name, remark in remarks.items() if remark],
     )
+
+
+def _listed(claims: Sequence[float]) -> str:
+    return ", ".join(f"claim {number:.0f}" for number in claims)
 
 
 def _differing(first: changes.Run, second: changes.Run) -> list[str]:
@@ -165,21 +173,15 @@ def _declared(
 def _refuse_untestable(rows: pd.DataFrame, run: changes.Run, *, where: str) -> None:
     """Refuse claims that cannot be tested, each once, with what to do about it."""
     no_units = rows["estimate"].notna() & ~rows["key"].isin(list(run.units))
-    untestable = (
-        f"has no direction that is worse, or no values by {run.study.called}; choose others by "
-        f"--claims, or declare one of: {', '.join(run.study.worse) or 'none'}"
-    )
-    unbounded = (
-        "needs a non-inferiority margin: how large a worsening do you accept? Give --margin, or "
-        "its smallest_effect, in the unit of its estimate"
-    )
     no_direction = ~rows["statistic"].isin(list(run.study.worse))
-    kinds = [no_direction | no_units, rows["margin"].isna()]
-    problem = pd.Series(np.select(kinds, [untestable, unbounded], ""), rows.index)
-    refused = rows.assign(problem=problem)[problem.ne("")].drop_duplicates("claim")
+    refused = rows[no_direction | no_units].drop_duplicates("claim")
     if len(refused):
+        problem = (
+            f", has no direction that is worse, or no values by {run.study.called}; choose others "
+            f"by --claims, or declare one of: {', '.join(run.study.worse) or 'none'}"
+        )
         lines = "claim " + refused["claim"].astype(int).astype(str) + ", " + refused["name"]
-        raise NbbiasError(where, (lines + ", " + refused["problem"]).to_list())
+        raise NbbiasError(where, (lines + problem).to_list())
 
 
 def _test(row: Row, first: changes.Run, second: changes.Run, recorded: Sequence[str]) -> Row:
@@ -190,7 +192,10 @@ def _test(row: Row, first: changes.Run, second: changes.Run, recorded: Sequence[
     result = {name: row[name] for name in (*UNIT_KEYS, "key", "claim", "name", "margin")}
     result |= {"n_all": len(pair), "reason": None}
     result |= {name: float(common[name].mean()) for name in ("first", "second")}
-    result |= stats.noninferiority_test(common, worse=worse, margin=row["margin"])
+    bounded = pd.notna(row["margin"])
+    margin = row["margin"] if bounded else 0.0
+    result |= stats.noninferiority_test(common, worse=worse, margin=margin)
+    result |= {} if bounded else {"p_not_worse": np.nan}
     if common.empty:
         reason = f"no {second.study.called} measured by the same instrument in both runs"
         return result | {"reason": reason}
@@ -211,10 +216,11 @@ def _describe(
     units, worse = second.study.called, second.study.worse[row["statistic"]]
     if row["n"] < 2:
         return str(row["reason"] or f"only 1 of the {units} is in both runs")
-    size = {of: names.quantity(row | {of: abs(row[of])}, of) for of in ("worsening", "margin")}
+    sizes = ["worsening", "margin"][: 1 + pd.notna(row["margin"])]
+    size = {of: names.quantity(row | {of: abs(row[of])}, of) for of in sizes}
     change = f"{'worse' if row['worsening'] > 0 else 'better'} by {size['worsening']}"
     end = row["reason"] or p_value(row["p_not_worse"])
-    if row["verdict"] == "worse":
+    if row["verdict"] == "worse" or (len(sizes) == 1 and not row["reason"]):
         end = f"{p_value(row['p_adjusted'])} (Holm)"
     elif row["verdict"] == "cannot tell" and not row["reason"]:
         pair = changes.pair_units(first, second, row["key"]).dropna()
@@ -225,7 +231,7 @@ def _describe(
             end = f"about {enough:,} would suffice if nothing changed ({POWER:.0%} power)"
     estimates = f"{names.quantity(row, 'first')} → {names.quantity(row, 'second')}"
     counts = f"{row['n']:,} of {row['n_all']:,} {units} in both runs"
-    return f"{estimates}, {change}; margin {size['margin']}; {counts}; {end}"
+    return f"{estimates}, {change}; margin {size.get('margin', 'none')}; {counts}; {end}"
 
 
 def markdown(result: Gate) -> str:

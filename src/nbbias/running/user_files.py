@@ -124,6 +124,7 @@ def plan_files(
     overrides: Sequence[str] = (),
     out: Path = Path("runs"),
     name: str | None = None,
+    folder: Path = Path(),
 ) -> UserRuns:
     """Write the params file for a study's files, and plan its runs.
 
@@ -135,6 +136,8 @@ def plan_files(
         As of `running.plan.plan`.
     name
         The run's name; else it is made of the files' names.
+    folder
+        Where the params file is written; paths of files start there.
 
     Raises
     ------
@@ -148,7 +151,7 @@ def plan_files(
     paths = assign_inputs(study, files)
     rows = tables.attempt_all(_count_rows, paths.values())
     settings = study.own(dict(zip(paths, rows, strict=True)))
-    path, is_new = _write_params(study, paths, settings, name=name)
+    path, is_new = _write_params(study, paths, settings, name=name, folder=folder)
     try:
         with tables.record_reads() as readings:
             runs = plan([path], overrides=overrides, out=out)
@@ -176,9 +179,9 @@ def _count_rows(path: str) -> int:
 
 
 def _write_params(
-    study: Study, paths: Mapping[str, str], settings: params.Own, *, name: str | None
+    study: Study, paths: Mapping[str, str], settings: params.Own, *, name: str | None, folder: Path
 ) -> tuple[Path, bool]:
-    """Write a params file here, never over another one; say whether it is new."""
+    """Write a params file, never over another one; say whether it is new."""
     stems = list(dict.fromkeys(Path(notes.split(path)[0]).stem for path in paths.values()))
     base = name or "+".join(stems)[:_LONGEST_NAME].rstrip(" .")
     files = " ".join(" ".join(paths.values()).splitlines())
@@ -187,7 +190,7 @@ def _write_params(
     values = {"study": study.stem, **paths, **{name: v for name, (v, _) in settings.items()}}
     content = f"{head}\n{reasons}{params.as_yaml(values)}"
     for number in itertools.count(1):
-        path = Path(f"{base}-{number}.yaml" if number > 1 else f"{base}.yaml")
+        path = folder / (f"{base}-{number}.yaml" if number > 1 else f"{base}.yaml")
         if not path.exists():
             tables.write(path, content)
             return path, True

@@ -157,7 +157,7 @@ def noninferiority_test(both: pd.DataFrame, *, worse: Worse, margin: float) -> d
     worse
         Where the statistic gets worse: ``"higher"``, ``"lower"``, or ``"apart"``, further from 0.
     margin
-        How much worse is still accepted, above 0, in the statistic's unit.
+        How much worse is still accepted, 0 or more, in the statistic's unit.
 
     Returns
     -------
