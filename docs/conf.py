@@ -14,7 +14,15 @@ author = "The nbbias developers"
 copyright = author
 release = version = nbbias.__version__
 
-extensions = ["sphinx.ext.autodoc", "numpydoc", "myst_nb", "sphinx_design", "mathml", "made", "passages"]
+extensions = [
+    "sphinx.ext.autodoc",
+    "numpydoc",
+    "myst_nb",
+    "sphinx_design",
+    "mathml",
+    "made",
+    "passages",
+]
 exclude_patterns = ["_build", "_ext", "_made/include"]
 suppress_warnings = ["myst.header"]  # a page that is included begins where its host left off
 

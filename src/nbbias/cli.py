@@ -167,13 +167,16 @@ def measure_command(
     files: Annotated[list[str] | None, Argument(help="Its texts, in their order.")] = None,
     override: Overrides = None,
 ) -> None:
-    """Print a study's first estimates, without a notebook or a page.
+    """Print a study's claims and first estimates; no notebook, no page.
 
     Without files the study's sample is measured. `nbbias run` saves all tables.
     """
-    result = running.measure.measure(stem, files or [], override or [])
-    estimates, note = running.measure.readable_estimates(result)
-    out_console.table(estimates)
+    result, chosen = running.measure.measure(stem, files or [], override or [])
+    shown, note = running.measure.readable_estimates(result.estimates, chosen)
+    for title, rows in shown.items():
+        _result(title)
+        out_console.table(rows)
+        _result("")
     _note(note)
 
 

@@ -128,7 +128,7 @@ def test_asking_twice_asks_once(tmp_path: Path, server: FakeOpenAI, nbbias: NBBi
     assert "12 of 12 answered, 108 tokens, cost 0.0002" in printed
     code, printed = nbbias("generate", path)
     assert code == 0
-    assert "answered │ 12 │ │ rejected │ 0 │ │ to ask │ 0" in printed
+    assert "answered 12 rejected 0 to ask 0" in printed
     assert sum(server.billed.values()) == 12
 
 

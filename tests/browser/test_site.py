@@ -92,6 +92,16 @@ def test_the_site_is_read_and_searched_from_a_folder_with_the_network_cut(
     for name in ("index.html", "start.html", "compared.html", "search.html?q=Wasserstein"):
         page.goto(f"{site.as_uri()}/{name}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 390, name
-    page.wait_for_selector("#search-results li a")
+    page.wait_for_selector("#search-results li p.context")
+    for query, first in {
+        "paired t-test": "measures/inference.html",
+        "own texts": "howto/own-texts.html",
+        "power": "howto/plan.html",
+        "refusal": "measures/biased_prompts.html",
+        "llmbi.measure": "_made/api/llmbi.html",
+    }.items():
+        page.goto(f"{site.as_uri()}/search.html?q={query}")
+        leads = page.locator("#search-results li a").first.get_attribute("href")
+        assert str(leads).partition("#")[0] == first, query
     assert not [url for url in asked if not url.startswith(OWN)]
     context.close()

@@ -9,8 +9,11 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+from rich.cells import cell_len
 
 from nbbias import cli
+from nbbias.llmbi.params import Llmbi
+from nbbias.reading import Terminal
 from nbbias.running import measure
 from nbbias.running.texts import read_texts
 from nbbias.tables import Measured, NbbiasError
@@ -66,16 +69,34 @@ def test_detect_writes_csv_that_no_spreadsheet_runs(
     assert "word lists" in table["instrument"].iloc[0]
 
 
-def test_measure_prints_the_estimates(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cli.out_console, "width", 200)
+def test_measure_prints_claims_first_within_a_terminal(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli.out_console, "width", 80)
     result = Measured(claims(PLAIN), claims(PLAIN)[:0], pd.DataFrame(), pd.DataFrame())
     monkeypatch.setattr("nbbias.llmbi.measured.measure", lambda **_: result)
     done = command("measure", "llmbi", "-p", "draws=100")
     assert done.returncode == 0
-    table, note = measure.readable_estimates(result)
-    words = [word for cell in table.iloc[0] if isinstance(cell, str) for word in cell.split()]
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith("Pre-specified claims") and max(map(len, lines)) <= 80
+    shown, note = measure.readable_estimates(result.estimates, Llmbi())
+    words = {word for rows in shown.values() for cell in rows[""] for word in cell.split()}
     assert len(words) > 3 and all(word in done.stdout for word in words)
     assert note in done.stderr
+
+
+def test_a_terminal_wraps_wide_letters_and_writes_any_number(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    row = {"name": "", "n": 1e300, "text": "one\n\ttwo \N{CJK UNIFIED IDEOGRAPH-65E5}" * 30}
+    for width in (16, 60):
+        Terminal(width=width).table(pd.DataFrame([row, {**row, "n": -2.5}]))
+        lines = capsys.readouterr().out.splitlines()
+        assert max(map(cell_len, lines)) <= width
+        assert any("1e+300" in line for line in lines) and any(
+            "\u22122.5" in line for line in lines
+        )
+        assert (lines[0] == "\N{EN DASH}") is (width == 16)  # blocks begin with a name, or a dash
 
 
 @pytest.mark.parametrize(

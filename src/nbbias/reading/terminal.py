@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-from textwrap import fill, indent
+import re
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Column, Table
+from rich.table import Table
 from rich.text import Text
 
 from nbbias import params  # which load when used
@@ -16,6 +16,14 @@ from nbbias.tables import visible
 
 if TYPE_CHECKING:
     import pandas as pd  # every command would wait for it
+
+#: Cells up to this width stay on one line.
+_SHORT = 24
+#: Where a text may be broken: at blanks, and between wide letters.
+_BREAKS = re.compile(r"[\s\u2e80-\uffff]+")
+
+#: How a number begins, a p value or an interval too.
+_NUMBER = re.compile(r"[<≤\s]*[\N{MINUS SIGN}.]?\d")
 
 
 class Terminal(Console):
@@ -42,33 +50,34 @@ class Terminal(Console):
     def table(self, table: pd.DataFrame) -> None:
         """Print a table, no letter of it left out and no word broken.
 
-        A table that is too wide for that is printed as one block a row: its first column, and
-        below it the others that have a value. Numbers below 1,000 have three digits; what is
-        missing is blank.
+        Short cells stay on one line; long texts are wrapped. A table that is too wide for that is
+        printed as one block a row: its first column, and below it the others that have a value.
+        Numbers below 1,000 have three digits; what is missing is blank.
 
         Examples
         --------
         >>> import pandas as pd
         >>> seeds = pd.DataFrame({"name": ["seed"], "mean_of": [1 / 3], "about": [""]})
         >>> Terminal(width=40).table(seeds[["name", "mean_of"]])
-        ┏━━━━━━┳━━━━━━━━━┓
-        ┃ name ┃ mean of ┃
-        ┡━━━━━━╇━━━━━━━━━┩
-        │ seed │ 0.333   │
-        └──────┴─────────┘
-        >>> Terminal(width=16).table(seeds)
+        name  mean of
+        seed    0.333
+        >>> Terminal(width=12).table(seeds)
         seed
             mean of:
             0.333
         """
         cells = table.astype("object").where(table.notna(), "").map(_format)
-        names = [str(name).replace("_", " ") for name in cells]
-        words = [" ".join([name, *cells.iloc[:, at]]).split() for at, name in enumerate(names)]
-        widths = [max(map(cell_len, map(visible, of_column)), default=0) for of_column in words]
-        if sum(widths) + 3 * len(names) + 1 > self.width:
+        shown = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
+        for name, texts in cells.items():
+            heading = str(name).replace("_", " ")
+            whole = max(map(cell_len, [heading, *texts]))
+            words = _BREAKS.split(" ".join([heading, *texts]))
+            width = whole if whole <= _SHORT else max(map(cell_len, words))
+            numeric = all(_NUMBER.match(text) for text in texts if text)
+            justify: Any = "right" if numeric else "left"
+            shown.add_column(heading, overflow="fold", min_width=width, justify=justify)
+        if sum(2 + (column.min_width or 0) for column in shown.columns) - 2 > self.width:
             return self.blocks(cells)
-        columns = zip(names, widths, strict=True)
-        shown = Table(*(Column(name, overflow="fold", min_width=width) for name, width in columns))
         for row in cells.to_numpy():
             shown.add_row(*row)
         self.print(shown)
@@ -87,18 +96,21 @@ class Terminal(Console):
             range: 0 to 9
         """
         names = [f"{name}: ".replace("_", " ").removeprefix(": ") for name in cells]
-        width = max(self.width - 4, 1)
         for first, *rest in cells.to_numpy():
             parts = zip(names[1:], rest, strict=True)
             body = "; ".join(name + cell for name, cell in parts if cell)
-            wrapped = [fill(visible(line), width) for line in (first, body) if line]
-            self.print(indent("\n".join(wrapped), " " * 4)[4:])
+            self.lines(*Text(visible(first or "\N{EN DASH}")).wrap(self, self.width))
+            for line in Text(visible(body)).wrap(self, max(self.width - 4, 1)):
+                self.lines(f"    {line.plain.rstrip()}")
 
 
 def _format(cell: object) -> str:
-    if isinstance(cell, float) and not cell.is_integer() and abs(cell) < 1000:
-        return f"{cell:.3g}"
-    return f"{cell:,.0f}" if isinstance(cell, int | float) else str(cell)
+    """Write a cell on one line: a number with three digits or, from 1,000, with none after it."""
+    if not isinstance(cell, int | float) or isinstance(cell, bool):
+        return " ".join(visible(cell).split())
+    whole = float(cell).is_integer() or abs(cell) >= 1000
+    text = f"{cell:,.0f}" if whole and abs(cell) < 1e15 else f"{cell:.3g}"
+    return text.replace("-", "\N{MINUS SIGN}", text.startswith("-"))
 
 
 class Format(logging.Formatter):

@@ -5,19 +5,23 @@ from __future__ import annotations
 import pkgutil
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from nbbias import params, reading, studies
-from nbbias.params import CLAIM_KEYS
+from nbbias.params import Parameters
+from nbbias.reading import claims, names, prose, significance
 from nbbias.running import user_files
 from nbbias.tables import Measured, ParameterError, attempt_all
 
-#: Rows that are printed; a folder gets all.
-_PRINTED = 30
+#: Rows that are printed, of the claims and of each model; a run's folder gets all.
+_CLAIMS, _PRINTED = 12, 5
 
 
-def measure(stem: str, files: Sequence[str] = (), overrides: Sequence[str] = ()) -> Measured:
-    """Measure what a study measures, as `tables.Measured`.
+def measure(
+    stem: str, files: Sequence[str] = (), overrides: Sequence[str] = ()
+) -> tuple[Measured, Parameters]:
+    """Measure what a study measures; return its results, and the parameters.
 
     Parameters
     ----------
@@ -39,13 +43,47 @@ def measure(stem: str, files: Sequence[str] = (), overrides: Sequence[str] = ())
     inputs = user_files.assign_inputs(study, files)
     values = {**inputs, **dict(attempt_all(params.override, overrides))}
     result: Measured = pkgutil.resolve_name(study.measure)(**values)
-    return result
+    return result, params.validate(study.parameters, values)
 
 
-def readable_estimates(result: Measured) -> tuple[pd.DataFrame, str]:
-    """Return the first estimates as a table for readers, and its note."""
-    estimates = result.estimates.replace({"": None})
-    table = reading.readable(estimates, CLAIM_KEYS, rows=_PRINTED)
-    for column in {"p_value", "p_adjusted"} & set(table.rows.select_dtypes("number")):
-        table.rows[column] = table.rows[column].map(reading.p_in_table, na_action="ignore")
-    return table.rows.rename(columns=table.labels or {}), table.note or ""
+def readable_estimates(
+    estimates: pd.DataFrame, chosen: Parameters
+) -> tuple[dict[str, pd.DataFrame], str]:
+    """Return tables by heading, the claims first, then each model's smallest p; and a note."""
+    declared = claims.declared(estimates, chosen.claims, confidence=chosen.confidence)
+    whole = claims.with_claims(estimates, declared)
+    rest = whole[whole[claims.CLAIM].isna()] if len(declared) else whole
+    own = chosen.pre_specified(dict(chosen))
+    if not own:  # a study's own claims lead where the run has rows for them
+        declared = declared[~declared["reason"].str.startswith(claims.NOT_HERE, na=False)]
+    title = claims.TITLES[own]
+    shown = {title: _in_words(declared, _CLAIMS)} if len(declared) else {}
+    for model, rows in rest.groupby(rest["model"].fillna("all"), sort=False):
+        shown[f"Exploratory: {model}"] = _in_words(rows.assign(model=None), _PRINTED)
+    more = len(declared) + len(rest) - sum(map(len, shown.values()))
+    note = "Smallest p first; p of claims: Holm over all claims, else over all rows of the kind."
+    return shown, f"{note} nbbias run has {more:,} more estimates." if more else note
+
+
+def _in_words(rows: pd.DataFrame, most: int) -> pd.DataFrame:
+    """Return the rows of ESTIMATES with the smallest p, in the names and units of the pages."""
+    order = significance.adjusted_p(rows).argsort(kind="stable")
+    rows = significance.with_selection(rows.iloc[order[:most]])
+    labels = pd.Series([names.label(row, rows) for row in rows.to_dict("records")], rows.index)
+    for key in ("statistic", "instrument"):  # of equal names what tells them apart
+        labels = labels.where(~labels.duplicated(keep=False), labels + ", " + rows[key])
+    found = []
+    for label, row in zip(labels, rows.to_dict("records"), strict=True):
+        low, high = (names.quantity(row, end).split(" ")[0] for end in ("ci_low", "ci_high"))
+        p = "p_value" if np.isnan(row["p_adjusted"]) else "p_adjusted"
+        cells = {
+            "": f"{label}: {row['reason']}" if isinstance(row["reason"], str) else label,
+            "estimate": names.quantity(row),
+            f"{prose.level(rows)} CI".strip(): f"{low} to {high}" if low != "not" else "",
+            "N": row["n"],
+            "null": names.quantity(row, "null"),
+            "p": "" if np.isnan(row[p]) else reading.p_in_table(row, p),
+        }
+        found.append(cells)
+    table = pd.DataFrame(found).replace("not measured", "")
+    return table if rows["null"].fillna(0).any() else table.drop(columns="null")
