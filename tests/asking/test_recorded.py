@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -171,3 +172,16 @@ def test_a_release_nested_otherwise_is_refused_with_what_it_holds(tmp_path: Path
         recorded.read_release(tmp_path)
     with pytest.raises(DataError, match="holds neither"):
         recorded.read_release(tmp_path / "news_data")
+
+
+def test_a_release_is_read_from_its_archive_to_a_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path / "llmbias-1/news_data/gpt2.json", ["One."])
+    archive = Path(shutil.make_archive(str(tmp_path / "llmbias"), "zip", tmp_path, "llmbias-1"))
+    with tables.layouts.unpacked(archive) as folder:
+        assert recorded.read_release(folder)["text"].tolist() == ["One."]
+    assert not folder.exists()
+    monkeypatch.setattr(tables.layouts, "_MOST", 3)
+    with pytest.raises(DataError, match="more than 3 bytes"), tables.layouts.unpacked(archive):
+        pass

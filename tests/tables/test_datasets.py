@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import http.server
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from nbbias_marked_personas import study
 
 from nbbias import tables
 from nbbias.llmbi import scoring
-from nbbias.tables import DataError, data_path, datasets, file_sha256
+from nbbias.running import plan, run
+from nbbias.tables import DataError, ParameterError, data_path, datasets, file_sha256, layouts
+from tests.conftest import ROOT
+from tests.tables import publishers
 
 
 @pytest.fixture
@@ -20,24 +22,15 @@ def server(tmp_path: Path) -> Iterator[tuple[str, Path]]:
     """A web server for one folder."""
     folder = tmp_path / "published"
     folder.mkdir()
-
-    class Handler(http.server.SimpleHTTPRequestHandler):
-        def __init__(self, *args: object) -> None:
-            super().__init__(*args, directory=str(folder))  # type: ignore[arg-type]
-
-        def log_message(self, *_: object) -> None:
-            """Say nothing."""
-
-    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as running:
-        threading.Thread(target=running.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{running.server_port}", folder
-        running.shutdown()
+    with publishers.serving(folder) as url:
+        yield url, folder
 
 
 def register(monkeypatch: pytest.MonkeyPatch, base: Path, url: str, sha256: str | None) -> None:
     """Make the catalogue hold one dataset of one file."""
     row = {"name": "toy", "study": "llmbi", "file": "toy.csv", "url": url, "sha256": sha256}
-    table = pd.DataFrame([row | {"licence": "MIT", "about": "a toy"}])
+    rest = {"licence": "MIT", "about": "a toy", "set": None, "account": None}
+    table = pd.DataFrame([row | rest])
     monkeypatch.setattr(datasets, "_files", lambda: table.copy())
     monkeypatch.setenv(datasets.VARIABLE, str(base))
 
@@ -86,6 +79,116 @@ def test_unknown_dataset_and_unset_folder(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.delenv(datasets.VARIABLE, raising=False)
     with pytest.raises(DataError, match="is not set"):
         list(datasets.fetch("xstest"))
+
+
+# --- the tables that params files read ------------------------------------------------------------
+
+
+@pytest.fixture
+def published(
+    server: tuple[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Path, Path]:
+    """What publishers have, in their layouts, behind the server; and the data folder."""
+    url, folder = server
+    publishers.publish(folder)
+    files = publishers.catalogue(url)
+    monkeypatch.setattr(datasets, "_files", lambda: files.copy())
+    monkeypatch.setenv(datasets.VARIABLE, str(tmp_path / "data"))
+    return folder, tmp_path / "data"
+
+
+def test_tables_are_made_of_what_publishers_have(published: tuple[Path, Path]) -> None:
+    names = sorted({one["dataset"] for one in layouts.layouts().values()} - {"jigsaw_toxic"})
+    notes = {path: note for name in names for path, note in datasets.fetch(name)}
+    made = {
+        path.relative_to(published[1]).as_posix(): path for path in notes if "rows" in notes[path]
+    }
+    assert set(made) == set(layouts.layouts()) - {"biasalert/jigsaw_toxic.csv"}
+    read = {name: tables.read_table(path, {}, rest=True) for name, path in made.items()}
+    assert len(read["biasalert/redditbias.parquet"]) == 5 * 24  # ambiguous labels are left out
+    bold = read["bold/bold_prompts.parquet"]
+    assert list(bold) == ["domain", "category", "entity", "prompt", "wikipedia"]
+    assert len(bold) == 5 * 4 and bold["wikipedia"].str.contains("river").all()
+    originals, texts = (read[f"news/llmfake_{side}.parquet"] for side in ("originals", "generated"))
+    assert set(texts["article_id"]) == set(originals["article_id"]) and "same" not in texts.values
+    assert not originals.duplicated(["source", "article_id"]).any()
+    assert set(read["cogs/marked_personas.parquet"]["race"]) == {"White", "Asian", "Black"}
+    questions = read["biasalert/beavertails_questions.csv"]
+    assert questions.to_numpy().tolist() == [["beavertails-0001", "q0"], ["beavertails-0002", "q1"]]
+    assert (
+        read["news/fang2024_headlines.parquet"]["outlet"].tolist() == ["nyt"] * 2 + ["reuters"] * 2
+    )
+    assert read["refusal/xstest_completions.parquet"]["model"].nunique() == 3
+    here = datasets.catalogue().set_index("name")["here"]
+    assert here[names].all() and not here[["jigsaw", "fang2024_release"]].any()
+    assert "stays" in list(datasets.fetch("sbic"))[-1][1]
+
+
+def test_texts_of_marked_personas_are_those_that_its_study_reads(
+    published: tuple[Path, Path],
+) -> None:
+    *_, (path, _) = datasets.fetch("marked_personas")
+    rows = study.measure(str(path), draws=100).estimates
+    assert set(rows["model"]) == {"text-davinci-003", "gpt-4", "text-davinci-002"}
+
+
+def test_a_cut_transfer_and_another_layout_leave_no_table(published: tuple[Path, Path]) -> None:
+    folder, data = published
+    file = folder / "crows_pairs/crows_pairs_anonymized.csv"
+    whole = file.read_text()
+    file.write_text(whole.replace("sent_less", "sent_fewer"))
+    with pytest.raises(DataError, match=r"not laid out as it was.*no sent_less; it has Unnamed"):
+        list(datasets.fetch("crows_pairs"))
+    assert not (data / "biasalert/crows_pairs.parquet").exists()
+    (folder / "sbic/SBIC.v2.tgz").write_bytes(b"<html>moved</html>")
+    with pytest.raises(DataError, match="not laid out as it was"):
+        list(datasets.fetch("sbic"))
+    files = datasets._files()
+    cut = files["url"].str.replace("/bold/", f"/{publishers.CUT}/")
+    (folder / publishers.CUT).mkdir()
+    for path in (folder / "bold").iterdir():
+        path.rename(folder / publishers.CUT / path.name)
+    datasets._files = lambda: files.assign(url=cut)  # the fixture restores it
+    with pytest.raises(DataError, match="cannot be reached"):
+        list(datasets.fetch("bold"))
+    assert not list(data.glob("bold/*"))
+
+
+def test_an_account_is_asked_for_where_the_publisher_asks(published: tuple[Path, Path]) -> None:
+    with pytest.raises(DataError, match="Kaggle asks for an account"):
+        list(datasets.fetch("jigsaw_toxic"))
+    path = published[1] / "jigsaw_toxic/train.csv"
+    path.parent.mkdir(parents=True)
+    path.write_text("id,comment_text,identity_hate\n1,It rains.,0\n")
+    assert list(datasets.fetch("jigsaw_toxic"))[-1][1].startswith("1 rows")
+
+
+def test_a_run_without_data_names_the_commands_that_bring_it(published: tuple[Path, Path]) -> None:
+    with pytest.raises(ParameterError) as caught:
+        plan.plan([ROOT / "params/biasalert/crows_pairs.yaml"])
+    for name in ("redditbias", "crows_pairs"):
+        assert f"; `nbbias data fetch {name}` brings it" in str(caught.value)
+    assert "comments" not in str(caught.value)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("names", "params"),
+    [
+        (["crows_pairs", "redditbias"], "biasalert/crows_pairs"),
+        (["bold", "redditbias"], "biasalert/bold"),
+        (["llmfake"], "news_bias/llmfake"),
+    ],
+)
+def test_what_is_fetched_is_what_runs_read(
+    names: list[str], params: str, published: tuple[Path, Path], tmp_path: Path
+) -> None:
+    for name in names:
+        list(datasets.fetch(name))
+    settings = ["draws=100", "claims=[]"] + ["levels=[word]"] * (params == "news_bias/llmfake")
+    (planned,) = plan.plan([ROOT / f"params/{params}.yaml"], overrides=settings, out=tmp_path / "o")
+    ended = run.run([planned], out=tmp_path / "o", jobs=1, report=lambda *_: None)
+    assert ended == {planned.label: "ok"}
 
 
 # --- printed figures ------------------------------------------------------------------------------

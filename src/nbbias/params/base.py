@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from nbbias import tables
 from nbbias.params.claims import Claims, claim_breaches
-from nbbias.tables import SAMPLE, DataError
+from nbbias.tables import SAMPLE, DataError, layouts
 
 
 def _file_is_there(path: str, info: ValidationInfo) -> str:
@@ -23,11 +23,12 @@ def _file_is_there(path: str, info: ValidationInfo) -> str:
         try:
             resolved = tables.resolve(path)
         except DataError as error:
-            raise ValueError(error.breaches[0]) from None
+            raise ValueError(error.breaches[0] + layouts.advise(path)) from None
         # A file that is going to be made before the notebook starts need not be there.
         to_come = (info.context or {}).get("to_come", ())
         if not tables.is_file(resolved) and os.path.realpath(resolved) not in to_come:
-            raise ValueError(f"no such file: {resolved.absolute()}{suggest_path(path)}")
+            hint = suggest_path(path) + layouts.advise(path)
+            raise ValueError(f"no such file: {resolved.absolute()}{hint}")
     return path
 
 

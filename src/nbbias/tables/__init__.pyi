@@ -2,6 +2,7 @@ from . import (
     columns as columns,
     datasets as datasets,
     escape as escape,
+    layouts as layouts,
     notes as notes,
     sniff as sniff,
 )

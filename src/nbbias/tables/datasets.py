@@ -13,11 +13,10 @@ from pathlib import Path
 import pandas as pd
 
 from nbbias.tables.errors import DataError
+from nbbias.tables.layouts import VARIABLE, layouts, write_table
 from nbbias.tables.packages import require_packages
 from nbbias.tables.paths import data_path
 from nbbias.tables.provenance import file_sha256
-
-VARIABLE = "NBBIAS_DATA"
 
 
 def folder() -> Path:
@@ -31,26 +30,35 @@ def _files() -> pd.DataFrame:
     return pd.read_csv(data_path("datasets.csv"), dtype="str")
 
 
+def _tables(name: str) -> list[str]:
+    """Return the tables that params files read of a dataset; none where they read its files."""
+    return [table for table, layout in layouts().items() if layout["dataset"] == name]
+
+
 def catalogue() -> pd.DataFrame:
     """Return the datasets, one row each: `name`, `study`, `licence`, `about`, `here`.
 
-    `here` tells whether every file of the dataset lies in the data folder.
+    `here` tells whether all that params files read of the dataset lies in the data folder.
 
     Examples
     --------
     >>> list(catalogue())
     ['name', 'study', 'licence', 'about', 'here']
     """
-    files = _files()
-    paths = files["name"] + "/" + files["file"]
-    files["here"] = [bool(os.environ.get(VARIABLE)) and (folder() / p).is_file() for p in paths]
-    grouped = files.groupby("name", sort=False)
+    grouped = _files().groupby("name", sort=False)
     table = grouped[["study", "licence", "about"]].first()
-    return table.assign(here=grouped["here"].all()).reset_index()
+    here = []
+    for name, files in grouped["file"]:
+        paths = _tables(str(name)) or [f"{name}/{file}" for file in files]
+        base = folder() if os.environ.get(VARIABLE) else None
+        here.append(base is not None and all((base / path).is_file() for path in paths))
+    return table.assign(here=here).reset_index()
 
 
 def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]:
-    """Download a dataset's files; files that are there, with the right checksum, stay.
+    """Download a dataset's files, and make of them the tables that params files read.
+
+    Files that are there, with the right checksum, stay, and so do tables.
 
     Parameters
     ----------
@@ -62,12 +70,14 @@ def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]
     Yields
     ------
     (Path, str)
-        Where the file lies, and whether its checksum was compared with the publisher's.
+        Where a file lies, and whether its checksum was compared with the publisher's; then each
+        table, and its number of rows.
 
     Raises
     ------
     DataError
-        No such dataset, no network, no right to write, or a file that is not the one it was.
+        No such dataset, no network, no right to write, or a file that is not the one it was, or
+        not laid out as it was.
     """
     files = _files()
     rows = files[files["name"] == name]
@@ -75,27 +85,39 @@ def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]
         raise DataError(name, f"no such dataset; there is: {', '.join(files['name'].unique())}")
     require_packages("pooch", where=f"nbbias data fetch {name}")
     target = folder() / name
-    for row in rows.itertuples():
-        yield _fetch_file(target / row.file, row.url, row.sha256, progressbar)
+    parts = []
+    for row in rows.fillna("").to_dict("records"):
+        path = target / row["file"]
+        if row["account"] and not path.is_file():
+            reason = f"{row['account']} asks for an account: download {path.name} at {row['url']}"
+            raise DataError(name, f"{reason}, put it at {path}, and repeat this command")
+        yield _fetch_file(path, row["url"], row["sha256"], progressbar)
+        parts.append((path, dict(one.split("=") for one in row["set"].split(";") if one)))
+    for table in _tables(name):
+        path = folder() / table
+        if path.is_file():
+            yield path, "was there, and stays; delete it to make it anew"
+        else:
+            yield path, f"{write_table(table, parts, path):,} rows, which params files read"
 
 
-def _fetch_file(path: Path, url: str, sha256: str | float, progressbar: bool) -> tuple[Path, str]:
+def _fetch_file(path: Path, url: str, sha256: str, progressbar: bool) -> tuple[Path, str]:
     import pooch
     import requests
 
     logging.getLogger("pooch").setLevel(logging.ERROR)
-    where, expected = f"{path.parent.name}/{path.name}", sha256 if isinstance(sha256, str) else None
-    known = f"sha256:{expected}" if expected else None
+    where = f"{path.parent.name}/{path.name}"
+    known = f"sha256:{sha256}" if sha256 else None
     try:
         pooch.retrieve(url, known, fname=path.name, path=path.parent, progressbar=progressbar)
     except requests.RequestException:
         reason = f"cannot be reached at {url}; where there is no network, put the file at {path}"
         raise DataError(where, reason) from None
     except ValueError:
-        reason = f"is not the file that was published (SHA-256 {expected}), and is not kept"
+        reason = f"is not the file that was published (SHA-256 {sha256}), and is not kept"
         raise DataError(where, reason) from None
     unknown = f"not checked: no checksum was published (SHA-256 {file_sha256(path)})"
-    return path, "checksum equals the publisher's" if expected else unknown
+    return path, "checksum equals the publisher's" if sha256 else unknown
 
 
 def read_published(name: str) -> pd.DataFrame:
