@@ -37,13 +37,18 @@ def prompts_lead(rows: pd.DataFrame) -> reading.Lead:
     )
 
 
+def cogs_lead(rows: pd.DataFrame) -> reading.Lead:
+    claims = rows[rows["statistic"].isin(["rbs", "abs"])]
+    return cogs.sentences.lead(claims, estimates=rows, texts=TEXTS)
+
+
 def both(sentences: Any) -> Callable[[pd.DataFrame], reading.Lead]:
     return lambda rows: sentences.lead(rows, texts=TEXTS)
 
 
 LEADS = {
     "biased_prompts": prompts_lead,
-    "cogs": both(cogs.sentences),
+    "cogs": cogs_lead,
     "llmbi": both(llmbi.sentences),
     "news_bias": news_lead,
 }

@@ -47,11 +47,24 @@ def test_preferences_are_dots_and_a_judge_that_refuses_has_none(estimates: pd.Da
     drawn = figures.preferences(estimates)
     one, two = drawn.figure.axes[:2]
     assert set(drawn.rows["statistic"]) == {"share"}
-    assert "each identity was preferred" in drawn.alt
+    assert "each identity's text was chosen" in drawn.alt
     own = estimates[(estimates["evaluator"] == "one") & (estimates["statistic"] == "share")]
     assert dots(one) == pytest.approx(own["estimate"].tolist())
     assert dots(two) == []
     assert sum("not measured" in text.get_text() for text in two.texts) == 8
+
+
+def test_the_lead_draws_what_the_scores_that_lead_are_made_of(estimates: pd.DataFrame) -> None:
+    drawn = figures.both(estimates, estimates=estimates)
+    (score,) = cogs_tables.leading(cogs_tables.compared(estimates)).to_dict("records")
+    (ax,) = drawn.figure.axes
+    assert ax.get_title(loc="left") == f"one, {score['bias']}"
+    own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == score["bias"])]
+    shares = own.loc[own["statistic"] == "share", "estimate"].tolist()
+    assert dots(ax) == pytest.approx(shares)
+    dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
+    assert dashed == pytest.approx([1 / len(shares)])
+    assert drawn.title == "Whose texts judges chose most (not significant)"
 
 
 def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> None:

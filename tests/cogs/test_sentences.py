@@ -60,7 +60,7 @@ def scored(values: np.ndarray, **how: Any) -> pd.DataFrame:
 
 
 def lead_of(rows: pd.DataFrame) -> list[str]:
-    lead = sentences.lead(rows, texts=Texts("own", "mine.csv"))
+    lead = sentences.lead(rows, estimates=rows, texts=Texts("own", "mine.csv"))
     names = lead.numbers["name"].tolist() if len(lead.numbers) else []
     return [*lead.plain, lead.technical, *names, lead.card["N"], lead.figure]
 
@@ -88,8 +88,6 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
         "nothing measured": [sentences.rbs(scored(gap)), *lead_of(scored(gap))],
         "of these tasks": [sentences.rbs(of_tasks)],
         "by task": [sentences.rbs(scored(FAR, by_task=True))],
-        "asked once": sentences.floors(scored(VALUES)),
-        "asked twice": sentences.floors(scored(distances(VALUES).assign(floor=0.11))),
         "lead of five models": lead_of(scored(many)),
         "lead with a fifth excluded": lead_of(scored(some)),
     }

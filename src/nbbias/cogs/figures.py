@@ -9,8 +9,8 @@
 >>> rows = cogs.spread.spread_rows(shares, "abs", part="share", confidence=0.95)
 >>> who = {"study": "cogs", "measure": "abs", "model": "m", "evaluator": "j", "bias": "gender"}
 >>> estimates = tables.estimates_and_units(rows, confidence=0.95, **who).estimates
->>> cogs.figures.both(estimates).title
-'Significant differences between identities: ABS in 1 of 1 judges'
+>>> cogs.figures.both(estimates, estimates=estimates).rows["panel"].unique().tolist()
+['j, gender']
 """
 
 from __future__ import annotations
@@ -20,86 +20,61 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from nbbias.cogs.spread import UNITS
-from nbbias.cogs.tables import by_setting, over_all, pooled
-from nbbias.reading import Drawn, figures, names, significance
-from nbbias.tables import escape
+from nbbias.cogs.tables import by_setting, compared, leading, over_all, pooled, score_parts
+from nbbias.reading import Drawn, figures, names, prose, significance
 
-_DISTANCE = "mean distance, 1 − cosine (lower: nearer)"
 _NULL = "range under the null"
 _WORDS = {"band": _NULL}
 
-#: What the scale of each score says.
-_SCORES = {"RBS": "RBS (0: all identities alike)", "ABS": "ABS (0: none preferred)"}
+#: What the scale of each part of a score says, and what its dots are.
+_AXES = {"distance": "cosine distance to default texts", "share": "share of comparisons"}
+_DRAWN = {
+    "distance": "mean distance to default texts (written without an identity)",
+    "share": "share of comparisons in which a judge chose the identity's text",
+}
+_TITLES = {"rbs": "whose texts are closest to the default", "abs": "whose texts judges chose most"}
 
 
-def both(estimates: pd.DataFrame) -> Drawn:
-    """Draw both halves: how unlike each writer writes of identities, how unevenly judges choose.
-
-    A panel a half and axis; a significant score is named by its identity: the nearest to the
-    default, the favourite.
+def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
+    """Draw the scores that lead a page: distances of identities, and how often judges chose them.
 
     Parameters
     ----------
+    scores
+        Rows of ESTIMATES with RBS or ABS, or both, of which `tables.leading` chooses.
     estimates
-        All ESTIMATES of a run, which may have either half only: RBS, and ABS with orders balanced,
-        of all writers together.
+        All ESTIMATES of the run.
     """
-    part = significance.with_selection(over_all(estimates))
-    writers = by_setting(part[part["statistic"] == "rbs"])
-    judges = pooled(part[part["statistic"] == "abs"])
-    halves = [
-        writers.assign(score="RBS", cell=writers["model"], panel="writers: " + writers["bias"]),
-        judges.assign(score="ABS", cell=judges["evaluator"], panel="judges: " + judges["bias"]),
-    ]
-    rows = pd.concat(halves, ignore_index=True)
-    out = figures.is_beyond_null(rows)
-    rows = rows.assign(identity=rows["group"].where(out))
-    ends = rows.groupby("score")[["ci_high", "null_high", "estimate"]].max().max(axis=1)
-
-    def name(part: pd.DataFrame, ax: Axes) -> None:
-        ax.set_xlim(0, 1.08 * ends[part["score"].iloc[0]])
-        _name_identities(part, ax)
-
-    counts = []
-    for score, who in {"RBS": "writers", "ABS": "judges"}.items():
-        significant = out[rows["score"] == score].groupby(rows["cell"]).any()
-        if len(significant):
-            counts.append(f"{score} in {significant.sum()} of {len(significant)} {who}")
-    return Drawn(
-        figures.claims(
-            rows,
-            lambda part: _SCORES[part["score"].iloc[0]],
-            words=_WORDS,
-            draw=name,
-            hue="identity",
-        ),
-        rows,
-        "Representative Bias Score of each writer and Affinity Bias Score of each judge, with "
-        "intervals and null ranges, by axis; the identity is named where the score is significant.",
-        f"Significant differences between identities: {', '.join(counts)}" if counts else "",
-        figures.caption(rows, "scores", of=UNITS, band=_NULL)
-        + " Intervals of significant claims are adjusted for selection. Labels: the identity "
-        "closest to the default, and the one chosen most, where significant.",
+    shown, drawn = compared(estimates), []
+    chosen = leading(compared(scores))
+    significant = significance.is_significant(chosen)
+    for score, differs in zip(chosen.to_dict("records"), significant, strict=True):
+        rows = score_parts(score, shown)
+        named = rows["group"].where((rows["group"] == score["group"]) & differs)
+        equal = rows["null"].where(rows["statistic"] == "share")
+        panel = rows["who"] + ", " + rows["bias"]
+        drawn.append(rows.assign(identity=named, reference=equal, panel=panel))
+    rows = pd.concat(drawn) if drawn else shown.head(0)
+    figure = figures.claims(
+        rows.assign(cell=_people(rows)),
+        lambda part: _AXES[part["statistic"].iloc[0]],
+        words={"line": "equal share"},
+        draw=lambda _, ax: ax.set_xlim(left=0),
+        hue="identity",
+        columns=2,
     )
-
-
-def _name_identities(part: pd.DataFrame, ax: Axes) -> None:
-    """Write at each dot the identity at the end of its score."""
-    measured = part.assign(y=np.arange(len(part))[::-1]).dropna(subset=["estimate", "identity"])
-    low, high = ax.get_xlim()
-    for row in measured.to_dict("records"):
-        at, half = (row["estimate"] - low) / (high - low), len(names.people(row["identity"])) / 50
-        side = "left" if at < half else "right" if at > 1 - half else "center"
-        ax.annotate(
-            escape.drawn(names.people(row["identity"])),
-            (row["estimate"], row["y"] + 0.2),
-            xytext=(0, 1),
-            textcoords="offset points",
-            ha=side,
-            fontsize=8.5,
-            color=figures.INK,
-            zorder=6,
-        )
+    halves = significant.groupby(chosen["statistic"], sort=False).any()
+    titles = [_TITLES[name] + " (not significant)" * (not any_) for name, any_ in halves.items()]
+    what = " and ".join(_DRAWN[name] for name in rows["statistic"].unique())
+    return Drawn(
+        figure,
+        rows,
+        "Distances of identities' texts to the default texts, and shares of identities in judges' "
+        "choices, with intervals, a panel for each score that leads the page.",
+        prose.capitalize("; ".join(titles)),
+        figures.caption(rows, what, of=UNITS)
+        + " Coloured, where significant: the identity closest to the default, or chosen most.",
+    )
 
 
 def distances(estimates: pd.DataFrame) -> Drawn:
@@ -117,16 +92,14 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     floors = part[part["statistic"] == "floor"].groupby("model")["estimate"].mean()
     rows = part[part["statistic"] == "distance"]
     rows = rows.assign(cell=_people(rows), reference=rows["model"].map(floors))
-    words = {**_WORDS, "line": "two default answers"}
+    words = {**_WORDS, "line": "same-writer baseline: two default answers"}
     return Drawn(
-        figures.claims(rows, _DISTANCE, by="model", words=words, hue="group"),
+        figures.claims(rows, _AXES["distance"], by="model", words=words, hue="group"),
         estimates[estimates["statistic"].isin(["distance", "floor"])],
         "Mean distance of each identity's answers to the default, with intervals, and the distance "
         "between two default answers, by model.",
         "Mean distance of each identity's answers to the default, by model",
-        figures.caption(
-            rows, "mean distance of an identity's answers to the default", of=UNITS, band=_NULL
-        ),
+        figures.caption(rows, _DRAWN["distance"], of=UNITS, band=_NULL),
     )
 
 
@@ -144,19 +117,15 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
     """
     rows = pooled(over_all(estimates))
     rows = rows[rows["statistic"] == "share"]
-    drawn, what = (
-        rows.assign(cell=_people(rows)),
-        "share of judgements in which an identity was preferred",
-    )
+    drawn, words = rows.assign(cell=_people(rows)), {"tick": "equal share"}
     return Drawn(
         figures.claims(
-            drawn, "share preferred", by="evaluator", words=_WORDS, draw=figures.unit, hue="group"
+            drawn, "share chosen", by="evaluator", words=words, draw=figures.unit, hue="group"
         ),
         rows,
-        "Share of judgements in which each identity was preferred, positions counterbalanced, with "
-        "intervals, by judge.",
-        "Share of judgements in which each identity was preferred, by judge",
-        figures.caption(drawn, what, of=UNITS, band=_NULL),
+        "Share of comparisons in which each identity's text was chosen, with intervals, by judge.",
+        "Share of comparisons in which each identity's text was chosen, by judge",
+        figures.caption(drawn, _DRAWN["share"], of=UNITS),
     )
 
 
@@ -188,11 +157,7 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     k, position = (beyond.get(name, 0) for name in ("abs", "position"))
     return Drawn(
         figures.claims(
-            rows,
-            "standard deviation of shares",
-            by=("bias", "evaluator"),
-            words=_WORDS,
-            draw=scaled,
+            rows, "spread of shares", by=("bias", "evaluator"), words=_WORDS, draw=scaled
         ),
         part,
         "For each judge and axis: the Affinity Bias Score as published and balanced over orders, "

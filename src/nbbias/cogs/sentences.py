@@ -15,11 +15,11 @@ import pandas as pd
 from markupsafe import Markup
 
 from nbbias import reading
-from nbbias.cogs.params import PARTS
+from nbbias.cogs import params
 from nbbias.cogs.spread import UNITS, fixed_facets
-from nbbias.cogs.tables import by_setting, over_all, pooled
+from nbbias.cogs.tables import PARTS, by_setting, compared, leading, over_all, pooled, score_parts
 from nbbias.params import Texts
-from nbbias.reading import Lead, names, number, phrases, prose, significance
+from nbbias.reading import Lead, names, number, prose, significance
 from nbbias.tables.escape import markdown as escape
 
 #: The share of excluded pairs above which a page says so first.
@@ -30,7 +30,7 @@ _TOLERATED_EXCLUDED = 0.05
 
 def parts(chosen: Sequence[str]) -> str:
     """Say what this run does not measure, and why."""
-    return prose.render("cogs.parts", missing=[part for part in PARTS if part not in chosen])
+    return prose.render("cogs.parts", missing=[part for part in params.PARTS if part not in chosen])
 
 
 def _of_tasks(rows: pd.DataFrame) -> str:
@@ -77,45 +77,42 @@ def abs_scores(estimates: pd.DataFrame) -> str:
 # --- what leads -----------------------------------------------------------------------------
 
 
-def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
+def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     """Return what a run's page begins with: whose texts are nearest, and whose are preferred.
 
     Parameters
     ----------
     rows
         Declared rows, or all ESTIMATES where nothing was declared.
+    estimates
+        All ESTIMATES, with the distances and shares of the scores.
     texts
         Where the answers and judgements are from.
     """
     rows = over_all(rows)
-    mde = significance.minimum_detectable_effect(rows)
-    measured = rows.assign(mde=mde)[rows["estimate"].notna()]
-    spreads = by_setting(measured[measured["statistic"] == "rbs"])
-    judged = measured[measured["statistic"] == "abs"]
-    judged = pooled(judged) if len(judged) else judged
-    halves = [(spreads, "model", "writers"), (judged, "evaluator", "judges")]
-    before = [_scope(spreads) if len(spreads) else "", ""]
+    rows = compared(rows.assign(mde=significance.minimum_detectable_effect(rows)))
+    measured = rows[rows["estimate"].notna()]
+    scores = [measured[measured["statistic"] == name] for name in PARTS]
+    both, shown = pd.concat(scores), compared(estimates)
+    scopes = ["" if half.empty else _scope(half) for half in scores]
+    scopes[1] = "" if scopes[1] == scopes[0] else scopes[1]
     sentences = [
-        _preferring(part, key, macro, before=before[macro == "writers"])
-        for part, key, macro in halves
-        if len(part)
+        sentence
+        for half, scope in zip(scores, scopes, strict=True)
+        for sentence in _findings(half, shown, scope=scope)
     ]
-    technical = [rbs(rows)] if len(spreads) else []
-    technical += [abs_scores(judged)] if len(judged) else []
-    both = pd.concat([spreads, judged])
-    if len(sentences) == 1 and both["null"].notna().any():
-        ends = both["null"].min(), both["null"].max()
-        low, high = (Markup(number(end, decimals=3)) for end in ends)
-        sentences.append(prose.render("cogs.null", low=low, high=high))
+    if further := prose.render("cogs.others", halves=[_others(half) for half in scores]):
+        sentences.append(further)
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
     if excluded > _TOLERATED_EXCLUDED:
         sentences.append(prose.render("cogs.excluded", share=excluded, unit=UNITS))
     if not sentences:
         reason = rows["reason"].dropna().head(1).tolist()
         sentences = [prose.render("claims.nothing", reason=reason[0] if reason else "")]
+    said = (rbs(scores[0]), abs_scores(scores[1]))
     return Lead(
         plain=tuple(sentences),
-        technical=" ".join(technical),
+        technical=" ".join(text for text, half in zip(said, scores, strict=True) if len(half)),
         figure="both",
         numbers=_numbers(both),
         card=_card(both),
@@ -123,60 +120,77 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     )
 
 
-def _preferences(rows: pd.DataFrame, key: str) -> dict[str, Any]:
-    """Return who (a column) has significant scores for which groups, and who has none."""
-    significant = rows[significance.is_significant(rows)]
-    named = [
-        {"name": who, "groups": [names.people(group) for group in part["group"]]}
-        for who, part in significant.groupby(key, sort=False)
-    ]
-    with_any = {who["name"] for who in named}
-    others = rows.drop(significant.index).dropna(subset="p_adjusted")
-    axes = others.groupby(key, sort=False)["bias"].agg(list)
-    rest = [f"{who} ({', '.join(axes[who])})" if who in with_any else who for who in axes.index]
-    return {"named": named, "rest": rest, "of": rows[key].nunique(), "significant": significant}
-
-
 def _scope(rows: pd.DataFrame) -> str:
     n = f"{rows['n'].max():.0f}"
     return prose.render("cogs.scope", n=n, unit=UNITS, fixed=_fixed(rows))
 
 
-def _preferring(rows: pd.DataFrame, key: str, macro: str, *, before: str) -> str:
-    """Say who has significant scores, of which identities, and what the others could detect."""
-    values = _preferences(rows, key)
-    significant = values.pop("significant")
-    groups = significant["group"].map(names.people).value_counts()
-    mde = rows.loc[~rows.index.isin(significant.index), "mde"]
-    ends = [number(end, decimals=3) for end in (mde.min(), mde.max())]
-    return prose.render(
-        f"cogs.{macro}",
-        **values,
-        most=groups.index[0] if len(groups) else "",
-        p=Markup(phrases.largest_p(significant.to_dict("records"))),
-        scope=Markup(_scope(rows)),
-        show_scope=bool(_fixed(rows)) or _scope(rows) != before,
-        # No score is above 0.5: of few tasks or themes not even that could be detected.
-        mde=Markup(" to ".join(dict.fromkeys(ends))) if mde.max() < 0.5 else "",
-    )
+def _findings(half: pd.DataFrame, estimates: pd.DataFrame, *, scope: str) -> list[str]:
+    """Say of each score that leads which identity is closest or chosen most, and by how much."""
+    if half.empty:
+        return []
+    name, mde = half["statistic"].iloc[0].upper(), _detectable(half)
+    if not half["p_adjusted"].notna().any():
+        return [prose.render("cogs.untested", name=name, scope=Markup(scope))]
+    if significance.significant(half).empty:
+        return [prose.render("cogs.not_significant", name=name, scope=Markup(scope), mde=mde)]
+    sentences = []
+    for at, score in enumerate(leading(half).to_dict("records")):
+        rows = score_parts(score, estimates)
+        rows = rows.assign(people=rows["group"].map(names.people)).to_dict("records")
+        values = {
+            "row": score,
+            "parts": rows,
+            "scope": Markup("" if at else scope),
+            "first": at == 0,
+        }
+        sentences.append(prose.render(f"cogs.{score['statistic']}", **values))
+    return sentences
+
+
+def _others(half: pd.DataFrame) -> dict[str, Any]:
+    """Count the scores that do not lead, where any does, and say what they could detect."""
+    significant = significance.is_significant(half)
+    rest = half[~significant & half["p_adjusted"].notna() & significant.any()]
+    return {
+        "name": "".join(half["statistic"].head(1)).upper(),
+        "significant": int(significant.sum()) - len(leading(half)) if significant.any() else 0,
+        "rest": len(rest),
+        "mde": _detectable(rest),
+    }
+
+
+def _detectable(rows: pd.DataFrame) -> Markup:
+    """Return the range of minimum detectable effects; none where a score cannot be that high.
+
+    No score is above 0.5: of few tasks or themes not even that could be detected.
+    """
+    ends = [number(end, decimals=3) for end in (rows["mde"].min(), rows["mde"].max())]
+    return Markup(" to ".join(dict.fromkeys(ends)) if rows["mde"].max() < 0.5 else "")
+
+
+def _preferences(rows: pd.DataFrame, key: str) -> dict[str, Any]:
+    """Return who (a column) has significant scores, and for which groups."""
+    significant = rows[significance.is_significant(rows)]
+    named = [
+        {"name": who, "groups": [names.people(group) for group in part["group"]]}
+        for who, part in significant.groupby(key, sort=False)
+    ]
+    return {"named": named, "of": rows[key].nunique()}
 
 
 def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Choose three rows: of writers and of judges those with the largest significant excess."""
-    significant = rows[significance.is_significant(rows)]
-    rows = significant if len(significant) else rows
-    sides = [rows[rows["statistic"] == name] for name in ("rbs", "abs")]
-    several = all(len(side) for side in sides)
-    leading = pd.concat(
-        side.nlargest(most if several else 3, "excess", keep="first")
-        for side, most in zip(sides, (1, 2), strict=True)
-    )
-    named = leading.assign(group=leading["group"].map(names.people)).to_dict("records")
-    return leading.assign(name=[prose.render_plain("cogs.number", row=row) for row in named])
+    """Choose three of the scores that lead, of writers and of judges in turn."""
+    shown = leading(rows)
+    turn = shown.groupby("statistic").cumcount().to_numpy().argsort(kind="stable")
+    shown = shown.iloc[turn]
+    scores = shown.to_dict("records")
+    return shown.assign(name=[prose.render_plain("cogs.number", row=row) for row in scores])
 
 
 def _card(rows: pd.DataFrame) -> dict[str, str]:
     measured = [name for name in ("rbs", "abs") if (rows["statistic"] == name).any()]
+    used = rows["instrument"].dropna().unique()
     values = {
         "n": f"{rows['n'].max():,.0f} {UNITS}" if len(rows) else "",
         "models": rows.loc[rows["statistic"] == "rbs", "model"].nunique(),
@@ -186,7 +200,7 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
         "measures": prose.render("cogs.card_measures", measured=measured),
         "groups": ", ".join(escape(name).replace("_", " and ") for name in rows["bias"].unique()),
         "N": prose.render("cogs.card_n", **values),
-        "instrument": escape("; ".join(rows["instrument"].dropna().unique())),
+        "instrument": escape("; ".join(name.split(", ")[0] for name in used)),
         "not": prose.render("cogs.card_not"),
     }
 
@@ -205,7 +219,7 @@ def nearest(estimates: pd.DataFrame) -> str:
     rows = by_setting(over_all(estimates))
     rows = rows[(rows["statistic"] == "rbs") & rows["estimate"].notna()]
     values = _preferences(rows, "model")
-    return prose.render("cogs.nearest", named=values["named"], of=values["of"])
+    return prose.render("cogs.nearest", **values)
 
 
 def preferred(estimates: pd.DataFrame) -> str:
@@ -213,7 +227,7 @@ def preferred(estimates: pd.DataFrame) -> str:
     rows = over_all(estimates)
     rows = pooled(rows[(rows["statistic"] == "abs") & rows["estimate"].notna()])
     values = _preferences(rows, "evaluator")
-    return prose.render("cogs.preferred", named=values["named"], of=values["of"])
+    return prose.render("cogs.preferred", **values)
 
 
 def orders(estimates: pd.DataFrame) -> str:
@@ -225,18 +239,6 @@ def orders(estimates: pd.DataFrame) -> str:
         for name, rows in scores.groupby("statistic")
     }
     return prose.render("cogs.orders", counts=counts)
-
-
-def floors(estimates: pd.DataFrame) -> list[str]:
-    """Write the same-writer baseline with the identities' distances."""
-    rows = by_setting(over_all(estimates)).dropna(subset="estimate")
-    sentences = []
-    for model, part in rows.groupby("model", sort=False):
-        means = part.loc[part["statistic"] == "distance", "estimate"]
-        floor = part.loc[part["statistic"] == "floor", "estimate"].mean()
-        values = {"low": means.min(), "high": means.max(), "floor": floor}
-        sentences.append(prose.render("cogs.floor", model=model, **values))
-    return sentences
 
 
 def seen(table: pd.DataFrame) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -11,7 +12,13 @@ from nbbias import reading, tables
 from nbbias.cogs.rbs import ALL
 from nbbias.cogs.spread import FACETS, UNITS
 from nbbias.cogs.suite import BAR, Suite
-from nbbias.reading import Table
+from nbbias.reading import Table, significance
+
+#: What a score is the spread of.
+PARTS = {"rbs": "distance", "abs": "share"}
+
+#: Significant scores of writers, and of judges, that lead a page.
+_LEADING = 2
 
 # --- which rows ----------------------------------------------------------------------------------
 
@@ -78,6 +85,37 @@ def pooled(estimates: pd.DataFrame) -> pd.DataFrame:
     """Return each judge's rows pooled over writers, or those of the only writer."""
     several = estimates.groupby("evaluator", dropna=False)["model"].transform("nunique") > 1
     return estimates[~several | (estimates["model"] == ALL)]
+
+
+def compared(estimates: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows over all tasks: of writers by setting, of judges all writers together."""
+    rows = over_all(estimates)
+    of_judges = rows["measure"] == "abs"
+    return pd.concat([by_setting(rows[rows["measure"] == "rbs"]), pooled(rows[of_judges])])
+
+
+def leading(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return the scores that lead a page: two significant RBS and ABS, or the largest of each.
+
+    Parameters
+    ----------
+    scores
+        Of `compared`.
+    """
+    halves = []
+    for name in PARTS:
+        half = scores[(scores["statistic"] == name) & scores["estimate"].notna()]
+        significant = significance.significant(half).head(_LEADING)
+        halves.append(significant if len(significant) else half.nlargest(1, "excess"))
+    return pd.concat(halves)
+
+
+def score_parts(score: Mapping[str, Any], estimates: pd.DataFrame) -> pd.DataFrame:
+    """Return what a score is made of, of the rows `compared`."""
+    who = "model" if score["statistic"] == "rbs" else "evaluator"
+    rows = estimates[estimates["statistic"] == PARTS[score["statistic"]]]
+    rows = rows[(rows["bias"] == score["bias"]) & (rows[who] == score[who])]
+    return rows.assign(who=score[who])
 
 
 def chance(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -175,6 +213,7 @@ STATISTICS = {
     "differences": ["difference"],
     "abs": ["abs"],
     "shares": ["share_raw", "share", "position_share"],
+    "agreement": ["fleiss_kappa"],
     "people": ["fleiss_kappa", "krippendorff_alpha", "abs"],
 }
 

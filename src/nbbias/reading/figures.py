@@ -86,6 +86,7 @@ def panels(
     by: str | tuple[str, str],
     height: float | Callable[[pd.DataFrame], float] = 3.0,
     share_x: bool = True,
+    columns: int = _MOST_COLUMNS,
 ) -> Figure:
     """Draw one panel per value of a column, or of two; labelled marks are named above all panels.
 
@@ -102,6 +103,8 @@ def panels(
         Inches that a panel takes, or a function of its rows that returns them.
     share_x
         Whether the panels measure the same quantity.
+    columns
+        Panels side by side at most, by one column.
 
     Examples
     --------
@@ -119,7 +122,7 @@ def panels(
     keys = [by] if isinstance(by, str) else list(by)
     numbers = [pd.factorize(table[key], use_na_sentinel=False)[0] for key in keys]
     if len(keys) == 1:
-        numbers = list(divmod(numbers[0], _n_columns(table, by)))
+        numbers = list(divmod(numbers[0], _n_columns(table, by, columns)))
     parts = dict(iter(table.groupby(numbers)))
     named = [key for key in keys if table[key].nunique(dropna=False) > 1] or keys[-1:]
     size = height if callable(height) else lambda _: height
@@ -141,12 +144,12 @@ def panels(
     return figure
 
 
-def _n_columns(table: pd.DataFrame, by: str | tuple[str, str]) -> int:
+def _n_columns(table: pd.DataFrame, by: str | tuple[str, str], most: int) -> int:
     """Return how many panels stand side by side: of one column, lines of panels alike long."""
     if not isinstance(by, str):
         return table[by[1]].nunique(dropna=False)
     n = table[by].nunique(dropna=False)
-    return -(-n // -(-n // _MOST_COLUMNS))
+    return -(-n // -(-n // most))
 
 
 def _finish(ax: Axes, title: str) -> None:
@@ -209,6 +212,7 @@ def claims(
     words: Mapping[str, str] | None = None,
     draw: Draw | None = None,
     hue: str | None = None,
+    columns: int = _MOST_COLUMNS,
 ) -> Figure:
     """Draw estimates with their intervals over their range under the null, a row a name.
 
@@ -221,7 +225,7 @@ def claims(
         dashed line.
     axis
         What is measured; of a panel's rows where panels differ. Those alike share a scale.
-    by
+    by, columns
         As in `panels`.
     words
         What `band` (the range under the null) and `line` (the reference) are. Null values without
@@ -255,9 +259,9 @@ def claims(
         scales.setdefault(label(subset), []).append(ax)
 
     def height(subset: pd.DataFrame) -> float:
-        return rows_height(subset["cell"].drop_duplicates(), _n_columns(rows, by))
+        return rows_height(subset["cell"].drop_duplicates(), _n_columns(rows, by, columns))
 
-    figure = panels(rows, draw_panel, by=by, height=height, share_x=False)
+    figure = panels(rows, draw_panel, by=by, height=height, share_x=False, columns=columns)
     for axes in scales.values():  # panels that measure the same quantity share its scale
         low, high = zip(*(ax.get_xlim() for ax in axes), strict=True)
         # Room for a dot at the end of the scale, unless a panel has limits of its own.
