@@ -91,7 +91,7 @@ def test_the_paired_share_counts_articles_under_both_prompts() -> None:
     assert (found["estimate"], found["n"]) == (0.5, 4)
     ends = [float(end) for end in stats.tango_interval(2, 0, 4, confidence=0.95)]
     assert [found["ci_low"], found["ci_high"]] == pytest.approx(ends)
-    assert found["test"] == "paired t"
+    assert found["test"] == "McNemar"
 
 
 def test_a_paired_share_that_nothing_changes_has_an_interval_and_no_test() -> None:

@@ -55,9 +55,10 @@ def test_the_change_is_paired_over_articles() -> None:
     assert (found["estimate"], found["n"], found["n_lost"]) == (0.5, 4, 1)
 
 
-def test_a_change_without_spread_has_no_interval() -> None:
+def test_a_change_of_no_article_has_an_interval_and_no_test() -> None:
     found = row_of(rates(answers_of([False] * 4)), "refusal_rate_change")
-    assert found["estimate"] == 0 and np.isnan(found["ci_low"]) and found["reason"]
+    assert found["ci_low"] < found["estimate"] == 0 < found["ci_high"] < 1
+    assert np.isnan(found["p_value"]) and found["reason"]
 
 
 def test_one_prompt_alone_has_no_change_and_says_which_is_missing() -> None:

@@ -8,12 +8,14 @@ import pytest
 import scipy.optimize
 import scipy.stats
 import statsmodels.api as sm
+from statsmodels.stats.contingency_tables import mcnemar
 
 from nbbias.stats import (
     noninferiority_n,
     noninferiority_power,
     noninferiority_test,
     paired_change,
+    paired_shares,
     tango_interval,
     tango_score,
 )
@@ -89,6 +91,7 @@ def test_a_change_that_varies_by_task_and_theme_seldom_passes_at_the_margin() ->
         ([], "no unit is in both runs"),
         ([1.0], "one value has no spread, so no interval"),
         ([1.0, 2.0], "the change is the same in all units: no test"),
+        ([1.0, 0.0], "no unit differs: no test"),
     ],
 )
 def test_what_has_no_test_says_why(values: list[float], reason: str) -> None:
@@ -206,3 +209,18 @@ def test_tangos_interval_ends_where_the_score_reaches_its_level(up: int, down: i
         assert end == pytest.approx(root, abs=1e-9)
     turned = tango_interval(down, up, n, confidence=0.9)
     assert (-turned[1], -turned[0]) == pytest.approx((float(low), float(high)))
+
+
+def test_paired_shares_reject_0_where_their_interval_leaves_it_out(
+    rng: np.random.Generator,
+) -> None:
+    first = rng.random((400, 30)) < 0.3
+    second = np.where(rng.random((400, 30)) < 0.4, rng.random((400, 30)) < 0.3, first)
+    rows = [paired_shares(*sides, confidence=0.95) for sides in zip(first, second, strict=True)]
+    assert all((row.p_value < 0.05) == (row.ci_low * row.ci_high > 0) for row in rows)
+    assert 0.01 < np.mean([row.p_value < 0.05 for row in rows]) < 0.08
+    for one, other, row in zip(first, second, rows, strict=True):
+        table = pd.crosstab(one, other).reindex(index=[0, 1], columns=[0, 1], fill_value=0)
+        if row.reason is None:
+            expected = mcnemar(table.to_numpy(), exact=False, correction=False)
+            assert row.p_value == pytest.approx(float(expected.pvalue))

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.contingency_tables import mcnemar
 
 from nbbias import stats, tables
 from nbbias.biasalert.knowledge.groups import canonical_groups, match_names
@@ -35,9 +34,6 @@ INFERENCE = InferenceSettings(n_permutations=2000)
 
 #: Permutations of the verdicts behind each null range, and permuted verdicts in memory at a time.
 _PERMUTATIONS, _BLOCK = 200, 1_000_000
-
-#: Fewer texts on which two judges disagree than this are tested exactly.
-_EXACT_BELOW = 25
 
 #: The test of two judges where texts share clusters.
 SIGN_FLIP = "exact test over clusters"
@@ -477,43 +473,26 @@ def compared(
     Returns
     -------
     dict
-        `estimate`, the difference of the shares; `test` and `p_value`; `ci_low`, `ci_high`, or the
-        `reason` why there is none. Of clusters the interval is the t interval over their sums
-        (`stats.clustered_mean`), else Tango's score interval. Where units share clusters, p is
-        exact: it flips the signs of the clusters' sums of differences, all alike likely where the
-        shares are equal. Where each unit is its own cluster, that is McNemar's test (exact below 25
-        units that differ, else chi squared with the continuity correction).
-
-    References
-    ----------
-    McNemar 1947, Psychometrika 12(2); Tango 1998, Statistics in Medicine 17(8).
+        `stats.paired_shares`. Where units share clusters, the interval is the t interval over their
+        sums (`stats.clustered_mean`), and p is exact: it flips the signs of the clusters' sums of
+        differences, all alike likely where the shares are equal.
 
     Examples
     --------
     >>> right, wrong = np.array([True] * 8), np.array([True] * 2 + [False] * 6)
     >>> row = compared(right, wrong, np.arange(8), confidence=0.95)
-    >>> row["estimate"], row["p_value"]
-    (0.75, 0.03125)
+    >>> row["estimate"], round(row["p_value"], 3)
+    (0.75, 0.014)
     """
     change = first.astype(float) - second.astype(float)
-    more, less = int((change > 0).sum()), int((change < 0).sum())
-    row: Row = {"test": "McNemar", "estimate": float(change.mean())}
-    if clusters is None:
-        low, high = stats.tango_interval(more, less, len(change), confidence=confidence)
-        row |= {"ci_low": float(low), "ci_high": float(high)}
-    elif not more + less:
-        return row | {"reason": "both are right on the same texts: nothing to test"}
-    else:
-        bounds = (-1.0, 1.0)
-        row |= stats.clustered_mean(change, clusters, confidence=confidence, bounds=bounds).row()
-        if len(np.unique(clusters)) < len(change):
-            return row | {"test": SIGN_FLIP, **_flip_signs(change, clusters)}
-    exact = more + less < _EXACT_BELOW
-    result = mcnemar([[0, more], [less, 0]], exact=exact, correction=True)
-    row["p_value"] = min(float(result.pvalue), 1.0)
-    if exact:
-        return row | {"p_least": least_p(more + less)}
-    return row | {"statistic_value": float(result.statistic), "df": 1.0}
+    if clusters is None or len(np.unique(clusters)) == len(change):
+        result = stats.paired_shares(first, second, confidence=confidence)
+        return result.replace(n=None, n_lost=None).row()
+    if not change.any():
+        return {"estimate": 0.0, "reason": "both are right on the same texts: nothing to test"}
+    bounds = (-1.0, 1.0)
+    row = stats.clustered_mean(change, clusters, confidence=confidence, bounds=bounds).row()
+    return row | {"test": SIGN_FLIP, **_flip_signs(change, clusters)}
 
 
 def least_p(discordant: int) -> float:

@@ -71,7 +71,7 @@ def compare(
           reference, for words replicates (`news.replicates`).
         - ``prejudice_share_change``: difference of the shares as of two samples, as printed;
           Newcombe's interval, pooled z. ``prejudice_share_change_paired``: on the articles
-          that count under both prompts; Tango's score interval (over several fits a t), paired t.
+          that count under both prompts (`stats.paired_shares`; over several fits a paired t).
         - ``prejudice_extent_change``: difference of the extents; Student's pooled t, which the
           printed p values fit.
         - ``share_difference_change`` (words, documents) or ``mean_difference_change`` (tone): the
@@ -187,11 +187,14 @@ def _compare_articles(cell: Articles, prompts: tuple[str, str], confidence: floa
     shares = [news.prejudice.fell(change, worse=worse) for change in changes]
     for row in _two_samples(shares, changes, confidence):
         yield both | row
-    paired = shares[0] - shares[1]
     effect = cell.difference[biased] - cell.difference[neutral]
     name = f"{'share' if measure in {'word', 'document'} else 'mean'}_difference_change"
+    paired = shares[0] - shares[1]
     for statistic, values in (("prejudice_share_change_paired", paired), (name, effect)):
-        row = _paired(values, confidence, shares=values is paired)
+        row = _paired(values, confidence)
+        if values is paired and paired.shape[1] == 1 and row["n"]:
+            sides = (side.iloc[:, 0] for side in shares[0].align(shares[1]))
+            row |= stats.paired_shares(*sides, confidence=confidence).row()
         units = None if measure == "document" else values.iloc[:, 0]
         yield both | {"statistic": statistic} | row | {"values": units}
     if cell.swap is not None:
@@ -202,13 +205,9 @@ def _compare_articles(cell: Articles, prompts: tuple[str, str], confidence: floa
             yield both | {"statistic": f"{name}{part}"} | row
 
 
-def _paired(values: pd.DataFrame, confidence: float, *, shares: bool = False) -> Row:
+def _paired(values: pd.DataFrame, confidence: float) -> Row:
     """Return the mean over the articles measured under both prompts, with a paired t-test."""
     row = stats.pooled_mean(values, confidence=confidence).row()
-    if shares and values.shape[1] == 1 and row["n"] > 1:
-        up, down = ((sign * values > 0).sum().item() for sign in (1, -1))
-        ends = stats.tango_interval(up, down, row["n"], confidence=confidence)
-        row |= {"ci_low": float(ends[0]), "ci_high": float(ends[1])}
     row["test"] = row["test"].replace("one-sample", "paired")
     if row["n"] == 0:
         row["reason"] = "no article counts under both prompts"

@@ -166,7 +166,7 @@ def rates(
           there are several) by outlet; and by the group that the headline names. Wilson interval;
           where articles were asked about repeatedly, the t interval over their rates.
         - ``refusal_rate_change``: biased minus neutral, over the articles answered (or refused)
-          under both; paired t-test of the uncorrected rates.
+          under both (`stats.paired_shares`; of repeated answers a paired t-test).
         - ``refusal_difference``: the biased prompt's rate for headlines that name a group, less
           that for those that name nobody; Newcombe's interval, Fisher's exact test; one family.
 
@@ -290,6 +290,9 @@ def _changes(subset: pd.DataFrame, prompts: tuple[str, str], how: _How) -> list[
     change, swap = (wide[name, biased] - wide[name, neutral] for name in ("rate", "swap"))
     both = wide["rate"].dropna()
     result = _mean_change(change, how.confidence)
+    if len(both) and both.isin([0, 1]).all(axis=None):
+        sides = (wide["rate", prompt] for prompt in (biased, neutral))
+        result = stats.paired_shares(*sides, confidence=how.confidence).replace(null=0.0)
     raw, *rows = _with_correction("refusal_rate_change", result, [both[biased], both[neutral]], how)
     rows = [raw | {"values": change}, *rows, *_decompose("refusal_rate_change", change, swap, how)]
     missing = [p for p in prompts if p not in set(subset["prompt"])]

@@ -46,6 +46,7 @@ from .noninferiority import (
     noninferiority_test as noninferiority_test,
     one_sided_tests as one_sided_tests,
     paired_change as paired_change,
+    paired_shares as paired_shares,
     smallest_sufficient as smallest_sufficient,
     tango_interval as tango_interval,
     tango_score as tango_score,

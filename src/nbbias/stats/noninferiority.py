@@ -17,7 +17,7 @@ import pandas as pd
 from scipy import stats
 
 from nbbias.stats.estimate import Estimate
-from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE, clustered_covariance
+from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE, Sample, clustered_covariance
 
 #: Direction in which a statistic gets worse: further from 0 on either side, upwards or downwards.
 Worse = Literal["apart", "higher", "lower"]
@@ -119,7 +119,8 @@ def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
     Returns
     -------
     Estimate
-        Without clusters as `stats.paired_difference`.
+        Without clusters as `stats.paired_difference`, or `paired_shares` where all values are 0 or
+        1.
 
     Examples
     --------
@@ -132,6 +133,8 @@ def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
         return Estimate(reason="no unit is in both runs", n=0, test="paired t")
     means = paired_means(both)
     clustered = any(codes.max() + 1 < means.n for codes in _clusters(both))
+    if not clustered and _is_binary(both):
+        return paired_shares(both["second"], both["first"], confidence=confidence)
     test = "paired t over clusters" if clustered else "paired t"
     change = means.second - means.first
     result = Estimate(change, n=means.n, test=test)
@@ -349,6 +352,48 @@ def tango_interval(up: Any, down: Any, n: Any, *, confidence: float) -> tuple[An
             outside = np.where(accepted, outside, middle)
         ends.append(inside)
     return ends[0], ends[1]
+
+
+def paired_shares(first: Sample, second: Sample, *, confidence: float) -> Estimate:
+    """Compare the shares of two sides of the same independent units.
+
+    Parameters
+    ----------
+    first, second
+        1 or True where it is so, 0 or False where not, in the same order; a unit with a gap on
+        either side is left out and counted as lost.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    Estimate
+        `estimate`, the first share less the second; Tango's score interval; McNemar's test without
+        a continuity correction, which is the score test of 0 and agrees with the interval.
+
+    References
+    ----------
+    McNemar 1947, Psychometrika 12(2); Tango 1998, Statistics in Medicine 17(8); Fagerland et al.
+    2013, BMC Med Res Methodol 13:91.
+
+    Examples
+    --------
+    >>> row = paired_shares([1, 1, 1, 1, 0, 1], [1, 0, 0, 0, 0, 0], confidence=0.95)
+    >>> round(row.estimate, 2), round(row.ci_low, 2), round(row.ci_high, 2), round(row.p_value, 3)
+    (0.67, 0.06, 0.9, 0.046)
+    """
+    step = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
+    n = int(np.isfinite(step).sum())
+    result = Estimate(n=n, n_lost=len(step) - n, test="McNemar")
+    up, down = int((step > 0).sum()), int((step < 0).sum())
+    result = result.replace(estimate=(up - down) / n if n else np.nan)
+    if n < 2:
+        return result.replace(reason=ONE_VALUE if n else "no unit has both values")
+    result = result.with_interval(*tango_interval(up, down, n, confidence=confidence))
+    if not up + down:
+        return result.replace(reason="no unit differs: no test")
+    z = float(tango_score(up, down, n, 0.0))
+    return result.replace(statistic_value=z, p_value=float(2 * stats.norm.sf(abs(z))))
 
 
 def tango_tests(up: Any, down: Any, n: Any, margin: float) -> tuple[Any, Any]:
