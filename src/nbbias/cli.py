@@ -180,6 +180,17 @@ def measure_command(
     _note(note)
 
 
+@app.command("doctor")
+def doctor_command(
+    files: Annotated[list[str], Argument(metavar="FILE...", help="Tables or logs, up to four.")],
+) -> None:
+    """List the studies that files support, their power, and what is missing for more.
+
+    Files are read and not measured; columns are detected as by `nbbias run`.
+    """
+    _result(*running.doctor.examine(files))
+
+
 @app.command("detect")
 def detect_command(
     texts: Annotated[str, Argument(metavar="TEXTS", help="A table, or - for a pipe.")],

@@ -20,6 +20,7 @@ import pyarrow as pa
 import pytest
 
 from nbbias import llmbi, tables
+from nbbias.biasalert import corpus
 from nbbias.running import texts
 from nbbias.tables import DataError, logs
 from tests.conftest import Command
@@ -142,6 +143,8 @@ def test_a_log_of_inspect_is_read_in_both_its_forms(
     # As a study reads it, and the detector.
     scores = llmbi.read_answers(inspected[0])
     assert len(scores) == 8 and set(scores["dimension"]) == {"Gender"}
+    judged = corpus.read_answers(str(inspected[0]), seed=0)
+    assert judged["text_id"].is_unique and "mockllm/model/p1/2" in set(judged["text_id"])
     assert texts.read_texts(str(inspected[0]))["text"].notna().sum() == 6
 
 

@@ -62,6 +62,7 @@ _ANSWERS = {
 _ANSWERS["text_id"] = Column("text", also=columns.ID, without="row")
 _ANSWERS["model"] = Column("text", also=columns.MODEL, without="file")
 _ANSWERS["text"] = Column("text", also=columns.ANSWERED)
+_ANSWERS["sample"] = Column("count")
 _LABELS = {"text_id": Column("text", needed=True), "biased": Column("flag", needed=True)}
 
 
@@ -290,7 +291,10 @@ def _read_answers(path: str) -> pd.DataFrame:
         require_columns(table, ["model", "prompt_id", "text"], where=path)
         again = table.groupby(["model", "prompt_id"]).cumcount().astype(str)
         table = table.assign(text_id=table["model"] + "/" + table["prompt_id"] + "/" + again)
-    return tables.check(table, ANSWERS, where=path)
+    elif "sample" in table and table["text_id"].duplicated().any():  # an id of what was asked
+        again = table["sample"].astype("Int64").astype("str")
+        table = table.assign(text_id=table["model"] + "/" + table["text_id"] + "/" + again)
+    return tables.check(table.drop(columns="sample", errors="ignore"), ANSWERS, where=path)
 
 
 def read_labels(

@@ -1,4 +1,5 @@
 from . import (
+    doctor as doctor,
     generation as generation,
     kernel as kernel,
     label_sheet as label_sheet,

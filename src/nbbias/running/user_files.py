@@ -106,6 +106,19 @@ def assign_inputs(study: Study, files: Sequence[str]) -> dict[str, str]:
     return {parameters[name]: path for name, path in zip(paths, detected, strict=True)}
 
 
+def recognize(study: Study, files: Sequence[str]) -> tuple[dict[str, str], params.Own]:
+    """Return `assign_inputs` of a study's files, and the parameters that texts of this size take.
+
+    Raises
+    ------
+    NbbiasError
+        Everything that is wrong with these, at once.
+    """
+    paths = assign_inputs(study, files)
+    rows = tables.attempt_all(_count_rows, paths.values())
+    return paths, study.own(dict(zip(paths, rows, strict=True)))
+
+
 # --- the params file --------------------------------------------------------------------------
 
 
@@ -148,9 +161,7 @@ def plan_files(
     if name is not None and (problem := place.name_problem(name, portable=True)):
         raise ParameterError(f"--name {name}", problem)
     study = studies.study(stem)
-    paths = assign_inputs(study, files)
-    rows = tables.attempt_all(_count_rows, paths.values())
-    settings = study.own(dict(zip(paths, rows, strict=True)))
+    paths, settings = recognize(study, files)
     path, is_new = _write_params(study, paths, settings, name=name, folder=folder)
     try:
         with tables.record_reads() as readings:

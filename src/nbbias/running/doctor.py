@@ -1,0 +1,180 @@
+"""What files support as they are: which studies, on how many units, with which power.
+
+Nothing is measured: files are read as `nbbias run` reads them before it starts, and power is that
+of `nbbias plan`, with its assumptions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import shlex
+from collections.abc import Iterator, Sequence
+from textwrap import shorten, wrap
+from typing import Any, NamedTuple
+
+import pandas as pd
+from pydantic import ValidationError
+
+from nbbias import calibration, params, stats, studies, tables
+from nbbias.params import Study
+from nbbias.running import texts, user_files
+from nbbias.tables import FileReading, NbbiasError, ParameterError, visible
+
+#: The most files that are tried in every order.
+_MOST = 4
+#: What a unit of a plan is in a file.
+_KEYS = {
+    "articles": ["article_id"],
+    "prompts": ["prompt"],
+    "tasks × themes": ["task", "theme"],
+    "labelled texts": ["text", "biased"],
+}
+#: What tells answers of one model to one prompt from others.
+_ASKED = ["source", "article_id", "prompt", "task", "theme", "axis", "identity"]
+
+
+class Trial(NamedTuple):
+    """A study tried on files: by input, what they leave out, how they were read, and faults."""
+
+    files: dict[str, str]
+    settings: params.Own
+    readings: list[FileReading]
+    problems: Sequence[str]
+
+
+def examine(files: Sequence[str]) -> list[str]:
+    """Return lines on what files support, and on what is missing for more.
+
+    Parameters
+    ----------
+    files
+        Up to four paths; ``mine.csv?text=body`` says which column is which.
+
+    Raises
+    ------
+    NbbiasError
+        A file cannot be read at all, or there are too many.
+
+    Examples
+    --------
+    >>> examine([str(tables.data_path("llmbi_prompts.csv"))])[0].split("/")[-1]
+    'llmbi_prompts.csv: 18 rows; dimension, prompt, prompt_id'
+    """
+    if len(files) > _MOST:
+        raise ParameterError("nbbias doctor", f"reads up to {_MOST} files at a time")
+    contents = tables.attempt_all(_describe, files)
+    trials = {stem: _try(study, files) for stem, study in studies.STUDIES.items() if study.inputs}
+    ready = [line for stem, one in trials.items() if not one.problems for line in _ready(stem, one)]
+    for file in files:
+        with_texts = tables.attempt([], texts.read_texts, file)
+        if with_texts is not None:
+            ready += _entry("detect", f"nbbias detect {shlex.quote(file)}: {len(with_texts)} texts")
+    missing = [
+        line
+        for stem, one in trials.items()
+        for line in (
+            _entry(stem, "; ".join(shorten(problem, 180) for problem in one.problems[:3]))
+            if one.problems
+            else ()
+        )
+    ]
+    assumed = ["Power: 80%, under the assumptions of `nbbias plan STUDY --list`."]
+    heads = ["", "These files support:", *(ready or ["  nothing"])], ["", "Missing for more:"]
+    return [*contents, *heads[0], *(heads[1] + missing if missing else []), "", *assumed]
+
+
+def _describe(file: str) -> str:
+    table = tables.read_table(tables.sniff.detect(file), {}, rest=True)
+    return "\n".join(wrap(visible(f"{file}: {len(table):,} rows; {', '.join(table)}"), 79))
+
+
+def _try(study: Study, files: Sequence[str]) -> Trial:
+    """Try files as a study's inputs in every order, all files first; return the best."""
+    most = min(len(files), len(study.inputs))
+    failed = list[Trial]()
+    for size in range(most, 0, -1):
+        for inputs in itertools.permutations(study.inputs, size):
+            for chosen in itertools.combinations(files, size):
+                trial = _try_as(study, dict(zip(inputs, chosen, strict=True)))
+                if not trial.problems:
+                    return trial
+                failed.append(trial)
+    return max(failed, key=lambda one: sum(len(reading.columns) for reading in one.readings))
+
+
+def _try_as(study: Study, files: dict[str, str]) -> Trial:
+    named = {name.removesuffix("_path"): file for name, file in files.items()}
+    problems, paths, settings = list[str](), dict[str, str](), params.Own()
+    with tables.record_reads() as readings:
+        try:
+            paths, settings = user_files.recognize(study, ["=".join(one) for one in named.items()])
+            values = paths | {name: value for name, (value, _) in settings.items()}
+            study.check(studies.validate(study.stem, values))
+            unread = set(paths.values()) - {one.path for one in readings if one.form}
+            problems = [f"{path} is not read" for path in sorted(unread)]
+        except NbbiasError as error:
+            problems = list(error.breaches)
+    own = [one for one in readings if one.form and one.path in paths.values()]
+    return Trial(named, settings, own, [problem.replace("_path", "") for problem in problems])
+
+
+def _ready(stem: str, trial: Trial) -> Iterator[str]:
+    """Yield the command that runs a study, and what each of its claims can show."""
+    named = " ".join(f"{name}={shlex.quote(file)}" for name, file in trial.files.items())
+    yield from _entry(stem, f"nbbias run {stem} {named}")
+    read = [one.table for one in trial.readings if one.table is not None]
+    models = [table["model"].nunique() for table in read if "model" in table]
+    for name, (value, reason) in trial.settings.items():
+        yield from _entry("", f"{name}: {params.as_yaml(value, flow=True)} ({reason})")
+    parts, _ = trial.settings.get("parts", (None, ""))
+    for claim, plan in calibration.planning.PLANS.get(stem, {}).items():
+        if parts and claim not in parts:
+            continue
+        keys = _KEYS.get(plan.unit, ["label"])
+        units = [
+            set(table[keys].dropna().itertuples(index=False))
+            for table in read
+            if {*keys} <= {*table}
+        ]
+        n = len(set.intersection(*units)) if units else 0
+        yield from _entry("", f"{claim}: {_power(plan, n, _counts(read, max([1, *models])))}")
+
+
+def _counts(read: Sequence[pd.DataFrame], models: int) -> dict[str, int]:
+    """Return what a plan assumes, and these files tell."""
+    counts = {"models": models}
+    for table in read:
+        keys = [name for name in _ASKED if name in table]
+        if "model" in table and keys:
+            counts["repeats"] = int(table.groupby(["model", *keys], dropna=False).size().median())
+        if "task" in table:
+            counts["tasks"] = table["task"].nunique()
+    return counts
+
+
+def _power(plan: type[calibration.planning.Plan], n: int, counts: dict[str, int]) -> str:
+    """Say which effect so many units can detect, and how many the plan's own effect needs."""
+    known: dict[str, Any] = {k: v for k, v in counts.items() if k in plan.model_fields}
+    try:
+        planned = plan(**known)
+    except ValidationError as error:
+        ((name, *_), context) = error.errors()[0]["loc"], error.errors()[0].get("ctx", {})
+        return f"needs {context.get('ge', 'other')} {name} or more"
+    needed = planned.sample_size()
+    enough = f"{needed:,}" if needed else f"more than {calibration.planning.MAXIMUM_UNITS:,}"
+    effect = f"{plan.model_fields['effect'].description}, {abs(planned.effect):g}"
+    if n < 2:
+        return f"needs {enough} {plan.unit} ({effect})"
+
+    def suffices(thousandths: int) -> bool:
+        changed = planned.model_copy(update={"effect": thousandths / 1000})
+        return changed.power_at(n) >= planned.power
+
+    least = stats.smallest_sufficient(suffices, most=999)
+    detected = f"{least / 1000:.3g} or more" if least else "no effect"
+    return f"{n:,} {plan.unit} detect {detected}; {enough} are needed for: {effect}"
+
+
+def _entry(head: str, text: str) -> list[str]:
+    first, *others = wrap(visible(text), 61, break_on_hyphens=False)
+    return [f"  {head:<15} {first}", *(f"{'':18}{line}" for line in others)]
