@@ -457,6 +457,22 @@ def data_release(folder: Path, to: Path, force: Force = False) -> None:
     _result(f"wrote {to}")
 
 
+@data.command("combine")
+def data_combine(
+    files: Annotated[list[str], Argument(metavar="FILE...", help="Tables or logs.")],
+    to: Annotated[Path, Option(help="The Parquet file to write.")] = Path("answers.parquet"),
+    force: Force = False,
+) -> None:
+    """Write tables or logs of several models to one table, with a column model."""
+    tables.refuse_target(to, force=force)
+    table = running.texts.combine(files)
+    tables.write_parquet(table, to)
+    out_console.table(table.groupby("model", sort=False).size().reset_index(name="rows"))
+    if partial := list(table.columns[table.isna().any()]):
+        _note(f"not in every row: {', '.join(partial)}")
+    _result(f"wrote {to}")
+
+
 # --- mistakes and full disks ----------------------------------------------------------------------
 
 

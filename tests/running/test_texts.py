@@ -118,3 +118,20 @@ def test_a_mistake_is_refused_before_a_judge_is_fitted(
     done = command(*line.split())
     assert done.returncode == 2 and message in done.stderr
     assert "RedditBias" not in done.stderr
+
+
+def test_files_of_several_models_are_one_table(
+    tmp_path: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("one.csv").write_text("prompt,response\nWho?,She.\n")
+    Path("two.csv").write_text("LLM;text;dimension\nb;He.;Age\nb;It.;Age\n")
+    result = command("data", "combine", "one.csv", "two.csv")
+    assert result.returncode == 0 and "not in every row: prompt, dimension" in result.stderr
+    table = pd.read_parquet("answers.parquet")
+    assert table["model"].tolist() == ["one", "b", "b"] and table["text"].tolist() == [
+        "She.",
+        "He.",
+        "It.",
+    ]
+    assert command("data", "combine", "one.csv").returncode == 2  # it is there

@@ -63,24 +63,20 @@ def examine(files: Sequence[str]) -> list[str]:
     if len(files) > _MOST:
         raise ParameterError("nbbias doctor", f"reads up to {_MOST} files at a time")
     contents = tables.attempt_all(_describe, files)
-    trials = {stem: _try(study, files) for stem, study in studies.STUDIES.items() if study.inputs}
-    ready = [line for stem, one in trials.items() if not one.problems for line in _ready(stem, one)]
+    ready, missing = list[str](), list[str]()
+    for stem, study in studies.STUDIES.items():
+        trial = _try(study, files) if study.inputs else None
+        if trial and trial.problems:
+            missing += _entry(stem, "; ".join(trial.problems))
+        elif trial:
+            ready += _ready(stem, trial)
     for file in files:
-        with_texts = tables.attempt([], texts.read_texts, file)
-        if with_texts is not None:
-            ready += _entry("detect", f"nbbias detect {shlex.quote(file)}: {len(with_texts)} texts")
-    missing = [
-        line
-        for stem, one in trials.items()
-        for line in (
-            _entry(stem, "; ".join(shorten(problem, 180) for problem in one.problems[:3]))
-            if one.problems
-            else ()
-        )
-    ]
-    assumed = ["Power: 80%, under the assumptions of `nbbias plan STUDY --list`."]
-    heads = ["", "These files support:", *(ready or ["  nothing"])], ["", "Missing for more:"]
-    return [*contents, *heads[0], *(heads[1] + missing if missing else []), "", *assumed]
+        if (rows := tables.attempt([], texts.read_texts, file)) is not None:
+            ready += _entry("detect", f"nbbias detect {shlex.quote(file)}: {len(rows):,} texts")
+    supported = ["", "These files support:", *(ready or ["  nothing"])]
+    missing = ["", "Missing for more:", *missing] if missing else []
+    assumed = "Power: 80%, under the assumptions of `nbbias plan STUDY --list`."
+    return [*contents, *supported, *missing, "", assumed]
 
 
 def _describe(file: str) -> str:
@@ -90,15 +86,14 @@ def _describe(file: str) -> str:
 
 def _try(study: Study, files: Sequence[str]) -> Trial:
     """Try files as a study's inputs in every order, all files first; return the best."""
-    most = min(len(files), len(study.inputs))
     failed = list[Trial]()
-    for size in range(most, 0, -1):
-        for inputs in itertools.permutations(study.inputs, size):
-            for chosen in itertools.combinations(files, size):
-                trial = _try_as(study, dict(zip(inputs, chosen, strict=True)))
-                if not trial.problems:
-                    return trial
-                failed.append(trial)
+    for size in range(min(len(files), len(study.inputs)), 0, -1):
+        inputs = itertools.permutations(study.inputs, size)
+        for names, chosen in itertools.product(inputs, itertools.combinations(files, size)):
+            trial = _try_as(study, dict(zip(names, chosen, strict=True)))
+            if not trial.problems:
+                return trial
+            failed.append(trial)
     return max(failed, key=lambda one: sum(len(reading.columns) for reading in one.readings))
 
 
@@ -115,38 +110,34 @@ def _try_as(study: Study, files: dict[str, str]) -> Trial:
         except NbbiasError as error:
             problems = list(error.breaches)
     own = [one for one in readings if one.form and one.path in paths.values()]
-    return Trial(named, settings, own, [problem.replace("_path", "") for problem in problems])
+    shown = [shorten(problem.replace("_path", ""), 180) for problem in problems[:3]]
+    return Trial(named, settings, own, shown)
 
 
 def _ready(stem: str, trial: Trial) -> Iterator[str]:
     """Yield the command that runs a study, and what each of its claims can show."""
     named = " ".join(f"{name}={shlex.quote(file)}" for name, file in trial.files.items())
     yield from _entry(stem, f"nbbias run {stem} {named}")
-    read = [one.table for one in trial.readings if one.table is not None]
-    models = [table["model"].nunique() for table in read if "model" in table]
     for name, (value, reason) in trial.settings.items():
         yield from _entry("", f"{name}: {params.as_yaml(value, flow=True)} ({reason})")
-    parts, _ = trial.settings.get("parts", (None, ""))
-    for claim, plan in calibration.planning.PLANS.get(stem, {}).items():
-        if parts and claim not in parts:
-            continue
-        keys = _KEYS.get(plan.unit, ["label"])
-        units = [
-            set(table[keys].dropna().itertuples(index=False))
-            for table in read
-            if {*keys} <= {*table}
-        ]
+    read = [one.table for one in trial.readings if one.table is not None]
+    counts, plans = _count(read), calibration.planning.PLANS.get(stem, {})
+    parts, _ = trial.settings.get("parts", (plans, ""))
+    for claim in [claim for claim in plans if claim in parts]:
+        keys = _KEYS.get(plans[claim].unit, ["label"])
+        rows = [table[keys].dropna() for table in read if {*keys} <= {*table}]
+        units = [set(each.itertuples(index=False)) for each in rows]
         n = len(set.intersection(*units)) if units else 0
-        yield from _entry("", f"{claim}: {_power(plan, n, _counts(read, max([1, *models])))}")
+        yield from _entry("", f"{claim}: {_power(plans[claim], n, counts)}")
 
 
-def _counts(read: Sequence[pd.DataFrame], models: int) -> dict[str, int]:
+def _count(read: Sequence[pd.DataFrame]) -> dict[str, int]:
     """Return what a plan assumes, and these files tell."""
-    counts = {"models": models}
-    for table in read:
-        keys = [name for name in _ASKED if name in table]
-        if "model" in table and keys:
-            counts["repeats"] = int(table.groupby(["model", *keys], dropna=False).size().median())
+    counts = {"models": 1}
+    for table in (table for table in read if "model" in table):
+        keys = [name for name in ("model", *_ASKED) if name in table]
+        counts["models"] = max(counts["models"], table["model"].nunique())
+        counts["repeats"] = int(table.groupby(keys, dropna=False).size().median())
         if "task" in table:
             counts["tasks"] = table["task"].nunique()
     return counts

@@ -43,5 +43,25 @@ def read_texts(path: str) -> pd.DataFrame:
     return table if "text_id" in table else _number(table["text"].tolist())
 
 
+def combine(paths: Sequence[str]) -> pd.DataFrame:
+    """Return the rows of tables or logs of several models as one table: `model`, `text`, all else.
+
+    Parameters
+    ----------
+    paths
+        Files of `tables.read_table`; one without a column `model` is one model's, named after it.
+    """
+    form = {
+        "model": Column("text", also=columns.MODEL, without="file"),
+        "text": Column("text", also=(*columns.ANSWERED, *columns.WRITTEN)),
+    }
+    detected = tables.attempt_all(sniff.detect, paths)
+    read = [tables.read_table(path, form, rest=True) for path in detected]
+    table = pd.concat(read, ignore_index=True)
+    if "input" in table:  # several logs of one model
+        table["sample"] = table.groupby(["model", "input"], dropna=False).cumcount() + 1
+    return table
+
+
 def _number(texts: Sequence[str]) -> pd.DataFrame:
     return pd.DataFrame({"row": range(1, len(texts) + 1), "text": texts})

@@ -99,7 +99,7 @@ def assign_inputs(study: Study, files: Sequence[str]) -> dict[str, str]:
     free = [name for name in parameters if name not in by_name]
     if len(in_order) > len(free):
         message = f"the study reads {', '.join(parameters)}, and {len(files)} files were given"
-        message += "; texts of several models belong in one file, with a column model"
+        message += "; `nbbias data combine` writes texts of several models to one file"
         raise ParameterError("files", message)
     paths = dict(zip(free, in_order, strict=False)) | by_name
     detected = tables.attempt_all(detect, paths.values())
