@@ -40,6 +40,9 @@ NAMES = {
     "biased_share_two_phase": "labels and verdicts",
 }
 
+#: Inches of a figure of one panel, which a phone shows whole.
+_NARROW = 3.7
+
 #: The judge that is the majority class.
 MAJORITY = "majority"
 
@@ -95,6 +98,8 @@ def _drawn(rows: pd.DataFrame, what: str, *, of: str, alt: str, title: str, **wo
     """Draw shares in panels by `panel` and `column`, or `by` others, and write their caption."""
     by = words.pop("by", ("panel", "column"))
     figure = figures.claims(rows, what, by=by, words=words, draw=figures.unit)
+    if len(figure.axes) == 1:
+        figure.set_figwidth(_NARROW)
     caption = figures.caption(rows, what, of=of, band=words.get("band", ""))
     rings = " Rings: published, without intervals." if "side" in rows else ""
     return Drawn(figure, rows, alt, title, caption + rings)
@@ -117,7 +122,7 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
     rows = subset.assign(panel=OURS, reference=majority, null_low=np.nan)[~constant]
     return _drawn(
         _with_published(rows, read_published(source, 1)),
-        "share of texts with the right verdict",
+        "share of right verdicts",
         of="texts",
         alt="Accuracy of each judge with its interval; dashed line: the majority class.",
         title="Accuracy of each judge, against the majority class",

@@ -257,10 +257,12 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
     """
     mde = Markup(phrases.size(row, row["mde"])) if np.isfinite(row["mde"]) else ""
     factor, decimals, *_ = names.unit(row)
-    *ends, level = prose.confidence_interval(row)
+    *ends, _ = prose.confidence_interval(row)
     low, high = (prose.number(factor * end, decimals=decimals) for end in ends)
     return {
-        "interval": Markup(f", {level} {low} to {high}") if np.isfinite(ends[0]) else "",
+        "interval": Markup(f", {row['confidence']:.0%} CI {low} to {high}")
+        if np.isfinite(ends[0])
+        else "",
         "signed": Markup(phrases.signed(row)),
         "name": name,
         "estimate": row["estimate"],
