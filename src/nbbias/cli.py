@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import logging
 import os
 import sys
@@ -382,18 +383,31 @@ def report_command(
     _result(pages.report.write(runs, out).absolute())
 
 
+_RECORDS = "Write claims as records of Every Eval Ever instead, a JSON file for each model."
+
+
 @app.command()
 def export(
     run: RunFolder,
     to: Annotated[Path, Option(help="The archive, or a folder for it.")] = Path(),
+    every_eval_ever: Annotated[bool, Option("--every-eval-ever", help=_RECORDS)] = False,
     force: Force = False,
 ) -> None:
     """Pack a run as a zip for an appendix.
 
     It holds the notebook, page, tables, figures, params and word lists.
     """
-    path, files = pages.share.export(run, to, force=force)
-    _result(f"{path.absolute()}  {len(files)} files")
+    if not every_eval_ever:
+        path, files = pages.share.export(run, to, force=force)
+        _result(f"{path.absolute()}  {len(files)} files")
+        return
+    records, left_out = pages.every_eval_ever.convert_run(run)
+    for number, record in enumerate(records, start=1):
+        target = to / f"{run.resolve().parent.name}-{run.resolve().name}-{number}.json"
+        tables.refuse_target(target, force=force)
+        tables.write(target, json.dumps(record, indent=2, allow_nan=False))
+        _result(f"{target}  {record['model_info']['name']}")
+    _note(*(f"left out, as the schema has no place for it: {name}" for name in left_out))
 
 
 @app.command()

@@ -1,6 +1,7 @@
 from . import (
     about as about,
     compare as compare,
+    every_eval_ever as every_eval_ever,
     gallery as gallery,
     gate as gate,
     manifest as manifest,
