@@ -57,7 +57,7 @@ def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
     )
     drawn = figures.effects(pd.concat([words, OURS, topics], ignore_index=True))
     found = panels(drawn.figure)
-    assert list(found) == ["women: words", "women: tone by i", "women: topics"]
+    assert list(found) == ["women: words", "women: tone", "women: topics"]
     assert [ax.get_xlabel().replace("\n", " ") for ax in found.values()] == [
         "percentage points",
         "difference in tone (score −1 to 1)",

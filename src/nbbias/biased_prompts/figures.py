@@ -11,14 +11,13 @@
 
 from __future__ import annotations
 
-import re
-
 import numpy as np
 import pandas as pd
 
+from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
 from nbbias.biased_prompts.sentences import EFFECTS, leading_rows
-from nbbias.reading import Drawn, figures, forest, names
+from nbbias.reading import Drawn, figures, forest, names, prose, significance
 
 
 def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
@@ -56,14 +55,17 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
 
 
 def effects(estimates: pd.DataFrame) -> Drawn:
-    """Draw the effect of the prompt on articles answered under both: a panel a level.
+    """Draw the effect of the prompt on articles answered under both: a panel a level and group.
 
-    Within a level a panel a group and instrument.
+    By the first instrument of each level; `estimates` are those of `reading.claims.with_claims`.
     """
-    table = estimates[estimates["statistic"].isin(EFFECTS)]
-    people = table["group"].astype(object).map(names.people)
-    rows = table.assign(panel=people + ": " + _levels(table), cell=_cells(table))
-
+    table = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
+    table = significance.with_selection(table)
+    level = table["measure"].map(lambda name: names.in_words("measure", name)).astype(object)
+    panel = table["group"].astype(object).map(names.people) + ": " + level
+    rows = table.assign(panel=panel, cell=_cells(table))
+    tested, changed = significance.valid_tests(rows).index, significance.significant(rows).index
+    levels = {"changed": [*level[changed].unique()], "tested": [*level[tested].unique()]}
     which = str(rows["prompt"].iloc[0]) if len(rows) else "difference"
     of = figures.caption(rows, f"{which}, mean over the same articles", of="articles")
     return Drawn(
@@ -72,19 +74,12 @@ def effects(estimates: pd.DataFrame) -> Drawn:
         "Effect of the prompt on the group's share of words, on the tone towards it and on its "
         "share of topics, on articles answered under both prompts, with intervals, by model; 0 is "
         "no effect.",
-        "Effect of the prompt on words, tone, toxicity and topics",
+        prose.render_plain("biased_prompts.effects_title", **levels),
         f"{of.removesuffix('.')}; 0: no effect of the prompt.",
     )
 
 
 # --- parts ------------------------------------------------------------------------------------
-
-
-def _levels(table: pd.DataFrame) -> pd.Series:
-    """Say by what a row was measured: words, topics, or tone by an instrument's short name."""
-    short = table["instrument"].map(lambda name: re.split(r" [\d(]", name)[0])
-    level = table["measure"].map(lambda name: names.in_words("measure", name))
-    return level.where(table["measure"].isin(["word", "document"]), level + " by " + short)
 
 
 def _cells(rows: pd.DataFrame) -> list[str]:

@@ -61,7 +61,7 @@ def lead(
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
     under = _render("under", prompt=prompts["neutral"])
     first, *rest = phrases.summarize(refusals_first, reference=under)
-    plain = (" ".join([first, *never_refused(estimates)]), *rest, *_few_answered(declared))
+    plain = (first, *never_refused(estimates), *rest, *_few_answered(declared))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
@@ -120,10 +120,9 @@ def refusals_result(rates: pd.DataFrame, *, biased: str) -> str:
 
 
 def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
-    """Say which models never refuse; of others that are no claims how the rate changes."""
+    """Say of models that are no claims how the rate changes; the lead says which never refuse."""
     rows = phrases.exploratory(rates[rates["statistic"] == _REFUSES])
-    said = [_differences(rows, _render("under", prompt=neutral))] if len(rows) else []
-    return [*never_refused(rates), *said]
+    return [_differences(rows, _render("under", prompt=neutral))] if len(rows) else []
 
 
 def never_refused(rates: pd.DataFrame) -> list[str]:

@@ -234,7 +234,7 @@ STUDY = Study(
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",
-        'Simulated from templates, with known differences in four of five "models"; '
+        'Simulated from templates, with a known difference in every "model" but even; '
         "nothing in them was written by a model or a newsroom.",
     ),
     main_estimates=(

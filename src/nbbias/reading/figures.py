@@ -220,9 +220,9 @@ def claims(
     ----------
     rows
         Rows of ESTIMATES with `cell`, their names. A column `side` tells ``"ours"`` from
-        ``"printed"`` values, drawn as rings,,
-        in the row of their name. Where there is a column `reference`, its value in a panel is a
-        dashed line.
+        ``"printed"`` values, drawn as rings, and ``"further"`` estimates, small and grey: these
+        share the row of their name. A column `truth` has simulated values, drawn as diamonds.
+        Where there is a column `reference`, its value in a panel is a dashed line.
     axis
         What is measured; of a panel's rows where panels differ. Those alike share a scale.
     by, columns
@@ -304,13 +304,17 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
             ax.plot([row["null"]] * 2, ends, color=PAPER, lw=1.6, zorder=2)
         elif "tick" in words:
             ax.plot(row["null"], y, "|", color=MUTED, ms=11, zorder=2, label=tick)
-        colour = (names.colour(str(row[hue])) if hue else None) or INK
+        colour, width, size = (names.colour(str(row[hue])) if hue else None) or INK, 1.5, 5.5
+        if kind == "further":
+            y, colour, width, size = y - 0.25, MUTED, 1.0, 3.5
         if np.isfinite(row["ci_low"]):
-            ax.plot([row["ci_low"], row["ci_high"]], [y, y], color=colour, lw=1.5, zorder=3)
+            ax.plot([row["ci_low"], row["ci_high"]], [y, y], color=colour, lw=width, zorder=3)
+        if np.isfinite(row.get("truth", np.nan)):
+            ax.plot(row["truth"], y - 0.28, "d", mfc=PAPER, mec=INK, ms=4, label="simulated value")
         if np.isfinite(row["estimate"]):
             fill = PAPER if kind == "printed" else colour
-            ax.plot(row["estimate"], y, "o", color=colour, mfc=fill, mec=colour, ms=5.5, zorder=4)
-        else:
+            ax.plot(row["estimate"], y, "o", color=colour, mfc=fill, mec=colour, ms=size, zorder=4)
+        elif kind != "further":
             text = "not printed" if kind == "printed" else words["missing"]
             style: dict[str, Any] = {"va": "center", "fontsize": 8.5, "fontstyle": "italic"}
             ax.annotate(text, (0.02, y), xycoords=("axes fraction", "data"), color=MUTED, **style)
@@ -347,8 +351,8 @@ def scaled(rows: pd.DataFrame) -> tuple[pd.DataFrame, Callable[[pd.DataFrame], s
     ([-25.0], 'percentage points')
     """
     factor = [names.unit(row).factor for row in rows.to_dict("records")]
-    ends = ("estimate", "ci_low", "ci_high", "null", "null_low", "null_high")
-    return rows.assign(**{end: rows[end] * factor for end in ends}), _axis
+    ends = ("estimate", "ci_low", "ci_high", "null", "null_low", "null_high", "truth")
+    return rows.assign(**{end: rows[end] * factor for end in ends if end in rows}), _axis
 
 
 def _axis(rows: pd.DataFrame) -> str:

@@ -66,7 +66,7 @@ def test_a_recorded_run_shows_a_static_form_and_an_open_notebook_widgets(
     monkeypatch: pytest.MonkeyPatch, tmp_path: object, shown: list[str]
 ) -> None:
     live = show("topics", small_study())
-    assert isinstance(live, widgets.VBox) and len(shown) == 1
+    assert isinstance(live, widgets.VBox) and len(shown) == 2
     monkeypatch.setenv("NBBIAS_OUT", str(tmp_path))
     static = show("topics", small_study())
     assert isinstance(static, HTML)

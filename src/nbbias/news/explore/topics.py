@@ -42,7 +42,7 @@ def topics(fitted: Fitted, read: Read) -> HTML | widgets.VBox:
     Returns
     -------
     HTML or VBox
-        A table with LDAvis below it; in an open notebook a topic at a time, at any λ.
+        A table with LDAvis below it; in an open notebook then a topic at a time, at any λ.
     """
     fit = fitted.fits[0]
     table = summarize(fitted, read)
@@ -54,6 +54,7 @@ def topics(fitted: Fitted, read: Read) -> HTML | widgets.VBox:
     static = markup.framed(body, title=_TITLE, about=_ABOUT)
     if not tables.is_interactive():
         return static
+    display(static)
     labels = [
         (escape.visible(f"{topic}: {words}"), topic)
         for topic, words in zip(table["topic"], table["words"], strict=True)

@@ -176,13 +176,11 @@ def models(compared: pd.DataFrame) -> str:
 
 
 def corpus(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
-    """Say how many texts there are, of whom."""
-    return render(
-        "news.counts",
-        articles=len(originals[ARTICLE].drop_duplicates()),
-        texts=len(generations),
-        models=generations["model"].nunique(),
-    )
+    """Say how many texts there are, of whom, and how many have no human article."""
+    articles, written = (pd.MultiIndex.from_frame(one[ARTICLE]) for one in (originals, generations))
+    values = {"articles": articles.nunique(), "texts": len(written)}
+    values["unpaired"] = int((~written.isin(articles)).sum())
+    return render("news.counts", models=generations["model"].nunique(), **values)
 
 
 def too_few(texts: int, number: Number | None) -> list[str]:
