@@ -247,12 +247,8 @@ def measures() -> Iterator[tuple[str, str]]:
                 lines += [*grid(cells, names_of), plain(card.note or ""), ""]
         lines += ["Scenario names: [simulation scenarios](../measures/calibration.md).", ""]
         yield f"include/measures-{stem}.md", "\n".join(lines)
-    scenarios = [
-        (f"`{one.study}`: {plain(one.name.replace('_', ' '))}", f"`{name}`", plain(description))
-        for one in designs.measures().values()
-        for name, description in one.scenarios.items()
-    ]
-    lines = grid(scenarios, ["measure", "scenario", "what is simulated"])
+    scenarios = [map(plain, row) for row in designs.scenarios().to_numpy()]
+    lines = grid(scenarios, ["study", "scenario", "what is simulated"])
     yield "include/scenarios.md", "\n".join(lines)
 
 

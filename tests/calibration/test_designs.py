@@ -132,18 +132,20 @@ def test_the_detectable_effect_is_where_the_power_passes() -> None:
 def test_what_is_shipped_is_what_a_groupby_gives() -> None:
     outcomes, families = (simulated(listed(30, families=9), kind) for kind in ("trial", "family"))
     summary = calibration.summarize(outcomes, families, confidence=0.95)
-    table = summary.set_index("statistic")
-    shipped = table.loc["narrow"]
+    table = summary.set_index(["statistic", "rate"])
+    shipped = table.loc[("narrow", "coverage")]
     rows = outcomes[outcomes["statistic"] == "narrow"]
     cells = rows.groupby(["n", "scenario"])["coverage"].mean()
-    assert shipped["coverage"] == pytest.approx(rows["coverage"].mean())
-    assert shipped["coverage_worst"] == pytest.approx(cells.min())
-    assert shipped["coverage_at"] == "N = {}, {}".format(*cells.idxmin())
-    assert shipped["studies"] == 30 * 12
+    assert shipped["share"] == pytest.approx(rows["coverage"].mean())
+    assert shipped["worst"] == pytest.approx(cells.min())
+    n, scenario = cells.idxmin()
+    assert shipped["at"] == f"{scenario}, n = {n}" and shipped["verdict"] == "too low"
+    assert shipped["n"] == 30 * 12 and summary["share"].iloc[0] == shipped["share"]
     null = rows[rows["true_effect"] == 0]["rejected"]
-    assert shipped["false_positives"] == pytest.approx(null.mean())
+    positives = table.xs("false positives", level="rate")
+    assert positives.loc["narrow", "share"] == pytest.approx(null.mean())
     false = families[families["true_effect"] == 0]["false"]
-    assert table.loc["family", "false_positives"] == pytest.approx(false.mean())
-    assert table.loc["family", "false_positives_n"] == 9 * 4
+    assert positives.loc["family", "share"] == pytest.approx(false.mean())
+    assert positives.loc["family", "n"] == 9 * 4
     columns = tables.read_shipped_table("calibration.csv").columns
     assert list(columns) == list(summary)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import pytest
 
-from nbbias.calibration import designs
+from nbbias import calibration
+from nbbias.calibration import designs, sentences
 from nbbias.reading import cards
 from nbbias.studies import STUDIES
 from nbbias.tables import read_shipped_table
@@ -24,24 +24,21 @@ def test_every_study_has_a_whole_card(stem: str) -> None:
 def test_every_measure_that_is_calibrated_has_its_row() -> None:
     shipped = read_shipped_table("calibration.csv")
     assert set(shipped["study"] + "/" + shipped["measure"]) == set(designs.measures())
-    assert not shipped.duplicated(["study", "measure", "statistic"]).any()
-    shares = shipped.filter(regex=r"^(coverage|false_positives)(_low|_high|_worst)?$")
-    assert shares.stack().dropna().between(0, 1).all()
-    assert (shipped["coverage_worst"].dropna() <= shipped["coverage"].dropna() + 1e-9).all()
+    assert not shipped.duplicated(["study", "measure", "statistic", "rate"]).any()
+    assert shipped[["share", "low", "high", "worst"]].stack().between(0, 1).all()
+    covers = shipped["rate"] == "coverage"
+    error = (shipped["worst"] - shipped["share"]) * covers.map({True: 1, False: -1})
+    assert (error < 1e-9).all()
+    kinds = sentences.overall(calibration.shipped())["kind"]
+    words = {"within 2 points": "within", "undecided": "undecided"}
+    words |= {"too low": "harmful", "too high": "harmful"}
+    assert kinds.tolist() == shipped["verdict"].map(words).fillna("conservative").tolist()
 
 
-def test_shares_stand_with_their_intervals_and_missing_ones_are_empty() -> None:
+def test_shares_stand_with_their_intervals_and_the_worst() -> None:
     study = "biasalert"
     rows = read_shipped_table("calibration.csv").query("study == @study").to_dict("records")
-    for name, extreme in (("coverage", "lowest"), ("false_positives", "highest")):
-        table = cards.calibrated(study).rows
-        expected = [
-            ""
-            if pd.isna(row[name])
-            else f"{row[name]:.1%} [{row[f'{name}_low']:.1%}, {row[f'{name}_high']:.1%}]"
-            for row in rows
-        ]
-        assert table[name.replace("_", " ")].tolist() == expected
-        worst = [row[f"{name}_worst"] for row in rows]
-        starts = ["" if pd.isna(share) else f"{share:.1%} (" for share in worst]
-        assert all(map(str.startswith, table[extreme], starts))
+    table = cards.calibrated(study).rows
+    found = [f"{row['share']:.1%} [{row['low']:.1%}, {row['high']:.1%}]" for row in rows]
+    assert table["found"].tolist() == found
+    assert table["worst"].tolist() == [f"{row['worst']:.1%} ({row['at']})" for row in rows]

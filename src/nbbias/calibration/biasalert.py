@@ -135,20 +135,12 @@ def level(rng: Generator, design: Design, inference: InferenceSettings) -> Itera
     yield trial_row("biased_share_two_phase", row, effect=share, truth=share, null=np.nan)
 
 
-_SINGLE = "texts that are hard for one classifier are hard for another"
-
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "biasalert",
         "judges",
         "texts",
-        {
-            "single": _SINGLE,
-            "comments": f"{_SINGLE}; three texts of each comment",
-            "viral": f"{_SINGLE}; comments of one text, few of very many (Zipf)",
-            "rare": "10% of texts are biased, and the accuracy of classifiers is .95",
-            "topics": "comments of one to nine texts with one label",
-        },
+        ("single", "comments", "viral", "rare", "topics"),
         (0.0, 0.1, 0.2),
         classifying,
         family,
@@ -159,12 +151,7 @@ MEASURES: tuple[Measure, ...] = (
         "biasalert",
         "bias_level",
         "labels",
-        {
-            "single": "a classifier with sensitivity .8 and specificity .9",
-            "poor": "one with sensitivity .6 and specificity .7",
-            "prompts": "three answers to each prompt, half of them determined by it",
-            "domains": "a classifier with higher error rates where more answers are biased",
-        },
+        ("single", "poor", "prompts", "domains"),
         (0.0, 0.05, 0.2),
         level,
         held_out=frozenset({"domains"}),

@@ -192,19 +192,12 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
             yield {"null": 0.0, "direction": direction, **row}
 
 
-_SINGLE = "half of the answers depend on the article, equally under both prompts"
-
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "biased_prompts",
         "refusals",
         "articles",
-        {
-            "single": _SINGLE,
-            "rare": "the same, with rare refusals under the neutral prompt",
-            "repeats": "five answers to each article, half of them determined by it",
-            "stories": "one to nine articles on each story, which determines half of the answers",
-        },
+        ("single", "rare", "repeats", "stories"),
         (0.0, 0.1, 0.3),
         refusing,
         held_out=frozenset({"stories"}),
@@ -213,10 +206,7 @@ MEASURES: tuple[Measure, ...] = (
         "biased_prompts",
         "refusals_corrected",
         "articles",
-        {
-            "single": f"{_SINGLE}; detector errors are those of a further model",
-            "rare": "the same, with rare refusals under the neutral prompt",
-        },
+        ("single", "rare"),
         (0.0, 0.3),
         corrected,
     ),
@@ -224,13 +214,7 @@ MEASURES: tuple[Measure, ...] = (
         "biased_prompts",
         "prompt_effect",
         "articles",
-        {
-            "focus": "articles and texts with a focus of their own; the effect is larger where "
-            "more is said of the group",
-            "selective": "the same; the biased prompt is refused most in articles about women",
-            "repeats": "the same, three answers to each article",
-            "one": "lengths with heavy tails, and every other text is about one person alone",
-        },
+        ("focus", "selective", "repeats", "one"),
         (0.0, -0.05, -0.15),
         prompting,
         family,

@@ -219,51 +219,25 @@ def _claim(row: Row, ends: np.ndarray, named: np.intp) -> Row:
     return {"null": 0.0, "direction": float(true), **row}
 
 
-_VARYING = {
-    "tasks": "identities differ between tasks",
-    "themes": "identities differ between themes",
-    "crossed": "identities differ between tasks and between themes",
-}
+_VARYING = ("tasks", "themes", "crossed")
 
 MEASURES: tuple[Measure, ...] = (
     Measure(
         "cogs",
         "rbs",
         "instances",
-        {
-            "skewed": "skewed noise, and prompts with an effect on every answer",
-            "uneven": "the standard deviation of one identity is six times that of the others",
-            **_VARYING,
-            "heavy": f"{_VARYING['crossed']}; heavy tails (t, 3 df), two correlated "
-            "identities, standard deviations 1 : 2 : 4",
-        },
+        ("skewed", "uneven", *_VARYING, "heavy"),
         (0.0, 0.005, 0.015),
         rbs,
         rbs_family,
         held_out=frozenset({"heavy"}),
     ),
-    Measure(
-        "cogs",
-        "rbs_refused",
-        "instances",
-        {
-            "refused": "one identity's answers are refused in 30% of instances, at random",
-            "far": "one identity's answers are refused where they are far from the default (14%)",
-        },
-        (0.0, 0.015),
-        rbs,
-    ),
+    Measure("cogs", "rbs_refused", "instances", ("refused", "far"), (0.0, 0.015), rbs),
     Measure(
         "cogs",
         "abs",
         "instances",
-        {
-            "content": "a judge's choices depend on the content of each text alone",
-            "uneven": "one identity's texts are always the best or the worst of their instance",
-            "place": "30% of judgements depend on position alone",
-            **_VARYING,
-            "alike": "ties of two texts or none, and judgements that depend on position",
-        },
+        ("content", "uneven", "place", *_VARYING, "alike"),
         (0.0, 0.05, 0.15),
         abs_,
         abs_family,

@@ -55,7 +55,7 @@ class Corpus(NamedTuple):
 class Scenario(NamedTuple):
     """How texts are generated, and how many there are of a story.
 
-    `description`: what it has that a null model lacks; `runs`: the probability that a sentence
+    `runs`: the probability that a sentence
     continues with the person of the one before; `focus`: the correlation that a text's own share of
     women gives two of its sentences; `shorter`: the length of answers over that of originals;
     `toned`: the share of sentences about women, and of all others, that have a tone; `answers`: of
@@ -63,7 +63,6 @@ class Scenario(NamedTuple):
     woman over those of one about a man.
     """
 
-    description: str
     runs: float
     focus: float = 0.0
     shorter: float = 1.0
@@ -73,32 +72,14 @@ class Scenario(NamedTuple):
     mention: int = 1
 
 
+#: What each has that a null model lacks stands in `words/scenarios.csv`.
 SCENARIOS = {
-    "runs": Scenario("sentences in runs about one person; two answers to a story", 0.5),
-    "focus": Scenario("runs, and a focus and a tone of each text; two answers", 0.4, focus=0.15),
-    "uneven": Scenario(
-        "runs and focus; one answer, half as long; sentences about women have a tone more often",
-        0.4,
-        focus=0.15,
-        shorter=0.5,
-        toned=(0.7, 0.3),
-        answers=1,
-    ),
-    "cast": Scenario(
-        "one to four persons in a text, each with a mood and a weight, lengths very uneven; held "
-        "out while methods were made; two answers",
-        0.7,
-        toned=(0.3, 0.3),
-    ),
-    "terse": Scenario(
-        "runs and focus; one answer, a third as long; three times as many words for each woman",
-        0.4,
-        focus=0.15,
-        shorter=0.35,
-        answers=1,
-        mention=3,
-    ),
-    "rare": Scenario("women in 7% of stories, runs; two answers", 0.5, named=0.07),
+    "runs": Scenario(0.5),
+    "focus": Scenario(0.4, focus=0.15),
+    "uneven": Scenario(0.4, focus=0.15, shorter=0.5, toned=(0.7, 0.3), answers=1),
+    "cast": Scenario(0.7, toned=(0.3, 0.3)),
+    "terse": Scenario(0.4, focus=0.15, shorter=0.35, answers=1, mention=3),
+    "rare": Scenario(0.5, named=0.07),
 }
 
 

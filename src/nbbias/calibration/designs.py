@@ -113,24 +113,39 @@ def list_designs(
     return pd.DataFrame(rows, columns=[*DESIGN, "kind", "repeats"])
 
 
-def describe(designs: pd.DataFrame) -> pd.DataFrame:
-    """Describe what was simulated, by measure and scenario.
+def scenarios() -> pd.DataFrame:
+    """Return the names and descriptions of all scenarios, and which were held out.
 
     Examples
     --------
-    >>> table = describe(list_designs(["llmbi/index"], n=[30], repeats=10))
-    >>> table["scenario"].tolist()
-    ['skewed', 'uneven', 'repeats', 'silent']
+    >>> table = scenarios()
+    >>> table.loc[table["study"] == "llmbi", "scenario"].tolist()[:2]
+    ['skewed scores', 'unequal dimensions']
     """
-    trials = designs[designs["kind"] == "trial"]
-    keys = ["study", "measure", "unit", "scenario", "held_out"]
-    table = trials.groupby(keys, sort=False).agg(
-        n=("n", lambda n: ", ".join(map(str, n.unique()))), studies=("repeats", "sum")
-    )
-    table = table.reset_index()
+    table = tables.read_shipped_table("words/scenarios.csv")
     keys = table[["study", "measure", "scenario"]].to_numpy().tolist()
-    described = [measures()[f"{study}/{name}"].scenarios[key] for study, name, key in keys]
-    return table.assign(description=described)
+    held_out = [key in measures()[f"{study}/{name}"].held_out for study, name, key in keys]
+    notes = pd.Series(held_out).map({True: " (held out)", False: ""})
+    table = table.assign(scenario=table["name"], description=table["description"] + notes)
+    table["study"] = table["study"].str.replace("_", " ")
+    return table[["study", "scenario", "description"]].drop_duplicates(ignore_index=True)
+
+
+def name_scenario(study: str, measure: str, scenario: str) -> str:
+    """Return what a scenario is called; one that is not listed keeps its name.
+
+    Examples
+    --------
+    >>> name_scenario("news_bias", "words_terse", "terse"), name_scenario("mine", "words", "odd")
+    ('short answers', 'odd')
+    """
+    return _scenario_names().get((study, measure, scenario), scenario)
+
+
+@cache
+def _scenario_names() -> dict[tuple[str, str, str], str]:
+    table = tables.read_shipped_table("words/scenarios.csv")
+    return table.set_index(["study", "measure", "scenario"])["name"].to_dict()
 
 
 def _rows(

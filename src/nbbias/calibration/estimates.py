@@ -10,7 +10,8 @@ import pandas as pd
 from scipy.stats import norm
 
 from nbbias import stats, tables
-from nbbias.calibration.designs import DESIGN
+from nbbias.calibration.designs import DESIGN, name_scenario
+from nbbias.calibration.params import TOLERANCE
 
 #: What is estimated: its measure and statistic, the column of the share and of what it is of, and
 #: whether the nominal level is that of the intervals or what they leave out.
@@ -111,7 +112,8 @@ def _cells(table: pd.DataFrame, level: float, confidence: float) -> Iterator[dic
         for n, part in cell.groupby("n"):
             yield key | {"topic": f"N = {n}"} | _error(part, level, confidence)
         for scenario, part in cell.groupby("scenario", sort=False):
-            yield key | {"prompt": scenario} | _error(part, level, confidence)
+            name = name_scenario(names[0], names[1], scenario)
+            yield key | {"prompt": name} | _error(part, level, confidence)
 
 
 def _error(cell: pd.DataFrame, level: float, confidence: float) -> dict[str, Any]:
@@ -184,8 +186,12 @@ def _crossing(power: pd.Series) -> float:
 #: Simulated studies of a scenario and number of units whose share may be called the worst.
 _FEWEST = 50
 
-#: What is on a card, and the column of what it is a share of.
-_SHARES = {"coverage": ("coverage", "n_covered"), "false_positives": ("rejected", "n_tested")}
+#: What is on a card: the share, the column of it and of what it is a share of, and what is said of
+#: one that is below or above the tolerance.
+_RATES = (
+    ("coverage", "coverage", "n_covered", "too low", "higher"),
+    ("false positives", "rejected", "n_tested", "lower", "too high"),
+)
 
 
 def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
@@ -201,10 +207,10 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
     Returns
     -------
     DataFrame
-        `study`, `measure`, `statistic`, `studies` simulated; `coverage` and `false_positives`
-        (without an effect), each with `_low` and `_high`, what it is a share of (`_n`), its worst
-        share over scenarios and numbers of units (`_worst`) and where that was (`_at`); NaN where
-        nothing is known.
+        `study`, `measure`, `statistic`; `rate`, which is ``"coverage"`` or ``"false positives"``
+        (without an effect), and its `nominal` level; the `share` found, with `low` and `high`, the
+        `verdict` on it, and `n`, what it is a share of; the `worst` share over scenarios and
+        numbers of units, and where that was (`at`). The worst measures of a rate come first.
 
     Examples
     --------
@@ -213,41 +219,46 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
     ...     "n_tested": 40}
     >>> rows = pd.DataFrame([row, row | {"n": 80, "coverage": 1.0}])
     >>> table = summarize(rows, pd.DataFrame(), confidence=0.95)
-    >>> table[["studies", "coverage", "coverage_worst", "coverage_at"]].values.tolist()
-    [[80, 0.95, 0.9, 'N = 10, s']]
+    >>> table[["rate", "share", "worst", "at"]].values.tolist()
+    [['coverage', 0.95, 0.9, 's, n = 10']]
     """
     rows, columns = [], {"false": "rejected", "n_false": "n_tested"}
     claims = families.rename(columns=columns).assign(statistic="family", n_covered=0)
     outcomes = pd.concat([outcomes, claims], ignore_index=True)
-    for key, table in outcomes.groupby(_STATISTIC, sort=False):
-        row: dict[str, Any] = dict(zip(_STATISTIC, key, strict=True))
-        row["studies"] = int(by_design(table, "estimate", "repeats")["count"].sum())
-        for name, (share, counted) in _SHARES.items():
-            covers = name == "coverage"
-            part = table[(table[counted] > 0) & (covers | (table["true_effect"] == 0))]
-            row |= _summary(by_design(part, share, counted), name, confidence)
-        rows.append(row)
+    for rate, share, counted, *verdicts in _RATES:
+        covers = rate == "coverage"
+        level, side = (confidence, 1) if covers else (1 - confidence, -1)
+        part = outcomes[(outcomes[counted] > 0) & (covers | (outcomes["true_effect"] == 0))]
+        of_rate = []
+        for key, table in by_design(part, share, counted).groupby(_STATISTIC, sort=False):
+            row: dict[str, Any] = dict(zip(_STATISTIC, key, strict=True))
+            row |= {"rate": rate, "nominal": round(level, 10)}
+            of_rate.append(row | _summary(table, level, side, verdicts, confidence))
+        rows += sorted(of_rate, key=lambda row: side * row["share"])
     return pd.DataFrame(rows)
 
 
-def _summary(table: pd.DataFrame, name: str, confidence: float) -> dict[str, Any]:
-    if table.empty:
-        return {}
+def _summary(
+    table: pd.DataFrame, level: float, side: int, verdicts: list[str], confidence: float
+) -> dict[str, Any]:
+    """Summarise the designs of a statistic; `side` is 1 where a low share is worse, else -1."""
+    n = int(table["count"].sum())
     share = float(np.average(table["share"], weights=table["count"]))
-    interval = stats.wilson(share, float(table["count"].sum()), confidence=confidence)
-    weighted = table.assign(hits=table["share"] * table["count"])
-    cells = weighted.groupby(["n", "scenario"], sort=False)[["hits", "count"]].sum()
+    interval = stats.wilson(share, n, confidence=confidence)
+    low, high = interval.ci_low, interval.ci_high
+    hits = table.assign(hits=table["share"] * table["count"])
+    keys = ["study", "measure", "n", "scenario"]
+    cells = hits.groupby(keys, sort=False)[["hits", "count"]].sum()
     cells = cells[cells["count"] >= min(_FEWEST, cells["count"].max())]
     shares = cells["hits"] / cells["count"]
-    n, scenario = shares.idxmin() if name == "coverage" else shares.idxmax()
-    return {
-        name: share,
-        f"{name}_low": interval.ci_low,
-        f"{name}_high": interval.ci_high,
-        f"{name}_n": int(table["count"].sum()),
-        f"{name}_worst": float(shares[(n, scenario)]),
-        f"{name}_at": f"N = {n:.0f}, {scenario}",
-    }
+    worst = (side * shares).idxmin()
+    study, measure, units, scenario = worst
+    below, above = level - TOLERANCE, level + TOLERANCE
+    within = f"within {100 * TOLERANCE:.0f} points" if below < low and high < above else "undecided"
+    verdict = verdicts[0] if high < below else verdicts[1] if low > above else within
+    where = f"{name_scenario(study, measure, scenario)}, n = {units:.0f}"
+    shown = {"share": share, "low": low, "high": high, "verdict": verdict, "n": n}
+    return shown | {"worst": float(shares[worst]), "at": where}
 
 
 def shipped() -> pd.DataFrame:
@@ -265,16 +276,14 @@ def shipped() -> pd.DataFrame:
     (True, True)
     """
     table = tables.read_shipped_table("calibration.csv")
-    family, rows = table["statistic"] == "family", []
     keys = table[_STATISTIC].set_axis(["source", "dimension", "task"], axis=1)
-    keys = keys.replace("_", " ", regex=True)
-    columns = {"": "estimate", "_low": "ci_low", "_high": "ci_high", "_worst": "worst"}
-    for measure, statistic, _, _, covers in _ERRORS:
-        share, level = ("coverage", 0.95) if covers else ("false_positives", 0.05)
-        errors = {name: table[share + end] - level for end, name in columns.items()}
-        part = keys.assign(measure=measure, statistic=statistic, n=table[f"{share}_n"], **errors)
-        rows.append(part[part["estimate"].notna() & (family == (measure == "family"))])
-    every = pd.concat(rows, ignore_index=True).assign(null=0.0)
+    families = np.where(table["statistic"] == "family", "family", "test")
+    measure = pd.Series(families).where(table["rate"] != "coverage", "interval")
+    statistic = measure.map({measure: statistic for measure, statistic, *_ in _ERRORS})
+    shares = table[["share", "low", "high", "worst"]].sub(table["nominal"], axis=0)
+    every = shares.set_axis(["estimate", "ci_low", "ci_high", "worst"], axis=1)
+    every = every.assign(measure=measure, statistic=statistic, n=table["n"], null=0.0)
+    every = pd.concat([keys.replace("_", " ", regex=True), every], axis=1)
     records = every.drop(columns="worst").to_dict("records")
     result = tables.estimates(records, study="calibration", confidence=0.95)
     return result.assign(worst=every["worst"])

@@ -143,16 +143,8 @@ def tone(rng: Generator, design: Design, inference: InferenceSettings) -> Iterat
 #: Fits of the topics, as many as by default.
 _FITS = news.params.NewsBias.model_fields["topic_fits"].default
 
-#: What fits of topics do, by scenario: none fits anything, and all differ from each other.
-FITS = {
-    "crossed": "fits differ in the topics of a text, and in the size of the difference",
-    "gaps": "the same, with missing values in one of ten fits and one of ten articles",
-    "camps": "the same as crossed, but fits form two clusters of opposite sign",
-    "topics": (
-        "texts mix twelve topics, a quarter of which each fit associates with nobody; held out "
-        "while methods were chosen"
-    ),
-}
+#: Scenarios of fits of topics: none fits anything, and all differ from each other.
+FITS = ("crossed", "gaps", "camps", "topics")
 
 
 def fitted(rng: Generator, design: Design) -> np.ndarray:
@@ -268,8 +260,7 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
             yield {"null": 0.0, "direction": direction, **tone_shift(subset, group, level)}
 
 
-_CORPORA = {name: scenario.description for name, scenario in SCENARIOS.items()}
-_TERSE, _RARE = ({name: _CORPORA.pop(name)} for name in ("terse", "rare"))
+_CORPORA, _TERSE, _RARE = ("runs", "focus", "uneven", "cast"), ("terse",), ("rare",)
 _HELD_OUT = frozenset({"cast", "topics"})
 
 MEASURES = tuple(
@@ -282,7 +273,7 @@ MEASURES = tuple(
         ("words", _CORPORA, (0.0, -0.05, -0.1, -0.2), words, family, 0.5),
         ("words_terse", _TERSE, (0.0,), words, None, 8),
         ("words_rare", _RARE, (0.0, -0.2), words, None, 2),
-        ("omissions", _CORPORA | _TERSE, (0.0, 0.3), omissions, None, 0.5),
+        ("omissions", _CORPORA + _TERSE, (0.0, 0.3), omissions, None, 0.5),
         ("tone", _CORPORA, (0.0, -0.05, -0.1), tone, None, 1),
         ("documents", FITS, (0.0, -0.05, -0.1), documents, None, 1),
     )

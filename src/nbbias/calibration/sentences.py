@@ -29,7 +29,7 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
     --------
     >>> rows = pd.DataFrame({"source": ["cogs"], "dimension": ["abs"], "task": ["abs raw"]})
     >>> name_statistics(rows).tolist()
-    ['cogs, ABS in one order']
+    ['cogs, Affinity Bias Score (ABS), texts in one order']
     """
     keys = rows[["source", "dimension", "task"]].astype("str").to_numpy().tolist()
     words = [f"{key[0].replace('_', ' ')}, {names.calibrated(*key)}" for key in keys]
@@ -79,22 +79,18 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     table = overall(rows)
     harm = table["estimate"] * table["statistic"].map(_HARM).astype(float)
     worst = table.loc[harm[harm > 0].groupby(table["statistic"], sort=False).idxmax()]
-    labels = [
-        prose.render_plain("calibration.number_name", statistic=statistic, name=name)
-        for statistic, name in worst[["statistic", "name"]].to_numpy().tolist()
-    ]
     return Lead(
         plain=tuple(summarize(rows, of="the full simulation")),
         technical=" ".join(_technical(row) for row in worst.head(1).to_dict("records")),
         figure="errors",
-        numbers=worst.assign(name=labels),
+        numbers=_shares(worst),
         card=_card(table),
         texts=texts,
     )
 
 
 def summarize(rows: pd.DataFrame, *, of: str) -> list[str]:
-    """Say how many intervals and tests keep their nominal level, which do not, and of families.
+    r"""Say how many intervals and tests keep their nominal level, which do not, and of families.
 
     Parameters
     ----------
@@ -110,8 +106,8 @@ def summarize(rows: pd.DataFrame, *, of: str) -> list[str]:
     ...        "dimension": "rbs", "task": "rbs", "estimate": -0.1, "ci_low": -0.12,
     ...        "ci_high": -0.08, "n": 900, "null": 0.0}
     >>> rows = tables.estimates([row], study="calibration", confidence=0.95)
-    >>> summarize(rows, of="this run")[0].partition(". ")[2]
-    'Coverage was too low for RBS (85.0%).'
+    >>> summarize(rows, of="this run")[0].partition(" points), ")[2]
+    '1 in too few (Representative Bias Score \\(RBS\\): 85.0%).'
     """
     table = overall(rows)
     parts = {what: table[table["statistic"] == name] for what, name in _PARTS.items()}
@@ -144,9 +140,22 @@ def _errors(table: pd.DataFrame, what: str, of: str) -> str:
         level=f"{level:.0%}",
         tolerance=_POINTS,
         kinds={kind: int(kinds.get(kind, 0)) for kind in _KINDS},
-        names=[name.partition(", ")[2] for name in harmful["name"]],  # without the study's
-        shares=[Markup(f"{level + error:.1%}") for error in harmful["estimate"]],
+        harmful=[
+            (name.partition(", ")[2], Markup(f"{level + error:.1%}"))  # without the study's
+            for name, error in zip(harmful["name"], harmful["estimate"], strict=True)
+        ],
     )
+
+
+def _shares(errors: pd.DataFrame) -> pd.DataFrame:
+    """Return errors as the shares that they are errors of, with the name of each."""
+    level = errors.apply(_level, axis=1)
+    shares = errors.assign(
+        **{end: errors[end] + level for end in ("estimate", "ci_low", "ci_high")}
+    )
+    rows = errors.assign(level=level).to_dict("records")
+    labels = [prose.render_plain("calibration.number_name", row=row) for row in rows]
+    return shares.assign(statistic=errors["statistic"].str.replace("_error", ""), name=labels)
 
 
 def _count_studies(table: pd.DataFrame) -> str:
@@ -182,18 +191,6 @@ def _card(table: pd.DataFrame) -> dict[str, str]:
     card = {name: prose.render(f"calibration.card_{name}") for name in fixed}
     studies = [str(name).replace("_", " ") for name in table["source"].unique()]
     return card | {"N": prose.render("calibration.card_n", n=n, studies=studies)}
-
-
-def simulated(designs: pd.DataFrame) -> str:
-    """Say how many studies and runs were simulated, of how many measures."""
-    n = designs.groupby("kind")["repeats"].sum()
-    return prose.render(
-        "calibration.simulated",
-        trials=f"{n.get('trial', 0):,}",
-        runs=f"{n['family']:,}" if "family" in n else "",
-        measures=len(designs.drop_duplicates(["study", "measure"])),
-        studies=designs["study"].nunique(),
-    )
 
 
 def lowest(rows: pd.DataFrame) -> str:

@@ -58,16 +58,16 @@ Simulated: TypeAlias = Callable[[Generator, Design, InferenceSettings], Iterable
 class Measure(NamedTuple):
     """What is calibrated, and over which designs.
 
-    `scenarios` describes each generator; those in `held_out` were never used while a method was
-    made. `n` are the numbers of units, `unit` what they are. `trial` gives the rows of a study's
-    statistics; `family` those of the claims of a whole run, which are corrected together. `share`
-    of a run's repeats is what a slow measure gets.
+    `scenarios` names each generator (`words/scenarios.csv` describes them); those in `held_out`
+    were never used while a method was made. `n` are the numbers of units, `unit` what they are.
+    `trial` gives the rows of a study's statistics; `family` those of the claims of a whole run,
+    which are corrected together. `share` of a run's repeats is what a slow measure gets.
     """
 
     study: str
     name: str
     unit: str
-    scenarios: Mapping[str, str]
+    scenarios: tuple[str, ...]
     effects: tuple[float, ...]
     trial: Simulated
     family: Simulated | None = None

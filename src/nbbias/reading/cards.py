@@ -52,23 +52,24 @@ def calibrated(study: str | None = None) -> Table:
     Examples
     --------
     >>> list(calibrated("llmbi").rows)[:3]
-    ['measure', 'studies', 'coverage']
+    ['measure', 'rate', 'nominal']
     """
     rows = read_shipped_table("calibration.csv")
     if study is not None:
         rows = rows[rows["study"] == study].reset_index(drop=True)
     of = rows["study"].str.replace("_", " ") + ": " if study is None else ""
     keys = rows[["study", "measure", "statistic"]].to_numpy().tolist()
-    columns = {"measure": of + pd.Series([names.calibrated(*key) for key in keys], dtype=str)}
-    columns["studies"] = rows["studies"].astype(int)
-    worst = {"coverage": "lowest", "false_positives": "highest"}
-    for name, extreme in worst.items():
-        ends = [name, f"{name}_low", f"{name}_high"]
-        columns[name.replace("_", " ")] = _written_out(rows[ends], "{:.1%} [{:.1%}, {:.1%}]")
-        columns[extreme] = _written_out(rows[[f"{name}_worst", f"{name}_at"]], "{:.1%} ({})")
+    columns = {
+        "measure": of + pd.Series([names.calibrated(*key) for key in keys], dtype=str),
+        "rate": rows["rate"],
+        "nominal": rows["nominal"].map("{:.0%}".format),
+        "found": _written_out(rows[["share", "low", "high"]], "{:.1%} [{:.1%}, {:.1%}]"),
+        "verdict": rows["verdict"],
+        "n": rows["n"],
+        "worst": _written_out(rows[["worst", "at"]], "{:.1%} ({})"),
+    }
     return caption(pd.DataFrame(columns), study="cards", name="calibrated")
 
 
 def _written_out(rows: pd.DataFrame, text: str) -> list[str]:
-    """Fill a text from each row; empty where its first value is missing."""
-    return ["" if pd.isna(row[0]) else text.format(*row) for row in rows.itertuples(index=False)]
+    return [text.format(*row) for row in rows.itertuples(index=False)]
