@@ -74,6 +74,7 @@ def _by_n(table: pd.DataFrame, column: str, label: str, held_out: str) -> figure
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.set_xticks(sorted(rows["n"].unique()))
 
+    table = table.assign(study=table["study"].str.replace("_", " "))
     return figures.panels(table, draw, by="study", height=2.4)
 
 

@@ -29,7 +29,7 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
     --------
     >>> rows = pd.DataFrame({"source": ["cogs"], "dimension": ["abs"], "task": ["abs raw"]})
     >>> name_statistics(rows).tolist()
-    ['cogs, Affinity Bias Score (ABS), texts in one order']
+    ['cogs, Affinity Bias Score, texts in one order']
     """
     keys = rows[["source", "dimension", "task"]].astype("str").to_numpy().tolist()
     words = [f"{key[0].replace('_', ' ')}, {names.calibrated(*key)}" for key in keys]
@@ -107,7 +107,7 @@ def summarize(rows: pd.DataFrame, *, of: str) -> list[str]:
     ...        "ci_high": -0.08, "n": 900, "null": 0.0}
     >>> rows = tables.estimates([row], study="calibration", confidence=0.95)
     >>> summarize(rows, of="this run")[0].partition(" points), ")[2]
-    '1 in too few (Representative Bias Score \\(RBS\\): 85.0%).'
+    '1 in too few (Representative Bias Score: 85.0%).'
     """
     table = overall(rows)
     parts = {what: table[table["statistic"] == name] for what, name in _PARTS.items()}
@@ -121,6 +121,19 @@ def summarize(rows: pd.DataFrame, *, of: str) -> list[str]:
         sentences = [_errors(part, what, of) for what, part in parts.items()]
     families = table[table["statistic"] == "familywise_error"]
     return [*sentences, *([_families(families)] if len(families) else [])]
+
+
+def decided(rows: pd.DataFrame) -> str:
+    """Say in a heading of how many intervals and tests a run decides whether they keep their level.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> decided(calibration.shipped())
+    'This run decides 32 of 42 intervals and tests; the others need more simulated studies'
+    """
+    kinds = overall(rows[rows["measure"] != "family"])["kind"]
+    return prose.render("calibration.decided", k=int(kinds.ne("undecided").sum()), n=len(kinds))
 
 
 def _level(row: pd.Series | dict[str, Any]) -> float:

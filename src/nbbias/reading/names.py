@@ -84,7 +84,7 @@ def calibrated(study: str, measure: str, statistic: str) -> str:
     Examples
     --------
     >>> calibrated("cogs", "abs", "abs_raw"), calibrated("mine", "my_words", "share")
-    ('Affinity Bias Score (ABS), texts in one order', 'my words: share')
+    ('Affinity Bias Score, texts in one order', 'my words: share')
     """
     key = tuple(part.replace("_", " ") for part in (study, measure, statistic))
     return _calibrated().get((key[0], key[1], key[2]), f"{key[1]}: {key[2]}")
