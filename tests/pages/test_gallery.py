@@ -61,7 +61,7 @@ def test_a_card_shows_what_leads_its_page(tmp_path: Path) -> None:
     assert page.select_one(".badge").get_text() == "Texts written by hand"  # type: ignore[union-attr]
     assert "By hand, in two registers." in page.get_text()
     assert (page.img["src"], page.img["alt"]) == ("llmbi/a/figures/means.svg", "Dots.")
-    assert " ".join(page.dl.get_text(" ").split()) == "index of m 0.50 95% CI 0.4 to 0.6; N = 18"
+    assert " ".join(page.dl.get_text(" ").split()) == "index of m: 0.50 (95% CI 0.4 to 0.6; N = 18)"
 
 
 def test_a_failed_run_says_where_and_what_to_do_and_shows_no_finding(tmp_path: Path) -> None:

@@ -195,7 +195,7 @@ _RATES = (
 
 
 def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Summarise a run by statistic: what the package ships for measurement cards (`shipped`).
+    r"""Summarise a run by statistic: what the package ships for measurement cards (`shipped`).
 
     Parameters
     ----------
@@ -220,7 +220,7 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
     >>> rows = pd.DataFrame([row, row | {"n": 80, "coverage": 1.0}])
     >>> table = summarize(rows, pd.DataFrame(), confidence=0.95)
     >>> table[["rate", "share", "worst", "at"]].values.tolist()
-    [['coverage', 0.95, 0.9, 's, n = 10']]
+    [['coverage', 0.95, 0.9, 's, n\xa0=\xa010']]
     """
     rows, columns = [], {"false": "rejected", "n_false": "n_tested"}
     claims = families.rename(columns=columns).assign(statistic="family", n_covered=0)
@@ -256,7 +256,7 @@ def _summary(
     below, above = level - TOLERANCE, level + TOLERANCE
     within = f"within {100 * TOLERANCE:.0f} points" if below < low and high < above else "undecided"
     verdict = verdicts[0] if high < below else verdicts[1] if low > above else within
-    where = f"{name_scenario(study, measure, scenario)}, n = {units:.0f}"
+    where = f"{name_scenario(study, measure, scenario)}, n\xa0=\xa0{units:.0f}"
     shown = {"share": share, "low": low, "high": high, "verdict": verdict, "n": n}
     return shown | {"worst": float(shares[worst]), "at": where}
 

@@ -90,7 +90,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
 
 
 def summarize(rows: pd.DataFrame, *, of: str) -> list[str]:
-    r"""Say how many intervals and tests keep their nominal level, which do not, and of families.
+    """Say how many intervals and tests keep their nominal level, which do not, and of families.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def summarize(rows: pd.DataFrame, *, of: str) -> list[str]:
     ...        "ci_high": -0.08, "n": 900, "null": 0.0}
     >>> rows = tables.estimates([row], study="calibration", confidence=0.95)
     >>> summarize(rows, of="this run")[0].partition(" points), ")[2]
-    '1 in too few (Representative Bias Score: 85.0%).'
+    '1 in too few. Too few: Representative Bias Score (85.0%).'
     """
     table = overall(rows)
     parts = {what: table[table["statistic"] == name] for what, name in _PARTS.items()}
