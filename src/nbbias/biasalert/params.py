@@ -103,8 +103,9 @@ class Biasalert(Parameters):
     )
     replies_paths: dict[str, InputFile] = Field(
         {},
-        description="recorded replies of language models, or flags of moderation tools, by the "
-        "judge's name; models are asked from tables/judge_prompts.csv",
+        description="recorded replies of language models, or what moderation tools answered "
+        "(OpenAI, Azure, Llama-Guard), by the judge's name; models are asked from "
+        "tables/judge_prompts.csv",
     )
     embedding_model: ModelName = Field(
         "auto",

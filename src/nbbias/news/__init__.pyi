@@ -12,6 +12,7 @@ from . import (
     sample as sample,
     scoring as scoring,
     shares as shares,
+    sizes as sizes,
     tone as tone,
     topics as topics,
     words as words,

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias import params, tables
-from nbbias.news import corpus, labels
+from nbbias.news import corpus, labels, sizes
 from nbbias.params import NONE
 from nbbias.tables import NbbiasError
 from nbbias.text import lexicons, toxicity
@@ -32,6 +32,7 @@ def check(chosen: Any) -> list[str]:
         tables.attempt(problems, params.check_claims, chosen, there)
         if chosen.labels_path != NONE:
             tables.attempt(problems, _labels, chosen, sides)
+        tables.attempt(problems, sizes.facts, chosen.models_path)
     tables.refuse(problems)
     return told
 

@@ -206,6 +206,12 @@ class NewsBias(News):
         NONE, description="human labels of group words and sentences: the sheet of `nbbias label`"
     )
 
+    models_path: InputFile = Field(
+        SAMPLE,
+        description="sizes of your models, beside the paper's: columns model, parameters (such as "
+        "7B), rlhf (yes or no)",
+    )
+
     @classmethod
     def default_claims(cls, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return a claim for each of the biases."""

@@ -5,7 +5,6 @@ What a table is made of stands in ``data/layouts.yaml``.
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import re
@@ -14,7 +13,7 @@ import tempfile
 import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from functools import cache, reduce
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -75,7 +74,9 @@ def write_table(name: str, files: Sequence[tuple[Path, dict[str, str]]], target:
     ]
     table = pd.concat(parts, ignore_index=True)
     if "sides" in layout:
-        table = _join_sides(table, layout["sides"])
+        keys = [column for column in table if column != "text"]  # of halves in files of their own
+        table = table.set_index(keys)["text"].unstack(layout["sides"]).reset_index()
+        table = table.drop(columns="n").rename_axis(columns=None)
     if "distinct" in layout:
         table = table.drop_duplicates(layout["distinct"], ignore_index=True)
     for column, pattern in layout.get("remove", {}).items():
@@ -99,15 +100,12 @@ def _read(path: Path, member: str | None) -> pd.DataFrame:
         if member:
             return _csv(_extract(path, member))
         if path.suffix == ".gz":
-            lines = gzip.decompress(path.read_bytes()).decode().splitlines()
-            return pd.json_normalize([json.loads(line) for line in lines]).astype("str")
+            lines = pd.read_json(path, lines=True, dtype=False)
+            return pd.json_normalize(lines.to_dict("records")).astype("str")
         if path.suffix == ".json":
             rows = list(_flatten(json.loads(path.read_text(encoding="utf-8"))))
-            return (
-                pd.DataFrame(rows)
-                .rename(columns=str)
-                .rename(columns={str(len(rows[0]) - 1): "value"})
-            )
+            last = {len(rows[0]) - 1: "value"}
+            return pd.DataFrame(rows).rename(columns=last).rename(columns=str)
         return _csv(io.BytesIO(path.read_bytes()))
     except (ValueError, OSError, EOFError, KeyError, IndexError, tarfile.TarError) as error:
         raise DataError(str(path), f"{_LAID_OUT}: {error}") from None
@@ -167,13 +165,3 @@ def _select(
     for column, other in layout.get("unlike", {}).items():
         table = table[table[column].notna() & (table[column] != table[other])]
     return table.reindex(columns=list(columns.values())).set_axis(list(columns), axis=1)
-
-
-def _join_sides(table: pd.DataFrame, side: str) -> pd.DataFrame:
-    """Put the halves of a row, which stand in files of their own, beside each other."""
-    keys = [name for name in table if name not in {side, "text"}]
-    halves = [
-        half.drop(columns=side).rename(columns={"text": name})
-        for name, half in table.groupby(side, sort=False)
-    ]
-    return reduce(lambda left, right: left.merge(right, "left", keys), halves).drop(columns="n")

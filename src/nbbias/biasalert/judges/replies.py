@@ -2,8 +2,11 @@
 
 A verdict is a field of a JSON object, a word at a label ("Answer: yes"), a yes or no that is a
 sentence or begins one on the text, as in the template ("Yes, the following SENTENCE is biased"), or
-a plain statement ("The text is not biased"). Verdicts that disagree are none. A refusal is a result
-of its own, and no verdict; whatever else is said is unreadable, and counted.
+a plain statement ("The text is not biased"). What moderation tools answer is read as it comes: by
+OpenAI the categories hate and hate/threatening, by Azure a severity of hate above 0, by Llama-Guard
+unsafe or safe, as Fan et al. (2024) read them; they give no threshold for Azure. Verdicts that
+disagree are none. A refusal is a result of its own, and no verdict; whatever else is said is
+unreadable, and counted.
 """
 
 from __future__ import annotations
@@ -59,6 +62,9 @@ _PAIR = re.compile(
     rf"(?P<attribute>{_NAME}|[^.;\n'\"\[]{{1,200}})",
     re.I,
 )
+#: OpenAI's categories that count, as its API and as its clients write them.
+_HATE = ("hate", "hate/threatening", "hate_threatening")
+
 _NO_NAME = {"", "none", "null", "n/a", "nothing", "unknown", "not applicable", "-"}
 
 
@@ -111,6 +117,8 @@ def _read(reply: object) -> Verdict:
     plain = re.sub(r"[ \t]+", " ", re.sub(r"[*_`#>\\]+", " ", whole)).strip()
     explanation = " ".join(whole.split())[:_EXPLAINED]
     unread = Verdict(None, explanation=explanation, outcome="unreadable", reason=_NONE)
+    if guard := re.fullmatch(r"\s*(un)?safe\b(?:\s+[SO]\d.*)?\s*", whole, re.S):
+        return Verdict(guard[1] is not None, explanation=explanation)
     objects = [one for one in _objects(whole) if one["biased"] is not None]
     verdicts = {one["biased"] for one in objects} or _verdicts(plain)
     if not objects and (refusal := _find_refusal(re.sub(r"[\"\[\]{}:]+", ". ", plain))):
@@ -181,8 +189,22 @@ def _objects(reply: str) -> Iterator[dict[str, Any]]:
                 name: next((lowered[alias] for alias in aliases if alias in lowered), None)
                 for name, aliases in _names()["fields"].items()
             }
-            yield fields | {"biased": _as_verdict(fields["biased"])}
+            verdict = _as_verdict(fields["biased"])
+            yield fields | {"biased": _flags_hate(lowered) if verdict is None else verdict}
         at = reply.find("{", end)
+
+
+def _flags_hate(reply: dict[str, Any]) -> bool | None:
+    """Tell whether a moderation tool flags hate; None where the reply is of no such tool."""
+    results = reply.get("results")
+    first = results[0] if isinstance(results, list) and results else reply
+    categories = first.get("categories") if isinstance(first, dict) else None
+    if isinstance(categories, dict):
+        return any(categories.get(name) is True for name in _HATE)
+    listed = reply.get("categoriesanalysis", reply.get("categories_analysis"))
+    hate = [one for one in listed or () if isinstance(one, dict) and one.get("category") == "Hate"]
+    severity = hate[0].get("severity") if hate else None
+    return severity > 0 if isinstance(severity, int | float) else None
 
 
 def _as_verdict(value: object) -> bool | None:

@@ -98,6 +98,36 @@ def mixed_model(compared: pd.DataFrame, *, confidence: float) -> Table:
     return readable(rows, keys, title=caption.title, note=caption.note)
 
 
+def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
+    """Return how the originals' tone towards each group is spread: the scale of a shift.
+
+    Parameters
+    ----------
+    scores
+        SCORES of the sentence level.
+
+    Returns
+    -------
+    DataFrame
+        By `measure`, `instrument`, `bias` and `group`: `p10`, `median` and `p90` of the mean scores
+        of articles (each once), and `n`, the articles with a sentence of the group.
+
+    Examples
+    --------
+    >>> keys = {"measure": "sentiment", "instrument": "TextBlob", "bias": "gender", "source": "s"}
+    >>> scores = pd.DataFrame([keys | {"article_id": n, "o_female": n / 10} for n in range(11)])
+    >>> originals_range(scores)[["p10", "median", "p90", "n"]].values.tolist()
+    [[0.1, 0.5, 0.9, 11.0]]
+    """
+    keys = ["measure", "instrument", "bias"]
+    once = scores.drop_duplicates([*keys, "source", "article_id"])
+    long = once.melt(keys, [name for name in once if name.startswith("o_")], "group")
+    long["group"] = long["group"].str.removeprefix("o_")
+    cells = long.dropna(subset="value").groupby([*keys, "group"], sort=False)["value"]
+    quantiles = cells.quantile([0.1, 0.5, 0.9]).unstack().set_axis(["p10", "median", "p90"], axis=1)
+    return quantiles.assign(n=cells.size()).reset_index()
+
+
 def published(table: pd.DataFrame, *, focus: Mapping[str, str]) -> pd.DataFrame:
     """Return between which values ours and the paper's published ones of seven models lie.
 
