@@ -104,7 +104,8 @@ def by_size(rows: pd.DataFrame) -> Drawn:
     def draw(part: pd.DataFrame, ax: Axes) -> None:
         style: dict[str, Any] = {"style": "rlhf", "markers": marks, "palette": colours, "s": 34}
         sns.scatterplot(part, x="log_size", y="estimate", hue="whose", legend=False, ax=ax, **style)
-        for key in part.groupby(["whose", "measure", "bias"]).groups.keys() & lines.keys():
+        shown = part.groupby(["whose", "measure", "bias"], sort=False).groups
+        for key in (key for key in shown if key in lines):
             measured = lines[key].model.exog[:, 1]
             x = np.linspace(measured.min(), measured.max(), 30)
             fitted = lines[key].get_prediction(pd.DataFrame({"log_size": x})).summary_frame()
