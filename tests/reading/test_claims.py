@@ -99,7 +99,7 @@ def test_what_cannot_be_significant_in_a_larger_family_may_be_so_in_the_declared
     untold = {"p_value": 0.02, "p_least": 0.02, "reason": f"{tables.UNTESTABLE}4"}
     assert declared(estimates(untold), SHE)["reason"].isna().all()
     found = declared(estimates(*[untold | {"model": m} for m in "abc"]), SHE)
-    assert found["verdict"].unique().tolist() == ["too few for any result to be significant"]
+    assert found["verdict"].unique().tolist() == ["not testable"]
 
 
 # --- equivalence ------------------------------------------------------------------------------

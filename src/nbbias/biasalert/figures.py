@@ -191,5 +191,5 @@ def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
         of="answers",
         alt="Share of biased answers by model, with intervals, a panel an estimator.",
         title="Share of biased answers by model",
-        tick="the judge's false positives",
+        tick="the judge's false-positive rate",
     )

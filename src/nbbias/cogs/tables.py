@@ -224,7 +224,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     N counts instances; of judges, all writers together are shown.
     """
     of_writers = estimates["measure"].eq("rbs").any()
-    who = ["model", "prompt"] if of_writers else ["evaluator"]
+    who = ["model", "prompt"] if of_writers else ["evaluator"] * (name != "agreement")
     words = reading.caption(estimates, study="cogs", name=name)
     labels = {"bias": "axis", "prompt": "setting", "evaluator": "judge", "n": UNITS}
     return reading.readable(

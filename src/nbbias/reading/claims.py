@@ -148,7 +148,7 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
     if np.isnan(row["p_adjusted"]):
         verdict = "not tested"
     if str(row["reason"]).startswith(UNTESTABLE):
-        verdict = "too few for any result to be significant"
+        verdict = "not testable"
     if np.isnan(row[SMALLEST]):
         return verdict
     if np.isnan(row["p_within"]):
