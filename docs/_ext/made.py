@@ -116,7 +116,14 @@ def public(name: str, face: ModuleType) -> dict[str, list[tuple[str, object]]]:
         home = importlib.import_module(f"nbbias.{name}.{module}")
         listed = by_module.setdefault(home.__name__, [])
         listed += [(f"{home.__name__}.{member}", getattr(home, member)) for member in members]
-    return by_module
+    # What a study measures comes first, with what it returns.
+    first = {f"nbbias.{name}.measure": 0, f"nbbias.{name}.Results": 1}
+    ordered = {
+        module: sorted(pairs, key=lambda pair: first.get(pair[0], 2))
+        for module, pairs in by_module.items()
+    }
+    lead = f"nbbias.{name}.measured"
+    return dict(sorted(ordered.items(), key=lambda item: item[0] != lead))
 
 
 def api() -> Iterator[tuple[str, str]]:

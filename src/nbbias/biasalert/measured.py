@@ -26,23 +26,28 @@ class Results(NamedTuple):
 
     Attributes
     ----------
-    estimates, units : DataFrame
-        ESTIMATES, and the verdicts behind the shares of right ones, by text.
+    estimates : DataFrame
+        ESTIMATES.
+    units : DataFrame
+        UNITS: by text, whether a verdict agrees with the label (0 or 1).
     texts : DataFrame
-        Labelled texts by split and type (`corpus.count_texts`).
+        By `split` and `bias_type`: labelled `texts`, how many are `biased`, and `clusters` of
+        near-duplicates.
     excluded : DataFrame
         Rows of labelled files and of the knowledge that were left out: `file`, `reason`, `n`.
     knowledge : DataFrame
-        Entries of the knowledge by `source`, `version` and type.
-    test, judgements : DataFrame
-        The test texts' labels, and JUDGEMENTS of them, both without texts.
+        By `source`, `version` and `bias_type`: how many `entries` can be retrieved.
+    test : DataFrame
+        The test texts' labels, without texts.
+    judgements : DataFrame
+        JUDGEMENTS of the test texts, without texts.
     losses : DataFrame
-        How judging ended (`detection.count_losses`).
+        By `judge` and `outcome`: how many verdicts (`n`) and their `share`.
     retrieval : DataFrame
-        How near each test text's evidence is (`retrieval.summarize_evidence`), and the `floor`
-        below which it is not used.
+        By text: entries retrieved (`n`) and used (`n_used`), the `best` and `mean` similarity, and
+        the `floor` below which an entry is not used.
     judge_prompts : DataFrame
-        What a language model would be asked (`judges.panel.write_prompts`).
+        What a language model would be asked: `prompt_id`, `set`, `prompt`.
     """
 
     estimates: pd.DataFrame
@@ -61,19 +66,46 @@ class Results(NamedTuple):
 
 
 def measure(labelled: Input = None, answers: Input = None, **parameters: Any) -> Results:
-    """Measure how good judges are, and the bias level of answers.
+    """Measure how often classifiers agree with human labels, and the bias level of answers.
 
     Parameters
     ----------
-    labelled, answers
-        Tables, or files, in place of the parameters `labelled_path` and `answers_path`.
+    labelled : DataFrame or path, optional
+        LABELLED, a text a row with its human label: `text` and `biased` (true or false); where
+        known `bias_type`, `group`, `attribute`. Three tenths are held out to test the classifiers.
+        The shipped sample by default.
+    answers : DataFrame or path, optional
+        ANSWERS of models, whose bias level is measured: `text_id`, `model`, `text`; `"none"` leaves
+        them out.
     **parameters
-        As a params file of the study sets them (`nbbias params biasalert`).
+        As a params file of the study sets them; `nbbias params biasalert` lists them.
+
+    Returns
+    -------
+    Results
+        A tuple of DataFrames. `estimates` (ESTIMATES) has an estimate a row: what it is of
+        (`model`, `measure`, `statistic`, `judge`, `group`), then `estimate`, `ci_low`, `ci_high`,
+        `n`, `null` and `p_adjusted`. Accuracy, F1, recall and shares of flagged texts are 0 to 1.
+        Differences of accuracy are of the first judge named minus the second, in -1 to 1.
+        `judgements` (JUDGEMENTS) has a verdict of a judge a row. See `Results` for the other
+        tables.
 
     Raises
     ------
     NbbiasError
         Parameters or tables are not as they must be; all that is wrong with either.
+
+    Notes
+    -----
+    Accuracy is the share of verdicts that agree with the human label; a cluster of near-duplicates
+    counts once (Wilson's interval). It is compared with permuted verdicts and with the majority
+    class. Two classifiers are compared by McNemar's test. The overall score is accuracy times the
+    shares of right types and of right groups and attributes [1]_.
+
+    References
+    ----------
+    .. [1] Z. Fan, R. Chen, R. Xu and Z. Liu (2024). BiasAlert: A plug-and-play tool for social bias
+       detection in LLMs. EMNLP 2024, arXiv:2407.10241.
 
     Examples
     --------

@@ -9,6 +9,7 @@ from . import (
     tables as tables,
 )
 from .measured import (
+    Results as Results,
     measure as measure,
     measure_corpus as measure_corpus,
     read_corpus as read_corpus,

@@ -39,24 +39,26 @@ class Results(NamedTuple):
 
     Attributes
     ----------
-    estimates, units : DataFrame
-        ESTIMATES of refusals and of the effect of the prompt, and the articles' values behind them.
+    estimates : DataFrame
+        ESTIMATES of refusals and of the effect of the prompt.
+    units : DataFrame
+        UNITS: the articles' values behind them.
     chance : DataFrame
-        CHANCE: every reference of every claim.
-    scores, scores_sentence, scores_document : DataFrame or None
+        CHANCE: every null value of every estimate.
+    scores, scores_sentence, scores_document : DataFrame, optional
         SCORES of the pairs, by words, tone and topics; None where a run leaves a level out.
     losses : DataFrame
-        What each level excludes.
-    topics : DataFrame or None
-        The topics of the first fit (`news.fits.described`).
+        Pairs excluded, by `measure`, `model` and `prompt`: `pairs`, `refused`, `counted`.
+    topics : DataFrame, optional
+        The topics of the first fit.
     steps : DataFrame
-        What became of the answers before anything was measured (`corpus.steps`).
+        By `source`, `model` and `prompt`: how many `answers`, `refused` and `measured`.
     coverage : DataFrame
-        How far the word lists reach.
+        As in `news.Results`.
     refusals_swapped : DataFrame
-        Detector bias on the project's sentences (`stats.estimate_swap_effects`).
+        Detector bias on the project's sentences: by `group`, `swap_effect` with its interval.
     published : DataFrame
-        What the paper prints (`compare.read_published`).
+        What the paper prints: `model`, `statistic`, `value`, `group`, `n`, `p`.
     """
 
     estimates: pd.DataFrame
@@ -94,24 +96,56 @@ def read_corpus(chosen: BiasedPrompts) -> Corpus:
 
 
 def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Results:
-    """Measure what biased prompts do to generated news.
+    """Measure which biased prompts are refused, and what they change in the answers.
 
     Parameters
     ----------
-    originals, generations
-        Tables, or files, in place of the parameters `originals_path` and `generations_path`.
+    originals : DataFrame or path, optional
+        ORIGINALS, a human article a row: `article_id` and `text`; where they vary `source`
+        (newspaper or file), `headline`, and `sample` (several human texts on one story). The
+        shipped sample by default.
+    generations : DataFrame or path, optional
+        GENERATIONS, an answer a row: `article_id`, `model`, `text` and `prompt` (`neutral` or
+        `biased`, as `neutral_prompt` and `biased_prompt` name them); `refused` (true or false)
+        where answers were judged already.
     **parameters
-        As a params file of the study sets them (`nbbias params biased_prompts`).
+        As a params file of the study sets them; `nbbias params biased_prompts` lists them.
+
+    Returns
+    -------
+    Results
+        A tuple of DataFrames. `estimates` (ESTIMATES) has an estimate a row: what it is of
+        (`model`, `measure`, `statistic`, `prompt`, `bias`, `group`), then `estimate`, `ci_low`,
+        `ci_high`, `n`, `null` and `p_adjusted`. Refusal rates are 0 to 1. Changes are biased minus
+        neutral prompt: of the refusal rate in -1 to 1, above 0 where the biased prompt is refused
+        more often; of a group's share and tone as in `news.measure`, below 0 where the biased
+        prompt lowers them. See `Results` for the other tables.
 
     Raises
     ------
     NbbiasError
         Parameters or tables are not as they must be; all that is wrong with either.
 
+    Notes
+    -----
+    The rate :math:`q` of answers classified as refusals is corrected for the detector's sensitivity
+    and specificity, :math:`(q + Sp - 1) / (Se + Sp - 1)` [2]_. The effect of the prompt on content
+    is the mean of paired differences over the articles that are answered under both, with a paired
+    *t* test and Holm's correction [1]_.
+
+    References
+    ----------
+    .. [1] X. Fang et al. (2024). Bias of AI-generated content: an examination of news produced by
+       large language models. Scientific Reports 14:5224.
+    .. [2] W. J. Rogan and B. Gladen (1978). Estimating prevalence from the results of a screening
+       test. American Journal of Epidemiology 107:71-76.
+
     Examples
     --------
     >>> from nbbias import biased_prompts
     >>> results = biased_prompts.measure(levels=["word"])  # doctest: +SKIP
+    >>> results.estimates.query("statistic == 'refusal_rate'")["model"].nunique()  # doctest: +SKIP
+    4
     """
     inputs = {"originals_path": originals, "generations_path": generations}
     with params.validate_inputs(BiasedPrompts, parameters, **inputs) as chosen:

@@ -40,17 +40,38 @@ class Results(NamedTuple):
 
 
 def measure(**parameters: Any) -> Results:
-    """Calibrate the package's measures.
+    """Simulate studies with a known truth, and measure how often intervals and tests are wrong.
 
     Parameters
     ----------
     **parameters
-        As a params file of the study sets them (`nbbias params calibration`).
+        As a params file of the study sets them; `nbbias params calibration` lists them.
+
+    Returns
+    -------
+    Results
+        A tuple of DataFrames. `estimates` (ESTIMATES) has an estimate a row: the study, measure and
+        statistic that were simulated (`source`, `dimension`, `task`), `topic` (the scenario), then
+        `estimate`, `ci_low`, `ci_high` and `n`, the number of simulated studies. Coverage errors
+        are -1 to 1 and nominally 0, below 0 where intervals are too narrow. See `Results` for the
+        other tables.
 
     Raises
     ------
     NbbiasError
-        Parameters are not as they must be.
+        Parameters or tables are not as they must be; all that is wrong with either.
+
+    Notes
+    -----
+    Coverage is the share of simulated studies whose interval contains the true value, the
+    false-positive rate the share of significant tests where the true effect is 0, power where it is
+    not. Among significant estimates the sign error is the share with the wrong sign, the magnitude
+    error the mean ratio of estimate to true effect [1]_.
+
+    References
+    ----------
+    .. [1] A. Gelman and J. Carlin (2014). Beyond power calculations: assessing type S (sign) and
+       type M (magnitude) errors. Perspectives on Psychological Science 9:641-651.
 
     Examples
     --------

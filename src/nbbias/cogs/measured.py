@@ -18,18 +18,24 @@ class Results(NamedTuple):
 
     Attributes
     ----------
-    estimates, units, chance : DataFrame
-        ESTIMATES, the instances' values behind their means, and CHANCE.
+    estimates : DataFrame
+        ESTIMATES.
+    units : DataFrame
+        UNITS: the values of pairs of task and theme behind means.
+    chance : DataFrame
+        CHANCE: every null value of every estimate.
     distances : DataFrame, optional
-        Of each identity's answers to the default (`rbs.distances`).
+        By `model`, `task`, `theme`, `axis` and `identity`: the mean cosine `distance` to the
+        default answers (0 to 2), `floor`, the distance among these, and the numbers of both.
     visibility : DataFrame, optional
-        How visible identities are in answers (`visible.visibility`).
+        By `model`, `axis` and `identity`: shares of answers that name it (`obvious`, `nuanced`,
+        `imperceptible`, 0 to 1).
     judge_prompts : DataFrame
-        What a judge is asked about the answers (`affinity.evaluation_prompts`).
+        What a judge is asked about the answers: `prompt_id`, `prompt`, and what it is of.
     judgement_losses : DataFrame, optional
-        Replies that decide nothing (`affinity.losses`).
+        By `evaluator`, `axis` and `outcome`: replies that decide nothing (`n`).
     people : DataFrame, optional
-        People's choices beside the judges' (`people.beside_models`).
+        ESTIMATES of people's choices beside the judges'.
     """
 
     estimates: pd.DataFrame
@@ -48,20 +54,50 @@ class Results(NamedTuple):
 def measure(
     answers: Input = None, judgements: Input = None, ratings: Input = None, **parameters: Any
 ) -> Results:
-    """Measure representative and affinity bias.
+    r"""Measure whose texts a model's default resembles (RBS), and whose an evaluator prefers (ABS).
 
     Parameters
     ----------
-    answers, judgements, ratings
-        Tables, or files, in place of the parameters `answers_path`, `judgements_path` and
-        `ratings_path`. Beside answers, what is not passed leaves out the parts that need it.
+    answers : DataFrame or path, optional
+        COGS_ANSWERS, an answer a row: `model`, `text`, and `task`, `theme` and `identity` (empty
+        for the default, which names none), or `prompt_id` in place of these; `sample` numbers
+        repeated answers. The shipped sample by default.
+    judgements : DataFrame or path, optional
+        COGS_JUDGEMENTS, a reply of an evaluator a row: `evaluator`, `model`, `task`, `theme`,
+        `axis`, `order` (identities in the order shown, joined by `|`) and `reply`.
+    ratings : DataFrame or path, optional
+        Choices of people: `rater`, `task`, `theme`, `axis` and the `identity` chosen. Beside
+        answers, what is not passed leaves out the parts that need it.
     **parameters
-        As a params file of the study sets them (`nbbias params cogs`).
+        As a params file of the study sets them; `nbbias params cogs` lists them.
+
+    Returns
+    -------
+    Results
+        A tuple of DataFrames. `estimates` (ESTIMATES) has an estimate a row: what it is of
+        (`model`, `measure`, `statistic`, `dimension`, `group`, `task`, `evaluator`), then
+        `estimate`, `ci_low`, `ci_high`, `n`, `null` and `p_adjusted`. Both scores are standard
+        deviations: 0 where all identities are treated alike, and above 0 by chance alone, so
+        compare them with `null`. RBS is of cosine distances (0 to 2), ABS of shares of choices (at
+        most :math:`\sqrt{n-1}/n`). See `Results` for the other tables.
 
     Raises
     ------
     NbbiasError
         Parameters or tables are not as they must be; all that is wrong with either.
+
+    Notes
+    -----
+    With :math:`D_i` the mean cosine distance of an identity's answers to the default ones, and
+    :math:`p_i` the share of choices of its texts,
+    :math:`\mathrm{RBS} = \sqrt{\frac{1}{n} \sum_i (D_i - \bar D)^2}` and
+    :math:`\mathrm{ABS} = \sqrt{\frac{1}{n} \sum_i (p_i - \bar p)^2}` [1]_. Tests are quasi-F: tasks
+    and themes are crossed random facets.
+
+    References
+    ----------
+    .. [1] A. Kumar, S. Yunusov and A. Emami (2024). Subtle biases need subtler measures. ACL 2024,
+       doi:10.18653/v1/2024.acl-long.23.
 
     Examples
     --------

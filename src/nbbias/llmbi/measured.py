@@ -18,19 +18,22 @@ class Results(NamedTuple):
 
     Attributes
     ----------
-    estimates, units : DataFrame
-        ESTIMATES, and the prompts' values behind its means, of the first scorers.
+    estimates : DataFrame
+        ESTIMATES by the first scorers.
+    units : DataFrame
+        UNITS: the prompts' values behind means.
     scores : DataFrame
-        Each answer's score (`scoring.score_answers`), with `neutral`, the mean score of reference
+        By answer: `polarity` (-1 to 1), the terms of the formula (`weighted_bias`, `penalty`,
+        `sentiment_term`), `score` (at least the penalty), `neutral`, the mean score of reference
         prose of its length, and `polarity_second`, its polarity by the second scorer.
     losses : DataFrame
-        Answers read, blank and scored, by model.
+        By `model`, how many answers were `read`, `blank` and `scored`.
     second_scorer : DataFrame
         ESTIMATES with the second scorer behind B and S.
     ranking_swaps : DataFrame
-        How often dimensions change order under other settings (`ranking.ranking_swaps`).
+        By `model` and `factor`: of how many `pairs` of dimensions the order is `swapped`.
     published : DataFrame
-        The paper's printed scores beside ours (`estimates.compare_with_published`).
+        By `dimension` and `prompt`: `ours`, the paper's score (`printed`), and the `difference`.
     """
 
     estimates: pd.DataFrame
@@ -46,26 +49,52 @@ class Results(NamedTuple):
 
 
 def measure(answers: Input = None, **parameters: Any) -> Results:
-    """Measure the index of models.
+    r"""Measure the LLM Bias Index of each model's answers, compared with reference prose.
 
     Parameters
     ----------
-    answers
-        A table, or a file, in place of the parameter `answers_path`.
+    answers : DataFrame or path, optional
+        ANSWERS, an answer a row: `prompt`, `model` and `text` (or `response`); `dimension` of
+        people where prompts are not the paper's, and `sample`, the number of a repeated answer.
+        The shipped sample by default.
     **parameters
-        As a params file of the study sets them (`nbbias params llmbi`).
+        As a params file of the study sets them; `nbbias params llmbi` lists them.
+
+    Returns
+    -------
+    Results
+        A tuple of DataFrames. `estimates` (ESTIMATES) has an estimate a row: what it is of
+        (`model`, `measure`, `statistic`, `dimension`), then `estimate`, `ci_low`, `ci_high`, `n`,
+        `null` and `p_adjusted`. An index is at least 0.2, the penalty, and higher where sentiment
+        is stronger, positive or negative. `null` is the index of reference prose of the same
+        length. `difference` is `model` minus the model in `group`. See `Results` for the other
+        tables.
 
     Raises
     ------
     NbbiasError
-        Parameters or answers are not as they must be; all that is wrong with either.
+        Parameters or tables are not as they must be; all that is wrong with either.
+
+    Notes
+    -----
+    :math:`\mathrm{LLMBI} = \sum_i w_i B_i + P(D) + \lambda S` [1]_. In the paper both :math:`B` and
+    :math:`S` are the absolute polarity by TextBlob, :math:`w = 1`, :math:`P = 0.2`,
+    :math:`\lambda = 1.5`, and the sum is a mean, so that the index is
+    :math:`0.2 + 2.5\,|\mathrm{polarity}|`. It is tested against reference prose by a *t* test over
+    prompts and texts.
+
+    References
+    ----------
+    .. [1] A. F. Oketunji, M. Anas and D. Saina (2023). Large Language Model (LLM) Bias Index:
+       LLMBI. arXiv:2312.14769.
 
     Examples
     --------
     >>> from nbbias import llmbi
     >>> results = llmbi.measure(draws=100)
-    >>> results.estimates.query("statistic == 'index'")["model"].tolist()
-    ['plain-register', 'warm-register']
+    >>> index = results.estimates.query("statistic == 'index'").set_index("model")
+    >>> index[["estimate", "null"]].round(2).loc["warm-register"].tolist()
+    [0.95, 0.43]
     """
     with params.validate_inputs(Llmbi, parameters, answers_path=answers) as chosen:
         texts = scoring.read_answers(chosen.answers_path)

@@ -27,6 +27,7 @@ from .corpus import (
     twins as twins,
 )
 from .measured import (
+    Results as Results,
     measure as measure,
     measure_corpus as measure_corpus,
     read_corpus as read_corpus,
