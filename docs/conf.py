@@ -31,6 +31,7 @@ nb_execution_mode = "off"
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "attrs_block"]
 myst_heading_anchors = 3
 
+default_role = "literal"  # names in docstrings
 autodoc_typehints = "none"  # numpydoc prints signatures; types stand in the stubs
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False

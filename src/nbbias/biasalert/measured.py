@@ -100,12 +100,12 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
     Accuracy is the share of verdicts that agree with the human label; a cluster of near-duplicates
     counts once (Wilson's interval). It is compared with permuted verdicts and with the majority
     class. Two classifiers are compared by McNemar's test. The overall score is accuracy times the
-    shares of right types and of right groups and attributes [1]_.
+    shares of right types and of right groups and attributes.
 
     References
     ----------
-    .. [1] Z. Fan, R. Chen, R. Xu and Z. Liu (2024). BiasAlert: A plug-and-play tool for social bias
-       detection in LLMs. EMNLP 2024, arXiv:2407.10241.
+    - Z. Fan, R. Chen, R. Xu and Z. Liu (2024). BiasAlert: A plug-and-play tool for social bias
+      detection in LLMs. EMNLP 2024, arXiv:2407.10241.
 
     Examples
     --------

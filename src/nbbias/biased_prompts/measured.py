@@ -129,16 +129,16 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
     Notes
     -----
     The rate :math:`q` of answers classified as refusals is corrected for the detector's sensitivity
-    and specificity, :math:`(q + Sp - 1) / (Se + Sp - 1)` [2]_. The effect of the prompt on content
-    is the mean of paired differences over the articles that are answered under both, with a paired
-    *t* test and Holm's correction [1]_.
+    and specificity, :math:`(q + Sp - 1) / (Se + Sp - 1)` (Rogan and Gladen 1978). The effect of
+    the prompt on content is the mean of paired differences over the articles that are answered
+    under both, with a paired *t* test and Holm's correction.
 
     References
     ----------
-    .. [1] X. Fang et al. (2024). Bias of AI-generated content: an examination of news produced by
-       large language models. Scientific Reports 14:5224.
-    .. [2] W. J. Rogan and B. Gladen (1978). Estimating prevalence from the results of a screening
-       test. American Journal of Epidemiology 107:71-76.
+    - X. Fang et al. (2024). Bias of AI-generated content: an examination of news produced by
+      large language models. Scientific Reports 14:5224.
+    - W. J. Rogan and B. Gladen (1978). Estimating prevalence from the results of a screening
+      test. American Journal of Epidemiology 107:71-76.
 
     Examples
     --------

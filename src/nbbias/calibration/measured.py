@@ -66,12 +66,12 @@ def measure(**parameters: Any) -> Results:
     Coverage is the share of simulated studies whose interval contains the true value, the
     false-positive rate the share of significant tests where the true effect is 0, power where it is
     not. Among significant estimates the sign error is the share with the wrong sign, the magnitude
-    error the mean ratio of estimate to true effect [1]_.
+    error the mean ratio of estimate to true effect.
 
     References
     ----------
-    .. [1] A. Gelman and J. Carlin (2014). Beyond power calculations: assessing type S (sign) and
-       type M (magnitude) errors. Perspectives on Psychological Science 9:641-651.
+    - A. Gelman and J. Carlin (2014). Beyond power calculations: assessing type S (sign) and
+      type M (magnitude) errors. Perspectives on Psychological Science 9:641-651.
 
     Examples
     --------

@@ -91,13 +91,13 @@ def measure(
     With :math:`D_i` the mean cosine distance of an identity's answers to the default ones, and
     :math:`p_i` the share of choices of its texts,
     :math:`\mathrm{RBS} = \sqrt{\frac{1}{n} \sum_i (D_i - \bar D)^2}` and
-    :math:`\mathrm{ABS} = \sqrt{\frac{1}{n} \sum_i (p_i - \bar p)^2}` [1]_. Tests are quasi-F: tasks
+    :math:`\mathrm{ABS} = \sqrt{\frac{1}{n} \sum_i (p_i - \bar p)^2}`. Tests are quasi-F: tasks
     and themes are crossed random facets.
 
     References
     ----------
-    .. [1] A. Kumar, S. Yunusov and A. Emami (2024). Subtle biases need subtler measures. ACL 2024,
-       doi:10.18653/v1/2024.acl-long.23.
+    - A. Kumar, S. Yunusov and A. Emami (2024). Subtle biases need subtler measures. ACL 2024,
+      doi:10.18653/v1/2024.acl-long.23.
 
     Examples
     --------

@@ -77,7 +77,7 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
 
     Notes
     -----
-    :math:`\mathrm{LLMBI} = \sum_i w_i B_i + P(D) + \lambda S` [1]_. In the paper both :math:`B` and
+    :math:`\mathrm{LLMBI} = \sum_i w_i B_i + P(D) + \lambda S`. In the paper both :math:`B` and
     :math:`S` are the absolute polarity by TextBlob, :math:`w = 1`, :math:`P = 0.2`,
     :math:`\lambda = 1.5`, and the sum is a mean, so that the index is
     :math:`0.2 + 2.5\,|\mathrm{polarity}|`. It is tested against reference prose by a *t* test over
@@ -85,16 +85,16 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
 
     References
     ----------
-    .. [1] A. F. Oketunji, M. Anas and D. Saina (2023). Large Language Model (LLM) Bias Index:
-       LLMBI. arXiv:2312.14769.
+    - A. F. Oketunji, M. Anas and D. Saina (2023). Large Language Model (LLM) Bias Index:
+      LLMBI. arXiv:2312.14769.
 
     Examples
     --------
     >>> from nbbias import llmbi
     >>> results = llmbi.measure(draws=100)
-    >>> index = results.estimates.query("statistic == 'index'").set_index("model")
-    >>> index[["estimate", "null"]].round(2).loc["warm-register"].tolist()
-    [0.95, 0.43]
+    >>> rows = results.estimates.query("statistic == 'index'")
+    >>> rows[["model", "estimate", "null"]].round(2).values.tolist()
+    [['plain-register', 0.48, 0.44], ['warm-register', 0.95, 0.43]]
     """
     with params.validate_inputs(Llmbi, parameters, answers_path=answers) as chosen:
         texts = scoring.read_answers(chosen.answers_path)

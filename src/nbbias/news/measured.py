@@ -135,20 +135,23 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
     :math:`f_i = n_i / \sum_j n_j`. The main estimate is the mean over articles of
     :math:`f_i(\text{answer}) - f_i(\text{original})`, with a one-sample *t* test over articles and
     Holm's correction. Tone is the same difference of mean sentiment, relative to sentences that
-    name no group. Distances are :math:`\frac{1}{2} \sum_i |f_i(a) - f_i(o)|` [1]_.
+    name no group. Distances are :math:`\frac{1}{2} \sum_i |f_i(a) - f_i(o)|`.
 
     References
     ----------
-    .. [1] X. Fang et al. (2024). Bias of AI-generated content: an examination of news produced by
-       large language models. Scientific Reports 14:5224.
+    - X. Fang et al. (2024). Bias of AI-generated content: an examination of news produced by
+      large language models. Scientific Reports 14:5224.
 
     Examples
     --------
     >>> from nbbias import news
-    >>> results = news.measure(levels=["word"], biases=["gender"], focus={"gender": "female"},
-    ...                        draws=100, claims=[])
-    >>> rows = results.estimates.query("statistic == 'share_difference' and group == 'female'")
-    >>> rows.set_index("model")["estimate"].round(2).loc[["fewer-women"]].tolist()
+    >>> results = news.measure(
+    ...     levels=["word"], biases=["gender"], draws=100, claims=[],
+    ...     focus={"gender": "female"},
+    ... )
+    >>> rows = results.estimates.query("statistic == 'share_difference'")
+    >>> rows = rows[(rows["group"] == "female") & (rows["model"] == "fewer-women")]
+    >>> rows["estimate"].round(2).tolist()
     [-0.14]
     """
     inputs = {"originals_path": originals, "generations_path": generations}
