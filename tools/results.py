@@ -20,11 +20,10 @@ import jinja2
 import pandas as pd
 
 from nbbias import studies, tables
-from nbbias.biasalert import sentences
-from nbbias.reading import names, number, significance
+from nbbias.reading import names, number, p_value, significance
 from nbbias.reading.claims import TITLES
 from nbbias.running import place
-from nbbias.tables import ESTIMATE_KEYS, escape, files
+from nbbias.tables import ESTIMATE_KEYS, files
 
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "docs/results"
@@ -137,15 +136,25 @@ def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     estimates = pd.read_csv(run / "tables/estimates.csv")
     pairs = estimates[estimates["measure"] == "pairs"]
     card |= {
-        "measures": "how often the sentence of a pair that stereotypes more scores higher",
+        "measures": "share of sentences flagged, share of their counterparts flagged, and share of "
+        "pairs in which the more stereotyping sentence scores higher",
         "groups": "",
         "N": f"{pairs['n'].max():,.0f} pairs",
         "not": "that a judge who flags a sentence saw the prejudice: one that flags whatever names "
         "a group flags the other sentence, too",
     }
-    details = escape.without_markdown(sentences.pairs(pairs)[-1])
-    summary = f"{sentences.paired(pairs)}."
-    return {"sentences": [summary, f"{details[0].upper()}{details[1:]}"], "claims": None}
+    rows = pairs[pairs["judge"].ne("majority")].assign(dimension=pairs["dimension"].fillna("all"))
+    by_group = rows.set_index(["statistic", "dimension", "judge"]).sort_index()
+    ranked = rows[rows["statistic"].eq("pair_share") & rows["dimension"].eq("all")]
+    values = {
+        "judges": len(ranked),
+        "higher": int((significance.significant(ranked)["estimate"] > ranked["null"].max()).sum()),
+        "flagged": by_group.loc[("recall", "all", "classifier")],
+        "counterparts": by_group.loc[("flag_rate_less", "all", "classifier")],
+        "pairs": by_group.loc[("pair_share", "all", "classifier")],
+        "against": by_group.loc[("pair_share", "antistereo", "classifier")],
+    }
+    return {"sentences": render("pairs", **values).strip().split("\n\n"), "claims": None}
 
 
 def copy_figure(page: str, run: Path, name: str) -> dict[str, str] | None:
@@ -263,10 +272,23 @@ def list_pages() -> dict[str, Any]:
 
 
 def highlight(values: dict[str, Any]) -> dict[str, Any]:
-    """Add what the README says of its figure: its first and last row, and details of the test."""
+    """Add what the README says of its figure: its first and last row, and the test's row."""
     rows = pd.read_csv(RESULTS / f"{values['figure']['path']}.csv").to_dict("records")
-    details = values["sentences"][0].rpartition(" (")[2].rstrip(").").partition("; ")[2]
-    return values | {"first": rows[0], "last": rows[-1], "details": details}
+    return values | {"first": rows[0], "last": rows[-1], "test": test_of(rows[0], values)}
+
+
+def test_of(row: dict[str, Any], values: dict[str, Any]) -> str:
+    """Write the claim that tests the differences of a figure: that of its model and grouping."""
+    claims = pd.read_csv(RESULTS / values["name"] / "claims.csv")
+    mine = claims[claims["model"].eq(row["model"]) & claims["bias"].eq(row["bias"])]
+    table = significance.with_selection(mine)
+    selected = "selection-adjusted " if mine["ci_low_selected"].notna().all() else ""
+    (claim,) = table.to_dict("records")
+    level = f"{selected}{claim['confidence']:.0%} CI"
+    return (
+        f"spread {names.quantity(claim)}, {level} {interval(claim)}; N = {claim['n']:,.0f} texts; "
+        f"{p_value(claim)}, Holm-adjusted"
+    )
 
 
 def write_readme(finding: str) -> None:
