@@ -310,7 +310,7 @@ def gate_command(
     if summary := os.environ.get("GITHUB_STEP_SUMMARY"):
         with open(summary, "a", encoding="utf-8") as file:
             file.write(report)
-    _result(report)
+    _result(pages.gate.plain(verdict))
     raise typer.Exit(verdict.status)
 
 

@@ -66,9 +66,7 @@ def assert_not_worse(
 
     result = gate.gate(Path(current), Path(baseline), margin=margin, claims=claims, look=look)
     if result.status:
-        rows = result.rows[["verdict", "name", "text"]].itertuples(index=False)
-        lines = [f"{verdict}: {name}: {text}" for verdict, name, text in rows]
-        raise AssertionError("\n  ".join([result.headline, *lines, *result.remarks]))
+        raise AssertionError(gate.plain(result))
     return result
 
 

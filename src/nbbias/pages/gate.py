@@ -120,7 +120,7 @@ def gate(
     unmeasured = sorted({*(claims or second.declared["claim"])} - {*rows["claim"]})
     remarks = {
         "Compared as one model": renamed,
-        "Inconclusive at best without a margin (--margin, or smallest_effect)": _listed(unbounded),
+        "Without a margin (--margin, smallest_effect), any worsening is tested": _listed(unbounded),
         "Measured in neither run": _listed(unmeasured),
         "Set or read differently": ", ".join(_differing(first, second)),
         f"Paired one-sided tests at {alpha:.0%}": "false alarms by Holm's correction over claims",
@@ -232,6 +232,23 @@ def _describe(
     estimates = f"{names.quantity(row, 'first')} → {names.quantity(row, 'second')}"
     counts = f"{row['n']:,} of {row['n_all']:,} {units} in both runs"
     return f"{estimates}, {change}; margin {size.get('margin', 'none')}; {counts}; {end}"
+
+
+def plain(result: Gate) -> str:
+    """Write a gate as plain text, for a terminal or the message of a test.
+
+    Examples
+    --------
+    >>> rows = pd.DataFrame({"verdict": ["worse"], "name": ["index"], "text": ["p < .001"]})
+    >>> print(plain(Gate("llmbi/new", "Worse.", rows, 1, ["Compared as one model: a, b."])))
+    Worse.
+      worse  index
+        p < .001
+    Compared as one model: a, b.
+    """
+    rows = result.rows[["verdict", "name", "text"]].itertuples(index=False)
+    lines = [f"  {verdict}  {visible(name)}\n    {visible(text)}" for verdict, name, text in rows]
+    return "\n".join([visible(result.headline), *lines, *map(visible, result.remarks)])
 
 
 def markdown(result: Gate) -> str:
