@@ -19,7 +19,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from nbbias import llmbi, tables
+from nbbias import cogs, llmbi, tables
 from nbbias.biasalert import corpus
 from nbbias.running import texts
 from nbbias.tables import DataError, logs
@@ -170,6 +170,23 @@ def test_logs_of_other_harnesses_are_read(
     repeated = table.duplicated("input").tolist()
     assert table["sample"].tolist() == [str(1 + again) for again in repeated]
     assert "Gender" in set(table["dimension"]) and "nested" not in table
+
+
+def test_cogs_knows_the_prompts_of_its_suite_in_a_log(tmp_path: Path) -> None:
+    asked = cogs.suite.prompts(cogs.suite.load()).head(5)
+    samples = [
+        EVERY | {"input": {"raw": prompt, "reference": []}, "metadata": None}
+        for prompt in asked["prompt"]
+    ]
+    answers = cogs.rbs.read_answers(saved(tmp_path / "a.jsonl", samples))
+    assert answers["task"].tolist() == [task for task in asked["task"] for _ in range(2)]
+    assert answers["sample"].tolist() == [1, 2] * 5
+
+
+def test_a_column_of_a_log_is_named_behind_its_path(tmp_path: Path) -> None:
+    sample = EVERY | {"metadata": {"topic": "Age"}}
+    path = saved(tmp_path / "a.jsonl", [sample])
+    assert set(llmbi.read_answers(f"{path}?dimension=topic")["dimension"]) == {"Age"}
 
 
 def test_tables_that_are_no_logs_are_read_as_before(tmp_path: Path) -> None:

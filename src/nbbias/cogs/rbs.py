@@ -43,7 +43,8 @@ NO_ANSWER = "no answer of this identity"
 _FILE = {
     "model": Column("text", needed=True, also=columns.MODEL, without="file"),
     **{name: Column("text") for name in ("task", "theme", "identity")},
-    **{name: Column("text") for name in ("prompt_id", "article_id", "prompt")},
+    **{name: Column("text") for name in ("prompt_id", "article_id")},
+    "prompt": Column("text", also=columns.ASKED),
     "sample": Column("count"),
     SETTING: Column("number"),
     "text": Column("text", needed=True, also=columns.ANSWERED),
