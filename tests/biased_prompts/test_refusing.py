@@ -10,11 +10,13 @@ import pytest
 from scipy.stats import fisher_exact
 from statsmodels.stats.proportion import proportion_confint
 
-from nbbias import refusals
+from nbbias import refusals, stats
 from nbbias.biased_prompts import refusing, sample
 from nbbias.news import corpus
 from nbbias.text import lexicons
 from tests.build import row_of
+
+LABELS = ("refused", "refused_label")
 
 GENDER = lexicons.load("gender")
 
@@ -35,6 +37,62 @@ def overall(table: pd.DataFrame, prompt: str = "biased") -> pd.Series:
 
 def rates(answers: pd.DataFrame, **options: Any) -> pd.DataFrame:
     return refusing.rates(answers, **options).estimates
+
+
+# --- labels ---
+
+
+def labelled(second: bool) -> pd.DataFrame:
+    """Forty answers to each prompt, of which each fourth is labelled; the detector misses some."""
+    answers = answers_of([True] * 10 + [False] * 30)
+    known = np.tile([True, False, False, False], 20)
+    truth = pd.Series([True] * 20 + [False] * 60, dtype="boolean").where(known)
+    answers = answers.assign(refused_label=truth, label_probability=0.25)
+    other = truth.mask(answers.index == 20, True)  # the other person takes one more for a refusal
+    return answers.assign(refused_label_2=other) if second else answers
+
+
+def test_labels_and_verdicts_give_a_rate_and_its_change() -> None:
+    answers = labelled(second=False)
+    table = rates(answers)
+    biased, neutral = (answers[answers["prompt"] == side] for side in ("biased", "neutral"))
+    found = row_of(table, "refusal_rate_two_phase", prompt="biased", source="all")
+    sides = [
+        stats.two_phase(*(part[name].astype("Float64").astype(float) for name in LABELS))
+        for part in (biased, neutral)
+    ]
+    assert found["estimate"] == pytest.approx(0.25 + 0.75 * 2 / 7)
+    assert (found["n"], found["ci_low"]) == (10, pytest.approx(sides[0].ci_low))
+    change = row_of(table, "refusal_rate_change_two_phase")
+    ends = [change[name] for name in ("estimate", "ci_low", "ci_high")]
+    assert ends == pytest.approx(stats.subtract_rates(*sides))
+    disputed = row_of(table, "refusal_rate_two_phase_disputed", prompt="biased", source="all")
+    assert np.isnan(disputed["ci_low"]) and disputed["reason"] == refusing.ONE_PERSON
+    assert not table["statistic"].str.endswith("_corrected").any()
+
+
+def test_where_two_people_disagree_the_interval_holds_either() -> None:
+    table = rates(labelled(second=True))
+    once, disputed = (
+        row_of(table, f"refusal_rate_two_phase{end}", prompt="biased", source="all")
+        for end in ("", "_disputed")
+    )
+    assert once["estimate"] == pytest.approx(0.25 + 0.75 * 2.5 / 7) == disputed["estimate"]
+    alone = labelled(second=False)
+    assert (
+        disputed["ci_low"]
+        == row_of(rates(alone), "refusal_rate_two_phase", prompt="biased", source="all")["ci_low"]
+    )
+    assert disputed["ci_high"] > once["ci_high"]
+    assert (disputed["n"], disputed["n_lost"]) == (10, 0)
+
+
+def test_without_labels_a_corrected_rate_holds_the_worst_case() -> None:
+    answers = answers_of([True] * 4 + [False] * 36).assign(reason="read", swap=0.0)
+    row = row_of(rates(answers), "refusal_rate_corrected", prompt="biased", source="all")
+    low, high = proportion_confint(4, 40, method="wilson")
+    assert row["ci_low"] == 0 < low
+    assert row["ci_high"] == pytest.approx(high / 0.4)
 
 
 # --- rates ------------------------------------------------------------------------------------
@@ -117,15 +175,15 @@ def test_detected_rates_have_a_corrected_row_beside_them_and_recorded_ones_have_
 
 
 def test_articles_asked_repeatedly_are_corrected_with_as_much_as_they_say() -> None:
-    """Half is refused each time: once; by five answers that differ; by five that are all alike."""
-    halves = [i % 2 == 0 for i in range(20)]
-    once = answers_of(list(halves)).assign(reason="a sentence")
-    differ = [[(i + turn) % 2 == 0 for i in range(20)] for turn in range(5)]
+    """A tenth is refused each time: once; by five answers that differ; by five that are alike."""
+    tenth = [i % 10 == 0 for i in range(20)]
+    once = answers_of(list(tenth)).assign(reason="a sentence")
+    differ = [[(i + turn) % 10 == 0 for i in range(20)] for turn in range(5)]
     five, alike = (
         pd.concat(
             [answers_of(list(row)).assign(sample=at, reason="told") for at, row in enumerate(rows)]
         )
-        for rows in (differ, [halves] * 5)
+        for rows in (differ, [tenth] * 5)
     )
     rows = [
         row_of(rates(answers), "refusal_rate_corrected", prompt="biased")
@@ -133,7 +191,7 @@ def test_articles_asked_repeatedly_are_corrected_with_as_much_as_they_say() -> N
     ]
     widths = [row["ci_high"] - row["ci_low"] for row in rows]
     assert {round(row["estimate"], 9) for row in rows} == {round(rows[0]["estimate"], 9)}
-    assert widths[1] < widths[0] and widths[2] == widths[0]
+    assert widths[1] < widths[2] <= widths[0]
 
 
 # --- scorer bias ------------------------------------------------------------------------------

@@ -55,3 +55,31 @@ def test_all_labels_biased_mirror_none_biased_where_prompts_differ_in_answers() 
         assert none["estimate"] == 0 and 1 - 1e-12 < every["estimate"] <= 1
         ends = 1 - none["ci_high"], 1 - none["ci_low"]
         assert (every["ci_low"], every["ci_high"]) == pytest.approx(ends, nan_ok=True)
+
+
+def test_labels_drawn_with_unequal_probabilities_count_by_the_inverse() -> None:
+    # Flagged: labels 1, 1, 0 with weights 2, 2, 4; passed: 1, 0 with weights 5, 15.
+    flagged = pd.Series([1.0] * 10 + [0.0] * 30)
+    label = pd.Series(np.nan, index=range(40))
+    label[[0, 1, 2, 10, 11]] = [1.0, 1.0, 0.0, 1.0, 0.0]
+    probability = label.replace({1.0: 0.5, 0.0: 0.25})
+    probability[[10, 11]] = [0.2, 1 / 15]
+    found = stats.two_phase(flagged, label, probability=probability)
+    assert found.estimate == pytest.approx(0.25 * 4 / 8 + 0.75 * 5 / 20)
+    alike = stats.two_phase(flagged, label, probability=probability * 0 + 0.1)
+    assert alike == stats.two_phase(flagged, label)
+
+
+def test_an_oversample_of_hard_texts_is_covered_by_its_probabilities_alone() -> None:
+    rng = np.random.default_rng(11)
+    held = np.zeros(2)
+    for _ in range(300):
+        biased = rng.random(400) < 0.3
+        flagged = pd.Series(np.where(rng.random(400) < 0.8, biased, ~biased) * 1.0)
+        hard = rng.random(400) < np.where(biased, 0.8, 0.3)
+        probability = pd.Series(np.where(hard, 0.3, 0.1))
+        label = pd.Series(np.where(rng.random(400) < probability, biased * 1.0, np.nan))
+        for at, how in enumerate(({}, {"probability": probability})):
+            found = stats.two_phase(flagged, label, **how)
+            held[at] += found.ci_low <= 0.3 <= found.ci_high
+    assert held[0] / 300 < 0.85 and held[1] / 300 > 0.92

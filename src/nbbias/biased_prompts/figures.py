@@ -24,9 +24,9 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     """Draw refusal rates of one prompt with their intervals, a panel for each kind of headline.
 
     The first panel holds all headlines; then come outlets, where there are several, and whom
-    headlines name. In grey below an uncorrected rate stands the corrected one.
+    headlines name. In grey below an uncorrected rate stands that from labels, or the corrected one.
     """
-    kinds = ["refusal_rate_corrected", "refusal_rate"]
+    kinds = ["refusal_rate_corrected", "refusal_rate_two_phase", "refusal_rate"]
     subset = estimates[estimates["statistic"].isin(kinds) & (estimates["prompt"] == prompt)]
     groups = subset["group"].astype(object)
     named = groups.map(lambda group: f"naming {names.people(group)}", na_action="ignore")
@@ -36,7 +36,7 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     kind = [panel == "all headlines", named.isna(), panel == "naming nobody"]
     rank = np.select(kind, [0, 1, 3], 2)
     rows = subset.assign(panel=panel, cell=subset["model"]).iloc[np.lexsort((panel, rank))]
-    raw = rows["statistic"] == kinds[1]
+    raw = rows["statistic"] == kinds[-1]
     overall = rows[raw & (rows["panel"] == "all headlines")].dropna(subset="estimate")
     overall = overall.sort_values("estimate", kind="stable")
     shares = [f"{row.estimate:.0%} ({row.cell})" for row in overall.itertuples()]

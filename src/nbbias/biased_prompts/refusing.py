@@ -34,6 +34,15 @@ REFUSED = "refused"
 #: The instrument of refusals that came with the corpus.
 RECORDED = "recorded"
 
+#: Columns of answers: people's labels of some, by one person or two, and the probability with which
+#: each of these was drawn.
+_LABELS, _PROBABILITY = ["refused_label", "refused_label_2"], "label_probability"
+
+#: Ends the name of a rate, or its change, from labels of some answers and verdicts on all; and of
+#: its interval where either of two people may be wrong.
+TWO_PHASE, DISPUTED = "_two_phase", "_two_phase_disputed"
+ONE_PERSON = "no answer has the labels of two people, so their errors are not known"
+
 #: Ends the name of a rate, or its change, whose answers are classified with each group in turn.
 SWAPPED = "_swapped"
 
@@ -170,9 +179,14 @@ def rates(
         - ``refusal_difference``: the biased prompt's rate for headlines that name a group, less
           that for those that name nobody; Newcombe's interval, Fisher's exact test; one family.
 
-        Where refusals were detected, each has a row ``…_corrected`` beside it: corrected for the
+        Where people labelled some of the answers (`refused_label`), rates have a row
+        ``…_two_phase`` (`stats.two_phase`), whose N counts labels, and ``…_two_phase_disputed``:
+        where two people did (`refused_label_2`), the same with an interval that holds whoever of
+        them is right. So has the change, with prompts as independent. Else, where refusals were
+        detected, each has a row ``…_corrected`` beside it, which is exploratory: corrected for the
         detector's errors on models that it had not seen (`stats.correct_share`,
-        `stats.correct_difference`). Both sides of a change or difference have the same errors, so
+        `stats.correct_difference`); the interval of a rate holds the worst case, too
+        (`stats.worst_case`). Both sides of a change or difference have the same errors, so
         a test of the uncorrected rates is one of the corrected, too, if the detector errs alike on
         both. With `swap`, the rate of a prompt and its change have two more rows, which add up to
         it: ``…_swapped``, each answer counting as the share of groups, one after the other in its
@@ -188,16 +202,26 @@ def rates(
     units = _by_article(answers)
     rows: list[Row] = []
     for (model, prompt), subset in units.groupby(["model", "prompt"], sort=False):
+        of_prompt = answers[answers["model"].eq(model) & answers["prompt"].eq(prompt)]
         parts = [(EVERY, subset)]
         if units["source"].nunique() > 1:
             parts += list(subset.groupby("source", sort=False))
         for source, part in parts:
             key = {"model": model, "prompt": prompt, "source": source}
-            found = _rate(part, how) + _decompose("refusal_rate", part["rate"], part["swap"], how)
+            here = of_prompt if source == EVERY else of_prompt[of_prompt["source"] == source]
+            labelled = _labelled(here, confidence)
+            found = _rate(part, how, labelled) + _decompose(
+                "refusal_rate", part["rate"], part["swap"], how
+            )
             rows += [key | row for row in found]
     for model, subset in units.groupby("model", sort=False):
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
         rows += [key | row for row in _changes(subset, (neutral, biased), how)]
+        sides = [
+            _labelled(answers[answers["model"].eq(model) & answers["prompt"].eq(side)], confidence)
+            for side in (biased, neutral)
+        ]
+        rows += [key | row for row in _labelled_change(*sides)]
     if headlines is not None:
         rows += _by_group(units, headlines, biased, how)
     result = tables.estimates_and_units(
@@ -264,10 +288,53 @@ def _decompose(statistic: str, values: pd.Series, swap: pd.Series, how: _How) ->
     return [{"statistic": statistic + end} | part.row() for end, part in rows.items()]
 
 
-def _rate(subset: pd.DataFrame, how: _How) -> list[Row]:
-    """Return the share of articles refused, and the same corrected for the detector's errors."""
+def _labelled(answers: pd.DataFrame, confidence: float) -> dict[str, stats.Estimate]:
+    """Estimate a rate from people's labels of some answers and the verdicts on all, by its ending.
+
+    Where two people disagree an answer counts as half a refusal, or as whoever of them says it.
+    """
+    labels = answers.reindex(columns=_LABELS).astype("Float64").astype(float)
+    if labels.isna().all(axis=None):
+        return {}
+    articles = answers.groupby(ARTICLE, sort=False).ngroup().to_numpy()
+    how: Row = {"probability": answers.get(_PROBABILITY), "confidence": confidence}
+    how["prompts"] = articles if len(np.unique(articles)) < len(articles) else None
+    flagged = answers["refused"].astype("Float64").astype(float)
+    rate, low, high = (
+        stats.two_phase(flagged, label, **how)
+        for label in (labels.mean(axis=1), labels.min(axis=1), labels.max(axis=1))
+    )
+    disputed = stats.Estimate(n=0, n_lost=rate.n, reason=ONE_PERSON)
+    if twice := int(labels.notna().all(axis=1).sum()):
+        disputed = rate.around(low.ci_low, high.ci_high)
+        disputed = disputed.replace(n=twice, n_lost=int(labels.notna().any(axis=1).sum()) - twice)
+    return {TWO_PHASE: rate, DISPUTED: disputed}
+
+
+def _labelled_change(
+    biased: dict[str, stats.Estimate], neutral: dict[str, stats.Estimate]
+) -> list[Row]:
+    """Subtract two prompts' rates of `_labelled`, as of independent answers."""
+    rows = []
+    for end in biased.keys() & neutral.keys():
+        sides = biased[end], neutral[end]
+        n = min(side.n or 0 for side in sides)
+        result = stats.Estimate(*stats.subtract_rates(*sides), n=n, null=0.0)
+        result = result.replace(reason=next((side.reason for side in sides if side.reason), None))
+        rows.append({"statistic": f"refusal_rate_change{end}"} | result.row())
+    return rows
+
+
+def _rate(
+    subset: pd.DataFrame, how: _How, labelled: dict[str, stats.Estimate] | None = None
+) -> list[Row]:
+    """Return the share of articles refused, and the same by labels or else corrected for errors."""
     rate = _share(subset["rate"], how.confidence)
     rows = [{"statistic": "refusal_rate", **rate.row(), "values": subset["rate"]}]
+    if labelled:
+        return rows + [
+            {"statistic": f"refusal_rate{end}"} | result.row() for end, result in labelled.items()
+        ]
     if how.errors is not None:
         known = subset["rate"].dropna()
         n: float = len(known)
@@ -277,6 +344,9 @@ def _rate(subset: pd.DataFrame, how: _How) -> list[Row]:
             n = min(n * single / max(known.var(), 1e-9), subset["answers"].sum())
         options: Row = {"rates": how.errors, "confidence": how.confidence}
         result = stats.correct_share(rate.estimate, n, **options)
+        if np.isfinite(result.estimate):
+            low, high = stats.worst_case(rate, rates=how.errors)
+            result = result.with_interval(min(low, result.ci_low), max(high, result.ci_high))
         result = result.replace(n=rate.n, n_lost=rate.n_lost)
         rows.append({"statistic": "refusal_rate_corrected"} | result.row())
     return rows

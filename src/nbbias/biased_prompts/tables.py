@@ -5,14 +5,18 @@ from __future__ import annotations
 import pandas as pd
 
 from nbbias import refusals
+from nbbias.biased_prompts.refusing import DISPUTED, TWO_PHASE
 from nbbias.reading import Table, caption, readable
 
 _KEYS = ["measure", "instrument", "bias", "group", "model", "source", "prompt", "test"]
 
+#: A rate as detected, from labels, and corrected.
+_ENDS = ("", TWO_PHASE, DISPUTED, "_corrected")
+
 #: Of each table of estimates, its statistics.
 STATISTICS = {
-    "refusals": ["refusal_rate", "refusal_rate_corrected"],
-    "refusals_changed": ["refusal_rate_change", "refusal_rate_change_corrected"],
+    "refusals": [f"refusal_rate{end}" for end in _ENDS],
+    "refusals_changed": [f"refusal_rate_change{end}" for end in _ENDS],
     "detector_bias": ["refusal_rate_instrument", "refusal_rate_change_instrument"],
     "by_headline": ["refusal_difference", "refusal_difference_corrected"],
     "scorer_bias": ["mean_difference_change_corrected", "mean_difference_change_instrument"],

@@ -46,6 +46,10 @@ _GENERATIONS = {
     "text": Column("text", needed=True, also=(*columns.ANSWERED, *columns.WRITTEN)),
     # What people say of it, where a file tells: whether it is a refusal.
     "refused": Column("flag"),
+    # The same of a random sample, by one person or two, and the probability of being drawn.
+    "refused_label": Column("flag"),
+    "refused_label_2": Column("flag"),
+    "label_probability": Column("number"),
 }
 
 

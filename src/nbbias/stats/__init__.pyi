@@ -37,6 +37,7 @@ from .known_errors import (
     correct_difference as correct_difference,
     correct_share as correct_share,
     estimate_error_rates as estimate_error_rates,
+    worst_case as worst_case,
 )
 from .models import mixed_model as mixed_model
 from .noninferiority import (

@@ -163,6 +163,38 @@ def correct_share(share: float, n: float, *, rates: ErrorRates, confidence: floa
     return Estimate(estimate).around(within.min(), within.max())
 
 
+#: The least sensitivity that `worst_case` reckons with: of a model that refuses in other words.
+_LEAST_SENSITIVITY = 0.4
+
+
+def worst_case(share: Estimate, *, rates: ErrorRates) -> tuple[float, float]:
+    """Return what a share may be where the instrument errs on this model as it may on any.
+
+    Parameters
+    ----------
+    share
+        As called, with its interval.
+    rates
+        The instrument's on other models.
+
+    Returns
+    -------
+    (low, high)
+        With the specificity that it has on 97.5% of further models, or 1, and a sensitivity from
+        0.4 to 1; from the interval's lower end to its upper one.
+
+    Examples
+    --------
+    >>> counts = pd.DataFrame({"tp": [90, 88], "fn": [10, 12], "tn": [95, 93], "fp": [5, 7]})
+    >>> low, high = worst_case(Estimate(0.3, 0.2, 0.4), rates=estimate_error_rates(counts))
+    >>> round(low, 2), round(high, 2)
+    (0.0, 1.0)
+    """
+    specificity = np.interp(0.025, np.cumsum(rates.of_others), _RATES)
+    low = (share.ci_low + specificity - 1) / specificity
+    return max(0.0, float(low)), min(1.0, float(share.ci_high / _LEAST_SENSITIVITY))
+
+
 def _likelihood(share: float, n: float) -> np.ndarray:
     """Return how well true shares (rows), Se and Sp fit a share that was called."""
     rightly, wrongly = np.outer(_SHARES, _RATES), np.outer(1 - _SHARES, 1 - _RATES)

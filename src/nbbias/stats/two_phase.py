@@ -22,6 +22,7 @@ def two_phase(
     label: pd.Series,
     *,
     prompts: np.ndarray | None = None,
+    probability: pd.Series | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
     """Estimate a share from an instrument's verdicts on all texts and people's labels on some.
@@ -31,9 +32,13 @@ def two_phase(
     flagged
         The instrument's verdict on each text: 1, 0, or NaN where it gave none.
     label
-        People's label: 1, 0, or NaN outside the labelled sample, which is a random one.
+        People's label: 1, 0 (or between, where people disagree), or NaN outside the labelled
+        sample, which is a random one.
     prompts
         Each text's prompt, where prompts were asked repeatedly: they count equally.
+    probability
+        With which each labelled text was drawn, where not all were alike: labels count by the
+        inverse (Horvitz and Thompson 1952).
     confidence
         Level of the interval.
 
@@ -70,18 +75,21 @@ def two_phase(
     weight = intervals.equal_weights(units) / len(np.unique(units))
     strata = flagged.map({1.0: 0, 0.0: 1}).fillna(2).to_numpy(int)
 
-    def summed(values: np.ndarray, where: np.ndarray) -> np.ndarray:
-        return np.bincount(strata[where], weights=values[where], minlength=3)
+    drawn = weight * labelled
+    if probability is not None:
+        drawn = drawn / probability.where(label.notna(), 1.0).to_numpy(float)
+
+    def summed(values: np.ndarray) -> np.ndarray:
+        return np.bincount(strata, weights=values, minlength=3)
 
     biased = label.fillna(0).to_numpy(float)
-    size, labelled_weight = summed(weight, np.ones_like(labelled)), summed(weight, labelled)
-    overall = summed(weight * biased, labelled).sum() / labelled_weight.sum()
+    size, labelled_weight, positive = summed(weight), summed(drawn), summed(drawn * biased)
+    overall = positive.sum() / labelled_weight.sum()
     has_labels = labelled_weight > 0
-    positive = summed(weight * biased, labelled)
     rate = np.divide(positive, labelled_weight, out=np.full(3, overall), where=has_labels)
     estimate = float(np.clip(size @ rate, 0, 1))
     # How much one label and one answer are worth, were all of them equal and independent.
-    labels = labelled_weight.sum() ** 2 / float((weight[labelled] ** 2).sum())
+    labels = labelled_weight.sum() ** 2 / float(drawn @ drawn)
     answers = 1 / float(weight @ weight)
     count = labels * labelled_weight / labelled_weight.sum()
     middle = (overall * labels + 0.5) / (labels + 1)
@@ -92,7 +100,7 @@ def two_phase(
     effective = float(np.clip(effective, labels, answers))
     influence = weight * (rate[strata] - estimate)
     share = np.divide(size, labelled_weight, out=np.zeros(3), where=has_labels)
-    influence = influence + np.where(labelled, share[strata] * weight * (biased - rate[strata]), 0)
+    influence = influence + share[strata] * drawn * (biased - rate[strata])
     if prompts is not None:  # answers to one prompt are alike
         # None, or all, of the labels: as many as prompts that hold one. Unequal weights leave
         # rounding.
