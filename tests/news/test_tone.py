@@ -191,3 +191,25 @@ def test_answers_further_off_than_two_humans_are_beyond_the_floor() -> None:
     assert row["null"] < row["null_high"] < row["estimate"]
     assert row["p_value"] < row["p_adjusted"] or row["p_adjusted"] == row["p_value"]
     assert row["p_value"] < 0.01
+
+
+def test_neutral_sentences_say_by_how_much_wording_is_stronger(
+    study: Study, table: pd.DataFrame
+) -> None:
+    rows = of(table, news_tone.SPREAD)
+    assert set(rows["measure"]) == {"sentiment"} and rows["null"].eq(1).all()
+    scores = study.scored.sentences.merge(study.read.sentences, on=["text_id", "sentence_id"])
+    column = next(name for name in scores if name.startswith("sentiment_"))
+    neutral = scores.groupby(["text_id", "sentence_id"]).agg(
+        n=("n", "sum"), value=(column, "first")
+    )
+    neutral = neutral[neutral["n"] == 0].reset_index()
+    row = rows.iloc[0]
+    pairs = study.read.pairs
+    pairs = pairs[pairs["lost"].isna() & pairs["model"].eq(row["model"])]
+    spreads = [
+        neutral.loc[neutral["text_id"].isin(pairs[side]), "value"].std(ddof=0)
+        for side in ("generated_id", "original_id")
+    ]
+    assert row["estimate"] == pytest.approx(spreads[0] / spreads[1])
+    assert row["ci_low"] < row["estimate"] < row["ci_high"]

@@ -86,3 +86,27 @@ def test_groups_of_one_and_equal_values_have_no_spread() -> None:
     assert (estimate, df) == (2, 0) and np.isnan(error)
     assert np.isnan(stats.group_means(*coded(grouped(a=[1], b=[3])))[1]).all()
     assert stats.mean_of_means(*coded(grouped(a=[1, 1], b=[1, 1]))) == (1, 0, 2)
+
+
+# --- ratios of spreads ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n", [10, 80])
+def test_the_interval_of_a_ratio_of_spreads_covers_it_in_clusters(n: int) -> None:
+    rng = np.random.default_rng(n)
+    held, clusters = 0, np.repeat(np.arange(n), 6)
+    for _ in range(300):
+        common = rng.normal(0, 0.5, n)[clusters]
+        first, second = (
+            pd.Series(scale * (common + rng.laplace(0, 0.7, 6 * n))) for scale in (1.6, 1)
+        )
+        row = stats.spread_ratio(first, second, clusters=(clusters, clusters), confidence=0.95)
+        held += row.ci_low <= 1.6 <= row.ci_high
+        assert row.estimate == pytest.approx(np.std(first) / np.std(second))
+    assert 0.9 <= held / 300 <= 0.99
+
+
+def test_a_side_that_does_not_vary_has_no_ratio() -> None:
+    values = pd.Series([1.0, 2.0])
+    row = stats.spread_ratio(values, values * 0, clusters=("ab", "ab"), confidence=0.95)
+    assert np.isnan(row.estimate) and row.reason

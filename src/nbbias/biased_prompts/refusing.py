@@ -344,10 +344,9 @@ def _rate(
             n = min(n * single / max(known.var(), 1e-9), subset["answers"].sum())
         options: Row = {"rates": how.errors, "confidence": how.confidence}
         result = stats.correct_share(rate.estimate, n, **options)
-        if np.isfinite(result.estimate):
-            low, high = stats.worst_case(rate, rates=how.errors)
-            result = result.with_interval(min(low, result.ci_low), max(high, result.ci_high))
-        result = result.replace(n=rate.n, n_lost=rate.n_lost)
+        result = stats.worst_case(result, rate, rates=how.errors).replace(
+            n=rate.n, n_lost=rate.n_lost
+        )
         rows.append({"statistic": "refusal_rate_corrected"} | result.row())
     return rows
 

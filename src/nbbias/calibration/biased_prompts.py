@@ -100,6 +100,8 @@ def corrected(rng: Generator, design: Design, inference: InferenceSettings) -> I
     neutral, biased = verdicts(rng, design, flagged(rng, rates))
     shares = [(float(side.mean()), n) for side in (biased, neutral)]
     share = stats.correct_share(shares[0][0], n, rates=_error_rates(), confidence=level)
+    raw = stats.wilson(*shares[0], confidence=level)
+    share = stats.worst_case(share, raw, rates=_error_rates())
     change = stats.correct_difference(
         _change(neutral, biased, level), shares=shares, rates=_error_rates(), confidence=level
     )

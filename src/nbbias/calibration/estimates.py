@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm
+from scipy.stats import binomtest
 
 from nbbias import stats, tables
 from nbbias.calibration.designs import DESIGN, name_scenario
@@ -50,8 +50,9 @@ def estimates(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
           significant, less the same.
 
         The ideal is 0. `n` counts simulated studies: rows of one study, such as its groups, are
-        averaged, not counted. Interval: Wilson's. `p_value`: the score test of the level,
-        `p_adjusted` Holm's over the rows of a statistic at the same level of detail.
+        averaged, not counted. `nominal`: the level. Interval: Wilson's. `p_value`: the exact
+        binomial test of the level, `p_adjusted` Holm's over the rows of a statistic at the same
+        level of detail.
 
     Examples
     --------
@@ -71,9 +72,11 @@ def estimates(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         level = confidence if covers else 1 - confidence
         key = {"measure": measure, "statistic": statistic}
         rows += [key | row for row in _cells(by_design(table, share, counted), level, confidence)]
+    nominal = [confidence if row["measure"] == "interval" else 1 - confidence for row in rows]
     table = tables.estimates(
         rows, study="calibration", confidence=confidence, instrument="simulated studies"
     )
+    table = table.assign(nominal=nominal)  # so that equivalence is tested by exact tails
     return stats.adjust(table, family=["measure", table["topic"].isna(), table["prompt"].isna()])
 
 
@@ -120,7 +123,6 @@ def _error(cell: pd.DataFrame, level: float, confidence: float) -> dict[str, Any
     n = int(cell["count"].sum())
     share = float(np.average(cell["share"], weights=cell["count"]))
     interval = stats.wilson(share, n, confidence=confidence)
-    z = (share - level) / np.sqrt(level * (1 - level) / n)
     return {
         "estimate": share - level,
         "ci_low": interval.ci_low - level,
@@ -128,9 +130,8 @@ def _error(cell: pd.DataFrame, level: float, confidence: float) -> dict[str, Any
         "n": n,
         "n_lost": int(cell["repeats"].sum()) - n,
         "null": 0.0,
-        "test": "score test of a share",
-        "statistic_value": z,
-        "p_value": float(2 * norm.sf(abs(z))),
+        "test": "exact binomial",
+        "p_value": float(binomtest(round(share * n), n, level).pvalue),
     }
 
 

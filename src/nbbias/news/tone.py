@@ -39,6 +39,9 @@ POOLING = claims.Pooling(
     dict.fromkeys(("score", "difference_", "beyond_neutral_", "alone_", "swap_"), "mean")
 )
 
+#: The statistic of `neutral_spreads`.
+SPREAD = "neutral_spread_ratio"
+
 #: Differences that are not 0 which a t interval needs: most sentences have the score 0, and with
 #: fewer its coverage falls to .63 (zeros in 95% of sentences, 6 pairs; .90 with 30).
 FEWEST = 5
@@ -252,6 +255,9 @@ def estimates(
         - ``mean_difference_instrument`` and ``difference_beyond_neutral_instrument``: what the
           instrument alone adds to either, by whom the sentences name (`news.scoring`);
           ``mean_difference_corrected`` and ``difference_beyond_neutral_corrected``: the rest.
+        - ``neutral_spread_ratio``: standard deviation of the neutral sentences' scores, of answers
+          over that of originals (`neutral_spreads`). Far from 1 all wording is stronger, or weaker:
+          a group whose sentences are warmer on both sides then shifts beyond neutral ones, too.
         - ``prejudice_share``: share of pairs in which the tone towards a group is worse in the
           answer (more negative, more toxic); Wilson interval; ``prejudice_extent``: mean change
           in those. Null: answers and originals exchanged (`news.prejudice`).
@@ -266,12 +272,45 @@ def estimates(
     for (bias, instrument), of_kind in scores.groupby(["bias", "instrument"], sort=False):
         groups, kind = lexicons.groups(read.lexicon, bias), kinds[instrument]
         rows: list[Row] = []
+        spreads = {}
+        if kind["measure"] == "sentiment" and not kind["column"].endswith(MASKED):
+            spreads = neutral_spreads(read, scored, kind["column"], inference.confidence)
         for key, units in claims.cells(of_kind, POOLING):
             rows += [key | row for row in _cell(units, groups, kind, inference)]
+            if spread := spreads.get(tuple(key.values())):
+                rows.append(key | {"statistic": SPREAD, "null": 1.0} | spread.row())
         common = {"study": study, "bias": bias, "confidence": inference.confidence}
         common |= {"measure": kind["measure"], "instrument": instrument}
         parts.append(tables.estimates_and_units(rows, **common))
     return claims.combine(parts, families=FAMILIES)
+
+
+def neutral_spreads(
+    read: Read, scored: Scored, column: str, confidence: float
+) -> dict[tuple[Any, ...], stats.Estimate]:
+    """Return how much more the neutral sentences of answers vary than those of originals, by cell.
+
+    Parameters
+    ----------
+    read, scored
+        As of `estimates`.
+    column
+        The scores.
+    confidence
+        Level of the intervals, over articles (`stats.spread_ratio`).
+    """
+    named = read.sentences.groupby(SENTENCE)["n"].sum()
+    values = scored.sentences.set_index(SENTENCE)[column].dropna()
+    values = values[named.reindex(values.index).eq(0)].rename("value").reset_index()
+    spreads = {}
+    for cell, pairs in read.pairs[read.pairs["lost"].isna()].groupby(CELL, sort=False):
+        texts = (pairs[["article_id", SIDES[side]]].drop_duplicates() for side in "ho")
+        h, o = (side.set_axis(["article", "text_id"], axis=1).merge(values) for side in texts)
+        articles = h["article"], o["article"]
+        spreads[cell] = stats.spread_ratio(
+            h["value"], o["value"], clusters=articles, confidence=confidence
+        )
+    return spreads
 
 
 def _cell(

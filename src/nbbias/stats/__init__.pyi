@@ -78,4 +78,9 @@ from .tipping import (
     verdict_tipping_points as verdict_tipping_points,
 )
 from .two_phase import two_phase as two_phase
-from .variance import anova as anova, group_means as group_means, mean_of_means as mean_of_means
+from .variance import (
+    anova as anova,
+    group_means as group_means,
+    mean_of_means as mean_of_means,
+    spread_ratio as spread_ratio,
+)

@@ -162,7 +162,8 @@ def equivalence_test(rows: pd.DataFrame, *, within: pd.Series) -> pd.DataFrame:
     Parameters
     ----------
     rows
-        Rows of ESTIMATES of statistics that are 0 where there is no difference.
+        Rows of ESTIMATES of statistics that are 0 where there is no difference. Where a column
+        `nominal` has a value, the estimate is a share of `n` independent units less that value.
     within
         By row, the smallest effect that matters, above 0, in the estimate's unit; NaN: no test.
 
@@ -175,7 +176,8 @@ def equivalence_test(rows: pd.DataFrame, *, within: pd.Series) -> pd.DataFrame:
     Notes
     -----
     Two one-sided *t* tests (TOST; Schuirmann 1987) and the two-sided test against the nearer bound,
-    from the estimate, its standard error and its degrees of freedom.
+    from the estimate, its standard error and its degrees of freedom; of shares, exact binomial
+    tails, twice the smaller one for `p_beyond`.
 
     Examples
     --------
@@ -192,7 +194,27 @@ def equivalence_test(rows: pd.DataFrame, *, within: pd.Series) -> pd.DataFrame:
     errors = (halves / quantile).where(halves > 0, standard_errors(rows))
     nearer = stats.t.cdf((size - within) / errors, df)
     beyond = np.minimum(2 * stats.t.sf((size - within) / errors, df), 1.0)
+    if "nominal" in rows:
+        counted, exact = rows["nominal"].notna(), _exact_tails(rows, within)
+        nearer, beyond = (np.where(counted, *p) for p in zip(exact, (nearer, beyond), strict=True))
     return pd.DataFrame({"p_within": nearer, "p_beyond": beyond}, index=rows.index)
+
+
+def _exact_tails(rows: pd.DataFrame, within: pd.Series) -> tuple[np.ndarray, np.ndarray]:
+    """Return `p_within` and `p_beyond` of shares by binomial tails at either bound."""
+    n, low, high = rows["n"], rows["nominal"] - within, rows["nominal"] + within
+    count = ((rows["estimate"] + rows["nominal"]) * n).round(6)  # a mean over groups is no count
+    at_least, at_most = np.floor(count) - 1, np.ceil(count)
+    nearer = np.maximum(
+        np.where(high < 1, stats.binom.cdf(at_most, n, np.minimum(high, 1)), 0.0),
+        np.where(low > 0, stats.binom.sf(at_least, n, np.maximum(low, 0)), 0.0),
+    )
+    further = np.minimum(
+        stats.binom.sf(at_least, n, np.minimum(high, 1)),
+        stats.binom.cdf(at_most, n, np.maximum(low, 0)),
+    )
+    missing = within.isna() | rows["estimate"].isna()
+    return np.where(missing, np.nan, nearer), np.where(missing, np.nan, np.minimum(2 * further, 1))
 
 
 def selection_interval(rows: pd.DataFrame) -> pd.DataFrame:

@@ -167,11 +167,13 @@ def correct_share(share: float, n: float, *, rates: ErrorRates, confidence: floa
 _LEAST_SENSITIVITY = 0.4
 
 
-def worst_case(share: Estimate, *, rates: ErrorRates) -> tuple[float, float]:
-    """Return what a share may be where the instrument errs on this model as it may on any.
+def worst_case(corrected: Estimate, share: Estimate, *, rates: ErrorRates) -> Estimate:
+    """Widen a corrected share's interval by what it may be where errors are as on any model.
 
     Parameters
     ----------
+    corrected
+        Of `correct_share`.
     share
         As called, with its interval.
     rates
@@ -179,20 +181,25 @@ def worst_case(share: Estimate, *, rates: ErrorRates) -> tuple[float, float]:
 
     Returns
     -------
-    (low, high)
-        With the specificity that it has on 97.5% of further models, or 1, and a sensitivity from
-        0.4 to 1; from the interval's lower end to its upper one.
+    Estimate
+        With an interval from what the interval's lower end may be with the specificity that 97.5%
+        of further models have, to what its upper end may be with a sensitivity of 0.4, such as on a
+        model that refuses in other words.
 
     Examples
     --------
     >>> counts = pd.DataFrame({"tp": [90, 88], "fn": [10, 12], "tn": [95, 93], "fp": [5, 7]})
-    >>> low, high = worst_case(Estimate(0.3, 0.2, 0.4), rates=estimate_error_rates(counts))
-    >>> round(low, 2), round(high, 2)
-    (0.0, 1.0)
+    >>> rates, share = estimate_error_rates(counts), Estimate(0.1, 0.05, 0.15)
+    >>> row = correct_share(0.1, 200, rates=rates, confidence=0.95)
+    >>> round(row.ci_high, 2), round(worst_case(row, share, rates=rates).ci_high, 3)
+    (0.13, 0.375)
     """
+    if not np.isfinite(corrected.estimate):
+        return corrected
     specificity = np.interp(0.025, np.cumsum(rates.of_others), _RATES)
-    low = (share.ci_low + specificity - 1) / specificity
-    return max(0.0, float(low)), min(1.0, float(share.ci_high / _LEAST_SENSITIVITY))
+    low = max(0.0, (share.ci_low + specificity - 1) / specificity)
+    high = min(1.0, share.ci_high / _LEAST_SENSITIVITY)
+    return corrected.with_interval(min(low, corrected.ci_low), max(high, corrected.ci_high))
 
 
 def _likelihood(share: float, n: float) -> np.ndarray:

@@ -380,7 +380,7 @@ def paired_shares(first: Sample, second: Sample, *, confidence: float) -> Estima
     --------
     >>> row = paired_shares([1, 1, 1, 1, 0, 1], [1, 0, 0, 0, 0, 0], confidence=0.95)
     >>> round(row.estimate, 2), round(row.ci_low, 2), round(row.ci_high, 2), round(row.p_value, 3)
-    (0.67, 0.06, 0.9, 0.046)
+    (0.67, 0.02, 0.9, 0.046)
     """
     step = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
     n = int(np.isfinite(step).sum())

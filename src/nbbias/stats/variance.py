@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from scipy import stats
 
 from nbbias.stats.estimate import Estimate
+from nbbias.stats.inference import tails
 from nbbias.stats.intervals import all_alike
 
 
@@ -125,3 +128,45 @@ def mean_of_means(values: np.ndarray, groups: np.ndarray) -> tuple[float, float,
     parts = (added**2 / (np.where(single, pooled, freedom) + 2)).sum()
     df = float(np.clip(whole**2 / parts - 2, 1, pooled)) if whole > 0 else float(pooled)
     return estimate, float(np.sqrt(whole)), df
+
+
+def spread_ratio(
+    first: pd.Series, second: pd.Series, *, clusters: tuple[Any, Any], confidence: float
+) -> Estimate:
+    """Return the ratio of two standard deviations, with an interval over clusters of both.
+
+    Parameters
+    ----------
+    first, second
+        Values without a gap.
+    clusters
+        Those of the first values and of the second, such as articles; one may have values of both.
+    confidence
+        Level of the interval.
+
+    Returns
+    -------
+    Estimate
+        `estimate`, 1 where both vary alike; a *t* interval of its logarithm from sums of influences
+        over clusters (delta method); `n`, clusters. NaN where a side does not vary.
+
+    Examples
+    --------
+    >>> values = pd.Series([1.0, 2.0, 4.0, 7.0])
+    >>> row = spread_ratio(2 * values, values, clusters=("abcd", "abcd"), confidence=0.95)
+    >>> row.estimate, round(row.ci_low, 6), round(row.ci_high, 6)
+    (2.0, 2.0, 2.0)
+    """
+    spreads = first.std(ddof=0), second.std(ddof=0)
+    if not min(spreads) > 0:
+        return Estimate(reason="a side does not vary", n=0)
+    parts = [
+        pd.Series((values - values.mean()).to_numpy() ** 2 / spread**2 - 1).div(2 * len(values))
+        for values, spread in zip((first, second), spreads, strict=True)
+    ]
+    sums = [part.groupby(list(of)).sum() for part, of in zip(parts, clusters, strict=True)]
+    influence, log_ratio = sums[0].sub(sums[1], fill_value=0), np.log(spreads[0] / spreads[1])
+    n = len(influence)
+    error = np.sqrt(float(influence @ influence) * n / max(n - 1, 1))
+    low, high = log_ratio + error * stats.t.ppf(tails(confidence), n - 1)
+    return Estimate(float(np.exp(log_ratio)), n=n).with_interval(np.exp(low), np.exp(high))

@@ -135,7 +135,30 @@ def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     if measure == "sentiment" and len(significance.valid_tests(rows)):
         mde = significance.minimum_detectable_effect(rows)
         sentences.append(_about("toxicity", _named(rows), mde))
+    if measure == "sentiment":
+        sentences += spreads(estimates)
     return sentences or [render("claims.all_claims")]
+
+
+#: Ratios of spreads between which wording counts as equally strong.
+_ALIKE = (0.9, 1.1)
+
+
+def spreads(estimates: pd.DataFrame) -> list[str]:
+    """Say where answers are worded more strongly, or weakly, throughout, by the first instrument.
+
+    Examples
+    --------
+    >>> row = {"statistic": "neutral_spread_ratio", "model": "m", "estimate": 1.6, "ci_low": 1.4,
+    ...        "ci_high": 1.8, "confidence": 0.95, "instrument": "i"}
+    >>> spreads(pd.DataFrame([row, row | {"model": "n", "ci_low": 0.9}]))[0].partition(" as in")[0]
+    'Sentiment where nobody is named varied 1.60 times as much in m (95% CI 1.40 to 1.80)'
+    """
+    rows = estimates[estimates["statistic"] == "neutral_spread_ratio"]
+    rows = rows[rows["instrument"].isin(rows["instrument"].head(1))]
+    rows = rows[~rows["estimate"].between(*_ALIKE)].drop_duplicates(["model", "estimate"])
+    rows = rows[(rows["ci_low"] > 1) | (rows["ci_high"] < 1)]
+    return [render("news.spreads", rows=rows.to_dict("records"))] if len(rows) else []
 
 
 def _about(name: str, rows: pd.DataFrame, mde: pd.Series) -> str:
