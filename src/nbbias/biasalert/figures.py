@@ -40,9 +40,6 @@ NAMES = {
     "biased_share_two_phase": "labels and verdicts",
 }
 
-#: Inches of a figure of one panel, which a phone shows whole.
-_NARROW = 3.7
-
 #: The judge that is the majority class.
 MAJORITY = "majority"
 
@@ -97,9 +94,7 @@ def _with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame
 def _drawn(rows: pd.DataFrame, what: str, *, of: str, alt: str, title: str, **words: Any) -> Drawn:
     """Draw shares in panels by `panel` and `column`, or `by` others, and write their caption."""
     by = words.pop("by", ("panel", "column"))
-    figure = figures.claims(rows, what, by=by, words=words, draw=figures.unit)
-    if len(figure.axes) == 1:
-        figure.set_figwidth(_NARROW)
+    figure = figures.narrow(figures.claims(rows, what, by=by, words=words, draw=figures.unit))
     caption = figures.caption(rows, what, of=of, band=words.get("band", ""))
     rings = " Rings: published, without intervals." if "side" in rows else ""
     return Drawn(figure, rows, alt, title, caption + rings)

@@ -41,17 +41,16 @@ def errors(rows: pd.DataFrame) -> Drawn:
     drawn[[*shares, *band]] *= 100
     words = {"band": f"95% (nominal) ± {100 * TOLERANCE:.0f} points"}
     return Drawn(
-        figures.claims(
-            drawn, "coverage: studies whose interval contained the true value, %", words=words
-        ),
+        figures.narrow(figures.claims(drawn, "coverage, %", words=words)),
         table,
         "The lowest coverages of intervals over all scenarios, with their simulation intervals; "
         "grey: the nominal level within the tolerance.",
         f"{off or 'None'} of {of} intervals contained the true value too rarely in simulation"
         if of
         else "No interval was simulated",
-        f"The {len(table)} lowest; the table below has all. Dots: coverage over all scenarios, "
-        "effects and numbers of units; lines: 95% intervals of the simulation.",
+        f"The {len(table)} lowest; the table below has all. Dots: share of intervals that "
+        "contained the true value, over all scenarios, effects and numbers of units; lines: 95% "
+        "intervals.",
     )
 
 

@@ -33,13 +33,11 @@ def indices(*estimates: pd.DataFrame) -> Drawn:
     beyond = compared[figures.is_beyond_null(compared)]
     above = beyond["estimate"] > beyond["null"]
     parts = beyond.assign(side=above.map({True: "higher", False: "lower"}))
+    words = {"band": _PROSE}
+    axis = "LLM Bias Index (0.2: no sentiment)"
+    shown = rows.assign(cell=rows["model"])
     return Drawn(
-        figures.claims(
-            rows.assign(cell=rows["model"]),
-            "LLM Bias Index (0.2: no sentiment)",
-            by="instrument",
-            words={"band": _PROSE},
-        ),
+        figures.narrow(figures.claims(shown, axis, by="instrument", words=words)),
         rows,
         "LLM Bias Index of each model with its interval, and the range of reference prose as a "
         "grey band, for each scorer.",
