@@ -37,7 +37,8 @@ def errors(rows: pd.DataFrame) -> Drawn:
     level = table["confidence"]
     band = {"null": level, "null_low": level - TOLERANCE, "null_high": level + TOLERANCE}
     shares = table[["estimate", "ci_low", "ci_high"]].add(level, axis=0)
-    drawn = table.assign(cell=table["name"], panel="", **shares, **band)
+    cell = table["name"].str.partition(", ")[2]  # without the study's
+    drawn = table.assign(cell=cell, panel="", **shares, **band)
     drawn[[*shares, *band]] *= 100
     words = {"band": f"95% (nominal) ± {100 * TOLERANCE:.0f} points"}
     return Drawn(
