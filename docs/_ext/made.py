@@ -268,17 +268,28 @@ def filled(text: object) -> str:
 
 
 def parameters() -> Iterator[tuple[str, str]]:
-    """Yield the page of all parameters, study by study."""
+    """Yield a page of parameters for each study, and the list of these pages."""
     models = {stem: study.parameters for stem, study in studies.STUDIES.items()}
-    lines = ["# Parameters", "", "What a params file may hold: `nbbias params STUDY`.", ""]
-    for stem, model in {**models, "generate": Generate}.items():
+    models["generate"] = Generate
+    lines = [
+        "# Parameters",
+        "",
+        "What a params file may hold; `nbbias params STUDY` prints it.",
+        "",
+    ]
+    asked = {stem: plain(study.question) for stem, study in studies.STUDIES.items()}
+    asked["generate"] = "Which models are queried, by which prompts, and at what cost?"
+    rows = ((f"[`{stem}`](parameters/{stem}.md)", asked[stem]) for stem in models)
+    lines += grid(rows, ["parameters of", "question"])
+    yield "parameters.md", "\n".join([*lines, *contents(f"parameters/{stem}" for stem in models)])
+    for stem, model in models.items():
         table = params.describe(model)
         rows = [
             (f"`{name}`", plain(kind), f"`{default}`" if str(default) else "–", *map(plain, rest))
             for name, kind, default, *rest in table.itertuples(index=False)
         ]
-        lines += [f"## {stem}", "", *grid(rows, table)]
-    yield "parameters.md", "\n".join(lines)
+        text = f"# Parameters of {stem}\n\n`nbbias params {stem}` prints them.\n\n"
+        yield f"parameters/{stem}.md", text + "\n".join(grid(rows, table))
 
 
 def gallery() -> Iterator[tuple[str, str]]:
