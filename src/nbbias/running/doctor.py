@@ -57,8 +57,8 @@ def examine(files: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> examine([str(tables.data_path("llmbi_prompts.csv"))])[0].split("/")[-1]
-    'llmbi_prompts.csv: 18 rows; dimension, prompt, prompt_id'
+    >>> "  nothing" in examine([str(tables.data_path("llmbi_prompts.csv"))])
+    True
     """
     if len(files) > _MOST:
         raise ParameterError("nbbias doctor", f"reads up to {_MOST} files at a time")
