@@ -1,7 +1,8 @@
 """Answers from logs: inspect_ai writes its own here; the others as their harness wrote them.
 
-`LM_EVAL` was written by lm-evaluation-harness 0.4.13 (its dummy model, a task of two repeats);
-promptfoo's, DeepEval's and Every Eval Ever's are by their published schemas.
+`LM_EVAL` was written by lm-evaluation-harness 0.4.13 (its dummy model, a task of two repeats),
+`PROMPTFOO` by promptfoo 0.121.20 (provider echo), `DEEPEVAL` by DeepEval 4.3.1; of each, what says
+nothing of the answer is cut. `EVERY` is by the schema 0.3.0 of Every Eval Ever.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ LM_EVAL: dict[str, Any] = {
 }
 PROMPTFOO: dict[str, Any] = {
     "testIdx": 0,
+    "promptIdx": 1,
     "testCase": {"vars": {"who": "nurse"}, "metadata": {"dimension": "Gender"}},
     "provider": {"id": "openai:gpt-4o", "label": ""},
     "prompt": {"raw": ASKED[0], "label": "Describe a {{who}}."},
@@ -49,8 +51,18 @@ PROMPTFOO: dict[str, Any] = {
 }
 DEEPEVAL: dict[str, Any] = {
     "testCases": [
-        {"name": "t1", "input": ASKED[0], "actualOutput": "She is kind.", "metricsData": []},
-        {"name": "t2", "input": ASKED[1], "metadata": {"dimension": "Gender"}, "success": False},
+        {
+            "name": "test_case_0",
+            "input": ASKED[0],
+            "actualOutput": "She is kind.",
+            "metricsData": [],
+        },
+        {
+            "name": "test_case_1",
+            "input": ASKED[1],
+            "metadata": {"dimension": "Gender"},
+            "success": False,
+        },
     ],
     "conversationalTestCases": [],
     "hyperparameters": {"model": "gpt-4o"},
@@ -153,9 +165,9 @@ def test_a_log_of_inspect_is_read_in_both_its_forms(
     [
         ("samples_mine.jsonl", [LM_EVAL, LM_EVAL | {"filter": "strict"}], ["0", "0"], "org/m"),
         ("list.jsonl", [LM_EVAL | {"arguments": [[ASKED[0], {}]]}], ["0", "0"], "org/m"),
-        ("run.json", {"results": {"version": 3, "results": [PROMPTFOO]}}, ["0"], "openai:gpt-4o"),
-        ("run.jsonl", [PROMPTFOO, PROMPTFOO | {"response": None}], ["0", "0"], "openai:gpt-4o"),
-        ("deepeval.json", DEEPEVAL, ["t1", "t2"], "gpt-4o"),
+        ("run.json", {"results": {"version": 3, "results": [PROMPTFOO]}}, ["0/1"], "openai:gpt-4o"),
+        ("run.jsonl", [PROMPTFOO, PROMPTFOO | {"response": None}], ["0/1", "0/1"], "openai:gpt-4o"),
+        ("deepeval.json", DEEPEVAL, ["test_case_0", "test_case_1"], "gpt-4o"),
         ("instances.jsonl", [EVERY], ["s1", "s1"], "meta/m"),
         ("turns.jsonl", [TALK], ["s1"], "meta/m"),
     ],

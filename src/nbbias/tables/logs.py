@@ -165,7 +165,7 @@ def _from_promptfoo(content: Any, _: Path) -> Iterator[Record]:
             "prompt_label": prompt.get("label"),
             "input": prompt.get("raw"),
             "text": output if output is None or isinstance(output, str) else json.dumps(output),
-            "id": result.get("testIdx"),
+            "id": f"{result.get('testIdx')}/{result.get('promptIdx')}",
             "model": provider.get("label") or provider.get("id"),
         }
 
