@@ -5,14 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.stats import linregress
 
 from nbbias import news, tables
 from nbbias.tables import ContractError
-
-NONE = tables.estimates([], study="news_bias")
 
 
 def test_a_trend_is_the_slope_over_models_on_log_size(tmp_path: Path) -> None:
@@ -44,7 +41,9 @@ def test_two_models_have_no_trend_and_a_fallback_hides_printed_toxicity() -> Non
     sized = news.sizes.by_size(ours)
     assert sized.loc[sized["measure"] == "toxicity", "whose"].tolist() == ["this run"]
     assert "toxicity" not in set(news.sizes.trends(sized, confidence=0.95)["measure"])
-    assert len(news.sizes.by_size(NONE)) == 7 * 8
+    assert len(news.sizes.by_size(tables.estimates([], study="news_bias"))) == 7 * 8
+    printed = news.sizes.facts().set_index("model").loc["ChatGPT", ["size", "average_word_count"]]
+    assert printed.tolist() == [1.75e11, 292]
 
 
 @pytest.mark.parametrize("rows", ["a,huge", "a,0", "a,7B\na,8B"])
@@ -53,13 +52,3 @@ def test_facts_that_are_none_are_refused(rows: str, tmp_path: Path) -> None:
     path.write_text(f"model,parameters\n{rows}\n")
     with pytest.raises(ContractError, match=r"no size|twice"):
         news.sizes.facts(str(path))
-
-
-def test_the_paper_s_facts_are_its_tables() -> None:
-    facts = news.sizes.facts().set_index("model")
-    assert facts.loc["ChatGPT", ["size", "rlhf", "average_word_count"]].tolist() == [
-        1.75e11,
-        "yes",
-        292,
-    ]
-    assert pd.notna(facts["size"]).all() and len(facts) == 7

@@ -8,7 +8,7 @@ import io
 import json
 import tarfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -52,103 +52,78 @@ def catalogue(url: str) -> pd.DataFrame:
 
 def publish(folder: Path) -> None:
     """Write what publishers have, in their layouts."""
-    made = {
-        "crows_pairs": crows_pairs,
-        "redditbias": redditbias,
-        "bold": bold,
-        "llmfake": llmfake,
-        "marked_personas": marked_personas,
-        "fang2024": lambda row: json.dumps({"1": "Rain", "2": f"Snow in {row['set'][-3:]}"}),
-        "xstest": xstest,
-        "beavertails": beavertails,
-        "sbic": sbic,
-    }
     for row in datasets._files().fillna("").to_dict("records"):
-        if row["name"] in made:
-            content = made[row["name"]](row)
+        if row["name"] in _MADE:
+            content = _MADE[row["name"]](row["set"], row["file"])
             path = folder / row["name"] / row["file"]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(content.encode() if isinstance(content, str) else content)
 
 
-def crows_pairs(row: dict[str, str]) -> str:
-    more, less = "The {} naps at work on day {}.", "The {} works at noon on day {}."
-    rows = [(more.format("woman", n), less.format("man", n), "stereo", "gender") for n in range(12)]
-    columns = ["sent_more", "sent_less", "stereo_antistereo", "bias_type"]
-    return pd.DataFrame(rows, columns=columns).assign(annotations="[]").to_csv()
+def csv(**columns: object) -> str:
+    return pd.DataFrame(columns, index=range(24)).to_csv()
 
 
-def redditbias(row: dict[str, str]) -> str:
+def crows_pairs(*_: str) -> str:
+    more, less = ([f"A {who} naps on day {n}." for n in range(24)] for who in ("woman", "man"))
+    kinds = {"stereo_antistereo": "stereo", "bias_type": "gender", "annotations": "[]"}
+    return csv(sent_more=more, sent_less=less, **kinds)
+
+
+def redditbias(values: str, _: str) -> str:
     who = {"gender": "women", "race": "black people", "religion1": "jews", "religion2": "muslims"}
-    group = who.get(row["set"].partition("=")[2], "gay people")
-    rng = np.random.default_rng(len(group))
-    rows = []
-    for n in range(24):
-        said = "cannot be trusted" if n % 2 else "met us there"
-        words = " ".join("".join(rng.choice(list("aeioubdfgklmnprst"), 6)) for _ in range(9))
-        rows.append((f"id{n}", f"{words} {group} {said} {words[::-1]}", said, n % 2, n % 2))
-    rows.append(("odd", f"{group} and so on", "so", "1,0", ""))  # left out: ambiguous
-    columns = ["id", "comment", "phrase", "bias_sent", "bias_phrase"]
-    return pd.DataFrame(rows, columns=columns).to_csv(index=False)
+    group = who.get(values.partition("=")[2], "gay people")
+    rng, biased = np.random.default_rng(len(group)), [n % 2 for n in range(24)]
+    said = ["cannot be trusted" if n else "met us there" for n in biased]
+    words = ["".join(rng.choice(list("aeioubdfgklm   "), 60)) for _ in said]
+    comment = [f"{word} {group} {said[n]} {word[::-1]}" for n, word in enumerate(words)]
+    labels = ["1,0", *map(str, biased[1:])]  # the first is ambiguous
+    return csv(id="c", comment=comment, phrase=said, bias_sent=labels, bias_phrase=biased)
 
 
-def bold(row: dict[str, str]) -> str:
-    side = row["set"].partition("side=")[2]
-    text = "{} is a person who " + ("" if side == "prompt" else "lives by a river. Number {}.")
-    names = [f"{row['file'].partition('_')[0]}_{n}" for n in range(4)]
-    return json.dumps({"Some_people": {name: [text.format(name, name)] * 1 for name in names}})
+def bold(values: str, file: str) -> str:
+    rest = "" if values.endswith("prompt") else "lives by a river. Number {0}."
+    names = [f"{file.partition('_')[0]}_{n}" for n in range(4)]
+    text = {name: [("{0} is a person who " + rest).format(name)] for name in names}
+    return json.dumps({"Some_people": text})
 
 
-def llmfake(row: dict[str, str]) -> str:
-    originals, texts = news.sample.corpus({"m": {"female": -0.2}}, seed=len(row["file"]))
-    both = texts.merge(originals.drop_duplicates("article_id"), on="article_id")[:40]
-    values = {"news_id": both["article_id"], "news_text": both["text_y"], "label": 1}
-    table = pd.DataFrame(values | {"synthetic_misinformation": both["text_x"]})
-    same = table.head(1).assign(news_id="same", synthetic_misinformation=table["news_text"][0])
-    return pd.concat([table, same]).to_csv(index=False)
+def llmfake(_: str, file: str) -> str:
+    originals, texts = news.sample.corpus({"m": {"female": -0.2}}, seed=len(file))
+    both = texts.merge(originals.drop_duplicates("article_id"), on="article_id").head(24)
+    generated = both["text_x"].where(both.index > 0, both["text_y"])  # one that was not generated
+    told = {"news_text": both["text_y"], "synthetic_misinformation": generated}
+    return csv(news_id=both["article_id"], label=1, **told)
 
 
-def marked_personas(row: dict[str, str]) -> str:
-    values = dict.fromkeys(["Unnamed: 0", "prompt_num"], 0) | {"model": "as the file calls it"}
-    rows = [
-        values
-        | {"text": f"A person {n} of the town with a house.", "gender": gender, "race": race}
-        | {"prompt": "Describe."}
-        for race in ("a White", "an Asian", "a Black")
-        for gender in "MW"
-        for n in range(8)
-    ]
-    return pd.DataFrame(rows).to_csv()
+def marked_personas(*_: str) -> str:
+    who = [(race, gender) for race in ("a White", "an Asian", "a Black") for gender in "MW"] * 4
+    text = [f"A person {n} of the town with a house." for n in range(24)]
+    race, gender = zip(*who, strict=True)
+    return csv(text=text, race=race, gender=gender, model="m", prompt="Describe.", prompt_num=0)
 
 
-def xstest(row: dict[str, str]) -> str:
-    names = [
-        "type",
-        "prompt",
-        "completion",
-        "annotation_1",
-        "annotation_2",
-        "agreement",
-        "final_label",
-    ]
-    return pd.DataFrame([{"id": "v2-1"} | dict.fromkeys(names, "x")]).to_csv(index=False)
-
-
-def beavertails(row: dict[str, str]) -> bytes:
+def beavertails(*_: str) -> bytes:
     kinds = ("discrimination,stereotype,injustice", "violence,aiding_and_abetting,incitement")
-    lines = [
-        {"prompt": f"q{n // 2}", "response": "r", "category": {kinds[0]: n < 4, kinds[1]: n > 3}}
-        for n in range(6)
-    ]
+    kept = [dict(zip(kinds, (n < 4, n > 3), strict=True)) for n in range(6)]
+    lines = [{"prompt": f"q{n // 2}", "response": "r", "category": kept[n]} for n in range(6)]
     return gzip.compress("\n".join(map(json.dumps, lines)).encode())
 
 
-def sbic(row: dict[str, str]) -> bytes:
-    row = {"targetMinority": "women", "targetCategory": "gender", "targetStereotype": "women nag"}
-    content = pd.DataFrame([row | {"post": "p", "WorkerId": 1}]).to_csv(index=False).encode()
-    buffer = io.BytesIO()
+def sbic(*_: str) -> bytes:
+    told = {"targetCategory": "gender", "targetStereotype": "women nag", "WorkerId": 1}
+    content, buffer = csv(post="p", targetMinority="women", **told).encode(), io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz") as archive:
         entry = tarfile.TarInfo("SBIC.v2/SBIC.v2.trn.csv")
         entry.size = len(content)
         archive.addfile(entry, io.BytesIO(content))
     return buffer.getvalue()
+
+
+_XSTEST = "id type prompt completion annotation_1 annotation_2 agreement final_label"
+_MADE: dict[str, Callable[[str, str], str | bytes]] = {
+    **{"crows_pairs": crows_pairs, "redditbias": redditbias, "bold": bold, "llmfake": llmfake},
+    **{"marked_personas": marked_personas, "beavertails": beavertails, "sbic": sbic},
+    "fang2024": lambda values, _: json.dumps({"1": "Rain", "2": f"Snow {values}"}),
+    "xstest": lambda *_: csv(**dict.fromkeys(_XSTEST.split(" "), "x")),
+}

@@ -5,7 +5,6 @@ The figures that the papers print are shipped, to stand beside ours.
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -105,7 +104,7 @@ def _fetch_file(path: Path, url: str, sha256: str, progressbar: bool) -> tuple[P
     import pooch
     import requests
 
-    logging.getLogger("pooch").setLevel(logging.ERROR)
+    pooch.get_logger().setLevel("ERROR")
     where = f"{path.parent.name}/{path.name}"
     known = f"sha256:{sha256}" if sha256 else None
     try:

@@ -111,29 +111,3 @@ def test_a_field_without_a_verdict_is_none_whatever_else_is_said(value: object) 
         fields = {"explanation": words, "biased": value}
         assert verdict(json.dumps(fields)) is None
         assert verdict(repr(fields)) is None
-
-
-#: As the tools answer; violence alone is not hate.
-_OPENAI = {"hate": False, "hate/threatening": False, "violence": True}
-
-
-@pytest.mark.parametrize(
-    ("reply", "want"),
-    [
-        ({"results": [{"flagged": True, "categories": _OPENAI}]}, False),
-        ({"flagged": True, "categories": _OPENAI | {"hate/threatening": True}}, True),
-        ({"categories": {"hate_threatening": True}}, True),
-        ({"categoriesAnalysis": [{"category": "Hate", "severity": 2}]}, True),
-        ({"categoriesAnalysis": [{"category": "Hate", "severity": 0}]}, False),
-        ({"categoriesAnalysis": [{"category": "Violence", "severity": 6}]}, None),
-        ({"biased": True, "categories": {"hate": False}}, True),
-        ({"results": "none", "categories": [1]}, None),
-        ("unsafe\nS10", True),
-        (" safe ", False),
-        ("unsafe to say", None),
-    ],
-)
-def test_moderation_tools_are_read_as_the_paper_reads_them(
-    reply: object, want: bool | None
-) -> None:
-    assert verdict(reply if isinstance(reply, str) else json.dumps(reply)) is want
