@@ -48,6 +48,14 @@ def test_news_prompts_are_the_papers_word_for_word() -> None:
         ask_headlines(CUP, ways=["biased"], ideologies=["Androcentrisme"])
 
 
+def test_a_byline_is_put_in_where_every_headline_has_one() -> None:
+    table = pd.DataFrame({"source": "nyt", "article_id": ["1"], "headline": CUP, "byline": "Ann"})
+    block = Generate.model_construct(ways=["neutral"], template="{headline}, by {byline}")
+    assert prompts.make_news_prompts(table, block)["prompt"].tolist() == [f"{CUP}, by Ann"]
+    with pytest.raises(DataError, match="not every headline has a byline"):
+        prompts.make_news_prompts(table.assign(byline=None), block)
+
+
 @pytest.mark.parametrize("text", ["{ideology} {headline} {0} {", "“quoted” 'twice'", "100% {x!r}"])
 def test_a_headline_is_put_in_as_it_stands(text: str) -> None:
     (prompt,) = ask_headlines(text, ways=["biased"], ideologies=["Ageism"])["prompt"]

@@ -103,7 +103,7 @@ def test_tables_are_made_of_what_publishers_have(published: tuple[Path, Path]) -
     made = {
         path.relative_to(published[1]).as_posix(): path for path in notes if "rows" in notes[path]
     }
-    assert set(made) == set(layouts.layouts()) - {"biasalert/jigsaw_toxic.csv"}
+    assert set(made) == set(layouts.layouts()) - {"biasalert/jigsaw_toxic.parquet"}
     read = {name: tables.read_table(path, {}, rest=True) for name, path in made.items()}
     assert len(read["biasalert/redditbias.parquet"]) == 5 * 23  # ambiguous labels are left out
     bold = read["bold/bold_prompts.parquet"]
@@ -114,8 +114,8 @@ def test_tables_are_made_of_what_publishers_have(published: tuple[Path, Path]) -
     assert not set(texts["text"]) & set(originals["text"])
     assert not originals.duplicated(["source", "article_id"]).any()
     assert set(read["cogs/marked_personas.parquet"]["race"]) == {"White", "Asian", "Black"}
-    questions = read["biasalert/beavertails_questions.csv"]
-    assert questions.to_numpy().tolist() == [["beavertails-0001", "q0"], ["beavertails-0002", "q1"]]
+    questions = read["biasalert/beavertails_questions.parquet"]
+    assert questions["prompt"].tolist() == ["q0", "q1"]
     assert (
         read["news/fang2024_headlines.parquet"]["outlet"].tolist() == ["nyt"] * 2 + ["reuters"] * 2
     )

@@ -53,7 +53,9 @@ class Generate(BaseModel):
     ideologies: list[str] = Field(
         ["Androcentrism"], min_length=1, description="news: ideologies of the biased prompts"
     )
-    template: str = Field("", description="other wording, with {headline} (news) or {prompt}")
+    template: str = Field(
+        "", description="other wording, with {headline} (news; {byline} too) or {prompt}"
+    )
     biased_template: str = Field("", description="news: the same, with {headline} and {ideology}")
     system: str = Field("", description="a system message; the papers have none")
     limit: _Count = Field(0, le=10_000_000, description="prompts of a pilot, at random; 0: all")

@@ -26,6 +26,7 @@ _HEADLINES = {
     "source": Column("text", also=("outlet",)),
     "article_id": Column("text", needed=True),
     "headline": Column("text", needed=True, also=("title", "text")),
+    "byline": Column("text"),
 }
 _SUITE = {"prompt_id": Column("text"), "prompt": Column("text", needed=True)}
 
@@ -77,9 +78,10 @@ def make_news_prompts(headlines: pd.DataFrame, block: Generate) -> pd.DataFrame:
     ways += [(names[name], name, biased_words) for name in ideologies]
     articles, parts = headlines["source"] + "/" + headlines["article_id"], []
     for way, name, words in ways:
-        prompts = [
-            fill_template(words, headline=text, ideology=name) for text in headlines["headline"]
-        ]
+        if "{byline}" in words and not headlines.get("byline", pd.Series([None])).notna().all():
+            raise DataError("template", "holds {byline}, and not every headline has a byline")
+        rows = headlines.to_dict("records")
+        prompts = [fill_template(words, **row, ideology=name) for row in rows]
         ids = articles + "/" + way
         parts.append(headlines.assign(prompt_id=ids, prompt=prompts, way=way, ideology=name))
     return check_prompts(pd.concat(parts, ignore_index=True), where="news prompts")
@@ -92,16 +94,16 @@ def read_headlines(path: str | Path) -> pd.DataFrame:
     ----------
     path
         A table with `headline` (or `title`) and `article_id`, and `source` (or `outlet`) where
-        there is one.
+        there is one; `byline`, the journalist's name, where a template has ``{byline}``.
 
     Returns
     -------
     DataFrame
         `source` and `article_id` as `tables.identify_articles` gives them to originals and answers,
-        `headline`. Blank headlines are left out; nothing else is.
+        `headline`, `byline` if there is one. Blank headlines are left out; nothing else is.
     """
     table = tables.identify_articles(read_table(path, _HEADLINES))
-    table = table[["source", "article_id", "headline"]]
+    table = table.filter(items=["source", "article_id", "headline", "byline"])
     return table[~tables.is_blank(table["headline"])].reset_index(drop=True)
 
 

@@ -22,7 +22,7 @@ from nbbias.tables import SAMPLE, Column, ContractError, read_published, read_ta
 OURS, PUBLISHED = "this run", "published"
 
 _FACTS = {name: Column("text", needed=True) for name in ("model", "parameters")}
-_UNITS = {"": 1.0, "M": 1e6, "B": 1e9, "T": 1e12}
+_UNITS = {rf"\s*{unit}$": f"e{zeros}" for unit, zeros in {"M": 6, "B": 9, "T": 12}.items()}
 
 _CELL = ["whose", "measure", "bias"]
 
@@ -51,9 +51,10 @@ def facts(path: str = SAMPLE) -> pd.DataFrame:
     if path != SAMPLE:
         own = read_table(path, _FACTS | {"rlhf": Column("text")})
         table = pd.concat([table[~table["model"].isin(own["model"])], own], ignore_index=True)
-    parts = table["parameters"].str.extract(r"^\s*(\d+(?:\.\d+)?)\s*([MBT]?)\s*$")
-    size = parts[0].astype(float) * parts[1].map(_UNITS)
-    breaches = [f"{name}: parameters is no size" for name in table.loc[~(size > 0), "model"]]
+    written = table["parameters"].str.strip().replace(_UNITS, regex=True)
+    size = pd.to_numeric(written, errors="coerce")
+    absurd = ~size.between(1, 1e18)
+    breaches = [f"{name}: parameters is no size" for name in table.loc[absurd, "model"]]
     breaches += [f"{name} stands twice" for name in table.loc[table["model"].duplicated(), "model"]]
     if breaches:
         raise ContractError(path, breaches)

@@ -46,11 +46,12 @@ def catalogue() -> pd.DataFrame:
     """
     grouped = _files().groupby("name", sort=False)
     table = grouped[["study", "licence", "about"]].first()
-    here = []
-    for name, files in grouped["file"]:
-        paths = _tables(str(name)) or [f"{name}/{file}" for file in files]
-        base = folder() if os.environ.get(VARIABLE) else None
-        here.append(base is not None and all((base / path).is_file() for path in paths))
+    base = folder() if os.environ.get(VARIABLE) else Path(os.devnull)
+    paths = {
+        name: _tables(str(name)) or [f"{name}/{file}" for file in files]
+        for name, files in grouped["file"]
+    }
+    here = [all((base / path).is_file() for path in of) for of in paths.values()]
     return table.assign(here=here).reset_index()
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import pandas as pd
 
 from nbbias.tables.errors import DataError
-from nbbias.tables.files import write, write_parquet
+from nbbias.tables.files import write_parquet
 from nbbias.tables.read import read_shipped_yaml
 
 VARIABLE = "NBBIAS_DATA"
@@ -83,14 +83,9 @@ def write_table(name: str, files: Sequence[tuple[Path, dict[str, str]]], target:
         table[column] = table[column].str.replace(rf"^(?:{pattern})", "", regex=True)
     for column in layout.get("numbers", ()):
         table[column] = pd.to_numeric(table[column])
-    for column, words in layout.get("number", {}).items():
-        table.insert(0, column, [words.format(n) for n in range(1, len(table) + 1)])
     if table.empty:
         raise DataError(name, "no row of the publisher's files counts")
-    if target.suffix == ".csv":
-        write(target, table.to_csv(index=False))
-    else:
-        write_parquet(table, target)
+    write_parquet(table, target)
     return len(table)
 
 
