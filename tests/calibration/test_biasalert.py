@@ -7,6 +7,7 @@ from itertools import product
 import pandas as pd
 import pytest
 
+from nbbias import stats
 from nbbias.biasalert import detection, levels as of_answers
 from nbbias.calibration import biasalert as simulated
 from nbbias.calibration.trials import Design, Measure, repeat, seeded
@@ -27,7 +28,7 @@ def test_judges_are_measured_as_the_study_measures_them(scenario: str) -> None:
     said = pd.concat(
         [
             judgements(list(of.biased == own), judge=judge)
-            for judge, own in zip("ab", of.right, strict=True)
+            for judge, own in zip("ba", of.right[::-1], strict=True)  # the earlier is subtracted
         ]
     )
     found = detection.estimates(said, table, inference=INFERENCE).estimates
@@ -63,3 +64,25 @@ def test_the_truth_is_that_of_many_texts(measure: Measure) -> None:
     for scenario, effect in product(measure.scenarios, (0.0, 0.2)):
         trials = repeat(measure.trial, Design(scenario, 20_000, 12, effect), 1, inference)
         assert (trials["estimate"] - trials["truth"]).abs().max() < 0.03, scenario
+
+
+def test_a_gate_is_shut_seldom_at_its_margin_and_often_beyond_it() -> None:
+    inference = InferenceSettings(n_permutations=2)
+    at, beyond = (
+        repeat(simulated.gating, Design("single", 80, 12, effect), 40, inference)
+        for effect in (0.0, 0.2)
+    )
+    assert (at["p_value"] < 0.05).mean() <= 0.15
+    assert (beyond["p_value"] < 0.05).mean() > 0.8
+    # The least of what each comparison with the accepted run would need.
+    rng = seeded(Design("single", 30, 12, 0.1), inference)
+    of = simulated.benchmark(rng, Design("single", 30, 12, 0.1), right=[0.9, *[0.75] * 20])
+    (row,) = simulated.gating(
+        seeded(Design("single", 30, 12, 0.1), inference), Design("single", 30, 12, 0.1), inference
+    )
+    p_values = [
+        stats.tango_tests((of.right[0] & ~later).sum(), (later & ~of.right[0]).sum(), 30, 0.05)[0]
+        for later in of.right[1:]
+    ]
+    spent = [p * look * (look + 1) for look, p in enumerate(p_values, start=1)]
+    assert row["p_value"] == pytest.approx(min(1.0, *spent))

@@ -95,6 +95,31 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
         yield {"direction": direction, "null": 0.0, **row}
 
 
+#: How much worse a gate accepts, and the runs that are compared with the one that was accepted.
+_MARGIN, _LOOKS = 0.05, 20
+
+
+def gating(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:
+    """Simulate a gate before runs that are all worse by its margin and the effect.
+
+    The p value is the least over the runs, as `nbbias gate --look` weighs them: below the level
+    where the gate calls any of them worse.
+    """
+    accepted = _RIGHT + 0.3
+    worse = accepted - _MARGIN - design.effect
+    of = benchmark(rng, design, right=[accepted, *[worse] * _LOOKS])
+    first, *later = of.right * 1.0
+    p_values, changes = [], []
+    for look, second in enumerate(later, start=1):
+        both = pd.DataFrame({"first": first, "second": second, "cluster": of.clusters})
+        test = stats.noninferiority_test(both, worse="lower", margin=_MARGIN)
+        p_values.append(test["p_worse"] * look * (look + 1))
+        changes.append(test["worsening"])
+    row = {"estimate": np.mean(changes), "p_value": min(1.0, *p_values)}
+    truth = _MARGIN + design.effect
+    yield trial_row("worsening", row, effect=design.effect, truth=truth, null=_MARGIN)
+
+
 #: Answers for each labelled one, and a classifier's sensitivity and specificity.
 _ANSWERS, _ERRORS = 4, (0.8, 0.9)
 
@@ -145,6 +170,17 @@ MEASURES: tuple[Measure, ...] = (
         classifying,
         family,
         held_out=frozenset({"topics"}),
+        share=0.5,
+    ),
+    Measure(
+        "biasalert",
+        "gate",
+        "texts",
+        ("single", "comments", "topics"),
+        (0.0, 0.1),
+        gating,
+        held_out=frozenset({"topics"}),
+        n=(30, 80, 400),
         share=0.5,
     ),
     Measure(
