@@ -12,72 +12,57 @@ from nbbias import stats
 R = 300
 
 
-def _texts(rng: np.random.Generator, n: int, words: int) -> tuple[np.ndarray, np.ndarray]:
+def texts(rng: np.random.Generator, n: int, words: int) -> tuple[np.ndarray, np.ndarray]:
     """Words of the group and of others in pairs of texts that name it alike."""
-    share = rng.beta(2, 3, n)
-    sizes = rng.poisson(words, (2, n)) + 1
+    share, sizes = rng.beta(2, 3, n), rng.poisson(words, (2, n)) + 1
     first, second = (np.c_[w := rng.binomial(size, share), size - w] for size in sizes)
     return first, second
 
 
 @pytest.mark.parametrize(("words", "missed"), [(4, 0.4), (15, 0.2)])
-def test_the_interval_reaches_0_with_the_true_difference_in_recall(
-    words: int, missed: float
-) -> None:
-    rng = np.random.default_rng(words)
-    below = 0
+def test_the_interval_reaches_0_with_the_true_recall(words: int, missed: float) -> None:
+    rng, below = np.random.default_rng(words), 0
     for _ in range(R):
-        answers, originals = _texts(rng, 80, words)
+        answers, originals = texts(rng, 80, words)
         answers[:, 0] = rng.binomial(answers[:, 0], 1 - missed)
         below += stats.recall_tipping_point(answers, originals, confidence=0.95) <= missed
-    assert 0.95 <= below / R <= 1  # one of the two sides: .975
+    assert below / R >= 0.95  # one of the two sides: .975
 
 
 def test_a_recall_tipping_point_by_missing_words_at_random() -> None:
     rng = np.random.default_rng(2)
-    answers, originals = _texts(rng, 400, 8)
+    answers, originals = texts(rng, 400, 8)
     originals[:, 1] = rng.binomial(originals[:, 1], 0.5)  # so that answers name the group less
-    point = stats.recall_tipping_point(answers, originals, confidence=0.95)
-    ends = []
+    point, ends = stats.recall_tipping_point(answers, originals, confidence=0.95), []
     for _ in range(50):
         left = np.c_[rng.binomial(originals[:, 0], 1 - point), originals[:, 1]]
         shares = [side[:, 0] / side.sum(axis=1).clip(1) for side in (left, answers)]
         both = (left.sum(axis=1) > 0) & (answers.sum(axis=1) > 0)
         ends.append(ttest_1samp((shares[0] - shares[1])[both], 0).confidence_interval().low)
-    assert 0.2 < point < 0.5
-    assert abs(np.mean(ends)) < 0.005
+    assert 0.2 < point < 0.5 and abs(np.mean(ends)) < 0.005
 
 
 def test_the_least_and_the_largest_errors() -> None:
-    alike, alone, none = (
-        np.tile([5, 5], (30, 1)),
-        np.tile([5, 0], (30, 1)),
-        np.tile([0, 5], (30, 1)),
-    )
+    alike, alone, none = (np.tile(row, (30, 1)) for row in ([5, 5], [5, 0], [0, 5]))
     assert stats.recall_tipping_point(alike, alike, confidence=0.95) == 0
-    assert np.isnan(stats.recall_tipping_point(none, alone, confidence=0.95))
-    assert np.isnan(stats.recall_tipping_point(alike[:0], alike[:0], confidence=0.95))
+    for sides in ((none, alone), (alike[:0], alike[:0])):
+        assert np.isnan(stats.recall_tipping_point(*sides, confidence=0.95))
 
 
 @pytest.mark.parametrize("error", [0, 1])
 def test_the_interval_reaches_0_with_the_true_error_rates(error: int) -> None:
-    rng = np.random.default_rng(error)
-    below = 0
+    rng, below = np.random.default_rng(error), 0
     for _ in range(R):
-        rate = rng.beta(1, 2, 80)
-        more, fewer = (rng.random((2, 80)) < rate).astype(float)
-        if error == 0:
-            more = np.where(rng.random(80) < 0.3, 1.0, more)
-        else:
-            fewer = np.where(rng.random(80) < 0.3, 0.0, fewer)
-        point = stats.verdict_tipping_points(more, fewer, confidence=0.95)[error]
+        sides = (rng.random((2, 80)) < rng.beta(1, 2, 80)).astype(float)
+        sides[error, rng.random(80) < 0.3] = 1 - error  # false positives, or false negatives
+        point = stats.verdict_tipping_points(*sides, confidence=0.95)[error]
         below += np.isnan(point) or point <= 0.3
-    assert 0.94 <= below / R <= 1
+    assert below / R >= 0.94
 
 
-def test_false_positives_are_solved_by_hand() -> None:
-    # Rates of repeated answers, so alike that the interval is next to the mean: (.6 - x) / (1 - x)
-    # is .2 where x = .5, and .2 / (1 - x) is .6 where x = 2/3.
+def test_error_rates_are_solved_by_hand() -> None:
+    # All but alike, so that the interval is the mean: (.6 - x) / (1 - x) is .2 where x = .5, and
+    # .2 / (1 - x) is .6 where x = 2/3.
     noise = np.tile([-1e-6, 1e-6], 50)
     points = stats.verdict_tipping_points(0.2 + noise, 0.6 - noise, confidence=0.95)
     assert points == pytest.approx((0.5, 2 / 3), abs=1e-5)
@@ -85,6 +70,5 @@ def test_false_positives_are_solved_by_hand() -> None:
 
 def test_rates_are_subtracted_as_statsmodels_does() -> None:
     rates = [stats.proportion_interval(*counts, confidence=0.95) for counts in ((28, 30), (33, 45))]
-    found = stats.subtract_rates(*rates)
     low, high = confint_proportions_2indep(28, 30, 33, 45, method="newcomb")
-    assert found == pytest.approx((28 / 30 - 33 / 45, low, high))
+    assert stats.subtract_rates(*rates) == pytest.approx((28 / 30 - 33 / 45, low, high))
