@@ -65,7 +65,7 @@ def lines() -> Iterator[str]:
     """Yield the page: the count of verdicts, then a table for each paper, in Markdown."""
     table = rows()
     counts = Counter(row["verdict"] for row in table)
-    yield from (f"| verdict | of {len(table)} | means |", "| --- | ---: | --- |")
+    yield from (f"| verdict | rows (of {len(table)}) | means |", "| --- | ---: | --- |")
     yield from (f"| {name} | {counts[name]} | {what} |" for name, what in VERDICTS.items())
     yield ""
     for paper in dict.fromkeys(row["paper"] for row in table):

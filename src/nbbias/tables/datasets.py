@@ -84,10 +84,9 @@ def fetch(name: str, *, progressbar: bool = False) -> Iterator[tuple[Path, str]]
     if rows.empty:
         raise DataError(name, f"no such dataset; there is: {', '.join(files['name'].unique())}")
     require_packages("pooch", where=f"nbbias data fetch {name}")
-    target = folder() / name
     parts = []
     for row in rows.fillna("").to_dict("records"):
-        path = target / row["file"]
+        path = folder() / name / row["file"]
         if row["account"] and not path.is_file():
             reason = f"{row['account']} asks for an account: download {path.name} at {row['url']}"
             raise DataError(name, f"{reason}, put it at {path}, and repeat this command")
