@@ -52,8 +52,8 @@ def test_a_smaller_share_of_words_is_of_recall_in_the_answers() -> None:
 
 
 def test_a_change_between_prompts_is_of_their_answers() -> None:
-    claims = words(0.2, statistic="share_difference_change", prompt=f"biased{MINUS}plain")
-    both = pd.concat([scores("plain", 3), scores("biased", 9)])
+    claims = words(0.2, statistic="share_difference_change", prompt=f"a{MINUS}b{MINUS}plain")
+    both = pd.concat([scores("plain", 3), scores(f"a{MINUS}b", 9)])
     point = tipping.tipping_points(claims, claims, scores=both).iloc[0]
     assert (point["error"], point["side"]) == ("recall", "plain") and 0 < point["tipping_point"] < 1
 

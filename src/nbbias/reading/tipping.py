@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import permutations
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -112,19 +113,18 @@ def _recall(
     """Return how many more of the group's words the list misses on the side with fewer."""
     keys = ["source", "model", "bias"]
     rows = scores[scores["reason"].isna() & (scores[keys] == pd.Series(row)[keys]).all(axis=1)]
-    prompts = str(row["prompt"]).split(_MINUS)
-    changed = len(prompts) > 1  # of two prompts' answers, not of answers and originals
+    changed = row["statistic"] == _SHARES[1]  # of two prompts' answers; else from the originals
+    prompts = _prompts(row, rows) if changed else [row["prompt"]] * 2
     counts = []
-    for prompt, start in zip((prompts[0], prompts[-1]), "hh" if changed else "ho", strict=True):
+    for prompt, start in zip(prompts, "hh" if changed else "ho", strict=True):
         words = rows[rows["prompt"] == prompt].set_index("article_id").filter(regex=f"^{start}_")
         group = words[f"{start}_{row['group']}"]
         both = pd.DataFrame({"group": group, "others": words.sum(axis=1) - group})
         counts.append(both.groupby(level=0).sum())
     table = pd.concat(counts, axis=1, join="inner").to_numpy()
     point = stats.recall_tipping_point(table[:, :2], table[:, 2:], confidence=confidence)
-    side, other = (prompts if changed else ("answers", "human"))[
-        :: 1 if row["estimate"] < 0 else -1
-    ]
+    sides = prompts if changed else ["answers", "human"]
+    side, other = sides if row["estimate"] < 0 else sides[::-1]
     if accuracy is None or changed:
         return "recall", side, point
     key = {"of": "group words", "statistic": "recall", "bias": row["bias"], "group": row["group"]}
@@ -137,13 +137,19 @@ def _recall(
 
 def _verdicts(row: Row, units: pd.DataFrame, confidence: float) -> list[tuple[Any, ...]]:
     """Return both error rates that would explain a change of a rate, each alone."""
-    prompts = str(row["prompt"]).split(_MINUS)
     key = {"statistic": "refusal_rate", "model": row["model"], "source": row["source"], "group": ""}
     rates = units[(units[[*key]] == pd.Series(key)).all(axis=1)]
+    prompts = _prompts(row, rates)
     wide = rates.pivot(index="unit", columns="prompt", values="value")[prompts].dropna()
     points = stats.verdict_tipping_points(*wide.to_numpy().T, confidence=confidence)
     sides = prompts[:: 1 if row["estimate"] > 0 else -1]
     return list(zip(("false positives", "false negatives"), sides, points, strict=True))
+
+
+def _prompts(row: Row, rows: pd.DataFrame) -> list[str]:
+    """Return the two prompts, among those of rows, that a row is the difference of."""
+    pairs = permutations(rows["prompt"].unique(), 2)
+    return next([*pair] for pair in pairs if _MINUS.join(pair) == row["prompt"])
 
 
 def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
