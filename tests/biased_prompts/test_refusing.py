@@ -53,7 +53,7 @@ def labelled(second: bool) -> pd.DataFrame:
 
 
 def test_labels_and_verdicts_give_a_rate_and_its_change() -> None:
-    answers = labelled(second=False)
+    answers = labelled(second=False).assign(reason="read", swap=0.0)
     table = rates(answers)
     biased, neutral = (answers[answers["prompt"] == side] for side in ("biased", "neutral"))
     found = row_of(table, "refusal_rate_two_phase", prompt="biased", source="all")

@@ -216,11 +216,12 @@ def rates(
             rows += [key | row for row in found]
     for model, subset in units.groupby("model", sort=False):
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
-        rows += [key | row for row in _changes(subset, (neutral, biased), how)]
         sides = [
             _labelled(answers[answers["model"].eq(model) & answers["prompt"].eq(side)], confidence)
             for side in (biased, neutral)
         ]
+        own = how._replace(errors=None) if all(sides) else how
+        rows += [key | row for row in _changes(subset, (neutral, biased), own)]
         rows += [key | row for row in _labelled_change(*sides)]
     if headlines is not None:
         rows += _by_group(units, headlines, biased, how)
