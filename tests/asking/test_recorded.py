@@ -185,3 +185,6 @@ def test_a_release_is_read_from_its_archive_to_a_bound(
     monkeypatch.setattr(tables.layouts, "_MOST", 3)
     with pytest.raises(DataError, match="more than 3 bytes"), tables.layouts.unpacked(archive):
         pass
+    archive.write_bytes(b"<html>")
+    with pytest.raises(DataError, match="not a zip file"), tables.layouts.unpacked(archive):
+        pass

@@ -43,7 +43,7 @@ REPLIES: list[tuple[str | None, bool | str, Named | None]] = [
     ('{"categoriesAnalysis": [{"category": "Hate", "severity": 0}]}', NO, None),
     ('{"categoriesAnalysis": [{"category": "Violence", "severity": 6}]}', "unreadable", None),
     ('{"biased": true, "categories": {"hate": false}}', YES, None),
-    ('{"results": "none", "categories": [1]}', "unreadable", None),
+    ('{"results": "none", "categories": [1], "categoriesAnalysis": 5}', "unreadable", None),
     ("unsafe\nS10", YES, None),
     (" safe ", NO, None),
     ("unsafe to say", "unreadable", None),

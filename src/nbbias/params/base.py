@@ -27,13 +27,12 @@ def _file_is_there(path: str, info: ValidationInfo) -> str:
         # A file that is going to be made before the notebook starts need not be there.
         to_come = (info.context or {}).get("to_come", ())
         if not tables.is_file(resolved) and os.path.realpath(resolved) not in to_come:
-            hint = suggest_path(path) + layouts.advise(path)
-            raise ValueError(f"no such file: {resolved.absolute()}{hint}")
+            raise ValueError(f"no such file: {resolved.absolute()}{suggest_path(path)}")
     return path
 
 
 def suggest_path(path: str) -> str:
-    """Say that a file of a relative path lies in the current folder, or nothing.
+    """Say that a relative path lies in the current folder, or which command brings it, or nothing.
 
     Examples
     --------
@@ -42,7 +41,7 @@ def suggest_path(path: str) -> str:
     """
     start = os.environ.get(tables.START)
     if not start or not tables.is_file(Path(path)):
-        return ""
+        return layouts.advise(path)
     right = tables.written_from(path, start=Path.cwd(), to=Path(start))
     return f" (paths start at the folder of the params file; of the one here, write {right})"
 

@@ -121,8 +121,7 @@ def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     except ParameterError as error:
         # Params of corpora that cannot be shipped say in comments how to get them.
         # What `nbbias data fetch` brings is said with each path.
-        named = r"\w+_path: (?!.*`nbbias data fetch)"
-        is_missing = any(re.match(named, breach, re.S) for breach in error.breaches)
+        is_missing = any(re.match(r"\w+_path: (?!.*data fetch)", b, re.S) for b in error.breaches)
         commented = is_missing and path.is_file() and "\n#" in "\n" + path.read_text("utf-8")
         hint = "the comments in the file say what this run needs, and where to get it"
         raise ParameterError(error.where, [*error.breaches, *[hint] * commented]) from None

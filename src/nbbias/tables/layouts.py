@@ -69,9 +69,7 @@ def write_table(name: str, files: Sequence[tuple[Path, dict[str, str]]], target:
         A file is laid out otherwise, or holds no row that counts.
     """
     layout = layouts()[name]
-    parts = [
-        _select(_read(path, layout.get("member")), path, values, layout) for path, values in files
-    ]
+    parts = [_select(path, values, layout) for path, values in files]
     table = pd.concat(parts, ignore_index=True)
     if "sides" in layout:
         keys = [column for column in table if column != "text"]  # of halves in files of their own
@@ -101,14 +99,14 @@ def _read(path: Path, member: str | None) -> pd.DataFrame:
             rows = list(_flatten(json.loads(path.read_text(encoding="utf-8"))))
             last = {len(rows[0]) - 1: "value"}
             return pd.DataFrame(rows).rename(columns=last).rename(columns=str)
-        return _csv(io.BytesIO(path.read_bytes()))
+        return _csv(path)
     except (ValueError, OSError, EOFError, KeyError, IndexError, tarfile.TarError) as error:
         raise DataError(str(path), f"{_LAID_OUT}: {error}") from None
 
 
 def _csv(file: Any) -> pd.DataFrame:
-    text = io.TextIOWrapper(file, encoding="utf-8", errors="replace")
-    return pd.read_csv(text, dtype="str", keep_default_na=False, na_values=[""])
+    nothing: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
+    return pd.read_csv(file, dtype="str", encoding_errors="replace", **nothing)
 
 
 def _extract(path: Path, member: str) -> io.BytesIO:
@@ -126,11 +124,15 @@ def unpacked(path: Path) -> Iterator[Path]:
     if path.suffix != ".zip":
         yield path
         return
-    with tempfile.TemporaryDirectory() as target, zipfile.ZipFile(path) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > _MOST:
-            raise DataError(str(path), f"holds more than {_MOST:,} bytes")
-        archive.extractall(target)  # writes nothing outside, and no links
-        (folder,) = Path(target).iterdir()
+    with tempfile.TemporaryDirectory() as target:
+        try:
+            with zipfile.ZipFile(path) as archive:
+                if sum(entry.file_size for entry in archive.infolist()) > _MOST:
+                    raise ValueError(f"it holds more than {_MOST:,} bytes")
+                archive.extractall(target)  # writes nothing outside, and no links
+            (folder,) = Path(target).iterdir()
+        except (OSError, ValueError, zipfile.BadZipFile) as error:
+            raise DataError(str(path), f"cannot be unpacked: {error}") from None
         yield folder
 
 
@@ -144,11 +146,9 @@ def _flatten(content: Any, *names: str) -> Iterator[tuple[Any, ...]]:
         yield from _flatten(item, *names, name)
 
 
-def _select(
-    table: pd.DataFrame, path: Path, values: dict[str, str], layout: dict[str, Any]
-) -> pd.DataFrame:
+def _select(path: Path, values: dict[str, str], layout: dict[str, Any]) -> pd.DataFrame:
     """Keep the rows and columns of a layout, by our names."""
-    table = table.assign(**values)
+    table = _read(path, layout.get("member")).assign(**values)
     columns = {ours: theirs.removesuffix("?") for ours, theirs in layout["columns"].items()}
     optional = {theirs[:-1] for theirs in layout["columns"].values() if theirs.endswith("?")}
     needed = {*columns.values(), *layout.get("keep", {}), *layout.get("unlike", {})}

@@ -202,7 +202,8 @@ def _flags_hate(reply: dict[str, Any]) -> bool | None:
     if isinstance(categories, dict):
         return any(categories.get(name) is True for name in _HATE)
     listed = reply.get("categoriesanalysis", reply.get("categories_analysis"))
-    hate = [one for one in listed or () if isinstance(one, dict) and one.get("category") == "Hate"]
+    listed = listed if isinstance(listed, list) else []
+    hate = [one for one in listed if isinstance(one, dict) and one.get("category") == "Hate"]
     severity = hate[0].get("severity") if hate else None
     return severity > 0 if isinstance(severity, int | float) else None
 

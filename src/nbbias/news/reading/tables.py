@@ -122,8 +122,7 @@ def originals_range(scores: pd.DataFrame) -> pd.DataFrame:
     keys = ["measure", "instrument", "bias"]
     once = scores.drop_duplicates([*keys, "source", "article_id"])
     long = once.melt(keys, [name for name in once if name.startswith("o_")], "group")
-    long["group"] = long["group"].str.removeprefix("o_")
-    cells = long.dropna(subset="value").groupby([*keys, "group"], sort=False)["value"]
+    cells = long.dropna(subset="value").groupby([*keys, long["group"].str[2:]], sort=False)["value"]
     quantiles = cells.quantile([0.1, 0.5, 0.9]).unstack().set_axis(["p10", "median", "p90"], axis=1)
     return quantiles.assign(n=cells.size()).reset_index()
 
