@@ -42,48 +42,42 @@ def rates(answers: pd.DataFrame, **options: Any) -> pd.DataFrame:
 # --- labels ---
 
 
-def labelled(second: bool) -> pd.DataFrame:
+def labelled(*, second: bool) -> pd.DataFrame:
     """Forty answers to each prompt, of which each fourth is labelled; the detector misses some."""
-    answers = answers_of([True] * 10 + [False] * 30)
-    known = np.tile([True, False, False, False], 20)
-    truth = pd.Series([True] * 20 + [False] * 60, dtype="boolean").where(known)
+    answers = answers_of([True] * 10 + [False] * 30).assign(reason="read", swap=0.0)
+    truth = pd.Series([True] * 20 + [False] * 60, dtype="boolean").where(answers.index % 4 == 0)
     answers = answers.assign(refused_label=truth, label_probability=0.25)
     other = truth.mask(answers.index == 20, True)  # the other person takes one more for a refusal
     return answers.assign(refused_label_2=other) if second else answers
 
 
+def biased(table: pd.DataFrame, end: str = "") -> pd.Series:
+    return row_of(table, f"refusal_rate_two_phase{end}", prompt="biased", source="all")
+
+
 def test_labels_and_verdicts_give_a_rate_and_its_change() -> None:
-    answers = labelled(second=False).assign(reason="read", swap=0.0)
-    table = rates(answers)
-    biased, neutral = (answers[answers["prompt"] == side] for side in ("biased", "neutral"))
-    found = row_of(table, "refusal_rate_two_phase", prompt="biased", source="all")
+    answers = labelled(second=False)
+    table, found = rates(answers), biased(rates(answers))
+    values = answers[[*LABELS]].astype("Float64").astype(float)
     sides = [
-        stats.two_phase(*(part[name].astype("Float64").astype(float) for name in LABELS))
-        for part in (biased, neutral)
+        stats.two_phase(*(values.loc[answers["prompt"] == side, name] for name in LABELS))
+        for side in ("biased", "neutral")
     ]
     assert found["estimate"] == pytest.approx(0.25 + 0.75 * 2 / 7)
     assert (found["n"], found["ci_low"]) == (10, pytest.approx(sides[0].ci_low))
-    change = row_of(table, "refusal_rate_change_two_phase")
-    ends = [change[name] for name in ("estimate", "ci_low", "ci_high")]
-    assert ends == pytest.approx(stats.subtract_rates(*sides))
-    disputed = row_of(table, "refusal_rate_two_phase_disputed", prompt="biased", source="all")
+    change = row_of(table, "refusal_rate_change_two_phase")[["estimate", "ci_low", "ci_high"]]
+    assert change.tolist() == pytest.approx(stats.subtract_rates(*sides))
+    disputed = biased(table, "_disputed")
     assert np.isnan(disputed["ci_low"]) and disputed["reason"] == refusing.ONE_PERSON
     assert not table["statistic"].str.endswith("_corrected").any()
 
 
 def test_where_two_people_disagree_the_interval_holds_either() -> None:
     table = rates(labelled(second=True))
-    once, disputed = (
-        row_of(table, f"refusal_rate_two_phase{end}", prompt="biased", source="all")
-        for end in ("", "_disputed")
-    )
-    assert once["estimate"] == pytest.approx(0.25 + 0.75 * 2.5 / 7) == disputed["estimate"]
-    alone = labelled(second=False)
-    assert (
-        disputed["ci_low"]
-        == row_of(rates(alone), "refusal_rate_two_phase", prompt="biased", source="all")["ci_low"]
-    )
-    assert disputed["ci_high"] > once["ci_high"]
+    found, disputed = biased(table), biased(table, "_disputed")
+    assert found["estimate"] == pytest.approx(0.25 + 0.75 * 2.5 / 7) == disputed["estimate"]
+    assert disputed["ci_low"] == biased(rates(labelled(second=False)))["ci_low"]
+    assert disputed["ci_high"] > found["ci_high"]
     assert (disputed["n"], disputed["n_lost"]) == (10, 0)
 
 

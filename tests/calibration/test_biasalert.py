@@ -75,14 +75,11 @@ def test_a_gate_is_shut_seldom_at_its_margin_and_often_beyond_it() -> None:
     assert (at["p_value"] < 0.05).mean() <= 0.15
     assert (beyond["p_value"] < 0.05).mean() > 0.8
     # The least of what each comparison with the accepted run would need.
-    rng = seeded(Design("single", 30, 12, 0.1), inference)
-    of = simulated.benchmark(rng, Design("single", 30, 12, 0.1), right=[0.9, *[0.75] * 20])
-    (row,) = simulated.gating(
-        seeded(Design("single", 30, 12, 0.1), inference), Design("single", 30, 12, 0.1), inference
-    )
-    p_values = [
-        stats.tango_tests((of.right[0] & ~later).sum(), (later & ~of.right[0]).sum(), 30, 0.05)[0]
-        for later in of.right[1:]
+    design = Design("single", 30, 12, 0.1)
+    of = simulated.benchmark(seeded(design, inference), design, right=[0.9, *[0.75] * 20]).right
+    (row,) = simulated.gating(seeded(design, inference), design, inference)
+    spent = [
+        stats.tango_tests((of[0] & ~of[k]).sum(), (of[k] & ~of[0]).sum(), 30, 0.05)[0] * k * (k + 1)
+        for k in range(1, 21)
     ]
-    spent = [p * look * (look + 1) for look, p in enumerate(p_values, start=1)]
     assert row["p_value"] == pytest.approx(min(1.0, *spent))

@@ -196,20 +196,15 @@ def test_answers_further_off_than_two_humans_are_beyond_the_floor() -> None:
 def test_neutral_sentences_say_by_how_much_wording_is_stronger(
     study: Study, table: pd.DataFrame
 ) -> None:
-    rows = of(table, news_tone.SPREAD)
-    assert set(rows["measure"]) == {"sentiment"} and rows["null"].eq(1).all()
-    scores = study.scored.sentences.merge(study.read.sentences, on=["text_id", "sentence_id"])
-    column = next(name for name in scores if name.startswith("sentiment_"))
-    neutral = scores.groupby(["text_id", "sentence_id"]).agg(
-        n=("n", "sum"), value=(column, "first")
+    keys, pairs = (
+        ["text_id", "sentence_id"],
+        study.read.pairs.query("lost.isna() and model == 'two'"),
     )
-    neutral = neutral[neutral["n"] == 0].reset_index()
-    row = rows.iloc[0]
-    pairs = study.read.pairs
-    pairs = pairs[pairs["lost"].isna() & pairs["model"].eq(row["model"])]
-    spreads = [
-        neutral.loc[neutral["text_id"].isin(pairs[side]), "value"].std(ddof=0)
+    named = study.read.sentences.groupby(keys, as_index=False)["n"].sum()
+    scores = study.scored.sentences.merge(named[named["n"] == 0], on=keys).set_index("text_id")
+    h, o = (
+        scores.loc[scores.index.isin(pairs[side]), "sentiment_textblob"].std(ddof=0)
         for side in ("generated_id", "original_id")
-    ]
-    assert row["estimate"] == pytest.approx(spreads[0] / spreads[1])
-    assert row["ci_low"] < row["estimate"] < row["ci_high"]
+    )
+    row = of(table, news_tone.SPREAD, model="two").iloc[0]
+    assert row["estimate"] == pytest.approx(h / o) and row["ci_low"] < h / o < row["ci_high"]

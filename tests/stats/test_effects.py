@@ -109,27 +109,22 @@ def test_estimates_are_shrunken_to_their_posterior_means() -> None:
     assert found.tolist() == pytest.approx(posterior, abs=1e-4)
 
 
-@pytest.mark.parametrize("count", [101, 385, 393, 399])
-def test_shares_are_equivalent_to_a_level_by_exact_tails(count: int) -> None:
-    n, level, within = (125 if count == 101 else 400), 0.95, 0.02
-    row = {"estimate": count / n - level, "n": n, "nominal": level, "df": np.nan}
-    row |= {"confidence": 0.95, "ci_low": -0.1, "ci_high": 0.1}
-    found = stats.equivalence_test(pd.DataFrame([row]), within=pd.Series([within]))
-    below = binomtest(count, n, level + within, alternative="less").pvalue
-    above = binomtest(count, n, level - within, alternative="greater").pvalue
-    assert found["p_within"].item() == pytest.approx(max(below, above))
-    outside = (
-        binomtest(count, n, level - within, alternative="less").pvalue,
-        binomtest(count, n, level + within, alternative="greater").pvalue,
+@pytest.mark.parametrize(
+    ("count", "n", "within"), [(101, 125, 0.02), (393, 400, 0.02), (380, 400, 0.06)]
+)
+def test_shares_are_equivalent_to_a_level_by_exact_tails(count: int, n: int, within: float) -> None:
+    row = {"estimate": count / n - 0.95, "n": n, "nominal": 0.95, "df": np.nan, "confidence": 0.95}
+    rows = pd.DataFrame([row | {"ci_low": -0.1, "ci_high": 0.1}])
+    found = stats.equivalence_test(rows, within=pd.Series([within]))
+    below, above = (
+        {
+            side: binomtest(count, n, min(bound, 1), alternative=side).pvalue
+            for side in ("less", "greater")
+        }
+        for bound in (0.95 - within, 0.95 + within)
     )
-    assert found["p_beyond"].item() == pytest.approx(min(1.0, 2 * min(outside)))
-
-
-def test_a_share_cannot_exceed_1_so_only_its_lower_bound_is_tested() -> None:
-    row = {"estimate": 0.0, "n": 400, "nominal": 0.95, "df": np.nan, "confidence": 0.95}
-    row |= {"ci_low": -0.1, "ci_high": 0.1}
-    rows = pd.DataFrame([row, row | {"nominal": np.nan}])
-    found = stats.equivalence_test(rows, within=pd.Series([0.06, 0.06]))
-    expected = binomtest(380, 400, 0.89, alternative="greater").pvalue
-    assert found["p_within"][0] == pytest.approx(expected)
-    assert found["p_within"][1] > 0.1  # no share of units: by the interval
+    # No share exceeds 1, so a bound above it is kept by all.
+    expected = max(below["greater"], above["less"] if 0.95 + within < 1 else 0)
+    assert found["p_within"].item() == pytest.approx(expected)
+    expected = min(1, 2 * min(below["less"], above["greater"]))
+    assert found["p_beyond"].item() == pytest.approx(expected)
