@@ -130,7 +130,7 @@ def decided(rows: pd.DataFrame) -> str:
     --------
     >>> from nbbias import calibration
     >>> decided(calibration.shipped())
-    'This run decides 32 of 42 intervals and tests; the others need more simulated studies'
+    'This run decides 32 of 43 intervals and tests; the others need more simulated studies'
     """
     kinds = overall(rows[rows["measure"] != "family"])["kind"]
     return prose.render("calibration.decided", k=int(kinds.ne("undecided").sum()), n=len(kinds))
