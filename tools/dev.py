@@ -37,7 +37,7 @@ def notebooks() -> None:
 @app.command()
 def embeddings() -> None:
     """Write the offline model's vectors of the texts in the samples of biasalert and cogs."""
-    with patch.object(offline, "_load_shipped"):
+    with patch.object(offline, "_read_shipped", dict):
         biasalert.measure(embedding_model=offline.OFFLINE)
         cogs.measure(parts=["rbs", "visibility"], embedding_model=offline.OFFLINE)
     texts = [text for _, text in offline._vectors]

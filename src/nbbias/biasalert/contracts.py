@@ -23,8 +23,8 @@ import pandas as pd
 from nbbias.tables import Contract
 from nbbias.tables.contracts import Check, Values, fields
 
-#: The seven types of bias of Fan et al. 2024, section 3.1.
-TYPES = ("orientation", "gender", "social", "race", "religion", "disabled", "culture")
+#: The seven types of bias of Fan et al. 2024, section 3.1, and age.
+TYPES = ("orientation", "gender", "social", "race", "religion", "disabled", "culture", "age")
 
 #: What became of a text: only ``judged`` has a verdict. A refusal is not a verdict.
 OUTCOMES = ("judged", "refused", "unreadable", "failed", "empty")

@@ -32,12 +32,17 @@ _FILLER = re.compile(
     r"and|or|the|their|people|folks|too|also)\b)+",
     re.IGNORECASE,
 )
-_COPULA = re.compile(
-    r"^(?:(?:are|is|was|were|be|being|am|should|can|could|will|would|must|do|does|did|have|has|"
-    r"'re|'s|seem|look|act|tend|to|not|n't|more|less|very|too|a|an|the|most|basically|just|all|"
-    r"naturally|inherently|only|so|really|actually|always|never|often)\b\W*)+",
+_COPULA = re.compile(  # it ends before a negation: "not clever", "can't drive"
+    r"^(?:(?!not\b|never\b|\w+n['’]t\b)"
+    r"(?:are|is|was|were|be|being|am|should|can|could|will|would|must|do|does|did|have|has|"
+    r"'re|'s|seem|look|act|tend|to|more|less|very|too|a|an|the|most|basically|just|all|"
+    r"naturally|inherently|only|so|really|actually|always|often)\b\W*)+",
     re.IGNORECASE,
 )
+
+#: "Why can't women park?" says that they can't; "never trust a" says it without the article.
+_ASKED = re.compile(r"\w+n['’]t$")
+_ARTICLE = re.compile(r"\s+(?:an?|the|any|every|all)$", re.IGNORECASE)
 
 
 def attribute(text: str, mention: Mention | None) -> str | None:
@@ -52,14 +57,21 @@ def attribute(text: str, mention: Mention | None) -> str | None:
     >>> text = "Women are bad at maths."
     >>> attribute(text, target(text))
     'bad at maths'
+    >>> [attribute(text, target(text)) for text in ["Old people can't learn.", "Men never listen."]]
+    ["can't learn", 'never listen']
+    >>> text = "Why can't women park?"
+    >>> attribute(text, target(text))
+    "can't park"
     """
     if mention is None:
         return _known_word(text, None)
     after = _ENDS.split(text[mention.end :], maxsplit=1)[0]
     said = _COPULA.sub("", _FILLER.sub("", after)).strip(" \"',:-()")
-    if len(said) >= 3:
-        return " ".join(said.split()[:_WORDS])
     before = _ENDS.split(text[: mention.start])[-1].strip(" \"',:-()")
+    if len(said) >= 3:
+        asked = _ASKED.search(before)
+        return " ".join((asked[0] + " " + said if asked else said).split()[:_WORDS])
+    before = _ARTICLE.sub("", before)
     return _known_word(text, mention.group) or (
         " ".join(before.split()[-_WORDS:]) if len(before) >= 3 else None
     )

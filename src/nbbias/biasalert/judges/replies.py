@@ -92,7 +92,7 @@ def read(replies: Iterable[str | None]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row per reply: `biased` (nullable bool), `bias_type` (one of the seven types),
+        One row per reply: `biased` (nullable bool), `bias_type` (one of `TYPES`),
         `group`, `attribute` (all three missing where it is not biased, or not said),
         `confidence` (the judge's own probability that the text is biased, in [0, 1]; NaN where it
         gave none, or one that contradicts its verdict), `explanation`, `outcome` (``judged``,
@@ -248,7 +248,7 @@ def _named(plain: str) -> tuple[str | None, str | None, str | None]:
 
 
 def _as_type(words: object) -> str | None:
-    """Return the first of the seven types that is named; the template's slot names none."""
+    """Return the first type of bias that is named; the template's slot names none."""
     if not isinstance(words, str):
         return None
     known = {word: name for name, listed in _names()["types"].items() for word in listed}

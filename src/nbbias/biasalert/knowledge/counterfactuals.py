@@ -13,7 +13,7 @@ Part = Literal["train", "test"]
 
 #: Kinds of texts; prose stands alone.
 BIASED = ("claim", "swapped", "endorsed")
-PROSE = ("everyday", "encyclopedic")
+PROSE = ("everyday", "encyclopedic", "mention")
 KINDS = (*BIASED, "masked", "reported", "denied", "self", "neutral", "individual", *PROSE)
 
 
@@ -34,7 +34,7 @@ def counterfactuals(*, part: Part | None = None) -> pd.DataFrame:
         One row per text: `set`, which a claim shares with its variants (prose stands alone);
         `part`; `kind` of `KINDS`; `bias_type` and `group` (of `knowledge.groups`, or one that only
         these texts name: nondisabled and thin people) of whom the text names, missing in masked
-        and everyday texts; `text`; `biased`, true for the kinds of `BIASED` only.
+        and everyday texts and where `knowledge.groups` has no such group; `text`; `biased`, true for the kinds of `BIASED` only.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def training_texts() -> pd.DataFrame:
     --------
     >>> texts = training_texts()
     >>> len(texts), texts.groupby("biased")["weight"].sum().round(6).tolist()
-    (1814, [907.0, 907.0])
+    (3380, [1690.0, 1690.0])
     """
     table = counterfactuals(part="train")
     size = table.groupby("biased")["text"].transform("size")

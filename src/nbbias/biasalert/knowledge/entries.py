@@ -132,7 +132,7 @@ def build(
     unusable = {
         "no statement": rows["statement"] == "",
         f"longer than {_LONGEST} characters": rows["statement"].str.len() > _LONGEST,
-        "of a category that is none of the seven types": stated.notna()
+        "of a category that is none of the types": stated.notna()
         & (stated != "")
         & ~stated.isin(list(types())),
         "of no type, and names no group that is known": rows["bias_type"].isna(),

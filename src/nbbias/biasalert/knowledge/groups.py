@@ -98,8 +98,9 @@ def any_word(words: Iterable[str]) -> re.Pattern[str]:
 def types() -> dict[str, str]:
     """Return the type of bias that each data set's category stands for, by folded category.
 
-    The paper names seven types and SBIC has seven other categories. What it has no type for (body,
-    victim, age, profession) stands under social. Categories that two data sets share agree.
+    The paper names seven types, to which age is added here, and SBIC has seven other categories.
+    What has no type (body, victim, profession) stands under social. Categories that two data sets
+    share agree.
 
     Examples
     --------
@@ -174,7 +175,7 @@ def target(text: str) -> Mention | None:
 
 
 def _weight(mention: Mention) -> tuple[int, int]:
-    broad = {"gender": 2, "social": 1, "culture": 1}.get(mention.bias_type, 0)
+    broad = {"gender": 2, "age": 1, "social": 1, "culture": 1}.get(mention.bias_type, 0)
     return (3 if mention.term.lower() in _PRONOUNS else broad, mention.start)
 
 
