@@ -42,7 +42,7 @@ def test_labels_need_no_type() -> None:
     assert check(table, TEXTS)["text"].isna().tolist() == [False, True]
 
 
-def test_an_entry_has_one_of_seven_types_and_one_place() -> None:
+def test_an_entry_has_a_type_of_the_paper_or_age_and_one_place() -> None:
     row = {
         "entry_id": "e",
         "statement": "people of the coast are slow",
@@ -51,7 +51,7 @@ def test_an_entry_has_one_of_seven_types_and_one_place() -> None:
         "attribute": "slow",
         "source": "test",
     }
-    assert len(TYPES) == 7
+    assert len(TYPES) == 8
     assert len(check(pd.DataFrame([row]), KNOWLEDGE)) == 1
     found = row | {"text_id": "a", "rank": 1, "similarity": 0.5, "used": True}
     with pytest.raises(ContractError, match="text_id, rank stand twice"):

@@ -38,7 +38,7 @@ def test_groups_have_a_known_type_and_terms_stand_once() -> None:
         ("the ladies left", "women", "gender"),
         ("she said that Muslims pray", "Muslims", "religion"),
         ("women and gay people", "gay people", "orientation"),
-        ("two  old\npeople", "older people", "social"),
+        ("two  old\npeople", "older people", "age"),
         ("jewellery and manners, Shemar, blackbird", None, None),
     ],
 )
@@ -53,7 +53,7 @@ def test_the_group_that_a_text_is_about(text: str, group: str | None, kind: str 
 def test_entries_are_normalised_once_and_losses_counted() -> None:
     table, lost = knowledge.build(pd.DataFrame({"statement": LINES}), source="test")
     assert table["statement"].tolist() == ["women are bad at maths", "old people are slow"]
-    assert table["bias_type"].tolist() == ["gender", "social"]
+    assert table["bias_type"].tolist() == ["gender", "age"]
     assert table["group"].tolist() == ["women", "older people"]
     assert dict(zip(lost["reason"], lost["n"], strict=True)) == {
         "no statement": 1,

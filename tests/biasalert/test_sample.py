@@ -17,9 +17,9 @@ from nbbias.text import embeddings
 SAMPLE = sample.labelled()
 
 
-def test_knowledge_holds_nine_statements_of_each_type() -> None:
+def test_knowledge_holds_nine_statements_of_each_type_of_the_paper() -> None:
     table = sample.knowledge()
-    assert table["bias_type"].value_counts().to_dict() == dict.fromkeys(contracts.TYPES, 9)
+    assert table["bias_type"].value_counts().to_dict() == dict.fromkeys(contracts.TYPES[:7], 9)
     assert not table["statement"].duplicated().any()
     assert (table["statement"] == table["group"] + " " + table["attribute"]).all()
 

@@ -11,7 +11,7 @@ from tests import tiny_bert
 
 GROUPS = {
     "women": "gender",
-    "older people": "social",
+    "older people": "age",
     "immigrants": "culture",
     "gay people": "orientation",
     "Muslims": "religion",

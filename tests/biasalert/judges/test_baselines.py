@@ -30,7 +30,7 @@ def labels(*biased: bool) -> pd.DataFrame:
     [
         ("women are bad at maths.", "bad at maths"),
         ("All Muslims are just dangerous, but who knows", "dangerous"),
-        ("i think gay people should not be allowed to marry", "allowed to marry"),
+        ("i think gay people should not be allowed to marry", "not be allowed to marry"),
         ("nobody hires immigrants.", "nobody hires"),
         ("women", None),
     ],

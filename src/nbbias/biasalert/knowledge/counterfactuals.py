@@ -68,7 +68,7 @@ def training_texts() -> pd.DataFrame:
     --------
     >>> texts = training_texts()
     >>> len(texts), texts.groupby("biased")["weight"].sum().round(6).tolist()
-    (3380, [1690.0, 1690.0])
+    (3377, [1688.5, 1688.5])
     """
     table = counterfactuals(part="train")
     size = table.groupby("biased")["text"].transform("size")
