@@ -55,8 +55,8 @@ class Detector(NamedTuple):
     errors : DataFrame
         Shares with intervals on texts of `biasalert.counterfactuals` that no judge learns from, by
         `statistic`: ``claims_found``, of prejudiced claims that it flags, and
-        ``prose_false_alarms``, of everyday and encyclopedic sentences (Wilson intervals, a claim
-        and its swaps sharing a cluster).
+        ``prose_false_alarms``, of everyday and encyclopedic sentences and plain mentions of groups
+        (Wilson intervals, a claim and its swaps sharing a cluster).
     """
 
     judge: Judge

@@ -11,6 +11,9 @@ from nbbias.tables import read_shipped_table
 
 Part = Literal["train", "test"]
 
+#: Weight of a text beside a labelled one, on average: at 1 a judge of real comments errs more.
+_WEIGHT = 0.35
+
 #: Kinds of texts; prose stands alone.
 BIASED = ("claim", "swapped", "endorsed")
 PROSE = ("everyday", "encyclopedic", "mention")
@@ -34,7 +37,8 @@ def counterfactuals(*, part: Part | None = None) -> pd.DataFrame:
         One row per text: `set`, which a claim shares with its variants (prose stands alone);
         `part`; `kind` of `KINDS`; `bias_type` and `group` (of `knowledge.groups`, or one that only
         these texts name: nondisabled and thin people) of whom the text names, missing in masked
-        and everyday texts and where `knowledge.groups` has no such group; `text`; `biased`, true for the kinds of `BIASED` only.
+        and everyday texts and where `knowledge.groups` has no such group; `text`;
+        `biased`, true for the kinds of `BIASED` only.
 
     Examples
     --------
@@ -55,9 +59,9 @@ def _read_all() -> pd.DataFrame:
 def training_texts() -> pd.DataFrame:
     """Return the texts that a judge learns from beside labelled ones, and what each weighs.
 
-    Two in three are not biased: weighed alike they teach that what is new is not biased, and judges
-    miss more. So the biased ones and the others weigh the same, and all of them as much as there
-    are of them.
+    Most are not biased: weighed alike they teach that what is new is not biased, and judges miss
+    more. So the biased ones and the others weigh the same, and all of them together `_WEIGHT` times
+    as much as there are of them.
 
     Returns
     -------
@@ -68,8 +72,8 @@ def training_texts() -> pd.DataFrame:
     --------
     >>> texts = training_texts()
     >>> len(texts), texts.groupby("biased")["weight"].sum().round(6).tolist()
-    (3377, [1688.5, 1688.5])
+    (3377, [590.975, 590.975])
     """
     table = counterfactuals(part="train")
     size = table.groupby("biased")["text"].transform("size")
-    return table.assign(weight=len(table) / 2 / size)
+    return table.assign(weight=_WEIGHT * len(table) / 2 / size)
