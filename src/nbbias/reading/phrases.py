@@ -82,7 +82,7 @@ def largest_p(rows: Sequence[Row]) -> str:
     'p ≤ .020'
     """
     p = max(map(significance.adjusted_p, rows), default=np.nan)
-    return prose.p_value(p).replace("=", "\N{LESS-THAN OR EQUAL TO}")
+    return prose.p_value(p, is_bound=True)
 
 
 def _null(row: Row) -> float:

@@ -138,11 +138,11 @@ def number(value: float, *, decimals: int = 2) -> str:
     return f"{value:z,.{decimals}f}".replace("-", "\N{MINUS SIGN}")
 
 
-def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
+def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted", *, is_bound: bool = False) -> str:
     """Write a p value as APA does: three decimals, no leading zero, never 0.
 
     Of a row of ESTIMATES it is that of the column `of`. Where a permutation test gave the smallest
-    p value that it can give, p is at most that.
+    p value that it can give, p is at most that. A bound is rounded upwards.
 
     Examples
     --------
@@ -150,15 +150,20 @@ def p_value(p: float | Mapping[str, Any], of: str = "p_adjusted") -> str:
     ('p = .031', 'p < .001')
     >>> p_value({"p_value": 0.001, "p_least": 0.001, "p_adjusted": 0.006})
     'p ≤ .006'
+    >>> p_value(0.00125, is_bound=True)
+    'p ≤ .002'
     """
-    at_floor = False
     if isinstance(p, Mapping):
-        at_floor = p["p_value"] <= p.get("p_least", np.nan) * (1 + 1e-9)
+        is_bound |= bool(p["p_value"] <= p.get("p_least", np.nan) * (1 + 1e-9))
         p = float(p[of])
     if not np.isfinite(p):
         return "p not computed"
-    sign = "\N{LESS-THAN OR EQUAL TO}" if at_floor and p < 1 else "="
-    return "p < .001" if p < 0.001 else f"p {sign} {p:.3f}".replace("0.", ".", 1)
+    if p < 0.001:
+        return "p < .001"
+    is_bound &= p < 1
+    p = np.ceil(1000 * p - 1e-9) / 1000 if is_bound else p
+    sign = "\N{LESS-THAN OR EQUAL TO}" if is_bound else "="
+    return f"p {sign} {p:.3f}".replace("0.", ".", 1)
 
 
 def interval(row: Mapping[str, Any], decimals: int = 2, form: str = "{} to {}") -> str:
