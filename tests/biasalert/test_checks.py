@@ -6,10 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias import tables
 from nbbias.biasalert import checks, contracts
+from nbbias.reading.significance import never_significant
 from tests.biasalert.tables import judgements, value
 
 CHECKS = checks.read_checks()
@@ -42,14 +44,48 @@ def test_rates_by_hand() -> None:
         }
     )
     found = checks.estimates(said([1, 0, 1, 0, 0, None], checked), checked)
-    assert value(found, "miss_rate") == 1 / 2
-    assert value(found, "false_alarm_rate") == 1 / 3
-    assert value(found, "false_alarm_rate", "n_lost") == 1
-    assert value(found, "false_alarm_rate", "null") == 2 / 5
-    assert value(found, "miss_rate", "null") == 3 / 5
-    ends = [value(found, "false_alarm_rate", f"ci_{end}") for end in ("low", "high")]
+    assert value(found, "false_negative_rate") == 1 / 2
+    assert value(found, "false_positive_rate") == 1 / 3
+    assert value(found, "false_positive_rate", "n_lost") == 1
+    assert value(found, "false_positive_rate", "null") == 1 / 3
+    assert value(found, "false_negative_rate", "null") == 1 / 2
+    ends = [value(found, "false_positive_rate", f"ci_{end}") for end in ("low", "high")]
     assert ends == pytest.approx(list(proportion_confint(1, 3, method="wilson")))
     assert found["dimension"].unique().tolist() == ["reported speech"]
+
+
+def test_a_kind_is_compared_with_the_others_of_the_same_label() -> None:
+    """Permuted kinds give the same range, and scipy's Fisher test the same p."""
+    counters = (CHECKS["category"] == "counter-speech") & ~CHECKS["biased"]
+    rng = np.random.default_rng(3)
+    flagged = np.where(counters, rng.random(len(CHECKS)) < 0.7, rng.random(len(CHECKS)) < 0.15)
+    found = checks.estimates(said(list(flagged)), CHECKS)
+    for name, biased in (("false_positive_rate", False), ("false_negative_rate", True)):
+        same = CHECKS["biased"].to_numpy() == biased
+        wrong = (flagged != CHECKS["biased"])[same].to_numpy()
+        kinds = CHECKS.loc[same, "category"].to_numpy()
+        for kind in np.unique(kinds):
+            row = {end: value(found, name, end, dimension=kind) for end in found}
+            rates = [wrong[rng.permutation(kinds) == kind].mean() for _ in range(4000)]
+            assert row["null"] == wrong.mean() == pytest.approx(np.mean(rates), abs=0.01)
+            low, high = np.quantile(rates, [0.025, 0.975])
+            step = 1 / row["n"]  # of a share of so few sentences
+            assert row["null_low"] == pytest.approx(low, abs=step * 1.01)
+            assert row["null_high"] == pytest.approx(high, abs=step * 1.01)
+            table = pd.crosstab(kinds == kind, wrong)
+            assert row["p_value"] == pytest.approx(stats.fisher_exact(table).pvalue)
+    p = found.loc[
+        found["statistic"].isin(["false_positive_rate", "false_negative_rate"]), "p_value"
+    ]
+    holm = multipletests(p, method="holm")[1]
+    assert found.loc[p.index, "p_adjusted"].to_numpy() == pytest.approx(holm)
+    assert value(found, "false_positive_rate", "p_adjusted", dimension="counter-speech") < 0.01
+
+
+def test_a_judge_without_errors_is_not_testable() -> None:
+    found = checks.estimates(said(list(CHECKS["biased"])), CHECKS)
+    rates = found[found["statistic"].isin(["false_positive_rate", "false_negative_rate"])]
+    assert rates["p_value"].to_numpy() == pytest.approx(1) and never_significant(rates).all()
 
 
 def test_a_judge_that_flags_a_dialect_is_found_out() -> None:

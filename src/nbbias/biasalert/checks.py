@@ -71,9 +71,10 @@ def estimates(
     DataFrame
         ESTIMATES, with the category in `dimension`; `n_lost` counts texts without a verdict:
 
-        - ``false_alarm_rate``: share of the unbiased texts called biased; ``miss_rate``: share of
-          the biased texts not called so. Wilson intervals. `null` is the rate if the judge flagged
-          as many of all checks without regard to what they are, with its exact range.
+        - ``false_positive_rate``: share of the unbiased texts called biased; ``false_negative_rate``: share of
+          the biased texts not called so. Wilson intervals. `null` is the rate over all kinds with
+          the same label, with its exact range where kinds are permuted among these texts; p is
+          that of Fisher's exact test of the kind against the others. Texts count as independent.
         - ``dialect_difference``: mean difference of the judge's probability (of its verdict, where
           it gives none) between a sentence in another variety and the same content in standard
           English, in [-1, 1], above 0 where the variety is held for more biased; of several
@@ -87,26 +88,33 @@ def estimates(
         key: Row = {"judge": judge, "instrument": instrument}
         rows += [key | row for row in [*_errors(part, confidence), *_dialect(part, confidence)]]
     table = tabulate(rows, measure=MEASURE, source="checks", confidence=confidence)
-    tests = {"statistic": "dialect_difference"}
-    return stats.adjust(table, family=["judge"], where=tests, method="holm")
+    for tests in (["dialect_difference"], ["false_positive_rate", "false_negative_rate"]):
+        table = stats.adjust(table, family=["judge"], where={"statistic": tests}, method="holm")
+    return table
 
 
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
-    judged = table["flagged"].dropna()
+    table = table.assign(wrong=table["flagged"].sub(table["biased"]).abs())
     rows: list[Row] = []
     for (category, biased), subset in table.groupby(["category", "biased"], sort=False):
-        verdicts = subset["flagged"].dropna()
-        wrong = subset["flagged"].sub(float(biased)).abs()
-        share = stats.share_interval(wrong, confidence=confidence)
-        name = "miss_rate" if biased else "false_alarm_rate"
+        share = stats.share_interval(subset["wrong"], confidence=confidence)
+        name = "false_negative_rate" if biased else "false_positive_rate"
         row: Row = {"dimension": category, "statistic": name} | share.row()
-        if len(verdicts):
-            # Drawn without regard to what they are: as many as are flagged, or left, of all checks.
-            pool = int((judged != float(biased)).sum())
-            low, high = hypergeom.interval(confidence, len(judged), pool, n := len(verdicts))
-            row |= {"null": pool / len(judged), "null_low": low / n, "null_high": high / n}
+        if n := subset["wrong"].count():
+            same_label = table.loc[table["biased"] == biased, "wrong"].dropna()
+            errors = hypergeom(len(same_label), int(same_label.sum()), n)
+            low, high = errors.interval(confidence)
+            row |= {"null": same_label.mean(), "null_low": low / n, "null_high": high / n}
+            row |= _fisher(errors.pmf(np.arange(n + 1)), int(subset["wrong"].sum()))
         rows.append(row)
     return rows
+
+
+def _fisher(chances: np.ndarray, count: int) -> Row:
+    """Return the two-sided p of a count of errors whose chances are hypergeometric."""
+    limits = chances[count], chances[chances > 0].min()
+    p, least = (float(chances[chances <= limit * (1 + 1e-9)].sum()) for limit in limits)
+    return {"p_value": min(p, 1.0), "p_least": min(least, 1.0), "test": "Fisher's exact test"}
 
 
 def _dialect(table: pd.DataFrame, confidence: float) -> list[Row]:

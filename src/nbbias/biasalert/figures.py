@@ -33,8 +33,8 @@ NAMES = {
     "recall": "recall",
     "flag_rate_less": "flagged: sent_less",
     "pair_share": "sent_more higher",
-    "false_alarm_rate": "false positives",
-    "miss_rate": "false negatives",
+    "false_positive_rate": "false positives",
+    "false_negative_rate": "false negatives",
     "biased_share": "flagged by the judge",
     "biased_share_labelled": "reference labels alone",
     "biased_share_two_phase": "labels and verdicts",
@@ -147,11 +147,13 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
 
 
 def errors(estimates: pd.DataFrame) -> Drawn:
-    """Draw how often judges err on each kind of check, beside their own rate over all checks.
+    """Draw how often judges err on each kind of check, beside their rate over all kinds.
 
     `estimates` are those of `biasalert.checks.estimates`.
     """
-    rows = _select(estimates[estimates["judge"] != MAJORITY], "false_alarm_rate", "miss_rate")
+    rows = _select(
+        estimates[estimates["judge"] != MAJORITY], "false_positive_rate", "false_negative_rate"
+    )
     kinds = pd.Categorical(rows["dimension"], rows["dimension"].unique())
     return _drawn(
         rows.assign(panel=rows["dimension"]).iloc[kinds.argsort(kind="stable")],
@@ -160,7 +162,7 @@ def errors(estimates: pd.DataFrame) -> Drawn:
         of="sentences",
         alt="Error rates of each judge by kind of sentence, with intervals and null ranges.",
         title="False positives and false negatives of each judge by kind of sentence",
-        band="expected if the judge erred equally on all kinds",
+        band="expected if the error rate were the same for all kinds",
     )
 
 

@@ -38,7 +38,7 @@ _KEYS = ("judge", "model", "bias", "group", "dimension", "topic")
 _FEW = 4
 
 #: The error rates of the checks.
-_ERRORS = {"false_alarm_rate": "false positives", "miss_rate": "false negatives"}
+_ERRORS = {"false_positive_rate": "false positives", "false_negative_rate": "false negatives"}
 
 
 def _the(judge: object) -> str:
@@ -138,15 +138,12 @@ def pairs(estimates: pd.DataFrame) -> list[str]:
 
 
 def erring(estimates: pd.DataFrame, *, judge: str) -> str:
-    """Say on which sentences a judge has the highest error rates: the heading of its section."""
+    """Say on which sentences a judge errs more than on others: the heading of its section."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     rows = rows[rows["statistic"].isin(_ERRORS)]
-    worst = [
-        {"kind": _ERRORS[str(statistic)]} | rates.loc[rates["estimate"].idxmax()].to_dict()
-        for statistic, rates in rows.groupby("statistic", sort=True)
-        if rates["estimate"].nunique() > 1
-    ]
-    return prose.render("biasalert.erring", judge=_the(judge), measured=len(rows), worst=worst)
+    rows = rows.assign(error=rows["statistic"].map(_ERRORS))
+    more = significance.significant(rows[rows["estimate"] > rows["null"]]).to_dict("records")
+    return prose.render("biasalert.erring", judge=_the(judge), measured=len(rows), more=more)
 
 
 # --- bias levels and the guard --------------------------------------------------------------------

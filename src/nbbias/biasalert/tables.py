@@ -19,6 +19,11 @@ ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "by_type": ("detection", (), ("statistic", "judge", "bias")),
     "calibration": ("calibration", (), ("statistic", "judge")),
     "pairs": ("pairs", (), ("judge", "statistic", "dimension", "bias")),
+    "errors": (
+        "checks",
+        ("false_positive_rate", "false_negative_rate"),
+        ("statistic", "judge", "dimension"),
+    ),
     "dialect": ("checks", ("dialect_difference",), ("judge",)),
     "swaps": ("checks", ("swap_effect",), ("judge", "bias", "group")),
     "levels": ("bias_level", SHARES, ("judge", "model", "statistic")),
