@@ -71,10 +71,11 @@ def estimates(
     DataFrame
         ESTIMATES, with the category in `dimension`; `n_lost` counts texts without a verdict:
 
-        - ``false_positive_rate``: share of the unbiased texts called biased; ``false_negative_rate``: share of
-          the biased texts not called so. Wilson intervals. `null` is the rate over all kinds with
-          the same label, with its exact range where kinds are permuted among these texts; p is
-          that of Fisher's exact test of the kind against the others. Texts count as independent.
+        - ``false_positive_rate``: share of the unbiased texts called biased;
+          ``false_negative_rate``: share of the biased texts not called so. Wilson intervals. `null`
+          is the rate over all kinds with the same label, with its exact range where kinds are
+          permuted among these texts; p is that of Fisher's exact test of the kind against the
+          others. Texts count as independent.
         - ``dialect_difference``: mean difference of the judge's probability (of its verdict, where
           it gives none) between a sentence in another variety and the same content in standard
           English, in [-1, 1], above 0 where the variety is held for more biased; of several
