@@ -110,7 +110,6 @@ def test_a_worker_of_another_version_makes_nothing(monkeypatch: pytest.MonkeyPat
         tables.map_chunks(worked.lengths, WORDS, chunk_bytes=300)
 
 
-@pytest.mark.slow
 def test_processes_return_what_one_call_does_and_refuse_alike(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
