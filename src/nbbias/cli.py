@@ -7,6 +7,8 @@ import json
 import logging
 import os
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -124,10 +126,17 @@ def studies(out: Runs = Path("runs"), jobs: Jobs = 2) -> None:
     _run(running.plan.plan(samples, out=out), out=out, jobs=jobs)
 
 
-def _run(plan: list[running.plan.Run], *, out: Path, jobs: int) -> None:
+def _run(
+    plan: list[running.plan.Run],
+    *,
+    out: Path,
+    jobs: int,
+    confirm: Callable[[], None] = lambda: None,
+) -> None:
     """Ask for missing answers, execute the runs, print how each ended, and set the exit status."""
+    complete = partial(asking.view.complete, console=err_console, confirm=confirm)
     for run in plan:
-        if run.calls and (status := asking.view.complete(run.calls, err_console)):
+        if run.calls and (status := complete(run.calls)):
             _note(f"{run.label}: not run, because answers are missing")
             raise typer.Exit(status)
         exclusions = running.plan.recheck(run) if run.calls else run.exclusions
@@ -150,6 +159,8 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
     if status == "ok":
         page = run.folder / "index.html"
         err_console.print(Text(status, colour), f"{run.label} in {seconds}: {page}")
+        if finding := tables.read_finding(run.folder)["sentence"]:
+            _note(f"  {escape.without_markdown(finding)}")
         return
     cell = "" if outcome.get("cell") is None else f" in cell {outcome['cell']}"
     err_console.print(Text(status, colour), f"{run.label} after {seconds}{cell}")
@@ -160,6 +171,40 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
     if folder != run.folder and running.place.finished(run.folder):
         _note(f"  the last good run stays in {run.folder}; this one is kept in {folder}")
     logging.getLogger("nbbias").debug("%s", outcome.get("traceback", ""))
+
+
+_PROMPTS = "Table of prompts: prompt and, optionally, id, group, reference (a human text)."
+_ADDRESS = "Address of a compatible server; prompts and your key go there."
+
+
+@app.command("check")
+def check_command(
+    model: Annotated[str, Argument(help="openai/…, openai-api/<service>/…, ollama/…, hf/….")],
+    prompts: Annotated[str, Option(help=_PROMPTS)] = "",
+    study: Annotated[str, Option(help="By default llmbi; news_bias with references.")] = "",
+    base_url: Annotated[str, Option("--base-url", callback=_trust, help=_ADDRESS)] = "",
+    yes: Annotated[bool, Option("--yes", help="Query without confirmation.")] = False,
+    out: Runs = Path("runs"),
+) -> None:
+    """Query one model and measure its answers.
+
+    Prints the calls, tokens and address, asks for confirmation, and runs the study. Answers are
+    kept: the same command again asks only what is missing. The params file that it writes here
+    repeats the run, and can be edited.
+    """
+
+    def confirm() -> None:
+        if yes:
+            return
+        if not sys.stdin.isatty():
+            raise NbbiasError("nbbias check", "nothing was asked: add --yes to confirm the calls")
+        typer.confirm("Query the model?", abort=True, err=True)
+
+    path, plan = running.check.plan_check(
+        model, prompts=prompts, stem=study, base_url=base_url, out=out
+    )
+    _note(f"params: {path}")
+    _run(plan, out=out, jobs=1, confirm=confirm)
 
 
 @app.command("measure")

@@ -107,6 +107,6 @@ def test_the_interval_of_a_ratio_of_spreads_covers_it_in_clusters(n: int) -> Non
 
 
 def test_a_side_that_does_not_vary_has_no_ratio() -> None:
-    values = pd.Series([1.0, 2.0])
-    row = stats.spread_ratio(values, values * 0, clusters=("ab", "ab"), confidence=0.95)
+    values, equal = pd.Series([1.0, 2.0, 3.0]), pd.Series([0.1] * 3)  # whose deviation is 1e-17
+    row = stats.spread_ratio(values, equal, clusters=("abc", "abc"), confidence=0.95)
     assert np.isnan(row.estimate) and row.reason

@@ -21,14 +21,20 @@ from nbbias.tables import Column, DataError, closest_match, read_table
 #: A study's own prompts: given a path, `prompt_id`, `prompt`, and columns that pass through.
 Suite: TypeAlias = "Callable[[str], pd.DataFrame]"
 
-#: What files of headlines hold, and of any prompts.
+#: What files of headlines hold.
 _HEADLINES = {
     "source": Column("text", also=("outlet",)),
     "article_id": Column("text", needed=True),
     "headline": Column("text", needed=True, also=("title", "text")),
     "byline": Column("text"),
 }
-_SUITE = {"prompt_id": Column("text"), "prompt": Column("text", needed=True)}
+#: What files of any prompts hold; columns of other names pass through.
+SUITE = {
+    "prompt_id": Column("text", also=("id",), without="row"),
+    "prompt": Column("text", needed=True),
+    "group": Column("text"),
+    "reference": Column("text"),
+}
 
 
 def read_prompts(block: Generate, *, suites: Mapping[str, Suite]) -> pd.DataFrame:
@@ -39,9 +45,7 @@ def read_prompts(block: Generate, *, suites: Mapping[str, Suite]) -> pd.DataFram
     kind, path = block.prompts, block.prompts_path
     if kind == "news":
         return make_news_prompts(read_headlines(path), block)
-    table = suites[kind](path) if kind in suites else read_table(path, _SUITE, rest=True)
-    if "prompt_id" not in table:
-        table["prompt_id"] = range(1, len(table) + 1)
+    table = suites[kind](path) if kind in suites else read_table(path, SUITE, rest=True)
     if block.template:
         prompts = [fill_template(block.template, prompt=text) for text in table["prompt"]]
         table = table.assign(prompt=prompts)

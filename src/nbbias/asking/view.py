@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from nbbias import params
 from nbbias.asking import loop, plan as plans, recorded, trust
@@ -41,8 +42,16 @@ def show_examples(plan: Plan, console: Terminal) -> None:
             console.print(f"  {message['role']}: {text}")
 
 
-def complete(plan: Plan, console: Terminal, *, again: bool = False) -> int:
+def complete(
+    plan: Plan,
+    console: Terminal,
+    *,
+    again: bool = False,
+    confirm: Callable[[], None] = lambda: None,
+) -> int:
     """Ask what is missing and export the table.
+
+    Where something is to be asked, `confirm` is called when the plan is shown, before asking.
 
     Returns
     -------
@@ -53,7 +62,9 @@ def complete(plan: Plan, console: Terminal, *, again: bool = False) -> int:
     recorded.check_export(plan)
     if restored := recorded.restore_answers(plan):
         console.print(f"{plan.export_path}: {restored:,} answers filed")
-    tally = _ask(plan, console, again=again) if show_plan(plan, console) or again else Tally()
+    if to_ask := show_plan(plan, console):
+        confirm()
+    tally = _ask(plan, console, again=again) if to_ask or again else Tally()
     answers = recorded.export_answers(plan)
     number = answers["text"].notna().sum()
     console.print(f"{plan.export_path}: {number:,} answers of {len(answers):,}")
@@ -80,7 +91,8 @@ def _ask(plan: Plan, console: Terminal, *, again: bool) -> Tally:
         "paid for, but could not be stored": tally.lost,
     }
     listed = "".join(f", {number:,} {what}" for what, number in counts.items() if number)
-    lines = [f"{tally.answered:,} of {tally.total:,} answered{listed}, cost {tally.cost:,.4f}"]
+    cost = f", cost {tally.cost:,.4f}" if plan.block.prices else ""
+    lines = [f"{tally.answered:,} of {tally.total:,} answered{listed}{cost}"]
     lines += [f"  {number:,} × {message}" for message, number in tally.errors.most_common(5)]
     if tally.rejected:
         lines.append("Rejected prompts are not asked again, unless with --again.")

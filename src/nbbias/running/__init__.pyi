@@ -1,4 +1,5 @@
 from . import (
+    check as check,
     doctor as doctor,
     generation as generation,
     kernel as kernel,

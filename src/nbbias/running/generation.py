@@ -169,7 +169,7 @@ def _check_placeholders(calls: Plan, stem: str, parameters: Parameters) -> list[
         def replace(_: str, path: str, kind: str) -> str:
             is_input = kind in {"file", "file or none"}
             same = is_input and _is_same(tables.resolve(path), calls.export_path)
-            return str(file) if same else path
+            return tables.notes.add(str(file), tables.notes.split(path)[1]) if same else path
 
         def restore(message: str) -> str:
             return message.replace(str(file), calls.block.export_path)

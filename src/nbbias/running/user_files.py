@@ -11,7 +11,7 @@ import itertools
 import shlex
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from nbbias import params, studies, tables
 from nbbias.params import Study
@@ -162,14 +162,14 @@ def plan_files(
         raise ParameterError(f"--name {name}", problem)
     study = studies.study(stem)
     paths, settings = recognize(study, files)
-    path, is_new = _write_params(study, paths, settings, name=name, folder=folder)
-    try:
-        with tables.record_reads() as readings:
-            runs = plan([path], overrides=overrides, out=out)
-    except NbbiasError as error:
-        if is_new:
-            path.unlink(missing_ok=True)
-        raise type(error)(stem, error.breaches) from None
+    stems = list(dict.fromkeys(Path(notes.split(path)[0]).stem for path in paths.values()))
+    base = name or "+".join(stems)[:_LONGEST_NAME].rstrip(" .")
+    head = f"# The user's own texts: nbbias run {stem} {' '.join(paths.values())}"
+    values = {"study": stem, **paths}
+    with tables.record_reads() as readings:
+        path, runs = plan_values(
+            values, settings, head=head, path=folder / f"{base}.yaml", overrides=overrides, out=out
+        )
     lines = []
     for reading in _of_files(readings, paths.values()):
         inputs = [name.removesuffix("_path") for name in paths if paths[name] == reading.path]
@@ -189,25 +189,49 @@ def _count_rows(path: str) -> int:
     return len(tables.read_table(notes.add(plain, layout), {}, rest=True))
 
 
-def _write_params(
-    study: Study, paths: Mapping[str, str], settings: params.Own, *, name: str | None, folder: Path
-) -> tuple[Path, bool]:
-    """Write a params file, never over another one; say whether it is new."""
-    stems = list(dict.fromkeys(Path(notes.split(path)[0]).stem for path in paths.values()))
-    base = name or "+".join(stems)[:_LONGEST_NAME].rstrip(" .")
-    files = " ".join(" ".join(paths.values()).splitlines())
-    head = tables.visible(f"# The user's own texts: nbbias run {study.stem} {files}")
-    reasons = "".join(f"# {name}: {reason}\n" for name, (_, reason) in settings.items())
-    values = {"study": study.stem, **paths, **{name: v for name, (v, _) in settings.items()}}
-    content = f"{head}\n{reasons}{params.as_yaml(values)}"
-    for number in itertools.count(1):
-        path = folder / (f"{base}-{number}.yaml" if number > 1 else f"{base}.yaml")
-        if not path.exists():
+def plan_values(
+    values: Mapping[str, Any],
+    settings: params.Own,
+    *,
+    head: str,
+    path: Path,
+    overrides: Sequence[str] = (),
+    out: Path = Path("runs"),
+) -> tuple[Path, list[Run]]:
+    """Write a params file, never over another one, and plan its runs.
+
+    Parameters
+    ----------
+    values, settings
+        What the file sets, `study` among it; of settings the reasons are written, too.
+    head
+        Its first line, a comment.
+    path
+        The file; a number is added where another one is there.
+    overrides, out
+        As of `running.plan.plan`.
+
+    Raises
+    ------
+    NbbiasError
+        Everything that makes the runs impossible; no params file is left behind.
+    """
+    lines = [head, *(f"# {name}: {reason}" for name, (_, reason) in settings.items())]
+    head = "".join(tables.visible(" ".join(line.splitlines())) + "\n" for line in lines)
+    content = head + params.as_yaml({**values, **{name: v for name, (v, _) in settings.items()}})
+    first = path
+    for number in itertools.count(2):
+        if is_new := not path.exists():
             tables.write(path, content)
-            return path, True
-        if tables.is_file(path) and path.read_bytes() == content.encode():
+        if is_new or (tables.is_file(path) and path.read_bytes() == content.encode()):
             break
-    return path, False
+        path = first.with_name(f"{first.stem}-{number}.yaml")
+    try:
+        return path, plan([path], overrides=overrides, out=out)
+    except NbbiasError as error:
+        if is_new:
+            path.unlink(missing_ok=True)
+        raise type(error)(str(values["study"]), error.breaches) from None
 
 
 # --- the preview ------------------------------------------------------------------------------

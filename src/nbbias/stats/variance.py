@@ -157,9 +157,9 @@ def spread_ratio(
     >>> row.estimate, round(row.ci_low, 6), round(row.ci_high, 6)
     (2.0, 2.0, 2.0)
     """
-    spreads = first.std(ddof=0), second.std(ddof=0)
-    if not min(spreads) > 0:
+    if min(first.nunique(), second.nunique()) < 2:  # whose deviation rounding may leave above 0
         return Estimate(reason="a side does not vary", n=0)
+    spreads = first.std(ddof=0), second.std(ddof=0)
     parts = [
         pd.Series((values - values.mean()).to_numpy() ** 2 / spread**2 - 1).div(2 * len(values))
         for values, spread in zip((first, second), spreads, strict=True)

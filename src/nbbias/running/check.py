@@ -1,0 +1,94 @@
+"""One model checked: its prompts, its calls and its study in a params file, from a single line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from nbbias import studies, tables
+from nbbias.asking import prompts as prompt_files
+from nbbias.params import Study
+from nbbias.running.plan import Run
+from nbbias.running.user_files import plan_values
+from nbbias.tables import SAMPLE, ParameterError, notes, sniff
+
+#: The columns of prompts that human texts have, by the names that articles have for them.
+_ARTICLE = {"text": "reference", "article_id": "prompt_id", "source": "group"}
+
+
+def plan_check(
+    model: str,
+    *,
+    prompts: str = "",
+    stem: str = "",
+    base_url: str = "",
+    out: Path = Path("runs"),
+    folder: Path = Path(),
+) -> tuple[Path, list[Run]]:
+    """Write the params file that asks a model and measures its answers, and plan its run.
+
+    Parameters
+    ----------
+    model
+        As inspect_ai names it.
+    prompts
+        A table with `prompt` and, if there are any, `id`, `group` and `reference` (a human text).
+        By default those that the study brings.
+    stem
+        The study; by default llmbi, and news_bias where there are references.
+    base_url
+        Of a compatible server.
+    out, folder
+        The folder of all runs, and that of the params file.
+
+    Raises
+    ------
+    NbbiasError
+        Everything that makes the run impossible; nothing was asked.
+    """
+    path, columns = SAMPLE, dict[str, str]()
+    if prompts:
+        path = sniff.detect(prompts)
+        with tables.record_reads() as readings:
+            tables.read_table(path, prompt_files.SUITE)
+        columns = readings[-1].columns
+    stem = stem or ("news_bias" if "reference" in columns else "llmbi")
+    study = studies.study(stem, where="--study")
+    base = "+".join([re.sub(r"[^\w.-]+", "-", model), *[Path(prompts).stem] * bool(prompts)])
+    export = f"answers/{base}.parquet"
+    paths = _name_inputs(study, path, columns, export)
+    block = {
+        "models": [model],
+        "prompts": "table" if prompts else next(iter(study.prompts)),
+        "prompts_path": path,
+        "base_url": base_url,
+        "export_path": export,
+    }
+    return plan_values(
+        {"study": study.stem, **paths, "generate": block},
+        study.own(dict.fromkeys(paths, 0)),
+        head=f"# nbbias check {model}",
+        path=folder / f"{base}.yaml",
+        out=out,
+    )
+
+
+def _name_inputs(study: Study, path: str, columns: dict[str, str], export: str) -> dict[str, str]:
+    """Return the parameters that name what a study reads: the answers, and human texts."""
+    group = "group" in columns
+    if "originals_path" in study.inputs:
+        if "reference" not in columns:
+            message = f"{study.stem} compares answers with human texts: "
+            raise ParameterError("--prompts", message + "name a table with a column reference")
+        originals = {name: columns[of] for name, of in _ARTICLE.items() if of in columns}
+        answers = {"prompt": "", **({"source": "group"} if group else {})}
+        return {
+            "originals_path": notes.add(path, originals),
+            "generations_path": notes.add(export, answers),
+        }
+    if "answers_path" not in study.inputs:
+        raise ParameterError("--study", f"{study.stem} measures no answers")
+    if not (columns or study.prompts):
+        raise ParameterError("--prompts", f"{study.stem} brings no prompts; name yours")
+    dimension = {"dimension": "group" if group else "source"} if study.stem == "llmbi" else {}
+    return {"answers_path": notes.add(export, dimension if columns else {})}
