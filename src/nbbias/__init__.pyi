@@ -14,5 +14,6 @@ from . import (
     testing as testing,
     text as text,
 )
+from .custom import measure as measure
 
 __version__: str
