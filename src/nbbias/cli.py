@@ -248,15 +248,19 @@ def detect_command(
 ) -> None:
     """Classify texts: biased or not, type, target group, evidence.
 
-    Verdicts are printed as CSV; 'mine.csv?text=answer' names the column of the texts. Vectors of
-    the classifier's training data are kept; these data and its error rates are printed, too.
+    A terminal shows a table, pipes and files get CSV; 'mine.csv?text=answer' names the column of
+    the texts. Vectors of the classifier's training data are kept; these data and its error rates
+    are printed, too.
     """
     rows = running.texts.read_texts(texts)
     detector = biasalert.load_detector(judge, labelled=labelled, knowledge=knowledge)
     _note(*detector.notes)
     verdicts = biasalert.detect(rows, detector, sure_from=sure_from)
-    rows = rows.join(verdicts.drop(columns="text"))
-    out_console.out(tables.csv(rows.round({"confidence": 4})), end="")
+    rows = rows.join(verdicts.drop(columns="text")).round({"probability": 4})
+    if out_console.is_terminal:
+        out_console.table(biasalert.detector.readable(rows))
+    else:
+        out_console.out(tables.csv(rows), end="")
     counts = {name: (verdicts["verdict"] == name).sum() for name in biasalert.detector.VERDICTS}
     listed = ", ".join(f"{count:,} {verdict}" for verdict, count in counts.items())
     _note(f"{len(rows):,} text{'s' * (len(rows) != 1)}: {listed}")

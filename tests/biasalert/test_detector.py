@@ -57,7 +57,7 @@ def test_verdicts_keep_the_index_and_say_why_there_is_none(used: Detector) -> No
     assert found["reason"].notna().tolist() == [False, False, True, True, True]
     first = found.iloc[0]
     assert (first["bias_type"], first["group"]) == ("gender", "women")
-    assert 0.5 <= first["confidence"] <= 1 and found.iloc[1]["confidence"] < 0.5
+    assert 0.5 <= first["probability"] <= 1 and found.iloc[1]["probability"] < 0.5
     assert found[found["verdict"] == NOT_JUDGED]["evidence"].tolist() == ["", "", ""]
 
 
@@ -87,7 +87,7 @@ def test_a_table_a_series_a_list_and_one_text_are_told_alike() -> None:
 def test_a_judge_abstains_where_neither_label_is_as_probable(used: Detector) -> None:
     texts = EVERY["text"].iloc[::60]
     whole, sure = detect(texts, used), detect(texts, used, sure_from=0.8)
-    likelier = np.maximum(whole["confidence"], 1 - whole["confidence"])
+    likelier = np.maximum(whole["probability"], 1 - whole["probability"])
     unsure = (whole["verdict"] != NOT_JUDGED) & (likelier < 0.8)
     assert 0 < unsure.sum() < len(texts)
     assert (sure.loc[unsure, "verdict"] == NOT_JUDGED).all()
@@ -95,7 +95,7 @@ def test_a_judge_abstains_where_neither_label_is_as_probable(used: Detector) -> 
     assert sure.loc[unsure, ["bias_type", "group", "attribute"]].isna().all(axis=None)
     assert sure.loc[unsure, "evidence"].eq("").all()
     pd.testing.assert_frame_equal(sure[~unsure], whole[~unsure], check_dtype=False)
-    np.testing.assert_array_equal(sure["confidence"], whole["confidence"])
+    np.testing.assert_array_equal(sure["probability"], whole["probability"])
     with pytest.raises(ParameterError, match="keywords cannot abstain: it gives no probabilities"):
         detect(["Women make good clerks."], "keywords", sure_from=0.8)
     with pytest.raises(ParameterError, match=r"must be in 0\.5 to 1"):
@@ -143,7 +143,7 @@ def test_what_it_flags_of_texts_that_nobody_learns_from_by_hand(how: dict[str, s
     for name, which in of.items():
         assert rows.loc[name, "estimate"] == pytest.approx(flagged[which].mean())
         assert (rows.loc[name, "n"], rows.loc[name, "n_lost"]) == (which.sum(), 0)
-        assert f"{rows.loc[name, 'estimate']:.2f}" in keywords.notes[-1]
+        assert f" {rows.loc[name, 'estimate']:.0%} (of" in keywords.notes[-1]
     # Prose stands alone: its interval is Wilson's.
     ends = proportion_confint(0, of["prose_false_alarms"].sum(), method="wilson")
     row = rows.loc["prose_false_alarms"]

