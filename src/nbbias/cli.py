@@ -22,7 +22,28 @@ from nbbias import asking, biasalert, pages, params, running, tables
 from nbbias.reading import Format, Terminal
 from nbbias.tables import NbbiasError, escape
 
+
+class Grouped(typer.core.TyperGroup):
+    """Commands by their panels, each with its whole summary."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """Write the commands, those of a panel under its name."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        for name, command in self.commands.items():
+            panel = getattr(command, "rich_help_panel", None) or "Commands"
+            panels.setdefault(panel, []).append((name, command.get_short_help_str(200)))
+        for panel, rows in sorted(
+            panels.items(), key=lambda item: [*_PANELS, item[0]].index(item[0])
+        ):
+            with formatter.section(panel):
+                formatter.write_dl(rows)
+
+
+_PANELS = _START, _MEASURE, _PLAN, _GATE, _PUBLISH = (
+    *("Start", "Measure", "Plan and label", "Compare and gate", "Publish"),
+)
 app = typer.Typer(
+    cls=Grouped,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -31,7 +52,7 @@ app = typer.Typer(
     "study's sample; `nbbias run news_bias originals.csv generations.csv` runs on your own texts.",
 )
 data = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Public datasets to measure.")
-app.add_typer(data, name="data")
+app.add_typer(data, name="data", rich_help_panel=_START)
 
 out_console = Terminal()
 err_console = Terminal(stderr=True)
@@ -83,7 +104,7 @@ _note, _result = err_console.lines, out_console.lines
 # --- studies --------------------------------------------------------------------------------------
 
 
-@app.command("run")
+@app.command("run", rich_help_panel=_MEASURE)
 def run_command(
     targets: Annotated[list[str], Argument(metavar="STUDY [FILE...] | PARAMS.yaml...")],
     override: Overrides = None,
@@ -118,7 +139,7 @@ def run_command(
         _run(plan, out=out, jobs=jobs)
 
 
-@app.command()
+@app.command(rich_help_panel=_MEASURE)
 def studies(out: Runs = Path("runs"), jobs: Jobs = 2) -> None:
     """Run every study's sample, offline."""
     samples, missing = running.plan.runnable(nbbias.studies.samples())
@@ -177,7 +198,7 @@ _PROMPTS = "Table of prompts: prompt and, optionally, id, group, reference (a hu
 _ADDRESS = "Address of a compatible server; prompts and your key go there."
 
 
-@app.command("check")
+@app.command("check", rich_help_panel=_MEASURE)
 def check_command(
     model: Annotated[str, Argument(help="openai/…, openai-api/<service>/…, ollama/…, hf/….")],
     prompts: Annotated[str, Option(help=_PROMPTS)] = "",
@@ -207,7 +228,7 @@ def check_command(
     _run(plan, out=out, jobs=1, confirm=confirm)
 
 
-@app.command("measure")
+@app.command("measure", rich_help_panel=_MEASURE)
 def measure_command(
     stem: StudyName,
     files: Annotated[list[str] | None, Argument(help="Its texts, in their order.")] = None,
@@ -219,6 +240,8 @@ def measure_command(
     """
     result, chosen = running.measure.measure(stem, files or [], override or [])
     shown, note = running.measure.readable_estimates(result.estimates, chosen)
+    texts = nbbias.studies.texts(nbbias.studies.study(stem), chosen)
+    _note(f"Texts: {texts.kind}. {texts.told}")
     for title, rows in shown.items():
         _result(title)
         out_console.table(rows)
@@ -226,18 +249,18 @@ def measure_command(
     _note(note)
 
 
-@app.command("doctor")
+@app.command("doctor", rich_help_panel=_PLAN)
 def doctor_command(
     files: Annotated[list[str], Argument(metavar="FILE...", help="Tables or logs, up to four.")],
 ) -> None:
-    """List the studies that files support, their power, and what is missing for more.
+    """Check which studies your files support, with which power, and what is missing.
 
     Files are read and not measured; columns are detected as by `nbbias run`.
     """
     _result(*running.doctor.examine(files))
 
 
-@app.command("detect")
+@app.command("detect", rich_help_panel=_MEASURE)
 def detect_command(
     texts: Annotated[str, Argument(metavar="TEXTS", help="A table, or - for a pipe.")],
     judge: Annotated[str, Option(help="Classifier to use.")] = "classifier",
@@ -267,7 +290,7 @@ def detect_command(
     raise typer.Exit(int(fail_on_biased and counts[biasalert.detector.BIASED] > 0))
 
 
-@app.command("plan")
+@app.command("plan", rich_help_panel=_PLAN)
 def plan_command(
     stem: StudyName,
     override: Overrides = None,
@@ -289,7 +312,7 @@ def plan_command(
     _note(note)
 
 
-@app.command("label")
+@app.command("label", rich_help_panel=_PLAN)
 def label_command(
     target: Annotated[Path, Argument(metavar="RUN | PARAMS.yaml")],
     out: Annotated[Path | None, Option(help="Sheet to write.")] = None,
@@ -309,7 +332,7 @@ def label_command(
     _note(running.label_sheet.describe_progress(sheet))
 
 
-@app.command("generate")
+@app.command("generate", rich_help_panel=_MEASURE)
 def generate_command(
     params_file: Annotated[Path, Argument(metavar="PARAMS.yaml")],
     dry_run: Annotated[bool, Option("--dry-run", help="Show calls and cost; ask nothing.")] = False,
@@ -332,7 +355,7 @@ _MARGIN = "Non-inferiority margin of claims without a smallest_effect; needed fo
 _LOOK = "Number of this comparison with the baseline (1, 2, …); adjusts α for repeated looks."
 
 
-@app.command("gate")
+@app.command("gate", rich_help_panel=_GATE)
 def gate_command(
     run: RunFolder,
     baseline: Annotated[Path, Option(help="The accepted run's folder.")],
@@ -363,7 +386,7 @@ def gate_command(
     raise typer.Exit(verdict.status)
 
 
-@app.command("compare")
+@app.command("compare", rich_help_panel=_GATE)
 def compare_command(
     runs: Annotated[list[Path], Argument(help="Folders of two runs or more.")],
     out: Page = Path("compare.html"),
@@ -377,15 +400,15 @@ def compare_command(
     _result(pages.compare.write(runs, out).absolute())
 
 
-@app.command("list")
+@app.command("list", rich_help_panel=_START)
 def list_command(out: Runs = Path("runs")) -> None:
-    """List the studies, their params files, and the runs so far."""
+    """List all studies, their params files, and the runs so far."""
     if out.exists() and not out.is_dir():
         raise NbbiasError(str(out), "is no folder")
     for stem, study in nbbias.studies.STUDIES.items():
         out_console.print(Text(stem, "bold"), f" {study.question}")
         for path in sorted((nbbias.studies.place(stem) / "params" / stem).glob("*.yaml")):
-            _result(f"  {path}")
+            _result(f"  {os.path.relpath(path)}")
     runs = pages.gallery.runs(out) if out.is_dir() else []
     _result(f"\n{len(runs)} run{'s' * (len(runs) != 1)} in {out}")
     for run in runs:
@@ -393,7 +416,7 @@ def list_command(out: Runs = Path("runs")) -> None:
         _result(f"  {run['status']:<12}{run['study']}/{run['run']}  {finding}")
 
 
-@app.command("params")
+@app.command("params", rich_help_panel=_START)
 def params_command(stem: StudyName) -> None:
     """Print the parameters of a study, or of `generate`.
 
@@ -412,7 +435,7 @@ def params_command(stem: StudyName) -> None:
 # --- sharing --------------------------------------------------------------------------------------
 
 
-@app.command()
+@app.command(rich_help_panel=_PUBLISH)
 def site(
     out: Annotated[Path, Option(help="New folder for the site.")] = Path("site"),
     runs: Annotated[Path, Option(help="Folder of all runs.")] = Path("runs"),
@@ -421,7 +444,7 @@ def site(
     _result(pages.gallery.publish(runs, out).absolute())
 
 
-@app.command("report")
+@app.command("report", rich_help_panel=_PUBLISH)
 def report_command(
     runs: Annotated[list[Path], Argument(help="Runs' folders, or a folder of runs.")],
     out: Page = Path("report.html"),
@@ -435,7 +458,7 @@ def report_command(
 _RECORDS = "Write claims as records of Every Eval Ever instead, a JSON file for each model."
 
 
-@app.command()
+@app.command(rich_help_panel=_PUBLISH)
 def export(
     run: RunFolder,
     to: Annotated[Path, Option(help="The archive, or a folder for it.")] = Path(),
@@ -459,7 +482,7 @@ def export(
     _note(*(f"left out, as the schema has no place for it: {name}" for name in left_out))
 
 
-@app.command()
+@app.command(rich_help_panel=_START)
 def new(
     folder: Path,
     ci: Annotated[str | None, Option(metavar="github", help="Write a workflow, too.")] = None,
@@ -472,7 +495,10 @@ def new(
 # --- JupyterLab -----------------------------------------------------------------------------------
 
 
-@app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(
+    rich_help_panel=_START,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+)
 def lab(context: typer.Context) -> None:
     """Open JupyterLab on the notebooks.
 
@@ -481,7 +507,7 @@ def lab(context: typer.Context) -> None:
     raise typer.Exit(running.kernel.open_lab(context.args))
 
 
-@app.command()
+@app.command(rich_help_panel=_START)
 def kernel() -> None:
     """Install a Jupyter kernel for this environment."""
     running.kernel.install()
@@ -550,10 +576,15 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")
     try:
         Path.cwd()
-        app()
+        sys.exit(app(standalone_mode=False))
+    except typer.Abort:
+        _note("Aborted!")
+        sys.exit(1)
     except NbbiasError as error:
         _refuse(str(error))
     except Exception as error:
+        if hasattr(error, "format_message"):  # a mistake in the arguments
+            _refuse_usage(error)
         logging.getLogger("nbbias").debug("", exc_info=True)
         if isinstance(error, OSError) and error.strerror:
             place = error.filename or "the current folder, or where the output goes"
@@ -565,6 +596,16 @@ _DEFECT = (
     "This is a defect in nbbias, not a mistake of yours: please report it, with the traceback that "
     "`nbbias --verbose` prints."
 )
+
+
+def _refuse_usage(error: Any) -> NoReturn:
+    """Print a mistake in arguments as other mistakes; without any argument, the help."""
+    message = error.format_message()
+    if message.startswith("Usage:"):
+        _note(message)
+        sys.exit(2)
+    command = error.ctx.command_path if error.ctx else "nbbias"
+    _refuse(f"{command}: {message.rstrip('.')}; see `{command} --help`")
 
 
 def _refuse(message: str) -> NoReturn:

@@ -65,7 +65,7 @@ def test_detect_writes_csv_that_no_spreadsheet_runs(
     assert table["verdict"].tolist() == ["biased", "not judged", "not biased", "not biased"]
     assert table["text"].iloc[3] == "'=1+1"
     assert table["group"].iloc[0] == "women"
-    assert "of 372 prejudiced claims" in done.stderr and "4 texts: 1 biased" in done.stderr
+    assert "of 475 prejudiced claims" in done.stderr and "4 texts: 1 biased" in done.stderr
     assert "word lists" in table["instrument"].iloc[0]
 
 

@@ -123,9 +123,8 @@ class News(Parameters):
     def _whole(self) -> Self:
         told = self._of_lists()
         if (self.originals_path == SAMPLE) != (self.generations_path == SAMPLE):
-            told.append(
-                "originals_path and generations_path: the study compares two; give both, or neither"
-            )
+            missing = "originals" if self.originals_path == SAMPLE else "generations"
+            told.append(f"{missing} missing: the study compares originals with generations")
         if told:
             raise ValueError(*told)
         return self

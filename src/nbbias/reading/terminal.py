@@ -23,7 +23,7 @@ _SHORT = 24
 _BREAKS = re.compile(r"[\s\u2e80-\uffff]+")
 
 #: How a number begins, a p value or an interval too.
-_NUMBER = re.compile(r"[<≤\s]*[\N{MINUS SIGN}.]?\d")
+_NUMBER = re.compile(r"[<≤\s]*[\N{MINUS SIGN}+.]?\d")
 
 
 class Terminal(Console):

@@ -7,6 +7,7 @@ of `nbbias plan`, with its assumptions.
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from textwrap import shorten, wrap
@@ -31,6 +32,10 @@ _KEYS = {
 }
 #: What tells answers of one model to one prompt from others.
 _ASKED = ["source", "article_id", "prompt", "task", "theme", "axis", "identity"]
+
+
+#: Columns as a study reads them, some of them filled; the file's own stand above.
+_HAS = re.compile(r"it has [^;]*; (?=name )")
 
 
 class Trial(NamedTuple):
@@ -63,20 +68,23 @@ def examine(files: Sequence[str]) -> list[str]:
     if len(files) > _MOST:
         raise ParameterError("nbbias doctor", f"reads up to {_MOST} files at a time")
     contents = tables.attempt_all(_describe, files)
-    ready, missing = list[str](), list[str]()
+    ready, missing, commands = list[str](), list[str](), list[str]()
     for stem, study in studies.STUDIES.items():
         trial = _try(study, files) if study.inputs else None
         if trial and trial.problems:
             missing += _entry(stem, "; ".join(trial.problems))
         elif trial:
+            commands.append(_command(stem, trial))
             ready += _ready(stem, trial)
     for file in files:
         if (rows := tables.attempt([], texts.read_texts, file)) is not None:
-            ready += _entry("detect", f"nbbias detect {shlex.quote(file)}: {len(rows):,} texts")
+            commands.append(f"nbbias detect {shlex.quote(file)}")
+            ready += _entry("detect", f"{commands[-1]}: {len(rows):,} texts")
     supported = ["", "These files support:", *(ready or ["  nothing"])]
     missing = ["", "Missing for more:", *missing] if missing else []
-    assumed = "Power: 80%, under the assumptions of `nbbias plan STUDY --list`."
-    return [*contents, *supported, *missing, "", assumed]
+    assumed = "Power: under the assumptions of `nbbias plan STUDY --list`."
+    following = visible(f"Next: {commands[0]}") if commands else "Next: nbbias run --help"
+    return [*contents, *supported, *missing, "", assumed, following]
 
 
 def _describe(file: str) -> str:
@@ -110,14 +118,19 @@ def _try_as(study: Study, files: dict[str, str]) -> Trial:
         except NbbiasError as error:
             problems = list(error.breaches)
     own = [one for one in readings if one.form and one.path in paths.values()]
-    shown = [shorten(problem.replace("_path", ""), 180) for problem in problems[:3]]
+    shown = [_HAS.sub("", problem.replace("_path", "")) for problem in problems[:3]]
+    shown = [shorten(problem, 180) for problem in shown]
     return Trial(named, settings, own, shown)
+
+
+def _command(stem: str, trial: Trial) -> str:
+    named = " ".join(f"{name}={shlex.quote(file)}" for name, file in trial.files.items())
+    return f"nbbias run {stem} {named}"
 
 
 def _ready(stem: str, trial: Trial) -> Iterator[str]:
     """Yield the command that runs a study, and what each of its claims can show."""
-    named = " ".join(f"{name}={shlex.quote(file)}" for name, file in trial.files.items())
-    yield from _entry(stem, f"nbbias run {stem} {named}")
+    yield from _entry(stem, _command(stem, trial))
     for name, (value, reason) in trial.settings.items():
         yield from _entry("", f"{name}: {params.as_yaml(value, flow=True)} ({reason})")
     read = [one.table for one in trial.readings if one.table is not None]
@@ -144,7 +157,7 @@ def _count(read: Sequence[pd.DataFrame]) -> dict[str, int]:
 
 
 def _power(plan: type[calibration.planning.Plan], n: int, counts: dict[str, int]) -> str:
-    """Say which effect so many units can detect, and how many the plan's own effect needs."""
+    """Say with which power so many units detect an effect, and how many 80% power needs."""
     known: dict[str, Any] = {k: v for k, v in counts.items() if k in plan.model_fields}
     try:
         planned = plan(**known)
@@ -155,7 +168,7 @@ def _power(plan: type[calibration.planning.Plan], n: int, counts: dict[str, int]
     enough = f"{needed:,}" if needed else f"more than {calibration.planning.MAXIMUM_UNITS:,}"
     effect = f"{plan.model_fields['effect'].description}, {abs(planned.effect):g}"
     if n < 2:
-        return f"needs {enough} {plan.unit} ({effect})"
+        return f"80% power needs {enough} {plan.unit} ({effect})"
 
     def suffices(thousandths: int) -> bool:
         changed = planned.model_copy(update={"effect": thousandths / 1000})
@@ -163,7 +176,8 @@ def _power(plan: type[calibration.planning.Plan], n: int, counts: dict[str, int]
 
     least = stats.smallest_sufficient(suffices, most=999)
     detected = f"{least / 1000:.3g} or more" if least else "no effect"
-    return f"{n:,} {plan.unit} detect {detected}; {enough} are needed for: {effect}"
+    power = f"power {planned.power_at(n):.0%} for {effect}"
+    return f"{n:,} {plan.unit}: {power} (80%: {enough} {plan.unit}, or {detected})"
 
 
 def _entry(head: str, text: str) -> list[str]:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import pkgutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from nbbias import params, reading, studies
 from nbbias.params import Parameters
-from nbbias.reading import claims, names, prose, significance
+from nbbias.reading import claims, names, phrases, prose, significance
 from nbbias.running import user_files
 from nbbias.tables import Measured, ParameterError, attempt_all
 
@@ -42,8 +43,9 @@ def measure(
         raise ParameterError("nbbias measure", f"{stem} measures in its notebook only: nbbias run")
     inputs = user_files.assign_inputs(study, files)
     values = {**inputs, **dict(attempt_all(params.override, overrides))}
+    chosen = params.validate(study.parameters, values, where=stem)
     result: Measured = pkgutil.resolve_name(study.measure)(**values)
-    return result, params.validate(study.parameters, values)
+    return result, chosen
 
 
 def readable_estimates(
@@ -62,6 +64,7 @@ def readable_estimates(
         shown[f"Exploratory: {model}"] = _in_words(rows.assign(model=None), _PRINTED)
     more = len(declared) + len(rest) - sum(map(len, shown.values()))
     note = "Smallest p first; p of claims: Holm over all claims, else over all rows of the kind."
+    note += " †: interval adjusted for the selection of significant claims."
     return shown, f"{note} nbbias run has {more:,} more estimates." if more else note
 
 
@@ -74,16 +77,29 @@ def _in_words(rows: pd.DataFrame, most: int) -> pd.DataFrame:
         labels = labels.where(~labels.duplicated(keep=False), labels + ", " + rows[key])
     found = []
     for label, row in zip(labels, rows.to_dict("records"), strict=True):
-        low, high = (names.quantity(row, end).split(" ")[0] for end in ("ci_low", "ci_high"))
         p = "p_value" if np.isnan(row["p_adjusted"]) else "p_adjusted"
         cells = {
             "": f"{label}: {row['reason']}" if isinstance(row["reason"], str) else label,
             "estimate": names.quantity(row),
-            f"{prose.level(rows)} CI".strip(): f"{low} to {high}" if low != "not" else "",
+            f"{prose.level(rows)} CI".strip(): _interval(row),
             "N": row["n"],
             "null": names.quantity(row, "null"),
+            "minus null": phrases.signed(row) if row["null"] == row["null"] else "",
             "p": "" if np.isnan(row[p]) else reading.p_in_table(row, p),
         }
         found.append(cells)
     table = pd.DataFrame(found).replace("not measured", "")
-    return table if rows["null"].fillna(0).any() else table.drop(columns="null")
+    constant = ["null", "minus null"]
+    return table if rows["null"].fillna(0).any() else table.drop(columns=constant)
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    """Write an interval, with one more digit where an end would be rounded to the null value."""
+    factor, decimals, *_ = names.unit(row)
+    null, *ends = (factor * row[name] for name in ("null", "ci_low", "ci_high"))
+    null = 0.0 if np.isnan(null) else null
+    if np.isnan(ends[0]):
+        return ""
+    decimals += any(abs(end - null) < 0.5 * 10**-decimals for end in ends)
+    text = " to ".join(prose.number(end, decimals=decimals) for end in ends)
+    return text + " †" * bool(np.isfinite(row.get(significance.SELECTED[0], np.nan)))
