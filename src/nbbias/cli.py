@@ -148,11 +148,7 @@ def studies(out: Runs = Path("runs"), jobs: Jobs = 2) -> None:
 
 
 def _run(
-    plan: list[running.plan.Run],
-    *,
-    out: Path,
-    jobs: int,
-    confirm: Callable[[], None] = lambda: None,
+    plan: list[running.plan.Run], *, out: Path, jobs: int, confirm: Callable[[], Any] = lambda: None
 ) -> None:
     """Ask for missing answers, execute the runs, print how each ended, and set the exit status."""
     complete = partial(asking.view.complete, console=err_console, confirm=confirm)
@@ -221,9 +217,7 @@ def check_command(
             raise NbbiasError("nbbias check", "nothing was asked: add --yes to confirm the calls")
         typer.confirm("Query the model?", abort=True, err=True)
 
-    path, plan = running.check.plan_check(
-        model, prompts=prompts, stem=study, base_url=base_url, out=out
-    )
+    path, plan = running.check.plan_check(model, prompts, study, base_url=base_url, out=out)
     _note(f"params: {path}")
     _run(plan, out=out, jobs=1, confirm=confirm)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
+from functools import partial, wraps
 from itertools import combinations
 from typing import Any
 
@@ -67,17 +67,16 @@ def measure(score: Callable[[list[str]], Sequence[float | None]]) -> Callable[..
     0                  mean  2.666667  3
     1  reference_difference  0.666667  3
     """
-    name = score.__name__
 
     @wraps(score)
     def measured(texts: Input, *, confidence: float = 0.95) -> Estimated:
-        values = {"confidence": confidence}
-        with params.validate_inputs(_Texts, values, texts_path=texts) as chosen:
+        with params.validate_inputs(_Texts, {"confidence": confidence}, texts_path=texts) as chosen:
             table = tables.read_table(chosen.texts_path, _FORM)
         for column in [column for column in ("text", "reference") if column in table]:
             table[column] = _score(score, table[column])
-        of: dict[str, Any] = {"measure": name, "instrument": name, "confidence": confidence}
-        result = tables.estimates_and_units(_rows(table, confidence), study="custom", **of)
+        name = {"measure": score.__name__, "instrument": score.__name__}
+        of: Any = {"study": "custom", "confidence": confidence, **name}
+        result = tables.estimates_and_units(_rows(table, confidence), **of)
         return result._replace(estimates=stats.adjust(result.estimates, family=["statistic"]))
 
     return measured
@@ -134,22 +133,18 @@ def _mean(values: pd.Series, confidence: float) -> dict[str, Any]:
 
 def _compare(first: pd.Series, second: pd.Series, confidence: float) -> dict[str, Any]:
     """Compare the means of two sides: on the units that they share, else as independent."""
-    shares, of = _is_share(first, second), {"confidence": confidence}
+    shares = _is_share(first, second)
     if len(first.index.intersection(second.index)):
         first, second = first.align(second)
         paired = stats.paired_shares if shares else stats.paired_difference
-        return _row(paired(first, second, **of), first - second) | {"null": 0.0}
-    row = (
-        stats.two_shares(first, second, **of)
-        if shares
-        else stats.two_sample(first, second, pooled=False, **of)
-    )
-    lost = int(first.isna().sum() + second.isna().sum())
-    return _row(row.replace(n_lost=lost)) | {"null": 0.0}
+        return _row(paired(first, second, confidence=confidence), first - second) | {"null": 0.0}
+    compare = stats.two_shares if shares else partial(stats.two_sample, pooled=False)
+    row, lost = compare(first, second, confidence=confidence), pd.concat([first, second]).isna()
+    return _row(row.replace(n_lost=int(lost.sum()))) | {"null": 0.0}
 
 
 def _row(estimate: Estimate, values: pd.Series | None = None) -> dict[str, Any]:
     """Return the columns of an estimate; equal values give no interval."""
     if np.isclose(estimate.ci_low, estimate.ci_high, rtol=1e-9, atol=1e-12):
         estimate = estimate.without_test(estimate.reason or "scores do not vary")
-    return {**estimate.row(), **({} if values is None else {"values": values})}
+    return {**estimate.row(), "values": values}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from nbbias import params
 from nbbias.asking import loop, plan as plans, recorded, trust
@@ -43,11 +44,7 @@ def show_examples(plan: Plan, console: Terminal) -> None:
 
 
 def complete(
-    plan: Plan,
-    console: Terminal,
-    *,
-    again: bool = False,
-    confirm: Callable[[], None] = lambda: None,
+    plan: Plan, console: Terminal, *, again: bool = False, confirm: Callable[[], Any] = lambda: None
 ) -> int:
     """Ask what is missing and export the table.
 

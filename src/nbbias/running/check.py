@@ -17,13 +17,7 @@ _ARTICLE = {"text": "reference", "article_id": "prompt_id", "source": "group"}
 
 
 def plan_check(
-    model: str,
-    *,
-    prompts: str = "",
-    stem: str = "",
-    base_url: str = "",
-    out: Path = Path("runs"),
-    folder: Path = Path(),
+    model: str, prompts: str = "", stem: str = "", *, base_url: str = "", out: Path = Path("runs")
 ) -> tuple[Path, list[Run]]:
     """Write the params file that asks a model and measures its answers, and plan its run.
 
@@ -38,8 +32,8 @@ def plan_check(
         The study; by default llmbi, and news_bias where there are references.
     base_url
         Of a compatible server.
-    out, folder
-        The folder of all runs, and that of the params file.
+    out
+        The folder of all runs; the params file is written to the current one.
 
     Raises
     ------
@@ -68,7 +62,7 @@ def plan_check(
         {"study": study.stem, **paths, "generate": block},
         study.own(dict.fromkeys(paths, 0)),
         head=f"# nbbias check {model}",
-        path=folder / f"{base}.yaml",
+        path=Path(f"{base}.yaml"),
         out=out,
     )
 
