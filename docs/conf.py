@@ -58,7 +58,13 @@ html_theme_options = {
     "header_links_before_dropdown": 7,
     "footer_start": ["copyright"],
     "footer_end": [],
-    "secondary_sidebar_items": {"**": ["page-toc"], "compared": [], "index": [], "more": []},
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        "compared": [],
+        "papers": [],
+        "index": [],
+        "more": [],
+    },
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }

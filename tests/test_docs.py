@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import io
 import re
 import shutil
 import subprocess
@@ -93,11 +94,11 @@ def test_the_readme_s_python_runs_as_printed() -> None:
 @pytest.mark.slow
 def test_the_readme_s_command_prints_what_it_shows(tmp_path: Path) -> None:
     (block,) = [one for one in of_readme("console") if "cat texts.csv" in one]
-    _, texts, verdicts = re.split(r"^\$ .*\n", block, flags=re.M)
+    _, texts, _, printed = re.split(r"^\$ .*\n", block, flags=re.M)
     (tmp_path / "texts.csv").write_text(texts)
     done = CliRunner().invoke(cli.app, ["detect", str(tmp_path / "texts.csv")])
-    lines = [",".join(line.split(",")[1:4]) for line in done.stdout.splitlines()]
-    assert lines == verdicts.splitlines()
+    verdicts = pd.read_csv(io.StringIO(done.stdout))[["text", "verdict", "bias_type"]]
+    assert str(verdicts).splitlines() == printed.splitlines()
     notes = [line for line in done.stderr.splitlines() if line and "Batches" not in line]
     assert len(notes) == 3
 
@@ -208,3 +209,18 @@ def test_the_tutorial_s_numbers_are_those_of_the_study() -> None:
     assert len(shown) == 3
     for model, group, *numbers in shown:
         assert list(map(float, numbers)) == known.loc[(model, group)].round(3).tolist()
+
+
+def test_examples_of_api_pages_can_be_pasted() -> None:
+    made = pytest.importorskip("made")
+    lines = [">>> rows = pd.Series([1, 2])", ">>> wilson(len(rows), 4)"]
+    names = made.missing_names(lines)
+    assert made.imports(names, nbbias.stats, nbbias.stats.intervals) == [
+        "import pandas as pd",
+        "from nbbias.stats import wilson",
+    ]
+    assert [path for path, _ in made.public("testing", nbbias.testing)["nbbias.testing"]] == [
+        "nbbias.testing.assert_not_worse"
+    ]
+    assert sorted(name for group in made.GROUPS.values() for name in group) == [*made.modules()]
+    assert made.prose(nbbias.cogs).count("```") == 2

@@ -10,6 +10,7 @@ stays where it is: only aggregates come along, and `texts_in` refuses a table th
 from __future__ import annotations
 
 import json
+import math
 import re
 import shutil
 import sys
@@ -35,13 +36,18 @@ BEGINS, ENDS = "<!-- a finding, written by tools/results.py -->", "<!-- end of t
 
 
 class Page(NamedTuple):
-    """A page: its run, its corpus' name, further figures, and where a study from outside lies."""
+    """A page: its run, its corpus' name, further figures, and where a study from outside lies.
+
+    `data` are the names of `nbbias data fetch`; `note` is what a reader must know of the run.
+    """
 
     params: str
     title: str
     figures: tuple[str, ...] = ()
     folder: str = ""
     about: str = ""
+    data: tuple[str, ...] = ()
+    note: str = ""
 
     @property
     def file(self) -> str:
@@ -54,18 +60,36 @@ class Page(NamedTuple):
         return self.about or f"measures/{self.params.split('/')[0]}.md"
 
 
+_TRAINED = (
+    "The classifier was trained on 70% of RedditBias' labelled comments, and its accuracy was "
+    "measured on the other 30%. It is not the classifier that nbbias ships (`nbbias detect`)."
+)
+
 #: In the order of the studies; the first one leads the README.
 PAGES = {
     "marked_personas": Page(
         "marked_personas/marked_personas",
         "Marked Personas: people of named groups",
         folder="examples/marked_personas/nbbias_marked_personas/",
-        about="howto/extending.md",
+        about="measures/cogs.md#corpora-without-default-texts",
+        data=("marked_personas",),
     ),
     "gpt4": Page("llmbi/gpt4_recorded", "GPT-4's answers, printed with LLMBI"),
-    "llmfake": Page("news_bias/llmfake", "LLMFake: news by four models", ("tone",)),
-    "redditbias": Page("biasalert/crows_pairs", "RedditBias: comments with human labels"),
-    "crows_pairs": Page("biasalert/crows_pairs", "CrowS-Pairs: the prejudice, or the name?"),
+    "llmfake": Page(
+        "news_bias/llmfake", "LLMFake: news by four models", ("tone",), data=("llmfake",)
+    ),
+    "redditbias": Page(
+        "biasalert/crows_pairs",
+        "RedditBias: comments with human labels",
+        data=("redditbias", "crows_pairs"),
+        note=_TRAINED,
+    ),
+    "crows_pairs": Page(
+        "biasalert/crows_pairs",
+        "CrowS-Pairs: the prejudice, or the name?",
+        data=("redditbias", "crows_pairs"),
+        note=_TRAINED,
+    ),
 }
 
 
@@ -113,7 +137,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         "sentences": finding["plain"],
         "technical": finding["technical"],
         "numbers": [
-            (*map(plain, (row["name"], row["value"], row["interval"])), row["N"], reference(row))
+            (plain(row["name"]), quantity(row), in_unit(row), row["N"], reference(row))
             for row in finding["numbers"]
         ],
     }
@@ -123,6 +147,8 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         lead = "pairs"
     else:
         values["claims"] = list_claims(name, run)
+        if n := texts_by_model(pd.read_csv(run / "tables/claims.csv")):
+            card["N"] = n
     values["figure"] = copy_figure(name, run, lead)
     others = [copy_figure(name, run, figure) for figure in page.figures if figure != lead]
     rows = [(key, plain(card[key])) for key in ("measures", "groups", "N", "instrument")]
@@ -186,10 +212,9 @@ def reference(row: dict[str, Any]) -> str:
     if pd.isna(row.get("null")):
         return "–"
     if pd.isna(row.get("null_low")):
-        return plain(names.quantity(row, "null"))
-    low = names.quantity(row, "null_low").split(" ")[0]
-    high = names.quantity(row, "null_high")
-    return plain(f"{names.quantity(row, 'null')} ({low} to {high})")
+        return quantity(row, "null")
+    low = quantity(row, "null_low").split(" ")[0]
+    return f"{quantity(row, 'null')} ({low} to {quantity(row, 'null_high')})"
 
 
 def list_claims(page: str, run: Path) -> dict[str, Any] | None:
@@ -205,25 +230,28 @@ def list_claims(page: str, run: Path) -> dict[str, Any] | None:
 
 
 def tabulate_claims(page: str, claims: pd.DataFrame) -> dict[str, Any]:
-    """Return columns and rows of the table of claims; differences of judges are positive."""
+    """Return columns and rows of the table of claims, and how many tests it has."""
     table = significance.with_selection(claims)
     in_words = {"study", "measure", "statistic", "group"}  # by the words for the measure
     in_words |= {"bias"} if table["group"].notna().all() else set()
     if PAGES[page].folder:  # the words for measures are those of the package's studies
-        in_words -= {"group", "bias"}
+        in_words -= {"bias"}
     keys = [key for key in ESTIMATE_KEYS if key not in in_words and table[key].nunique() > 1]
     has_null = bool((table["null"].fillna(0) != 0).any())  # that of a difference is 0
-    is_adjusted = claims.reindex(columns=["ci_low_selected"])["ci_low_selected"].notna()
+    tests = int(table["p_adjusted"].notna().sum())
+    is_adjusted = claims["ci_low_selected"].notna() & (tests > 1)
+    null_value = table["null"].fillna(0)
+    beyond = (table["ci_low"] > null_value) | (table["ci_high"] < null_value)
     rows = [
         (
             plain(names.measure(row)),
             *("all" if pd.isna(row[key]) else plain(row[key]) for key in keys),
-            f"{plain(names.quantity(row))} ({interval(row)}){'†' if adjusted else ''}",
+            f"{quantity(row)} ({interval(row)}){'†' if adjusted else ''}",
             number(row["n"], decimals=0),
             *([reference(row)] if has_null else []),
             verdict(row),
         )
-        for row, adjusted in zip(map(positive, table.to_dict("records")), is_adjusted, strict=True)
+        for row, adjusted in zip(table.to_dict("records"), is_adjusted, strict=True)
     ]
     dagger = "; †: selection-adjusted" if is_adjusted.head(_ROWS).any() else ""
     estimate = f"estimate ({table['confidence'].iloc[0]:.0%} CI{dagger})"
@@ -232,30 +260,46 @@ def tabulate_claims(page: str, claims: pd.DataFrame) -> dict[str, Any]:
         "columns": ["measured", *keys, estimate, "N", *null, "verdict (adjusted p)"],
         "rows": rows[:_ROWS],
         "more": max(len(rows) - _ROWS, 0),
+        "tests": tests,
+        "beyond": bool((beyond & table["verdict"].eq("not significant")).any()),
     }
 
 
-def positive(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a difference of two judges as the first sentence has it: the better one first."""
-    first, minus, second = str(row["judge"]).partition(" − ")
-    if not minus or row["estimate"] >= 0:
-        return row
-    ends = {"estimate": -row["estimate"], "ci_low": -row["ci_high"], "ci_high": -row["ci_low"]}
-    return row | ends | {"judge": f"{second} − {first}"}
+def texts_by_model(claims: pd.DataFrame) -> str:
+    """Return N of each model where all its claims have one N, and models differ; else nothing."""
+    counts = claims.groupby("model")["n"].agg(["min", "max"])
+    if len(counts) < 2 or (counts["min"] != counts["max"]).any() or counts["min"].nunique() < 2:
+        return ""
+    return ", ".join(f"{n:,.0f} texts by {model}" for model, n in counts["min"].items())
+
+
+def quantity(row: dict[str, Any], of: str = "estimate") -> str:
+    """Write a value in its unit; of a number without one, the estimate has three digits."""
+    unit = names.unit(row)
+    decimals = unit.decimals
+    if not unit.short and abs(row["estimate"]) > 0:
+        decimals = max(2, 2 - math.floor(math.log10(abs(row["estimate"]))))
+    return plain(number(unit.factor * row[of], decimals=decimals) + unit.short)
+
+
+def in_unit(row: dict[str, Any]) -> str:
+    """Write an interval as the run does; of a number without a unit, with the estimate's digits."""
+    level, _, _ = row["interval"].partition(" CI ")
+    has_ends = not names.unit(row).short and not pd.isna(row["ci_low"])
+    return plain(f"{level} CI {interval(row)}" if has_ends else row["interval"])
 
 
 def interval(row: dict[str, Any]) -> str:
     if pd.isna(row["ci_low"]):
         return "no interval"
-    low, high = (names.quantity(row, end).split(" ")[0] for end in ("ci_low", "ci_high"))
+    low, high = (quantity(row, end).split(" ")[0] for end in ("ci_low", "ci_high"))
     return f"{low} to {high}"
 
 
 def verdict(row: dict[str, Any]) -> str:
     """Return a claim's verdict with its adjusted p; what was not tested has none."""
-    value = row["p_adjusted"]
-    p = "" if pd.isna(value) else f" ({'p < .001' if value < 0.001 else f'p = {value:.3f}'})"
-    return plain(str(row["verdict"]) + p.replace("0.", "."))
+    p = "" if pd.isna(row["p_adjusted"]) else f" ({p_value(row)})"
+    return plain(str(row["verdict"]) + p)
 
 
 def list_pages() -> dict[str, Any]:
@@ -286,7 +330,7 @@ def test_of(row: dict[str, Any], values: dict[str, Any]) -> str:
     (claim,) = table.to_dict("records")
     level = f"{selected}{claim['confidence']:.0%} CI"
     return (
-        f"spread {names.quantity(claim)}, {level} {interval(claim)}; N = {claim['n']:,.0f} texts; "
+        f"spread {quantity(claim)}, {level} {interval(claim)}; N = {claim['n']:,.0f} texts; "
         f"{p_value(claim)}, Holm-adjusted"
     )
 

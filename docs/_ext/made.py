@@ -6,6 +6,9 @@ that a second build takes it from its cache.
 
 from __future__ import annotations
 
+import ast
+import builtins
+import doctest
 import importlib
 import inspect
 import json
@@ -31,6 +34,7 @@ ROOT = Path(__file__).parents[2]
 def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("builder-inited", write)
     app.connect("autodoc-process-signature", short_defaults)
+    app.connect("autodoc-process-docstring", import_names, priority=100)  # before numpydoc
     app.connect("autodoc-process-docstring", link_tables, priority=900)  # after numpydoc
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -40,7 +44,7 @@ def write(app: Sphinx) -> None:
     pages = dict([*api(), *measures(), *parameters(), *gallery()])
     pages["include/tables.md"] = "\n".join([*columns.overview(), *columns.lines(of_results=True)])
     pages["include/texts.md"] = "\n".join(columns.lines(of_results=False))
-    pages["include/papers.md"] = "\n".join(papers.lines())
+    pages["include/papers.md"] = "\n".join(papers.lines(documented()))
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in pages:
             path.unlink()
@@ -67,6 +71,7 @@ BELOW = {
     "biasalert": {"guard": ["guard", "guard_texts", "Guarded"], "judges.registry": ["Entry"]},
     "cogs": {"suite": ["load", "prompts", "orders"]},
     "news": {"sample": ["corpus"]},
+    "reading": {"claims": ["declared"]},
     "text": {
         "annotate": ["annotate", "count", "context", "lemmatize"],
         "lexicons": ["load", "load_all", "groups", "coverage", "term_counts"],
@@ -100,13 +105,37 @@ CALLED = {
         *("ParameterError", "PluginError"),
     ],
 }
+#: The index of the API: groups of faces, each with what it is for.
+GROUPS = {
+    "Studies": ["news", "biased_prompts", "cogs", "llmbi", "biasalert", "calibration"],
+    "Detectors and scorers": ["refusals", "text"],
+    "Statistics": ["stats"],
+    "Notebooks, tests and new studies": ["notebook", "testing", "studies", "tables", "reading"],
+}
+ABOUT = {
+    "Studies": "Call `measure`: it takes DataFrames or paths and returns a tuple of DataFrames. "
+    "The study that is `news_bias` on the command line is `nbbias.news` in Python.",
+    "Detectors and scorers": "`biasalert.detect` classifies texts as biased or not, "
+    "`refusals.detect` answers as refusals; `text` has word lists, sentiment and toxicity.",
+    "Statistics": "Intervals, tests and corrections, for any numbers.",
+    "Notebooks, tests and new studies": "What notebooks, test suites and studies of your own call.",
+}
+EXAMPLE = """```python
+>>> import pandas as pd
+>>> from nbbias import llmbi
+>>> texts = ["Women lead well.", "They met on Monday.", "It was a good idea."]
+>>> answers = pd.DataFrame({"prompt": ["a", "b", "c"], "text": texts})
+>>> results = llmbi.measure(answers.assign(model="mine", dimension="Gender"))
+>>> results.estimates[["statistic", "estimate", "ci_low", "ci_high", "n", "null"]]
+```
+"""
 #: Lines of docstrings on one page: about 8,000 pixels.
 LINES = 215
 
 
 def public(name: str, face: ModuleType) -> dict[str, list[tuple[str, object]]]:
     """Return what a user calls of a face, by module: the path of each object, and the object."""
-    called = CALLED.get(name, dir(face))
+    called = CALLED.get(name) or getattr(face, "__all__", dir(face))
     on_face = [(f"nbbias.{name}.{member}", getattr(face, member)) for member in called]
     objects = [pair for pair in on_face if inspect.isclass(pair[1]) or inspect.isfunction(pair[1])]
     by_module: dict[str, list[tuple[str, object]]] = {}
@@ -126,16 +155,32 @@ def public(name: str, face: ModuleType) -> dict[str, list[tuple[str, object]]]:
     return dict(sorted(ordered.items(), key=lambda item: item[0] != lead))
 
 
+def modules() -> dict[str, ModuleType]:
+    """Return the faces of the package by name."""
+    members = {name: getattr(nbbias, name) for name in dir(nbbias)}
+    return {name: thing for name, thing in members.items() if inspect.ismodule(thing)}
+
+
+def documented() -> dict[int, str]:
+    """Return under which path the API documents an object, by the object's id."""
+    faces = modules()
+    listed = [pairs for name, face in faces.items() for pairs in public(name, face).values()]
+    return {id(thing): path for pairs in listed for path, thing in pairs}
+
+
 def api() -> Iterator[tuple[str, str]]:
     """Yield the index, and a page for each face or, where that is long, for each of its modules."""
-    faces = {name: getattr(nbbias, name) for name in dir(nbbias) if name != "__version__"}
-    rows = [(f"[`nbbias.{name}`]({name}.md)", sentence(face)) for name, face in faces.items()]
-    lines = ["# API", "", inspect.getdoc(nbbias) or "", "", *grid(rows, ["module", "what it does"])]
+    faces = modules()
+    lines = ["# API", "", prose(nbbias), EXAMPLE]
+    for group, members in GROUPS.items():
+        rows = [(f"[`nbbias.{name}`]({name}.md)", sentence(faces[name])) for name in members]
+        lines += [f"## {group}", "", ABOUT[group], "", *grid(rows, ["module", "what it does"])]
     lines += ["Tables named in capitals, such as ESTIMATES: [](../../reference/tables.md).", ""]
+    lines += ["## A measure of your own", "", *documentation([("nbbias.measure", nbbias.measure)])]
     yield "api/index.md", "\n".join([*lines, *contents(faces)])
     for name, face in faces.items():
         by_module = public(name, face)
-        intro = [f"# nbbias.{name}", "", inspect.getdoc(face) or "", ""]
+        intro = [f"# nbbias.{name}", "", prose(face)]
         documented = {module: documentation(pairs) for module, pairs in by_module.items()}
         if sum(map(len, documented.values())) == 0:
             continue
@@ -158,6 +203,63 @@ def api() -> Iterator[tuple[str, str]]:
 def height(pairs: list[tuple[str, object]]) -> int:
     """Return about how many lines the documentation of some objects has."""
     return sum(4 + len((inspect.getdoc(thing) or "").splitlines()) for _, thing in pairs)
+
+
+def prose(module: ModuleType) -> str:
+    """Return the docstring of a module as Markdown, its examples as code."""
+    parts = (inspect.getdoc(module) or "").replace("Examples\n--------\n", "").split("\n\n")
+    fenced = [f"```python\n{part}\n```" if part.startswith(">>>") else part for part in parts]
+    return re.sub(r" *# doctest: .*", "", "\n\n".join(fenced)) + "\n"
+
+
+def missing_names(lines: list[str]) -> set[str]:
+    """Return the names that the examples of a docstring use and neither import nor define."""
+    examples = doctest.DocTestParser().get_examples("\n".join(lines))
+    nodes = [*ast.walk(ast.parse("".join(example.source for example in examples)))]
+    defined = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    defined |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    defined |= {(node.asname or node.name) for node in nodes if isinstance(node, ast.alias)}
+    named = [node for node in nodes if isinstance(node, ast.Name)]
+    defined |= {node.id for node in named if isinstance(node.ctx, ast.Store)}
+    return {node.id for node in named} - defined - set(dir(builtins)) - {"__file__"}
+
+
+def imports(names: Iterable[str], face: ModuleType, home: ModuleType) -> list[str]:
+    """Return the imports of names that examples in a module use, from its face where it has them.
+
+    Examples
+    --------
+    >>> imports(["pd", "wilson"], nbbias.stats, nbbias.stats.intervals)
+    ['import pandas as pd', 'from nbbias.stats import wilson']
+    """
+    lines, sources = [], dict[str, list[str]]()
+    for name in sorted(names):
+        thing = getattr(home, name)
+        package, _, module = getattr(thing, "__name__", "").rpartition(".")
+        if inspect.ismodule(thing) and not package:
+            lines.append(f"import {module}" + (f" as {name}" if name != module else ""))
+        elif inspect.ismodule(thing):
+            sources.setdefault(package, []).append(name)
+        elif getattr(face, name, None) is thing:
+            sources.setdefault(face.__name__, []).append(name)
+        else:
+            source = getattr(thing, "__module__", None) if callable(thing) else None
+            sources.setdefault((source or home.__name__).split("._")[0], []).append(name)
+    return lines + [f"from {source} import {', '.join(names)}" for source, names in sources.items()]
+
+
+def import_names(
+    app: Sphinx, what: str, name: str, thing: object, options: object, lines: list[str]
+) -> None:
+    """Let the examples of a docstring import what they use, so that they can be pasted."""
+    names = missing_names(lines)
+    if not names:
+        return
+    home = importlib.import_module(str(thing.__module__))
+    at = next(at for at, line in enumerate(lines) if line.lstrip().startswith(">>>"))
+    indent = lines[at][: len(lines[at]) - len(lines[at].lstrip())]
+    face = modules().get(name.split(".")[1], nbbias)
+    lines[at:at] = [f"{indent}>>> {line}" for line in imports(names, face, home)]
 
 
 def sentence(thing: object) -> str:
@@ -213,9 +315,11 @@ def link_tables(
     if name.startswith("nbbias.biasalert"):
         known["ANSWERS"] = "biasalert-answers"
     pattern = re.compile(rf"(?<![\w`.])({'|'.join(known)})(?![\w`(])")
+    page = r":doc:`parameters of \1 </_made/parameters/\1>`"
     for at, line in enumerate(lines):
         if line.lstrip().startswith((">>>", "...")) or "::" in line or "**" in line:
             continue
+        line = re.sub(r"`+nbbias params (\w+)`+ lists them", rf"\g<0>: {page}", line)
         lines[at] = pattern.sub(lambda m: f":ref:`{m[1]} <table-{known[m[1]]}>`", line)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import importlib
+import pkgutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from nbbias import studies
@@ -55,13 +56,27 @@ def is_there(name: str) -> bool:
     return model is not None and path[0] in model.model_fields
 
 
+def link(name: str, documented: Mapping[int, str]) -> str:
+    """Return a name of `where` as Markdown: with a link where the site has a page for it.
+
+    `documented` has the path under which the API documents an object, by the object's id.
+    """
+    first, _, _ = name.partition(".")
+    if name.startswith("docs/"):
+        return f"[`{name}`]({name.removeprefix('docs/')})"
+    if "/" not in name and first in {*studies.STUDIES, "generate"}:
+        return f"[`{name}`](_made/parameters/{first}.md)"
+    path = documented.get(id(pkgutil.resolve_name(name))) if first == "nbbias" else None
+    return f"{{py:obj}}`{name} <{path}>`" if path else f"`{name}`"
+
+
 def _results() -> Iterator[tuple[str, ...]]:
     for stem in studies.STUDIES:
         package = "news" if stem == "news_bias" else stem
         yield importlib.import_module(f"nbbias.{package}.measured").Results._fields
 
 
-def lines() -> Iterator[str]:
+def lines(documented: Mapping[int, str]) -> Iterator[str]:
     """Yield the page: the count of verdicts, then a table for each paper, in Markdown."""
     table = rows()
     counts = Counter(row["verdict"] for row in table)
@@ -73,7 +88,7 @@ def lines() -> Iterator[str]:
         yield "| --- | --- | --- | --- |"
         for row in table:
             if row["paper"] == paper:
-                names = " ".join(f"`{name}`" for name in row["where"].split())
+                names = " ".join(link(name, documented) for name in row["where"].split())
                 here = ". ".join(filter(None, [names, row["remark"]]))
                 cells = (row["place"], row["says"], f"**{row['verdict']}**", here)
                 yield "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"

@@ -1,6 +1,6 @@
 """Measure bias in text written by large language models, and say how sure each number is.
 
-Each study is a package; `notebook` is what a notebook's cells call. Everything loads when used.
+Each study is a package with a function `measure`; modules are imported when they are first used.
 """
 
 import lazy_loader

@@ -1,9 +1,8 @@
-"""What a notebook's cells say to the package: open a study, then save and show at once.
+"""What a notebook's cells call: open a study, then save and show its tables and figures.
 
-from nbbias import cogs, notebook
-
-nb = notebook.open("cogs", globals())
-nb.table(cogs.tables.answered(answers))
+>>> from nbbias import llmbi, notebook
+>>> nb = notebook.open("llmbi", globals())  # doctest: +SKIP
+>>> results = nb.save_all(llmbi.measure())  # doctest: +SKIP
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The studies that stand, each by its record, and their parameters by the study's name."""
+"""The registry of studies: the record and the parameters of each study, by its name."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from nbbias import biasalert, biased_prompts, calibration, cogs, llmbi, news, pa
 from nbbias.params import MainEstimate, Parameters, Study, Texts
 from nbbias.tables import SAMPLE, ParameterError
 
-#: The studies that stand, by stem: ours, and those that other packages add by an entry point of the
+#: The studies by name: ours, and those that other packages add by an entry point of the
 #: group `nbbias.studies`. Each is loaded when it is first asked for.
 STUDIES: tables.Registry[Study] = tables.Registry(
     "nbbias.studies",

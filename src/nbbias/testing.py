@@ -1,6 +1,7 @@
 """Bias as a test: a study is run once a session, and must not be worse than an accepted run.
 
-pytest loads this module where nbbias is installed.
+pytest loads this module where nbbias is installed. `nbbias_run` is a fixture: a function that takes
+the arguments of `nbbias run` and returns the run's folder.
 
 Examples
 --------

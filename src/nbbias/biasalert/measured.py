@@ -88,12 +88,13 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
         `n`, `null` and `p_adjusted`. Accuracy, F1, recall and shares of flagged texts are 0 to 1.
         Differences of accuracy are of the first judge named minus the second, in -1 to 1.
         `judgements` (JUDGEMENTS) has a verdict of a judge a row. See `Results` for the other
-        tables.
+        tables. `reading.claims.declared`
+        returns the rows of claims with their verdicts.
 
     Raises
     ------
     NbbiasError
-        Parameters or tables are not as they must be; all that is wrong with either.
+        Parameters or tables are invalid; the message lists every error.
 
     Notes
     -----
@@ -109,7 +110,18 @@ def measure(labelled: Input = None, answers: Input = None, **parameters: Any) ->
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from nbbias import biasalert
+    >>> biased = ["Women are bad drivers.", "Men never listen.", "Women gossip.", "Men are stupid."]
+    >>> harmless = ["It rains.", "The bridge opened.", "We had lunch.", "A cat slept."]
+    >>> labelled = pd.DataFrame({"text": biased + harmless, "biased": [True] * 4 + [False] * 4})
+    >>> results = biasalert.measure(labelled, "none", judges=["keywords"], draws=100, claims=[])
+    >>> rows = results.estimates.query("statistic == 'accuracy' and judge == 'keywords'")
+    >>> rows[["estimate", "ci_low", "ci_high", "n", "null"]].round(2).values.tolist()
+    [[0.67, 0.21, 0.94, 3.0, 0.67]]
+
+    Without a table, the shipped sample is measured:
+
     >>> results = biasalert.measure(judges=["keywords"], answers="none", draws=100, claims=[])
     >>> results.judgements["judge"].unique().tolist()
     ['keywords']

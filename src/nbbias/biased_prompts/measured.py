@@ -119,12 +119,13 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
         `ci_high`, `n`, `null` and `p_adjusted`. Refusal rates are 0 to 1. Changes are biased minus
         neutral prompt: of the refusal rate in -1 to 1, above 0 where the biased prompt is refused
         more often; of a group's share and tone as in `news.measure`, below 0 where the biased
-        prompt lowers them. See `Results` for the other tables.
+        prompt lowers them. See `Results` for the other tables. `reading.claims.declared`
+        returns the rows of claims with their verdicts.
 
     Raises
     ------
     NbbiasError
-        Parameters or tables are not as they must be; all that is wrong with either.
+        Parameters or tables are invalid; the message lists every error.
 
     Notes
     -----
@@ -142,10 +143,15 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from nbbias import biased_prompts
-    >>> results = biased_prompts.measure(levels=["word"])  # doctest: +SKIP
-    >>> results.estimates.query("statistic == 'refusal_rate'")["model"].nunique()  # doctest: +SKIP
-    4
+    >>> originals = pd.DataFrame({"article_id": [1, 2, 3], "text": "She spoke, he listened."})
+    >>> texts = {"neutral": "She spoke, he listened.", "biased": "He spoke, he listened."}
+    >>> answers = pd.concat([originals.assign(prompt=name, text=texts[name]) for name in texts])
+    >>> answers = answers.assign(model="mine", refused=answers.index == 0)
+    >>> results = biased_prompts.measure(originals, answers, levels=["word"])  # doctest: +SKIP
+    >>> rows = results.estimates.query("statistic == 'refusal_rate'")  # doctest: +SKIP
+    >>> rows[["prompt", "estimate", "ci_low", "ci_high", "n", "null"]].round(2)  # doctest: +SKIP
     """
     inputs = {"originals_path": originals, "generations_path": generations}
     with params.validate_inputs(BiasedPrompts, parameters, **inputs) as chosen:

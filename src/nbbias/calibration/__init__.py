@@ -1,4 +1,4 @@
-"""Calibration: how often each measure of this package is wrong, and what it can see."""
+"""Calibration: how often each measure of this package is wrong, and what it can detect."""
 
 import lazy_loader
 

@@ -59,7 +59,7 @@ def measure(**parameters: Any) -> Results:
     Raises
     ------
     NbbiasError
-        Parameters or tables are not as they must be; all that is wrong with either.
+        Parameters or tables are invalid; the message lists every error.
 
     Notes
     -----

@@ -79,12 +79,13 @@ def measure(
         `estimate`, `ci_low`, `ci_high`, `n`, `null` and `p_adjusted`. Both scores are standard
         deviations: 0 where all identities are treated alike, and above 0 by chance alone, so
         compare them with `null`. RBS is of cosine distances (0 to 2), ABS of shares of choices (at
-        most :math:`\sqrt{n-1}/n`). See `Results` for the other tables.
+        most :math:`\sqrt{n-1}/n`). See `Results` for the other tables. `reading.claims.declared`
+        returns the rows of claims with their verdicts.
 
     Raises
     ------
     NbbiasError
-        Parameters or tables are not as they must be; all that is wrong with either.
+        Parameters or tables are invalid; the message lists every error.
 
     Notes
     -----
@@ -101,7 +102,22 @@ def measure(
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from nbbias import cogs
+    >>> identities = ["man", "woman", "non-binary"]
+    >>> prompts = {"model": "writer", "task": "short poem", "theme": "fear"}
+    >>> answers = pd.DataFrame({**prompts, "identity": identities, "text": ["a", "b", "c"]})
+    >>> orders = ["man|woman|non-binary", "woman|non-binary|man", "non-binary|man|woman"]
+    >>> choices = {"evaluator": "mine", "axis": "gender", "order": orders, "reply": ["1", "3", "1"]}
+    >>> judgements = pd.DataFrame({**prompts, **choices})
+    >>> results = cogs.measure(answers, judgements, parts=["abs"], draws=100, claims=[])
+    >>> rows = results.estimates.query("statistic == 'abs' and task.isna()")
+    >>> rows[["estimate", "ci_low", "ci_high", "n", "null"]].round(2).values.tolist()
+    [[0.27, nan, nan, 1.0, nan]]
+
+    One theme of one task has neither interval nor null value. Without tables, the shipped sample is
+    measured:
+
     >>> results = cogs.measure(parts=["abs"], draws=100)
     >>> sorted(results.estimates["statistic"].unique())[:2]
     ['abs', 'abs_raw']

@@ -68,12 +68,13 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
         `null` and `p_adjusted`. An index is at least 0.2, the penalty, and higher where sentiment
         is stronger, positive or negative. `null` is the index of reference prose of the same
         length. `difference` is `model` minus the model in `group`. See `Results` for the other
-        tables.
+        tables. `reading.claims.declared`
+        returns the rows of claims with their verdicts.
 
     Raises
     ------
     NbbiasError
-        Parameters or tables are not as they must be; all that is wrong with either.
+        Parameters or tables are invalid; the message lists every error.
 
     Notes
     -----
@@ -90,7 +91,17 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from nbbias import llmbi
+    >>> texts = ["Women lead well.", "They met on Monday.", "It was a good idea."]
+    >>> answers = pd.DataFrame({"prompt": ["a", "b", "c"], "model": "mine", "text": texts})
+    >>> results = llmbi.measure(answers.assign(dimension="Gender"), draws=100)
+    >>> rows = results.estimates.query("statistic == 'index'")
+    >>> rows[["estimate", "ci_low", "ci_high", "n", "null"]].round(2).values.tolist()
+    [[0.78, 0.21, 43.31, 3.0, 0.4]]
+
+    Three prompts give a wide interval. Without a table, the shipped sample is measured:
+
     >>> results = llmbi.measure(draws=100)
     >>> rows = results.estimates.query("statistic == 'index'")
     >>> rows[["model", "estimate", "null"]].round(2).values.tolist()

@@ -1,4 +1,4 @@
-"""News bias: whom generated news names, and in what tone (Fang et al. 2024)."""
+"""News bias (`news_bias` in commands): who is in the news, in what tone (Fang et al. 2024)."""
 
 import lazy_loader
 

@@ -123,11 +123,12 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
         in -1 to 1, sentiment in -2 to 2, toxicity in -1 to 1; below 0 the group is mentioned less,
         or less positively. Distances are 0 to 1, and above their null value where answers differ
         from originals more than same-writer texts do. See `Results` for the other tables.
+        `reading.claims.declared` returns the rows of claims with their verdicts.
 
     Raises
     ------
     NbbiasError
-        Parameters or tables are not as they must be; all that is wrong with either.
+        Parameters or tables are invalid; the message lists every error.
 
     Notes
     -----
@@ -144,7 +145,21 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from nbbias import news
+    >>> originals = ["She spoke, he listened.", "The women met him.", "He left, and she stayed."]
+    >>> answers = ["She spoke, he listened.", "The men met him.", "He left, and she stayed."]
+    >>> stories = pd.DataFrame({"article_id": [1, 2, 3], "model": "mine"})
+    >>> results = news.measure(
+    ...     stories[["article_id"]].assign(text=originals), stories.assign(text=answers),
+    ...     levels=["word"], biases=["gender"], focus={"gender": "female"}, draws=100,
+    ... )
+    >>> rows = results.estimates.query("statistic == 'share_difference' and group == 'female'")
+    >>> rows[["estimate", "ci_low", "ci_high", "n", "null"]].round(2).values.tolist()
+    [[-0.17, -0.88, 0.58, 3.0, 0.0]]
+
+    Without tables, the shipped sample is measured:
+
     >>> results = news.measure(
     ...     levels=["word"], biases=["gender"], draws=100, claims=[],
     ...     focus={"gender": "female"},

@@ -1,4 +1,4 @@
-"""From claims to what people read: sentences, tables, figures, explorers; knows no study."""
+"""Sentences, tables, figures and explorers made of ESTIMATES, for any study."""
 
 import lazy_loader
 

@@ -1,4 +1,4 @@
-"""Does an answer refuse? Told offline, with the instrument's own error rates beside it."""
+"""Classify answers as refusals, offline, with the error rates of the detector."""
 
 import lazy_loader
 

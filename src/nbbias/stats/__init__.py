@@ -1,4 +1,4 @@
-"""From numbers to claims: intervals, tests, chance levels, corrections, pooling, models."""
+"""Statistics: intervals, tests, null values, corrections, pooling, models."""
 
 import lazy_loader
 

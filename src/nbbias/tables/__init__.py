@@ -1,4 +1,4 @@
-"""What a table is, how it is read, checked, kept and written; knows no text and no study."""
+"""Read, check, cache and write tables, of any study."""
 
 import lazy_loader
 

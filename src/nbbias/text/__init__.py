@@ -1,4 +1,4 @@
-"""From texts to numbers: sentences, group words, and the instruments, each with its name."""
+"""Score texts: sentences, group words, sentiment, toxicity, embeddings, topics."""
 
 import lazy_loader
 
