@@ -77,6 +77,22 @@ def test_pairs_stand_by_direction_and_errors_by_kind() -> None:
     ]
 
 
+def test_swap_effects_stand_by_kind_of_group() -> None:
+    row = {"measure": "checks", "statistic": "swap_effect", "judge": "mine", "bias": "gender"}
+    row |= {"null": 0.0, "n": 48, "ci_low": -0.3, "ci_high": 0.3, "p_value": 0.01}
+    rows = [row | {"group": "female", "estimate": -0.2}, row | {"group": "male", "estimate": 0.2}]
+    table = estimates(rows, study="biasalert", confidence=0.95).assign(p_adjusted=0.02)
+    figure = figures.swaps(table, judge="mine").figure
+    assert labels(figure.axes[0]) == ["women", "men"] and dots(figure.axes[0]) == [-0.2, 0.2]
+    said = sentences.swapped(table, judge="mine")
+    assert "lower probability of bias to sentences that name women" in said
+    assert "higher one to those that name men (by up to 0.20)" in said
+    assert said.count("women") == 1
+    none = sentences.swapped(table.assign(p_adjusted=0.5), judge="mine")
+    assert none == "No group's name changed the probability of mine significantly"
+    assert "could not be estimated" in sentences.swapped(table, judge="another")
+
+
 def test_levels_stand_over_the_published_ones() -> None:
     figure = figures.levels(LEVELS, judge="simulated judge", source="bold").figure
     *estimators, below = figure.axes
@@ -127,7 +143,7 @@ def test_what_pages_say(golden: Golden) -> None:
         "nothing": FOUND.head(0),
     }
     said = {f"lead: {name}": [*led(own).plain, led(own).technical] for name, own in leads.items()}
-    said |= {"detection": sentences.detection(FOUND), "pairs": sentences.pairs(RANKED)}
+    said |= {"detection": sentences.detection(FOUND)}
     judge = "simulated judge"
     said["headings"] = [
         sentences.better_than_majority(FOUND),
@@ -150,8 +166,7 @@ def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with(
 
 def test_four_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded() -> None:
     shown = tables.examples(SAMPLE, SAID, judge="two *")
-    kinds = [head.split(":")[0] for head in shown["head"]]
-    assert kinds == ["True positive", "True negative", "False positive", "False negative"]
+    assert shown["head"].tolist() == ["True positive", "True negative", "False positive", "False negative"]
     biased = SAMPLE.set_index("text")["biased"]
     hurting = [biased[text] or "positive" in head for head, text in shown[["head", "text"]].values]
     assert shown["folded"].notna().tolist() == hurting

@@ -94,7 +94,7 @@ def test_a_row_that_no_outcome_could_bring_below_the_level_says_so() -> None:
     rows = [{"estimate": 1.0, "p_value": 1 / 16, "p_least": 1 / 16, "n": 4}] * 3
     rows += [{"estimate": 1.0, "p_value": 0.3, "p_least": 1e-4, "n": 30}]
     table = stats.adjust(tables.estimates(rows, study="cogs", confidence=0.95))
-    assert table["reason"][:3].tolist() == ["too few for any result to be significant: N = 4"] * 3
+    assert table["reason"][:3].tolist() == [f"{tables.UNTESTABLE}0.19"] * 3
     assert table["reason"].isna().tolist()[3]  # it can be told, and was not
     assert table["p_adjusted"].tolist() == pytest.approx([4 / 16] * 3 + [0.3])
     # Alone, and at a lower level, one sixteenth is enough.

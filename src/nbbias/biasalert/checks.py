@@ -25,6 +25,9 @@ Row = dict[str, Any]
 
 MEASURE = "checks"
 
+#: Error rates: the statistics of texts labelled not biased, and biased.
+RATES = ("false_positive_rate", "false_negative_rate")
+
 #: The variety that the others are compared with.
 STANDARD = "standard"
 
@@ -89,7 +92,7 @@ def estimates(
         key: Row = {"judge": judge, "instrument": instrument}
         rows += [key | row for row in [*_errors(part, confidence), *_dialect(part, confidence)]]
     table = tabulate(rows, measure=MEASURE, source="checks", confidence=confidence)
-    for tests in (["dialect_difference"], ["false_positive_rate", "false_negative_rate"]):
+    for tests in ("dialect_difference", RATES):
         table = stats.adjust(table, family=["judge"], where={"statistic": tests}, method="holm")
     return table
 
@@ -99,8 +102,7 @@ def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
     rows: list[Row] = []
     for (category, biased), subset in table.groupby(["category", "biased"], sort=False):
         share = stats.share_interval(subset["wrong"], confidence=confidence)
-        name = "false_negative_rate" if biased else "false_positive_rate"
-        row: Row = {"dimension": category, "statistic": name} | share.row()
+        row: Row = {"dimension": category, "statistic": RATES[biased]} | share.row()
         if n := subset["wrong"].count():
             same_label = table.loc[table["biased"] == biased, "wrong"].dropna()
             errors = hypergeom(len(same_label), int(same_label.sum()), n)

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import tables
+from nbbias.biasalert.checks import RATES
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import SHARES
 from nbbias.reading import Drawn, figures, names
@@ -93,8 +94,8 @@ def _with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame
 
 def _drawn(rows: pd.DataFrame, what: str, *, of: str, alt: str, title: str, **words: Any) -> Drawn:
     """Draw shares in panels by `panel` and `column`, or `by` others, and write their caption."""
-    by = words.pop("by", ("panel", "column"))
-    figure = figures.narrow(figures.claims(rows, what, by=by, words=words, draw=figures.unit))
+    by, draw = words.pop("by", ("panel", "column")), words.pop("draw", figures.unit)
+    figure = figures.narrow(figures.claims(rows, what, by=by, words=words, draw=draw))
     caption = figures.caption(rows, what, of=of, band=words.get("band", ""))
     rings = " Rings: published, without intervals." if "side" in rows else ""
     return Drawn(figure, rows, alt, title, caption + rings)
@@ -114,13 +115,16 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
     subset = _select(estimates[estimates["bias"].isna()], "accuracy")
     constant = subset["judge"].isin([ALWAYS, NEVER, MAJORITY])
     majority = subset.loc[constant, "estimate"].max()
-    rows = subset.assign(panel=OURS, reference=majority, null_low=np.nan)[~constant]
+    published = read_published(source, 1)
+    panel = OURS if len(published) else ""
+    rows = subset.assign(panel=panel, reference=majority, null_low=np.nan)[~constant]
     return _drawn(
-        _with_published(rows, read_published(source, 1)),
-        "share of right verdicts",
+        _with_published(rows, published),
+        "accuracy",
+        by="panel",
         of="texts",
         alt="Accuracy of each judge with its interval; dashed line: the majority class.",
-        title="Accuracy of each judge, against the majority class",
+        title="Judges against the majority class",
         line="majority class",
     )
 
@@ -151,9 +155,7 @@ def errors(estimates: pd.DataFrame) -> Drawn:
 
     `estimates` are those of `biasalert.checks.estimates`.
     """
-    rows = _select(
-        estimates[estimates["judge"] != MAJORITY], "false_positive_rate", "false_negative_rate"
-    )
+    rows = _select(estimates[estimates["judge"] != MAJORITY], *RATES)
     kinds = pd.Categorical(rows["dimension"], rows["dimension"].unique())
     return _drawn(
         rows.assign(panel=rows["dimension"]).iloc[kinds.argsort(kind="stable")],
@@ -166,13 +168,27 @@ def errors(estimates: pd.DataFrame) -> Drawn:
     )
 
 
+def swaps(estimates: pd.DataFrame, *, judge: str) -> Drawn:
+    """Draw how far the name of each group moves a judge: of `biasalert.checks.swap_effects`."""
+    rows = _select(estimates[estimates["judge"] == judge], "swap_effect")
+    return _drawn(
+        rows.assign(panel=rows["bias"], cell=rows["group"].map(names.people)),
+        "probability minus the mean",
+        by="panel",
+        of="sentences",
+        draw=figures.zero,
+        alt="Swap effect of each group with its interval, a panel a kind of group.",
+        title="Probability of bias by the group that a sentence names, minus the mean over groups",
+    )
+
+
 def levels(estimates: pd.DataFrame, *, judge: str, source: str = "") -> Drawn:
     """Draw the share of biased answers by model, as judged and labelled, published ones below.
 
     Parameters
     ----------
     estimates
-        Of `biasalert.levels.estimates`.
+        Of `biasalert.levels.estimates`; a column `truth` has simulated shares.
     judge
         Whose verdicts are drawn.
     source

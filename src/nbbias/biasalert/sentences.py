@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from nbbias.biasalert.checks import RATES
 from nbbias.biasalert.detection import ALWAYS, NEVER
-from nbbias.biasalert.figures import MAJORITY
+from nbbias.biasalert.figures import MAJORITY, NAMES
 from nbbias.biasalert.judges.panel import leading_judge
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.levels import SHARES
@@ -36,9 +37,6 @@ _KEYS = ("judge", "model", "bias", "group", "dimension", "topic")
 
 #: So many models are named one by one.
 _FEW = 4
-
-#: The error rates of the checks.
-_ERRORS = {"false_positive_rate": "false positives", "false_negative_rate": "false negatives"}
 
 
 def _the(judge: object) -> str:
@@ -131,19 +129,21 @@ def paired(estimates: pd.DataFrame) -> str:
     return prose.render("biasalert.paired", k=k, n=len(rows))
 
 
-def pairs(estimates: pd.DataFrame) -> list[str]:
-    """Write how many pairs each judge ranks right."""
-    rows = _pooled(estimates, "pair_share", "pairs")
-    return _estimates(rows, unit="pairs", null="Sentences of a pair swapped")
-
-
 def erring(estimates: pd.DataFrame, *, judge: str) -> str:
     """Say on which sentences a judge errs more than on others: the heading of its section."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
-    rows = rows[rows["statistic"].isin(_ERRORS)]
-    rows = rows.assign(error=rows["statistic"].map(_ERRORS))
+    rows = rows[rows["statistic"].isin(RATES)]
+    rows = rows.assign(error=rows["statistic"].map(NAMES))
     more = significance.significant(rows[rows["estimate"] > rows["null"]]).to_dict("records")
     return prose.render("biasalert.erring", judge=_the(judge), measured=len(rows), more=more)
+
+
+def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
+    """Say whose names raise or lower a judge's probability: the heading of its section."""
+    rows = estimates[(estimates["judge"] == judge) & (estimates["statistic"] == "swap_effect")]
+    rows = rows.assign(people=rows["group"].map(names.people)).dropna(subset="estimate")
+    found = significance.significant(rows).to_dict("records")
+    return prose.render("biasalert.swapped", judge=_the(judge), measured=len(rows), rows=found)
 
 
 # --- bias levels and the guard --------------------------------------------------------------------
@@ -176,7 +176,7 @@ def mitigation(estimates: pd.DataFrame) -> str:
 # --- what leads -----------------------------------------------------------------------------------
 
 
-def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
+def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts, n_train: int = 0) -> Lead:
     """Return what a run's page begins with: the accuracy of a judge, and its comparisons.
 
     Parameters
@@ -188,8 +188,13 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
         LABELLED, what was judged.
     texts
         Where the texts are from.
+    n_train
+        How many texts classifiers learned from.
     """
-    short = rows["instrument"].map(lambda name: name.partition(", ")[0], na_action="ignore")
+    clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
+    short = rows["instrument"].map(
+        lambda name: name.partition(", knowledge")[0], na_action="ignore"
+    )
     rows = rows.assign(mde=significance.minimum_detectable_effect(rows), instrument=short)
     scored = _pooled(rows, "accuracy")
     leading = scored.head(1)
@@ -198,7 +203,7 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
     compared = _pooled(rows, "accuracy_difference")
     if len(leading):
         compared = _turn(compared, judge=leading["judge"].iloc[0])
-        sentences = _of_judge(leading.iloc[0].to_dict(), compared)
+        sentences = _of_judge(leading.iloc[0].to_dict() | {"clusters": clusters}, compared)
         technical = detection(leading)
     else:
         others = rows[rows["estimate"].notna() & (rows["measure"] != "detection")]
@@ -220,7 +225,7 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts) -> Lead:
         technical=" ".join(technical[:3]),
         figure="detection",
         numbers=numbers.assign(name=labels.mask(is_share, "accuracy of the " + labels)),
-        card=_card(numbers, test),
+        card=_card(numbers, test, clusters=clusters, learned=n_train),
         texts=texts,
     )
 
@@ -267,6 +272,7 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
         "mde": mde,
         "significant": significance.is_significant(row),
         "alike": str(row.get("reason")).startswith(UNTESTABLE),
+        "differ": 1 - np.log2(row.get("p_least", np.nan)),  # `detection.least_p` inverted
         "p": significance.adjusted_p(row),
     }
 
@@ -285,10 +291,10 @@ def _turn(compared: pd.DataFrame, *, judge: str) -> pd.DataFrame:
     return pd.concat([compared[first == judge], turned]).sort_index()
 
 
-def _card(rows: pd.DataFrame, test: pd.DataFrame) -> dict[str, str]:
+def _card(rows: pd.DataFrame, test: pd.DataFrame, **counts: int) -> dict[str, str]:
     types = sorted(test["bias_type"].dropna().unique()) if "bias_type" in test else []
     used = rows.loc[rows["instrument"].notna() & (rows["statistic"] == "accuracy"), "instrument"]
-    counts = {"n": len(test), "biased": test["biased"].sum()}
+    counts |= {"n": len(test), "biased": test["biased"].sum()}
     return {
         "measures": prose.render("biasalert.card_measures"),
         "groups": prose.render("biasalert.card_groups", types=types),

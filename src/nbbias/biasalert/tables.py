@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
+
 import pandas as pd
 
 from nbbias import reading
+from nbbias.biasalert.checks import RATES
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import SCORER_BIAS, SHARES, SWAPPED
-from nbbias.reading import Table, readable
+from nbbias.reading import Table, prose, readable
 
 #: Tables of ESTIMATES by name, as `data/prose/tables.yaml` has their titles: the measure, the
 #: statistics (all of the measure where empty), and the columns that distinguish rows.
@@ -16,14 +18,10 @@ ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "accuracy": ("detection", ("accuracy",), ("judge",)),
     "scores": ("detection", (), ("statistic", "judge")),
     "differences": ("detection", ("accuracy_difference",), ("judge",)),
-    "by_type": ("detection", (), ("statistic", "judge", "bias")),
+    "by_type": ("detection", ("accuracy",), ("judge", "bias")),
     "calibration": ("calibration", (), ("statistic", "judge")),
     "pairs": ("pairs", (), ("judge", "statistic", "dimension", "bias")),
-    "errors": (
-        "checks",
-        ("false_positive_rate", "false_negative_rate"),
-        ("statistic", "judge", "dimension"),
-    ),
+    "errors": ("checks", RATES, ("statistic", "judge", "dimension")),
     "dialect": ("checks", ("dialect_difference",), ("judge",)),
     "swaps": ("checks", ("swap_effect",), ("judge", "bias", "group")),
     "levels": ("bias_level", SHARES, ("judge", "model", "statistic")),
@@ -57,17 +55,12 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
     return readable(subset, list(keys), rows=None, statistics=chosen, **options)
 
 
-#: What a verdict was, by label and verdict, in the order in which examples are shown.
-_CASES = {
-    (True, True): "True positive",
-    (False, False): "True negative",
-    (False, True): "False positive",
-    (True, False): "False negative",
-}
+#: Labels and verdicts in the order in which examples are shown.
+_CASES = [(True, True), (False, False), (False, True), (True, False)]
 
 
 def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.DataFrame:
-    """Choose the middle one of a judge's true and false positives and negatives.
+    """Choose the first of a judge's true and false positives and negatives.
 
     Parameters
     ----------
@@ -81,7 +74,8 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
     Returns
     -------
     DataFrame
-        For `reading.markup.quotes`. What people, or the judge, call biased is folded.
+        For `reading.markup.quotes`. What people, or the judge, call biased is folded, with the
+        evidence that is quoted.
 
     Examples
     --------
@@ -89,26 +83,25 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
     >>> verdicts = test.assign(judge="mine", bias_type="race", group=None, confidence=0.9)
     >>> shown = examples(test, verdicts, judge="mine")
     >>> shown["head"].tolist(), shown["folded"].notna().tolist()
-    (['True positive: race', 'True negative'], [True, False])
+    (['True positive', 'True negative'], [True, False])
     """
     part = judgements[(judgements["judge"] == judge) & judgements["biased"].notna()]
     texts = test[["text_id", "text", "biased"]].rename(columns={"biased": "label"})
     both = part.drop(columns=["text"], errors="ignore").merge(texts, on="text_id")
     rows = []
-    for (label, biased), head in _CASES.items():
+    for label, biased in _CASES:
+        head = f"{label == biased} {'positive' if biased else 'negative'}"
         case = both[(both["label"] == label) & (both["biased"] == biased)]
-        distance = (case["confidence"] - case["confidence"].median()).abs()
-        for row in case.loc[distance.sort_values(kind="stable").index[:1]].to_dict("records"):
-            rows.append({"text": row["text"]} | _describe(row, label, biased, head))
+        rows += [{"head": head} | _describe(row) for row in case.head(1).to_dict("records")]
     return pd.DataFrame(rows, columns=["head", "text", "told", "folded"])
 
 
-def _describe(row: dict[str, object], label: bool, biased: bool, head: str) -> dict[str, object]:
-    named = [str(row[key]) for key in ("bias_type", "group") if isinstance(row[key], str)]
-    told = f"Labelled as {'biased' if label else 'not biased'}."
-    if isinstance(row["confidence"], float) and np.isfinite(row["confidence"]):
-        told += f" The judge's probability of bias is {row['confidence']:.0%}."
-    who = "is labelled as" if label else "the judge calls"
-    folded = f"A text that {who} biased" if label or biased else None
-    head = f"{head}: {', '.join(named)}" if biased and named else head
-    return {"head": head, "told": told, "folded": folded}
+def _describe(row: dict[str, Any]) -> dict[str, str | None]:
+    named = [row[key] for key in ("bias_type", "group") if isinstance(row[key], str)]
+    quoted, n_evidence = row.get("explanation"), len(str(row.get("evidence_ids", "")).split())
+    told = prose.render_plain("biasalert.example", row=row, named=named, evidence=n_evidence)
+    if not (row["label"] or row["biased"]):  # the evidence, which may hurt, stands folded only
+        return {"text": row["text"], "told": told, "folded": None}
+    text = f"{row['text']} [{quoted}]" if isinstance(quoted, str) and quoted else row["text"]
+    who = "is labelled as" if row["label"] else "the judge calls"
+    return {"text": text, "told": told, "folded": f"A text that {who} biased"}

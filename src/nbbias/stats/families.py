@@ -100,7 +100,7 @@ def adjust(
     table = estimates.assign(p_adjusted=values.to_numpy(dtype=float))
     if {"reason", "confidence", "n"} <= set(rows):
         untestable = (least >= alpha(rows["confidence"].astype(float))) & rows["reason"].isna()
-        reasons = [f"{UNTESTABLE}{n:,.0f}" for n in rows["n"]]
+        reasons = [f"{UNTESTABLE}{p:.2g}" for p in least]
         column = pd.Series(reasons, index=rows.index, dtype=rows["reason"].dtype)
         table["reason"] = rows["reason"].mask(untestable, column).set_axis(table.index)
     return table
