@@ -166,7 +166,12 @@ def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with(
 
 def test_four_texts_stand_for_all_kinds_and_what_anyone_calls_biased_is_folded() -> None:
     shown = tables.examples(SAMPLE, SAID, judge="two *")
-    assert shown["head"].tolist() == ["True positive", "True negative", "False positive", "False negative"]
+    assert shown["head"].tolist() == [
+        "True positive",
+        "True negative",
+        "False positive",
+        "False negative",
+    ]
     biased = SAMPLE.set_index("text")["biased"]
     hurting = [biased[text] or "positive" in head for head, text in shown[["head", "text"]].values]
     assert shown["folded"].notna().tolist() == hurting

@@ -109,7 +109,7 @@ def better_than_majority(estimates: pd.DataFrame) -> str:
     >>> row = {"measure": "detection", "statistic": "accuracy", "estimate": 0.8, "ci_low": 0.7}
     >>> rows = [row | {"judge": "mine"}, row | {"judge": ALWAYS, "estimate": 0.5}]
     >>> better_than_majority(pd.DataFrame(rows).assign(bias=None, dimension=None))
-    '1 of 1 judge was significantly more accurate than the majority class'
+    '1 of 1 judge that reads the text was significantly more accurate than the majority class'
     """
     rows = _pooled(estimates, "accuracy")
     rows = rows[rows["judge"] != MAJORITY]
@@ -192,9 +192,7 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts, n_train: int =
         How many texts classifiers learned from.
     """
     clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
-    short = rows["instrument"].map(
-        lambda name: name.partition(", knowledge")[0], na_action="ignore"
-    )
+    short = rows["instrument"].astype("str").str.split(", knowledge").str[0]
     rows = rows.assign(mde=significance.minimum_detectable_effect(rows), instrument=short)
     scored = _pooled(rows, "accuracy")
     leading = scored.head(1)
