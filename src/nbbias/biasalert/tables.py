@@ -92,7 +92,7 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
     for label, biased in _CASES:
         head = f"{label == biased} {'positive' if biased else 'negative'}"
         case = both[(both["label"] == label) & (both["biased"] == biased)]
-        rows += [{"head": head} | _describe(row) for row in case.head(1).to_dict("records")]
+        rows += [{"head": head, **_describe(row)} for row in case.head(1).to_dict("records")]
     return pd.DataFrame(rows, columns=["head", "text", "told", "folded"])
 
 
