@@ -192,7 +192,7 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts, n_train: int =
         How many texts classifiers learned from.
     """
     clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
-    short = rows["instrument"].astype("str").str.split(", knowledge").str[0]
+    short = rows["instrument"].astype("str").str.replace(", knowledge.*", "", regex=True)
     rows = rows.assign(mde=significance.minimum_detectable_effect(rows), instrument=short)
     scored = _pooled(rows, "accuracy")
     leading = scored.head(1)
