@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.reading import Drawn, figures, prose
+from nbbias import stats
+from nbbias.reading import Drawn, figures, prose, significance
 
 _PROSE = "reference prose of the same length"
 
@@ -15,7 +16,8 @@ def indices(*estimates: pd.DataFrame) -> Drawn:
     Parameters
     ----------
     *estimates
-        `estimates` of `llmbi.measure`, and `second_scorer` to compare with.
+        `estimates` of `llmbi.measure`, of claims with `reading.claims.with_claims`, and
+        `second_scorer` to compare with.
 
     Examples
     --------
@@ -29,6 +31,7 @@ def indices(*estimates: pd.DataFrame) -> Drawn:
     "No model's index could be compared with reference prose"
     """
     rows = pd.concat(table[table["statistic"] == "index"] for table in estimates)
+    rows = significance.with_selection(rows)
     compared = rows.dropna(subset=["estimate", "null"])
     beyond = compared[figures.is_beyond_null(compared)]
     above = beyond["estimate"] > beyond["null"]
@@ -72,6 +75,8 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     'Score of each dimension, compared with reference prose'
     """
     of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
+    tested = of_dimension.dropna(subset="p_adjusted")
+    differ = stats.is_significant(tested["p_adjusted"], tested["confidence"])
     of_prompt = units[units["statistic"] == "dimension_mean"]
 
     rings = of_prompt.assign(estimate=of_prompt["value"], side="printed")
@@ -86,7 +91,7 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
         of_dimension,
         "Mean score of each dimension with its interval, single prompts as open circles, and the "
         "range of reference prose as a grey band, for each model.",
-        "Score of each dimension, compared with reference prose",
+        prose.render_plain("llmbi.means", k=int(differ.sum()), n=len(tested)),
         figures.caption(
             of_dimension,
             "mean score of a dimension",

@@ -22,7 +22,7 @@ from nbbias.text.sentiment import Scorer
 
 
 class Llmbi(Parameters):
-    """How strong is sentiment in answers about nine dimensions of people? (Oketunji et al. 2023)
+    """How strong is the sentiment of answers about nine social dimensions? (Oketunji et al. 2023)
 
     Examples
     --------
@@ -66,6 +66,10 @@ class Llmbi(Parameters):
         if self.second_scorer == self.bias_scorer:
             raise ValueError(f"second_scorer: {self.second_scorer} is the first instrument already")
         return self
+
+    def left_out(self) -> dict[str, str]:
+        """Return the tag of the published scores, which are of no model of the sample."""
+        return {"published": "answers_path"} if self.answers_path == SAMPLE else {}
 
 
 #: Where a statistic is worse. Two models that differ more are not worse, so the rest has none.

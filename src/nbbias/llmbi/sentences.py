@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
 import pandas as pd
 from markupsafe import Markup
 
 from nbbias import stats
 from nbbias.params import Texts
 from nbbias.reading import Lead, claims, count_significant, names, phrases, prose, significance
+from nbbias.reading.prose import count_range
 from nbbias.tables.escape import markdown as escape
+
+if TYPE_CHECKING:
+    from nbbias.llmbi.measured import Results
 
 #: What indices and means are compared with.
 _PROSE = "reference prose of the same length"
@@ -17,7 +24,7 @@ _PROSE = "reference prose of the same length"
 # --- what leads -------------------------------------------------------------------------------
 
 
-def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
+def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None) -> Lead:
     """Return what a run's page begins with: how models differ, from prose and from each other.
 
     Parameters
@@ -27,6 +34,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
         differences lead.
     texts
         Where the answers are from.
+    results
+        Of `llmbi.measure`, for what the second scorer says and how many answers were scored.
 
     Examples
     --------
@@ -48,12 +57,13 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
     return Lead(
         plain=(
             *dict.fromkeys(_differences(part, mde) for part in measured),
+            *(_other_scorer(results) if results else ()),
             prose.render("llmbi.what"),
         ),
         technical=" ".join(_technical(part) for part in parts),
         figure="indices",
         numbers=_numbers(pairs, others.dropna(subset="estimate")),
-        card=_card(rows),
+        card=_card(rows, count_range(results.losses["scored"]) if results else ""),
         texts=texts,
     )
 
@@ -99,7 +109,18 @@ def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     return chosen.assign(name=[prose.render_plain("llmbi.number_name", row=row) for row in rows])
 
 
-def _card(rows: pd.DataFrame) -> dict[str, str]:
+def _other_scorer(results: Results) -> Iterator[str]:
+    """Say by which scorer a model differs from reference prose and by which it does not."""
+    differ, _ = _disagreements(results.estimates, results.second_scorer)
+    second = results.second_scorer
+    second = second[(second["statistic"] == "index") & second["model"].isin(differ)]
+    if len(second):
+        first = results.estimates["instrument"].iloc[0]
+        rows = second.assign(significant=significance.is_significant(second)).to_dict("records")
+        yield prose.render("llmbi.other_scorer", rows=rows, first=first)
+
+
+def _card(rows: pd.DataFrame, answers: str) -> dict[str, str]:
     measured = rows[rows["estimate"].notna()]
     first = measured[measured["statistic"].isin(measured["statistic"].head(1))]
     return {
@@ -108,6 +129,7 @@ def _card(rows: pd.DataFrame) -> dict[str, str]:
         "N": prose.render(
             "llmbi.card_n",
             prompts=measured["n"].max() if len(measured) else 0,
+            answers=answers,
             models=pd.concat([rows["model"], rows["group"]]).nunique(),
             excluded=first["n_lost"].sum(),
         ),
@@ -160,11 +182,16 @@ def by_scorer(first: pd.DataFrame, second: pd.DataFrame) -> str:
     >>> by_scorer(first, second)
     'The two scorers lead to different conclusions on 1 of 1 models (a)'
     """
+    differ, n = _disagreements(first, second)
+    return prose.render("llmbi.by_scorer", models=differ, n=n)
+
+
+def _disagreements(first: pd.DataFrame, second: pd.DataFrame) -> tuple[list[str], int]:
+    """Return the models on which two scorers disagree, and how many both tested."""
     indices = [table[table["statistic"] == "index"].set_index("model") for table in (first, second)]
     tested = [table.dropna(subset="p_adjusted") for table in indices]
     both = pd.concat(map(significance.is_significant, tested), axis=1, join="inner", keys=(0, 1))
-    differ = both.index[both[0] != both[1]]
-    return prose.render("llmbi.by_scorer", models=list(differ), n=len(both))
+    return list(both.index[both[0] != both[1]]), len(both)
 
 
 def ranking(swaps: pd.DataFrame) -> str:
@@ -173,7 +200,7 @@ def ranking(swaps: pd.DataFrame) -> str:
     Examples
     --------
     >>> ranking(pd.DataFrame({"factor": ["prompts"], "swapped": [0.3]}))
-    'With one prompt per dimension, 30% of pairs of dimensions would change order'
+    'With one prompt per dimension, 30.0% of pairs of dimensions would change order'
     """
     shares = swaps.loc[swaps["factor"] == "prompts", "swapped"].dropna()
     return prose.render("llmbi.ranking", low=shares.min(), high=shares.max())

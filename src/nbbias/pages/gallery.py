@@ -94,7 +94,6 @@ def write(out: Path) -> Path:
         "cards": cards,
     }
     values |= {"samples": made, "headline": _headline, "plain": escape.without_markdown}
-    values["results"] = "../docs/results" if (out.parent / "docs/results").is_dir() else ""
     html = templates.render("runs.html.j2", **values)
     return tables.write(out / "index.html", page.finished(html))
 

@@ -427,7 +427,7 @@ def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> s
     >>> rows = pd.DataFrame({"estimate": [0.1, 0.2], "ci_low": 0.0, "n": [9, 12],
     ...     "confidence": 0.95, "null_low": 0.0})
     >>> caption(rows, "shares", of="headlines", band="permuted")
-    'Dots: shares; lines: 95% intervals; grey: permuted. N = 9 to 12 headlines.'
+    'Dots: shares; lines: 95% intervals; grey: permuted, with its centre as...'
     """
     ours = rows[_sides(rows) == "ours"]
     return render_plain(
@@ -437,6 +437,7 @@ def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> s
         band=band if rows["null_low"].notna().any() else "",
         n=count_range(ours.loc[ours["estimate"].notna(), "n"]) if "n" in ours else "",
         unit=of,
+        selected="ci_low_selected" in ours and ours["ci_low_selected"].notna().any(),
     )
 
 
