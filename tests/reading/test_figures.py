@@ -191,8 +191,9 @@ def test_a_dot_is_beyond_its_null_by_p_or_else_by_the_range_under_the_null() -> 
 
 def test_a_caption_tells_the_level_and_the_range_of_n() -> None:
     rows = CLAIMS.assign(confidence=0.9, n=[1200, 5, 3])
+    told = "Dots: shares; lines: 90% intervals; grey: permuted, with its centre as a white line."
     text = figures.caption(rows, "shares", of="texts", band="permuted")
-    assert text == "Dots: shares; lines: 90% intervals; grey: permuted. N = 3 to 1,200 texts."
+    assert text == f"{told} N = 3 to 1,200 texts."
     bare = rows.assign(ci_low=np.nan, null_low=np.nan).drop(columns="n")
     assert figures.caption(bare, "shares", band="permuted") == "Dots: shares."
 
