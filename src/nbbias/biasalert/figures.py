@@ -32,8 +32,8 @@ NAMES = {
     "accuracy": "accuracy",
     "f1": "F1",
     "recall": "recall",
-    "flag_rate_less": "flagged: sent_less",
-    "pair_share": "sent_more higher",
+    "flag_rate_less": "counterparts flagged",
+    "pair_share": "scored higher",
     "false_positive_rate": "false positives",
     "false_negative_rate": "false negatives",
     "biased_share": "flagged by the judge",
@@ -136,8 +136,10 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
     """
     pooled = estimates[estimates["bias"].isna()]
     rows = _select(pooled, "recall", "flag_rate_less", "pair_share")
+    rows["column"] = rows["column"].replace("recall", "flagged")
+    directions = {"stereo": "stereotypes", "antistereo": "against stereotypes"}
     return _drawn(
-        rows.assign(panel=rows["dimension"].astype(object).fillna("all pairs")),
+        rows.assign(panel=rows["dimension"].astype(object).replace(directions).fillna("all pairs")),
         "share",
         of="pairs",
         alt=(
