@@ -68,13 +68,18 @@ def test_the_lead_draws_what_the_scores_that_lead_are_made_of(estimates: pd.Data
 
 
 def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> None:
-    figure = figures.identity_or_position(estimates).figure
-    assert len(figure.axes) == 3 * 2  # axes of identity by judges
+    drawn = figures.identity_or_position(estimates)
+    figure = drawn.figure
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["one", "two"]
+    scores = estimates.set_index(["bias", "evaluator", "statistic"])["estimate"].xs("one", level=1)
+    fall = scores.xs("abs_raw", level=1) - scores.xs("abs", level=1)
+    axis = fall.idxmax()
+    assert f"the ABS of one by {axis} from {scores[axis, 'abs_raw']:.2f}" in drawn.title
+    assert f"Axis: {axis}, where an ABS falls most" in drawn.caption
     ax = figure.axes[0]
-    assert [ax.get_title(loc="left") for ax in figure.axes[:2]] == ["race · one", "race · two"]
     ways = ["as published", "counterbalanced", "position"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ways
-    own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == "race")]
+    own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == axis)]
     by = own.set_index("statistic")["estimate"]
     assert dots(ax) == pytest.approx([by["abs_raw"], by["abs"], by["position"]])
 

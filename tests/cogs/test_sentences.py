@@ -136,7 +136,8 @@ def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
     }
     golden("cogs_counts", says)
     # (0.5 * 10 + 0.1 * 30) / 40 and (0.4 * 30) / 40
-    assert "is obvious in 20% of the answers and nuanced in 30%" in says["visibility"][0]
+    assert "is obvious in 20% of the answers (5% of default" in says["visibility"][0]
+    assert "nuanced in 30%" in says["visibility"][0]
     beside = people.beside_models(ratings, judged(by_identity), SUITE, confidence=0.95)
     assert cogs_tables.people(full, beside).rows["estimate"][0].startswith("1.000")
     assert cogs_tables.people(alone, beside).rows["estimate"][0].startswith("not measured: needs")
@@ -154,6 +155,37 @@ def test_tables_leave_out_what_says_nothing_and_name_their_part() -> None:
     assert cogs_tables.of(estimates, "distances").rows["group"].tolist() == people_in_order
     by_task = cogs_tables.of(scored(VALUES, by_task=True), "rbs")
     assert by_task.title == "Representative Bias Score, by task"
+
+
+def test_the_heading_counts_what_the_tables_show_as_significant() -> None:
+    judges = ["position-judge", "identity-judge", "both-judge"]
+    replies = sample.judgements()
+    told = affinity.decided(replies[replies["evaluator"].isin(judges)])
+    estimates = affinity.abs_estimates(told, suite.load(), confidence=0.95).estimates
+    heading, tested = sentences.orders(estimates), {}
+    for name in ("abs", "orders"):
+        shown = cogs_tables.of(estimates, name).rows
+        small = shown["p_adjusted"].map(lambda p: float(str(p).lstrip("<≤ ")) < 0.05)
+        kinds = shown.get("statistic", pd.Series("abs", shown.index))
+        tested |= small.groupby(kinds).sum().to_dict()
+    assert tested["position"] > 0
+    assert f"{tested['abs']} of 9 affinity bias scores are significant" in heading
+    assert f"{tested['abs raw']} of 9 in the paper's single order" in heading
+    assert f"{tested['position']} of 9 show position bias" in heading
+
+
+def test_the_truth_of_the_sample_stands_beside_its_scores() -> None:
+    row = {"evaluator": None, "model": "leaning-writer", "measure": "rbs", "statistic": "rbs"}
+    row |= {"bias": "gender", "group": "man", "estimate": 0.06, "p_value": 0.01, "n": 40}
+    other = {"bias": "orientation", "group": "queer", "p_value": 0.02}
+    rows = [row, row | other, row | other | {"group": "straight", "statistic": "distance"}]
+    judged_ = {"model": "all", "evaluator": "position-judge", "measure": "abs"}
+    rows.append(row | judged_ | {"statistic": "position", "group": "position 1"})
+    estimates = tables.estimates(rows, study="cogs", confidence=0.95)
+    shown = cogs_tables.truth(estimates, None).set_index("who")
+    assert shown.loc["leaning-writer", "simulated"] == "men, straight people"
+    assert shown["found"].to_dict() == {"leaning-writer": "1 of 2", "position-judge": "1 of 1"}
+    assert shown["false_positives"].to_dict() == {"leaning-writer": 1, "position-judge": 0}
 
 
 def test_people_are_shown_as_a_whole_and_each() -> None:

@@ -32,6 +32,8 @@ _DRAWN = {
     "distance": "mean distance to default texts (written without an identity)",
     "share": "share of comparisons in which a judge chose the identity's text",
 }
+#: Models whose baseline a caption names.
+_MOST_NAMED = 3
 _TITLES = {"rbs": "whose texts are closest to the default", "abs": "whose texts judges chose most"}
 
 
@@ -58,8 +60,7 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
     figure = figures.claims(
         rows.assign(cell=_people(rows)),
         lambda part: _AXES[part["statistic"].iloc[0]],
-        words={"line": "equal share"},
-        draw=lambda _, ax: ax.set_xlim(left=0),
+        draw=_from_zero,
         hue="identity",
         columns=2,
     )
@@ -73,15 +74,20 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         "choices, with intervals, a panel for each score that leads the page.",
         prose.capitalize("; ".join(titles)),
         figures.caption(rows, what, of=UNITS)
+        + " Dashed: equal shares." * ("share" in set(rows["statistic"]))
         + " Coloured, where significant: the identity closest to the default, or chosen most.",
     )
+
+
+def _from_zero(_: pd.DataFrame, ax: Axes) -> None:
+    ax.set_xlim(left=0)
 
 
 def distances(estimates: pd.DataFrame) -> Drawn:
     """Draw each identity's mean distance to the default, a panel a model.
 
     A dot with its interval; a dashed line at the floor, the distance between two default
-    answers, where there is one.
+    answers, where there is one: the caption compares it with the identities.
 
     Parameters
     ----------
@@ -93,13 +99,17 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     rows = part[part["statistic"] == "distance"]
     rows = rows.assign(cell=_people(rows), reference=rows["model"].map(floors))
     words = {**_WORDS, "line": "same-writer baseline: two default answers"}
+    ranges = rows.groupby("model", sort=False)["estimate"].agg(["min", "max"]).assign(floor=floors)
+    baselines = ranges.dropna().head(_MOST_NAMED).reset_index().to_dict("records")
     return Drawn(
-        figures.claims(rows, _AXES["distance"], by="model", words=words, hue="group"),
+        figures.claims(rows, _AXES["distance"], by="model", words=words),
         estimates[estimates["statistic"].isin(["distance", "floor"])],
         "Mean distance of each identity's answers to the default, with intervals, and the distance "
         "between two default answers, by model.",
         "Mean distance of each identity's answers to the default, by model",
-        figures.caption(rows, _DRAWN["distance"], of=UNITS, band=_NULL),
+        figures.caption(rows, _DRAWN["distance"], of=UNITS, band=_NULL)
+        + " " * bool(baselines)
+        + prose.render_plain("cogs.baselines", rows=baselines),
     )
 
 
@@ -119,9 +129,7 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
     rows = rows[rows["statistic"] == "share"]
     drawn, words = rows.assign(cell=_people(rows)), {"tick": "equal share"}
     return Drawn(
-        figures.claims(
-            drawn, "share chosen", by="evaluator", words=words, draw=figures.unit, hue="group"
-        ),
+        figures.claims(drawn, "share chosen", by="evaluator", words=words, draw=figures.unit),
         rows,
         "Share of comparisons in which each identity's text was chosen, with intervals, by judge.",
         "Share of comparisons in which each identity's text was chosen, by judge",
@@ -130,10 +138,11 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
 
 
 def identity_or_position(estimates: pd.DataFrame) -> Drawn:
-    """Draw the ABS in two ways and the spread over positions: a row an axis, a column a judge.
+    """Draw the ABS in two ways and the spread over positions, a panel a judge.
 
     A judge that goes by position has an ABS as published and a spread over positions, and no
-    ABS where orders are balanced; one that goes by identity has the ABS in both ways.
+    ABS where orders are balanced; one that goes by identity has the ABS in both ways. Of the
+    axes the one where an ABS is lowered most is drawn.
 
     Parameters
     ----------
@@ -143,31 +152,28 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     ways = {"abs_raw": "as published", "abs": "counterbalanced", "position": "position"}
     part = pooled(over_all(estimates))
     part = part[part["statistic"].isin(list(ways))]
+    scores = part.pivot(index=["bias", "evaluator"], columns="statistic", values="estimate")
+    axis, judge = place = (scores["abs_raw"] - scores["abs"]).fillna(-np.inf).idxmax()
+    raw, balanced = scores.loc[place, ["abs_raw", "abs"]]
+    values = {"axis": axis, "raw": raw, "balanced": balanced}
+    n = part["bias"].nunique()
+    part = part[part["bias"] == axis]
     rows = part.assign(cell=part["statistic"].map(ways))
-    names_in_order = [*part["bias"].unique(), *part["evaluator"].unique(), *ways]
-    order = {name: at for at, name in enumerate(names_in_order)}
-    rows = rows.sort_values(["bias", "evaluator", "statistic"], key=lambda names: names.map(order))
-    ends = rows[["estimate", "ci_high", "null_high"]].max().max()
-
-    def scaled(_: pd.DataFrame, ax: Axes) -> None:
-        ax.set_xlim(0, 1.05 * ends if np.isfinite(ends) else 1)
-
-    beyond = rows[figures.is_beyond_null(rows)].groupby("statistic")["evaluator"].nunique()
-    judges = rows["evaluator"].nunique()
-    k, position = (beyond.get(name, 0) for name in ("abs", "position"))
+    order = [*part["evaluator"].unique(), *ways]
+    rows = rows.sort_values(["evaluator", "statistic"], key=lambda names: names.map(order.index))
     return Drawn(
-        figures.claims(
-            rows, "spread of shares", by=("bias", "evaluator"), words=_WORDS, draw=scaled
-        ),
+        figures.claims(rows, "spread of shares", by="evaluator", words=_WORDS, draw=_from_zero),
         part,
-        "For each judge and axis: the Affinity Bias Score as published and balanced over orders, "
-        "and the spread over positions, with intervals and null ranges.",
-        f"Of {judges} judges {k} prefer an identity, and {position} a position",
+        "For each judge: the Affinity Bias Score as published and balanced over orders, and the "
+        "spread over positions, with intervals and null ranges.",
+        prose.render_plain("cogs.lowered", judge=judge, **values),
         figures.caption(
             rows,
             "standard deviation of shares over identities, as published and counterbalanced, "
             "and over positions",
             of=UNITS,
             band=_NULL,
-        ),
+        )
+        + " "
+        + prose.render_plain("cogs.one_axis", n=n, **values),
     )

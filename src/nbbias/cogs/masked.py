@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 import pandas as pd
 
-from nbbias import stats
 from nbbias.cogs import rbs
-from nbbias.cogs.spread import FACETS, Row
+from nbbias.cogs.spread import FACETS
 from nbbias.cogs.visible import LEVELS, markers
 from nbbias.tables import read_shipped_yaml
 from nbbias.text import audit
@@ -48,18 +46,14 @@ def answers(asked: pd.DataFrame) -> pd.DataFrame:
 
 
 def estimates(
-    distances: pd.DataFrame,
-    masked: pd.DataFrame,
-    *,
-    facets: Sequence[str] = FACETS,
-    confidence: float,
+    masked: pd.DataFrame, *, facets: Sequence[str] = FACETS, confidence: float
 ) -> pd.DataFrame:
-    """Part the distances: without identity words, and what these alone add.
+    """Estimate distances and the RBS of answers without identity words.
 
     Parameters
     ----------
-    distances, masked
-        The tables of `rbs.distances`, of the answers and of what `answers` made of them.
+    masked
+        The table of `rbs.distances` of what `answers` returns.
     facets, confidence
         As in `rbs.rbs`.
 
@@ -67,30 +61,17 @@ def estimates(
     -------
     DataFrame
         ESTIMATES over all tasks, by `statistic`: ``rbs_masked`` and ``distance_masked``, as ``rbs``
-        and ``distance`` in `rbs.rbs`; ``distance_words``, by identity the mean of the distance less
-        the masked one, in [-2, 2], tested against 0, `p_adjusted` Holm's over identities. The
-        corrections are apart from those of `rbs.rbs`.
+        and ``distance`` in `rbs.rbs`, corrected apart from these.
 
     Examples
     --------
     >>> from nbbias import cogs
     >>> said = cogs.rbs.read_answers("sample")
-    >>> first = said[said["task"] == said["task"].iloc[0]]
-    >>> both = [cogs.rbs.distances(one, model="offline") for one in (first, answers(first))]
-    >>> table = estimates(*both, confidence=0.95)
+    >>> first = answers(said[said["task"] == said["task"].iloc[0]])
+    >>> table = estimates(cogs.rbs.distances(first, model="offline"), confidence=0.95)
     >>> sorted(table["statistic"].unique())
-    ['distance_masked', 'distance_words', 'rbs_masked']
+    ['distance_masked', 'rbs_masked']
     """
-    options: dict[str, Any] = {"facets": facets, "confidence": confidence}
-    kept = rbs.rbs(masked, **options).estimates
-    kept = kept[kept["statistic"].isin(["rbs", "distance"])]
-    kept = kept.assign(statistic=kept["statistic"] + MASKED)
-    # Rows of both are in one order: they are of the same answers.
-    added = distances.assign(distance=distances["distance"] - masked["distance"])
-    rows: list[Row] = []
-    for key, own in rbs.cells(added, by_task=False):
-        for identity, values in rbs.instances(own).items():
-            row = stats.crossed_mean(values, bounds=(-2.0, 2.0), **options).row()
-            rows.append(key | {"statistic": "distance_words", "group": identity, "null": 0.0} | row)
-    words = rbs.adjusted(rows, parts=["distance_words"], measure="rbs", **options)
-    return pd.concat([kept, words.estimates], ignore_index=True)
+    rows = rbs.rbs(masked, facets=facets, confidence=confidence).estimates
+    rows = rows[rows["statistic"].isin(["rbs", "distance"])]
+    return rows.assign(statistic=rows["statistic"] + MASKED)

@@ -143,7 +143,7 @@ def _measure(chosen: Cogs) -> Results:
         distances = rbs.distances(answers, model=model, device=device)
         whole = rbs.rbs(distances, **options)
         silent = rbs.distances(masked.answers(answers), model=model, device=device)
-        parted = masked.estimates(distances, silent, **options)
+        parted = masked.estimates(silent, **options)
         by_task = rbs.rbs(distances, by_task=True, **options)
         found += [whole.estimates, parted, by_task.estimates]
         units += [whole.units, by_task.units]

@@ -299,7 +299,8 @@ def rbs(
     rows: list[Row] = []
     options: dict[str, Any] = {"facets": facets, "confidence": confidence}
     for key, part in cells(distances, by_task=by_task):
-        values = instances(part)
+        values = part.pivot(index=["task", "theme"], columns="identity", values="distance")
+        values = values[list(part["identity"].unique())]  # in order of appearance
         result = spread_rows(values, "rbs", part="distance", **options)
         result += _floor(part, **options)
         result += _differences(values, **options)
@@ -344,12 +345,6 @@ def cells(distances: pd.DataFrame, *, by_task: bool) -> Iterator[tuple[Row, pd.D
         if pd.notna(temperature):
             row["prompt"] = f"temperature {temperature:g}"
         yield row, own
-
-
-def instances(distances: pd.DataFrame) -> pd.DataFrame:
-    """Return distances as instances by identities, both in order of appearance."""
-    values = distances.pivot(index=["task", "theme"], columns="identity", values="distance")
-    return values[list(distances["identity"].unique())]
 
 
 def _differences(values: pd.DataFrame, **options: Any) -> Iterator[Row]:

@@ -17,9 +17,10 @@ from markupsafe import Markup
 from nbbias import reading
 from nbbias.cogs import params
 from nbbias.cogs.spread import UNITS, fixed_facets
-from nbbias.cogs.tables import PARTS, by_setting, compared, leading, over_all, pooled, score_parts
+from nbbias.cogs.tables import PARTS, compared, leading, over_all, pooled, score_parts
+from nbbias.cogs.visible import FALSE_ALARMS
 from nbbias.params import Texts
-from nbbias.reading import Lead, names, number, prose, significance
+from nbbias.reading import Lead, names, prose, significance
 from nbbias.tables.escape import markdown as escape
 
 #: The share of excluded pairs above which a page says so first.
@@ -54,24 +55,22 @@ def _people(row: Mapping[str, Any]) -> str:
 def rbs(estimates: pd.DataFrame) -> str:
     """Count significant RBS, and name the largest with the identity nearest to the default."""
     rows = estimates[estimates["statistic"] == "rbs"]
-    return reading.count_significant(
-        rows,
-        what=f"representative bias scores{_of_tasks(rows)}",
-        unit=UNITS,
-        says=lambda row: f"{{which}}: RBS {{estimate}}, nearest to the default: {_people(row)}",
-    )
+    return _counted(rows, f"representative bias scores{_of_tasks(rows)}", "nearest to the default")
 
 
 def abs_scores(estimates: pd.DataFrame) -> str:
     """Count significant ABS, and name the largest with the identity that is most preferred."""
     rows = pooled(estimates)
     rows = rows[rows["statistic"] == "abs"].assign(model=None)  # the writers, all of them
-    return reading.count_significant(
-        rows,
-        what=f"affinity bias scores{_of_tasks(rows)}, positions counterbalanced,",
-        unit=UNITS,
-        says=lambda row: f"{{which}}: ABS {{estimate}}, most preferred: {_people(row)}",
-    )
+    what = f"affinity bias scores{_of_tasks(rows)}, positions counterbalanced,"
+    return _counted(rows, what, "most preferred")
+
+
+def _counted(rows: pd.DataFrame, what: str, top: str) -> str:
+    def says(row: Mapping[str, Any]) -> str:
+        return f"{{which}}: {row['statistic'].upper()} {{estimate}}, {top}: {_people(row)}"
+
+    return reading.count_significant(rows, what=what, unit=UNITS, says=says)
 
 
 # --- what leads -----------------------------------------------------------------------------
@@ -94,7 +93,7 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     measured = rows[rows["estimate"].notna()]
     scores = [measured[measured["statistic"] == name] for name in PARTS]
     both, shown = pd.concat(scores), compared(estimates)
-    scopes = ["" if half.empty else _scope(half) for half in scores]
+    scopes = ["" if half.empty else _scope(half, estimates) for half in scores]
     scopes[1] = "" if scopes[1] == scopes[0] else scopes[1]
     sentences = [
         sentence
@@ -115,14 +114,23 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
         technical=" ".join(text for text, half in zip(said, scores, strict=True) if len(half)),
         figure="both",
         numbers=_numbers(both),
-        card=_card(both),
+        card=_card(both, estimates),
         texts=texts,
     )
 
 
-def _scope(rows: pd.DataFrame) -> str:
+def _scope(rows: pd.DataFrame, estimates: pd.DataFrame) -> str:
     n = f"{rows['n'].max():.0f}"
-    return prose.render("cogs.scope", n=n, unit=UNITS, fixed=_fixed(rows))
+    tasks = Markup(_tasks(estimates))
+    return prose.render("cogs.scope", n=n, unit=UNITS, fixed=_fixed(rows), tasks=tasks)
+
+
+def _tasks(estimates: pd.DataFrame) -> str:
+    """Say how many tasks there are, and how many themes of each where all have as many."""
+    by_task = estimates[estimates["task"].notna() & estimates["statistic"].isin(list(PARTS))]
+    themes = by_task.groupby("task")["n"].max()
+    each = int(themes.iloc[0]) if themes.nunique() == 1 else None
+    return prose.render("cogs.tasks", n=len(themes), themes=each)
 
 
 def _findings(half: pd.DataFrame, estimates: pd.DataFrame, *, scope: str) -> list[str]:
@@ -138,13 +146,8 @@ def _findings(half: pd.DataFrame, estimates: pd.DataFrame, *, scope: str) -> lis
     for at, score in enumerate(leading(half).to_dict("records")):
         rows = score_parts(score, estimates)
         rows = rows.assign(people=rows["group"].map(names.people)).to_dict("records")
-        values = {
-            "row": score,
-            "parts": rows,
-            "scope": Markup("" if at else scope),
-            "first": at == 0,
-        }
-        sentences.append(prose.render(f"cogs.{score['statistic']}", **values))
+        values = {"row": score, "parts": rows, "scope": Markup("" if at else scope)}
+        sentences.append(prose.render(f"cogs.{score['statistic']}", first=not at, **values))
     return sentences
 
 
@@ -161,16 +164,18 @@ def _others(half: pd.DataFrame) -> dict[str, Any]:
 
 
 def _detectable(rows: pd.DataFrame) -> Markup:
-    """Return the range of minimum detectable effects; none where a score cannot be that high.
+    """Return the range of minimum detectable effects, and how many scores have none."""
+    tested = rows.loc[rows["p_adjusted"].notna(), "mde"]
+    if tested.isna().all():
+        return Markup()
+    impossible = int(tested.isna().sum())
+    return Markup(prose.render("cogs.detectable", mde=_ends(tested), impossible=impossible))
 
-    No score is above 0.5: of few tasks or themes not even that could be detected.
-    """
-    ends = [number(end, decimals=3) for end in (rows["mde"].min(), rows["mde"].max())]
-    return Markup(" to ".join(dict.fromkeys(ends)) if rows["mde"].max() < 0.5 else "")
 
-
-def _preferences(rows: pd.DataFrame, key: str) -> dict[str, Any]:
+def _preferences(estimates: pd.DataFrame, statistic: str, key: str) -> dict[str, Any]:
     """Return who (a column) has significant scores, and for which groups."""
+    rows = compared(estimates)
+    rows = rows[(rows["statistic"] == statistic) & rows["estimate"].notna()]
     significant = rows[significance.is_significant(rows)]
     named = [
         {"name": who, "groups": [names.people(group) for group in part["group"]]}
@@ -188,13 +193,15 @@ def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
     return shown.assign(name=[prose.render_plain("cogs.number", row=row) for row in scores])
 
 
-def _card(rows: pd.DataFrame) -> dict[str, str]:
+def _card(rows: pd.DataFrame, estimates: pd.DataFrame) -> dict[str, str]:
     measured = [name for name in ("rbs", "abs") if (rows["statistic"] == name).any()]
     used = rows["instrument"].dropna().unique()
     values = {
         "n": f"{rows['n'].max():,.0f} {UNITS}" if len(rows) else "",
         "models": rows.loc[rows["statistic"] == "rbs", "model"].nunique(),
         "judges": rows.loc[rows["statistic"] == "abs", "evaluator"].nunique(),
+        "tasks": Markup(_tasks(estimates)),
+        "generalising": "tasks" not in _fixed(rows) and estimates["task"].nunique(),
     }
     return {
         "measures": prose.render("cogs.card_measures", measured=measured),
@@ -210,24 +217,18 @@ def nearest(estimates: pd.DataFrame) -> str:
 
     Examples
     --------
-    >>> row = {"statistic": "rbs", "model": "m", "bias": "gender", "group": "man", "task": None,
-    ...        "topic": None, "estimate": 0.1, "prompt": None, "p_value": 0.01,
-    ...        "p_adjusted": 0.01, "confidence": 0.95}
+    >>> row = {"measure": "rbs", "statistic": "rbs", "model": "m", "bias": "gender", "group": "man",
+    ...        "task": None, "topic": None, "estimate": 0.1, "prompt": None, "evaluator": None,
+    ...        "p_value": 0.01, "p_adjusted": 0.01, "confidence": 0.95}
     >>> nearest(pd.DataFrame([row, row | {"bias": "race", "p_adjusted": 0.4}]))
     'Closest to the default texts of m: men'
     """
-    rows = by_setting(over_all(estimates))
-    rows = rows[(rows["statistic"] == "rbs") & rows["estimate"].notna()]
-    values = _preferences(rows, "model")
-    return prose.render("cogs.nearest", **values)
+    return prose.render("cogs.nearest", **_preferences(estimates, "rbs", "model"))
 
 
 def preferred(estimates: pd.DataFrame) -> str:
     """Say which judges prefer the texts of some identity: the heading of its section."""
-    rows = over_all(estimates)
-    rows = pooled(rows[(rows["statistic"] == "abs") & rows["estimate"].notna()])
-    values = _preferences(rows, "evaluator")
-    return prose.render("cogs.preferred", **values)
+    return prose.render("cogs.preferred", **_preferences(estimates, "abs", "evaluator"))
 
 
 def orders(estimates: pd.DataFrame) -> str:
@@ -247,18 +248,37 @@ def seen(table: pd.DataFrame) -> str:
     Examples
     --------
     >>> row = {"model": "m", "identity": "white", "n": 10, "obvious": 0.2, "nuanced": 0.1}
-    >>> seen(pd.DataFrame([row]))
-    'The identity is obvious in 20% of the answers and nuanced in 10%'
+    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}]))[:49]
+    'The identity is obvious in 20% of the answers (0%'
     """
     if not table["n"].sum():
         return prose.render("cogs.unseen")
-    means = np.average(table[["obvious", "nuanced"]], axis=0, weights=table["n"])
-    return prose.render("cogs.seen", obvious=means[0], nuanced=means[1])
+    shares = table[["obvious", "nuanced", "obvious_default"]]
+    means = np.average(shares, axis=0, weights=table["n"])
+    return prose.render("cogs.seen", expected=FALSE_ALARMS, **dict(zip(shares, means, strict=True)))
 
 
-def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
-    """Say how far people, who may be simulated, agree: the heading of its section."""
+def agreed(
+    agreement: pd.DataFrame, *, choices: pd.DataFrame | None = None, simulated: bool = False
+) -> str:
+    """Say how far people, who may be simulated, agree: the heading of its section.
+
+    Parameters
+    ----------
+    agreement, choices
+        Of `cogs.people.agreement` and, to count whose texts people prefer, of `beside_models`.
+    simulated
+        Whether the people are.
+    """
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
-    low, high = (Markup(number(end)) for end in (rows["estimate"].min(), rows["estimate"].max()))
-    k = int(significance.is_significant(rows).sum())
-    return prose.render("cogs.agreed", simulated=simulated, k=k, of=len(rows), low=low, high=high)
+    values: dict[str, Any] = {"kappa": _ends(rows["estimate"]), "null": _ends(rows["null"])}
+    preferences: list[bool] = []
+    if choices is not None:
+        scores = choices[(choices["kind"] != "model") & (choices["statistic"] == "abs")]
+        preferences = significance.is_significant(scores).to_list()
+    values |= {"preferences": preferences, "k": int(significance.is_significant(rows).sum())}
+    return prose.render("cogs.agreed", simulated=simulated, of=len(rows), **values)
+
+
+def _ends(values: pd.Series) -> list[float]:
+    return [values.min(), values.max()]

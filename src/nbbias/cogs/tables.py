@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 
 from nbbias import reading, tables
+from nbbias.cogs import sample
 from nbbias.cogs.rbs import ALL
 from nbbias.cogs.spread import FACETS, UNITS
 from nbbias.cogs.suite import BAR, Suite
-from nbbias.reading import Table, significance
+from nbbias.reading import Table, names, significance
 
 #: What a score is the spread of.
 PARTS = {"rbs": "distance", "abs": "share"}
@@ -191,28 +192,17 @@ def answers(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
     return table.reset_index()
 
 
-def excluded(distances: pd.DataFrame) -> pd.DataFrame:
-    """Count the distances that were measured, and the others by reason.
-
-    Examples
-    --------
-    >>> excluded(pd.DataFrame({"model": "m", "reason": [None, "no default answer"]}))["n"].tolist()
-    [1, 1]
-    """
-    outcome = distances["reason"].fillna("measured").rename("outcome")
-    return distances.groupby(["model", outcome], sort=False).size().rename("n").reset_index()
-
-
 # --- estimates -----------------------------------------------------------------------------------
 
 #: Of each table of estimates, its statistics.
 STATISTICS = {
     "rbs": ["rbs"],
-    "masked": ["rbs_masked", "distance_masked", "distance_words"],
+    "masked": ["rbs_masked"],
     "distances": ["distance"],
     "differences": ["difference"],
     "abs": ["abs"],
-    "shares": ["share_raw", "share", "position_share"],
+    "orders": ["abs_raw", "position"],
+    "shares": ["share"],
     "agreement": ["fleiss_kappa"],
     "people": ["fleiss_kappa", "krippendorff_alpha", "abs"],
 }
@@ -254,3 +244,39 @@ def published(estimates: pd.DataFrame) -> pd.DataFrame:
     """Return the scores of the paper's Table 1, of the axes that ours have."""
     table = tables.read_published("kumar2024")
     return table[table["axis"].isin(set(estimates["bias"]))]
+
+
+def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame:
+    """Set the preferences of the sample's writers, judges and people beside their scores.
+
+    Parameters
+    ----------
+    estimates, choices
+        ESTIMATES of the sample, and of `cogs.people.beside_models`, where people rated.
+
+    Returns
+    -------
+    DataFrame
+        `who`, `score`, `simulated` (identities or positions preferred), `estimates` by axis,
+        `found` (how many of the simulated are significant) and `false_positives`.
+    """
+    made = sample.planted()
+    known = made["writers"] | made["raters"]
+    known |= {name: own.get("identity", {}) for name, own in made["judges"].items()}
+    people = [] if choices is None else [choices[choices["kind"] == "person"]]
+    rows = pd.concat([compared(estimates), *people])
+    rows = rows[rows["statistic"].isin(["rbs", "abs", "position"]) & rows["estimate"].notna()]
+    rows = rows.assign(who=rows["evaluator"].fillna(rows["model"]))
+    table = []
+    for (who, score), part in rows.groupby(["who", "statistic"], sort=False):
+        simulated = [name for name in known.get(who, ()) if name in {*estimates["group"]}]
+        if score == "position":
+            simulated = ["position 1"] * len(part) * ("position" in made["judges"].get(who, {}))
+        named = ", ".join(dict.fromkeys(map(names.people, simulated)))
+        written = part["bias"] + part["estimate"].map(" {:.2f}".format)
+        significant, true = significance.is_significant(part), part["group"].isin(simulated)
+        found = f"{(significant & true).sum()} of {len(simulated)}" if simulated else ""
+        row = (who, score, named or "none", "; ".join(written), found)
+        table.append((*row, int((significant & ~true).sum())))
+    columns = ["who", "score", "simulated", "estimates", "found", "false_positives"]
+    return pd.DataFrame(table, columns=columns)

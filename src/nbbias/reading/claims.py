@@ -204,8 +204,9 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     tested, adjusted = rows["p_value"].notna(), rows[significance.SELECTED[0]].notna()
     counts = {"tests": int(tested.sum()), "untested": int((~tested).sum())}
     counts |= {"selected": int(adjusted.sum()), "rows": len(rows), "shown": len(shown)}
+    impossible = bool((shown["mde"].isna() & shown["p_adjusted"].notna()).any())
     counts |= {"claims": rows[CLAIM].nunique(), "excluded": bool(shown["n_lost"].any())}
-    note = render("claims.claims_note", **counts)
+    note = render("claims.claims_note", **counts, impossible=impossible)
     headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)", "mde": "MDE"}
     table = labelled(shown, shown["statistic"].to_list(), note=note, labels=headings, gap="")
     columns = table.rows.assign(verdict=shown["verdict"].to_list(), mde=shown["mde"].to_list())

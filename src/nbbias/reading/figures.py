@@ -268,7 +268,7 @@ def claims(
     def draw_panel(subset: pd.DataFrame, ax: Axes) -> None:
         intervals(subset, ax, words=words, hue=hue)
         for value in subset["reference"].dropna().unique()[:1] if "reference" in subset else ():
-            line = escape.drawn(words.get("line", "_"))
+            line = escape.drawn(words["line"]) if "line" in words else None
             ax.axvline(value, color=MUTED, ls="--", lw=1, zorder=0, label=line)
         ax.set_xlabel(label(subset))
         if draw is not None:

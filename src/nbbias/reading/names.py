@@ -31,10 +31,13 @@ def _groups() -> dict[str, dict[str, Any]]:
     return read_shipped_table("words/groups.csv").set_index("group").to_dict("index")
 
 
+_NAMED = ["study", "measure", "statistic"]
+
+
 @cache
-def _measures() -> dict[tuple[str, str, str], dict[str, Any]]:
+def _measures() -> dict[tuple[str, ...], dict[str, Any]]:
     table = read_shipped_table("words/measures.csv").fillna("")
-    return table.set_index(["study", "measure", "statistic"]).to_dict("index")
+    return table.set_index(_NAMED).to_dict("index")
 
 
 @cache
@@ -135,7 +138,7 @@ def order(models: Iterable[str]) -> list[str]:
 
 
 def _phrases(row: Mapping[str, Any]) -> dict[str, Any]:
-    return _measures().get((str(row["study"]), str(row["measure"]), str(row["statistic"])), {})
+    return _measures().get(tuple(str(row.get(key)) for key in _NAMED), {})
 
 
 def measure(row: Mapping[str, Any]) -> str:
@@ -190,19 +193,26 @@ def direction(row: Mapping[str, Any]) -> str:
 class Unit(NamedTuple):
     """How values of a measure are written: times `factor`, before the unit's name.
 
+    `maximum` is the largest that an estimate can be.
+
     Examples
     --------
     >>> unit({"study": "x", "measure": "m", "statistic": "my_own"})
-    Unit(factor=1, decimals=2, name='', short='')
+    Unit(factor=1, decimals=2, name='', short='', maximum=inf)
     """
 
     factor: int
     decimals: int
     name: str
     short: str
+    maximum: float = np.inf
 
 
-_UNITS = {"points": Unit(100, 1, " percentage points", " pp"), "percent": Unit(100, 1, "%", "%")}
+_UNITS = {
+    "points": Unit(100, 1, " percentage points", " pp", 1),
+    "percent": Unit(100, 1, "%", "%", 1),
+    "standard deviation of shares": Unit(1, 2, "", "", 0.5),
+}
 
 
 def unit(row: Mapping[str, Any]) -> Unit:
@@ -227,7 +237,7 @@ def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
     >>> quantity(row), quantity(row | {"statistic": "my_own"})
     ('−12.3 pp', '−0.12')
     """
-    factor, decimals, _, short = unit(row)
+    factor, decimals, _, short, _ = unit(row)
     text = number(factor * row[of], decimals=decimals)
     return f"{text}{short}" if np.isfinite(row[of]) else text
 

@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.stats import t
 
 from nbbias import stats
+from nbbias.reading import names
 from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
 #: Columns of the interval of a significant claim, adjusted for its selection.
@@ -141,7 +142,8 @@ def minimum_detectable_effect(rows: pd.DataFrame) -> pd.Series:
     -------
     Series
         In the estimate's unit, from its standard error and the *t* distribution, or, for a
-        permutation test, from the range of the null distribution; NaN for a row without a test.
+        permutation test, from the range of the null distribution; NaN for a row without a test,
+        and where the estimate would be above its unit's `maximum`.
 
     Examples
     --------
@@ -161,7 +163,10 @@ def minimum_detectable_effect(rows: pd.DataFrame) -> pd.Series:
     spread = half / t.ppf((1 + tested["confidence"]) / 2, np.inf)
     error = stats.standard_errors(tested.assign(df=df)).mask(permuted, spread.where(spread > 0))
     quantiles = t.ppf(1 - alpha / 2, df) + t.ppf(POWER, df)
-    return (error * quantiles).reindex(rows.index)
+    effects = error * quantiles
+    most = [names.unit(row).maximum for row in tested.to_dict("records")]
+    possible = tested["null"].fillna(0) + effects <= most
+    return effects.where(possible).reindex(rows.index)
 
 
 _NEEDED = ("p_value", "df", "statistic_value", "null", "null_low", "null_high")
