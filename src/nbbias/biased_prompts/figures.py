@@ -16,8 +16,9 @@ import pandas as pd
 
 from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
-from nbbias.biased_prompts.sentences import EFFECTS, leading_rows
-from nbbias.reading import Drawn, figures, forest, names, prose, significance
+from nbbias.biased_prompts.sentences import EFFECTS, leading_rows, selective_result
+from nbbias.reading import Drawn, figures, forest, names, phrases, prose, significance
+from nbbias.tables.escape import without_markdown
 
 
 def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
@@ -37,10 +38,6 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     rank = np.select(kind, [0, 1, 3], 2)
     rows = subset.assign(panel=panel, cell=subset["model"]).iloc[np.lexsort((panel, rank))]
     raw = rows["statistic"] == kinds[-1]
-    overall = rows[raw & (rows["panel"] == "all headlines")].dropna(subset="estimate")
-    overall = overall.sort_values("estimate", kind="stable")
-    shares = [f"{row.estimate:.0%} ({row.cell})" for row in overall.itertuples()]
-    ends = " to ".join(dict.fromkeys([*shares[:1], *shares[-1:]]))
     return Drawn(
         figures.claims(*figures.scaled(rows.assign(side=np.where(raw, "ours", "further")))),
         rows,
@@ -48,7 +45,7 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         "intervals, and corrected for the detector's errors with wider ones: a panel for all "
         "headlines, one an outlet where there are several, and one for each group that headlines "
         "name.",
-        f"Refusal rate under the {prompt} prompt: {ends}" if ends else "",
+        without_markdown(selective_result(estimates)) or f"Refusal rate under the {prompt} prompt",
         figures.caption(rows[raw], "share of headlines refused, uncorrected", of="headlines")
         + ("" if raw.all() else " Small grey markers: corrected for the detector's errors."),
     )
@@ -57,12 +54,13 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
 def effects(estimates: pd.DataFrame) -> Drawn:
     """Draw the effect of the prompt on articles answered under both: a panel a level and group.
 
-    By the first instrument of each level; `estimates` are those of `reading.claims.with_claims`.
+    By the first instrument of each level, but of claims, which lead the page; `estimates` are those
+    of `reading.claims.with_claims`.
     """
     table = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
-    table = significance.with_selection(table)
+    table = phrases.exploratory(table)
     level = table["measure"].map(lambda name: names.in_words("measure", name)).astype(object)
-    panel = table["group"].astype(object).map(names.people) + ": " + level
+    panel = [prose.capitalize(names.measure(row)) for row in table.to_dict("records")]
     rows = table.assign(panel=panel, cell=_cells(table))
     tested, changed = significance.valid_tests(rows).index, significance.significant(rows).index
     levels = {"changed": [*level[changed].unique()], "tested": [*level[tested].unique()]}
@@ -71,9 +69,8 @@ def effects(estimates: pd.DataFrame) -> Drawn:
     return Drawn(
         figures.claims(*figures.scaled(rows), draw=figures.zero, hue="group"),
         rows,
-        "Effect of the prompt on the group's share of words, on the tone towards it and on its "
-        "share of topics, on articles answered under both prompts, with intervals, by model; 0 is "
-        "no effect.",
+        "Effect of the prompt on articles answered under both prompts, with intervals, by model, a "
+        "panel a measure that is no claim; 0 is no effect.",
         prose.render_plain("biased_prompts.effects_title", **levels),
         f"{of.removesuffix('.')}; 0: no effect of the prompt.",
     )
@@ -91,6 +88,11 @@ def _cells(rows: pd.DataFrame) -> list[str]:
 # --- what leads -------------------------------------------------------------------------------
 
 
-def finding(declared: pd.DataFrame, *, neutral: str = "neutral") -> Drawn:
-    """Draw what leads the page: a panel a measure and group."""
-    return forest(leading_rows(declared), reference=f"under the {neutral} prompt")
+def finding(
+    declared: pd.DataFrame, *, neutral: str = "neutral", truth: pd.DataFrame | None = None
+) -> Drawn:
+    """Draw what leads the page: a panel a measure and group, with what was simulated."""
+    rows = leading_rows(declared)
+    if truth is not None:
+        rows = rows.merge(truth, how="left", on=["model", "measure"])
+    return forest(rows, reference=f"under the {neutral} prompt")

@@ -47,6 +47,23 @@ def chance_of_refusal(model: Mapping[str, Mapping[str, float]], named: str) -> f
     return refuses.get(named, refuses.get("always", 0.0))
 
 
+def truth() -> pd.DataFrame:
+    """Return the simulated effects of the biased prompt by model and measure.
+
+    Examples
+    --------
+    >>> truth().query("model == 'selective'").round(2).values.tolist()
+    [['selective', 'refusal', 0.3], ['selective', 'word', -0.1], ['selective', 'sentiment', 0.0]]
+    """
+    rows = []
+    for name, model in SAMPLE_MODELS.items():
+        refused = np.mean([chance_of_refusal(model, named) for named in NAMED])
+        share = model[BIASED].get("female", 0.0) - model[NEUTRAL].get("female", 0.0)
+        effects = {"refusal": float(refused), "word": share, "sentiment": 0.0}
+        rows += [{"model": name, "measure": key, "truth": value} for key, value in effects.items()]
+    return pd.DataFrame(rows)
+
+
 def corpus(
     models: Mapping[str, Mapping[str, Mapping[str, float]]] | None = None,
     *,

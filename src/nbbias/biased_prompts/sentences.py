@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from markupsafe import Markup
 
-from nbbias import reading
+from nbbias import reading, refusals as refusal_detector
 from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.corpus import EVERY
 from nbbias.biased_prompts.refusing import ARTICLE
@@ -57,11 +57,12 @@ def lead(
         ``"neutral"`` and ``"biased"``: their names in the column `prompt`.
     """
     parts = phrases.families(leading_rows(declared))
-    significant = [part for part in parts if len(significance.significant(part))]
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
     under = _render("under", prompt=prompts["neutral"])
     first, *rest = phrases.summarize(refusals_first, reference=under)
-    plain = (first, *never_refused(estimates), *rest, *_few_answered(declared))
+    first = _refused_more(declared, prompts) or first
+    detector = _detector(estimates, declared, biased=prompts["biased"])
+    plain = (first, *detector, *rest)
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
@@ -73,8 +74,39 @@ def lead(
         "instrument": ", ".join(map(escape, instruments.unique())),
         "not": _render("not"),
     }
-    technical, numbers = phrases.technical(parts), phrases.leading(significant or parts)
+    technical, numbers = phrases.technical(parts), phrases.leading(parts)
     return reading.Lead(plain, technical, "finding", numbers, card, texts)
+
+
+def _refused_more(declared: pd.DataFrame, prompts: Mapping[str, str]) -> str:
+    """Say which models refuse more articles under the biased prompt; nothing where any fewer.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"measure": "refusal", "statistic": "refusal_rate_change", "estimate": 0.5, "n": 72,
+    ...        "ci_low": 0.4, "ci_high": 0.6, "p_adjusted": 0.01, "p_value": 0.01, "model": "m"}
+    >>> table = tables.estimates([row], study="biased_prompts", confidence=0.95)
+    >>> _refused_more(table, {"neutral": "plain", "biased": "role"}).split(" (")[0]
+    'Under the role prompt, m refused 50.0 percentage points more articles than under the plain...
+    """
+    rows = significance.significant(declared[declared["statistic"] == _REFUSES])
+    if rows.empty or rows["estimate"].min() < 0:
+        return ""
+    rows = rows.sort_values("estimate", ascending=False, kind="stable")
+    said = [(row, Markup(phrases.numbers(row, unit="articles"))) for row in rows.to_dict("records")]
+    return _render("refused_more", rows=said, **prompts)
+
+
+def _detector(estimates: pd.DataFrame, declared: pd.DataFrame, *, biased: str) -> list[str]:
+    """Say how accurate the detector of refusals is, and the rates that are corrected for that."""
+    found = significance.significant(declared[declared["statistic"] == _REFUSES])
+    rows = estimates[estimates["statistic"] == "refusal_rate_corrected"]
+    rows = rows[rows["group"].isna() & rows["source"].eq(EVERY) & rows["prompt"].eq(biased)]
+    rows = rows[rows["model"].isin(found["model"]) & rows["ci_low"].notna()]
+    known = refusal_detector.unseen()
+    values = {"models": len(known), **known[["sensitivity", "specificity"]].mean()}
+    return [_render("detector", rows=rows.to_dict("records"), **values)] if len(rows) else []
 
 
 def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
@@ -120,56 +152,17 @@ def refusals_result(rates: pd.DataFrame, *, biased: str) -> str:
 
 
 def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
-    """Say of models that are no claims how the rate changes; the lead says which never refuse."""
+    """Say of models that are no claims how the rate changes."""
     rows = phrases.exploratory(rates[rates["statistic"] == _REFUSES])
     return [_differences(rows, _render("under", prompt=neutral))] if len(rows) else []
-
-
-def never_refused(rates: pd.DataFrame) -> list[str]:
-    """Say which models refused no article under either prompt; nothing where all refused some.
-
-    Examples
-    --------
-    >>> row = {"statistic": "refusal_rate", "group": None, "source": "s", "model": "m",
-    ...        "estimate": 0.0, "ci_high": 0.1, "confidence": 0.95, "prompt": "neutral", "n": 30}
-    >>> rows = [row, row | {"prompt": "biased", "n": 10, "ci_high": 0.28}]
-    >>> never_refused(pd.DataFrame([*rows, row | {"model": "asked once"}]))
-    ['Under both prompts, m refused no article (0 of 10 to 30; 95% CI 0% to 28%).']
-    """
-    rows = rates[(rates["statistic"] == "refusal_rate") & rates["group"].isna()]
-    rows = rows[rows["source"].isin([EVERY]) | ~rates["source"].eq(EVERY).any()]
-    of_model = rows.dropna(subset=["estimate", "ci_high"]).groupby("model")
-    rows = of_model.filter(lambda own: own["prompt"].nunique() == 2 and own["estimate"].eq(0).all())
-    if rows.empty:
-        return []
-    row = rows.loc[rows["ci_high"].idxmax()]
-    models, n = [*rows["model"].unique()], prose.count_range(rows["n"])
-    return [_render("never_refused", models=models, n=n, row=row)]
-
-
-def _few_answered(declared: pd.DataFrame) -> list[str]:
-    """Say where a significant difference of texts rests on fewer than half of the articles.
-
-    Examples
-    --------
-    >>> from nbbias import tables
-    >>> row = {"measure": "word", "statistic": "share_difference_change", "p_value": 0.001,
-    ...        "bias": "gender", "group": "male", "model": "m", "estimate": -0.2, "null": 0.0,
-    ...        "p_adjusted": 0.001, "confidence": 0.95, "n": 9, "n_lost": 21}
-    >>> table = tables.estimates([row], study="biased_prompts", confidence=0.95)
-    >>> _few_answered(table)[0].partition(" rests on ")[2]
-    'the 9 of 30 articles with an analysed answer to both prompts.'
-    """
-    rows = significance.significant(declared[declared["measure"] != "refusal"])
-    few = rows[rows["n_lost"] > rows["n"]].to_dict("records")
-    said = [_render("few_answered", measure=names.measure(row), row=row) for row in few]
-    return [" ".join(said)] if said else []
 
 
 def selective_result(rates: pd.DataFrame) -> str:
     """Say in a heading whether refusals depend on the group in the headline, if measured."""
     rows = rates[rates["statistic"] == "refusal_difference"]
-    return _result(rows, what=_render("refusal_rates"), none=_render("not_selective"), untested="")
+    return phrases.heading(
+        rows, what=_render("refusal_rates"), none=_render("not_selective"), untested=""
+    )
 
 
 def selective(rates: pd.DataFrame) -> list[str]:
@@ -178,13 +171,6 @@ def selective(rates: pd.DataFrame) -> list[str]:
     by_bias = [part for _, part in rows.groupby("bias", sort=False)]
     said = [_differences(part, _render("nobody")) for part in by_bias]
     return said or [_render("no_headlines")]
-
-
-def _result(rows: pd.DataFrame, *, what: str, none: str, untested: str) -> str:
-    """Say in a heading what is significant, that nothing is, or that nothing was tested."""
-    if significance.valid_tests(rows).empty:
-        return untested
-    return phrases.heading(rows, what=what, none=none)
 
 
 def _differences(rows: pd.DataFrame, reference: str) -> str:
@@ -215,13 +201,15 @@ def effects_result(estimates: pd.DataFrame) -> str:
     """Say in a heading what the prompt changes."""
     rows = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
     none, untested = _render("no_effect"), _render("effect_untested")
-    return _result(rows, what=_render("texts"), none=none, untested=untested)
+    return phrases.heading(rows, what=_render("texts"), none=none, untested=untested)
 
 
 def two_samples_result(estimates: pd.DataFrame) -> str:
     """Say in a heading in which models the share of prejudice changes."""
     none, untested = _render("no_change"), _render("change_untested")
-    return _result(_changes(estimates), what=_render("shares"), none=none, untested=untested)
+    return phrases.heading(
+        _changes(estimates), what=_render("shares"), none=none, untested=untested
+    )
 
 
 def two_samples(estimates: pd.DataFrame, *, prompts: Mapping[str, str]) -> list[str]:

@@ -239,8 +239,8 @@ STUDY = Study(
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",
-        'Simulated from templates, with a known difference in every "model" but even; '
-        "nothing in them was written by a model or a newsroom.",
+        "Simulated from templates, not written by a model or a newsroom; every model except even "
+        "has a known difference, which its name describes.",
     ),
     main_estimates=(
         MainEstimate("word", "share_difference"),

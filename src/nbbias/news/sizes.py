@@ -11,8 +11,6 @@ Few models, which differ in more than size: each trend says over how many models
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from statsmodels.formula.api import ols
@@ -119,19 +117,13 @@ def trends(rows: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
         three have no trend.
     """
     found = []
-    for key, fit in fits(rows).items():
+    for key, part in rows.groupby(_CELL, sort=False):
+        models = part.groupby("model")[["estimate", "log_size"]].mean()
+        if len(models) < 3 or models["log_size"].nunique() < 2:
+            continue
+        fit = ols("estimate ~ log_size", models).fit()
         low, high = fit.conf_int(1 - confidence).loc["log_size"]
         slope, p_value = fit.params["log_size"], fit.pvalues["log_size"]
         found.append((*key, slope, low, high, p_value, int(fit.nobs)))
     columns = [*_CELL, "estimate", "ci_low", "ci_high", "p_value", "n"]
     return pd.DataFrame(found, columns=columns)
-
-
-def fits(rows: pd.DataFrame) -> dict[tuple[str, ...], Any]:
-    """Return the lines of `trends`, as statsmodels' fits, by `whose`, `measure` and `bias`."""
-    lines = {}
-    for key, part in rows.groupby(_CELL, sort=False):
-        models = part.groupby("model")[["estimate", "log_size"]].mean()
-        if len(models) > 2 and models["log_size"].nunique() > 1:
-            lines[key] = ols("estimate ~ log_size", models).fit()
-    return lines

@@ -1,7 +1,7 @@
 """Measurement cards: what a study measures, for whom and whom not, and how often it was wrong.
 
 Half of a card is written by people (``words/cards.yaml``), half is taken from what the package
-knows: names and directions (``words/measures.csv``), and the shares of ``calibration.csv``.
+knows: the shares of ``calibration.csv``.
 """
 
 from __future__ import annotations
@@ -31,19 +31,8 @@ def card(study: str) -> Table:
     True
     """
     headings, answers = _written()["headings"], _written().get(study, {})
-    if answers:
-        answers = {"direction": _directions(study), **answers}
     rows = [{"what": headings[key], "answer": answers[key]} for key in headings if answers]
     return caption(pd.DataFrame(rows, columns=["what", "answer"]), study="cards", name="card")
-
-
-def _directions(study: str) -> str:
-    """Say of the first statistic of each measure which way is which."""
-    rows = read_shipped_table("words/measures.csv")
-    rows = rows[(rows["study"] == study) & rows["below"].notna()].drop_duplicates("measure")
-    names = rows["name"].str.replace("{of}", "a group's").str.replace("{people}", "a group")
-    texts = names + ": lower is " + rows["below"] + ", higher " + rows["above"]
-    return f"{'; '.join(texts)}." if len(texts) else "None has one."
 
 
 def calibrated(study: str | None = None) -> Table:

@@ -210,5 +210,5 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)", "mde": "MDE"}
     table = labelled(shown, shown["statistic"].to_list(), note=note, labels=headings, gap="")
     columns = table.rows.assign(verdict=shown["verdict"].to_list(), mde=shown["mde"].to_list())
-    columns["estimate"] += np.where(selected, " \N{DAGGER}", "")
+    columns["estimate"] += np.where(selected, " \N{DOUBLE DAGGER}", "")
     return show(table._replace(rows=columns), title=TITLES[pre_specified])

@@ -27,9 +27,6 @@ _MODEL = ["model", "prompt", "source"]
 #: Significant differences that a lead tells one by one; models of one that it tells apart.
 _CLAUSES, _MODELS = 4, 3
 
-#: Parts of which a paper's sentence is written.
-_TECHNICAL = 2
-
 
 def _kind(rows: pd.DataFrame, n: int) -> str:
     """Return what tells rows apart, in the number of `n`: models, or combinations with others."""
@@ -135,17 +132,13 @@ def _where(side: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any]:
 
 
 def _clause(side: pd.DataFrame, rows: pd.DataFrame, *, reference: str, unit: str) -> str:
-    """Say of rows of one direction what differs from the reference, by how much, and where.
-
-    Without a reference, which the first sentence names, one model is named without its number.
-    """
+    """Say of rows of one direction what differs from the reference, by how much, and where."""
     side = side.loc[_excess(side).abs().sort_values(ascending=False, kind="stable").index]
     row, excess, where = _first(side), _excess(side), _where(side, rows)
     values = {"where": where, "name": names.measure(row), "direction": names.direction(row)}
     values["reference"] = Markup(reference)
     if len(side) == 1:
         written = {"size": size(row, excess.iloc[0]), "numbers": numbers(row, unit=unit)}
-        values |= {} if reference else {"where": where | {"n": 1}}
         return render("claims.clause", **values, **_marked(written))
     each = []
     for row in side.to_dict("records") if len(side) <= _MODELS else ():
@@ -161,11 +154,8 @@ def _clause(side: pd.DataFrame, rows: pd.DataFrame, *, reference: str, unit: str
 def _clauses(
     sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]], *, reference: str, unit: str
 ) -> list[str]:
-    """Say each direction, of the rows that it is one of; the first names the reference."""
-    return [
-        _clause(side, rows, reference="" if n else reference, unit=unit)
-        for n, (side, rows) in enumerate(sides)
-    ]
+    """Say each direction, of the rows that it is one of."""
+    return [_clause(side, rows, reference=reference, unit=unit) for side, rows in sides]
 
 
 def _marked(texts: Mapping[str, str]) -> dict[str, Markup]:
@@ -222,13 +212,7 @@ def differences(
         kind = "" if groups else _kind(rows, n)
         size = Markup(size_range(_first(rest), mde.reindex(rest.index)))
         sentences.append(render("claims.others", n=n, kind=kind, other=bool(sides), mde=size))
-    untested = rows[rows["p_adjusted"].isna()]
-    never = int(significance.never_significant(rows).sum())
-    if len(untested) or never:
-        counts = {"untested": len(untested), "of": len(rows), "never": never}
-        reason = commonest_reason(untested)
-        sentences.append(render("claims.excluded", reason=reason, **counts))
-    return " ".join(sentences)
+    return " ".join([*sentences, *_excluded(rows)])
 
 
 def exploratory(rows: pd.DataFrame) -> pd.DataFrame:
@@ -254,7 +238,7 @@ def commonest_reason(rows: pd.DataFrame) -> str:
     return str(reasons.index[0]) if len(reasons) else ""
 
 
-def heading(rows: pd.DataFrame, *, what: str, none: str) -> str:
+def heading(rows: pd.DataFrame, *, what: str, none: str, untested: str | None = None) -> str:
     """Say in a heading what is significant, and where; `none` where nothing is.
 
     Parameters
@@ -265,6 +249,8 @@ def heading(rows: pd.DataFrame, *, what: str, none: str) -> str:
         What is said where more than one thing differs, before the models.
     none
         What is said where nothing differs.
+    untested
+        What is said where nothing was tested.
 
     Examples
     --------
@@ -279,7 +265,8 @@ def heading(rows: pd.DataFrame, *, what: str, none: str) -> str:
     """
     sides = _sides(rows.sort_index())
     if not sides:
-        return none
+        tested = untested is None or len(significance.valid_tests(rows))
+        return none if tested else str(untested)
     if len(sides) == 1:
         row = _first(sides[0])
         values = {"name": names.measure(row), "direction": names.direction(row)}
@@ -386,7 +373,7 @@ def _first(part: pd.DataFrame) -> dict[str, Any]:
 
 
 def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
-    """Write as a paper does how many rows of up to two parts are significant, and the largest.
+    """Write every significant row of some parts as a paper does, and count the others.
 
     Parameters
     ----------
@@ -402,16 +389,40 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
     ...        "ci_low": -0.5, "ci_high": -0.125, "p_value": 0.01, "p_adjusted": 0.02}
     >>> table = tables.estimates([row], study="mine", confidence=0.95)
     >>> technical([table])
-    'The difference in my share was significant (exploratory; m: −0.250, 95% CI [−0.500, −0.125]...
+    "One of one test was significant (exploratory; Holm's method, α = .05; minimum detectable dif...
     """
-    named = [(escape.markdown(names.measure(_first(part))), part) for part in parts[:_TECHNICAL]]
-    return " ".join(
-        count_significant(part, what=f"differences in {name}", unit=unit) for name, part in named
+    if not parts:
+        return ""
+    whole = pd.concat(parts, ignore_index=True)
+    tested, found = significance.valid_tests(whole), significance.significant(whole)
+    rows = [(*_named(row, whole), row) for row in found.to_dict("records")]
+    counts = {"n": len(tested), "rows": rows, "unit": unit, "exploratory": CLAIM not in whole}
+    said = (
+        [render("claims.paper", level=1 - whole["confidence"].max(), **counts)]
+        if len(tested)
+        else []
     )
+    if rest := families(tested.drop(index=found.index)):
+        said.append(_not_significant(rest, whole))
+    return " ".join([*said, *_excluded(whole)])
 
 
-def leading(parts: Sequence[pd.DataFrame], *, most: int = 3) -> pd.DataFrame:
+def _named(row: Row, rows: pd.DataFrame) -> tuple[str, str]:
+    return names.measure(row), names.subject(row, rows)
+
+
+def _excluded(rows: pd.DataFrame) -> list[str]:
+    """Say how many rows could not be tested, and most often why; nothing where all were."""
+    untested, never = rows[rows["p_adjusted"].isna()], significance.never_significant(rows).sum()
+    counts = {"untested": len(untested), "of": len(rows), "never": int(never)}
+    reason = commonest_reason(untested)
+    return [render("claims.excluded", reason=reason, **counts)] if len(untested) or never else []
+
+
+def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return a row of each part, the one with the smallest p or the largest, with its `name`.
+
+    Of the significant parts, where there are any.
 
     Examples
     --------
@@ -421,6 +432,7 @@ def leading(parts: Sequence[pd.DataFrame], *, most: int = 3) -> pd.DataFrame:
     ['my share, m']
     """
     rows = []
+    parts = [part for part in parts if len(significance.significant(part))] or [*parts]
     for part in parts:
         measured = part[part["estimate"].notna()]
         if measured.empty:
@@ -428,8 +440,8 @@ def leading(parts: Sequence[pd.DataFrame], *, most: int = 3) -> pd.DataFrame:
         significant = significance.significant(part)
         largest = _excess(measured).abs().idxmax()
         row = part.loc[significant.index[0] if len(significant) else largest].to_dict()
-        rows.append(row | {"name": f"{names.measure(row)}, {names.subject(row, part)}"})
-    return pd.DataFrame(rows[:most])
+        rows.append(row | {"name": ", ".join(_named(row, part))})
+    return pd.DataFrame(rows)
 
 
 # --- families of tests ------------------------------------------------------------------------

@@ -14,12 +14,13 @@ import pandas as pd
 from IPython.display import HTML
 from markupsafe import Markup
 
-from nbbias.reading import names, templates
+from nbbias.reading import names, significance, templates
 from nbbias.reading.prose import level, number, p_value
 from nbbias.tables import ESTIMATE_KEYS, read_shipped_yaml
 
 _SHORT = 30  # characters that stay on one line
-_EXPLORATORY = "Exploratory: p is corrected over all rows of this kind, including claims."
+_EXPLORATORY = "Exploratory; p: over all estimates of the same statistic, unless stated otherwise."
+_CLAIM = "\N{DAGGER} A claim: its p and interval are those of the table of claims."
 
 
 class Table(NamedTuple):
@@ -108,7 +109,7 @@ def readable(
         not measured, `n`, `n_lost` where there is any, `null` with its range where it is not just
         0, and
         `p_adjusted` (or `p_value`, where nothing was adjusted). Rows with the same keys but for
-        the last are adjacent, in their order.
+        the last are adjacent, in their order. Claims have a mark (`reading.claims.with_claims`).
 
     Examples
     --------
@@ -142,11 +143,18 @@ def readable(
         note.append(remark)
     elif varying[:-1]:
         shown = shown.sort_values(varying[:-1], kind="stable", key=lambda v: pd.factorize(v)[0])
+    shown = significance.with_selection(shown)
+    alone = "verdict" in shown  # the table of claims itself
+    claims = shown.get("claim", shown["n"].mask(True)).notna() & (not alone)
     interval = f"{level(shown)} CI".strip()
     labels["estimate"] = f"{labels.get('estimate', 'estimate')} [{interval}]"
     numbers = _number_columns(shown, whole.decimals)
-    if {"p_value", "p_adjusted"} & {*numbers} and "claim" not in shown:
+    if {"p_value", "p_adjusted"} & {*numbers} and not (alone or claims.all()):
         note.append(_EXPLORATORY)
+    if claims.any():
+        pairs = zip(numbers["estimate"], claims, strict=True)
+        numbers["estimate"] = [cell + " \N{DAGGER}" * claim for cell, claim in pairs]
+        note.append(_CLAIM)
     texts = {key: [_in_words(key, value) for value in shown[key]] for key in varying}
     frame = pd.DataFrame({**texts, **numbers})
     return whole._replace(rows=frame, note=" ".join(note) or None, labels=labels)
@@ -191,12 +199,13 @@ def _estimate(row: Mapping[str, Any], decimals: int) -> str:
         return f"not measured: {reason}"
     cell = number(row["estimate"], decimals=decimals)
     cell += _range(row["ci_low"], row["ci_high"], decimals)
-    no_interval = "" if np.isfinite(row["ci_low"]) else "no interval: "
-    return f"{cell} ({no_interval}{reason})" if reason else cell
+    missing = "" if row["ci_low"] < row["ci_high"] else "no interval"
+    why = ": ".join(filter(None, (missing, reason)))
+    return f"{cell} ({why})" if why else cell
 
 
 def _range(low: float, high: float, decimals: int) -> str:
-    if not np.isfinite(low):
+    if not low < high:  # missing, or without any variance
         return ""
     return f" [{number(low, decimals=decimals)}, {number(high, decimals=decimals)}]"
 
@@ -269,7 +278,8 @@ def table_html(table: Table) -> str:
     >>> "&lt;b&gt;</th>" in html, ">1,200</td>" in html
     (True, True)
     """
-    columns = [_column(str(name), values, table) for name, values in table.rows.items()]
+    shown = table.rows.loc[:, table.rows.notna().any() | (table.rows.columns != "reason")]
+    columns = [_column(str(name), values, table) for name, values in shown.items()]
     rows = list(zip(*(column["cells"] for column in columns), strict=True))
     return templates.render(
         "table.html.j2", columns=columns, rows=rows, title=table.title, note=table.note or ""
@@ -288,12 +298,14 @@ def _column(name: str, values: pd.Series, table: Table) -> dict[str, Any]:
         write: Callable[[float], str] = partial(number, decimals=0 if whole else table.decimals)
         if name.startswith("p_"):
             write = p_in_table
+        elif name.endswith("year"):
+            write = "{:.0f}".format
         elif name.endswith("_share"):
             write = "{:.1%}".format
         cells = [write(value) if np.isfinite(value) else table.gap for value in values]
         return {"heading": heading, "kind": "number", "cells": cells}
     missing = values.isna()
-    if name in {"group", "measure"}:
+    if name in {"group", "measure"} or (name == "statistic" and name not in (table.labels or {})):
         values = values.map(partial(names.in_words, name), na_action="ignore")
     texts = [cell if isinstance(cell, Markup) else str(cell) for cell in values]
     cells = ["" if gap else cell for gap, cell in zip(missing, texts, strict=True)]

@@ -10,17 +10,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
 import pandas as pd
-import seaborn as sns
-from matplotlib.axes import Axes
 
 from nbbias import tables
-from nbbias.news import claims, replicates, sentences, sizes
-from nbbias.reading import Drawn, figures, forest, names, prose
-from nbbias.tables import escape
+from nbbias.news import claims, replicates, sentences
+from nbbias.reading import Drawn, figures, forest, names, significance
 from nbbias.tables.escape import without_markdown
 
 #: By measure: what the dots are.
@@ -54,6 +48,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         ``"word"``, ``"document"`` or ``"sentiment"``.
     """
     what, rows = _WORDS[measure], sentences.leading_rows(estimates, measure)
+    rows = significance.with_selection(rows)
     words, mirrored = None, "; of two groups one is shown, the other mirrors it"
     if measure == "sentiment":
         # A few articles would stretch the scale and say nothing; they stay in the table.
@@ -85,48 +80,6 @@ def distances(estimates: pd.DataFrame, chance: pd.DataFrame) -> Drawn:
         f"{by} would give, for each bias.",
         without_markdown(sentences.distances(rows)[0]),
         figures.caption(rows, caption, of="articles", band=by),
-    )
-
-
-#: How models are marked: tuned by people's feedback, not, or not known.
-_MARKS = {"yes": "s", "no": "o"}
-
-
-def by_size(rows: pd.DataFrame) -> Drawn:
-    """Draw mean distances over the size of models, with a trend over models; printed ones grey.
-
-    `rows` are those of `news.sizes.by_size`.
-    """
-    marks = {tuned: _MARKS.get(tuned, "D") for tuned in rows["rlhf"].unique()}
-    colours = {sizes.OURS: figures.INK, sizes.PUBLISHED: figures.MUTED}
-    lines = sizes.fits(rows)
-
-    def draw(part: pd.DataFrame, ax: Axes) -> None:
-        style: dict[str, Any] = {"style": "rlhf", "markers": marks, "palette": colours, "s": 34}
-        sns.scatterplot(part, x="log_size", y="estimate", hue="whose", legend=False, ax=ax, **style)
-        shown = part.groupby(["whose", "measure", "bias"], sort=False).groups
-        for key in (key for key in shown if key in lines):
-            measured = lines[key].model.exog[:, 1]
-            x = np.linspace(measured.min(), measured.max(), 30)
-            fitted = lines[key].get_prediction(pd.DataFrame({"log_size": x})).summary_frame()
-            ax.plot(x, fitted["mean"], color=colours[key[0]], lw=1)
-            band = fitted["mean_ci_lower"], fitted["mean_ci_upper"]
-            ax.fill_between(x, *band, color=figures.BAND, lw=0, zorder=0)
-        for tuned, mark in marks.items():
-            ax.plot([], [], mark, color=figures.INK, label=escape.drawn(f"RLHF: {tuned}"))
-        ax.set_xticks([9, 10, 11], ["1B", "10B", "100B"])
-        ax.set(xlabel="parameters", ylabel="mean distance")
-
-    n = rows.groupby(["whose", "measure", "bias"])["model"].nunique()
-    return Drawn(
-        figures.panels(rows, draw, by=("measure", "bias"), height=2.1),
-        rows,
-        "Mean distance from the human articles over the number of parameters of each model, with a "
-        "line over models and its band, for each measure and bias.",
-        "Mean distance from the human articles by model size",
-        "Black: this run; grey: published, of other articles. Lines: least squares on the "
-        f"logarithm of size, with 95% bands. N = {prose.count_range(n)} models a line, which "
-        "differ in more than size.",
     )
 
 

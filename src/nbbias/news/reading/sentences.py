@@ -36,7 +36,12 @@ _REFERENCE = "in the human articles"
 
 
 def lead(
-    declared: pd.DataFrame, *, estimates: pd.DataFrame, pairs: pd.DataFrame, texts: Texts
+    declared: pd.DataFrame,
+    *,
+    estimates: pd.DataFrame,
+    pairs: pd.DataFrame,
+    texts: Texts,
+    truth: pd.DataFrame | None = None,
 ) -> reading.Lead:
     """Say what a run found: what leads its page.
 
@@ -51,9 +56,10 @@ def lead(
         What `news.pair` returned.
     texts
         Where the texts are from.
+    truth
+        The differences that were simulated (`news.Results.planted`).
     """
     parts = leading_parts(declared)
-    significant = [part for part in parts if len(significance.significant(part))]
     groups = estimates.dropna(subset="group").groupby("bias", sort=False)["group"].unique()
     measured = estimates["measure"].unique()
     instruments = estimates["instrument"].dropna().str.removesuffix(", descriptors masked")
@@ -64,14 +70,36 @@ def lead(
         "instrument": render("news.instruments", names=instruments.unique()),
         "not": render("news.not"),
     }
+    plain = [*phrases.summarize(parts, reference=_REFERENCE), *_missed(declared, truth)]
+    numbers = phrases.leading(parts)
+    if len(numbers):  # shares of one bias add up to 1, and are one effect
+        numbers = numbers.drop_duplicates(["measure", "bias"])
     return reading.Lead(
-        phrases.summarize(parts, reference=_REFERENCE),
-        phrases.technical(parts),
-        "finding",
-        phrases.leading(significant or parts, most=2),
-        card,
-        texts,
+        tuple(plain), phrases.technical(parts), "finding", numbers.head(2), card, texts
     )
+
+
+def _missed(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
+    """Say of simulated differences which are not significant; nothing of texts that people wrote.
+
+    Examples
+    --------
+    >>> keys = {"model": "m", "measure": "word", "bias": "race", "group": "Black"}
+    >>> row = keys | {"statistic": "share_difference", "p_adjusted": 0.4, "p_value": 0.4,
+    ...               "confidence": 0.95, "estimate": -0.05, "null": 0, "study": "news_bias"}
+    >>> _missed(pd.DataFrame([row]), pd.DataFrame([keys | {"planted": -0.1}]))[0].split(" in ")[1]
+    'm (simulated −10.0 percentage points, estimated −5.0 percentage points).'
+    """
+    if truth is None or truth.empty:
+        return []
+    keys = ["model", "measure", "bias", "group"]
+    rows = declared[declared["statistic"].isin(LEADS.values())].merge(truth[[*keys, "planted"]])
+    rows = rows[rows["planted"].ne(0) & ~significance.is_significant(rows)]
+    named = []
+    for row in rows.to_dict("records"):
+        sizes = [phrases.signed(row | {"estimate": row[of]}) for of in ("planted", "estimate")]
+        named.append((names.measure(row), row["model"], *map(Markup, sizes)))
+    return [render("news.missed", rows=named)] if named else []
 
 
 def leading(declared: pd.DataFrame) -> pd.DataFrame:
@@ -116,19 +144,21 @@ def leading_rows(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
 def result(estimates: pd.DataFrame, measure: str) -> str:
     """Say in a heading which differences in words, sentiment or topics are significant."""
     rows = leading_rows(estimates, measure)
-    if significance.valid_tests(rows).empty:
-        return render("news.untested", measure=measure)
-    none = render("news.none_significant", measure=measure)
-    return phrases.heading(rows, what=render("news.differed", measure=measure), none=none)
+    says = {"what": "differed", "none": "none_significant", "untested": "untested"}
+    said = {name: render(f"news.{macro}", measure=measure) for name, macro in says.items()}
+    return phrases.heading(rows, **said)
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     """Say of each bias, by the first instrument, which differences are significant.
 
-    Claims are left out. Toxicity goes with sentiment.
+    Claims are a family of their own. Toxicity goes with sentiment.
     """
-    rows = phrases.exploratory(leading_rows(estimates, measure))
+    rows = leading_rows(estimates, measure)
     mde = significance.minimum_detectable_effect(_family(estimates, measure))
+    if reading.claims.CLAIM in estimates:
+        claimed = estimates[estimates[reading.claims.CLAIM].notna()]
+        mde = significance.minimum_detectable_effect(claimed).combine_first(mde)
     biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
     sentences = [_about(bias, part, mde) for bias, part in biases]
     rows = _family(estimates, "toxicity")
@@ -137,7 +167,7 @@ def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
         sentences.append(_about("toxicity", _named(rows), mde))
     if measure == "sentiment":
         sentences += spreads(estimates)
-    return sentences or [render("claims.all_claims")]
+    return sentences
 
 
 #: Ratios of spreads between which wording counts as equally strong.
@@ -184,6 +214,14 @@ def distances(estimates: pd.DataFrame) -> tuple[str, str]:
     reason = reason or Markup(render("news.no_replicates"))
     counts = {"untested": len(untested), "of": len(rows), "never": 0}
     return heading, render("claims.excluded", reason=reason, **counts)
+
+
+def mean_distance(estimates: pd.DataFrame) -> str:
+    """Say what the paper's own measure of words finds (`distances`)."""
+    heading, _ = distances(estimates[estimates["measure"] == "word"])
+    return render(
+        "news.about", name="mean distance (the paper's measure)", differences=heading + "."
+    )
 
 
 def models(compared: pd.DataFrame) -> str:
