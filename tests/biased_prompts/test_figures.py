@@ -41,7 +41,7 @@ def rates() -> pd.DataFrame:
 def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() -> None:
     drawn = figures.refusals(rates())
     rows, found = drawn.rows, panels(drawn.figure)
-    assert drawn.title.endswith("biased prompt: 20% (m) to 90% (n)")
+    assert drawn.title == "Refusal rate under the biased prompt"
     assert list(found) == ["all headlines", "nyt", "naming women", "naming nobody"]
     for title, ax in found.items():
         own = rows[rows["panel"] == title]
@@ -57,7 +57,11 @@ def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
     )
     drawn = figures.effects(pd.concat([words, OURS, topics], ignore_index=True))
     found = panels(drawn.figure)
-    assert list(found) == ["women: words", "women: tone", "women: topics"]
+    assert list(found) == [
+        "Women's share of group terms",
+        "Tone towards women",
+        "Share of topics associated with women",
+    ]
     assert [ax.get_xlabel().replace("\n", " ") for ax in found.values()] == [
         "percentage points",
         "difference in tone (score −1 to 1)",

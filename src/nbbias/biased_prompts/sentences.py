@@ -74,7 +74,8 @@ def lead(
         "instrument": ", ".join(map(escape, instruments.unique())),
         "not": _render("not"),
     }
-    technical, numbers = phrases.technical(parts), phrases.leading(parts)
+    significant = [part for part in parts if len(significance.significant(part))]
+    technical, numbers = phrases.technical(parts), phrases.leading(significant or parts)
     return reading.Lead(plain, technical, "finding", numbers, card, texts)
 
 

@@ -422,8 +422,6 @@ def _excluded(rows: pd.DataFrame) -> list[str]:
 def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     """Return a row of each part, the one with the smallest p or the largest, with its `name`.
 
-    Of the significant parts, where there are any.
-
     Examples
     --------
     >>> from nbbias import tables
@@ -432,7 +430,6 @@ def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
     ['my share, m']
     """
     rows = []
-    parts = [part for part in parts if len(significance.significant(part))] or [*parts]
     for part in parts:
         measured = part[part["estimate"].notna()]
         if measured.empty:

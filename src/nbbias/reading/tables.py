@@ -145,7 +145,7 @@ def readable(
         shown = shown.sort_values(varying[:-1], kind="stable", key=lambda v: pd.factorize(v)[0])
     shown = significance.with_selection(shown)
     alone = "verdict" in shown  # the table of claims itself
-    claims = shown.get("claim", shown["n"].mask(True)).notna() & (not alone)
+    claims = shown.get("claim", pd.Series(np.nan, index=shown.index)).notna() & (not alone)
     interval = f"{level(shown)} CI".strip()
     labels["estimate"] = f"{labels.get('estimate', 'estimate')} [{interval}]"
     numbers = _number_columns(shown, whole.decimals)

@@ -71,7 +71,8 @@ def lead(
         "not": render("news.not"),
     }
     plain = [*phrases.summarize(parts, reference=_REFERENCE), *_missed(declared, truth)]
-    numbers = phrases.leading(parts)
+    significant = [part for part in parts if len(significance.significant(part))]
+    numbers = phrases.leading(significant or parts)
     if len(numbers):  # shares of one bias add up to 1, and are one effect
         numbers = numbers.drop_duplicates(["measure", "bias"])
     return reading.Lead(
