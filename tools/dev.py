@@ -109,6 +109,9 @@ def calibrated(
         found.append(every.iloc[place.argsort(kind="stable")])
     text = calibration.summarize(*found, confidence=0.95).round(4).to_csv(index=False)
     print(f"wrote {tables.write(tables.data_path('calibration.csv'), text)}")
+    power = calibration.estimates.minimum_detectable_effects(found[0]).round(4)
+    path = tables.data_path("calibration_power.csv")
+    print(f"wrote {tables.write(path, power.to_csv(index=False))}")
 
 
 @app.command()

@@ -122,9 +122,17 @@ def test_the_detectable_effect_is_where_the_power_passes() -> None:
     row |= {"wrong_sign": 0.1, "exaggeration": 1.5}
     power = ((0.0, 0.05), (0.1, 0.3), (-0.1, 0.5), (0.2, 0.9), (0.4, 0.99))
     rows = pd.DataFrame([row | {"true_effect": size, "rejected": at} for size, at in power])
+    rows["effect"] = rows["true_effect"]
     table = estimates.minimum_detectable_effects(rows)
     assert table["effect"].tolist() == pytest.approx([0.1 + 0.1 * 0.4 / 0.5])
-    assert table["power"].item() == pytest.approx(0.4) and table["largest"].item() == 0.4
+    assert table["power_smallest"].item() == pytest.approx(0.4) and table["largest"].item() == 0.4
+    assert table["power_largest"].item() == 0.99 and table["smallest"].item() == 0.1
+    # Of one setting the true effect may differ between scenarios.
+    other = estimates.minimum_detectable_effects(
+        rows.assign(true_effect=rows["true_effect"].replace(-0.1, -0.08))
+    )
+    assert other["smallest"].item() == 0.09
+    assert other["power_smallest"].item() == table["power_smallest"].item()
     low = estimates.minimum_detectable_effects(rows.assign(rejected=0.1))
     assert np.isnan(low["effect"].item())
 

@@ -41,10 +41,11 @@ def test_what_the_page_says(results: calibration.Results, golden: Any) -> None:
         "families alone": declared.query("measure == 'family'"),
         "nothing": rows.iloc[:0],
     }
-    said = {name: sentences.summarize(rows, of="this run") for name, rows in variants.items()}
+    said = {name: sentences.summarize(rows) for name, rows in variants.items()}
     full = calibration.shipped()
     lead = sentences.lead(full, texts=STUDY.sample)
-    said["the full run"] = [*lead.plain, lead.technical, sentences.lowest(full)]
+    said["the full run"] = [*lead.plain, lead.technical, sentences.failures(full)]
+    said["advice"] = [*sentences.advice(full), sentences.growing(full)]
     said["sections"] = [
         sentences.held_out(results.outcomes),
         sentences.held_out(results.outcomes.assign(n_covered=0)),
@@ -88,7 +89,7 @@ def test_figures_draw_what_their_rows_say(results: calibration.Results) -> None:
     drawn = {
         "errors": figures.errors(calibration.shipped()),
         "coverage": figures.coverage(results.outcomes),
-        "power": figures.power(results.outcomes),
+        "power": figures.power(results.minimum_detectable_effects),
     }
     for figure in drawn.values():
         assert figure.alt and figure.title and figure.caption and len(figure.rows)
@@ -101,4 +102,25 @@ def test_figures_draw_what_their_rows_say(results: calibration.Results) -> None:
     )
     assert dots == pytest.approx(sorted(100 * drawn["coverage"].rows["coverage"]))
     none = results.outcomes.iloc[:0]
-    assert figures.coverage(none).rows.empty and figures.power(none).rows.empty
+    assert (
+        figures.coverage(none).rows.empty
+        and figures.power(calibration.shipped_power().iloc[:0]).rows.empty
+    )
+
+
+def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
+    full, table = calibration.shipped(), calibration.shipped_power()
+    kinds = sentences.overall(full)
+    failing = kinds[kinds["kind"].isin(sentences.FAILS) & (kinds["measure"] == "interval")]
+    drawn = figures.errors(full)
+    assert set(drawn.rows["name"]) == set(failing["name"])
+    assert drawn.title.startswith(f"{len(failing)} of ")
+    assert len(sentences.advice(full)) == len(failing)
+    assert not any("Do not rely on" in sentence for sentence in sentences.advice(full))
+    few, *_, many = table.groupby("n")["power_largest"].agg(lambda power: (power >= 0.8).sum())
+    power = figures.power(table).rows
+    assert sentences.power(power) == sentences.power(table)
+    assert f", {many} at the largest" in sentences.power(table) and few <= many
+    reached = table["effect"].notna()
+    assert (table["power_largest"][reached] >= 0.8).all()
+    assert (table["smallest"] <= table["largest"]).all()

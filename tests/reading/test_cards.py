@@ -32,6 +32,9 @@ def test_every_measure_that_is_calibrated_has_its_row() -> None:
     kinds = sentences.overall(calibration.shipped())["kind"]
     words = {"within 2 points": "within", "undecided": "undecided"}
     words |= {"too low": "harmful", "too high": "harmful"}
+    words |= {f"too {side} in one scenario": "scenario" for side in ("low", "high")}
+    assert (shipped["worst_low"] <= shipped["worst"]).all()
+    assert (shipped["worst"] <= shipped["worst_high"]).all()
     assert kinds.tolist() == shipped["verdict"].map(words).fillna("conservative").tolist()
 
 
@@ -41,4 +44,8 @@ def test_shares_stand_with_their_intervals_and_the_worst() -> None:
     table = cards.calibrated(study).rows
     found = [f"{row['share']:.1%} [{row['low']:.1%}, {row['high']:.1%}]" for row in rows]
     assert table["found"].tolist() == found
-    assert table["worst"].tolist() == [f"{row['worst']:.1%} ({row['at']})" for row in rows]
+    assert table["worst"].tolist() == [
+        f"{row['worst']:.1%} [{row['worst_low']:.1%}, {row['worst_high']:.1%}; "
+        f"N = {row['worst_n']}] ({row['at']})"
+        for row in rows
+    ]

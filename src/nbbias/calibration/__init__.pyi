@@ -6,5 +6,5 @@ from . import (
     planning as planning,
     sentences as sentences,
 )
-from .estimates import shipped as shipped, summarize as summarize
+from .estimates import shipped as shipped, shipped_power as shipped_power, summarize as summarize
 from .measured import Results as Results, measure as measure

@@ -148,30 +148,31 @@ def minimum_detectable_effects(outcomes: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         By `study`, `measure`, `statistic`, `unit`, `n`: `effect`, the size at which the mean power
         over scenarios and groups passes 80%, on a straight line between the simulated sizes, NaN
-        where none of them reaches it; `largest`, the largest simulated. Of the smallest simulated
-        effect: its `power`, and, among significant estimates, `wrong_sign` and `exaggeration`.
+        where none of them reaches it; `largest` and `smallest`, the mean true effects of these
+        settings over scenarios, with `power_largest` and `power_smallest`; of the smallest, among
+        significant estimates, `wrong_sign` and `exaggeration`.
 
     Examples
     --------
     >>> row = {"study": "s", "measure": "m", "unit": "articles", "statistic": "d", "n": 30,
     ...        "n_tested": 40, "wrong_sign": 0.0, "exaggeration": 2.0}
-    >>> weak, strong = {"true_effect": 0.1, "rejected": 0.4}, {"true_effect": 0.2, "rejected": 1.0}
-    >>> table = minimum_detectable_effects(pd.DataFrame([row | weak, row | strong]))
-    >>> table[["effect", "power"]].round(3).values.tolist()
-    [[0.167, 0.4]]
+    >>> rows = pd.DataFrame([row, row]).assign(effect=[0.1, 0.2], rejected=[0.4, 1.0])
+    >>> table = minimum_detectable_effects(rows.assign(true_effect=rows["effect"]))
+    >>> table[["effect", "power_smallest", "power_largest"]].round(3).values.tolist()
+    [[0.167, 0.4, 1.0]]
     """
     keys = [*_STATISTIC, "unit", "n"]
     table = outcomes[(outcomes["true_effect"] != 0) & (outcomes["n_tested"] > 0)]
-    table = table.assign(size=table["true_effect"].abs().round(12))
-    errors = ["rejected", "wrong_sign", "exaggeration"]
+    # By setting: the true effect of one setting may differ between scenarios.
+    table = table.assign(size=table["true_effect"].abs(), setting=table["effect"].abs())
+    means = ["size", "rejected", "wrong_sign", "exaggeration"]
     rows = []
     for key, cell in table.groupby(keys, sort=False):
-        by_size = cell.groupby("size")[errors].mean()
-        values = {"effect": _crossing(by_size["rejected"]), "largest": by_size.index.max()}
-        smallest = by_size.rename(columns={"rejected": "power"}).iloc[0].to_dict()
-        rows.append(dict(zip(keys, key, strict=True)) | values | smallest)
-    columns = [*keys, "effect", "largest", "power", "wrong_sign", "exaggeration"]
-    return pd.DataFrame(rows, columns=columns)
+        sizes = cell.groupby("setting")[means].mean().round(12)
+        crossing = _crossing(sizes.set_index("size")["rejected"])
+        rows.append([*key, crossing, *sizes.iloc[-1][:2], *sizes.iloc[0]])
+    columns = [*keys, "effect", "largest", "power_largest", "smallest", "power_smallest"]
+    return pd.DataFrame(rows, columns=[*columns, "wrong_sign", "exaggeration"])
 
 
 def _crossing(power: pd.Series) -> float:
@@ -211,7 +212,10 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         `study`, `measure`, `statistic`; `rate`, which is ``"coverage"`` or ``"false positives"``
         (without an effect), and its `nominal` level; the `share` found, with `low` and `high`, the
         `verdict` on it, and `n`, what it is a share of; the `worst` share over scenarios and
-        numbers of units, and where that was (`at`). The worst measures of a rate come first.
+        numbers of units, where that was (`at`), what it is a share of (`worst_n`), and its
+        interval, corrected for how many it is the worst of (Bonferroni). The verdict is on the
+        average, unless that interval shows that the worst alone fails. The worst measures of a
+        rate come first.
 
     Examples
     --------
@@ -254,12 +258,18 @@ def _summary(
     shares = cells["hits"] / cells["count"]
     worst = (side * shares).idxmin()
     study, measure, units, scenario = worst
+    n_worst, corrected = int(cells["count"][worst]), 1 - (1 - confidence) / len(cells)
+    ends = stats.wilson(float(shares[worst]), n_worst, confidence=corrected)
     below, above = level - TOLERANCE, level + TOLERANCE
     within = f"within {100 * TOLERANCE:.0f} points" if below < low and high < above else "undecided"
     verdict = verdicts[0] if high < below else verdicts[1] if low > above else within
+    fails = ends.ci_high < below if side > 0 else ends.ci_low > above
+    if fails and not verdict.startswith("too"):
+        verdict = f"{verdicts[side < 0]} in one scenario"
     where = f"{name_scenario(study, measure, scenario)}, n\xa0=\xa0{units:.0f}"
     shown = {"share": share, "low": low, "high": high, "verdict": verdict, "n": n}
-    return shown | {"worst": float(shares[worst]), "at": where}
+    shown |= {"worst": float(shares[worst]), "worst_low": ends.ci_low, "worst_high": ends.ci_high}
+    return shown | {"worst_n": n_worst, "at": where}
 
 
 def shipped() -> pd.DataFrame:
@@ -268,7 +278,8 @@ def shipped() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ESTIMATES as of `estimates`, and `worst`, the error where it was largest.
+        ESTIMATES as of `estimates`; `worst`, the error where it was largest, with its interval;
+        and `at`, where that was.
 
     Examples
     --------
@@ -281,10 +292,22 @@ def shipped() -> pd.DataFrame:
     families = np.where(table["statistic"] == "family", "family", "test")
     measure = pd.Series(families).where(table["rate"] != "coverage", "interval")
     statistic = measure.map({measure: statistic for measure, statistic, *_ in _ERRORS})
-    shares = table[["share", "low", "high", "worst"]].sub(table["nominal"], axis=0)
-    every = shares.set_axis(["estimate", "ci_low", "ci_high", "worst"], axis=1)
+    ends = ["worst", "worst_low", "worst_high"]
+    shares = table[["share", "low", "high", *ends]].sub(table["nominal"], axis=0)
+    every = shares.set_axis(["estimate", "ci_low", "ci_high", *ends], axis=1)
     every = every.assign(measure=measure, statistic=statistic, n=table["n"], null=0.0)
     every = pd.concat([keys.replace("_", " ", regex=True), every], axis=1)
-    records = every.drop(columns="worst").to_dict("records")
+    records = every.drop(columns=ends).to_dict("records")
     result = tables.estimates(records, study="calibration", confidence=0.95)
-    return result.assign(worst=every["worst"])
+    return result.assign(**every[ends], at=table["at"])
+
+
+def shipped_power() -> pd.DataFrame:
+    """Return the minimum detectable effects of the full run (`minimum_detectable_effects`).
+
+    Examples
+    --------
+    >>> bool(shipped_power()["power_largest"].between(0, 1).all())
+    True
+    """
+    return tables.read_shipped_table("calibration_power.csv")

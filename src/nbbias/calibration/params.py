@@ -66,7 +66,6 @@ STUDY = Study(
     units=Units({}, "simulated studies"),
     sample=Texts(
         "simulated",
-        "No text is read: studies with known true effects are simulated, and the package's own "
-        "measures are applied to them.",
+        "Of each text only the numbers that a measure reads are simulated; true effects are known.",
     ),
 )

@@ -153,7 +153,7 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
         return verdict
     if np.isnan(row["p_within"]):
         return f"{verdict}; equivalence within {bound} not tested"
-    return f"{verdict}; neither equivalent within {bound} nor beyond"
+    return f"{verdict}; could be within or beyond {bound}"
 
 
 def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame) -> pd.DataFrame:

@@ -164,7 +164,9 @@ def minimum_detectable_effect(rows: pd.DataFrame) -> pd.Series:
     error = stats.standard_errors(tested.assign(df=df)).mask(permuted, spread.where(spread > 0))
     quantiles = t.ppf(1 - alpha / 2, df) + t.ppf(POWER, df)
     effects = error * quantiles
-    most = [names.unit(row).maximum for row in tested.to_dict("records")]
+    most = pd.Series([names.unit(row).maximum for row in tested.to_dict("records")], tested.index)
+    if "nominal" in rows:  # a rate less its nominal level cannot exceed what is left above it
+        most = most.fillna(np.inf).clip(upper=(1 - tested["nominal"]).fillna(np.inf))
     possible = tested["null"].fillna(0) + effects <= most
     return effects.where(possible).reindex(rows.index)
 
