@@ -117,7 +117,7 @@ def power(table: pd.DataFrame) -> Drawn:
     Examples
     --------
     >>> from nbbias import calibration
-    >>> power(calibration.shipped_power()).rows["power_largest"].max()
+    >>> float(power(calibration.shipped_power()).rows["power_largest"].max())
     1.0
     """
     figure = _by_n(table.assign(coloured=False), "power_largest", "power, % (target: 80)", "")
