@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import json
+import logging
 import struct
 import zipfile
 import zlib
@@ -109,6 +110,8 @@ def inspected(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     from inspect_ai import Task, eval as run, model as models, solver
     from inspect_ai.dataset import Sample
 
+    handlers = [*logging.getLogger().handlers]
+
     @solver.solver
     def failing() -> solver.Solver:
         async def solve(state: solver.TaskState, _: solver.Generate) -> solver.TaskState:
@@ -135,6 +138,7 @@ def inspected(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         model = models.get_model("mockllm/model", custom_outputs=[answer(n) for n in range(6)])
         options: Any = {"log_dir": str(folder), "log_format": form, "display": "none"}
         run(task, model=model, fail_on_error=False, max_samples=1, **options)
+    logging.getLogger().handlers[:] = handlers  # it adds one that writes a file for the process
     return sorted(folder.glob("*.*"), key=lambda path: path.suffix)
 
 
