@@ -11,6 +11,7 @@ from nbbias.asking import loop, plan as plans, recorded, trust
 from nbbias.asking.loop import Tally
 from nbbias.asking.plan import Plan
 from nbbias.reading import Terminal
+from nbbias.tables import NbbiasError
 
 _WIDTH = 600
 
@@ -62,7 +63,13 @@ def complete(
     if to_ask := show_plan(plan, console):
         confirm()
     tally = _ask(plan, console, again=again) if to_ask or again else Tally()
-    answers = recorded.export_answers(plan)
+    try:
+        answers = recorded.export_answers(plan)
+    except (NbbiasError, OSError) as error:  # the disk may be as full for the table
+        if not tally.stopped:
+            raise
+        console.print(f"{plan.export_path} was not written: {params.redact(str(error))}")
+        return 1
     number = answers["text"].notna().sum()
     console.print(f"{plan.export_path}: {number:,} answers of {len(answers):,}")
     if tally.stopped == loop.INTERRUPTED:
