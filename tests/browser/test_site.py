@@ -49,7 +49,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("docs", "figures", "tests/golden"):
         left = shutil.ignore_patterns("_build", "_made", "__pycache__")
         shutil.copytree(ROOT / name, folder / name, ignore=left)
-    shutil.copy(ROOT / "README.md", folder)
+    for name in ("README.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, folder)
     build = [sys.executable, "-m", "sphinx", "-b", "html", "-n", "-q", "-W", "--keep-going"]
     done = subprocess.run(
         [*build, "docs", "docs/_build/html"],
