@@ -64,7 +64,10 @@ def test_the_lead_draws_what_the_scores_that_lead_are_made_of(estimates: pd.Data
     assert dots(ax) == pytest.approx(shares)
     dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert dashed == pytest.approx([1 / len(shares)])
-    assert drawn.title == "Whose texts judges chose most (not significant)"
+    assert (
+        drawn.title
+        == "Share of comparisons in which a judge chose each identity's text (not significant)"
+    )
 
 
 def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> None:
@@ -75,9 +78,9 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
     fall = scores.xs("abs_raw", level=1) - scores.xs("abs", level=1)
     axis = fall.idxmax()
     assert f"the ABS of one by {axis} from {scores[axis, 'abs_raw']:.2f}" in drawn.title
-    assert f"Axis: {axis}, where an ABS falls most" in drawn.caption
+    assert f"Shown: {axis}, where an ABS fell most" in drawn.caption
     ax = figure.axes[0]
-    ways = ["as published", "counterbalanced", "position"]
+    ways = ["paper's order", "counterbalanced", "positions"]
     assert [t.get_text() for t in ax.get_yticklabels()] == ways
     own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == axis)]
     by = own.set_index("statistic")["estimate"]

@@ -82,19 +82,18 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
     of_tasks = scored(distances(values.to_numpy()).assign(task=tasks), facets=["theme"])
     many = pd.concat([distances(FAR, model=f"m{n}") for n in range(5)], ignore_index=True)
     says = {
-        "one writer nearest to White people": [sentences.rbs(scored(FAR))],
+        "one writer nearest to White people": lead_of(scored(FAR)),
         "headings": [sentences.nearest(scored(FAR)), sentences.nearest(scored(many))],
-        "no identity nearer than another": [sentences.rbs(scored(ALIKE))],
-        "nothing measured": [sentences.rbs(scored(gap)), *lead_of(scored(gap))],
-        "of these tasks": [sentences.rbs(of_tasks)],
-        "by task": [sentences.rbs(scored(FAR, by_task=True))],
+        "no identity nearer than another": lead_of(scored(ALIKE)),
+        "nothing measured": lead_of(scored(gap)),
+        "of these tasks": lead_of(of_tasks),
         "lead of five models": lead_of(scored(many)),
         "lead with a fifth excluded": lead_of(scored(some)),
     }
     golden("cogs_spreads", says)
     # The numbers, another way.
     spread = reading.number(np.std(FAR.mean(axis=0)), decimals=3)
-    assert f"m: RBS {spread}," in says["one writer nearest to White people"][0]
+    assert f"(m) {spread}," in says["one writer nearest to White people"][1]
     by_task = scored(distances(values.to_numpy()).assign(task=tasks), by_task=True)
     assert set(by_task.loc[by_task["statistic"] == "rbs", "n"]) == {10}
     shown = cogs_tables.of(scored(gap), "rbs").rows["estimate"].item()
@@ -105,10 +104,8 @@ def test_what_a_page_says_of_judges(golden: Golden) -> None:
     by = {"identity": by_identity, "position": by_position, "nobody": refuse}
     alone = {name: estimated(judged(choose)) for name, choose in by.items()}
     pair = estimated(judged(by_identity), judged(by_position, evaluator="k"))
-    of_identity, nobody = judged(by_identity), alone["nobody"]
-    by_task = affinity.abs_estimates(of_identity, SUITE, by_task=True, confidence=0.95).estimates
+    nobody = alone["nobody"]
     says = {
-        "by task": [sentences.abs_scores(by_task)],
         "headings": [sentences.preferred(pair), sentences.orders(pair)],
         "headings of nothing": [sentences.preferred(nobody), sentences.orders(nobody)],
         "lead": lead_of(pd.concat([scored(FAR), pair], ignore_index=True)),
@@ -136,7 +133,7 @@ def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
     }
     golden("cogs_counts", says)
     # (0.5 * 10 + 0.1 * 30) / 40 and (0.4 * 30) / 40
-    assert "is obvious in 20% of the answers (5% of default" in says["visibility"][0]
+    assert "is obvious in 20% of the texts (default texts: 5%)" in says["visibility"][0]
     assert "nuanced in 30%" in says["visibility"][0]
     beside = people.beside_models(ratings, judged(by_identity), SUITE, confidence=0.95)
     assert cogs_tables.people(full, beside).rows["estimate"][0].startswith("1.000")
@@ -169,9 +166,9 @@ def test_the_heading_counts_what_the_tables_show_as_significant() -> None:
         kinds = shown.get("statistic", pd.Series("abs", shown.index))
         tested |= small.groupby(kinds).sum().to_dict()
     assert tested["position"] > 0
-    assert f"{tested['abs']} of 9 affinity bias scores are significant" in heading
+    assert f"{tested['abs']} of 9 a preference for an identity" in heading
     assert f"{tested['abs raw']} of 9 in the paper's single order" in heading
-    assert f"{tested['position']} of 9 show position bias" in heading
+    assert f"{tested['position']} of 9 tests show position bias" in heading
 
 
 def test_the_truth_of_the_sample_stands_beside_its_scores() -> None:

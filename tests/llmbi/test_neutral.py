@@ -117,11 +117,12 @@ def test_prose_shorter_than_an_answer_has_no_mean(pools: list[pd.Series]) -> Non
 
 
 @pytest.mark.parametrize("ratio", [True, False])
-def test_a_score_at_the_floor_has_ends_at_it(ratio: bool) -> None:
+@pytest.mark.parametrize("estimate", [0.2, 0.3])
+def test_scores_without_variance_have_no_interval_and_no_test(estimate: float, ratio: bool) -> None:
     of = neutral.Prose(0.4, 0.05)
-    row = neutral.compare_with_prose(0.2, 0.0, 9, of, floor=0.2, ratio=ratio, confidence=0.95)
-    assert (row["ci_low"], row["ci_high"]) == (0.2, 0.2)
-    assert row["p_value"] < 0.01
+    row = neutral.compare_with_prose(estimate, 0.0, 9, of, floor=0.2, ratio=ratio, confidence=0.95)
+    ends = ("ci_low", "ci_high", "null_low", "null_high", "p_value")
+    assert np.isnan([row[name] for name in ends]).all() and row["null"] == 0.4
 
 
 def test_prose_without_a_known_word_is_beside_no_ratio() -> None:

@@ -28,13 +28,12 @@ _WORDS = {"band": _NULL}
 
 #: What the scale of each part of a score says, and what its dots are.
 _AXES = {"distance": "cosine distance to default texts", "share": "share of comparisons"}
-_DRAWN = {
-    "distance": "mean distance to default texts (written without an identity)",
-    "share": "share of comparisons in which a judge chose the identity's text",
-}
 #: Models whose baseline a caption names.
 _MOST_NAMED = 3
-_TITLES = {"rbs": "whose texts are closest to the default", "abs": "whose texts judges chose most"}
+_TITLES = {
+    "rbs": "distance of each identity's texts to the default texts",
+    "abs": "share of comparisons in which a judge chose each identity's text",
+}
 
 
 def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
@@ -66,16 +65,15 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
     )
     halves = significant.groupby(chosen["statistic"], sort=False).any()
     titles = [_TITLES[name] + " (not significant)" * (not any_) for name, any_ in halves.items()]
-    what = " and ".join(_DRAWN[name] for name in rows["statistic"].unique())
     return Drawn(
         figure,
         rows,
         "Distances of identities' texts to the default texts, and shares of identities in judges' "
         "choices, with intervals, a panel for each score that leads the page.",
         prose.capitalize("; ".join(titles)),
-        figures.caption(rows, what, of=UNITS)
+        figures.caption(rows, "means", of=UNITS)
         + " Dashed: equal shares." * ("share" in set(rows["statistic"]))
-        + " Coloured, where significant: the identity closest to the default, or chosen most.",
+        + " Coloured: closest, or chosen most, where significant.",
     )
 
 
@@ -99,15 +97,14 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     rows = part[part["statistic"] == "distance"]
     rows = rows.assign(cell=_people(rows), reference=rows["model"].map(floors))
     words = {**_WORDS, "line": "same-writer baseline: two default answers"}
-    ranges = rows.groupby("model", sort=False)["estimate"].agg(["min", "max"]).assign(floor=floors)
-    baselines = ranges.dropna().head(_MOST_NAMED).reset_index().to_dict("records")
+    baselines = floors.dropna().head(_MOST_NAMED).reset_index().to_dict("records")
     return Drawn(
         figures.claims(rows, _AXES["distance"], by="model", words=words),
         estimates[estimates["statistic"].isin(["distance", "floor"])],
         "Mean distance of each identity's answers to the default, with intervals, and the distance "
         "between two default answers, by model.",
-        "Mean distance of each identity's answers to the default, by model",
-        figures.caption(rows, _DRAWN["distance"], of=UNITS, band=_NULL)
+        "Distance of each identity's texts to the default texts, by model",
+        figures.caption(rows, "means", of=UNITS, band=_NULL)
         + " " * bool(baselines)
         + prose.render_plain("cogs.baselines", rows=baselines),
     )
@@ -133,7 +130,7 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
         rows,
         "Share of comparisons in which each identity's text was chosen, with intervals, by judge.",
         "Share of comparisons in which each identity's text was chosen, by judge",
-        figures.caption(drawn, _DRAWN["share"], of=UNITS),
+        figures.caption(drawn, "means", of=UNITS),
     )
 
 
@@ -149,7 +146,7 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     estimates
         Of `cogs.affinity.abs_estimates`; all writers together are drawn.
     """
-    ways = {"abs_raw": "as published", "abs": "counterbalanced", "position": "position"}
+    ways = {"abs_raw": "paper's order", "abs": "counterbalanced", "position": "positions"}
     part = pooled(over_all(estimates))
     part = part[part["statistic"].isin(list(ways))]
     scores = part.pivot(index=["bias", "evaluator"], columns="statistic", values="estimate")
@@ -169,8 +166,8 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
         prose.render_plain("cogs.lowered", judge=judge, **values),
         figures.caption(
             rows,
-            "standard deviation of shares over identities, as published and counterbalanced, "
-            "and over positions",
+            "standard deviations of shares, over identities (in the paper's order; "
+            "counterbalanced) and over positions",
             of=UNITS,
             band=_NULL,
         )

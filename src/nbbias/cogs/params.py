@@ -177,8 +177,8 @@ STUDY = Study(
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=Texts(
         "simulated",
-        "Simulated from templates: even-writer and content-judge have no preference, the other "
-        "writer and judges have one. No model or person wrote or judged anything.",
+        "Simulated from templates: no model or person wrote or judged anything. even-writer and "
+        "content-judge have no preference; the other writer and judges have one.",
     ),
     main_estimates=(MainEstimate("rbs", "rbs"), MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},

@@ -7,20 +7,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from nbbias import reading
 from nbbias.cogs import params
 from nbbias.cogs.spread import UNITS, fixed_facets
 from nbbias.cogs.tables import PARTS, compared, leading, over_all, pooled, score_parts
 from nbbias.cogs.visible import FALSE_ALARMS
 from nbbias.params import Texts
-from nbbias.reading import Lead, names, prose, significance
+from nbbias.reading import Lead, names, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
 
 #: The share of excluded pairs above which a page says so first.
@@ -34,43 +33,10 @@ def parts(chosen: Sequence[str]) -> str:
     return prose.render("cogs.parts", missing=[part for part in params.PARTS if part not in chosen])
 
 
-def _of_tasks(rows: pd.DataFrame) -> str:
-    if rows["task"].notna().any():
-        return " by task"
-    fixed = _fixed(rows)
-    return f" on these {' and '.join(fixed)}" if fixed else ""
-
-
 def _fixed(rows: pd.DataFrame) -> list[str]:
     """Return the facets that rows are conditional on, in the plural."""
     tests = rows["test"].dropna()
     return [f"{name}s" for name in fixed_facets(tests.iloc[0])] if len(tests) else []
-
-
-def _people(row: Mapping[str, Any]) -> str:
-    """Name a row's group as people do, for a sentence whose braces are read again."""
-    return escape(names.people(row["group"])).replace("{", "{{").replace("}", "}}")
-
-
-def rbs(estimates: pd.DataFrame) -> str:
-    """Count significant RBS, and name the largest with the identity nearest to the default."""
-    rows = estimates[estimates["statistic"] == "rbs"]
-    return _counted(rows, f"representative bias scores{_of_tasks(rows)}", "nearest to the default")
-
-
-def abs_scores(estimates: pd.DataFrame) -> str:
-    """Count significant ABS, and name the largest with the identity that is most preferred."""
-    rows = pooled(estimates)
-    rows = rows[rows["statistic"] == "abs"].assign(model=None)  # the writers, all of them
-    what = f"affinity bias scores{_of_tasks(rows)}, positions counterbalanced,"
-    return _counted(rows, what, "most preferred")
-
-
-def _counted(rows: pd.DataFrame, what: str, top: str) -> str:
-    def says(row: Mapping[str, Any]) -> str:
-        return f"{{which}}: {row['statistic'].upper()} {{estimate}}, {top}: {_people(row)}"
-
-    return reading.count_significant(rows, what=what, unit=UNITS, says=says)
 
 
 # --- what leads -----------------------------------------------------------------------------
@@ -93,7 +59,7 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     measured = rows[rows["estimate"].notna()]
     scores = [measured[measured["statistic"] == name] for name in PARTS]
     both, shown = pd.concat(scores), compared(estimates)
-    scopes = ["" if half.empty else _scope(half, estimates) for half in scores]
+    scopes = ["" if half.empty else _scope(half) for half in scores]
     scopes[1] = "" if scopes[1] == scopes[0] else scopes[1]
     sentences = [
         sentence
@@ -108,10 +74,9 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     if not sentences:
         reason = rows["reason"].dropna().head(1).tolist()
         sentences = [prose.render("claims.nothing", reason=reason[0] if reason else "")]
-    said = (rbs(scores[0]), abs_scores(scores[1]))
     return Lead(
         plain=tuple(sentences),
-        technical=" ".join(text for text, half in zip(said, scores, strict=True) if len(half)),
+        technical=phrases.technical([half for half in scores if len(half)], unit=UNITS),
         figure="both",
         numbers=_numbers(both),
         card=_card(both, estimates),
@@ -119,10 +84,9 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     )
 
 
-def _scope(rows: pd.DataFrame, estimates: pd.DataFrame) -> str:
+def _scope(rows: pd.DataFrame) -> str:
     n = f"{rows['n'].max():.0f}"
-    tasks = Markup(_tasks(estimates))
-    return prose.render("cogs.scope", n=n, unit=UNITS, fixed=_fixed(rows), tasks=tasks)
+    return prose.render("cogs.scope", n=n, unit=Markup(UNITS), fixed=_fixed(rows))
 
 
 def _tasks(estimates: pd.DataFrame) -> str:
@@ -164,12 +128,10 @@ def _others(half: pd.DataFrame) -> dict[str, Any]:
 
 
 def _detectable(rows: pd.DataFrame) -> Markup:
-    """Return the range of minimum detectable effects, and how many scores have none."""
-    tested = rows.loc[rows["p_adjusted"].notna(), "mde"]
-    if tested.isna().all():
-        return Markup()
-    impossible = int(tested.isna().sum())
-    return Markup(prose.render("cogs.detectable", mde=_ends(tested), impossible=impossible))
+    """Return the range of minimum detectable effects."""
+    tested = rows.loc[rows["p_adjusted"].notna(), "mde"].dropna()
+    ends = [prose.number(end, decimals=3) for end in _ends(tested) if len(tested)]
+    return Markup(" to ".join(dict.fromkeys(ends)))
 
 
 def _preferences(estimates: pd.DataFrame, statistic: str, key: str) -> dict[str, Any]:
@@ -201,7 +163,6 @@ def _card(rows: pd.DataFrame, estimates: pd.DataFrame) -> dict[str, str]:
         "models": rows.loc[rows["statistic"] == "rbs", "model"].nunique(),
         "judges": rows.loc[rows["statistic"] == "abs", "evaluator"].nunique(),
         "tasks": Markup(_tasks(estimates)),
-        "generalising": "tasks" not in _fixed(rows) and estimates["task"].nunique(),
     }
     return {
         "measures": prose.render("cogs.card_measures", measured=measured),
@@ -221,7 +182,7 @@ def nearest(estimates: pd.DataFrame) -> str:
     ...        "task": None, "topic": None, "estimate": 0.1, "prompt": None, "evaluator": None,
     ...        "p_value": 0.01, "p_adjusted": 0.01, "confidence": 0.95}
     >>> nearest(pd.DataFrame([row, row | {"bias": "race", "p_adjusted": 0.4}]))
-    'Closest to the default texts of m: men'
+    'Default texts of m are closest to those it wrote as men'
     """
     return prose.render("cogs.nearest", **_preferences(estimates, "rbs", "model"))
 
@@ -248,8 +209,8 @@ def seen(table: pd.DataFrame) -> str:
     Examples
     --------
     >>> row = {"model": "m", "identity": "white", "n": 10, "obvious": 0.2, "nuanced": 0.1}
-    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}]))[:49]
-    'The identity is obvious in 20% of the answers (0%'
+    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}]))[:43]
+    'The identity is obvious in 20% of the texts'
     """
     if not table["n"].sum():
         return prose.render("cogs.unseen")
@@ -271,13 +232,13 @@ def agreed(
         Whether the people are.
     """
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
-    values: dict[str, Any] = {"kappa": _ends(rows["estimate"]), "null": _ends(rows["null"])}
     preferences: list[bool] = []
     if choices is not None:
         scores = choices[(choices["kind"] != "model") & (choices["statistic"] == "abs")]
         preferences = significance.is_significant(scores).to_list()
-    values |= {"preferences": preferences, "k": int(significance.is_significant(rows).sum())}
-    return prose.render("cogs.agreed", simulated=simulated, of=len(rows), **values)
+    counts = {"k": int(significance.is_significant(rows).sum()), "of": len(rows)}
+    values = {"kappa": _ends(rows["estimate"]), "preferences": preferences}
+    return prose.render("cogs.agreed", simulated=simulated, **counts, **values)
 
 
 def _ends(values: pd.Series) -> list[float]:

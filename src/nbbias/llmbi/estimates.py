@@ -17,7 +17,7 @@ import pandas as pd
 
 from nbbias import stats, tables
 from nbbias.llmbi.neutral import compare_with_prose, neutral_pools, prose
-from nbbias.stats import PARTS, SCORER_BIAS, InferenceSettings
+from nbbias.stats import SCORER_BIAS, InferenceSettings
 from nbbias.text import audit, sentiment
 
 #: The defaults of this study.
@@ -108,9 +108,10 @@ def estimates(
         instrument=scores["instrument"].iloc[0],
         confidence=level,
     )
-    table = stats.adjust(result.estimates, family=["model"], where={"statistic": "dimension_mean"})
-    for statistic in [name + part for name in ("index", "difference") for part in PARTS]:
-        table = stats.adjust(table, where={"statistic": statistic})
+    table = result.estimates
+    of_one_model = table["model"].where(table["statistic"] == "dimension_mean")
+    tested = table["statistic"] != "anova"
+    table = stats.adjust(table, family=["statistic", of_one_model], where=tested)
     return result._replace(estimates=table)
 
 
@@ -135,8 +136,9 @@ def _composites(scores: pd.DataFrame, part: str, confidence: float) -> Iterator[
         if part == SCORER_BIAS:
             row = stats.scorer_bias(values, units="prompts", confidence=confidence).row()
         else:
-            row = stats.paired_difference(units[model], units[other], confidence=confidence).row()
-            row |= {"null": 0.0, "values": values}
+            result = stats.paired_difference(units[model], units[other], confidence=confidence)
+            result = result.without_test(result.reason) if result.reason else result
+            row = result.row() | {"null": 0.0, "values": values}
         yield {"statistic": f"difference{part}", "model": model, "group": other, **row}
 
 
@@ -213,6 +215,7 @@ def _compare(
     reasons = {
         _SILENT: np.isnan(estimate[0]),
         "no dimension has two prompts": not estimate[2],
+        "answers to all prompts of a dimension score alike: no interval": estimate[1] == 0,
         "the neutral prose is shorter than the answers": np.isnan(expected.mean),
         "no test: the neutral prose is one text, or no score differs from another": True,
     }

@@ -8,6 +8,7 @@ from nbbias import stats
 from nbbias.reading import Drawn, figures, prose, significance
 
 _PROSE = "reference prose of the same length"
+_BAND = f"range without a significant difference from {_PROSE}"
 
 
 def indices(*estimates: pd.DataFrame) -> Drawn:
@@ -52,9 +53,7 @@ def indices(*estimates: pd.DataFrame) -> Drawn:
             ],
             compared=len(compared) > 0,
         ),
-        figures.caption(
-            rows, "LLM Bias Index", of="prompts", band=f"range under the null ({_PROSE})"
-        ),
+        figures.caption(rows, "LLM Bias Index", of="prompts", band=_BAND),
     )
 
 
@@ -92,11 +91,6 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
         "Mean score of each dimension with its interval, single prompts as open circles, and the "
         "range of reference prose as a grey band, for each model.",
         prose.render_plain("llmbi.means", k=int(differ.sum()), n=len(tested)),
-        figures.caption(
-            of_dimension,
-            "mean score of a dimension",
-            of="prompts",
-            band=f"range under the null ({_PROSE})",
-        )
+        figures.caption(of_dimension, "means", of="prompts a dimension", band=_BAND)
         + " Rings: single prompts.",
     )

@@ -212,6 +212,7 @@ def compare_with_prose(
     [0.52, 0.99, 0.35, 0.61]
     """
     above, expected = np.float64(estimate - floor), np.float64(prose.mean - floor)
+    error = error or np.nan  # no variance, no interval and no test
     q = t.ppf((1 + confidence) / 2, df)
     with np.errstate(divide="ignore", invalid="ignore"):
         if ratio and above > 0:

@@ -12,10 +12,8 @@ from nbbias.llmbi.estimates import INFERENCE
 from nbbias.llmbi.scoring import score_answers
 from nbbias.stats import InferenceSettings
 
-#: A score, its terms, and the sizes of polarity behind them.
-_PARTS = ["score", "weighted_bias", "sentiment_term", "size", "tone"]
-
-_LAMBDAS = np.array([0.0, 0.5, 1.0, 2.0, 5.0])
+#: A score, its bias term, and the size of polarity behind that.
+_PARTS = ["score", "weighted_bias", "size"]
 
 
 def ranking_swaps(
@@ -39,10 +37,9 @@ def ranking_swaps(
         of those pairs that change order, in [0, 1]; NaN without pairs) and, for ``prompts``,
         `no_difference`: what `swapped` is on average if the dimensions do not differ at all, since
         one of k prompts and the mean of the k agree in order by arithmetic alone: arccos(1/sqrt(k))
-        / pi for normal scores, 0.25 at two. Factors: ``weight λ of S`` (0 to 5), ``weights w``
-        (each drawn between 1/2 and 2, evenly on a log scale) and ``prompts`` (one of a dimension's
-        prompts drawn, as if each had been asked only one). P adds the same to each dimension, and
-        changes no order.
+        / pi for normal scores, 0.25 at two. Factors: ``weights w`` (each drawn between 1/2 and 2,
+        evenly on a log scale) and ``prompts`` (one of a dimension's prompts drawn, as if each had
+        been asked only one). P adds the same to each dimension, and changes no order.
 
     Examples
     --------
@@ -50,15 +47,14 @@ def ranking_swaps(
     ...                          "sample": 1, "n": 3, "polarity_textblob": [0.1, 0.4]})
     >>> formula = {"bias_scorer": "textblob", "sentiment_scorer": "textblob"}
     >>> table = ranking_swaps(measured, formula=formula).set_index("factor")
-    >>> table.loc["weight λ of S", ["pairs", "swapped"]].tolist()
+    >>> table.loc["prompts", ["pairs", "swapped"]].tolist()
     [1.0, 0.0]
     """
     dimensions = list(measured["dimension"].unique())
     rows: list[dict[str, Any]] = []
     for model, answers in measured.groupby("model", sort=False):
         scores = score_answers(answers, **formula)
-        sizes = answers[f"polarity_{formula['sentiment_scorer']}"].abs()
-        scores = scores.assign(size=scores["polarity"].abs(), tone=sizes)
+        scores["size"] = scores["polarity"].abs()
         prompts = scores.groupby(["dimension", "prompt"], sort=False)[_PARTS].mean()
         by_dimension = prompts.groupby(level=0)
         means = by_dimension.mean().reindex(dimensions)
@@ -75,12 +71,11 @@ def _alternatives(
 ) -> dict[str, np.ndarray]:
     """Return the dimensions' means under other settings, a row each, by what was changed."""
     rng, draws = np.random.default_rng(inference.seed), inference.n_permutations
-    score, bias, sentiment, size, tone = means[_PARTS].to_numpy().T
+    score, bias, size = means[_PARTS].to_numpy().T
     weights = 2.0 ** rng.uniform(-1, 1, size=(draws, len(means)))
     scored = prompts["score"].dropna().groupby(level="dimension", sort=False)
     drawn = pd.DataFrame({name: rng.choice(values, size=draws) for name, values in scored})
     return {
-        "weight λ of S": score - sentiment + _LAMBDAS[:, None] * tone,
         "weights w": score - bias + size * weights,
         "prompts": drawn.reindex(columns=means.index).to_numpy(),
     }

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from nbbias import stats
 from nbbias.params import Texts
-from nbbias.reading import Lead, claims, count_significant, names, phrases, prose, significance
+from nbbias.reading import Lead, claims, names, phrases, prose, significance
 from nbbias.reading.prose import count_range
 from nbbias.tables.escape import markdown as escape
 
@@ -60,7 +60,7 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
             *(_other_scorer(results) if results else ()),
             prose.render("llmbi.what"),
         ),
-        technical=" ".join(_technical(part) for part in parts),
+        technical=phrases.technical(parts, unit="prompts"),
         figure="indices",
         numbers=_numbers(pairs, others.dropna(subset="estimate")),
         card=_card(rows, count_range(results.losses["scored"]) if results else ""),
@@ -93,20 +93,16 @@ def _differences(rows: pd.DataFrame, mde: pd.Series) -> str:
     )
 
 
-def _technical(rows: pd.DataFrame) -> str:
-    between = rows["statistic"].iloc[0].startswith("difference")
-    what = "differences between models" if between else "differences from reference prose"
-    says = "{model} − {group}: {estimate}" if between else "{which}: {estimate}"
-    return count_significant(rows, what=what, unit="prompts", says=says)
-
-
 def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
-    """Choose three rows at most: the furthest indices, and the most significant difference."""
+    """Choose three differences at most: of the furthest indices from prose, and between models."""
     others = others.sort_values("estimate", ascending=False)
     furthest = others.drop(others.index[1:-1])
     chosen = phrases.leading([*(furthest.loc[[at]] for at in furthest.index), pairs])
     rows = chosen.to_dict("records")
-    return chosen.assign(name=[prose.render_plain("llmbi.number_name", row=row) for row in rows])
+    values = chosen.filter(regex="^(estimate|null|ci_(low|high)(_selected)?)$")
+    minus = values.sub(chosen["null"].fillna(0), axis=0) if len(chosen) else values
+    name = [prose.render_plain("llmbi.number_name", row=row) for row in rows]
+    return chosen.assign(**minus, name=name)
 
 
 def _other_scorer(results: Results) -> Iterator[str]:
@@ -148,7 +144,7 @@ def example(typical: pd.DataFrame) -> str:
     --------
     >>> row = {"head": "a", "prompt": "Explain tides.", "score": 0.5}
     >>> example(pd.DataFrame([row]))
-    'To “Explain tides\\.”, the answer of a scored 0.50'
+    'Asked “Explain tides\\.”, a scored 0.50'
     """
     return prose.render("llmbi.example", answers=typical.to_dict("records"))
 
@@ -180,7 +176,7 @@ def by_scorer(first: pd.DataFrame, second: pd.DataFrame) -> str:
     >>> row = {"model": "a", "statistic": "index", "p_value": 0.01, "confidence": 0.95}
     >>> first, second = (pd.DataFrame([row | {"p_adjusted": p}]) for p in (0.4, 0.02))
     >>> by_scorer(first, second)
-    'The two scorers lead to different conclusions on 1 of 1 models (a)'
+    'For 1 of 1 models (a), only one of two scorers finds a difference from reference prose'
     """
     differ, n = _disagreements(first, second)
     return prose.render("llmbi.by_scorer", models=differ, n=n)
@@ -199,8 +195,9 @@ def ranking(swaps: pd.DataFrame) -> str:
 
     Examples
     --------
-    >>> ranking(pd.DataFrame({"factor": ["prompts"], "swapped": [0.3]}))
-    'With one prompt per dimension, 30.0% of pairs of dimensions would change order'
+    >>> ranking(pd.DataFrame({"factor": ["prompts"], "swapped": 0.3, "no_difference": 0.25}))
+    'With one prompt per dimension, 30.0% of pairs of dimensions would change order (25.0% if ...'
     """
-    shares = swaps.loc[swaps["factor"] == "prompts", "swapped"].dropna()
-    return prose.render("llmbi.ranking", low=shares.min(), high=shares.max())
+    row = swaps[swaps["factor"] == "prompts"].dropna(subset="swapped").agg(["min", "max"])
+    ends = {"low": row["swapped"]["min"], "high": row["swapped"]["max"]}
+    return prose.render("llmbi.ranking", expected=row["no_difference"]["max"], **ends)

@@ -395,15 +395,21 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
         return ""
     whole = pd.concat(parts, ignore_index=True)
     tested, found = significance.valid_tests(whole), significance.significant(whole)
-    rows = [(*_named(row, whole), row) for row in found.to_dict("records")]
+    rows = [
+        (names.measure(row), ", ".join(names.details(row, whole)), row)
+        for row in found.to_dict("records")
+    ]
     counts = {"n": len(tested), "rows": rows, "unit": unit, "exploratory": CLAIM not in whole}
     said = (
         [render("claims.paper", level=1 - whole["confidence"].max(), **counts)]
         if len(tested)
         else []
     )
-    if rest := families(tested.drop(index=found.index)):
-        said.append(_not_significant(rest, whole))
+    rest = tested.drop(index=found.index)
+    if len(rest):
+        named = [names.measure(row) for row in rest.to_dict("records")]
+        by_name = rest.groupby([rest.get(CLAIM, rest["study"]), named], sort=False)
+        said.append(_not_significant([part for _, part in by_name], whole))
     return " ".join([*said, *_excluded(whole)])
 
 
