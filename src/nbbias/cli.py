@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import sys
+import textwrap
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -67,7 +68,7 @@ def _trust(address: str) -> str:
 
 # --- arguments and options that several verbs share -----------------------------------------------
 
-StudyName = Annotated[str, Argument(metavar="STUDY")]
+StudyName = Annotated[str, Argument(metavar="STUDY", hidden=True)]  # the usage line names it
 RunFolder = Annotated[Path, Argument(help="A run's folder, such as runs/llmbi/mine.")]
 Runs = Annotated[Path, Option("--out", "--runs", help="Folder of all runs.")]
 Page = Annotated[Path, Option("--out", help="Page to write.")]
@@ -104,9 +105,12 @@ _note, _result = err_console.lines, out_console.lines
 # --- studies --------------------------------------------------------------------------------------
 
 
+_TARGETS = "STUDY [FILE...] | PARAMS.yaml..."
+
+
 @app.command("run", rich_help_panel=_MEASURE)
 def run_command(
-    targets: Annotated[list[str], Argument(metavar="STUDY [FILE...] | PARAMS.yaml...")],
+    targets: Annotated[list[str], Argument(metavar=_TARGETS, hidden=True)],
     override: Overrides = None,
     out: Runs = Path("runs"),
     jobs: Jobs = 1,
@@ -114,17 +118,22 @@ def run_command(
     engine: Annotated[str, Option(help="loky (processes), dask, or a scheduler's tcp://….")] = "",
     base_url: BaseUrl = "",
 ) -> None:
-    """Run studies on your own files, on samples, or as params files say.
+    r"""Run studies on your own files, on samples, or as params files say.
 
-    `nbbias run llmbi` runs the sample. `nbbias run news_bias originals.csv generations.csv` runs
-    on your own texts: columns, encodings and separators are detected and listed, and saved in a
-    params file here; 'mine.csv?text=body&prompt=' names one column, and ignores another. Files are
-    a study's inputs in their order, or by name (judgements=mine.csv): originals generations
-    (news_bias, biased_prompts); answers judgements ratings (cogs); answers (llmbi); labelled
-    answers knowledge pairs (biasalert).
+    `nbbias run llmbi` runs the sample; `nbbias run news_bias originals.csv generations.csv` your
+    own texts. Columns, encodings and separators are detected, listed, and saved in a params file.
+    'mine.csv?text=body&prompt=' names one column and ignores another.
 
-    A run whose parameters differ from those of a finished one gets another name; a failed run
-    leaves the last good one in its folder.
+    Files are a study's inputs in this order, or by name (judgements=mine.csv):
+
+    \b
+    news_bias, biased_prompts  originals generations
+    cogs                       answers judgements ratings
+    llmbi                      answers
+    biasalert                  labelled answers knowledge pairs
+
+    A run with other parameters than a finished one gets another name. A failed run leaves the last
+    good one in its folder.
     """
     paths, stem, files = running.user_files.parse_targets(targets)
     common: dict[str, Any] = {"overrides": override or [], "out": out, "name": name}
@@ -169,6 +178,9 @@ def _run(
     raise typer.Exit("failed" in statuses.values())
 
 
+_HANGING: dict[str, Any] = {"subsequent_indent": "    ", "break_long_words": False}
+
+
 def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
     """Print how a run ended."""
     status, seconds, folder = outcome["status"], f"{outcome['seconds']:.0f} s", outcome["folder"]
@@ -176,8 +188,10 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
     if status == "ok":
         page = run.folder / "index.html"
         err_console.print(Text(status, colour), f"{run.label} in {seconds}: {page}")
-        if finding := tables.read_finding(run.folder)["sentence"]:
-            _note(f"  {escape.without_markdown(finding)}")
+        lead = tables.read_finding(run.folder)
+        for sentence in filter(None, (*lead["plain"], lead["note"])):
+            text = escape.without_markdown(sentence)
+            _note(textwrap.fill(text, err_console.width, initial_indent="  ", **_HANGING))
         return
     cell = "" if outcome.get("cell") is None else f" in cell {outcome['cell']}"
     err_console.print(Text(status, colour), f"{run.label} after {seconds}{cell}")
@@ -265,9 +279,8 @@ def detect_command(
 ) -> None:
     """Classify texts: biased or not, type, target group, evidence.
 
-    A terminal shows a table, pipes and files get CSV; 'mine.csv?text=answer' names the column of
-    the texts. Vectors of the classifier's training data are kept; these data and its error rates
-    are printed, too.
+    A terminal shows a table, pipes and files get CSV. 'mine.csv?text=answer' names the column of
+    the texts. The classifier's training data and error rates are printed, too.
     """
     rows = running.texts.read_texts(texts)
     detector = biasalert.load_detector(judge, labelled=labelled, knowledge=knowledge)
@@ -292,8 +305,8 @@ def plan_command(
 ) -> None:
     """Compute the sample size that a claim needs, and its cost.
 
-    Power is computed by formula; no model is asked. -p sets assumptions: effect=-0.05 is the
-    effect to detect, claim=tone another claim, models=5 and input_price=2.5 what is asked.
+    Power is computed by formula; no model is queried. -p sets assumptions: effect=-0.05 (the
+    effect to detect), claim=tone, models=5, input_price=2.5.
     """
     if listed:
         for question, described in running.sample_size.describe_assumptions(stem):
@@ -388,7 +401,7 @@ def compare_command(
 ) -> None:
     """Show runs side by side on one page, and test what changed.
 
-    The other runs of a study are compared with the first one named, on common units.
+    Each run of a study is compared with the first one named, on common units.
     """
     tables.refuse_target(out, force=force)
     _result(pages.compare.write(runs, out).absolute())

@@ -68,7 +68,7 @@ def test_what_is_printed(command: Command) -> None:
     done = command("plan", "news_bias", "-p", "effect=-0.2")
     assert done.returncode == 0
     assert "articles" in done.stdout
-    assert "Assumed: confidence 0.95" in done.stderr
+    assert ": confidence 0.95" in done.stderr
     listed = command("plan", "news_bias", "--list")
     assert "claim=words" in listed.stdout and "1024.0" not in listed.stdout
 

@@ -40,6 +40,9 @@ def plan_check(
     NbbiasError
         Everything that makes the run impossible; nothing was asked.
     """
+    if model.endswith((".yaml", ".yml")):
+        hint = "is no model; `nbbias run` runs params files, and checks them before it starts"
+        raise ParameterError(model, hint)
     path, columns = SAMPLE, dict[str, str]()
     if prompts:
         path = sniff.detect(prompts)

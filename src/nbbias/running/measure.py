@@ -63,9 +63,9 @@ def readable_estimates(
     for model, rows in rest.groupby(rest["model"].fillna("all"), sort=False):
         shown[f"Exploratory: {model}"] = _in_words(rows.assign(model=None), _PRINTED)
     more = len(declared) + len(rest) - sum(map(len, shown.values()))
-    note = "Smallest p first; p of claims: Holm over all claims, else over all rows of the kind."
-    note += " †: interval adjusted for the selection of significant claims."
-    return shown, f"{note} nbbias run has {more:,} more estimates." if more else note
+    note = "p is Holm-adjusted: of claims over all claims, else over all rows of the statistic."
+    note += " ‡: interval adjusted for the selection of significant claims."
+    return shown, f"{note} Not shown: {more:,} more, which `nbbias run` saves." if more else note
 
 
 def _in_words(rows: pd.DataFrame, most: int) -> pd.DataFrame:
@@ -84,12 +84,12 @@ def _in_words(rows: pd.DataFrame, most: int) -> pd.DataFrame:
             f"{prose.level(rows)} CI".strip(): _interval(row),
             "N": row["n"],
             "null": names.quantity(row, "null"),
-            "minus null": phrases.signed(row) if row["null"] == row["null"] else "",
+            "difference": phrases.signed(row) if row["null"] == row["null"] else "",
             "p": "" if np.isnan(row[p]) else reading.p_in_table(row, p),
         }
         found.append(cells)
     table = pd.DataFrame(found).replace("not measured", "")
-    constant = ["null", "minus null"]
+    constant = ["null", "difference"]
     return table if rows["null"].fillna(0).any() else table.drop(columns=constant)
 
 
@@ -102,4 +102,4 @@ def _interval(row: Mapping[str, Any]) -> str:
         return ""
     decimals += any(abs(end - null) < 0.5 * 10**-decimals for end in ends)
     text = " to ".join(prose.number(end, decimals=decimals) for end in ends)
-    return text + " †" * bool(np.isfinite(row.get(significance.SELECTED[0], np.nan)))
+    return text + " ‡" * bool(np.isfinite(row.get(significance.SELECTED[0], np.nan)))
