@@ -178,7 +178,11 @@ def _run(
     raise typer.Exit("failed" in statuses.values())
 
 
-_HANGING: dict[str, Any] = {"subsequent_indent": "    ", "break_long_words": False}
+_HANGING: dict[str, Any] = {
+    "subsequent_indent": "    ",
+    "break_on_hyphens": False,
+    "break_long_words": False,
+}
 
 
 def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import tables
-from nbbias.cogs import replies
+from nbbias.cogs import replies, sample
 from nbbias.cogs.rbs import (
     ALL,
     INSTANCE,
@@ -133,9 +133,7 @@ def read_judgements(
     """
     suite = suite or load()
     if str(path) == SAMPLE:
-        from nbbias.cogs.sample import judgements
-
-        return judgements(suite)
+        return sample.judgements(suite)
     where = str(path)
     table = read_table(path, _FILE)
     # What was asked stands beside the answers too; a judge's reply is called so by others only.

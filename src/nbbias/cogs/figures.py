@@ -24,7 +24,6 @@ from nbbias.cogs.tables import by_setting, compared, leading, over_all, pooled, 
 from nbbias.reading import Drawn, figures, names, prose, significance
 
 _NULL = "range under the null"
-_WORDS = {"band": _NULL}
 
 #: What the scale of each part of a score says, and what its dots are.
 _AXES = {"distance": "cosine distance to default texts", "share": "share of comparisons"}
@@ -96,7 +95,7 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     floors = part[part["statistic"] == "floor"].groupby("model")["estimate"].mean()
     rows = part[part["statistic"] == "distance"]
     rows = rows.assign(cell=_people(rows), reference=rows["model"].map(floors))
-    words = {**_WORDS, "line": "same-writer baseline: two default answers"}
+    words = {"band": _NULL, "line": "same-writer baseline: two default answers"}
     baselines = floors.dropna().head(_MOST_NAMED).reset_index().to_dict("records")
     return Drawn(
         figures.claims(rows, _AXES["distance"], by="model", words=words),
@@ -159,7 +158,9 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     order = [*part["evaluator"].unique(), *ways]
     rows = rows.sort_values(["evaluator", "statistic"], key=lambda names: names.map(order.index))
     return Drawn(
-        figures.claims(rows, "spread of shares", by="evaluator", words=_WORDS, draw=_from_zero),
+        figures.claims(
+            rows, "spread of shares", by="evaluator", words={"band": _NULL}, draw=_from_zero
+        ),
         part,
         "For each judge: the Affinity Bias Score as published and balanced over orders, and the "
         "spread over positions, with intervals and null ranges.",

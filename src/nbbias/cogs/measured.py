@@ -136,17 +136,14 @@ def _measure(chosen: Cogs) -> Results:
     suite = suites.load(chosen.suite_paths, axes=chosen.axes)
     answers = rbs.read_answers(chosen.answers_path, suite=suite)
     model, device = chosen.embedding_model, chosen.device
-    found = [contracts.estimates([], study="cogs")]
-    units: list[pd.DataFrame] = []
+    estimated = [contracts.Estimated(contracts.estimates([], study="cogs"), pd.DataFrame())]
     distances = visibility = losses = choices = None
     if "rbs" in chosen.parts:
         distances = rbs.distances(answers, model=model, device=device)
-        whole = rbs.rbs(distances, **options)
         silent = rbs.distances(masked.answers(answers), model=model, device=device)
+        estimated += [rbs.rbs(distances, by_task=split, **options) for split in (False, True)]
         parted = masked.estimates(silent, **options)
-        by_task = rbs.rbs(distances, by_task=True, **options)
-        found += [whole.estimates, parted, by_task.estimates]
-        units += [whole.units, by_task.units]
+        estimated.append(contracts.Estimated(parted, pd.DataFrame()))
     if "visibility" in chosen.parts:
         levels = visible.levels(answers, suite, model=model)
         visibility = visible.visibility(levels, answers, confidence=chosen.confidence)
@@ -155,18 +152,17 @@ def _measure(chosen: Cogs) -> Results:
         path = chosen.judgements_path
         decided = affinity.decided(affinity.read_judgements(path, suite=suite, prompts=prompts))
         losses = affinity.losses(decided)
-        judged = affinity.abs_estimates(decided, suite, **options)
-        by_task = affinity.abs_estimates(decided, suite, by_task=True, **options)
-        found += [judged.estimates, by_task.estimates]
-        units += [judged.units, by_task.units]
+        for split in (False, True):
+            estimated.append(affinity.abs_estimates(decided, suite, by_task=split, **options))
     if "people" in chosen.parts:
         ratings = people.read_ratings(chosen.ratings_path, suite=suite)
-        found.append(people.agreement(ratings, inference=inference))
+        agreement = people.agreement(ratings, inference=inference)
+        estimated.append(contracts.Estimated(agreement, pd.DataFrame()))
         choices = people.beside_models(ratings, decided, suite, confidence=chosen.confidence)
-    estimates = pd.concat(found, ignore_index=True)
+    estimates, units = (pd.concat(part, ignore_index=True) for part in zip(*estimated, strict=True))
     return Results(
         estimates=estimates,
-        units=pd.concat(units, ignore_index=True) if units else pd.DataFrame(),
+        units=units,
         chance=tables.chance(estimates),
         distances=distances,
         visibility=visibility,

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
+from nbbias.cogs import sample
 from nbbias.cogs.affinity import chosen_shares, shares
 from nbbias.cogs.rbs import CELL
 from nbbias.cogs.spread import Row, spread_rows
@@ -56,9 +57,7 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     """
     suite = suite or load()
     if str(path) == SAMPLE:
-        from nbbias.cogs.sample import ratings
-
-        return ratings(suite)
+        return sample.ratings(suite)
     columns = dict.fromkeys(["rater", *_ITEM, "axis", "identity"], Column("text", needed=True))
     table = read_table(path, columns | {"model": Column("text")})
     keys = ["rater", *_item(table), "axis"]

@@ -23,6 +23,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import stats, tables
+from nbbias.cogs import sample
 from nbbias.cogs.spread import FACETS, Row, as_published, spread_rows
 from nbbias.cogs.suite import Suite, load, prompts, strangers
 from nbbias.tables import SAMPLE, Column, ContractError, DataError, columns, read_table
@@ -119,9 +120,7 @@ def read_answers(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     """
     suite = suite or load()
     if str(path) == SAMPLE:
-        from nbbias.cogs.sample import answers
-
-        return answers(suite)
+        return sample.answers(suite)
     where = str(path)
     table = _located(read_table(path, _FILE), suite, where=where)
     setting = [SETTING] if SETTING in table else []

@@ -72,8 +72,7 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     if excluded > _TOLERATED_EXCLUDED:
         sentences.append(prose.render("cogs.excluded", share=excluded, unit=UNITS))
     if not sentences:
-        reason = rows["reason"].dropna().head(1).tolist()
-        sentences = [prose.render("claims.nothing", reason=reason[0] if reason else "")]
+        sentences = [prose.render("claims.nothing", reason=phrases.commonest_reason(rows))]
     return Lead(
         plain=tuple(sentences),
         technical=phrases.technical([half for half in scores if len(half)], unit=UNITS),
@@ -85,8 +84,8 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
 
 
 def _scope(rows: pd.DataFrame) -> str:
-    n = f"{rows['n'].max():.0f}"
-    return prose.render("cogs.scope", n=n, unit=Markup(UNITS), fixed=_fixed(rows))
+    n = f"{rows['n'].max():.0f} {UNITS}"
+    return prose.render("cogs.scope", n=Markup(n), fixed=_fixed(rows))
 
 
 def _tasks(estimates: pd.DataFrame) -> str:
@@ -149,14 +148,13 @@ def _preferences(estimates: pd.DataFrame, statistic: str, key: str) -> dict[str,
 def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
     """Choose three of the scores that lead, of writers and of judges in turn."""
     shown = leading(rows)
-    turn = shown.groupby("statistic").cumcount().to_numpy().argsort(kind="stable")
-    shown = shown.iloc[turn]
-    scores = shown.to_dict("records")
-    return shown.assign(name=[prose.render_plain("cogs.number", row=row) for row in scores])
+    shown = shown.iloc[shown.groupby("statistic").cumcount().to_numpy().argsort(kind="stable")]
+    name = [prose.render_plain("cogs.number", row=row) for row in shown.to_dict("records")]
+    return shown.assign(name=name)
 
 
 def _card(rows: pd.DataFrame, estimates: pd.DataFrame) -> dict[str, str]:
-    measured = [name for name in ("rbs", "abs") if (rows["statistic"] == name).any()]
+    measured = [name for name in PARTS if (rows["statistic"] == name).any()]
     used = rows["instrument"].dropna().unique()
     values = {
         "n": f"{rows['n'].max():,.0f} {UNITS}" if len(rows) else "",
@@ -194,8 +192,7 @@ def preferred(estimates: pd.DataFrame) -> str:
 
 def orders(estimates: pd.DataFrame) -> str:
     """Say how many scores are significant in one order, and how many counterbalanced."""
-    scores = pooled(over_all(estimates))
-    scores = scores[scores["estimate"].notna()]
+    scores = pooled(over_all(estimates)).dropna(subset="estimate")
     counts = {
         str(name): {"k": int(significance.is_significant(rows).sum()), "n": len(rows)}
         for name, rows in scores.groupby("statistic")
@@ -219,26 +216,19 @@ def seen(table: pd.DataFrame) -> str:
     return prose.render("cogs.seen", expected=FALSE_ALARMS, **dict(zip(shares, means, strict=True)))
 
 
-def agreed(
-    agreement: pd.DataFrame, *, choices: pd.DataFrame | None = None, simulated: bool = False
-) -> str:
+def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
     """Say how far people, who may be simulated, agree: the heading of its section.
 
     Parameters
     ----------
-    agreement, choices
-        Of `cogs.people.agreement` and, to count whose texts people prefer, of `beside_models`.
+    agreement
+        Of `cogs.people.agreement`.
     simulated
         Whether the people are.
     """
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
-    preferences: list[bool] = []
-    if choices is not None:
-        scores = choices[(choices["kind"] != "model") & (choices["statistic"] == "abs")]
-        preferences = significance.is_significant(scores).to_list()
-    counts = {"k": int(significance.is_significant(rows).sum()), "of": len(rows)}
-    values = {"kappa": _ends(rows["estimate"]), "preferences": preferences}
-    return prose.render("cogs.agreed", simulated=simulated, **counts, **values)
+    values = {"kappa": _ends(rows["estimate"]), "simulated": simulated, "of": len(rows)}
+    return prose.render("cogs.agreed", k=int(significance.is_significant(rows).sum()), **values)
 
 
 def _ends(values: pd.Series) -> list[float]:

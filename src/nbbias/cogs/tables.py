@@ -76,10 +76,9 @@ def by_setting(estimates: pd.DataFrame) -> pd.DataFrame:
     several = estimates.groupby("model")["prompt"].transform("nunique") > 1
     if not several.any():
         return estimates
-    at = np.argsort(pd.factorize(estimates["model"])[0], kind="stable")
-    estimates, several = estimates.iloc[at], several.iloc[at]
+    order = np.argsort(pd.factorize(estimates["model"])[0], kind="stable")
     named = estimates["model"] + ", " + estimates["prompt"].fillna("temperature unknown")
-    return estimates.assign(model=estimates["model"].where(~several, named))
+    return estimates.assign(model=estimates["model"].where(~several, named)).iloc[order]
 
 
 def pooled(estimates: pd.DataFrame) -> pd.DataFrame:
@@ -194,13 +193,11 @@ def answers(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
 
 # --- estimates -----------------------------------------------------------------------------------
 
-#: Of each table of estimates, its statistics.
+#: Of tables that are not of the statistic of their name, the statistics.
 STATISTICS = {
-    "rbs": ["rbs"],
     "masked": ["rbs_masked"],
     "distances": ["distance"],
     "differences": ["difference"],
-    "abs": ["abs"],
     "orders": ["abs_raw", "position"],
     "shares": ["share"],
     "agreement": ["fleiss_kappa"],
@@ -209,7 +206,7 @@ STATISTICS = {
 
 
 def of(estimates: pd.DataFrame, name: str) -> Table:
-    """Return some estimates as a table for readers: one of `STATISTICS`.
+    """Return some estimates as a table for readers: of one statistic, or of `STATISTICS`.
 
     N counts instances; of judges, all writers together are shown.
     """
@@ -220,7 +217,7 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     return reading.readable(
         estimates if of_writers else pooled(estimates),
         [*who, "bias", "task", "group"],
-        statistics=STATISTICS[name],
+        statistics=STATISTICS.get(name, [name]),
         rows=None,
         title=words.title + (", by task" if estimates["task"].notna().any() else ""),
         note=words.note,

@@ -86,9 +86,8 @@ def _excess(table: pd.DataFrame, cosine: np.ndarray) -> pd.Series:
     keys = ["model", *INSTANCE, *([SETTING] if SETTING in table else [])]
     near = table[keys].assign(cosine=cosine.astype(float))
     default = near["cosine"].where(table["identity"].isna())
-    return near["cosine"] - default.groupby([near[key] for key in keys], dropna=False).transform(
-        "mean"
-    )
+    by_prompt = default.groupby([near[key] for key in keys], dropna=False)
+    return near["cosine"] - by_prompt.transform("mean")
 
 
 def visibility(
@@ -114,6 +113,5 @@ def visibility(
             row = {"model": model, "axis": axis, "identity": identity, "n": len(own)}
             row |= (n / len(own)).to_dict()
             row |= {"obvious_low": share.ci_low, "obvious_high": share.ci_high}
-            row["obvious_default"] = float(_holds(plain, identity, "obvious").mean())
-            rows.append(row)
+            rows.append(row | {"obvious_default": _holds(plain, identity, "obvious").mean()})
     return pd.DataFrame(rows)

@@ -208,10 +208,8 @@ def _compare(
     in_prompt = scored.groupby(["dimension", "prompt"])["score"].transform("size")
     in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
     expected = prose(list(scored["pool"]), (1 / in_prompt / in_dimension).to_numpy())
-    floor = answers["penalty"].min()
-    result = compare_with_prose(
-        *estimate, expected, floor=floor, ratio=ratio, confidence=confidence
-    )
+    options: dict[str, Any] = {"floor": answers["penalty"].min(), "ratio": ratio}
+    result = compare_with_prose(*estimate, expected, confidence=confidence, **options)
     reasons = {
         _SILENT: np.isnan(estimate[0]),
         "no dimension has two prompts": not estimate[2],
@@ -269,8 +267,8 @@ def _dimensions(scores: pd.DataFrame, confidence: float) -> Iterator[Row]:
         for dimension, subset in answers.groupby("dimension", sort=False):
             (mean, error), values = table.reindex([dimension]).iloc[0], units[dimension]
             row = _compare(values, (mean, error, float(df)), subset, confidence, ratio=False)
-            row |= {"statistic": "dimension_mean", "dimension": dimension, "values": values}
-            yield {"model": model, **row}
+            row |= {"statistic": "dimension_mean", "model": model, "values": values}
+            yield row | {"dimension": dimension}
         anova = stats.anova(units.rename("value").reset_index(), value="value", by="dimension")
         null = 0.0 if anova.reason is None else np.nan
         yield {"model": model, "statistic": "anova", **anova.replace(null=null).row()}
@@ -285,20 +283,19 @@ def compare_with_published(scores: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `model`, `dimension`, `prompt`, `ours`, `printed`, `printed_model`, `difference`.
+        `model`, `dimension`, `prompt`, `ours`, `printed` (of GPT-4), `difference`.
 
     Examples
     --------
     >>> row = {"model": "m", "dimension": "Gender", "score": 1.0,
     ...        "prompt": "Discuss the role of women in technology."}
     >>> published = compare_with_published(pd.DataFrame([row]))
-    >>> published["printed_model"].tolist(), bool(0.2 <= published["printed"][0] <= 2.7)
-    (['gpt-4'], True)
+    >>> bool(0.2 <= published["printed"][0] <= 2.7)
+    True
     """
-    published = tables.read_published("oketunji2023").set_index("prompt")
+    published = tables.read_published("oketunji2023").set_index("prompt")["llmbi_score"]
     keys = ["model", "dimension", "prompt"]
     table = scores.groupby(keys, sort=False)["score"].mean().rename("ours").reset_index()
     table = table.sort_values("model", kind="stable", ignore_index=True)
-    printed = table["prompt"].map(published["llmbi_score"])
-    table = table.assign(printed=printed, difference=table["ours"] - printed)
-    return table.assign(printed_model=published["model"].iloc[0])
+    printed = table["prompt"].map(published)
+    return table.assign(printed=printed, difference=table["ours"] - printed)

@@ -35,21 +35,18 @@ def indices(*estimates: pd.DataFrame) -> Drawn:
     rows = significance.with_selection(rows)
     compared = rows.dropna(subset=["estimate", "null"])
     beyond = compared[figures.is_beyond_null(compared)]
-    above = beyond["estimate"] > beyond["null"]
-    parts = beyond.assign(side=above.map({True: "higher", False: "lower"}))
-    words = {"band": _PROSE}
-    axis = "LLM Bias Index (0.2: no sentiment)"
-    shown = rows.assign(cell=rows["model"])
+    side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
+    axis, shown = "LLM Bias Index (0.2: no sentiment)", rows.assign(cell=rows["model"])
     return Drawn(
-        figures.narrow(figures.claims(shown, axis, by="instrument", words=words)),
+        figures.narrow(figures.claims(shown, axis, by="instrument", words={"band": _PROSE})),
         rows,
         "LLM Bias Index of each model with its interval, and the range of reference prose as a "
         "grey band, for each scorer.",
         prose.render_plain(
             "llmbi.indices",
             parts=[
-                (scorer, list(part["model"]), side)
-                for (scorer, side), part in parts.groupby(["instrument", "side"], sort=False)
+                (scorer, list(part["model"]), where)
+                for (scorer, where), part in beyond.groupby(["instrument", side], sort=False)
             ],
             compared=len(compared) > 0,
         ),

@@ -50,35 +50,27 @@ def ranking_swaps(
     >>> table.loc["prompts", ["pairs", "swapped"]].tolist()
     [1.0, 0.0]
     """
-    dimensions = list(measured["dimension"].unique())
+    dimensions, draws = list(measured["dimension"].unique()), inference.n_permutations
     rows: list[dict[str, Any]] = []
     for model, answers in measured.groupby("model", sort=False):
         scores = score_answers(answers, **formula)
         scores["size"] = scores["polarity"].abs()
         prompts = scores.groupby(["dimension", "prompt"], sort=False)[_PARTS].mean()
-        by_dimension = prompts.groupby(level=0)
-        means = by_dimension.mean().reindex(dimensions)
-        for factor, settings in _alternatives(prompts, means, inference).items():
+        by_dimension = prompts.groupby(level=0, sort=False)
+        means, rng = by_dimension.mean().reindex(dimensions), np.random.default_rng(inference.seed)
+        weights = 2.0 ** rng.uniform(-1, 1, size=(draws, len(means)))
+        rest = (means["score"] - means["weighted_bias"]).to_numpy()
+        by_prompt = prompts["score"].dropna().groupby(level=0, sort=False)
+        drawn = pd.DataFrame({name: rng.choice(values, size=draws) for name, values in by_prompt})
+        for factor, settings in {
+            "weights w": rest + means["size"].to_numpy() * weights,
+            "prompts": drawn.reindex(columns=dimensions).to_numpy(),
+        }.items():
             swapped = find_rank_reversals(settings, reference=means["score"].to_numpy())
             row = {"model": model, "factor": factor, "pairs": swapped.shape[1]}
             rows.append(row | {"swapped": swapped.mean() if swapped.size else np.nan})
         rows[-1]["no_difference"] = np.arccos(1 / np.sqrt(by_dimension.size().mean())) / np.pi
     return pd.DataFrame(rows)
-
-
-def _alternatives(
-    prompts: pd.DataFrame, means: pd.DataFrame, inference: InferenceSettings
-) -> dict[str, np.ndarray]:
-    """Return the dimensions' means under other settings, a row each, by what was changed."""
-    rng, draws = np.random.default_rng(inference.seed), inference.n_permutations
-    score, bias, size = means[_PARTS].to_numpy().T
-    weights = 2.0 ** rng.uniform(-1, 1, size=(draws, len(means)))
-    scored = prompts["score"].dropna().groupby(level="dimension", sort=False)
-    drawn = pd.DataFrame({name: rng.choice(values, size=draws) for name, values in scored})
-    return {
-        "weights w": score - bias + size * weights,
-        "prompts": drawn.reindex(columns=means.index).to_numpy(),
-    }
 
 
 def find_rank_reversals(settings: np.ndarray, *, reference: np.ndarray) -> np.ndarray:

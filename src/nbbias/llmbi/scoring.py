@@ -94,9 +94,10 @@ def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
             f"{prompt!r}: {tables.closest_match(prompt, dimensions.index, listed=0)}"
             for prompt in unknown[:3]
         )
-        problem = f"{len(unknown)} of the prompts are not among the paper's 18. Add a column "
-        problem += "dimension (such as Gender) to ask your own, or correct"
-        raise DataError(where, f"{problem} {examples}")
+        told = (
+            f"{len(unknown)} of the prompts are not among the paper's 18. Add a column dimension "
+        )
+        raise DataError(where, f"{told}(such as Gender) to ask your own, or correct {examples}")
     return asked.map(dimensions)
 
 
@@ -127,23 +128,21 @@ def measure(answers: pd.DataFrame, *, scorers: Sequence[str]) -> pd.DataFrame:
 
 
 def count_losses(measured: pd.DataFrame, *, scorer: str) -> pd.DataFrame:
-    """Count answers by model: `read`, `blank` and `scored` (which add up), `unknown`, `prompts`.
+    """Count answers by model: `read`, `blank` and `scored` (which add up), and `unknown`.
 
     `unknown` are scored answers without a word that the scorer knows: their score is P(D).
 
     Examples
     --------
-    >>> measured = pd.DataFrame({"model": "m", "prompt": "p", "n_assessed_textblob": [1, 0, 0],
+    >>> measured = pd.DataFrame({"model": "m", "n_assessed_textblob": [1, 0, 0],
     ...                          "polarity_textblob": [0.5, 0.0, None]})
     >>> count_losses(measured, scorer="textblob").to_dict("records")
-    [{'model': 'm', 'read': 3, 'blank': 1, 'scored': 2, 'unknown': 1, 'prompts': 1}]
+    [{'model': 'm', 'read': 3, 'blank': 1, 'scored': 2, 'unknown': 1}]
     """
     scored = measured[f"polarity_{scorer}"].notna()
     counts = pd.DataFrame({"read": True, "blank": ~scored, "scored": scored})
     counts["unknown"] = scored & measured[f"n_assessed_{scorer}"].eq(0)
-    table = counts.astype(int).groupby(measured["model"], sort=False).sum()
-    prompts = measured.groupby("model")["prompt"].nunique()
-    return table.assign(prompts=prompts).reset_index()
+    return counts.astype(int).groupby(measured["model"], sort=False).sum().reset_index()
 
 
 def llmbi(

@@ -46,14 +46,13 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
     >>> lead(rows, texts=Texts("own", "answers.csv")).plain[0].split(" (")[0]
     'Compared with reference prose of the same length, no significant difference in the model'
     """
-    rows = declared
-    if claims.CLAIM not in rows:
-        rows = rows[rows["statistic"].isin(["index", "difference"])]
-    between = rows["statistic"].str.startswith("difference")
-    pairs, others = rows[between], rows[~between]
+    if claims.CLAIM not in declared:
+        declared = declared[declared["statistic"].isin(["index", "difference"])]
+    between = declared["statistic"].str.startswith("difference")
+    pairs, others = declared[between], declared[~between]
     parts = [part for _, part in pd.concat([others, pairs]).groupby("statistic", sort=False)]
     measured = [part for part in parts if part["estimate"].notna().any()] or parts
-    mde = significance.minimum_detectable_effect(rows)
+    mde = significance.minimum_detectable_effect(declared)
     return Lead(
         plain=(
             *dict.fromkeys(_differences(part, mde) for part in measured),
@@ -63,7 +62,7 @@ def lead(declared: pd.DataFrame, *, texts: Texts, results: Results | None = None
         technical=phrases.technical(parts, unit="prompts"),
         figure="indices",
         numbers=_numbers(pairs, others.dropna(subset="estimate")),
-        card=_card(rows, count_range(results.losses["scored"]) if results else ""),
+        card=_card(declared, count_range(results.losses["scored"]) if results else ""),
         texts=texts,
     )
 
@@ -98,16 +97,16 @@ def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     others = others.sort_values("estimate", ascending=False)
     furthest = others.drop(others.index[1:-1])
     chosen = phrases.leading([*(furthest.loc[[at]] for at in furthest.index), pairs])
-    rows = chosen.to_dict("records")
     values = chosen.filter(regex="^(estimate|null|ci_(low|high)(_selected)?)$")
     minus = values.sub(chosen["null"].fillna(0), axis=0) if len(chosen) else values
+    rows = chosen.to_dict("records")
     name = [prose.render_plain("llmbi.number_name", row=row) for row in rows]
     return chosen.assign(**minus, name=name)
 
 
 def _other_scorer(results: Results) -> Iterator[str]:
     """Say by which scorer a model differs from reference prose and by which it does not."""
-    differ, _ = _disagreements(results.estimates, results.second_scorer)
+    differ = _disagreements(results.estimates, results.second_scorer)[0]
     second = results.second_scorer
     second = second[(second["statistic"] == "index") & second["model"].isin(differ)]
     if len(second):

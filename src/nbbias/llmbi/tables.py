@@ -9,12 +9,8 @@ from nbbias import reading
 from nbbias.reading import Table
 from nbbias.stats import PARTS
 
-#: Of each table of estimates, its statistics.
-STATISTICS = {
-    "dimension_mean": ["dimension_mean"],
-    "index": ["index"],
-    "split": [name + part for name in ("index", "difference") for part in PARTS],
-}
+#: Of tables that are not of the statistic of their name, the statistics.
+STATISTICS = {"split": [name + part for name in ("index", "difference") for part in PARTS]}
 
 
 def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
@@ -59,7 +55,7 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def of(estimates: pd.DataFrame, name: str) -> Table:
-    """Return some estimates as a table for readers: one of `STATISTICS`.
+    """Return some estimates as a table for readers: of one statistic, or of `STATISTICS`.
 
     Examples
     --------
@@ -73,4 +69,6 @@ def of(estimates: pd.DataFrame, name: str) -> Table:
     words = reading.caption(estimates, study="llmbi", name=name)
     settings = {"title": words.title, "note": words.note, "labels": words.labels}
     keys = ["model", "group", "dimension"]
-    return reading.readable(estimates, keys, statistics=STATISTICS[name], rows=None, **settings)
+    return reading.readable(
+        estimates, keys, statistics=STATISTICS.get(name, [name]), rows=None, **settings
+    )
