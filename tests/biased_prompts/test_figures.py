@@ -50,26 +50,6 @@ def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() ->
     assert list(panels(figures.refusals(without_headlines).figure)) == ["all headlines", "nyt"]
 
 
-def test_the_effects_at_all_levels_stand_in_one_figure() -> None:
-    statistic = OURS["statistic"].replace("mean_difference_change", "share_difference_change")
-    words, topics = (
-        OURS.assign(measure=name, statistic=statistic) for name in ("word", "document")
-    )
-    drawn = figures.effects(pd.concat([words, OURS, topics], ignore_index=True))
-    found = panels(drawn.figure)
-    assert list(found) == [
-        "Women's share of group terms",
-        "Tone towards women",
-        "Share of topics associated with women",
-    ]
-    assert [ax.get_xlabel().replace("\n", " ") for ax in found.values()] == [
-        "percentage points",
-        "difference in tone (score −1 to 1)",
-        "percentage points",
-    ]
-
-
 def test_what_was_not_measured_at_all_is_a_figure_that_says_so() -> None:
-    for draw in (figures.refusals, figures.effects):
-        (ax, *_) = draw(OURS.head(0)).figure.axes
-        assert [text.get_text() for text in ax.texts] == ["nothing was measured"]
+    (ax, *_) = figures.refusals(OURS.head(0)).figure.axes
+    assert [text.get_text() for text in ax.texts] == ["nothing was measured"]

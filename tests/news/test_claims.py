@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from nbbias import stats, tables
-from nbbias.news import claims, corpus, measured, sample, shares, words
+from nbbias.news import claims, corpus, measured, sample, words
 from nbbias.news.explore import lexicon
 from tests.build import GENDER, row_of, word_estimates
 
@@ -51,14 +51,6 @@ def test_a_cell_is_made_of_articles_and_of_pairs_only_where_that_is_said() -> No
     pooling = claims.Pooling({"x_": "mean"})
     assert [len(own) for _, own in claims.cells(scores, pooling)] == [2]
     assert [len(own) for _, own in claims.cells(scores, None)] == [3]
-    (row,) = shares.on_common_articles(
-        scores.assign(difference_a=scores["x_a"]),
-        claims.Pooling({"diff": "mean"}),
-        ["a"],
-        confidence=0.95,
-        min_pairs=1,
-    )
-    assert (row["n"], row["estimate"]) == (2, pytest.approx(0.35))
 
 
 def twice() -> corpus.Read:

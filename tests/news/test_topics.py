@@ -264,14 +264,13 @@ def test_estimates_of_several_fits_are_pooled(corpus: dict[str, Any]) -> None:
     assert row["statistic_value"].item() == pytest.approx(own.mean().mean() / np.sqrt(total))
 
 
-def test_a_pair_that_one_fit_cannot_score_is_no_common_article() -> None:
+def test_a_pair_that_one_fit_cannot_score_does_not_count() -> None:
     rng = np.random.default_rng(0)
     shares = rng.dirichlet(np.ones(3), size=(2, 4))
     both = [scored(*shares, common(["a", "b", None]), 2).assign(seed=seed) for seed in (1, 2)]
     both[1].loc[3, ["score", "difference_a", "difference_b"]] = np.nan
     both[1].loc[3, "reason"] = "no content"
     found = estimated(pd.concat(both), lexicon=lexicon_of(2))
-    assert row_of(found, "share_difference_common", "a")[["n", "n_lost"]].tolist() == [3, 1]
     assert row_of(found, "bias")[["n", "n_lost"]].tolist() == [3, 1]
 
 

@@ -42,9 +42,8 @@ def scored(h: Counts, o: Counts, **columns: Any) -> pd.DataFrame:
 
 
 def estimated(scores: pd.DataFrame, groups: int, **settings: Any) -> pd.DataFrame:
-    least = settings.pop("min_pairs", 1)
     inference = stats.InferenceSettings(**({"n_permutations": 50, "seed": 3} | settings))
-    return word_estimates(scores, lexicon=lexicon_of(groups), inference=inference, min_pairs=least)
+    return word_estimates(scores, lexicon=lexicon_of(groups), inference=inference)
 
 
 def transport(h: Sequence[int], o: Sequence[int]) -> float:
@@ -201,47 +200,6 @@ def test_prejudice_is_what_a_plain_loop_counts(groups: int) -> None:
 
 
 # --- estimates: common articles ---------------------------------------------------------------
-
-
-def test_common_articles_are_those_that_every_model_has_a_counted_pair_for() -> None:
-    scores = SOME[3]
-    counted = scores[scores["reason"].isna()]
-    sets = [set(counted.loc[counted["model"] == model, "article_id"]) for model in MODELS]
-    shared = sets[0] & sets[1]
-    assert len(shared) < min(map(len, sets))
-    for model in MODELS:
-        own = counted[(counted["model"] == model) & counted["article_id"].isin(shared)]
-        for group in "abc":
-            row = row_of(FOUND[3], "share_difference_common", model=model, group=group)
-            assert (row["n"], row["n_lost"]) == (len(shared), 30 - len(shared))
-            assert row["estimate"] == pytest.approx(own[f"difference_{group}"].mean())
-
-
-def test_sources_and_prompts_are_compared_within_themselves() -> None:
-    # x and y share article 1 under p; under q there is x alone, whose articles are all common.
-    columns = {
-        "model": ["x", "x", "y", "x", "x"],
-        "prompt": ["p", "p", "p", "q", "q"],
-        "article_id": ["1", "2", "1", "1", "2"],
-    }
-    table = estimated(scored([[2, 1]] * 5, [[1, 2]] * 5, **columns), 2)
-    common = table[(table["statistic"] == "share_difference_common") & (table["group"] == "a")]
-    found = {(r["model"], r["prompt"]): r["n"] for r in common.to_dict("records")}
-    assert found == {("x", "p"): 1, ("y", "p"): 1, ("x", "q"): 2}
-
-
-@pytest.mark.parametrize(("least", "n"), [(1, [1, 1]), (2, [3, 0]), (4, [0, 0])])
-def test_models_with_few_counted_pairs_are_left_out_of_the_comparison(
-    least: int, n: list[int]
-) -> None:
-    keys = {"model": list("xxxy"), "article_id": list("1231")}
-    table = estimated(
-        scored([[2, 1], [3, 1], [1, 1], [2, 1]], [[1, 2]] * 4, **keys), 2, min_pairs=least
-    )
-    own = table[(table["statistic"] == "share_difference_common") & (table["group"] == "a")]
-    assert own["n"].tolist() == n
-    assert own.loc[own["n"] == 0, "reason"].str.contains(f"fewer than {least}").all()
-    assert own.loc[own["n"] == 0, "p_adjusted"].isna().all()
 
 
 # --- estimates: repeated answers --------------------------------------------------------------

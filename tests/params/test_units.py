@@ -20,7 +20,7 @@ INFERENCE = InferenceSettings(n_permutations=20)
 #: What is a mean over units that a run saves; a study's other statistics are none.
 MEANS = {
     "news_bias": {
-        *("bias", "share_difference", "share_difference_common"),
+        *("bias", "share_difference"),
         *("share_difference_passages", "omission_difference"),
         *("prejudice_share", "mean_difference", "difference_beyond_neutral"),
     },
@@ -90,7 +90,7 @@ def test_the_levels_of_news_are_means_over_articles(tmp_path: Path) -> None:
     again = generations.assign(sample=2, text=generations["text"].iloc[::-1].to_numpy())
     pairs = news.pair(originals, pd.concat([generations, again], ignore_index=True))
     read = news.annotate(pairs, lexicon=text.lexicons.load("gender"))
-    words = news.words.level(read, inference=INFERENCE, min_pairs=10)
+    words = news.words.level(read, inference=INFERENCE)
     scored = news.scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
     tone = news.tone.level(read, scored, inference=INFERENCE)
     found, chance = news.claims.combine_levels([words, tone])

@@ -16,7 +16,7 @@ def rows_of(*values: np.ndarray, p: float = 1.0) -> pd.DataFrame:
     found = [
         stats.one_sample(one, confidence=0.95).row()
         | {"model": f"m{i}", "measure": "word", "bias": "gender", "group": "female", "null": 0.0}
-        | {"statistic": "share_difference_common", "p_adjusted": p}
+        | {"statistic": "share_difference", "p_adjusted": p}
         for i, one in enumerate(values)
     ]
     return tables.estimates(found, study="news_bias", confidence=0.95)

@@ -14,10 +14,9 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
-from nbbias.biased_prompts.sentences import EFFECTS, leading_rows, selective_result
-from nbbias.reading import Drawn, figures, forest, names, phrases, prose, significance
+from nbbias.biased_prompts.sentences import leading_rows, selective_result
+from nbbias.reading import Drawn, figures, forest, names
 from nbbias.tables.escape import without_markdown
 
 
@@ -49,40 +48,6 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         figures.caption(rows[raw], "share of headlines refused, uncorrected", of="headlines")
         + ("" if raw.all() else " Small grey markers: corrected for the detector's errors."),
     )
-
-
-def effects(estimates: pd.DataFrame) -> Drawn:
-    """Draw the effect of the prompt on articles answered under both: a panel a level and group.
-
-    By the first instrument of each level, but of claims, which lead the page; `estimates` are those
-    of `reading.claims.with_claims`.
-    """
-    table = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
-    table = phrases.exploratory(table)
-    level = table["measure"].map(lambda name: names.in_words("measure", name)).astype(object)
-    panel = [prose.capitalize(names.measure(row)) for row in table.to_dict("records")]
-    rows = table.assign(panel=panel, cell=_cells(table))
-    tested, changed = significance.valid_tests(rows).index, significance.significant(rows).index
-    levels = {"changed": [*level[changed].unique()], "tested": [*level[tested].unique()]}
-    which = str(rows["prompt"].iloc[0]) if len(rows) else "difference"
-    of = figures.caption(rows, f"{which}, mean over the same articles", of="articles")
-    return Drawn(
-        figures.claims(*figures.scaled(rows), draw=figures.zero, hue="group"),
-        rows,
-        "Effect of the prompt on articles answered under both prompts, with intervals, by model, a "
-        "panel a measure that is no claim; 0 is no effect.",
-        prose.render_plain("biased_prompts.effects_title", **levels),
-        f"{of.removesuffix('.')}; 0: no effect of the prompt.",
-    )
-
-
-# --- parts ------------------------------------------------------------------------------------
-
-
-def _cells(rows: pd.DataFrame) -> list[str]:
-    """Name rows by model, and by prompt and source where these vary."""
-    keys = ("model", "prompt", "source")
-    return [", ".join(names.details(row, rows, keys=keys)) for row in rows.to_dict("records")]
 
 
 # --- what leads -------------------------------------------------------------------------------

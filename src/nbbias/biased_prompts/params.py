@@ -36,7 +36,7 @@ def _claims(biases: Sequence[str]) -> list[dict[str, str]]:
 
 
 class BiasedPrompts(news.params.News):
-    """Which models refuse biased prompts, and what do these change? (Fang et al. 2024)"""
+    """Which models refuse biased prompts, and how do articles change? (Fang et al. 2024)"""
 
     statistics = named_statistics("biased_prompts")
 
@@ -116,8 +116,7 @@ STUDY = Study(
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",
-        "Simulated from templates, with known differences and refusals; nothing in "
-        "them was written by a model or a newsroom.",
+        "Simulated from templates, with known refusals and known differences between the prompts.",
     ),
     main_estimates=(
         MainEstimate("refusal", "refusal_rate"),

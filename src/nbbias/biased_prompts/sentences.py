@@ -11,10 +11,9 @@ from markupsafe import Markup
 from nbbias import reading, refusals as refusal_detector
 from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.corpus import EVERY
-from nbbias.biased_prompts.refusing import ARTICLE
+from nbbias.biased_prompts.refusing import ARTICLE, RECORDED
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
-from nbbias.tables.escape import markdown as escape
 
 #: The effect of the prompt proper, by statistic.
 EFFECTS = ("share_difference_change", "mean_difference_change")
@@ -39,6 +38,7 @@ def lead(
     answers: pd.DataFrame,
     texts: Texts,
     prompts: Mapping[str, str],
+    truth: pd.DataFrame | None = None,
 ) -> reading.Lead:
     """Say what a run found: what leads its page.
 
@@ -55,48 +55,31 @@ def lead(
         Where the texts are from.
     prompts
         ``"neutral"`` and ``"biased"``: their names in the column `prompt`.
+    truth
+        The effects that were simulated (`biased_prompts.sample.truth`).
     """
     parts = phrases.families(leading_rows(declared))
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
     under = _render("under", prompt=prompts["neutral"])
     first, *rest = phrases.summarize(refusals_first, reference=under)
-    first = _refused_more(declared, prompts) or first
     detector = _detector(estimates, declared, biased=prompts["biased"])
-    plain = (first, *detector, *rest)
+    plain = (first, *detector, *rest, *phrases.missed(_known(declared, truth)))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
-    instruments = estimates["instrument"].dropna().str.split(" (", regex=False).str[0]
+    recorded = estimates["instrument"].eq(RECORDED).any()
+    by = estimates["instrument"].str.split(" (", regex=False).str[0]
+    by = by[estimates["measure"].ne("refusal") & by.notna()].unique()
     card = {
         "measures": _render("measured", names=[name for name in MEASURES if name in measured]),
         "groups": _render("groups", people=list(map(names.people, groups))),
         "N": _render("counts", articles=articles, answers=len(answers), models=models),
-        "instrument": ", ".join(map(escape, instruments.unique())),
+        "instrument": _render("instruments", names=by, recorded=recorded, **_accuracy()),
         "not": _render("not"),
     }
     significant = [part for part in parts if len(significance.significant(part))]
     technical, numbers = phrases.technical(parts), phrases.leading(significant or parts)
     return reading.Lead(plain, technical, "finding", numbers, card, texts)
-
-
-def _refused_more(declared: pd.DataFrame, prompts: Mapping[str, str]) -> str:
-    """Say which models refuse more articles under the biased prompt; nothing where any fewer.
-
-    Examples
-    --------
-    >>> from nbbias import tables
-    >>> row = {"measure": "refusal", "statistic": "refusal_rate_change", "estimate": 0.5, "n": 72,
-    ...        "ci_low": 0.4, "ci_high": 0.6, "p_adjusted": 0.01, "p_value": 0.01, "model": "m"}
-    >>> table = tables.estimates([row], study="biased_prompts", confidence=0.95)
-    >>> _refused_more(table, {"neutral": "plain", "biased": "role"}).split(" (")[0]
-    'Under the role prompt, m refused 50.0 percentage points more articles than under the plain...
-    """
-    rows = significance.significant(declared[declared["statistic"] == _REFUSES])
-    if rows.empty or rows["estimate"].min() < 0:
-        return ""
-    rows = rows.sort_values("estimate", ascending=False, kind="stable")
-    said = [(row, Markup(phrases.numbers(row, unit="articles"))) for row in rows.to_dict("records")]
-    return _render("refused_more", rows=said, **prompts)
 
 
 def _detector(estimates: pd.DataFrame, declared: pd.DataFrame, *, biased: str) -> list[str]:
@@ -105,9 +88,17 @@ def _detector(estimates: pd.DataFrame, declared: pd.DataFrame, *, biased: str) -
     rows = estimates[estimates["statistic"] == "refusal_rate_corrected"]
     rows = rows[rows["group"].isna() & rows["source"].eq(EVERY) & rows["prompt"].eq(biased)]
     rows = rows[rows["model"].isin(found["model"]) & rows["ci_low"].notna()]
+    return [_render("detector", rows=rows.to_dict("records"), **_accuracy())] if len(rows) else []
+
+
+def _accuracy() -> dict[str, float]:
     known = refusal_detector.unseen()
-    values = {"models": len(known), **known[["sensitivity", "specificity"]].mean()}
-    return [_render("detector", rows=rows.to_dict("records"), **values)] if len(rows) else []
+    return {"models": len(known), **known[["sensitivity", "specificity"]].mean()}
+
+
+def _known(declared: pd.DataFrame, truth: pd.DataFrame | None) -> pd.DataFrame:
+    """Return the claims whose true value is known, none of texts that people or models wrote."""
+    return declared.iloc[:0] if truth is None else declared.merge(truth, on=["model", "measure"])
 
 
 def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
@@ -196,6 +187,23 @@ def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
         text = Markup(_differences(part, _render("under", prompt=neutral)))
         said.append(_render("effect", measure=measure, bias=bias if several else "", text=text))
     return said or [prose.render("claims.all_claims")]
+
+
+def recovered(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
+    """Say of each model what effect on words was simulated, and what was estimated.
+
+    Examples
+    --------
+    >>> row = {"study": "biased_prompts", "measure": "word", "statistic": EFFECTS[0], "null": 0,
+    ...        "bias": "gender", "group": "female", "model": "m", "estimate": -0.1, "n_lost": 2}
+    >>> truth = pd.DataFrame([{"model": "m", "measure": "word", "truth": -0.2}])
+    >>> recovered(pd.DataFrame([row]), truth)[0].partition(":** ")[2]
+    '−20.0 and −10.0 pp in m (2 articles excluded).'
+    """
+    rows = _known(declared, truth)
+    rows = rows[rows["statistic"] == EFFECTS[0]].to_dict("records")
+    said = [(row, *map(Markup, phrases.true_and_estimated(row))) for row in rows]
+    return [_render("recovered", of=names.measure(rows[0]), rows=said)] if said else []
 
 
 def effects_result(estimates: pd.DataFrame) -> str:

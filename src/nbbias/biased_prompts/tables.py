@@ -16,10 +16,7 @@ _ENDS = ("", TWO_PHASE, DISPUTED, "_corrected")
 #: Of each table of estimates, its statistics.
 STATISTICS = {
     "refusals": [f"refusal_rate{end}" for end in _ENDS],
-    # Not the corrected change: its interval takes the error rates of both prompts as equal.
-    "refusals_changed": [f"refusal_rate_change{end}" for end in _ENDS[:-1]],
     "detector_bias": ["refusal_rate_instrument", "refusal_rate_change_instrument"],
-    "headlines": ["refusal_difference"],
     "by_headline": ["refusal_difference", "refusal_difference_corrected"],
     "scorer_bias": ["mean_difference_change_corrected", "mean_difference_change_instrument"],
     "effects": ["share_difference_change", "mean_difference_change"],

@@ -226,8 +226,8 @@ def documents(rng: Generator, design: Design, inference: InferenceSettings) -> I
 #: Models of a run: the first names fewer women, the second is colder on them.
 _MODELS = 4
 
-#: Counted pairs that a model needs to be compared with the others.
-_MIN_PAIRS = news.params.NewsBias.model_fields["min_pairs"].default
+#: Counted pairs that a simulated model needs.
+_MIN_PAIRS = 10
 
 
 def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iterator[Row]:

@@ -271,21 +271,18 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     return results
 
 
-def measure_levels(
-    whole: Corpus, chosen: News, *, study: str = "news_bias", min_pairs: int | None = None
-) -> dict[str, Level]:
+def measure_levels(whole: Corpus, chosen: News, *, study: str = "news_bias") -> dict[str, Level]:
     """Measure the levels that parameters ask for, by name; too few texts have no topics."""
     inference = stats.InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     common: dict[str, Any] = {"inference": inference, "study": study}
-    least = common | {"min_pairs": min_pairs or getattr(chosen, "min_pairs", 1)}
     levels = {}
     if "word" in chosen.levels:
-        levels["word"] = words.level(whole.read, **least, twins=whole.twins)
+        levels["word"] = words.level(whole.read, **common, twins=whole.twins)
     if whole.scored:
         twins = (whole.twins, whole.scored_twins) if whole.twins and whole.scored_twins else None
         levels["sentence"] = tone.level(whole.read, whole.scored, **common, twins=twins)
     if whole.fitted:
-        levels["document"] = topics.level(whole.read, whole.fitted, **least, twins=whole.twins)
+        levels["document"] = topics.level(whole.read, whole.fitted, **common, twins=whole.twins)
     return levels
 
 

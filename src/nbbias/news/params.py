@@ -195,12 +195,6 @@ class NewsBias(News):
 
     claims: Claims = Field(claims_on(["gender", "race"]))
     draws: int = Field(500, ge=100, le=100_000, description="permutations for each null range")
-    min_pairs: int = Field(
-        10,
-        ge=1,
-        le=1_000_000,
-        description="pairs that a model needs to be compared with the others on common articles",
-    )
     labels_path: OptionalFile = Field(
         NONE, description="human labels of group words and sentences: the sheet of `nbbias label`"
     )
@@ -223,7 +217,7 @@ class NewsBias(News):
 
 #: Where a statistic is worse: a shift to either side of 0 is a bias.
 WORSE = {
-    **dict.fromkeys(("share_difference", "share_difference_common"), "apart"),
+    "share_difference": "apart",
     **dict.fromkeys(("share_difference_passages", "omission_difference"), "apart"),
     **dict.fromkeys(("mean_difference", "difference_beyond_neutral"), "apart"),
     **dict.fromkeys(("bias", "prejudice_share"), "higher"),
@@ -239,8 +233,8 @@ STUDY = Study(
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",
-        "Simulated from templates, not written by a model or a newsroom; every model except even "
-        "has a known difference, which its name describes.",
+        "Simulated from templates. Each model has one known difference from the human articles, "
+        "which its name describes; even has none.",
     ),
     main_estimates=(
         MainEstimate("word", "share_difference"),

@@ -36,7 +36,6 @@ def estimate(
     pooling: Callable[[Sequence[str]], Pooling],
     lexicon: pd.DataFrame,
     inference: stats.InferenceSettings,
-    min_pairs: int = 1,
     study: str = "news_bias",
 ) -> Estimated:
     """Estimate differences of shares by source, model and prompt, for every bias.
@@ -51,8 +50,6 @@ def estimate(
         The lists behind the scores.
     inference
         Level of the intervals and of the null's ranges; permutations and their start.
-    min_pairs
-        Counted pairs that a model needs to be compared on common articles.
     study
         Whose table this is.
 
@@ -70,9 +67,6 @@ def estimate(
           biases and groups.
         - ``share_difference_passages`` and ``omission_difference``, of words: the same at equal
           length, and how often answers have no group words (`omissions`).
-        - ``share_difference_common``: the same over the articles that every model of the source and
-          prompt has a counted pair for (in every fit), so that models are compared on equal
-          articles; models with fewer than `min_pairs` counted pairs are left out.
         - ``prejudice_share``: the share of pairs in which the answer gives the group a smaller
           share, of words among pairs whose original names the group, of topics among all, as the
           paper counts; Wilson interval. ``prejudice_extent``: mean change in just those pairs.
@@ -81,13 +75,9 @@ def estimate(
     parts = []
     for bias, subset in scores.groupby("bias", sort=False):
         groups = lexicons.groups(lexicon, str(bias))
-        one_each = pooling(groups)
         rows: list[Row] = []
-        for key, units in claims.cells(subset, one_each):
+        for key, units in claims.cells(subset, pooling(groups)):
             rows += [key | row for row in _estimate_cell(units, groups, inference)]
-        rows += on_common_articles(
-            subset, one_each, groups, confidence=inference.confidence, min_pairs=min_pairs
-        )
         instrument = subset["instrument"].iloc[0]
         if "seed" in subset:
             instrument += fits_named(subset["seed"].nunique())
@@ -203,44 +193,4 @@ def omissions(units: pd.DataFrame, groups: Sequence[str], *, confidence: float) 
             weight = len(own) * np.where(own, 1 / own.sum(), -1 / (~own).sum())
             row["values"] = pd.Series(weight * omission, articles)
         rows.append(row | result.row() | {"n_lost": len(units) - (result.n or 0)})
-    return rows
-
-
-def on_common_articles(
-    scores: pd.DataFrame,
-    pooling: Pooling,
-    groups: Sequence[str],
-    *,
-    confidence: float,
-    min_pairs: int,
-) -> list[Row]:
-    """Estimate the differences on the articles that all models have a counted pair for.
-
-    A model with fewer than `min_pairs` would leave the others next to none: it is left out. With
-    fits of topics a pair must count in every fit; a fit that could score no pair at all does not
-    count.
-    """
-    units = claims.per_article(scores, pooling)
-    counts = units["reason"].isna()
-    if "seed" in units:
-        scored = counts.groupby(units["seed"]).transform("any")
-        counts = counts | (~scored & scored.any())
-    rows: list[Row] = []
-    cells = units.assign(counts=counts).groupby(["source", "prompt"], sort=False)
-    for (source, prompt), here in cells:
-        by_model = here.groupby(["article_id", "model"])["counts"].all().unstack(fill_value=False)
-        sizes = by_model.sum()
-        enough = by_model.loc[:, sizes >= min_pairs]
-        shared = enough.index[enough.all(axis=1) & (enough.shape[1] > 0)]
-        for model, own in here.groupby("model", sort=False):
-            why, used = "no article is common to all models", own[own["article_id"].isin(shared)]
-            if model not in enough:
-                few = f"left out: {sizes[model]} counted pairs, fewer than {min_pairs}"
-                why, used = few if sizes[model] else claims.why_none(own), own.head(0)
-            found = differences(
-                used, groups, why=why, confidence=confidence, statistic="share_difference_common"
-            )
-            key = {"source": source, "prompt": prompt, "model": model}
-            n = own["article_id"].nunique()
-            rows += [key | row | {"n_lost": n - row["n"]} for row in found]
     return rows

@@ -84,19 +84,8 @@ def by_size(estimates: pd.DataFrame, path: str = SAMPLE) -> pd.DataFrame:
     both = pd.concat([ours.assign(whose=OURS), printed.assign(whose=PUBLISHED)], ignore_index=True)
     both = both.merge(facts(path)[["model", "size", "rlhf"]], on="model")
     both["log_size"] = np.log10(both["size"])
-    names = [
-        *_CELL,
-        "model",
-        "prompt",
-        "size",
-        "log_size",
-        "rlhf",
-        "estimate",
-        "ci_low",
-        "ci_high",
-        "n",
-    ]
-    return both[names].dropna(subset="estimate")
+    names = ["model", "prompt", "size", "log_size", "rlhf", "estimate", "ci_low", "ci_high", "n"]
+    return both[[*_CELL, *names]].dropna(subset="estimate")
 
 
 def trends(rows: pd.DataFrame, *, confidence: float) -> pd.DataFrame:

@@ -39,7 +39,6 @@ def level(
     fitted: Fitted,
     *,
     inference: stats.InferenceSettings,
-    min_pairs: int = 1,
     study: str = "news_bias",
     twins: Read | None = None,
 ) -> Level:
@@ -51,8 +50,6 @@ def level(
         What `news.annotate` and `news.fits.fit` returned.
     inference
         Level of the intervals and of the null's ranges; permutations and their start.
-    min_pairs
-        Scored pairs that a model needs to be compared on common articles.
     study
         Whose tables these are.
     twins
@@ -78,12 +75,7 @@ def level(
     """
     scores = pair_scores(read, fitted)
     found = shares.estimate(
-        scores,
-        pooling=lambda _: POOLING,
-        lexicon=read.lexicon,
-        inference=inference,
-        min_pairs=min_pairs,
-        study=study,
+        scores, pooling=lambda _: POOLING, lexicon=read.lexicon, inference=inference, study=study
     )
     further = None if twins is None else pair_scores(twins, _of_texts(fitted, twins))
     references = replicated(

@@ -33,7 +33,6 @@ def level(
     read: Read,
     *,
     inference: stats.InferenceSettings,
-    min_pairs: int = 1,
     study: str = "news_bias",
     twins: Read | None = None,
 ) -> Level:
@@ -45,8 +44,6 @@ def level(
         What `news.annotate` returned.
     inference
         Level of the intervals, permutations behind each chance level, and their start.
-    min_pairs
-        Counted pairs that a model needs to be compared on common articles.
     study
         Whose tables these are.
     twins
@@ -73,12 +70,7 @@ def level(
     """
     scores = pair_scores(read)
     found = shares.estimate(
-        scores,
-        pooling=pooling,
-        lexicon=read.lexicon,
-        inference=inference,
-        min_pairs=min_pairs,
-        study=study,
+        scores, pooling=pooling, lexicon=read.lexicon, inference=inference, study=study
     )
     references = replicates.references(
         found.estimates, scores, read, DISTANCE, twins=twins, inference=inference

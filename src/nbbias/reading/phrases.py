@@ -176,6 +176,32 @@ def signed(row: Row) -> str:
     return f"{sign}{size(row, excess)}"
 
 
+def true_and_estimated(row: Row) -> list[str]:
+    """Write a simulated difference (`truth` of the row) and the estimated one, the unit once."""
+    true, estimated = (signed({**row, "estimate": row[of]}) for of in ("truth", "estimate"))
+    return [true.removesuffix(names.unit(row).name), estimated]
+
+
+def missed(rows: pd.DataFrame) -> list[str]:
+    """Say which simulated differences (`truth` of the rows) are not significant; or nothing.
+
+    Examples
+    --------
+    >>> row = {"study": "x", "measure": "m", "statistic": "s", "model": "a", "null": 0.0}
+    >>> row |= {"truth": 0.5, "estimate": 0.25, "p_adjusted": 0.2, "p_value": 0.1}
+    >>> missed(pd.DataFrame([row | {"confidence": 0.95, "group": None}]))[0].partition("in a ")[2]
+    '(simulated +0.50, estimated +0.25).'
+    """
+    if "truth" not in rows:
+        return []
+    rows = rows[rows["truth"].ne(0) & ~significance.is_significant(rows)]
+    said = [
+        (names.measure(row), row["model"], *map(Markup, true_and_estimated(row)))
+        for row in rows.to_dict("records")
+    ]
+    return [render("claims.missed", rows=said)] if said else []
+
+
 def differences(
     rows: pd.DataFrame, *, mde: pd.Series, reference: str, unit: str = "articles"
 ) -> str:

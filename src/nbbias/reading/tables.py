@@ -197,6 +197,9 @@ def _estimate(row: Mapping[str, Any], decimals: int) -> str:
     reason = row["reason"] if isinstance(row["reason"], str) else ""
     if not np.isfinite(row["estimate"]):
         return f"not measured: {reason}"
+    width = row["ci_high"] - row["ci_low"]
+    if 0 < width < 10.0**-decimals:  # as many digits as tell the ends apart
+        decimals = min(int(np.ceil(-np.log10(width))), 6)
     cell = number(row["estimate"], decimals=decimals)
     cell += _range(row["ci_low"], row["ci_high"], decimals)
     missing = "" if row["ci_low"] < row["ci_high"] else "no interval"

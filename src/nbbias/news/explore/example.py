@@ -29,7 +29,7 @@ _MOST, _CUT = 5, 800
 #: A sentence that is at least as toxic is not shown unasked.
 _TOXIC = 0.5
 
-_CHOSEN = "Example: the shortest of the five pairs with the largest difference; not typical."
+_CHOSEN = "Not typical: the shortest of the five pairs with the largest difference."
 
 
 def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str]) -> HTML | None:
@@ -37,8 +37,10 @@ def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str])
 
     Parameters
     ----------
-    corpus, focus
-        As of `news.explore.pairs.extremes`.
+    corpus
+        Scores of one level or several, and what they were made from.
+    focus
+        The group of a bias that leads; the first where none is named.
     declared
         What leads the page: of the first significant claim that pairs add up to, the model of its
         first row; where nothing is significant, all models.

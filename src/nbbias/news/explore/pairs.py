@@ -25,9 +25,6 @@ from nbbias.reading import markup
 from nbbias.tables import escape
 from nbbias.text import lexicons
 
-#: Pairs of a model at each end that a page shows.
-_EACH = 3
-
 #: What a table of scores is of; of several instruments each has its own estimate.
 CLAIM = ["measure", "bias", "instrument"]
 
@@ -38,33 +35,6 @@ class Corpus(NamedTuple):
     scores: Sequence[pd.DataFrame]
     read: Read
     scored: Scored | None = None
-
-
-def extremes(corpus: Corpus, *, focus: Mapping[str, str] | None = None) -> pd.DataFrame:
-    """List the pairs of every model that raise the leading estimate most, or lower it most.
-
-    Parameters
-    ----------
-    corpus
-        Scores of one level or several, and what they were made from.
-    focus
-        The group of a bias that leads; the first where none is named.
-
-    Returns
-    -------
-    DataFrame
-        `measure`, `bias`, `group` and the columns of `contributions`, three pairs a model at each
-        end; empty where no pair counts.
-    """
-    listed = list_claims(corpus.scores)
-    if listed.empty:
-        return listed
-    claim = leading(listed, focus or {})
-    table = contributions_of(corpus.scores, claim)
-    ranks = table.groupby(CELL)["rank"]
-    table = table[(table["rank"] <= _EACH) | (table["rank"] > ranks.transform("max") - _EACH)]
-    key = {name: claim[name] for name in ("measure", "bias", "group")}
-    return table.assign(**key)[[*key, *CELL, "article_id", "difference", "contribution", "rank"]]
 
 
 def leading(listed: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, str]:

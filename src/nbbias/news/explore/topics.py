@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import warnings
 
-import ipywidgets as widgets
 import numpy as np
 import pandas as pd
-from IPython.display import HTML, display
+from IPython.display import HTML
 
-from nbbias import reading, tables, text
+from nbbias import reading, text
 from nbbias.news import fits
 from nbbias.news.corpus import Read
 from nbbias.news.fits import Fit, Fitted
@@ -31,18 +30,13 @@ _ABOUT = (
 _COUNTS = "LDAvis counts topics from 1: its topic 1 is topic 0 above."
 
 
-def topics(fitted: Fitted, read: Read) -> HTML | widgets.VBox:
-    """Look into the topics of the first fit.
+def topics(fitted: Fitted, read: Read) -> HTML:
+    """Look into the topics of the first fit: a table, and LDAvis below it.
 
     Parameters
     ----------
     fitted, read
         What `news.fits.fit` returned, and what it was made from.
-
-    Returns
-    -------
-    HTML or VBox
-        A table with LDAvis below it; in an open notebook then a topic at a time, at any λ.
     """
     fit = fitted.fits[0]
     table = summarize(fitted, read)
@@ -51,25 +45,7 @@ def topics(fitted: Fitted, read: Read) -> HTML | widgets.VBox:
     if view:
         frame_html = markup.note(_COUNTS) + frame(view, title="LDAvis: topics and their words")
         body += markup.fold("All topics on a map: LDAvis", frame_html)
-    static = markup.framed(body, title=_TITLE, about=_ABOUT)
-    if not tables.is_interactive():
-        return static
-    display(static)
-    labels = [
-        (escape.visible(f"{topic}: {words}"), topic)
-        for topic, words in zip(table["topic"], table["words"], strict=True)
-    ]
-    topic = widgets.Dropdown(options=labels, description="Topic", layout={"width": "28rem"})
-    weight = widgets.FloatSlider(fits.LAMBDA, min=0, max=1, step=0.05, description="λ")
-
-    def show(topic: int, weight: float) -> None:
-        words = fits.content_words(fit, relevance_lambda=weight, top=12)
-        shown = table[table["topic"] == topic].assign(words=words[topic])
-        display(markup.framed(markup.table(shown), title=f"Topic {topic}"))
-
-    output = widgets.interactive_output(show, {"topic": topic, "weight": weight})
-    controls = widgets.HBox([topic, weight], layout={"flex_flow": "row wrap"})
-    return widgets.VBox([controls, output])
+    return markup.framed(body, title=_TITLE, about=_ABOUT)
 
 
 def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:

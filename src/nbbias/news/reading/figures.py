@@ -20,7 +20,7 @@ from nbbias.tables.escape import without_markdown
 #: By measure: what the dots are.
 _WORDS = {
     "word": "share of group words",
-    "document": "share of content on topics",
+    "document": "share of topics",
     "sentiment": "tone relative to neutral sentences (sentiment from −1 to 1)",
 }
 
@@ -49,19 +49,19 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     """
     what, rows = _WORDS[measure], sentences.leading_rows(estimates, measure)
     rows = significance.with_selection(rows)
-    words, mirrored = None, "; of two groups one is shown, the other mirrors it"
+    words, mirrored = None, " (of two groups one is shown, since the other is its mirror image)"
     if measure == "sentiment":
         # A few articles would stretch the scale and say nothing; they stay in the table.
         rows = rows.assign(estimate=rows["estimate"].where(rows["ci_low"].notna()))
         words, mirrored = {"missing": "too few articles differ"}, ""
     shown = _panels(rows)
-    title = f"Mean difference of each group's {what}, answers minus human articles"
+    title = f"Difference in each group's {what}, generated minus human articles"
     return Drawn(
         figures.claims(*figures.scaled(shown), draw=figures.zero, hue="group", words=words),
         shown,
         f"{title}, with intervals, by model and prompt; one panel a group; 0: as in the originals.",
         title,
-        figures.caption(shown, f"mean differences{mirrored}", of="articles"),
+        figures.caption(shown, f"means over articles{mirrored}", of="articles"),
     )
 
 

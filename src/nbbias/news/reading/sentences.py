@@ -6,7 +6,7 @@
 ...          "ci_high": -0.05, "p_adjusted": p} for m, p in (("a", 0.01), ("b", 0.2))]
 >>> table = tables.estimates(rows, study="news_bias", confidence=0.95)
 >>> news.sentences.differences(table, "word")[0].split(" (")[0]
-'**Gender.** In one of two models'
+"**Gender.** In a, women's share of gendered words was 10.0 percentage points smaller than in the h..."
 """
 
 from __future__ import annotations
@@ -81,26 +81,12 @@ def lead(
 
 
 def _missed(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
-    """Say of simulated differences which are not significant; nothing of texts that people wrote.
-
-    Examples
-    --------
-    >>> keys = {"model": "m", "measure": "word", "bias": "race", "group": "Black"}
-    >>> row = keys | {"statistic": "share_difference", "p_adjusted": 0.4, "p_value": 0.4,
-    ...               "confidence": 0.95, "estimate": -0.05, "null": 0, "study": "news_bias"}
-    >>> _missed(pd.DataFrame([row]), pd.DataFrame([keys | {"planted": -0.1}]))[0].split(" in ")[1]
-    'm (simulated −10.0 percentage points, estimated −5.0 percentage points).'
-    """
+    """Say which simulated differences are not significant; nothing of texts that people wrote."""
     if truth is None or truth.empty:
         return []
-    keys = ["model", "measure", "bias", "group"]
-    rows = declared[declared["statistic"].isin(LEADS.values())].merge(truth[[*keys, "planted"]])
-    rows = rows[rows["planted"].ne(0) & ~significance.is_significant(rows)]
-    named = []
-    for row in rows.to_dict("records"):
-        sizes = [phrases.signed(row | {"estimate": row[of]}) for of in ("planted", "estimate")]
-        named.append((names.measure(row), row["model"], *map(Markup, sizes)))
-    return [render("news.missed", rows=named)] if named else []
+    known = truth.rename(columns={"planted": "truth"})
+    rows = declared[declared["statistic"].isin(LEADS.values())]
+    return phrases.missed(rows.merge(known[["model", "measure", "bias", "group", "truth"]]))
 
 
 def leading(declared: pd.DataFrame) -> pd.DataFrame:
@@ -145,21 +131,20 @@ def leading_rows(estimates: pd.DataFrame, measure: str) -> pd.DataFrame:
 def result(estimates: pd.DataFrame, measure: str) -> str:
     """Say in a heading which differences in words, sentiment or topics are significant."""
     rows = leading_rows(estimates, measure)
-    says = {"what": "differed", "none": "none_significant", "untested": "untested"}
+    people = significance.significant(rows)["group"].drop_duplicates().map(names.people)
+    says = {"none": "none_significant", "untested": "untested"}
     said = {name: render(f"news.{macro}", measure=measure) for name, macro in says.items()}
-    return phrases.heading(rows, **said)
+    what = render("news.differed", measure=measure, people=[*people])
+    return phrases.heading(rows, what=what, **said)
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
-    """Say of each bias, by the first instrument, which differences are significant.
+    """Say of each bias, but of claims, which differences by the first instrument are significant.
 
-    Claims are a family of their own. Toxicity goes with sentiment.
+    The table of claims has these. Toxicity goes with sentiment.
     """
-    rows = leading_rows(estimates, measure)
+    rows = phrases.exploratory(leading_rows(estimates, measure))
     mde = significance.minimum_detectable_effect(_family(estimates, measure))
-    if reading.claims.CLAIM in estimates:
-        claimed = estimates[estimates[reading.claims.CLAIM].notna()]
-        mde = significance.minimum_detectable_effect(claimed).combine_first(mde)
     biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
     sentences = [_about(bias, part, mde) for bias, part in biases]
     rows = _family(estimates, "toxicity")
@@ -183,7 +168,7 @@ def spreads(estimates: pd.DataFrame) -> list[str]:
     >>> row = {"statistic": "neutral_spread_ratio", "model": "m", "estimate": 1.6, "ci_low": 1.4,
     ...        "ci_high": 1.8, "confidence": 0.95, "instrument": "i"}
     >>> spreads(pd.DataFrame([row, row | {"model": "n", "ci_low": 0.9}]))[0].partition(" as in")[0]
-    'Sentiment where nobody is named varied 1.60 times as much in m (95% CI 1.40 to 1.80)'
+    'Sentiment of sentences about nobody varied 1.60 times as much in m (95% CI 1.40 to 1.80)'
     """
     rows = estimates[estimates["statistic"] == "neutral_spread_ratio"]
     rows = rows[rows["instrument"].isin(rows["instrument"].head(1))]

@@ -18,7 +18,6 @@ _KEYS = ["bias", "group", "instrument", "model", "prompt", "source"]
 _OF_ESTIMATES = {
     "differences": ["share_difference"],
     "equal length": ["share_difference_passages", "omission_difference"],
-    "common": ["share_difference_common"],
     "distance": ["bias"],
     "prejudice": ["prejudice_share", "prejudice_extent"],
     "shifts": [
@@ -37,8 +36,7 @@ def estimates(table: pd.DataFrame, name: str, *, measures: tuple[str, ...] = ("w
     table
         ESTIMATES.
     name
-        ``"differences"``, ``"equal length"``, ``"common"``, ``"distance"``, ``"prejudice"`` or
-        ``"shifts"``.
+        ``"differences"``, ``"equal length"``, ``"distance"``, ``"prejudice"`` or ``"shifts"``.
     measures
         The measures of the level.
 
