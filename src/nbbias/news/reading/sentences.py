@@ -5,8 +5,8 @@
 ...          "statistic": "share_difference", "estimate": -0.1, "ci_low": -0.15,
 ...          "ci_high": -0.05, "p_adjusted": p} for m, p in (("a", 0.01), ("b", 0.2))]
 >>> table = tables.estimates(rows, study="news_bias", confidence=0.95)
->>> news.sentences.differences(table, "word")[0].split(" (")[0]
-"**Gender.** In a, women's share of gendered words was 10.0 percentage points smaller than in the h..."
+>>> news.sentences.differences(table, "word")[0].split(" points")[0].split(" was ")[1]
+'10.0 percentage'
 """
 
 from __future__ import annotations
