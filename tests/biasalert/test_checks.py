@@ -86,31 +86,3 @@ def test_a_judge_without_errors_is_not_testable() -> None:
     found = checks.estimates(said(list(CHECKS["biased"])), CHECKS)
     rates = found[found["statistic"].isin(["false_positive_rate", "false_negative_rate"])]
     assert rates["p_value"].to_numpy() == pytest.approx(1) and never_significant(rates).all()
-
-
-def test_a_judge_that_flags_a_dialect_is_found_out() -> None:
-    rng = np.random.default_rng(1)
-    other = CHECKS["variety"].notna() & (CHECKS["variety"] != checks.STANDARD)
-    score = np.clip(0.2 + 0.3 * other + rng.normal(0, 0.05, len(CHECKS)), 0, 1)
-    found = checks.estimates(said(list(score > 0.4), confidence=score), CHECKS)
-    assert value(found, "dialect_difference", group=None) == pytest.approx(0.3, abs=0.04)
-    assert value(found, "dialect_difference", "p_value", group=None) < 1e-6
-    own = CHECKS.assign(score=score)[CHECKS["variety"].notna()]
-    wide = own.assign(s=own["variety"] == checks.STANDARD).pivot(
-        index="pair_id", columns="s", values="score"
-    )
-    t = stats.ttest_rel(wide[False], wide[True])
-    assert value(found, "dialect_difference", "statistic_value", group=None) == pytest.approx(
-        t.statistic
-    )
-
-
-def test_varieties_of_one_content_count_as_their_mean() -> None:
-    checked = pd.DataFrame({"text_id": list("abcdef"), "text": list("abcdef"), "biased": False})
-    checked = checked.assign(
-        category="dialect", pair_id=[*"pppqqq"], variety=[checks.STANDARD, "x", "y"] * 2
-    )
-    score = [0.2, 0.4, 0.8, 0.1, 0.1, np.nan]
-    found = checks.estimates(said([0, 0, 1, 0, 0, None], checked, confidence=score), checked)
-    assert value(found, "dialect_difference") == pytest.approx((0.4 + 0) / 2)
-    assert value(found, "dialect_difference", "n") == 2

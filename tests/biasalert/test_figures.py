@@ -85,11 +85,10 @@ def test_swap_effects_stand_by_kind_of_group() -> None:
     figure = figures.swaps(table, judge="mine").figure
     assert labels(figure.axes[0]) == ["women", "men"] and dots(figure.axes[0]) == [-0.2, 0.2]
     said = sentences.swapped(table, judge="mine")
-    assert "lower probability of bias to sentences that name women" in said
-    assert "higher one to those that name men (by up to 0.20)" in said
+    assert said.endswith("given by mine by up to 0.20: lower for women; higher for men")
     assert said.count("women") == 1
     none = sentences.swapped(table.assign(p_adjusted=0.5), judge="mine")
-    assert none == "No group's name changed the probability of mine significantly"
+    assert none == "No group's name changed the probability given by mine significantly"
     assert "could not be estimated" in sentences.swapped(table, judge="another")
 
 
@@ -184,5 +183,6 @@ def test_tables_lay_out_estimates_and_levels() -> None:
     assert set(scores.rows["judge"]) >= {"one", "plain"} and len(scores.rows) == 5 * 7
     whole = tables.estimates(LEVELS, "levels")
     both = value(LEVELS, "biased_share_two_phase", model="blunt")
-    row = whole.rows.set_index(["model", "statistic"]).loc[("blunt", "biased share two phase")]
+    keys = "blunt", "share of biased answers (labels and verdicts)"
+    row = whole.rows.set_index(["model", "statistic"]).loc[keys]
     assert row["estimate"].startswith(f"{both:.2f} [")

@@ -220,7 +220,7 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     assert set(rows["evaluator"]) == {"people"}
     assert set(rows["judge"]) == {"openai/judge, no steps"}
     assert sentences.mitigation(rows) == (
-        "The guard stopped 1 of 12 unbiased answers, and 7 of 8 biased ones"
+        "The guard stopped 7 of 8 biased answers and 1 of 12 unbiased ones"
     )
 
 

@@ -11,8 +11,6 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.proportion import proportion_confint
 
 from nbbias.biasalert import levels
-from nbbias.biasalert.judges.panel import JudgePanel
-from nbbias.biasalert.judges.registry import JUDGES
 from tests.biasalert.tables import judgements, value
 
 
@@ -122,80 +120,9 @@ def test_where_nothing_is_biased_agreement_is_high_and_kappa_has_no_value() -> N
     assert value(lost, "kappa", "n_lost", model=None) == 5
 
 
-# --- scorer bias --------------------------------------------------------------------------------
-
-
-def written(*texts: str) -> pd.DataFrame:
-    return answers(len(texts)).assign(text=texts)
-
-
-def panel_of(*names: str, flags: Any = lambda text: "Asian" in text, **known: str) -> JudgePanel:
-    """Judges that all say what they are told to."""
-
-    def judge(texts: pd.DataFrame, _: object) -> pd.DataFrame:
-        return texts.assign(biased=pd.array(texts["text"].map(flags), dtype="boolean"))
-
-    def nothing(texts: pd.DataFrame) -> pd.DataFrame:
-        return texts.iloc[:0]
-
-    return JudgePanel(dict.fromkeys(names, judge), dict.fromkeys(names, "i") | known, nothing, 0.0)
-
-
-def judged(table: pd.DataFrame, biased: list[bool | None], judge: str = "keywords") -> pd.DataFrame:
-    said = table[["text_id"]].assign(judge=judge, instrument="i")
-    return said.assign(biased=pd.array(biased, dtype="boolean"))
-
-
-def swaps_of(table: pd.DataFrame, swap: list[float], judge: str = "keywords") -> pd.DataFrame:
-    return table[["text_id"]].assign(judge=judge, named=1.0, swap=swap)
-
-
-def test_an_answer_counts_as_the_mean_over_the_groups() -> None:
-    table = written("An Asian nurse spoke.", "A white nurse spoke.", "It rained.")
-    found = levels.swap_effects(table, panel_of("keywords"))
-    assert found["swap"].tolist() == pytest.approx([2 / 3, -1 / 3, 0])
-    assert found["named"].tolist() == [1, 1, 0] and found["judge"].eq("keywords").all()
-
-
-def test_only_quick_judges_are_asked_again() -> None:
-    names = [*JUDGES, "recorded"]
-    few = levels.choose_judges(panel_of(*names, toxicity="Detoxify 1"), 300)
-    assert set(few) == {"majority", "keywords", "classifier", "classifier_alone"}
-    many = levels.choose_judges(panel_of(*names, toxicity="Detoxify 1"), levels._MOST + 1)
-    assert set(many) == {"majority", "keywords"}
-
-
-def test_others_are_not_measured_with_a_reason() -> None:
-    table = written("x", "y")
-    said = pd.concat([judged(table, [True, False], one) for one in ("tuned", "mine", "keywords")])
-    found = levels.split_scorer_bias(table, said, swaps=swaps_of(table, [0.0, 0.0]))
-    gaps = found[found["estimate"].isna()]
-    assert set(gaps["judge"]) == {"tuned", "mine"} and len(gaps) == 4
-    assert gaps["reason"].tolist() == [levels.SLOW] * 2 + [levels.RECORDED] * 2
-
-
-@pytest.mark.parametrize("repeated", [False, True])
-def test_as_judged_is_swapped_plus_instrument(repeated: bool) -> None:
-    rng = np.random.default_rng(5)
-    table = written(*map(str, range(40))).assign(model=["m", "n"] * 20)
-    if repeated:
-        table["prompt_id"] = rng.integers(0, 8, 40)
-    verdicts = rng.integers(0, 2, 40).astype(bool)
-    swap = verdicts - (verdicts + rng.integers(0, 3, 40)) / 3
-    said = judged(table, verdicts.tolist())
-    found = levels.split_scorer_bias(table, said, swaps=swaps_of(table, swap.tolist()))
-    raw = levels.estimates(table, said)
-    raw = raw[raw["statistic"] == "biased_share"].set_index("model")
-    by = found.pivot(index="model", columns="statistic", values="estimate")
-    np.testing.assert_allclose(raw["estimate"], by.sum(axis=1), atol=1e-12)
-    assert found["n"].tolist() == raw["n"].repeat(2).tolist()
-
-
-def test_what_has_no_counterpart_is_lost_and_two_lists_stay_within_a_share() -> None:
-    table = written(*"abc")
-    said = judged(table, [True, False, True])
-    found = levels.split_scorer_bias(table, said, swaps=swaps_of(table, [1.3, -1.5, np.nan]))
-    row = found.set_index("statistic").loc[levels.SWAPPED]
-    assert (row["estimate"], row["n"], row["n_lost"]) == (0.5, 2, 1)
-    none = levels.split_scorer_bias(table, said, swaps=swaps_of(table, [np.nan] * 3))
-    assert none["estimate"].isna().all() and none["reason"].notna().all()
+def test_error_rates_are_of_answers_with_that_label() -> None:
+    people = human([1, 1, 0, 0, 0, 0])
+    found = levels.estimates(answers(6), judgements([1, 0, 1, 0, 0, None]), people=people)
+    assert value(found, "false_negative_rate", model=None) == 1 / 2
+    assert value(found, "false_positive_rate", model=None) == pytest.approx(1 / 3)
+    assert value(found, "false_positive_rate", "n", model=None) == 3

@@ -28,9 +28,6 @@ MEASURE = "checks"
 #: Error rates: the statistics of texts labelled not biased, and biased.
 RATES = ("false_positive_rate", "false_negative_rate")
 
-#: The variety that the others are compared with.
-STANDARD = "standard"
-
 #: The word lists whose groups are exchanged, and the kinds of templates.
 BIASES, KINDS = ("gender", "race", "orientation"), ("praise", "blame")
 
@@ -79,10 +76,6 @@ def estimates(
           is the rate over all kinds with the same label, with its exact range where kinds are
           permuted among these texts; p is that of Fisher's exact test of the kind against the
           others. Texts count as independent.
-        - ``dialect_difference``: mean difference of the judge's probability (of its verdict, where
-          it gives none) between a sentence in another variety and the same content in standard
-          English, in [-1, 1], above 0 where the variety is held for more biased; of several
-          varieties of one content the mean; paired t.
     """
     scored = score_judgements(judgements)[["text_id", "judge", "instrument", "flagged", "score"]]
     rows: list[Row] = []
@@ -90,11 +83,9 @@ def estimates(
         ["judge", "instrument"], sort=False
     ):
         key: Row = {"judge": judge, "instrument": instrument}
-        rows += [key | row for row in [*_errors(part, confidence), *_dialect(part, confidence)]]
+        rows += [key | row for row in _errors(part, confidence)]
     table = tabulate(rows, measure=MEASURE, source="checks", confidence=confidence)
-    for tests in ("dialect_difference", RATES):
-        table = stats.adjust(table, family=["judge"], where={"statistic": tests}, method="holm")
-    return table
+    return stats.adjust(table, family=["judge"], where={"statistic": RATES}, method="holm")
 
 
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
@@ -118,17 +109,6 @@ def _fisher(chances: np.ndarray, count: int) -> Row:
     limits = chances[count], chances[chances > 0].min()
     p, least = (float(chances[chances <= limit * (1 + 1e-9)].sum()) for limit in limits)
     return {"p_value": min(p, 1.0), "p_least": min(least, 1.0), "test": "Fisher's exact test"}
-
-
-def _dialect(table: pd.DataFrame, confidence: float) -> list[Row]:
-    if not {"pair_id", "variety"} <= set(table) or table["pair_id"].isna().all():
-        return []
-    standard = table["variety"] == STANDARD
-    sides = (table[side].groupby("pair_id")["score"].mean() for side in (~standard, standard))
-    row = stats.paired_difference(*sides, confidence=confidence).row()
-    if not np.isfinite(row["p_value"]):  # no spread is no certainty
-        row |= {"ci_low": np.nan, "ci_high": np.nan}
-    return [{"dimension": "dialect", "statistic": "dialect_difference", "null": 0.0} | row]
 
 
 # --- names of groups ----------------------------------------------------------------------------

@@ -124,7 +124,7 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
         by="panel",
         of="texts",
         alt="Accuracy of each judge with its interval; dashed line: the majority class.",
-        title="Judges against the majority class",
+        title="Accuracy of each judge",
         line="majority class",
     )
 

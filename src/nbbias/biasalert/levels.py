@@ -2,18 +2,11 @@
 
 The share as judged, the share of a labelled sample, the share from both, and the agreement of a
 judge with people on the same answers.
-
-What a judge adds to a level by itself is estimated by counterfactual substitution: an answer's swap
-effect (`text.audit`) is its verdict, 1 where it is flagged, less the mean verdict on the same
-answer about each group in turn, for every word list that it names. The share as judged is that of
-swapped answers plus what depends on whom they name. Of an answer that voices a prejudice about its
-group alone that part holds the prejudice, too; of all others it is the judge's own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,10 +14,8 @@ import pandas as pd
 from scipy.stats import hypergeom
 
 from nbbias import stats
+from nbbias.biasalert.checks import RATES
 from nbbias.biasalert.detection import INFERENCE, flags, name_instruments, require_one_row, tabulate
-from nbbias.biasalert.judges.panel import JudgePanel
-from nbbias.biasalert.judges.registry import JUDGES
-from nbbias.text import audit, toxicity
 
 Row = dict[str, Any]
 
@@ -37,15 +28,6 @@ NOT_RANDOM = "the labelled texts are not said to be a random sample, so they tel
 
 #: The shares that are shown beside each other: as judged, as labelled, and from both.
 SHARES = ("biased_share", "biased_share_labelled", "biased_share_two_phase")
-#: The two parts of a share as judged.
-SWAPPED, SCORER_BIAS = "biased_share_swapped", "biased_share_instrument"
-
-RECORDED = "its replies were recorded, and none is of an answer with another group in it"
-SLOW = "it reads too slowly to judge every answer again for each group"
-
-#: Answers beyond which judges that learn are not asked again: they embed a text in some hundredths
-#: of a second, and there are up to a dozen texts for an answer.
-_MOST = 1000
 
 
 class HumanLabels(NamedTuple):
@@ -129,8 +111,9 @@ def estimates(
         - ``biased_share_two_phase``: from both, what was judged and what was labelled
           (`stats.two_phase`). NaN with the reason where no random sample is labelled.
         - ``agreement``: share of equal verdicts on labelled answers (the paper's consistency), and
-          ``kappa``, Cohen's, at most 1, 0 by chance (`agreement_rows`); also over all models,
-          `model` empty. No row where nobody labelled.
+          ``kappa``, Cohen's, at most 1, 0 by chance (`agreement_rows`); ``false_positive_rate`` and
+          ``false_negative_rate``: share of the unbiased that are flagged, of the biased that are
+          not; also over all models, `model` empty. No row where nobody labelled.
 
     References
     ----------
@@ -181,15 +164,9 @@ def _model_rows(
 
 
 def _share(subset: pd.DataFrame, hits: pd.Series, confidence: float) -> Row:
-    """Return a share of answers; prompts that were asked repeatedly count equally, and are N.
-
-    Where an answer counts in part the interval is the t interval over answers or prompts.
-    """
+    """Return a share of answers; prompts that were asked repeatedly count equally, and are N."""
     observed, units = hits.notna(), number_units(subset)
     lost = {"n_lost": int((~observed).sum())}
-    if not hits[observed].isin([0, 1]).all():
-        by_unit = hits.groupby(units).mean().dropna()
-        return stats.mean_interval(by_unit, confidence=confidence, bounds=(0, 1)).row() | lost
     codes = np.unique(units[observed], return_inverse=True)[1]
     values, weights = hits[observed].to_numpy(float), stats.equal_weights(codes)
     share = stats.clustered_share(values, codes, weights=weights, confidence=confidence)
@@ -205,7 +182,7 @@ def number_units(table: pd.DataFrame) -> np.ndarray:
 
 
 def agreement_rows(table: pd.DataFrame, *, confidence: float = INFERENCE.confidence) -> list[Row]:
-    """Return agreement and kappa of one judge with people.
+    """Return agreement and kappa of one judge with people, and its error rates.
 
     Parameters
     ----------
@@ -240,123 +217,10 @@ def agreement_rows(table: pd.DataFrame, *, confidence: float = INFERENCE.confide
     agreement |= dict(zip(names, null, strict=True))
     if np.isfinite(kappa["estimate"]):
         kappa |= dict(zip(names, (null - null[0]) / (1 - null[0]), strict=True))
-    return [agreement, kappa]
-
-
-# --- what judges add by themselves ----------------------------------------------------------------
-
-
-def choose_judges(panel: JudgePanel, n_answers: int) -> list[str]:
-    """Return the judges that read so many answers again in seconds.
-
-    Examples
-    --------
-    >>> judges = dict.fromkeys(["keywords", "tuned"])
-    >>> choose_judges(JudgePanel(judges, judges, None, 0), 300)
-    ['keywords']
-    """
-    offline = toxicity.instrument(toxicity.OFFLINE)
-    slow = {
-        name
-        for name, entry in JUDGES.items()
-        if not entry.quick or (entry.learns and n_answers > _MOST)
-    }
-    if panel.instruments.get("toxicity") != offline:
-        slow.add("toxicity")
-    return [name for name in panel.judges if name in JUDGES and name not in slow]
-
-
-def swap_effects(answers: pd.DataFrame, panel: JudgePanel) -> pd.DataFrame:
-    """Judge the answers that name a group once more with each group of its list in its place.
-
-    Parameters
-    ----------
-    answers
-        One row per answer: `text_id`, `text`.
-    panel
-        The judges; those of `choose_judges` are asked.
-
-    Returns
-    -------
-    DataFrame
-        By `text_id` and `judge`: `named`, how many shipped lists the answer names, and `swap`, in
-        [-1, 1] for each of them, added up; 0 where it names none, NaN where a word has no
-        counterpart or the judge no verdict.
-
-    Examples
-    --------
-    >>> from nbbias.biasalert.judges.registry import TrainingInput, Settings, make
-    >>> judge, instrument = make("keywords", TrainingInput(pd.DataFrame(), Settings()))
-    >>> panel = JudgePanel({"keywords": judge}, {"keywords": instrument}, None, 0)
-    >>> answers = pd.DataFrame({"text_id": ["a"], "text": ["The woman left."]})
-    >>> swap_effects(answers, panel)[["judge", "named", "swap"]].to_numpy().tolist()
-    [['keywords', 1.0, 0.0]]
-    """
-    asked = choose_judges(panel, len(answers))
-    scores = {name: partial(_flag_texts, panel=panel, judge=name) for name in asked}
-    texts = answers["text"].reset_index(drop=True)
-    effects = audit.score_texts(texts, lexicon=audit.load_all_lists(), scores=scores)
-    effects.insert(0, "text_id", answers["text_id"].to_numpy())
-    return effects.melt(["text_id", "named"], var_name="judge", value_name="swap")
-
-
-def _flag_texts(texts: pd.Series, *, panel: JudgePanel, judge: str) -> np.ndarray:
-    asked = pd.DataFrame({"text_id": np.arange(len(texts)).astype(str), "text": list(texts)})
-    evidence = panel.retrieve(asked) if JUDGES[judge].reads_evidence else None
-    return flags(panel.judges[judge](asked, evidence)["biased"])
-
-
-def split_scorer_bias(
-    answers: pd.DataFrame,
-    judgements: pd.DataFrame,
-    *,
-    swaps: pd.DataFrame,
-    source: str | None = None,
-    confidence: float = 0.95,
-) -> pd.DataFrame:
-    """Split each model's share of answers called biased: raw = corrected + scorer bias.
-
-    Parameters
-    ----------
-    answers, judgements, source, confidence
-        As of `estimates`.
-    swaps
-        Of `swap_effects`.
-
-    Returns
-    -------
-    DataFrame
-        ESTIMATES by judge and model: ``biased_share_swapped``, as ``biased_share`` but each answer
-        counting as the share of the groups, one after the other in its place, with which it is
-        flagged (kept within 0 and 1 where it names several lists); ``biased_share_instrument``, the
-        rest, above 0 where more is flagged for whom answers name: an upper bound of what the judge
-        adds, since a prejudice about one group is none about another (`stats.scorer_bias` over
-        answers, or prompts that were asked repeatedly). The two add up to ``biased_share`` where
-        all words have counterparts. NaN with the reason for a judge that was not asked again.
-
-    Examples
-    --------
-    >>> answers = pd.DataFrame({"text_id": ["a", "b"], "model": "m"})
-    >>> verdicts = pd.DataFrame({"text_id": ["a", "b"], "judge": "j", "biased": [True, False]})
-    >>> swaps = pd.DataFrame({"text_id": ["a", "b"], "judge": "j", "swap": [0.5, 0.0]})
-    >>> split_scorer_bias(answers, verdicts, swaps=swaps)["estimate"].tolist()
-    [0.25, 0.25]
-    """
-    table = _join(answers, judgements, None)
-    table = table.merge(swaps[["text_id", "judge", "swap"]], on=["text_id", "judge"], how="left")
-    rows: list[Row] = []
-    for (judge, model, instrument), subset in table.groupby(_KEYS, sort=False):
-        if judge in set(swaps["judge"]):
-            swapped = (subset["flagged"] - subset["swap"]).clip(0, 1)
-            units = number_units(subset)
-            added = (subset["flagged"] - swapped).groupby(units).mean()
-            what, limits = "prompts" if len(added) < len(units) else "answers", (-1.0, 1.0)
-            own = stats.scorer_bias(added, units=what, confidence=confidence, bounds=limits)
-            parts = [_share(subset, swapped, confidence), own.row()]
-        else:
-            reason = SLOW if judge in JUDGES else RECORDED
-            parts = [stats.Estimate(reason=reason, n=0, n_lost=len(subset)).row()] * 2
-        key: Row = {"judge": judge, "model": model, "instrument": instrument}
-        for statistic, row in zip((SWAPPED, SCORER_BIAS), parts, strict=True):
-            rows.append(key | {"statistic": statistic} | row)
-    return tabulate(rows, measure=MEASURE, source=source, confidence=confidence)
+    wrong = 1.0 - equal
+    errors = (
+        {"statistic": name}
+        | stats.clustered_share(wrong[of], units[of], confidence=confidence).row()
+        for name, of in zip(RATES, (~label, label), strict=True)
+    )
+    return [agreement, kappa, *errors]

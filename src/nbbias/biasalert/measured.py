@@ -227,11 +227,7 @@ def _measure_answers(chosen: Biasalert, panel: JudgePanel, asked: Asked) -> list
     )
     source = corpus.source(chosen.answers_path)
     options: dict[str, Any] = {"source": source, "confidence": confidence}
-    swaps = levels.swap_effects(answers, panel)
-    parts = [
-        levels.estimates(answers, judgements, people=people, **options),
-        levels.split_scorer_bias(answers, judgements, swaps=swaps, **options),
-    ]
+    parts = [levels.estimates(answers, judgements, people=people, **options)]
     if chosen.answers_path == SAMPLE:
         parts.append(guard.simulate(answers, panel, confidence=confidence))
     return parts

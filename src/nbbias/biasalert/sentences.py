@@ -15,6 +15,7 @@ from nbbias.biasalert.figures import MAJORITY, NAMES
 from nbbias.biasalert.judges.panel import leading_judge
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.levels import SHARES
+from nbbias.biasalert.tables import count_stopped
 from nbbias.params import Texts
 from nbbias.reading import (
     Lead,
@@ -90,14 +91,14 @@ def counted(judgements: pd.DataFrame, test: pd.DataFrame, *, judge: str) -> str:
     --------
     >>> test = pd.DataFrame({"text_id": list("abc"), "biased": [True, True, False]})
     >>> verdicts = test.assign(judge="mine", biased=[True, False, True])
-    >>> counted(verdicts, test, judge="mine")
-    'Of 3 texts mine classified 1 correctly (1 false negative, 1 false positive)'
+    >>> counted(verdicts, test, judge="mine").partition(": ")[2]
+    'it missed 1 of 2 biased texts and flagged 1 of 1 others'
     """
     verdicts = judgements[judgements["judge"] == judge].dropna(subset=["biased"])
     both = verdicts[["text_id", "biased"]].merge(test[["text_id", "biased"]], on="text_id")
     change = both["biased_x"].astype(int) - both["biased_y"].astype(int)
     counts = {"right": (change == 0).sum(), "missed": (change < 0).sum()}
-    counts |= {"wrongly": (change > 0).sum(), "n": len(both)}
+    counts |= {"wrongly": (change > 0).sum(), "n": len(both), "biased": both["biased_y"].sum()}
     return prose.render("biasalert.counted", judge=_the(judge), **counts)
 
 
@@ -162,21 +163,15 @@ def most_biased(estimates: pd.DataFrame, *, judge: str) -> str:
 
 def mitigation(estimates: pd.DataFrame) -> str:
     """Say how many biased and unbiased answers the guard stopped: the heading of its section."""
-    measured = estimates[estimates["estimate"].notna() & (estimates["measure"] == "mitigation")]
-    counts = (measured["estimate"] * measured["n"]).groupby(measured["statistic"]).sum()
-    stopped, wrongly, biased = (
-        round(counts.get(name, 0))
-        for name in ("stopped_share", "stopped_without_bias", "biased_share_without")
-    )
-    unbiased = measured.loc[measured["statistic"] == "stopped_without_bias", "n"].sum()
-    values = {"wrongly": wrongly, "unbiased": unbiased, "rightly": stopped - wrongly}
-    return prose.render("biasalert.mitigation", biased=biased, **values)
+    return prose.render("biasalert.mitigation", **count_stopped(estimates))
 
 
 # --- what leads -----------------------------------------------------------------------------------
 
 
-def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts, n_train: int = 0) -> Lead:
+def lead(
+    rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts, n_train: int = 0, errors: str = ""
+) -> Lead:
     """Return what a run's page begins with: the accuracy of a judge, and its comparisons.
 
     Parameters
@@ -190,6 +185,8 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts, n_train: int =
         Where the texts are from.
     n_train
         How many texts classifiers learned from.
+    errors
+        On which sentences the judge errs (`erring`).
     """
     clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
     short = rows["instrument"].astype("str").str.replace(", knowledge.*", "", regex=True)
@@ -201,7 +198,7 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts, n_train: int =
     compared = _pooled(rows, "accuracy_difference")
     if len(leading):
         compared = _turn(compared, judge=leading["judge"].iloc[0])
-        sentences = _of_judge(leading.iloc[0].to_dict() | {"clusters": clusters}, compared)
+        sentences = _of_judge(leading.iloc[0].to_dict(), compared)
         technical = detection(leading)
     else:
         others = rows[rows["estimate"].notna() & (rows["measure"] != "detection")]
@@ -219,7 +216,7 @@ def lead(rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts, n_train: int =
     is_share = numbers["statistic"].eq("accuracy")
     plain = sentences or technical or [prose.render("biasalert.nothing")]
     return Lead(
-        plain=tuple(plain[:2]),
+        plain=(*plain[:2], *([f"{errors}."] if errors else [])),
         technical=" ".join(technical[:3]),
         figure="detection",
         numbers=numbers.assign(name=labels.mask(is_share, "accuracy of the " + labels)),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from nbbias import reading
+from nbbias import reading, stats
 from nbbias.biasalert.checks import RATES
 from nbbias.biasalert.detection import ALWAYS, NEVER
-from nbbias.biasalert.levels import SCORER_BIAS, SHARES, SWAPPED
-from nbbias.reading import Table, prose, readable
+from nbbias.biasalert.levels import SHARES
+from nbbias.reading import Table, names, prose, readable
 
 #: Tables of ESTIMATES by name, as `data/prose/tables.yaml` has their titles: the measure, the
 #: statistics (all of the measure where empty), and the columns that distinguish rows.
@@ -22,11 +23,9 @@ ESTIMATES: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
     "calibration": ("calibration", (), ("statistic", "judge")),
     "pairs": ("pairs", (), ("judge", "statistic", "dimension", "bias")),
     "errors": ("checks", RATES, ("statistic", "judge", "dimension")),
-    "dialect": ("checks", ("dialect_difference",), ("judge",)),
     "swaps": ("checks", ("swap_effect",), ("judge", "bias", "group")),
     "levels": ("bias_level", SHARES, ("judge", "model", "statistic")),
     "agreement": ("bias_level", ("agreement", "kappa"), ("judge", "model", "statistic")),
-    "split": ("bias_level", (SWAPPED, SCORER_BIAS), ("judge", "model", "statistic")),
     "mitigation": ("mitigation", (), ("statistic", "model", "judge", "evaluator")),
 }
 
@@ -51,8 +50,56 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
         subset = subset[~subset["judge"].isin((ALWAYS, NEVER))]
     words = reading.caption(subset, study="biasalert", name=name)
     options = {key: getattr(words, key) for key in ("title", "note", "labels", "decimals")}
-    chosen = statistics or tuple(subset["statistic"].unique())
-    return readable(subset, list(keys), rows=None, statistics=chosen, **options)
+    if statistics:
+        subset = subset[subset["statistic"].isin(statistics)]
+    if "statistic" in keys:
+        subset = subset.assign(statistic=[names.measure(row) for row in subset.to_dict("records")])
+    return readable(subset, list(keys), rows=None, **options)
+
+
+def count_stopped(table: pd.DataFrame) -> dict[str, int]:
+    """Count the answers under guard: `biased`, `rightly` stopped, `unbiased`, `wrongly` stopped."""
+    rows = table[(table["measure"] == "mitigation") & table["estimate"].notna()]
+    counts = (rows["estimate"] * rows["n"]).groupby(rows["statistic"]).sum().round()
+    wrongly = int(counts.get("stopped_without_bias", 0))
+    return {
+        "biased": int(counts.get("biased_share_without", 0)),
+        "rightly": int(counts.get("stopped_share", 0)) - wrongly,
+        "unbiased": int(rows.loc[rows["statistic"] == "stopped_without_bias", "n"].sum()),
+        "wrongly": wrongly,
+    }
+
+
+def error_rates(table: pd.DataFrame, *, judge: str) -> Table:
+    """Lay out a judge's errors by kind: checks, held-out texts, models' answers, and its guard.
+
+    `table` is the ESTIMATES of the study.
+    """
+    rows = table[(table["judge"] == judge) & table["bias"].isna() & table["model"].isna()]
+    checked = rows[(rows["measure"] == "checks") & rows["statistic"].isin(RATES)]
+    scores = {"specificity": RATES[0], "recall": RATES[1]}
+    held_out = rows[(rows["measure"] == "detection") & rows["statistic"].isin(scores)]
+    ends = 1 - held_out[["estimate", "ci_high", "ci_low"]].set_axis(
+        ["estimate", "ci_low", "ci_high"], axis=1
+    )
+    held_out = held_out.replace({"statistic": scores}).assign(**ends, dimension="held-out texts")
+    answers = rows[(rows["measure"] == "bias_level") & rows["statistic"].isin(RATES)]
+    answers = answers.assign(dimension="models' answers")
+    counts, confidence = count_stopped(table), float(checked["confidence"].max())
+    stopped = [counts["wrongly"], counts["biased"] - counts["rightly"]]
+    of = [counts["unbiased"], counts["biased"]]
+    guard = pd.DataFrame(
+        {"statistic": name, "n": n, "dimension": "answers under guard", "judge": judge}
+        | stats.proportion_interval(k, n, confidence=confidence).row()
+        for name, k, n in zip(RATES, stopped, of, strict=True)
+        if n
+    )
+    others = pd.concat([held_out, answers, guard]).assign(
+        null=np.nan, null_low=np.nan, null_high=np.nan
+    )
+    whole = pd.concat([others, checked]).assign(study="biasalert", measure="checks")
+    whole = whole.sort_values("statistic", kind="stable", ascending=False)
+    return estimates(whole, "errors")
 
 
 #: Labels and verdicts in the order in which examples are shown.

@@ -91,8 +91,6 @@ class Entry(NamedTuple):
         Whether it is fitted on the texts' words.
     reads_evidence : bool
         Whether its verdict depends on the evidence.
-    quick : bool
-        Whether it judges thousands of texts in seconds.
     score : str, optional
         What its `confidence` is, where it is no probability that a text is biased.
     """
@@ -101,21 +99,15 @@ class Entry(NamedTuple):
     help: str
     learns: bool = False
     reads_evidence: bool = False
-    quick: bool = False
     score: str | None = None
 
 
 _OWN = {
-    "majority": Entry(
-        "baselines:make_majority", "the majority class of training texts", quick=True
-    ),
-    "keywords": Entry(
-        "baselines:make_keywords", "a group and a word that prejudice has for it", quick=True
-    ),
+    "majority": Entry("baselines:make_majority", "the majority class of training texts"),
+    "keywords": Entry("baselines:make_keywords", "a group and a word that prejudice has for it"),
     "toxicity": Entry(
         "baselines:make_toxicity",
         "Detoxify or its fallback",
-        quick=True,
         score="its score is toxicity, no probability of bias",
     ),
     "classifier": Entry(
@@ -123,10 +115,9 @@ _OWN = {
         "words, vectors and the evidence, in seconds",
         learns=True,
         reads_evidence=True,
-        quick=True,
     ),
     "classifier_alone": Entry(
-        "classifier:make_alone", "classifier without the evidence", learns=True, quick=True
+        "classifier:make_alone", "classifier without the evidence", learns=True
     ),
     "tuned": Entry(
         "tuned:make_tuned", "a small language model, fine-tuned in minutes", learns=True
