@@ -423,7 +423,7 @@ def list_command(out: Runs = Path("runs")) -> None:
     runs = pages.gallery.runs(out) if out.is_dir() else []
     _result(f"\n{len(runs)} run{'s' * (len(runs) != 1)} in {out}")
     for run in runs:
-        finding = escape.without_markdown(run["finding"])
+        finding = pages.gallery.headline(run["lead"]["plain"][0] if run["lead"]["plain"] else "")
         _result(f"  {run['status']:<12}{run['study']}/{run['run']}  {finding}")
 
 

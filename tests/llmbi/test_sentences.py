@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pytest
 from scipy.stats import t
 
 from nbbias import tables
@@ -78,6 +79,14 @@ def test_the_lower_model_is_named_second_whichever_was_taken_away() -> None:
     swapped = APART | {"model": "<b>", "group": "warm_1", "estimate": -0.47}
     swapped |= {"ci_low": -0.58, "ci_high": -0.36}
     assert led(swapped, PLAIN, WARM).plain[0] == led(APART, PLAIN, WARM).plain[0]
+
+
+def test_numbers_that_lead_are_differences() -> None:
+    rows = led(APART, PLAIN, WARM).numbers
+    assert rows["estimate"].tolist() == pytest.approx([0.95 - 0.44, 0.48 - 0.44, 0.47])
+    assert rows["ci_high"].tolist() == pytest.approx([1.0 - 0.44, 0.6 - 0.44, 0.58])
+    assert rows["null_low"].tolist()[:2] == pytest.approx([0.37 - 0.44] * 2)
+    assert rows["null"].tolist() == [0.0] * 3
 
 
 def test_the_minimum_detectable_difference_by_hand() -> None:

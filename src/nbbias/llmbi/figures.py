@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias import stats
 from nbbias.reading import Drawn, figures, prose, significance
 
 _PROSE = "reference prose of the same length"
-_BAND = f"range without a significant difference from {_PROSE}"
+_BAND, _AS_BEFORE = f"range without a significant difference from {_PROSE}", "as in Figure 1"
 
 
 def indices(*estimates: pd.DataFrame) -> Drawn:
@@ -37,6 +36,7 @@ def indices(*estimates: pd.DataFrame) -> Drawn:
     beyond = compared[figures.is_beyond_null(compared)]
     side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
     axis, shown = "LLM Bias Index (0.2: no sentiment)", rows.assign(cell=rows["model"])
+    band = _BAND if len(estimates) == 1 else _AS_BEFORE
     return Drawn(
         figures.narrow(figures.claims(shown, axis, by="instrument", words={"band": _PROSE})),
         rows,
@@ -50,7 +50,7 @@ def indices(*estimates: pd.DataFrame) -> Drawn:
             ],
             compared=len(compared) > 0,
         ),
-        figures.caption(rows, "LLM Bias Index", of="prompts", band=_BAND),
+        figures.caption(rows, "LLM Bias Index", of="prompts", band=band),
     )
 
 
@@ -72,7 +72,7 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     """
     of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
     tested = of_dimension.dropna(subset="p_adjusted")
-    differ = stats.is_significant(tested["p_adjusted"], tested["confidence"])
+    differ = significance.is_significant(tested)
     of_prompt = units[units["statistic"] == "dimension_mean"]
 
     rings = of_prompt.assign(estimate=of_prompt["value"], side="printed")
@@ -88,6 +88,6 @@ def dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
         "Mean score of each dimension with its interval, single prompts as open circles, and the "
         "range of reference prose as a grey band, for each model.",
         prose.render_plain("llmbi.means", k=int(differ.sum()), n=len(tested)),
-        figures.caption(of_dimension, "means", of="prompts a dimension", band=_BAND)
+        figures.caption(of_dimension, "means", of="prompts a dimension", band=_AS_BEFORE)
         + " Rings: single prompts.",
     )

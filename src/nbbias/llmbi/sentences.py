@@ -97,7 +97,7 @@ def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     others = others.sort_values("estimate", ascending=False)
     furthest = others.drop(others.index[1:-1])
     chosen = phrases.leading([*(furthest.loc[[at]] for at in furthest.index), pairs])
-    values = chosen.filter(regex="^(estimate|null|ci_(low|high)(_selected)?)$")
+    values = chosen.filter(regex="^(estimate|null(_low|_high)?|ci_(low|high)(_selected)?)$")
     minus = values.sub(chosen["null"].fillna(0), axis=0) if len(chosen) else values
     rows = chosen.to_dict("records")
     name = [prose.render_plain("llmbi.number_name", row=row) for row in rows]

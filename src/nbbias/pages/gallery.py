@@ -74,7 +74,7 @@ def _card(out: Path, content: Mapping[str, Any]) -> dict[str, Any]:
 _NUMBERS = re.compile(r" \((?=[^()]*(?:CI |N = |p [=<≤]))(?:[^()]|\([^()]*\))*\)")
 
 
-def _headline(sentence: str) -> str:
+def headline(sentence: str) -> str:
     """Shorten what leads a page to one sentence without its numbers in brackets."""
     first = _NUMBERS.sub("", escape.without_markdown(sentence)).split(". ")[0].rstrip(".")
     return first.replace(" percentage points", " pp")
@@ -93,7 +93,7 @@ def write(out: Path) -> Path:
         "scripts": [script],
         "cards": cards,
     }
-    values |= {"samples": made, "headline": _headline, "plain": escape.without_markdown}
+    values |= {"samples": made, "headline": headline, "plain": escape.without_markdown}
     html = templates.render("runs.html.j2", **values)
     return tables.write(out / "index.html", page.finished(html))
 
