@@ -58,10 +58,10 @@ def test_what_a_page_says_of_refusals(golden: Golden) -> None:
         "two of three": sentences.refusals(many, neutral="neutral"),
         "none": sentences.refusals(none, neutral="neutral"),
         "a name with markup": sentences.refusals(rates_of(TEN.assign(model="<b>")), neutral="*"),
-        "selective": [*sentences.selective(selective), sentences.selective_result(selective)],
+        "selective": [*sentences.selective(selective), sentences.result(selective, "selective")],
         "headlines that all name women": sentences.selective(no_others),
         "no headlines": sentences.selective(rates_of(TEN)),
-        "headings": [sentences.refusals_result(rates, biased="biased") for rates in (many, none)],
+        "headings": [sentences.result(rates, "refusals") for rates in (many, none)],
         "lead": lead_of(rates_of(TEN), declared=False),
     }
     golden("biased_prompts_refusals", says)
@@ -76,11 +76,11 @@ def test_what_a_page_says_of_effects(golden: Golden) -> None:
     every = pd.concat([rates, compared(FALLING)], ignore_index=True)
     wanted = every["statistic"].isin(["refusal_rate_change", "share_difference_change"])
     says = {
-        "one of two models": [*sentences.effects(table), sentences.effects_result(table)],
-        "all refused": [*sentences.effects(gone), sentences.effects_result(gone)],
+        "one of two models": [*sentences.effects(table), sentences.result(table, "effects")],
+        "all refused": [*sentences.effects(gone), sentences.result(gone, "effects")],
         "one level with effects": sentences.effects(mixed),
         "nothing": sentences.effects(table.head(0)),
-        "two samples": [sentences.two_samples_result(rows) for rows in (table, gone)],
+        "two samples": [sentences.result(rows, "two samples") for rows in (table, gone)],
         "lead": lead_of(every[wanted]),
         "lead, exploratory": lead_of(every, declared=False),
     }

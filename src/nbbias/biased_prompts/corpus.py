@@ -64,26 +64,3 @@ def wording(*, neutral: str, biased: str) -> pd.DataFrame:
         rows[one["prompt"]] = (words, f"{source}; ideology: {one['source']}")
     table = [(name, *rows.get(name, (UNKNOWN, "the corpus"))) for name in (neutral, biased)]
     return pd.DataFrame(table, columns=["prompt", "wording", "source"])
-
-
-def steps(pairs: pd.DataFrame) -> pd.DataFrame:
-    """Count what becomes of the answers before anything is measured; the parts add up.
-
-    Parameters
-    ----------
-    pairs
-        PAIRS of `news.corpus.pair`, refused answers marked as lost.
-
-    Returns
-    -------
-    DataFrame
-        The cell, `answers`, a column per reason that occurs (`refused` first), and `measured`:
-        answers whose content is looked at.
-    """
-    reasons = pairs["lost"].fillna("measured")
-    table = pd.crosstab([pairs[key] for key in news.corpus.CELL], reasons)
-    order = sorted({*table} - {"measured"}, key=lambda reason: (reason != "refused", reason))
-    table = table.reindex(columns=[*order, "measured"], fill_value=0)
-    table.insert(0, "answers", table.sum(axis=1))
-    table.columns.name = None
-    return table.reset_index()

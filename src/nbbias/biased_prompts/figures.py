@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
-from nbbias.biased_prompts.sentences import leading_rows, selective_result
+from nbbias.biased_prompts.sentences import leading_rows, result
 from nbbias.reading import Drawn, figures, forest, names
 from nbbias.tables.escape import without_markdown
 
@@ -44,7 +44,8 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         "intervals, and corrected for the detector's errors with wider ones: a panel for all "
         "headlines, one an outlet where there are several, and one for each group that headlines "
         "name.",
-        without_markdown(selective_result(estimates)) or f"Refusal rate under the {prompt} prompt",
+        without_markdown(result(estimates, "selective"))
+        or f"Refusal rate under the {prompt} prompt",
         figures.caption(rows[raw], "share of headlines refused, uncorrected", of="headlines")
         + ("" if raw.all() else " Small grey markers: corrected for the detector's errors."),
     )

@@ -51,8 +51,6 @@ class Results(NamedTuple):
         Pairs excluded, by `measure`, `model` and `prompt`: `pairs`, `refused`, `counted`.
     topics : DataFrame, optional
         The topics of the first fit.
-    steps : DataFrame
-        By `source`, `model` and `prompt`: how many `answers`, `refused` and `measured`.
     coverage : DataFrame
         As in `news.Results`.
     refusals_swapped : DataFrame
@@ -69,7 +67,6 @@ class Results(NamedTuple):
     scores_document: pd.DataFrame | None
     losses: pd.DataFrame
     topics: pd.DataFrame | None
-    steps: pd.DataFrame
     coverage: pd.DataFrame
     refusals_swapped: pd.DataFrame
     published: pd.DataFrame
@@ -194,7 +191,6 @@ def measure_corpus(texts: Corpus, chosen: BiasedPrompts) -> Results:
         scores.get("document"),
         pd.concat(losses, ignore_index=True),
         news.fits.described(whole.fitted) if whole.fitted else no_topics,
-        corpus.steps(texts.pairs),
         news.corpus.coverage(texts.read),
         stats.estimate_swap_effects(swaps, confidence=chosen.confidence),
         compare.read_published(),

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from nbbias import reading, refusals as refusal_detector
 from nbbias.biased_prompts.compare import first_instrument
 from nbbias.biased_prompts.corpus import EVERY
-from nbbias.biased_prompts.refusing import ARTICLE, RECORDED
+from nbbias.biased_prompts.refusing import ARTICLE, RECORDED, REFUSED
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
 
@@ -21,7 +21,7 @@ EFFECTS = ("share_difference_change", "mean_difference_change")
 #: What a run compares, in the order of the card.
 MEASURES = ("refusal", "word", "sentiment", "toxicity", "document")
 
-_REFUSES = "refusal_rate_change"
+_REFUSES, _BY_HEADLINE = "refusal_rate_change", "refusal_difference"
 
 
 def _render(name: str, **values: Any) -> str:
@@ -106,7 +106,7 @@ def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
     if claims.CLAIM in declared:
         return declared
     refusals = declared[declared["statistic"] == _REFUSES]
-    effects = first_instrument(declared[declared["statistic"].isin(EFFECTS)])
+    effects = _effects(declared)
     effects = effects[effects["measure"].isin(effects["measure"].head(1))]
     return pd.concat([refusals, effects])
 
@@ -114,16 +114,16 @@ def leading_rows(declared: pd.DataFrame) -> pd.DataFrame:
 # --- the corpus and its refusals ----------------------------------------------------------------
 
 
-def answered(steps: pd.DataFrame) -> str:
+def answered(pairs: pd.DataFrame) -> str:
     """Say in a heading how many answers are refused, and how many are measured.
 
     Examples
     --------
-    >>> answered(pd.DataFrame({"answers": [9], "refused": [4], "measured": [5]}))
-    '4 of 9 answers were refusals; 5 were analysed'
+    >>> answered(pd.DataFrame({"lost": ["refused", "blank answer", None]}))
+    '1 of 3 answers were refusals; 1 were analysed'
     """
-    columns = steps.reindex(columns=["answers", "refused", "measured"], fill_value=0)
-    return _render("answered", **columns.sum())
+    refused, measured = (pairs["lost"] == REFUSED).sum(), pairs["lost"].isna().sum()
+    return _render("answered", answers=len(pairs), refused=refused, measured=measured)
 
 
 def corpus(generations: pd.DataFrame, answers: pd.DataFrame) -> list[str]:
@@ -137,10 +137,23 @@ def too_few(topics: pd.DataFrame) -> list[str]:
     return [] if len(topics) else [_render("too_few")]
 
 
-def refusals_result(rates: pd.DataFrame, *, biased: str) -> str:
-    """Say in a heading in which models the refusal rate changes under the biased prompt."""
-    rows, none = rates[rates["statistic"] == _REFUSES], _render("no_refusals", prompt=biased)
-    return phrases.heading(rows, what=_render("refusal_rates"), none=none)
+def result(estimates: pd.DataFrame, name: str) -> str:
+    """Say in a heading what the prompt changes, and in which models.
+
+    Parameters
+    ----------
+    estimates
+        ESTIMATES.
+    name
+        ``"refusals"``, ``"selective"`` (by the group in the headline), ``"effects"`` or
+        ``"two samples"`` (the share of prejudice).
+    """
+    if name in (tested := {"refusals": _REFUSES, "selective": _BY_HEADLINE}):
+        rows = estimates[estimates["statistic"] == tested[name]]
+    else:
+        rows = _effects(estimates) if name == "effects" else _changes(estimates)
+    what, none, untested = (_render(part, of=name) for part in ("changed", "unchanged", "untested"))
+    return phrases.heading(rows, what=what, none=none, untested=untested)
 
 
 def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
@@ -149,17 +162,9 @@ def refusals(rates: pd.DataFrame, *, neutral: str) -> list[str]:
     return [_differences(rows, _render("under", prompt=neutral))] if len(rows) else []
 
 
-def selective_result(rates: pd.DataFrame) -> str:
-    """Say in a heading whether refusals depend on the group in the headline, if measured."""
-    rows = rates[rates["statistic"] == "refusal_difference"]
-    return phrases.heading(
-        rows, what=_render("refusal_rates"), none=_render("not_selective"), untested=""
-    )
-
-
 def selective(rates: pd.DataFrame) -> list[str]:
     """Say which models refuse headlines that name a group more often, or less, than others."""
-    rows = rates[rates["statistic"] == "refusal_difference"]
+    rows = rates[rates["statistic"] == _BY_HEADLINE]
     by_bias = [part for _, part in rows.groupby("bias", sort=False)]
     said = [_differences(part, _render("nobody")) for part in by_bias]
     return said or [_render("no_headlines")]
@@ -179,8 +184,7 @@ def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
     On articles answered under both prompts, by the first instrument of each measure; the table has
     the others.
     """
-    rows = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
-    rows = phrases.exploratory(rows)
+    rows = phrases.exploratory(_effects(estimates))
     several = rows["bias"].nunique() > 1
     said = []
     for (measure, bias), part in rows.groupby(["measure", "bias"], sort=False):
@@ -206,21 +210,6 @@ def recovered(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
     return [_render("recovered", of=names.measure(rows[0]), rows=said)] if said else []
 
 
-def effects_result(estimates: pd.DataFrame) -> str:
-    """Say in a heading what the prompt changes."""
-    rows = first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
-    none, untested = _render("no_effect"), _render("effect_untested")
-    return phrases.heading(rows, what=_render("texts"), none=none, untested=untested)
-
-
-def two_samples_result(estimates: pd.DataFrame) -> str:
-    """Say in a heading in which models the share of prejudice changes."""
-    none, untested = _render("no_change"), _render("change_untested")
-    return phrases.heading(
-        _changes(estimates), what=_render("shares"), none=none, untested=untested
-    )
-
-
 def two_samples(estimates: pd.DataFrame, *, prompts: Mapping[str, str]) -> list[str]:
     """Say both shares of prejudice where they differ significantly."""
     said = []
@@ -232,6 +221,10 @@ def two_samples(estimates: pd.DataFrame, *, prompts: Mapping[str, str]) -> list[
         values = {"shares": both["estimate"].tolist(), "ns": both["n"].tolist(), "row": row}
         said.append(_render("two_shares", of=names.of_people(row["group"]), **values))
     return said
+
+
+def _effects(estimates: pd.DataFrame) -> pd.DataFrame:
+    return first_instrument(estimates[estimates["statistic"].isin(EFFECTS)])
 
 
 def _changes(estimates: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""What pairs add to an estimate adds up to the estimate, at every level."""
+"""The differences of pairs have the estimate as their mean, at every level."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def read() -> corpus.Read:
     return corpus.annotate(both, lexicon=GENDER)
 
 
-def adds_up(table: pd.DataFrame, estimates: pd.DataFrame, statistic: str) -> None:
+def is_mean(table: pd.DataFrame, estimates: pd.DataFrame, statistic: str) -> None:
     rows = estimates[(estimates["statistic"] == statistic) & (estimates["group"] == "female")]
     expected = rows.set_index(CELL)["estimate"]
-    total = table.groupby(CELL)["contribution"].sum()
+    total = table.groupby(CELL)["difference"].mean()
     assert len(expected) == 2 and not table.duplicated([*CELL, "article_id"]).any()
     np.testing.assert_allclose(total[expected.index], expected, atol=1e-12)
 
 
-def test_words_and_tone_add_up_with_repeated_answers_pooled(read: corpus.Read) -> None:
+def test_words_and_tone_are_means_with_repeated_answers_pooled(read: corpus.Read) -> None:
     scores = words.pair_scores(read)
     estimates = word_estimates(scores, lexicon=GENDER, inference=INFERENCE)
-    adds_up(pairs.contributions(scores, group="female"), estimates, "share_difference")
+    is_mean(pairs.differences(scores, group="female"), estimates, "share_difference")
     scored = scoring.score(read, scorers=["textblob", "vader"], toxicity_scorer="offline")
     scores = tone.pair_scores(read, scored)
     estimates = tone.estimates(scores, read, scored, inference=INFERENCE).estimates
@@ -47,14 +47,14 @@ def test_words_and_tone_add_up_with_repeated_answers_pooled(read: corpus.Read) -
     assert set(claims["instrument"]) == set(scored.measured["instrument"])
     for claim in claims[claims["group"] == "female"].to_dict("records"):
         rows = estimates[estimates["instrument"] == claim["instrument"]]
-        adds_up(pairs.contributions_of([scores], claim), rows, "mean_difference")
+        is_mean(pairs.differences_of([scores], claim), rows, "mean_difference")
 
 
-def test_topics_add_up_over_fits(read: corpus.Read) -> None:
+def test_topics_are_means_over_fits(read: corpus.Read) -> None:
     how = fits.Fitting(4, [1, 2], threshold=0.5)
     scores = topics.pair_scores(read, fits.fit(read, annotate.lemmatize(read.texts), how))
     estimates = topic_estimates(scores, lexicon=GENDER, inference=INFERENCE)
-    adds_up(pairs.contributions(scores, group="female"), estimates, "share_difference")
+    is_mean(pairs.differences(scores, group="female"), estimates, "share_difference")
 
 
 def scores_of(*differences: float) -> pd.DataFrame:
@@ -65,13 +65,11 @@ def scores_of(*differences: float) -> pd.DataFrame:
     return table.assign(bias="b", instrument="x", difference_female=differences, reason=reason)
 
 
-def test_the_rank_is_by_what_raises_the_mean() -> None:
-    table = pairs.contributions(scores_of(0.2, -0.4, np.nan, 0.6), group="female")
-    # Three pairs count: a third of each difference.
-    assert table["article_id"].tolist() == ["3", "0", "1"]
-    assert table["rank"].tolist() == [1, 2, 3]
-    np.testing.assert_allclose(table["contribution"], [0.2, 0.2 / 3, -0.4 / 3])
-    assert pairs.contributions(scores_of(np.nan), group="female").empty
+def test_pairs_that_do_not_count_have_no_difference() -> None:
+    table = pairs.differences(scores_of(0.2, -0.4, np.nan, 0.6), group="female")
+    assert table["article_id"].tolist() == ["0", "1", "3"]
+    np.testing.assert_allclose(table["difference"], [0.2, -0.4, 0.6])
+    assert pairs.differences(scores_of(np.nan), group="female").empty
     assert pairs.list_claims([scores_of(np.nan)]).empty
 
 

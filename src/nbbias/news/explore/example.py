@@ -55,7 +55,7 @@ def example(corpus: Corpus, *, declared: pd.DataFrame, focus: Mapping[str, str])
     if listed.empty:
         return None
     row, claim = _significant(listed, declared) or (None, pairs.leading(listed, focus))
-    table = pairs.contributions_of(corpus.scores, claim)
+    table = pairs.differences_of(corpus.scores, claim)
     if row is not None:
         table = table[(table[CELL] == [row[key] for key in CELL]).all(axis=1)]
     if table.empty:

@@ -1,13 +1,12 @@
-"""The pairs behind an estimate: what each adds, and human and generated texts side by side.
+"""The pairs behind an estimate: their differences, and human and generated texts side by side.
 
 >>> import pandas as pd
 >>> from nbbias import news
 >>> key = {"source": "s", "model": "m", "prompt": "p", "measure": "sentiment", "reason": None}
 >>> rows = [key | {"article_id": str(i), "pair_id": i, "difference_female": d}
 ...         for i, d in enumerate([0.1, -0.3])]
->>> table = news.explore.pairs.contributions(pd.DataFrame(rows), group="female")
->>> table[["article_id", "contribution"]].to_numpy().tolist()
-[['0', 0.05], ['1', -0.15]]
+>>> news.explore.pairs.differences(pd.DataFrame(rows), group="female")["difference"].tolist()
+[0.1, -0.3]
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ def leading(listed: pd.DataFrame, focus: Mapping[str, str]) -> dict[str, str]:
     return dict((wanted if len(wanted) else first).iloc[0])
 
 
-# --- what a pair adds -------------------------------------------------------------------------
+# --- what an estimate is of ---------------------------------------------------------------------
 
 
 def list_claims(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
@@ -57,15 +56,15 @@ def list_claims(scores: Sequence[pd.DataFrame]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=[*CLAIM, "group"])
 
 
-def contributions_of(scores: Sequence[pd.DataFrame], claim: Mapping[str, str]) -> pd.DataFrame:
-    """Return the contributions behind one row of `list_claims`."""
+def differences_of(scores: Sequence[pd.DataFrame], claim: Mapping[str, str]) -> pd.DataFrame:
+    """Return the differences behind one row of `list_claims`."""
     chosen = ((table[CLAIM] == [claim[key] for key in CLAIM]).all(axis=1) for table in scores)
     parts = [table[rows] for table, rows in zip(scores, chosen, strict=True) if rows.any()]
-    return contributions(parts[0], group=claim["group"])
+    return differences(parts[0], group=claim["group"])
 
 
-def contributions(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
-    """Say what each pair adds to the mean signed difference of a group.
+def differences(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
+    """Return the signed differences of a group whose means the estimates are.
 
     Parameters
     ----------
@@ -77,34 +76,19 @@ def contributions(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        By cell and `article_id`: `pair_id` (of repeated answers, which are one unit, the first),
-        `difference` (answer minus original; mean over fits of topics), `contribution` and `rank`
-        within the cell, 1 for what raises the mean most. The contributions of a cell add up to its
-        estimate. Pairs that do not count have no row.
+        By cell and `article_id`: `pair_id` (of repeated answers, which are one unit, the first) and
+        `difference` (answer minus original; mean over fits of topics). Pairs that do not count have
+        no row.
     """
     column = f"difference_{group}"
-    scores = scores if "seed" in scores else scores.assign(seed=0)
     groups = [name.removeprefix("difference_") for name in scores if name.startswith("difference_")]
     groups = [name for name in groups if scores[f"difference_{name}"].notna().any()]
     pooling = {"word": words.pooling(groups), "document": topics.POOLING}
     measure = scores["measure"].iloc[0] if len(scores) else ""
     units = claims.per_article(scores, pooling.get(measure, tone.POOLING))
     units = units[units[column].notna() & units["reason"].isna()]
-    n = units.groupby([*CELL, "seed"])[column].transform("size")
-    fits = units.groupby(CELL)["seed"].transform("nunique")
-    table = (
-        units.assign(contribution=units[column] / n / fits)
-        .groupby([*CELL, "article_id"], sort=False)
-        .agg(
-            pair_id=("pair_id", "first"),
-            difference=(column, "mean"),
-            contribution=("contribution", "sum"),
-        )
-        .reset_index()
-    )
-    rank = table.groupby(CELL)["contribution"].rank(method="first", ascending=False)
-    table = table.assign(rank=rank.astype(int))
-    return table.sort_values([*CELL, "rank"], kind="stable", ignore_index=True)
+    of_articles = units.groupby([*CELL, "article_id"], sort=False)
+    return of_articles.agg(pair_id=("pair_id", "first"), difference=(column, "mean")).reset_index()
 
 
 # --- two texts --------------------------------------------------------------------------------
