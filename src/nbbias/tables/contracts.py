@@ -117,7 +117,7 @@ SCORES = Contract(
 )
 
 #: How `reason` begins where a test could never be below its level, however large what it tests.
-UNTESTABLE = "too few data for any result to be significant: p is at least "
+UNTESTABLE = "too few data for a significant result: the smallest possible p is "
 
 #: What an estimate stands beside: what was permuted or drawn anew, or which prose was read instead.
 REFERENCES = (*("permutation", "replicate", "identities", "verdicts"), "neutral prose")
