@@ -11,7 +11,7 @@ import pytest
 import scipy.stats
 import statsmodels.formula.api as smf
 from hypothesis import given, settings, strategies as st
-from statsmodels.stats.anova import AnovaRM, anova_lm
+from statsmodels.stats.anova import anova_lm
 
 from nbbias import stats
 
@@ -55,30 +55,8 @@ def test_repeated_measures_equal_a_worked_example() -> None:
     assert found["df"] == pytest.approx(8 * epsilon)
     assert found["p_value"] == pytest.approx(scipy.stats.f.sf(f, 2 * epsilon, 8 * epsilon))
     assert found["effect_size"] == pytest.approx(1 - (error / (between + error)) * (10 / 8))
-
-
-@given(st.integers(3, 30), st.integers(2, 6), st.integers(0, 10**6))
-@settings(max_examples=20, deadline=None)
-def test_one_facet_has_the_f_of_statsmodels(n: int, k: int, seed: int) -> None:
-    table = simulate(np.random.default_rng(seed), n, 1, k, sd=(0, 0, 1))
-    long = table.reset_index(drop=True).melt(ignore_index=False).reset_index()
-    expected = AnovaRM(long, "value", "index", within=["variable"]).fit().anova_table.iloc[0]
-    found = spread(table)  # one theme: it is fixed
-    assert found["statistic_value"] == pytest.approx(expected["F Value"])
-    # The corrected degrees lie between those of one contrast and the uncorrected ones.
-    assert n - 1 - 1e-9 <= found["df"] <= expected["Den DF"] + 1e-9
-    assert (found["test"], found["effect_size"] <= 1) == ("F over random tasks", True)
-
-
-def test_a_mean_over_units_alone_is_a_t_test() -> None:
-    values = pd.Series([1.0, 2.0, 4.0, np.nan])
-    found = stats.crossed_mean(values, facets=[], confidence=0.9)
-    expected = stats.one_sample(values, confidence=0.9)
-    assert found.replace(test=None).row() == pytest.approx(
-        expected.replace(test=None).row(), nan_ok=True
-    )
-    t = scipy.stats.ttest_1samp(values.dropna(), 0)
-    assert (found.statistic_value, found.p_value) == pytest.approx((t.statistic, t.pvalue))
+    one_theme = WORKED.set_axis(pd.MultiIndex.from_product([range(5), ["t"]], names=FACETS))
+    assert spread(one_theme) == found | {"test": "F over random tasks"}
 
 
 # --- crossed facets -----------------------------------------------------------------------------

@@ -15,16 +15,8 @@ from nbbias import stats
 def rows_of(means: np.ndarray, errors: np.ndarray, df: float = np.nan) -> pd.DataFrame:
     """Return rows of ESTIMATES with 95% intervals of t, or of the normal distribution."""
     half = t.ppf(0.975, np.inf if np.isnan(df) else df) * errors
-    return pd.DataFrame(
-        {
-            "estimate": means,
-            "ci_low": means - half,
-            "ci_high": means + half,
-            "df": df,
-            "confidence": 0.95,
-            "null": 0.0,
-        }
-    )
+    table = {"estimate": means, "ci_low": means - half, "ci_high": means + half}
+    return pd.DataFrame(table | {"df": df, "confidence": 0.95, "null": 0.0})
 
 
 # --- standard errors --------------------------------------------------------------------------

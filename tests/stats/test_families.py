@@ -11,38 +11,27 @@ from statsmodels.stats.multitest import multipletests
 
 from nbbias import stats, tables
 
-p_values = st.lists(st.floats(0, 1) | st.just(np.nan), min_size=1, max_size=12)
-
-
-def holm(p: list[float]) -> list[float]:
-    """By the definition: the largest of all steps up to a test's own."""
-    steps = {one: one * sum(other >= one for other in p) for one in p}
-    return [min(1.0, max(step for other, step in steps.items() if other <= one)) for one in p]
+P = st.floats(0, 1) | st.just(np.nan)
+ROWS = st.lists(st.tuples(P, st.sampled_from(["x", "y", None])), min_size=1)
 
 
 def table(p: list[float], **columns: list) -> pd.DataFrame:
     return pd.DataFrame({"p_value": p, **columns})
 
 
-@given(p_values, st.sampled_from(["holm", "fdr_bh"]))
-@settings(max_examples=12, deadline=None)
-def test_one_family_is_corrected_as_statsmodels_does(p: list[float], method: str) -> None:
-    found = stats.adjust(table(p), method=method)["p_adjusted"].to_numpy()
-    tested = ~np.isnan(p)
-    assert np.isnan(found[~tested]).all()
-    if tested.any():
-        expected = multipletests(np.array(p)[tested], method=method)[1]
-        assert found[tested] == pytest.approx(expected)
-
-
-@given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from(["x", "y", None])), min_size=1))
+@given(ROWS, st.sampled_from(["holm", "fdr_bh"]))
 @settings(max_examples=40, deadline=None)
-def test_each_family_is_corrected_by_itself_a_gap_being_one_too(rows: list[tuple]) -> None:
+def test_each_family_is_corrected_as_statsmodels_does_a_gap_being_one_too(
+    rows: list[tuple], method: str
+) -> None:
     p, names = map(list, zip(*rows, strict=True))
-    found = stats.adjust(table(p, task=names), family=["task"])
+    found = stats.adjust(table(p, task=names), family=["task"], method=method)
+    assert found.loc[np.isnan(p), "p_adjusted"].isna().all()
     for name in set(names):
-        own = found[[one == name for one in names]]
-        assert own["p_adjusted"].tolist() == pytest.approx(holm(own["p_value"].tolist()))
+        own = found[[one == name for one in names]].dropna(subset=["p_value"])
+        if len(own):
+            expected = multipletests(own["p_value"], method=method)[1]
+            assert own["p_adjusted"].tolist() == pytest.approx(expected)
 
 
 def test_a_family_may_be_named_by_a_series_beside_the_table() -> None:
@@ -67,11 +56,6 @@ def test_mirror_images_are_one_test_and_have_one_p() -> None:
     assert found["p_adjusted"].tolist() == pytest.approx([0.02, 0.02, 0.04, 0.04])
     # By a Holm correction of the two tests alone, counted by hand.
     assert stats.adjust(rows)["p_adjusted"].tolist() == pytest.approx([0.04, 0.04, 0.08, 0.08])
-
-
-def test_three_groups_mirror_nothing() -> None:
-    rows = table([0.01, 0.02, 0.03], group=["a", "b", "c"])
-    assert stats.adjust(rows, mirror="group").equals(stats.adjust(rows))
 
 
 def test_images_are_matched_within_their_own_family_instrument_and_cell() -> None:
@@ -122,25 +106,7 @@ def test_no_interval_of_a_claim_that_holm_selects_holds_0(t: list[float]) -> Non
     ends = stats.selection_interval(rows).dropna()
     assert len(ends) == (rows["p_adjusted"] < 0.05).sum()
     assert (np.sign(ends["ci_low_selected"]) == np.sign(ends["ci_high_selected"])).all()
-    # Where all are selected nothing was.
-    if len(ends) == len(rows):
-        assert ends["ci_high_selected"].tolist() == pytest.approx(rows["ci_high"].tolist())
-
-
-def test_few_selected_intervals_miss_their_parameter() -> None:
-    rng, missed, missed_plain = np.random.default_rng(4), [], []
-    for _ in range(200):  # 15 claims, one of them true, as a page has them
-        truth = np.r_[0.35, np.zeros(14)]
-        values = rng.normal(truth, 1, (80, 15))
-        error = values.std(axis=0, ddof=1) / np.sqrt(80)
-        half = scipy.stats.t.isf(0.025, 79) * error
-        rows = pd.DataFrame({"estimate": values.mean(axis=0), "df": 79.0, "confidence": 0.95})
-        rows = rows.assign(ci_low=rows["estimate"] - half, ci_high=rows["estimate"] + half)
-        rows["p_value"] = 2 * scipy.stats.t.sf(np.abs(rows["estimate"] / error), 79)
-        ends = stats.selection_interval(stats.adjust(rows))
-        out = (ends["ci_low_selected"] > truth) | (ends["ci_high_selected"] < truth)
-        plain = (rows["ci_low"] > truth) | (rows["ci_high"] < truth)
-        selected = ends["ci_low_selected"].notna()
-        missed.append(out.sum() / max(selected.sum(), 1))
-        missed_plain.append((plain & selected).sum() / max(selected.sum(), 1))
-    assert np.mean(missed) < 0.06 and np.mean(missed_plain) > np.mean(missed)
+    # Benjamini and Yekutieli (2005): of m, R selected, each at 1 - alpha R / m.
+    halves = ends["ci_high_selected"] - rows.loc[ends.index, "estimate"]
+    expected = scipy.stats.t.isf(0.025 * len(ends) / len(rows), 30)
+    assert halves.tolist() == pytest.approx([expected] * len(ends))

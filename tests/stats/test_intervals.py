@@ -171,14 +171,6 @@ def test_units_that_repeat_their_cluster_are_worth_no_more_than_it() -> None:
 ENDS = {"confidence": 0.95, "bounds": (-np.inf, np.inf)}
 
 
-def test_a_clustered_mean_of_single_values_is_that_of_a_t() -> None:
-    values = np.array([1.0, -1, 0, 0, 1, 1, 0])
-    row = stats.clustered_mean(values, np.array(list("gfedcba")), **ENDS).row()
-    expected = stats.mean_interval(values, confidence=0.95).row()
-    for name in ("estimate", "ci_low", "ci_high"):
-        assert row[name] == pytest.approx(expected[name])
-
-
 def test_a_clustered_mean_is_that_of_the_matrices_of_bell_and_mccaffrey() -> None:
     rng = np.random.default_rng(4)
     clusters = np.repeat(np.arange(6), [1, 1, 2, 4, 9, 3])

@@ -10,15 +10,7 @@ import scipy.stats
 import statsmodels.api as sm
 from statsmodels.stats.contingency_tables import mcnemar
 
-from nbbias.stats import (
-    noninferiority_n,
-    noninferiority_power,
-    noninferiority_test,
-    paired_change,
-    paired_shares,
-    tango_interval,
-    tango_score,
-)
+from nbbias import stats
 from nbbias.stats.noninferiority import Worse
 
 
@@ -33,15 +25,6 @@ def two(rng: np.random.Generator, n: int = 40, shift: float = 0.0) -> pd.DataFra
     return pd.DataFrame({"first": first, "second": second + shift})
 
 
-def test_without_clusters_it_is_the_paired_t_test(rng: np.random.Generator) -> None:
-    both = two(rng, shift=0.4)
-    row = paired_change(both, confidence=0.9).row()
-    test = scipy.stats.ttest_rel(both["second"], both["first"])
-    interval = test.confidence_interval(0.9)
-    assert row["p_value"] == pytest.approx(test.pvalue)
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx((interval.low, interval.high))
-
-
 def test_clusters_vary_as_statsmodels_says(rng: np.random.Generator) -> None:
     both = two(rng, n=60).assign(cluster=np.repeat(range(12), 5))
     both["second"] += np.repeat(rng.normal(size=12), 5)
@@ -49,23 +32,10 @@ def test_clusters_vary_as_statsmodels_says(rng: np.random.Generator) -> None:
     fitted = sm.OLS(change, np.ones(60)).fit(
         cov_type="cluster", cov_kwds={"groups": both["cluster"]}, use_t=True
     )
-    row = paired_change(both, confidence=0.95).row()
+    row = stats.paired_change(both, confidence=0.95).row()
     assert row["p_value"] == pytest.approx(fitted.pvalues.iloc[0])
+    assert [row["ci_low"], row["ci_high"]] == pytest.approx(fitted.conf_int().iloc[0].tolist())
     assert row["test"] == "paired t over clusters"
-
-
-def test_crossed_clusters_both_count_and_a_facet_that_does_not_vary_adds_nothing() -> None:
-    index = pd.MultiIndex.from_product([range(4), range(5)], names=["cluster", "crossed"])
-    rng = np.random.default_rng(1)
-    both = two(rng, n=20).set_axis(index).reset_index()
-    both["second"] += np.repeat(rng.normal(size=4), 5)
-    p = {
-        names: paired_change(both[["first", "second", *names]], confidence=0.95).p_value
-        for names in [(), ("cluster",), ("cluster", "crossed")]
-    }
-    assert p[()] < p["cluster",] <= p["cluster", "crossed"]
-    alone = both.assign(crossed="one")
-    assert paired_change(alone, confidence=0.95).p_value == p["cluster",]
 
 
 def test_a_change_that_varies_by_task_and_theme_seldom_passes_at_the_margin() -> None:
@@ -80,7 +50,7 @@ def test_a_change_that_varies_by_task_and_theme_seldom_passes_at_the_margin() ->
         both["second"] += both["first"]
         for names in passed:
             columns = both[["first", "second", *names]]
-            row = noninferiority_test(columns, worse="higher", margin=0.05)
+            row = stats.noninferiority_test(columns, worse="higher", margin=0.05)
             passed[names] += row["p_not_worse"] < 0.05
     assert passed[()] > 15 > 9 >= passed["cluster", "crossed"]
 
@@ -95,7 +65,9 @@ def test_a_change_that_varies_by_task_and_theme_seldom_passes_at_the_margin() ->
     ],
 )
 def test_what_has_no_test_says_why(values: list[float], reason: str) -> None:
-    row = paired_change(pd.DataFrame({"first": values, "second": values}), confidence=0.95).row()
+    row = stats.paired_change(
+        pd.DataFrame({"first": values, "second": values}), confidence=0.95
+    ).row()
     assert row["reason"] == reason
     assert np.isnan(row["p_value"])
 
@@ -107,7 +79,7 @@ def test_what_has_no_test_says_why(values: list[float], reason: str) -> None:
 def test_upwards_and_downwards_are_one_sided_tests(rng: np.random.Generator, worse: Worse) -> None:
     both = two(rng, shift=0.3)
     sign = 1 if worse == "higher" else -1
-    row = noninferiority_test(both, worse=worse, margin=0.1)
+    row = stats.noninferiority_test(both, worse=worse, margin=0.1)
     change = sign * (both["second"] - both["first"])
     above = scipy.stats.ttest_1samp(change, 0.1, alternative="greater")
     assert row["worsening"] == pytest.approx(change.mean())
@@ -117,19 +89,11 @@ def test_upwards_and_downwards_are_one_sided_tests(rng: np.random.Generator, wor
 def test_apart_does_not_mind_which_side_of_0(rng: np.random.Generator) -> None:
     both = two(rng, shift=0.5)
     rows = [
-        noninferiority_test(both * sign, worse="apart", margin=0.1)
+        stats.noninferiority_test(both * sign, worse="apart", margin=0.1)
         for sign in (1, -1, pd.Series({"first": -1, "second": 1}))
     ]
     assert rows[0] == pytest.approx(rows[1])
     assert rows[0]["worsening"] == pytest.approx(rows[2]["worsening"])
-
-
-def test_a_bias_that_changes_sides_and_size_is_worse(rng: np.random.Generator) -> None:
-    first = rng.normal(0.2, 0.2, 60)
-    both = pd.DataFrame({"first": first, "second": -first - 0.4})
-    row = noninferiority_test(both, worse="apart", margin=0.1)
-    assert row["worsening"] == pytest.approx(0.4)
-    assert row["p_worse"] < 0.001 and row["p_not_worse"] > 0.9
 
 
 def test_runs_alike_pass_where_enough_units_would_have_shown_a_change() -> None:
@@ -138,7 +102,7 @@ def test_runs_alike_pass_where_enough_units_would_have_shown_a_change() -> None:
         for n in (5, 2000):
             values = np.tile([0.0, 0.05, -0.02, 0.01, 0.0], n // 5)
             both = pd.DataFrame({"first": values, "second": values})
-            p.append(noninferiority_test(both, worse=worse, margin=0.02))
+            p.append(stats.noninferiority_test(both, worse=worse, margin=0.02))
         assert p[0]["p_worse"] > 0.9 and p[1]["p_worse"] > 0.9
         assert p[0]["p_not_worse"] > 0.05 > p[1]["p_not_worse"], worse
 
@@ -155,7 +119,7 @@ def test_the_score_test_is_tangos() -> None:
 
     q = scipy.optimize.minimize_scalar(likelihood, bounds=(1e-9, 0.44), method="bounded").x
     z = (up - down - n * bound) / np.sqrt(n * (2 * q + bound * (1 - bound)))
-    assert float(tango_score(up, down, n, bound)) == pytest.approx(z, abs=1e-4)
+    assert float(stats.tango_score(up, down, n, bound)) == pytest.approx(z, abs=1e-4)
 
 
 @pytest.mark.parametrize(
@@ -166,12 +130,14 @@ def test_the_power_is_that_of_runs_that_are_drawn(
 ) -> None:
     both = two(rng, n=50)
     both["first"] += mean - both["first"].mean()
-    power = noninferiority_power(both, 90, worse=worse, margin=0.4, alpha=0.05)
+    power = stats.noninferiority_power(both, 90, worse=worse, margin=0.4, alpha=0.05)
     passed = []
     for _ in range(200):
         runs = both.iloc[rng.integers(50, size=90)].reset_index(drop=True)
         runs += both["first"].mean() - both.mean()  # alike in truth
-        passed.append(noninferiority_test(runs, worse=worse, margin=0.4)["p_not_worse"] <= 0.05)
+        passed.append(
+            stats.noninferiority_test(runs, worse=worse, margin=0.4)["p_not_worse"] <= 0.05
+        )
     # Of a bias near 0 it is a lower bound.
     assert np.mean(passed) - below <= power <= np.mean(passed) + 0.08
 
@@ -179,35 +145,35 @@ def test_the_power_is_that_of_runs_that_are_drawn(
 def test_so_many_units_have_the_power(rng: np.random.Generator) -> None:
     both = two(rng, n=60)
     change = both["second"] - both["first"]
-    n = noninferiority_n(both, worse="higher", margin=0.4, alpha=0.05)
+    n = stats.noninferiority_n(both, worse="higher", margin=0.4, alpha=0.05)
     # The same by hand: (1.645 + 0.842)² times the variance over the margin's square.
     assert n == pytest.approx((1.645 + 0.842) ** 2 * change.var() / 0.4**2, rel=0.08)
 
 
 def test_one_unit_says_nothing_of_how_many_it_takes() -> None:
     one = pd.DataFrame({"first": [1.0], "second": [2.0]})
-    assert noninferiority_n(one, worse="higher", margin=0.05, alpha=0.05) is None
-    assert np.isnan(noninferiority_test(one, worse="higher", margin=0.1)["p_worse"])
+    assert stats.noninferiority_n(one, worse="higher", margin=0.05, alpha=0.05) is None
+    assert np.isnan(stats.noninferiority_test(one, worse="higher", margin=0.1)["p_worse"])
 
 
 def test_where_no_unit_changed_so_many_would_have_shown_one() -> None:
     values = np.tile([0.1, 0.3, 0.2, 0.4], 5)
     both = pd.DataFrame({"first": values, "second": values})
-    n = noninferiority_n(both, worse="higher", margin=0.02, alpha=0.05)
+    n = stats.noninferiority_n(both, worse="higher", margin=0.02, alpha=0.05)
     assert n == pytest.approx(np.log(0.05) / np.log(1 - 0.02 / 0.3), abs=1.5)
 
 
 @pytest.mark.parametrize(("up", "down", "n"), [(6, 1, 40), (1, 0, 10), (0, 7, 12), (3, 3, 9)])
 def test_tangos_interval_ends_where_the_score_reaches_its_level(up: int, down: int, n: int) -> None:
-    low, high = tango_interval(up, down, n, confidence=0.9)
+    low, high = stats.tango_interval(up, down, n, confidence=0.9)
     estimate, z = (up - down) / n, scipy.stats.norm.ppf(0.95)
     for end, sign, far in ((low, 1, -1 + 1e-9), (high, -1, 1 - 1e-9)):
         root = scipy.optimize.brentq(
-            lambda bound, sign=sign: float(tango_score(up, down, n, bound)) - sign * z,
+            lambda bound, sign=sign: float(stats.tango_score(up, down, n, bound)) - sign * z,
             *sorted((estimate, far)),
         )
         assert end == pytest.approx(root, abs=1e-9)
-    turned = tango_interval(down, up, n, confidence=0.9)
+    turned = stats.tango_interval(down, up, n, confidence=0.9)
     assert (-turned[1], -turned[0]) == pytest.approx((float(low), float(high)))
 
 
@@ -216,7 +182,9 @@ def test_paired_shares_reject_0_where_their_interval_leaves_it_out(
 ) -> None:
     first = rng.random((400, 30)) < 0.3
     second = np.where(rng.random((400, 30)) < 0.4, rng.random((400, 30)) < 0.3, first)
-    rows = [paired_shares(*sides, confidence=0.95) for sides in zip(first, second, strict=True)]
+    rows = [
+        stats.paired_shares(*sides, confidence=0.95) for sides in zip(first, second, strict=True)
+    ]
     assert all((row.p_value < 0.05) == (row.ci_low * row.ci_high > 0) for row in rows)
     assert 0.01 < np.mean([row.p_value < 0.05 for row in rows]) < 0.08
     for one, other, row in zip(first, second, rows, strict=True):
