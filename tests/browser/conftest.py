@@ -128,12 +128,8 @@ def grave_violations(page: Page) -> list[tuple[str, list[str]]]:
 def page(browser: Browser, request: pytest.FixtureRequest) -> Iterator[Page]:
     """A page with the network cut, at desktop and at phone width."""
     width, height = request.param
-    context = browser.new_context(
-        viewport={"width": width, "height": height},
-        offline=True,
-        accept_downloads=True,
-        reduced_motion="reduce",
-    )
+    size = {"width": width, "height": height}
+    context = browser.new_context(viewport=size, offline=True, reduced_motion="reduce")
     opened = context.new_page()
     opened.set_default_timeout(60_000)
     yield opened

@@ -38,14 +38,8 @@ def lab(folder: Path) -> Iterator[str]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    options = {
-        "ip": "127.0.0.1",
-        "port": port,
-        "open_browser": False,
-        "root_dir": folder,
-        "allow_root": True,
-        "log_level": "ERROR",
-    }
+    options = {"ip": "127.0.0.1", "port": port, "open_browser": False, "root_dir": folder}
+    options |= {"allow_root": True, "log_level": "ERROR"}
     command = [sys.executable, *kernel.LAB, "--IdentityProvider.token="]
     command += [f"--ServerApp.{name}={value}" for name, value in options.items()]
     server = subprocess.Popen(

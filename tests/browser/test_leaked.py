@@ -9,9 +9,9 @@ import pytest
 from playwright.sync_api import Page
 
 from nbbias import news, reading
-from nbbias.pages import compare, page as pages
+from nbbias.pages import compare
 from tests.browser.conftest import Heard
-from tests.pages.build import run, scores
+from tests.pages.build import run, scores, written
 
 pytestmark = pytest.mark.browser
 
@@ -45,17 +45,12 @@ def nothing_runs(page: Page, path: Path, *, title: str) -> None:
     assert any("Content Security Policy" in said for said in heard.complaints)
 
 
-def notebook(folder: Path, html: str) -> Path:
-    shown = nbformat.v4.new_output("display_data", {"text/html": html})
-    cell = nbformat.v4.new_code_cell("shown", outputs=[shown])
-    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), folder / "a.ipynb")
-    return pages.write_page(folder / "a.ipynb", folder / "a.html", title="t")
-
-
 @pytest.mark.parametrize("framed", [True, False])
 def test_what_leaks_into_a_page_does_not_run(page: Page, tmp_path: Path, framed: bool) -> None:
     view = news.explore.topics.frame(reading.templates.ldavis("{}"), title="LDAvis")
-    nothing_runs(page, notebook(tmp_path, framed * view + LEAKED), title="t")
+    shown = nbformat.v4.new_output("display_data", {"text/html": framed * view + LEAKED})
+    path = written(tmp_path, nbformat.v4.new_code_cell("shown", outputs=[shown]), title="t")
+    nothing_runs(page, path, title="t")
 
 
 def test_what_leaks_into_a_page_about_runs_does_not_run(

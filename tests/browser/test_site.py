@@ -6,36 +6,27 @@ import os
 import shutil
 import subprocess
 import sys
-from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from bs4 import BeautifulSoup
 from playwright.sync_api import Browser
 
 from tests.browser.conftest import OWN
 from tests.conftest import ROOT
 
 
-class _Page(HTMLParser):
+class _Page:
     """What a built page asks for when it is opened, where it leads, and where it can be entered."""
 
     def __init__(self, text: str) -> None:
-        super().__init__()
-        self.asked: set[str] = set()
-        self.leads: set[str] = set()
-        self.ids: set[str] = set()
-        self.feed(text)
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        told = {name: value or "" for name, value in attrs}
-        self.ids |= {told[name] for name in ("id", "name") if name in told}
-        if tag == "a" and "href" in told:
-            self.leads.add(told["href"])
-        elif tag == "link" and told.get("rel") in {"stylesheet", "icon", "preload"}:
-            self.asked.add(told["href"])
-        self.asked |= {told["src"]} if "src" in told else set()
+        page = BeautifulSoup(text, "html.parser")
+        loads = page.select('link[rel~="stylesheet"], link[rel~="icon"], link[rel~="preload"]')
+        self.asked = {one["href"] for one in loads} | {one["src"] for one in page.select("[src]")}
+        self.leads = {one["href"] for one in page.select("a[href]")}
+        self.ids = {one[key] for key in ("id", "name") for one in page.select(f"[{key}]")}
 
 
 @pytest.fixture(scope="module")

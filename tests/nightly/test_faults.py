@@ -16,14 +16,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-import nbformat
 import psutil
 import pytest
 
-from nbbias import params, studies as registry
 from nbbias.tables import data_path
 from tests.conftest import ROOT
 from tests.rights import unprivileged
+from tests.running.build import read_files, write_project
 
 pytestmark = pytest.mark.nightly
 
@@ -49,11 +48,11 @@ if fault == "input":
         file.write(chr(10))
 if fault == "disk":
     (tables / "large.csv").write_bytes(bytes(3_000_000))
-if fault in {"process", "runner"}:
-    Path("kernel").write_text(str(os.getpid()))
+if fault == "exit":
+    os._exit(1)
 if fault == "process":
+    Path("kernel").write_text(str(os.getpid()))
     os.kill(psutil.Process().ppid(), signal.SIGKILL)
-if fault in {"process", "runner"}:
     time.sleep(100)
 print("größer → 日本", end="")
 """
@@ -77,19 +76,6 @@ def nbbias(
     )
 
 
-def shell(line: str) -> Ended:
-    """Run a line of bash in which NBBIAS is the command."""
-    return subprocess.run(
-        ["bash", "-c", line.replace("NBBIAS", f"{sys.executable} -m nbbias")],
-        cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 def said(ended: Ended) -> str:
     """Return all that was said, on one line, which is never a traceback."""
     told = " ".join(f"{ended.stdout or ''} {ended.stderr or ''}".split())
@@ -100,25 +86,6 @@ def said(ended: Ended) -> str:
 def small_files() -> None:
     """Let no file grow beyond a megabyte, as a disk does that is nearly full."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, 1_000_000))
-
-
-def project(folder: Path) -> Path:
-    """Lay out a notebook of one cell after the parameters, a params file and its answers."""
-    (folder / "notebooks").mkdir(parents=True)
-    (folder / registry.MARK).touch()
-    (folder / "params/llmbi").mkdir(parents=True)
-    parameters = nbformat.v4.new_code_cell(params.cell_source(registry.study("llmbi").parameters))
-    parameters.metadata["tags"] = ["parameters"]
-    cells = [parameters, nbformat.v4.new_code_cell(CELL)]
-    nbformat.write(nbformat.v4.new_notebook(cells=cells), folder / "notebooks/llmbi.ipynb")
-    shutil.copy(data_path("sample/llmbi_answers.jsonl"), folder / "answers.jsonl")
-    (folder / RUN).write_text("answers_path: ../../answers.jsonl\n")
-    return folder
-
-
-def left(folder: Path) -> dict[str, bytes]:
-    """Return all that a folder holds."""
-    return {str(p.relative_to(folder)): p.read_bytes() for p in folder.rglob("*") if p.is_file()}
 
 
 def ends(told: Callable[[], bool], seconds: float = 30) -> bool:
@@ -135,7 +102,9 @@ def ends(told: Callable[[], bool], seconds: float = 30) -> bool:
 @pytest.fixture(scope="module")
 def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with a good run."""
-    folder = project(tmp_path_factory.mktemp("good"))
+    folder = tmp_path_factory.mktemp("good")
+    write_project(folder, CELL, name="mine", yaml="answers_path: ../../answers.jsonl\n")
+    shutil.copy(data_path("sample/llmbi_answers.jsonl"), folder / "answers.jsonl")
     ended = nbbias("run", RUN, cwd=folder)
     assert ended.returncode == 0, said(ended)
     return folder
@@ -146,6 +115,7 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [
         ("memory", "MemoryError: there was too little memory"),
         ("kernel", "the kernel died: it was ended from outside, as a system does whose memory"),
+        ("exit", "the kernel died"),
         ("process", "ended without a word: it was ended from outside"),
         ("input", "answers.jsonl changed while the run read it; run again"),
         ("disk", "File too large"),
@@ -154,37 +124,15 @@ def good(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_run_that_fails_says_why_and_the_good_one_stays(
     good: Path, fault: str, expected: str
 ) -> None:
-    before = left(good / PLACE)
+    before = read_files(good / PLACE)
     how = {"preexec_fn": small_files} if fault == "disk" else {}
     ended = nbbias("run", RUN, cwd=good, env={"FAULT": fault}, **how)
     assert ended.returncode == 1, said(ended)
     assert expected in said(ended)
-    assert left(good / PLACE) == before
+    assert read_files(good / PLACE) == before
     if fault == "process":  # its kernel does not outlive it
         kernel = int((good / "kernel").read_text())
         assert ends(lambda: not psutil.pid_exists(kernel), 60)
-
-
-def test_a_runner_that_is_killed_leaves_the_good_run_and_no_kernel(good: Path) -> None:
-    before = left(good / PLACE)
-    (good / "kernel").unlink(missing_ok=True)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src"), "FAULT": "runner"}
-    runner = subprocess.Popen(
-        [sys.executable, "-m", "nbbias", "run", RUN],
-        cwd=good,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    assert ends((good / "kernel").exists, 120)
-    runner.kill()
-    runner.wait()
-    assert left(good / PLACE) == before
-    kernel = int((good / "kernel").read_text())
-    assert ends(lambda: not psutil.pid_exists(kernel), 60)
-    ended = nbbias("run", RUN, cwd=good)
-    assert ended.returncode == 0, said(ended)
-    assert not [path for path in good.rglob(".*") if path.is_dir() and any(path.iterdir())]
 
 
 # --- before a kernel ----------------------------------------------------------------------------
@@ -194,28 +142,12 @@ def test_a_folder_that_cannot_be_written_is_named_first(good: Path, tmp_path: Pa
     folder = shutil.copytree(good, tmp_path / "it")
     (folder / "shut").mkdir(0o500)
     (folder / "runs").chmod(0o500)
-    before = left(folder)
+    before = read_files(folder)
     for arguments in (["run", RUN], ["site", "--out", "shut/site"], ["new", "runs/x"]):
         ended = nbbias(*arguments, cwd=folder, preexec_fn=unprivileged)
         assert ended.returncode == 2 and "Permission denied" in said(ended)
     (folder / "runs").chmod(0o700)
-    assert left(folder) == before
-
-
-@pytest.mark.parametrize(
-    ("line", "status", "message"),
-    [
-        ("NBBIAS params llmbi | head -1; exit ${PIPESTATUS[0]}", {0, 1}, ""),
-        ("NBBIAS params llmbi > /dev/full", {2}, "No space left on device"),
-        ("NBBIAS run nowhere.yaml 2>&1 | head -0; exit ${PIPESTATUS[0]}", {1, 2}, ""),
-        ("NBBIAS params llmbi >&- 2>&-", {0}, ""),
-        ("NBBIAS run nowhere.yaml <&-", {2}, "nowhere.yaml"),
-    ],
-)
-def test_streams_that_are_closed_full_or_left(line: str, status: set[int], message: str) -> None:
-    ended = shell(line)
-    assert ended.returncode in status, said(ended)
-    assert message in said(ended)
+    assert read_files(folder) == before
 
 
 def test_files_and_folders_that_are_none_are_refused(

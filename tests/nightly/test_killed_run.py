@@ -15,7 +15,7 @@ import psutil
 import pytest
 
 from nbbias.pages import manifest
-from tests.running.test_run import PROVENANCE
+from tests.running.build import read_run
 
 pytestmark = pytest.mark.nightly
 
@@ -23,24 +23,10 @@ MOMENTS = 12
 MINE = {"my_picks.csv": b"mine"}
 
 
-def files(folder: Path) -> dict[str, bytes]:
-    """Return what a run left, but for when it was and how long it took."""
-    return {
-        path.relative_to(folder).as_posix(): PROVENANCE.sub(b"", path.read_bytes())
-        for path in folder.rglob("*")
-        if path.is_file() and path.name != manifest.NAME
-    }
-
-
 def begin(folder: Path) -> subprocess.Popen[bytes]:
     command = [sys.executable, "-m", "nbbias", "run", "own.yaml"]
-    return subprocess.Popen(
-        command,
-        cwd=folder,
-        start_new_session=True,
-        stderr=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
+    unheard = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    return subprocess.Popen(command, cwd=folder, start_new_session=True, **unheard)
 
 
 @pytest.mark.timeout(3600)
@@ -52,7 +38,7 @@ def test_killed_at_random_moments_nothing_is_lost(tmp_path: Path) -> None:
     lasts = time.monotonic() - started
     for name, content in MINE.items():
         (place / name).write_bytes(content)
-    whole, ended = files(place), {"old": 0, "new": 0}
+    whole, ended = read_run(place), {"old": 0, "new": 0}
     dice = random.Random(16)
     for number in range(MOMENTS):
         before = (place / manifest.NAME).read_bytes()
@@ -68,7 +54,7 @@ def test_killed_at_random_moments_nothing_is_lost(tmp_path: Path) -> None:
         process.wait()
         _, alive = psutil.wait_procs(family, timeout=60)
         assert alive == [], f"lived on after {after:.1f} s"
-        assert files(place) == whole
+        assert read_run(place) == whole
         now = (place / manifest.NAME).read_bytes()
         described = json.loads(now)
         assert described["status"] == "ok" and described["parameters"]["draws"] == 100
@@ -76,7 +62,7 @@ def test_killed_at_random_moments_nothing_is_lost(tmp_path: Path) -> None:
     print(f"{MOMENTS} kills in runs of {lasts:.0f} s: {ended}")
     assert ended["old"] >= MOMENTS // 2
     assert begin(tmp_path).wait() == 0
-    assert files(place) == whole
+    assert read_run(place) == whole
     assert [one.name for one in place.parent.iterdir() if one.is_dir()] == ["own"]
 
 

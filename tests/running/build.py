@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nbformat
 
 from nbbias import params, studies
+from nbbias.pages import manifest
 from nbbias.running import plan as run_plan, run
 from tests.conftest import ROOT
 
 SAMPLE = ROOT / "params/llmbi/sample.yaml"
+#: The one block in which the pages of two runs differ: when, how long, which commit.
+_PROVENANCE = re.compile(rb'<dl class="provenance">.*?</dl>', re.DOTALL)
 
 
 def write_project(folder: Path, *cells: str, name: str = "sample", yaml: str = "seed: 1\n") -> Path:
@@ -41,3 +45,9 @@ def read_files(folder: Path) -> dict[str, bytes]:
         for path in sorted(folder.rglob("*"))
         if path.is_file()
     }
+
+
+def read_run(folder: Path) -> dict[str, bytes]:
+    """Return what a run left, by path, but for when it was and how long it took."""
+    files = read_files(folder)
+    return {name: _PROVENANCE.sub(b"", files[name]) for name in files if name != manifest.NAME}

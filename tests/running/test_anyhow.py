@@ -13,15 +13,15 @@ from nbclient import NotebookClient
 from nbbias import studies
 from nbbias.tables import Measured
 from tests.conftest import ROOT
-from tests.running.build import run_file
+from tests.running.build import read_files, run_file
 
 OTHERS = [stem for stem in studies.STUDIES if stem != "llmbi"]
 
 
 def read_results(folder: Path) -> dict[str, bytes]:
     """Return what a notebook left behind: its tables, figures and finding, by name."""
-    files = [*folder.glob("tables/*"), *folder.glob("figures/*"), folder / "finding.json"]
-    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+    parts = ("tables/", "figures/", "finding.json")
+    return {name: data for name, data in read_files(folder).items() if name.startswith(parts)}
 
 
 @pytest.mark.slow
@@ -47,7 +47,6 @@ def test_a_run_run_all_and_measure_give_the_same_tables(stem: str, tmp_path: Pat
 
     module, function = studies.STUDIES[stem].measure.split(":")
     result: Measured = getattr(import_module(module), function)(**values)
-    for name, table in (("estimates", result.estimates),):
-        if len(table):
-            saved = pd.read_parquet(tmp_path / stem / "sample" / "tables" / f"{name}.parquet")
-            pd.testing.assert_frame_equal(table, saved[list(table)])
+    if len(result.estimates):
+        saved = pd.read_parquet(tmp_path / stem / "sample" / "tables" / "estimates.parquet")
+        pd.testing.assert_frame_equal(result.estimates, saved[list(result.estimates)])

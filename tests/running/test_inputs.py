@@ -110,17 +110,11 @@ def test_llmbi_refuses(tmp_path: Path, golden: Golden) -> None:
     row = {"prompt": "Why?", "dimension": "Gender"}
     rows = [{**row, "model": "a", "response": "So."}, {**row, "model": "b", "response": ""}]
     unknown = [{"prompt": "Discuss the role of woman in technology.", "model": "a", "text": "So."}]
-    messages = [
-        refused(
-            tmp_path,
-            "llmbi",
-            answers_path=write(tmp_path, "a.csv", rows),
-            weights={"gender": 2.0},
-            neutral_path=write(tmp_path, "n.csv", [{"prose": "Rain."}]),
-            claims=[{"statistic": "difference", "model": "a", "group": "c"}],
-        ),
-        refused(tmp_path, "llmbi", answers_path=write(tmp_path, "a.csv", unknown)),
-    ]
+    wrong = {"claims": [{"statistic": "difference", "model": "a", "group": "c"}]}
+    wrong |= {"weights": {"gender": 2.0}, "answers_path": write(tmp_path, "a.csv", rows)}
+    wrong |= {"neutral_path": write(tmp_path, "n.csv", [{"prose": "Rain."}])}
+    messages = [refused(tmp_path, "llmbi", **wrong)]
+    messages += [refused(tmp_path, "llmbi", answers_path=write(tmp_path, "a.csv", unknown))]
     golden("refused_inputs_llmbi", messages)
 
 
@@ -163,11 +157,9 @@ def test_biasalert_refuses(tmp_path: Path, golden: Golden) -> None:
         refused(tmp_path, "biasalert", labelled_path=few, **ALONE),
     ]
     golden("refused_inputs_biasalert", messages)
-    unlearned = {"judges": ["keywords"]}
+    unlearned = {"study": "biasalert", "labelled_path": few, **ALONE, "judges": ["keywords"]}
     path = tmp_path / "mine.yaml"
-    path.write_text(
-        params.as_yaml({"study": "biasalert", "labelled_path": few, **ALONE, **unlearned})
-    )
+    path.write_text(params.as_yaml(unlearned))
     run_plan.plan([path])  # a judge that does not learn needs no number of them
 
 

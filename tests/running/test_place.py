@@ -52,14 +52,6 @@ def folder(tmp_path: Path) -> Path:
 # --- taking it --------------------------------------------------------------------------------
 
 
-def test_a_complete_run_replaces_the_last_and_the_user_s_files_stay(folder: Path) -> None:
-    made = place.create(folder)
-    new = leave(made, "new")
-    assert place.keep(made, folder, complete=True) == folder
-    assert read_files(folder) == new | MINE
-    assert hidden(folder.parents[1]) == []
-
-
 def test_a_failed_run_is_kept_beside_the_last_good_one_until_one_is_complete(folder: Path) -> None:
     before = read_files(folder)
     for content in ("first", "second"):

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from nbbias import params, tables
-from nbbias.pages import manifest, share
 from nbbias.params.yaml import as_yaml, parse as parse_yaml
 from nbbias.running import generation, plan as run_plan
 from nbbias.tables import ParameterError
@@ -52,29 +51,6 @@ def test_a_missing_file_is_told_with_the_place_looked_at_and_where_it_lies(study
     assert "of the one here, write ../here/near.csv" in str(caught.value)
     (study / "mine.yaml").write_text("study: llmbi\nanswers_path: ../here/near.csv\n")
     run_plan.plan([study / "mine.yaml"])
-
-
-def repeated(run: run_plan.Run) -> run_plan.Run:
-    """Lay out what a run leaves behind beside its place, move it there, and plan it again."""
-    beside = run.folder.with_name(f".{run.name}.new")
-    tables.write(beside / share.PARAMS, run.repeats)
-    described = {"study": run.stem, "run": run.name, "parameters": run.parameters.model_dump()}
-    manifest.write(beside, described, status="ok")
-    beside.rename(run.folder)
-    (again,) = run_plan.plan([run.folder / share.PARAMS], out=run.folder.parents[1])
-    return again
-
-
-def test_what_a_run_leaves_behind_means_the_same_there(study: Path) -> None:
-    Path("other.csv").write_text("text\nThe tide rises twice a day.\n")
-    overrides = ["neutral_path=other.csv"]
-    (one,) = run_plan.plan([study / "mine.yaml"], overrides=overrides, out=study / "runs")
-    again = repeated(one)
-    assert again.label == one.label
-    assert again.folder == one.folder
-    assert files(again) == files(one)
-    assert again.repeats == one.repeats  # and so on for ever
-    assert "answers_path: ../../../data/answers.csv\n" in one.repeats
 
 
 def test_lists_mappings_and_folders_of_models_are_paths_too(study: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -24,23 +23,12 @@ from nbbias.pages import manifest
 from nbbias.running import place, plan as run_plan, run
 from nbbias.tables import NbbiasError, ParameterError
 from tests.conftest import Command
-from tests.running.build import SAMPLE, read_files, run_file, write_project
+from tests.running.build import SAMPLE, read_files, read_run, run_file, write_project
 
 posix = pytest.mark.skipif(sys.platform == "win32", reason="signals differ there")
 
 
 # --- planning ---------------------------------------------------------------------------------
-
-
-def test_every_problem_of_every_file_is_reported_at_once(tmp_path: Path) -> None:
-    first, second = tmp_path / "a.yaml", tmp_path / "b.yaml"
-    first.write_text("study: llmbi\nlamda_factor: 1.0\n")
-    second.write_text("study: llmbi\ndraws: 5\nanswers_path: nowhere.json\n")
-    with pytest.raises(ParameterError) as caught:
-        run_plan.plan([first, second, tmp_path / "c.yaml"], overrides=["penalty"])
-    message = str(caught.value)
-    for part in ("lambda_factor?", "draws", "nowhere.json", "c.yaml", "name=value"):
-        assert part in message
 
 
 def test_a_cache_that_others_can_write_is_refused_before_a_run(
@@ -147,31 +135,6 @@ def test_a_run_leaves_all_that_it_promises_and_a_failing_one_says_where(
 
 
 @pytest.mark.slow
-def test_a_failed_run_leaves_the_last_good_one_and_a_dead_kernel_is_a_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    path = write_project(tmp_path, "1")
-    assert run_file(path, tmp_path / "runs") == {"llmbi/sample": "ok"}
-    folder, failed = tmp_path / "runs/llmbi/sample", tmp_path / "runs/llmbi/sample.failed"
-    (folder / "my_picks.csv").write_text("mine")
-    before = read_files(folder)
-    write_project(tmp_path, "import os; os._exit(1)")
-    done = command("run", path)
-    assert done.returncode == 1
-    assert "the kernel died" in done.stderr
-    assert f"the last good run stays in {folder}; this one is kept in {failed}" in done.stderr
-    assert read_files(folder) == before
-    described = manifest.read(failed)
-    assert described is not None and described["status"] == "failed"
-    # What repeats the run, its mistake mended, takes the place, and the failure goes.
-    write_project(tmp_path, "1")
-    assert run_file(failed / "params.yaml", tmp_path / "runs") == {"llmbi/sample": "ok"}
-    assert not failed.exists()
-    assert (folder / "my_picks.csv").read_text() == "mine"
-
-
-@pytest.mark.slow
 @pytest.mark.ci
 @posix
 def test_an_interrupted_run_says_so_and_leaves_no_kernel(tmp_path: Path) -> None:
@@ -201,23 +164,12 @@ def test_an_interrupted_run_says_so_and_leaves_no_kernel(tmp_path: Path) -> None
     assert alive == []
 
 
-#: The one block in which the pages of two runs differ: when, how long, which commit.
-PROVENANCE = re.compile(rb'<dl class="provenance">.*?</dl>', re.DOTALL)
-
-
 @pytest.mark.slow
 def test_two_runs_are_equal_byte_by_byte(tmp_path: Path) -> None:
     first, second = (tmp_path / name for name in ("first", "second"))
     for out in (first, second):
         assert run_file(SAMPLE, out) == {"llmbi/sample": "ok"}
-    contents = [
-        {
-            name: PROVENANCE.sub(b"", content)
-            for name, content in read_files(out / "llmbi/sample").items()
-            if name != manifest.NAME
-        }
-        for out in (first, second)
-    ]
+    contents = [read_run(out / "llmbi/sample") for out in (first, second)]
     assert contents[0].keys() == contents[1].keys()
     assert any(name.endswith(".svg") for name in contents[0])
     assert [name for name in contents[0] if contents[0][name] != contents[1][name]] == []

@@ -14,7 +14,7 @@ import pytest
 
 from nbbias import params, studies, tables
 from nbbias.running.user_files import plan_files
-from nbbias.tables import NbbiasError, ParameterError
+from nbbias.tables import ParameterError
 from tests.conftest import ROOT, Command, Golden
 
 TEXTS = [
@@ -49,13 +49,6 @@ def labelled() -> str:
     rng = np.random.default_rng(0)
     texts = [" ".join(rng.permutation(sorted(set(" ".join(TEXTS).split())))[:9]) for _ in range(80)]
     return write("l.csv", sentence=texts, label=[0, 1] * 40)
-
-
-def refusal(stem: str, *files: str) -> str:
-    with pytest.raises(NbbiasError) as caught:
-        plan_files(stem, files)
-    assert not list(Path().glob("*.yaml"))
-    return str(caught.value)
 
 
 # --- what is recognised -------------------------------------------------------------------------
@@ -98,16 +91,6 @@ def test_the_params_file_reads_the_files_without_recognising_anything(encoding: 
     assert tables.read_table(values["originals_path"], form)["text"].tolist() == TEXTS
 
 
-def test_a_column_can_be_ignored() -> None:
-    files = [
-        write("o.csv", id=range(9), text=TEXTS * 3),
-        write("g.csv", id=range(9), text=ANSWERS * 3, prompt=[f"Of {i}" for i in range(9)]),
-    ]
-    assert plan_files("news_bias", files).runs[0].exclusions
-    files[1] += "?prompt="
-    assert not plan_files("news_bias", files).runs[0].exclusions
-
-
 # --- the params file --------------------------------------------------------------------------
 
 
@@ -144,7 +127,7 @@ def test_names_in_files_steer_neither_the_params_file_nor_a_terminal(command: Co
 def test_a_wrong_name_or_option_is_refused_with_a_near_one(
     command: Command, golden: Golden
 ) -> None:
-    files = sides()
+    files, odd = sides(), write("odd.csv", Kennung=range(3), headline="T", prose=TEXTS)
     Path("mine.yaml").write_text("study: llmbi\n")
     both = ["news_bias", *files]
     lines = [
@@ -152,6 +135,7 @@ def test_a_wrong_name_or_option_is_refused_with_a_near_one(
         *(["news_bias", "humen.csv", "bot.csv"], ["news_bias", "human.csv"], ["llmbi", *files]),
         *(["llmbi", "-p", "lamda_factor=2"], [*both, "-p", "lvels=[word]"]),
         ["news_bias", "human.csv?text=x", "bot.csv"],
+        *(["news_bias", odd, "bot.csv"], ["news_bias", f"{odd}?text=prose", "bot.csv"]),
     ]
     messages = []
     for line in lines:
@@ -162,13 +146,3 @@ def test_a_wrong_name_or_option_is_refused_with_a_near_one(
     assert not Path("runs").exists()
     assert [path.name for path in Path().glob("*.yaml")] == ["mine.yaml"]
     golden("user_files_refused", messages)
-
-
-def test_a_missing_column_comes_with_the_option_that_names_it() -> None:
-    odd = write("odd.csv", Kennung=range(3), headline="T", prose=TEXTS)
-    message = refusal("news_bias", odd, sides()[1])
-    assert "odd.csv: needs the column text; it has Kennung, headline, prose" in message
-    assert "name it as in 'odd.csv?text=COLUMN'" in message
-    assert "bot.csv" not in message
-    message = refusal("news_bias", f"{odd}?text=prose", sides()[1])
-    assert "article_id" in message and "?text=COLUMN" not in message
