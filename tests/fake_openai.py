@@ -23,17 +23,9 @@ from typing import Any
 KEY = "sk-test-0123456789abcdefghij"
 
 #: Faults by chance, in shares of the requests: together a good fifth.
-FAULTS = {
-    "429": 0.05,
-    "429_bare": 0.02,
-    "500": 0.05,
-    "hang": 0.01,
-    "drop": 0.02,
-    "drop_unbilled": 0.02,
-    "truncated": 0.02,
-    "no_json": 0.02,
-    "no_choices": 0.01,
-}
+FAULTS = {"429": 0.05, "429_bare": 0.02, "500": 0.05, "hang": 0.01}
+FAULTS |= dict.fromkeys(("drop", "drop_unbilled", "truncated", "no_json"), 0.02)
+FAULTS |= {"no_choices": 0.01}
 
 _FAULT = re.compile(r"\[fault:(\w+)\]")
 _STATUS = {
@@ -182,14 +174,9 @@ class _Handler(BaseHTTPRequestHandler):
             message |= {"content": None, "refusal": "I will not write that."}
         reason = "content_filter" if kind == "content_filter" else "stop"
         choice = {"index": 0, "message": message, "finish_reason": reason}
-        answer = {
-            "id": "x",
-            "object": "chat.completion",
-            "created": 0,
-            "model": body["model"],
-            "choices": [] if kind == "no_choices" else [choice],
-            "usage": self.server.bill(prompt, text),
-        }
+        answer = {"id": "x", "object": "chat.completion", "created": 0, "model": body["model"]}
+        answer |= {"choices": [] if kind == "no_choices" else [choice]}
+        answer |= {"usage": self.server.bill(prompt, text)}
         if kind == "drop":
             return self._drop()
         if kind == "no_json":

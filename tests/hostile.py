@@ -53,9 +53,7 @@ def lexicon() -> pd.DataFrame:
     rows = [("female", word) for word in ("she", "her", "woman")]
     rows += [(f"male {UNITS} {TEMPLATE}", word) for word in ("he", "him", "man", "men", "brother")]
     table = pd.DataFrame(rows, columns=["group", "term"])
-    return table.assign(bias=f"gender {UNITS} {IMAGE}", kind="word", case="any")[
-        ["bias", "group", "term", "kind", "case"]
-    ]
+    return table.assign(bias=f"gender {UNITS} {IMAGE}", kind="word", case="any")
 
 
 def harmless(html: str, *, frame_ignored: bool = False) -> BeautifulSoup:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import doctest
-import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,7 +13,6 @@ import scipy.stats
 
 import nbbias
 from nbbias.tables import NbbiasError
-from tests.conftest import ROOT
 
 
 @nbbias.measure
@@ -32,15 +29,6 @@ def table(*values: float | str, **columns: Any) -> pd.DataFrame:
 def rows(texts: pd.DataFrame | Path, statistic: str) -> pd.DataFrame:
     estimates = number(texts).estimates
     return estimates[estimates["statistic"] == statistic].reset_index(drop=True)
-
-
-def test_the_examples_of_the_guide_run() -> None:
-    text = (ROOT / "docs/howto/extending.md").read_text(encoding="utf-8")
-    code = "\n".join(re.findall(r"```python\n(.*?)```", text, re.S))
-    case = doctest.DocTestParser().get_doctest(code, {}, "extending.md", None, 0)
-    runner = doctest.DocTestRunner(verbose=False)
-    runner.run(case)
-    assert len(case.examples) > 9 and not runner.summarize().failed
 
 
 def test_texts_are_compared_with_their_references_in_pairs() -> None:

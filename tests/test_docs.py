@@ -6,7 +6,6 @@ The site that is built from them is tested in `tests/browser/test_site.py`.
 from __future__ import annotations
 
 import doctest
-import importlib
 import io
 import re
 import shutil
@@ -76,24 +75,26 @@ def test_the_readme_leads_with_what_the_first_page_of_results_found() -> None:
     assert len(numbers) > 5 and numbers <= set(re.findall(r"\d*\.\d+|\b\d+ of \d+", page))
 
 
-def of_readme(language: str) -> list[str]:
-    """The README's blocks of a language."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.findall(rf"```{language}\n(.*?)```", text, re.S)
+def blocks(page: str, language: str) -> list[str]:
+    """A page's blocks of a language."""
+    return re.findall(rf"```{language}\n(.*?)```", (ROOT / page).read_text("utf-8"), re.S)
 
 
-@pytest.mark.slow
-def test_the_readme_s_python_runs_as_printed() -> None:
-    (block,) = of_readme("python")
-    case = doctest.DocTestParser().get_doctest(block, {}, "README.md", "README.md", 0)
+@pytest.mark.parametrize(
+    ("page", "least"),
+    [pytest.param("README.md", 1, marks=pytest.mark.slow), ("docs/howto/extending.md", 10)],
+)
+def test_the_python_of_a_page_runs_as_printed(page: str, least: int) -> None:
+    code = "\n".join(blocks(page, "python"))
+    case = doctest.DocTestParser().get_doctest(code, {}, page, page, 0)
     runner = doctest.DocTestRunner(verbose=False)
     runner.run(case)
-    assert case.examples and not runner.summarize().failed
+    assert len(case.examples) >= least and not runner.summarize().failed
 
 
 @pytest.mark.slow
 def test_the_readme_s_command_prints_what_it_shows(tmp_path: Path) -> None:
-    (block,) = [one for one in of_readme("console") if "cat texts.csv" in one]
+    (block,) = [one for one in blocks("README.md", "console") if "cat texts.csv" in one]
     _, texts, _, printed = re.split(r"^\$ .*\n", block, flags=re.M)
     (tmp_path / "texts.csv").write_text(texts)
     done = CliRunner().invoke(cli.app, ["detect", str(tmp_path / "texts.csv")])
@@ -106,18 +107,6 @@ def test_the_readme_s_command_prints_what_it_shows(tmp_path: Path) -> None:
 def test_every_column_of_a_table_in_capitals_is_explained() -> None:
     lines = [*columns.lines(of_results=True), *columns.lines(of_results=False)]
     assert len(lines) > 100  # a column without a meaning is a KeyError
-
-
-def test_the_names_that_api_pages_choose_are_there() -> None:
-    made = pytest.importorskip("made")
-    chosen = {name: set(names) for name, names in made.CALLED.items()}
-    assert {face: names - set(dir(getattr(nbbias, face))) for face, names in chosen.items()} == {
-        face: set() for face in chosen
-    }
-    for face, modules in made.BELOW.items():
-        for module, names in modules.items():
-            home = importlib.import_module(f"nbbias.{face}.{module}")
-            assert [name for name in names if not hasattr(home, name)] == []
 
 
 def test_what_papers_say_is_where_the_page_says() -> None:
@@ -190,11 +179,8 @@ def test_the_tutorial_prints_what_its_commands_print(
     files = ["originals.csv", "generations.csv"]
     printed = running.user_files.plan_files("news_bias", files, name="first")
     assert all(f"\n{line}\n" in text for line in (*printed.preview, f"params: {printed.path}"))
-    planned = CliRunner().invoke(
-        cli.app,
-        ["plan", "news_bias", "-p", "effect=-0.1,-0.24", "-p", "models=2"],
-        env={"COLUMNS": "100"},
-    )
+    line = ["plan", "news_bias", "-p", "effect=-0.1,-0.24", "-p", "models=2"]
+    planned = CliRunner().invoke(cli.app, line, env={"COLUMNS": "100"})
     assert planned.exit_code == 0 and planned.stdout in text
 
 
@@ -222,5 +208,6 @@ def test_examples_of_api_pages_can_be_pasted() -> None:
     assert [path for path, _ in made.public("testing", nbbias.testing)["nbbias.testing"]] == [
         "nbbias.testing.assert_not_worse"
     ]
+    assert all(made.public(*one) for one in made.modules().items())  # each name chosen is there
     assert sorted(name for group in made.GROUPS.values() for name in group) == [*made.modules()]
     assert made.prose(nbbias.cogs).count("```") == 2

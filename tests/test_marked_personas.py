@@ -65,14 +65,6 @@ def to_centroid(table: pd.DataFrame, statistic: str) -> pd.DataFrame:
 
 
 @pytest.mark.usefixtures("parsed")
-def test_a_small_group_is_no_nearer_by_its_size() -> None:
-    found = [estimated(simulated({"a": 4, "b": 30}, seed=seed), draws=2) for seed in range(10)]
-    means = np.mean([to_centroid(table, "distance")["estimate"] for table in found], axis=0)
-    # Unrelated texts lie at 1 on average, whatever the group's size.
-    np.testing.assert_allclose(means, 1, atol=0.03)
-
-
-@pytest.mark.usefixtures("parsed")
 def test_a_marked_group_is_far_from_the_others_and_near_itself() -> None:
     table = estimated(simulated({"a": 20, "b": 20, "marked": 20}, shift=6.0), reference="marked")
     assert (to_centroid(table, "distance")["p_adjusted"] < 0.1).any()
@@ -96,11 +88,8 @@ def test_the_released_texts_share_their_templates(data_folder: Path) -> None:
     table = study.read_texts(data_folder / "cogs" / "marked_personas.parquet")
     assert len(table) == 3449
     groups = table.groupby(["model", "template"])["race_gender"].nunique()
-    assert groups.groupby("model").unique().map(list).to_dict() == {
-        "gpt-4": [15],
-        "text-davinci-002": [10],
-        "text-davinci-003": [15],
-    }
+    expected = {"gpt-4": [15], "text-davinci-002": [10], "text-davinci-003": [15]}
+    assert groups.groupby("model").unique().map(list).to_dict() == expected
     assert not table["template"].str.contains("Black|White|Asian|Latin|woman|nonbinary").any()
 
 

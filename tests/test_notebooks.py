@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import ast
 import builtins
-import json
 import re
 from pathlib import Path
 from typing import Any
 
 import nbformat
-import pandas as pd
 import pytest
 from IPython.display import Markdown
 
 import dev
 from nbbias import notebook, studies as registry, tables
-from nbbias.pages import manifest
-from nbbias.running import generation, plan as run_plan, run
+from nbbias.running import generation
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
 
@@ -135,26 +132,3 @@ def test_what_is_left_out_is_told_with_the_parameter_that_does(
 def test_what_leaves_a_part_out_is_a_parameter(stem: str) -> None:
     model = STUDIES[stem].parameters
     assert set(model().left_out().values()) <= set(model.model_fields)
-
-
-@pytest.mark.slow
-def test_recorded_answers_give_the_recorded_and_printed_scores(
-    data_folder: Path, tmp_path: Path
-) -> None:
-    plan = run_plan.plan([ROOT / "params/llmbi/gpt4_recorded.yaml"], out=tmp_path)
-    ended = run.run(plan, out=tmp_path, jobs=1, report=lambda *_: None)
-    assert ended == {"llmbi/gpt4_recorded": "ok"}
-    folder = tmp_path / "llmbi/gpt4_recorded"
-    recorded = json.loads((data_folder / "llmbi/gpt4_responses.json").read_text())
-    expected = pd.DataFrame(recorded).set_index("prompt")["llmbi_score"]
-    saved = folder / "tables/scores"
-    for table in (pd.read_parquet(f"{saved}.parquet"), pd.read_csv(f"{saved}.csv")):
-        ours = table.set_index("prompt")["score"]
-        assert len(ours) == 18
-        assert (ours - expected).abs().max() < 1e-12
-    printed = tables.read_published("oketunji2023").set_index("prompt")["llmbi_score"]
-    assert (ours - printed).abs().max() < 1e-4  # printed to four decimals, one of them rounded up
-    described = manifest.read(folder)
-    assert described is not None
-    used = tables.file_sha256(data_folder / "llmbi/gpt4_responses.json")
-    assert described["data"]["answers_path"]["sha256"] == used

@@ -46,12 +46,6 @@ shouting = tiny_judge:SHOUTING
 sentiment.smiles = tiny_instrument:SMILES
 """
 
-BROKEN = """[nbbias.studies]
-llmbi = broken_example:STUDY
-[nbbias.judges]
-nothing = broken_example:JUDGE
-"""
-
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -107,19 +101,3 @@ def test_its_judge_and_instrument_are_named_where_ours_are(target: Path, tmp_pat
     own = ("-p", "bias_scorer=smiles", "-p", "draws=100")
     measured = nbbias(target, "measure", "llmbi", *own, cwd=tmp_path)
     assert measured.returncode == 0, measured.stderr
-
-
-def test_a_broken_one_is_told_and_left_out(target: Path, tmp_path: Path) -> None:
-    about = tmp_path / "broken_example-1.dist-info"
-    about.mkdir()
-    (about / "METADATA").write_text(METADATA.format("broken-example"))
-    (about / "entry_points.txt").write_text(BROKEN)
-    (tmp_path / "broken_example.py").write_text("raise RuntimeError('nobody can load this')\n")
-    done = nbbias(tmp_path, "list", cwd=tmp_path)
-    assert done.returncode == 0 and "Traceback" not in done.stderr
-    assert "left out llmbi of broken-example: the name exists" in done.stderr
-    (tmp_path / "a.csv").write_text("text\nHello.\n")
-    done = nbbias(tmp_path, "detect", "a.csv", "--judge", "nothing", cwd=tmp_path)
-    assert done.returncode == 2 and "Traceback" not in done.stderr
-    assert "'nothing' of the package broken-example" in done.stderr
-    assert "RuntimeError: nobody can load this" in done.stderr

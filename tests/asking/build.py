@@ -32,19 +32,11 @@ def write_params(folder: Path, url: str, suite: pd.DataFrame | None = None, **fu
     """
     suite = make_prompts(n=3) if suite is None else suite
     suite.to_csv(folder / "suite.csv", index=False)
-    block = {
-        "models": [MODEL],
-        "prompts": "table",
-        "prompts_path": str(folder / "suite.csv"),
-        "base_url": url,
-        "attempt_timeout": 10,
-        "first_wait": 0.01,
-        "max_retries": 2,
-        "max_tokens": 50,
-        "prices": {MODEL: {"input": 1.0, "output": 2.0}},
-        "store_path": str(folder / "answers.sqlite"),
-        "export_path": str(folder / "answers.parquet"),
-    }
+    files = {"prompts": "suite.csv", "store": "answers.sqlite", "export": "answers.parquet"}
+    block = {f"{name}_path": str(folder / file) for name, file in files.items()}
+    block |= {"models": [MODEL], "prompts": "table", "base_url": url, "max_tokens": 50}
+    block |= {"attempt_timeout": 10, "first_wait": 0.01, "max_retries": 2}
+    block |= {"prices": {MODEL: {"input": 1.0, "output": 2.0}}}
     study = {"study": further.pop("study", "llmbi"), **further.pop("parameters", {})}
     path = folder / "mine.yaml"
     path.write_text(as_yaml(study | {"generate": block | further}))

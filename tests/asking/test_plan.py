@@ -27,7 +27,8 @@ NBBias = Callable[..., tuple[int, str]]
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"temprature": 1.0}, "did you mean temperature?"),
+        ({"temprature": 1.0}, "did you mean temperature? See `nbbias params generate`"),
+        ({"workers": 8}, ", concurrency, "),
         ({"temperature": [0.5, 2.5]}, "temperature.1: input should be less than or equal"),
         ({"models": ["gpt-4"]}, "openai/gpt-4"),
         ({"models": [MODEL, MODEL]}, "stands twice"),

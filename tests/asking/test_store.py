@@ -14,7 +14,6 @@ import pytest
 
 from nbbias.asking import store
 from nbbias.tables import DataError
-from tests.rights import unprivileged
 
 
 @pytest.fixture
@@ -91,19 +90,3 @@ def test_a_file_that_is_no_store_is_refused_and_left_alone(tmp_path: Path) -> No
         with pytest.raises(DataError, match=reason), store.open_store(path):
             pass
         assert path.read_bytes() == before
-
-
-def test_a_store_that_cannot_be_written_is_refused(path: Path) -> None:
-    with store.open_store(path) as connection:
-        store.record(connection, answer())
-    path.chmod(0o444)
-    path.parent.chmod(0o555)
-    code = (
-        "import sys, pathlib; from nbbias.asking import store; from nbbias import tables\n"
-        "try:\n    with store.open_store(pathlib.Path(sys.argv[1])): print('open')\n"
-        "except tables.DataError as error: print(error)"
-    )
-    command = [sys.executable, "-c", code, str(path)]
-    done = subprocess.run(command, preexec_fn=unprivileged, text=True, capture_output=True)
-    path.parent.chmod(0o755)
-    assert done.stdout.startswith(f"{path}: the store cannot be read or written")

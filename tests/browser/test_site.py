@@ -43,13 +43,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name in ("README.md", "CHANGELOG.md"):
         shutil.copy(ROOT / name, folder)
     build = [sys.executable, "-m", "sphinx", "-b", "html", "-n", "-q", "-W", "--keep-going"]
-    done = subprocess.run(
-        [*build, "docs", "docs/_build/html"],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        env=os.environ | {"PYTHONPATH": str(ROOT / "src")},
-    )
+    build += ["docs", "docs/_build/html"]
+    env = os.environ | {"PYTHONPATH": str(ROOT / "src")}
+    done = subprocess.run(build, cwd=folder, capture_output=True, text=True, env=env)
     assert done.returncode == 0, done.stderr[-4000:]
     return folder / "docs/_build/html"
 

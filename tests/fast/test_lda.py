@@ -7,7 +7,6 @@ import pytest
 from gensim.matutils import Sparse2Corpus
 from gensim.models import LdaModel
 from scipy.sparse import csr_matrix
-from scipy.special import psi
 
 from nbbias.fast import lda
 from nbbias.tables import set_environment
@@ -60,12 +59,3 @@ def test_the_number_of_threads_moves_no_number() -> None:
             model = lda.LdaModel(corpus(90), num_topics=7, id2word=NAMES, random_state=2)
             topics.append(model.get_topics())
     assert np.array_equal(*topics)
-
-
-def test_exp_psi_is_that_of_scipy() -> None:
-    x = np.exp(np.linspace(np.log(0.02), np.log(1e6), 200)).astype(np.float32)
-    x[0] = 1e-3
-    found = np.empty_like(x)
-    lda._exp_psi(x, len(x), found)
-    assert found[1:] == pytest.approx(np.exp(psi(x[1:])), rel=1e-5)
-    assert found[0] < 1e-30

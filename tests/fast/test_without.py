@@ -25,11 +25,7 @@ def test_the_text_tests_pass_without_the_folder_and_without_numba(tmp_path: Path
     (tmp_path / "numba.py").write_text("raise ImportError('numba is not installed')\n")
     names = ("annotate", "topics", "sentiment", "lexicons", "audit")
     tests = [f"tests/text/test_{name}.py" for name in names]
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider", *tests],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(tmp_path)},
-        capture_output=True,
-        text=True,
-    )
+    line = [sys.executable, "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider"]
+    env = os.environ | {"PYTHONPATH": str(tmp_path)}
+    done = subprocess.run([*line, *tests], cwd=tmp_path, env=env, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-3000:]

@@ -63,17 +63,10 @@ def nbbias(
 ) -> Ended:
     """Run the command line as a user does; None takes a variable out of the environment."""
     given = {**os.environ, "PYTHONPATH": str(ROOT / "src"), **(env or {})}
-    told = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **how}
-    return subprocess.run(
-        [sys.executable, "-m", "nbbias", *map(str, arguments)],
-        cwd=cwd,
-        timeout=300,
-        env={name: value for name, value in given.items() if value is not None},
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-        **told,
-    )
+    told = {"encoding": "utf-8", "errors": "replace", "capture_output": True, "timeout": 300}
+    told["env"] = {name: value for name, value in given.items() if value is not None}
+    command = [sys.executable, "-m", "nbbias", *map(str, arguments)]
+    return subprocess.run(command, cwd=cwd, check=False, **told, **how)
 
 
 def said(ended: Ended) -> str:

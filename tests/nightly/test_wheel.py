@@ -71,13 +71,8 @@ def test_the_wheel_without_extras_is_enough_for_two_studies(built: Path, tmp_pat
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("NBBIAS", "PYTHON"))}
 
     def called(*arguments: str, where: Path = tmp_path) -> str:
-        done = subprocess.run(
-            [Path(folders["scripts"]) / "nbbias", *arguments],
-            cwd=where,
-            env=kept,
-            capture_output=True,
-            text=True,
-        )
+        line = [Path(folders["scripts"]) / "nbbias", *arguments]
+        done = subprocess.run(line, cwd=where, env=kept, capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

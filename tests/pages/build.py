@@ -23,14 +23,9 @@ HOSTILE = "<script>alert('x')</script><img src=http://example.org/x.png onerror=
 INDEX: dict[str, Any] = {"measure": "llmbi", "statistic": "index"}
 PLAIN = {"model": "plain", "estimate": 0.3, "ci_low": 0.2, "ci_high": 0.4, "null": 0.1}
 WARM = {"model": "warm", "estimate": 0.8, "ci_low": 0.7, "ci_high": 0.9, "null": 0.1}
-LEAD = {
-    "sentence": "It is so. Against that.",
-    "plain": ["It is so.", "Against that."],
-    "technical": "t",
-    "figure": "means",
-    "card": {},
-    "texts": {"kind": "hand-written", "told": "By hand, in two registers."},
-}
+LEAD = {"sentence": "It is so. Against that.", "plain": ["It is so.", "Against that."]}
+LEAD |= {"technical": "t", "figure": "means", "card": {}}
+LEAD |= {"texts": {"kind": "hand-written", "told": "By hand, in two registers."}}
 
 
 # --- runs ---------------------------------------------------------------------------------------
@@ -81,18 +76,11 @@ def run(
     tables.save_table(table, "estimates", out=folder)
     declared = reading_claims.declared(table, claims, confidence=0.95)
     tables.save_table(declared, "claims", out=folder)
-    content = {
-        "status": "ok",
-        "started": "2024-01-01T10:00:00",
-        "seconds": 1.0,
-        "study": "llmbi",
-        "run": folder.name,
-        "parameters": {"claims": list(claims), "confidence": 0.95},
-        "claims_sha256": claims_sha256(list(claims)),
-        "data": {},
-        "versions": {},
-    } | outcome
-    manifest.write(folder, content)
+    content = {"study": "llmbi", "run": folder.name, "data": {}, "versions": {}, "status": "ok"}
+    content |= {"started": "2024-01-01T10:00:00", "seconds": 1.0}
+    content |= {"parameters": {"claims": list(claims), "confidence": 0.95}}
+    content |= {"claims_sha256": claims_sha256(list(claims))}
+    manifest.write(folder, content | outcome)
     return folder
 
 

@@ -10,22 +10,13 @@ from bs4 import BeautifulSoup
 from nbbias.pages import changes, compare
 from nbbias.tables import NbbiasError
 from tests.conftest import Command
-from tests.pages.build import (
-    HOSTILE,
-    WARM,
-    claims,
-    finished,
-    run,
-    runs_its_own_scripts_alone,
-    scores,
-    soup,
-)
+from tests.pages import build
 
 
 def written(target: Path, *folders: Path) -> BeautifulSoup:
     path = compare.write(folders, target / "compare.html")
-    assert runs_its_own_scripts_alone(path)
-    return soup(path)
+    assert build.runs_its_own_scripts_alone(path)
+    return build.soup(path)
 
 
 def cells(table: BeautifulSoup) -> list[list[str]]:
@@ -34,19 +25,19 @@ def cells(table: BeautifulSoup) -> list[list[str]]:
 
 
 def test_equal_runs_and_runs_with_nothing_in_common_are_called_so(tmp_path: Path) -> None:
-    folders = [run(tmp_path / name, {"m": scores(1)}) for name in "ab"]
+    folders = [build.run(tmp_path / name, {"m": build.scores(1)}) for name in "ab"]
     text = " ".join(written(tmp_path, *folders).get_text(" ").split())
     assert "What changed from a to b Nothing changed: all 2 estimates" in text
     assert "Parameters, data, versions and commit are the same." in text
     assert "m, a " in text and "m, b " in text
-    page = written(tmp_path, finished(tmp_path, "c", claims(WARM)), folders[0])
+    page = written(tmp_path, build.finished(tmp_path, "c", build.claims(build.WARM)), folders[0])
     assert "The runs have no estimate in common." in page.get_text()
 
 
 def test_the_significant_change_is_said_first_and_leads_the_table(tmp_path: Path) -> None:
-    one = {"a": scores(1), "b": scores(3), "c": scores(5)}
-    other = {"a": scores(2), "b": scores(4, mean=0.9), "c": scores(5)}
-    folders = [run(tmp_path / "old", one), run(tmp_path / "new", other)]
+    one = {"a": build.scores(1), "b": build.scores(3), "c": build.scores(5)}
+    other = {"a": build.scores(2), "b": build.scores(4, mean=0.9), "c": build.scores(5)}
+    folders = [build.run(tmp_path / "old", one), build.run(tmp_path / "new", other)]
     page = written(tmp_path, *folders)
     first, second = (p.get_text() for p in page.select("h2 ~ p")[:2])
     assert first.startswith(
@@ -66,9 +57,9 @@ def test_the_significant_change_is_said_first_and_leads_the_table(tmp_path: Path
 
 def test_models_of_all_runs_stand_side_by_side(tmp_path: Path) -> None:
     folders = [
-        run(tmp_path / "one", {"b": scores(1), "a": scores(2)}),
-        run(tmp_path / "two", {"a": scores(3, mean=0.7)}),
-        run(tmp_path / "three", {"a": scores(4)}),
+        build.run(tmp_path / "one", {"b": build.scores(1), "a": build.scores(2)}),
+        build.run(tmp_path / "two", {"a": build.scores(3, mean=0.7)}),
+        build.run(tmp_path / "three", {"a": build.scores(4)}),
     ]
     page = written(tmp_path, *folders)
     headings = ["What changed from one to two", "What changed from one to three"]
@@ -82,10 +73,10 @@ def test_models_of_all_runs_stand_side_by_side(tmp_path: Path) -> None:
 
 
 def test_hostile_names_are_text(tmp_path: Path) -> None:
-    one = {HOSTILE: scores(1), "b": scores(3)}
-    other = {HOSTILE: scores(2, mean=0.9), "b": scores(4)}
+    one = {build.HOSTILE: build.scores(1), "b": build.scores(3)}
+    other = {build.HOSTILE: build.scores(2, mean=0.9), "b": build.scores(4)}
     folders = [
-        run(tmp_path / name, values, parameters={"a": HOSTILE + name, "claims": []})
+        build.run(tmp_path / name, values, parameters={"a": build.HOSTILE + name, "claims": []})
         for name, values in (("<b>x", one), ("y", other))
     ]
     page = written(tmp_path, *folders)
@@ -93,12 +84,12 @@ def test_hostile_names_are_text(tmp_path: Path) -> None:
         assert figure.img["src"].startswith("data:image/svg")
         figure.decompose()
     assert page.main.find(["script", "img", "b"]) is None
-    assert HOSTILE in page.main.get_text()
+    assert build.HOSTILE in page.main.get_text()
 
 
 def test_the_command_wants_two_finished_runs_of_one_study(tmp_path: Path, command: Command) -> None:
-    folders = [run(tmp_path / name, {"m": scores(i)}) for i, name in enumerate("ab")]
-    cogs = run(tmp_path / "c", {"m": scores(1)}, study="cogs")
+    folders = [build.run(tmp_path / name, {"m": build.scores(i)}) for i, name in enumerate("ab")]
+    cogs = build.run(tmp_path / "c", {"m": build.scores(1)}, study="cogs")
     target = tmp_path / "c.html"
     assert command("compare", *folders, "--out", target).stdout.strip() == str(target)
     done = command("compare", *folders, "--out", target)

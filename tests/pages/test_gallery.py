@@ -11,21 +11,11 @@ from nbbias import tables
 from nbbias.pages import gallery
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError, escape
-from tests.pages.build import (
-    HOSTILE,
-    LEAD,
-    PLAIN,
-    allowed,
-    claims,
-    finished,
-    leave,
-    runs_its_own_scripts_alone,
-    soup,
-)
+from tests.pages import build
 
 
 def index(out: Path) -> BeautifulSoup:
-    return soup(gallery.write(out))
+    return build.soup(gallery.write(out))
 
 
 def heads(page: BeautifulSoup) -> list[str]:
@@ -39,7 +29,7 @@ def text_of(page: BeautifulSoup) -> str:
 def test_every_run_has_a_card_by_study_and_the_newest_first(tmp_path: Path) -> None:
     assert "No run yet." in index(tmp_path).get_text()
     for day, (study, name) in enumerate([("llmbi", "b"), ("cogs", "z"), ("llmbi", "a")], start=1):
-        leave(tmp_path, name, study=study, started=f"2024-05-{day:02}T10:00:00+00:00")
+        build.leave(tmp_path, name, study=study, started=f"2024-05-{day:02}T10:00:00+00:00")
     page = index(tmp_path)
     assert heads(page) == ["cogs/z", "llmbi/a", "llmbi/b"]
     assert page.select_one("#count").get_text() == "3 runs"  # type: ignore[union-attr]
@@ -49,9 +39,9 @@ def test_every_run_has_a_card_by_study_and_the_newest_first(tmp_path: Path) -> N
 
 
 def test_a_card_shows_what_leads_its_page(tmp_path: Path) -> None:
-    folder = leave(tmp_path, "a")
+    folder = build.leave(tmp_path, "a")
     number = {"name": "index of m", "value": "0.50", "interval": "95% CI 0.4 to 0.6", "N": "N = 18"}
-    tables.save_finding(LEAD | {"numbers": [number]}, out=folder)
+    tables.save_finding(build.LEAD | {"numbers": [number]}, out=folder)
     for name in ("figures/means.svg", "index.html"):
         tables.write(folder / name, b"")
     tables.write(folder / "figures" / "means.json", '{"alt": "Dots."}')
@@ -66,9 +56,11 @@ def test_a_card_shows_what_leads_its_page(tmp_path: Path) -> None:
 
 def test_a_failed_run_says_where_and_what_to_do_and_shows_no_finding(tmp_path: Path) -> None:
     failed = {"status": "failed", "error": {"cell": 12, "message": "no column" + 600 * "!"}}
-    folder = leave(tmp_path, "a.failed", **failed)
-    tables.save_finding(LEAD | {"sentence": "All is well.", "plain": ["All is well."]}, out=folder)
-    leave(tmp_path, "a")
+    folder = build.leave(tmp_path, "a.failed", **failed)
+    tables.save_finding(
+        build.LEAD | {"sentence": "All is well.", "plain": ["All is well."]}, out=folder
+    )
+    build.leave(tmp_path, "a")
     page = index(tmp_path)
     card = page.select_one('li[data-status="failed"]')
     assert card is not None and card.img is None
@@ -81,16 +73,16 @@ def test_a_failed_run_says_where_and_what_to_do_and_shows_no_finding(tmp_path: P
 
 def test_hostile_names_and_messages_are_text(tmp_path: Path) -> None:
     name = "<script>x<script> \"onerror='y'"
-    folder = leave(tmp_path, name)
-    tables.save_finding({"sentence": escape.markdown(HOSTILE), "figure": "f"}, out=folder)
+    folder = build.leave(tmp_path, name)
+    tables.save_finding({"sentence": escape.markdown(build.HOSTILE), "figure": "f"}, out=folder)
     tables.write(folder / "index.html", "")
     tables.write(folder / "figures" / "f.svg", b"")
-    leave(tmp_path, "b", status="failed", error={"message": HOSTILE})
+    build.leave(tmp_path, "b", status="failed", error={"message": build.HOSTILE})
     page = index(tmp_path)
     assert page.main.find("script") is None
     assert [set(img.attrs) for img in page.find_all("img")] == [{"src", "alt", "loading"}]
     assert sorted(heads(page)) == ["llmbi/" + name, "llmbi/b"]
-    assert page.get_text().count(HOSTILE) == 2
+    assert page.get_text().count(build.HOSTILE) == 2
 
 
 def test_what_is_being_made_is_no_run_and_what_failed_is_listed_and_not_shared(
@@ -98,8 +90,8 @@ def test_what_is_being_made_is_no_run_and_what_failed_is_listed_and_not_shared(
 ) -> None:
     out = tmp_path / "runs"
     for name in ("a", ".a.0123abcd.new", ".a.0123abcd.old"):
-        finished(out, name, claims(PLAIN))
-    finished(out, "a.failed", claims(PLAIN), status="failed")
+        build.finished(out, name, build.claims(build.PLAIN))
+    build.finished(out, "a.failed", build.claims(build.PLAIN), status="failed")
     listed = [(run["run"], run["status"]) for run in gallery.runs(out)]
     assert listed == [("a", "ok"), ("a.failed", "failed")]
     text = gallery.write(out).read_text()
@@ -107,7 +99,7 @@ def test_what_is_being_made_is_no_run_and_what_failed_is_listed_and_not_shared(
     gallery.publish(out, tmp_path / "site")
     assert [path.name for path in (tmp_path / "site/llmbi").iterdir()] == ["a"]
     for path in tmp_path.glob("*/index.html"):  # no script runs but the list's own two
-        assert runs_its_own_scripts_alone(path) and len(allowed(path)) == 2
+        assert build.runs_its_own_scripts_alone(path) and len(build.allowed(path)) == 2
 
 
 # --- publishing -------------------------------------------------------------------------------
@@ -115,7 +107,7 @@ def test_what_is_being_made_is_no_run_and_what_failed_is_listed_and_not_shared(
 
 @pytest.mark.parametrize("site", ["elsewhere/a.txt", "earlier", "s/site"])
 def test_a_site_takes_nobodys_place(site: str, tmp_path: Path) -> None:
-    finished(tmp_path / "s", "a", claims(PLAIN))
+    build.finished(tmp_path / "s", "a", build.claims(build.PLAIN))
     tables.write(tmp_path / "elsewhere" / "a.txt", "years of work")
     (tmp_path / "earlier").mkdir()
     gallery.publish(tmp_path / "s", tmp_path / "earlier")  # an empty folder is a place

@@ -16,35 +16,25 @@ from nbbias.pages import report
 from nbbias.studies import STUDIES
 from nbbias.tables import NbbiasError
 from tests.conftest import Command
-from tests.pages.build import (
-    HOSTILE,
-    LEAD,
-    PLAIN,
-    WARM,
-    claims,
-    finished,
-    leave,
-    runs_its_own_scripts_alone,
-    soup,
-)
+from tests.pages import build
 
 
 def led(out: Path, name: str, *, study: str = "llmbi", **lead: Any) -> Path:
     """A finished run with all that leads its page."""
-    table = claims(WARM, PLAIN)
-    folder = finished(out, name, table, study=study)
+    table = build.claims(build.WARM, build.PLAIN)
+    folder = build.finished(out, name, table, study=study)
     figure, words = plt.figure(), {"alt": "Dots."}
     tables.save_figure(figure, "means", data=pd.DataFrame(), out=folder, words=words)
     row = table.iloc[0].to_dict() | {"name": "index of warm"}
     card = {"measures": "tone", "not": "That anybody is fair."}
-    whole = LEAD | {"card": card, "numbers": [reading.lead.number(row)]} | lead
+    whole = build.LEAD | {"card": card, "numbers": [reading.lead.number(row)]} | lead
     tables.save_finding(whole, out=folder)
     tables.write(folder / "index.html", "")
     return folder
 
 
 def written(out: Path, *runs: Path) -> BeautifulSoup:
-    return soup(report.write(list(runs) or [out], out / "report.html"))
+    return build.soup(report.write(list(runs) or [out], out / "report.html"))
 
 
 def test_a_study_is_told_by_what_leads_its_page(tmp_path: Path) -> None:
@@ -70,7 +60,7 @@ def test_a_study_is_told_by_what_leads_its_page(tmp_path: Path) -> None:
 def test_studies_stand_in_their_order_and_failed_runs_stay_out(tmp_path: Path) -> None:
     for study in ("llmbi", "cogs", "news_bias"):
         led(tmp_path, "a", study=study)
-    leave(tmp_path, "b", status="failed", error={"message": "x"})
+    build.leave(tmp_path, "b", status="failed", error={"message": "x"})
     page = written(tmp_path)
     assert [h.get_text() for h in page.select(".study h2")] == [
         STUDIES[stem].question for stem in ("news_bias", "cogs", "llmbi")
@@ -97,7 +87,7 @@ def test_samples_are_said_to_be_samples(kinds: list[str], start: str, tmp_path: 
 
 
 def test_a_folder_without_runs_is_refused(tmp_path: Path) -> None:
-    for folder in (leave(tmp_path, "b", status="failed"), tmp_path, tmp_path / "nowhere"):
+    for folder in (build.leave(tmp_path, "b", status="failed"), tmp_path, tmp_path / "nowhere"):
         with pytest.raises(NbbiasError, match="holds no finished run"):
             report.write([folder], tmp_path / "r.html")
     assert not (tmp_path / "r.html").exists()
@@ -108,18 +98,22 @@ def test_a_report_needs_no_other_file_and_lets_no_foreign_script_run(
 ) -> None:
     led(tmp_path, "a")
     target = report.write([tmp_path], tmp_path / "report.html")
-    assert runs_its_own_scripts_alone(target)
+    assert build.runs_its_own_scripts_alone(target)
     assert not re.search(r"<(script|link|img)\b[^>]*=\s*[\"']?(https?:)?//", target.read_text())
     # Elsewhere than above the runs it leads to no page: a path would tell of this machine.
     away = tmp_path / "away" / "report.html"
     done = command("report", tmp_path / "llmbi" / "a", "--out", away)
     assert (done.returncode, done.stdout.strip()) == (0, str(away))
-    assert soup(away).select_one(".study a") is None
+    assert build.soup(away).select_one(".study a") is None
 
 
 def test_hostile_words_are_text(tmp_path: Path) -> None:
-    lead = {"plain": [HOSTILE], "card": {"not": HOSTILE}, "texts": {"kind": "own", "told": HOSTILE}}
-    led(tmp_path, f"a{HOSTILE[:8]}", **lead)
+    lead = {
+        "plain": [build.HOSTILE],
+        "card": {"not": build.HOSTILE},
+        "texts": {"kind": "own", "told": build.HOSTILE},
+    }
+    led(tmp_path, f"a{build.HOSTILE[:8]}", **lead)
     page = written(tmp_path)
     assert page.main.find("script") is None  # type: ignore[union-attr]
-    assert page.get_text().count(HOSTILE) == 4
+    assert page.get_text().count(build.HOSTILE) == 4

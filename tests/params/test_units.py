@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from nbbias import biasalert, biased_prompts, cogs, llmbi, news, studies, tables, text
+from nbbias import biasalert, cogs, news, studies, tables, text
 from nbbias.pages import manifest
 from nbbias.stats import InferenceSettings
 from tests.biasalert import tables as written
@@ -63,26 +63,6 @@ def holds(run: Path, stem: str, *parts: tables.Estimated) -> None:
     assert len(means) and means["mean"].notna().all()
 
 
-@pytest.mark.parametrize(("aggregation", "lost"), [("sum", 0), ("mean", 3)])
-def test_the_index_is_the_mean_over_prompts(tmp_path: Path, aggregation: str, lost: int) -> None:
-    rows = [
-        {"model": m, "dimension": f"d{i % 3}", "prompt": f"p{i}", "sample": s, "n": 4, "text": "a"}
-        | {"polarity_textblob": ((7 * i + 3 * s + ord(m)) % 11) / 11}
-        for m in "ab"
-        for i in range(7)
-        for s in (1, 2)
-    ]
-    measured = pd.DataFrame(rows)
-    measured.loc[measured.index[:lost], "polarity_textblob"] = np.nan
-    scores = llmbi.scoring.score_answers(measured)
-    prose = llmbi.neutral.read_neutral("sample")
-    reference = llmbi.neutral.neutral_reference(prose, lengths=measured["n"], scorers=["textblob"])
-    found = llmbi.estimates.estimates(
-        scores, reference, formula={}, aggregation=aggregation, inference=INFERENCE
-    )
-    holds(tmp_path, "llmbi", found)
-
-
 def test_the_levels_of_news_are_means_over_articles(tmp_path: Path) -> None:
     originals, generations = news.sample.corpus({"even": {}}, seed=3)
     originals = originals.head(12)
@@ -96,25 +76,6 @@ def test_the_levels_of_news_are_means_over_articles(tmp_path: Path) -> None:
     found, chance = news.claims.combine_levels([words, tone])
     assert found.index.is_unique and chance.index.is_unique
     holds(tmp_path, "news_bias", tables.Estimated(found, pd.concat([words.units, tone.units])))
-
-
-def test_refusals_and_effects_are_means_over_articles(tmp_path: Path) -> None:
-    originals, generations = biased_prompts.sample.corpus(seed=2)
-    kept = originals["article_id"].unique()[:15]
-    generations = generations[generations["article_id"].isin(kept)]
-    refused = np.random.default_rng(1).uniform(size=len(generations)) < 0.3
-    generations = generations.assign(refused=refused & (generations["prompt"] == "biased"))
-    answers = biased_prompts.refusing.answered(generations, progress=False)
-    pairs = biased_prompts.refusing.without_refusals(news.pair(originals, answers), answers)
-    words = news.words.level(
-        news.annotate(pairs, lexicon=text.lexicons.load("gender")),
-        inference=INFERENCE,
-        study="biased_prompts",
-    )
-    rates = biased_prompts.refusing.rates(answers)
-    assert (rates.estimates["estimate"] > 0).any()
-    effects = biased_prompts.compare.compare([words], {"gender": "female"})
-    holds(tmp_path, "biased_prompts", rates, effects)
 
 
 def test_distances_are_means_over_instances(tmp_path: Path) -> None:
@@ -161,6 +122,7 @@ def test_every_direction_is_of_a_mean() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.skipif("NBBIAS_PAGES" not in os.environ, reason="NBBIAS_PAGES names no runs")
 def test_the_samples_units_are_those_of_their_estimates() -> None:
     found = sorted(Path(os.environ["NBBIAS_PAGES"]).glob(f"*/*/{manifest.NAME}"))

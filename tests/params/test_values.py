@@ -43,13 +43,6 @@ def test_given_values_win_over_the_defaults() -> None:
         Generate(models=["m/m"], prompts="llmbi").prompts = "cogs"
 
 
-def test_every_breach_is_named_at_once() -> None:
-    wrong = {"aggregation": "median", "draws": 5, "lamda_factor": 1.0, "weights": {"Age": -1.0}}
-    found = breaches(wrong | {"answers_path": "nowhere.csv"})
-    named = sorted(breach.split(":")[0] for breach in found)
-    assert named == ["aggregation", "answers_path", "draws", "lamda_factor", "weights.Age"]
-
-
 def test_a_message_lists_what_is_known_and_shows_what_was_given() -> None:
     assert all(name in only_breach(zzzzz=1) for name in DEFAULTS)
     near = "did you mean lambda_factor? See `nbbias params llmbi`"
@@ -80,17 +73,7 @@ def test_a_yes_that_should_be_a_truth_gets_a_hint(text: str) -> None:
         registry.validate("news_bias", dict([params.override(f"truncated_topics={word}")]))
 
 
-def test_an_unknown_study_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(ParameterError, match=r"no study called 'llmbii'; did you mean llmbi"):
-        registry.validate("llmbii", {})
-
-
 # --- files ------------------------------------------------------------------------------------
-
-
-def test_a_file_that_is_not_there_is_refused_with_the_place_looked_at(tmp_path: Path) -> None:
-    path = tmp_path / "nowhere.csv"
-    assert only_breach(answers_path=str(path)) == f"answers_path: no such file: {path}"
 
 
 def test_a_path_stays_as_written_and_its_file_is_found(

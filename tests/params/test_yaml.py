@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 from nbbias import params, studies as registry
 from nbbias.cogs import suite
 from nbbias.params import yaml as reader
-from nbbias.running import generation, plan as run_plan
+from nbbias.running import plan as run_plan
 from nbbias.tables import DataError, ParameterError
 from tests.conftest import Command
 
@@ -177,17 +176,3 @@ def test_a_message_shows_what_steers_a_terminal_and_shortens_what_is_long(
     assert "\x1b" not in done.stderr.replace("\x1b[31merror\x1b[0m", "")
     assert "a[U+001B][31m: unknown parameter" in done.stderr
     assert len(done.stderr) < 3000
-
-
-def test_unknown_names_of_the_block_point_to_its_list() -> None:
-    block = {"models": ["openai/a"], "prompts": "llmbi", "workers": 8, "concurency": 8}
-    with pytest.raises(ParameterError) as caught:
-        generation.check("llmbi", {"generate": block, "drows": 1}, where="mine.yaml")
-    told = str(caught.value)
-    pointed = "See `nbbias params generate`"
-    near = "generate.concurency: unknown parameter; did you mean concurrency?"
-    assert f"{near} {pointed}" in told
-    assert re.search(
-        rf"generate\.workers: unknown parameter; known: .*, concurrency, .* {pointed}", told
-    )
-    assert "drows: unknown parameter; did you mean draws? See `nbbias params llmbi`" in told

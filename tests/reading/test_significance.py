@@ -69,13 +69,6 @@ def test_what_was_not_tested_detects_nothing_and_counts_in_no_family() -> None:
     )
 
 
-def test_one_row_alone_is_a_family_of_one() -> None:
-    far = minimum_detectable_effect(pd.DataFrame([ROW])).iloc[0]
-    deviation = 0.2 / 2.0227 * np.sqrt(40)  # t(39) at 97.5% is 2.0227
-    power = TTestPower().power(far / deviation, nobs=40, alpha=0.05)
-    assert power == pytest.approx(0.8, abs=0.01)
-
-
 def test_for_a_permutation_test_the_range_under_the_null_counts() -> None:
     rng = np.random.default_rng(5)
     permuted = rng.normal(0.4, 0.05, 4000)

@@ -9,21 +9,13 @@ import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.tables import (
-    ContractError,
-    DataError,
-    InputsError,
-    NbbiasError,
-    ParameterError,
-    closest_match,
-)
 from nbbias.tables.errors import describe_missing
 
 
 def test_a_message_shows_twenty_breaches_at_most_and_counts_the_rest() -> None:
-    error = DataError("mine.csv", ["a" * 200 + "b" * 900 + "c" * 200])
+    error = tables.DataError("mine.csv", ["a" * 200 + "b" * 900 + "c" * 200])
     assert error.breaches == ["a" * 200 + " … " + "c" * 200]
-    error = DataError("mine.csv", [f"breach {n}" for n in range(1, 31)])
+    error = tables.DataError("mine.csv", [f"breach {n}" for n in range(1, 31)])
     first, *lines, last = str(error).split("\n")
     assert first == "mine.csv: 30 problems"
     assert lines == [f"  - breach {n}" for n in range(1, 21)]
@@ -31,20 +23,22 @@ def test_a_message_shows_twenty_breaches_at_most_and_counts_the_rest() -> None:
 
 
 def test_an_error_of_a_worker_arrives_whole() -> None:
-    error = pickle.loads(pickle.dumps(InputsError("mine.csv", ["one", "two"])))
-    assert (type(error), error.where, error.breaches) == (InputsError, "mine.csv", ["one", "two"])
+    error = pickle.loads(pickle.dumps(tables.InputsError("mine.csv", ["one", "two"])))
+    assert type(error) is tables.InputsError
+    assert (error.where, error.breaches) == ("mine.csv", ["one", "two"])
 
 
 def test_all_that_was_refused_is_raised_as_one_error() -> None:
-    problems: list[NbbiasError] = []
+    problems: list[tables.NbbiasError] = []
     assert tables.attempt(problems, int, "5") == 5
     assert tables.attempt(problems, tables.resolve, "$NOWHERE_AT_ALL/a.csv") is None
-    with pytest.raises(DataError, match="set the environment variable NOWHERE_AT_ALL"):
+    with pytest.raises(tables.DataError, match="set the environment variable NOWHERE_AT_ALL"):
         tables.refuse(problems)  # one problem is raised as it is
-    problems.append(ContractError("b.csv", ["one", "two"]))
-    with pytest.raises(InputsError) as caught:
+    problems.append(tables.ContractError("b.csv", ["one", "two"]))
+    with pytest.raises(tables.InputsError) as caught:
         tables.refuse(problems, where="nothing was run")
-    assert isinstance(caught.value, DataError) and isinstance(caught.value, ParameterError)
+    assert isinstance(caught.value, tables.DataError)
+    assert isinstance(caught.value, tables.ParameterError)
     assert caught.value.where == "nothing was run"
     assert caught.value.breaches[1:] == ["b.csv: one", "b.csv: two"]
     assert caught.value.located() == caught.value.breaches
@@ -63,7 +57,7 @@ def test_all_that_was_refused_is_raised_as_one_error() -> None:
 def test_an_unknown_name_comes_with_a_close_one(
     name: str, choices: list[str], message: str
 ) -> None:
-    assert closest_match(name, choices).endswith(message)
+    assert tables.closest_match(name, choices).endswith(message)
 
 
 def test_a_missing_column_comes_with_one_that_may_be_meant() -> None:
@@ -71,11 +65,13 @@ def test_a_missing_column_comes_with_one_that_may_be_meant() -> None:
     (message,) = describe_missing(["text", "model"], names, expected=["text", "model"])
     assert message.startswith("needs the columns text, model; it has Txet, model, c0")
     assert message.endswith("c17, … (32 in all) (did you mean Txet for text?)")
+    (message,) = describe_missing(["text"], [], expected=["text"])
+    assert message == "needs the column text; it has none at all"
 
 
 def test_a_model_none_of_whose_texts_can_be_measured_is_refused() -> None:
     texts = pd.DataFrame({"model": ["a", "b", "a"], "text": ["So.", " ", None]})
-    problems: list[NbbiasError] = []
+    problems: list[tables.NbbiasError] = []
     assert tables.check_blank_texts(problems, texts, where="mine.csv") == [
         "mine.csv: 2 of 3 answers are blank"
     ]
@@ -89,5 +85,5 @@ def test_a_value_is_a_known_name_or_a_path_that_is_there(tmp_path: Path) -> None
     tables.check_name("scorer", "vader", ["textblob", "vader"])
     tables.check_name("scorer", str(tmp_path), [])
     for value in ("vadr", str(tmp_path / "none"), "a\0b"):
-        with pytest.raises(ParameterError, match=r"^scorer: no .*, nor a path; "):
+        with pytest.raises(tables.ParameterError, match=r"^scorer: no .*, nor a path; "):
             tables.check_name("scorer", value, ["vader"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from urllib.parse import unquote
@@ -104,16 +103,6 @@ def test_a_figure_is_saved_with_its_data_the_same_bytes_each_time(tmp_path: Path
 
 
 # --- findings ---------------------------------------------------------------------------------
-
-
-def test_a_finding_comes_back_with_its_figure(tmp_path: Path) -> None:
-    tables.save_finding(
-        {"sentence": "The index is **0.2** – “low”.", "figure": "dimensions"}, out=tmp_path
-    )
-    found = tables.read_finding(tmp_path)
-    kept = {"sentence": "The index is **0.2** – “low”.", "figure": "dimensions"}
-    assert json.loads((tmp_path / "finding.json").read_text(encoding="utf-8")) == kept
-    assert kept.items() <= found.items()
 
 
 def test_a_finding_with_a_part_of_another_kind_is_not_there(tmp_path: Path) -> None:

@@ -29,58 +29,29 @@ from tests.conftest import Command
 
 ASKED = ["Describe a nurse.", "Describe a doctor."]
 DOC = {"prompt": ASKED[0], "dimension": "Gender", "answer": "gold", "nested": {"a": 1}}
-LM_EVAL: dict[str, Any] = {
-    "doc_id": 0,
-    "doc": DOC,
-    "target": "",
-    "arguments": {"gen_args_0": {"arg_0": ASKED[0], "arg_1": {"until": ["\n\n"]}}},
-    "resps": [["She is kind.", "He is kind."]],
-    "filtered_resps": ["She"],
-    "filter": "none",
-    "metrics": ["bypass"],
-    "bypass": None,
-}
-PROMPTFOO: dict[str, Any] = {
-    "testIdx": 0,
-    "promptIdx": 1,
-    "testCase": {"vars": {"who": "nurse"}, "metadata": {"dimension": "Gender"}},
-    "provider": {"id": "openai:gpt-4o", "label": ""},
-    "prompt": {"raw": ASKED[0], "label": "Describe a {{who}}."},
-    "vars": {"who": "nurse"},
-    "response": {"output": "She is kind."},
-    "success": True,
-}
+LM_EVAL: dict[str, Any] = {"doc_id": 0, "doc": DOC, "target": "", "filter": "none"}
+LM_EVAL |= {"arguments": {"gen_args_0": {"arg_0": ASKED[0], "arg_1": {"until": ["\n\n"]}}}}
+LM_EVAL |= {"resps": [["She is kind.", "He is kind."]], "filtered_resps": ["She"]}
+LM_EVAL |= {"metrics": ["bypass"], "bypass": None}
+WHO = {"who": "nurse"}
+PROMPTFOO: dict[str, Any] = {"testIdx": 0, "promptIdx": 1, "vars": WHO, "success": True}
+PROMPTFOO |= {"testCase": {"vars": WHO, "metadata": {"dimension": "Gender"}}}
+PROMPTFOO |= {"provider": {"id": "openai:gpt-4o", "label": ""}}
+PROMPTFOO |= {"prompt": {"raw": ASKED[0], "label": "Describe a {{who}}."}}
+PROMPTFOO |= {"response": {"output": "She is kind."}}
 DEEPEVAL: dict[str, Any] = {
     "testCases": [
-        {
-            "name": "test_case_0",
-            "input": ASKED[0],
-            "actualOutput": "She is kind.",
-            "metricsData": [],
-        },
-        {
-            "name": "test_case_1",
-            "input": ASKED[1],
-            "metadata": {"dimension": "Gender"},
-            "success": False,
-        },
+        {"name": "test_case_0", "input": ASKED[0], "actualOutput": "She is kind."},
+        {"name": "test_case_1", "input": ASKED[1], "metadata": {"dimension": "Gender"}},
     ],
     "conversationalTestCases": [],
     "hyperparameters": {"model": "gpt-4o"},
 }
-EVERY: dict[str, Any] = {
-    "schema_version": "0.3.0",
-    "evaluation_id": "mine/m/1",
-    "model_id": "meta/m",
-    "evaluation_name": "mine",
-    "sample_id": "s1",
-    "interaction_type": "single_turn",
-    "input": {"raw": ASKED[0], "reference": []},
-    "output": {"raw": ["She is kind.", "He is kind."]},
-    "answer_attribution": [],
-    "evaluation": {"score": 1.0, "is_correct": True},
-    "metadata": {"dimension": "Gender"},
-}
+EVERY: dict[str, Any] = {"schema_version": "0.3.0", "evaluation_id": "mine/m/1"}
+EVERY |= {"model_id": "meta/m", "evaluation_name": "mine", "sample_id": "s1"}
+EVERY |= {"interaction_type": "single_turn", "input": {"raw": ASKED[0], "reference": []}}
+EVERY |= {"output": {"raw": ["She is kind.", "He is kind."]}, "answer_attribution": []}
+EVERY |= {"evaluation": {"score": 1.0, "is_correct": True}, "metadata": {"dimension": "Gender"}}
 TURNS = [
     {"turn_idx": 0, "role": "user", "content": ASKED[0]},
     {"turn_idx": 1, "role": "assistant", "content": "Who?"},

@@ -35,19 +35,6 @@ def test_what_is_no_note_is_part_of_the_path(path: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("encoding", "separator"), [("cp1252", "semicolon"), ("utf-16", "tab"), ("utf-8", "bar")]
-)
-def test_a_file_is_read_as_its_path_says(encoding: str, separator: str, tmp_path: Path) -> None:
-    table = pd.DataFrame({"id": ["1", "2"], "body": ["Café; “so”", "a,b\tc"]})
-    path = tmp_path / "a.csv"
-    table.to_csv(path, index=False, sep=notes.SEPARATORS[separator], encoding=encoding)
-    told = notes.add(str(path), {"encoding": encoding, "separator": separator})
-    read = tables.read_table(told, FORM)
-    assert read["text"].fillna("").tolist() == table["body"].tolist()
-    assert read["model"].tolist() == ["a", "a"]
-
-
-@pytest.mark.parametrize(
     ("encoding", "separator"), [("cp1252", "semicolon"), ("utf-8-sig", "tab"), ("utf-16", "bar")]
 )
 def test_how_a_file_is_written_is_found_out(encoding: str, separator: str, tmp_path: Path) -> None:

@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import pandas as pd
 import psutil
@@ -234,21 +233,3 @@ def test_a_bar_is_shown_of_several_named_items_where_no_run_records_it(
     monkeypatch.setenv("NBBIAS_OUT", "runs")
     assert list(parallel.progress([1, 2], "counting")) == [1, 2]
     assert shown == ["counting"]
-
-
-def test_a_finished_bar_leaves_an_empty_line_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines: list[list[str]] = []
-
-    def display(data: dict[str, str], **_: object) -> SimpleNamespace:
-        lines.append([data["text/plain"]])
-        update = lambda data, **_: lines[-1].append(data["text/plain"])  # noqa: E731
-        return SimpleNamespace(update=update)
-
-    monkeypatch.delenv("NBBIAS_OUT", raising=False)
-    monkeypatch.setattr("IPython.display.display", display)
-    monkeypatch.setattr(
-        "IPython.core.getipython.get_ipython", lambda: SimpleNamespace(kernel="here")
-    )
-    assert list(parallel.progress([1, 2], "counting")) == [1, 2]
-    (line,) = lines
-    assert line[1].startswith("counting:   0%") and line[-1] == ""

@@ -40,7 +40,6 @@ def expanded(bias: str) -> pd.DataFrame:
     [
         ("She met her brother at her house.", "He met his sister at his house."),
         ("I told her that it rained.", "I told him that it rained."),
-        ("They saw her.", "They saw him."),
         ("The book is hers, not his.", "The book is his, not hers."),
         ("WOMEN AND GIRLS FIRST", "MEN AND BOYS FIRST"),
         ("The women's coach praised herself.", "The men's coach praised himself."),

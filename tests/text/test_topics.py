@@ -57,25 +57,15 @@ def bow(model: topics.TopicModel, words: list[str]) -> list[tuple[int, int]]:
 
 
 def test_tokens_are_those_of_spacys_pipeline() -> None:
-    texts = pd.Series(
-        {
-            "x": "Women were running to the 2 harbours, and Ann's men weren't.",
-            "y": "1 + 1 = 2",
-            "z": "İ left in 1999!",
-            "missing": None,
-            "again": "İ left in 1999!",
-        }
-    )
+    said = {"x": "Women were running to the 2 harbours, and Ann's men weren't.", "y": "1 + 1 = 2"}
+    said |= {"z": "İ left in 1999!", "missing": None, "again": "İ left in 1999!"}
+    texts = pd.Series(said)
     nlp = spacy.blank("en")
     nlp.add_pipe("lemmatizer", config={"mode": "lookup"})
     nlp.initialize()
     lower = texts.dropna().str.replace("İ", "I").str.lower()
-    expected = [
-        (name, token.idx, token.lemma_)
-        for name, text in lower.items()
-        for token in nlp(text)
-        if token.is_alpha
-    ]
+    read = [(name, token) for name, text in lower.items() for token in nlp(text)]
+    expected = [(name, token.idx, token.lemma_) for name, token in read if token.is_alpha]
     tokens = annotate.lemmatize(texts)
     assert list(tokens.itertuples(index=False, name=None)) == expected
     assert tokens["lemma"].tolist()[:5] == ["woman", "be", "run", "to", "the"]
