@@ -205,8 +205,7 @@ def losses(decided: pd.DataFrame) -> pd.DataFrame:
     `outcome` is ``"decided"`` or the reason why a reply decides nothing.
     """
     told = decided.assign(outcome=decided["reason"].fillna("decided"))
-    table = told.groupby(["evaluator", "axis", "outcome"], sort=False).size()
-    return table.rename("n").reset_index()
+    return told.groupby(["evaluator", "axis", "outcome"], sort=False).size().reset_index(name="n")
 
 
 def affinity_bias_score(shares: pd.Series) -> BiasScore:

@@ -273,7 +273,8 @@ def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame
         written = part["bias"] + part["estimate"].map(" {:.2f}".format)
         significant, true = significance.is_significant(part), part["group"].isin(simulated)
         found = f"{(significant & true).sum()} of {len(simulated)}" if simulated else ""
-        row = (who, score, named or "none", "; ".join(written), found)
+        name = {"position": "position bias"}.get(score, score.upper())
+        row = (who, name, named or "none", "; ".join(written), found)
         table.append((*row, int((significant & ~true).sum())))
     columns = ["who", "score", "simulated", "estimates", "found", "false_positives"]
     return pd.DataFrame(table, columns=columns)

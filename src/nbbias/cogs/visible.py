@@ -111,7 +111,7 @@ def visibility(
             k = int(n["obvious"])
             share = stats.proportion_interval(k, len(own), confidence=confidence)
             row = {"model": model, "axis": axis, "identity": identity, "n": len(own)}
-            row |= (n / len(own)).to_dict()
-            row |= {"obvious_low": share.ci_low, "obvious_high": share.ci_high}
+            ends = {"obvious_low": share.ci_low, "obvious_high": share.ci_high}
+            row |= (n / len(own)).to_dict() | ends
             rows.append(row | {"obvious_default": _holds(plain, identity, "obvious").mean()})
     return pd.DataFrame(rows)
