@@ -194,7 +194,7 @@ def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
 
 
 def recovered(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
-    """Say of each model what effect on words was simulated, and what was estimated.
+    """Say of each effect on words that was simulated what was estimated.
 
     Examples
     --------
@@ -205,7 +205,7 @@ def recovered(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
     '−20.0 and −10.0 pp in m (2 articles excluded).'
     """
     rows = _known(declared, truth)
-    rows = rows[rows["statistic"] == EFFECTS[0]].to_dict("records")
+    rows = rows[rows["statistic"].eq(EFFECTS[0]) & rows["truth"].ne(0)].to_dict("records")
     said = [(row, *map(Markup, phrases.true_and_estimated(row))) for row in rows]
     return [_render("recovered", of=names.measure(rows[0]), rows=said)] if said else []
 

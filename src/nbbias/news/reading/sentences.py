@@ -147,13 +147,13 @@ def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
     mde = significance.minimum_detectable_effect(_family(estimates, measure))
     biases = [(str(bias), part) for bias, part in _named(rows).groupby("bias", sort=False)]
     sentences = [_about(bias, part, mde) for bias, part in biases]
+    if measure != "sentiment":
+        return sentences
     rows = _family(estimates, "toxicity")
-    if measure == "sentiment" and len(significance.valid_tests(rows)):
+    if len(significance.valid_tests(rows)):
         mde = significance.minimum_detectable_effect(rows)
         sentences.append(_about("toxicity", _named(rows), mde))
-    if measure == "sentiment":
-        sentences += spreads(estimates)
-    return sentences
+    return [*sentences, *spreads(estimates)]
 
 
 #: Ratios of spreads between which wording counts as equally strong.
@@ -204,10 +204,9 @@ def distances(estimates: pd.DataFrame) -> tuple[str, str]:
 
 def mean_distance(estimates: pd.DataFrame) -> str:
     """Say what the paper's own measure of words finds (`distances`)."""
-    heading, _ = distances(estimates[estimates["measure"] == "word"])
-    return render(
-        "news.about", name="mean distance (the paper's measure)", differences=heading + "."
-    )
+    heading = distances(estimates[estimates["measure"] == "word"])[0]
+    name = "mean distance (the paper's measure)"
+    return render("news.about", name=name, differences=f"{heading}.")
 
 
 def models(compared: pd.DataFrame) -> str:
