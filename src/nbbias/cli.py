@@ -102,6 +102,14 @@ def set_up(
 _note, _result = err_console.lines, out_console.lines
 
 
+def _explain(*sentences: str, indent: str = "") -> None:
+    """Print sentences for people to stderr, wrapped between words."""
+    options: dict[str, Any] = {"break_on_hyphens": False, "break_long_words": False}
+    options |= {"initial_indent": indent, "subsequent_indent": 2 * indent}
+    for sentence in sentences:
+        _note(textwrap.fill(sentence, err_console.width, **options))
+
+
 # --- studies --------------------------------------------------------------------------------------
 
 
@@ -178,13 +186,6 @@ def _run(
     raise typer.Exit("failed" in statuses.values())
 
 
-_HANGING: dict[str, Any] = {
-    "subsequent_indent": "    ",
-    "break_on_hyphens": False,
-    "break_long_words": False,
-}
-
-
 def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
     """Print how a run ended."""
     status, seconds, folder = outcome["status"], f"{outcome['seconds']:.0f} s", outcome["folder"]
@@ -193,9 +194,8 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
         page = run.folder / "index.html"
         err_console.print(Text(status, colour), f"{run.label} in {seconds}: {page}")
         lead = tables.read_finding(run.folder)
-        for sentence in filter(None, (*lead["plain"], lead["note"])):
-            text = escape.without_markdown(sentence)
-            _note(textwrap.fill(text, err_console.width, initial_indent="  ", **_HANGING))
+        told = filter(None, (*lead["plain"], lead["note"]))
+        _explain(*map(escape.without_markdown, told), indent="  ")
         return
     cell = "" if outcome.get("cell") is None else f" in cell {outcome['cell']}"
     err_console.print(Text(status, colour), f"{run.label} after {seconds}{cell}")
@@ -253,12 +253,12 @@ def measure_command(
     result, chosen = running.measure.measure(stem, files or [], override or [])
     shown, note = running.measure.readable_estimates(result.estimates, chosen)
     texts = nbbias.studies.texts(nbbias.studies.study(stem), chosen)
-    _note(f"Texts: {texts.kind}. {texts.told}")
+    _explain(f"Texts: {texts.kind}. {texts.told}")
     for title, rows in shown.items():
         _result(title)
         out_console.table(rows)
         _result("")
-    _note(note)
+    _explain(note)
 
 
 @app.command("doctor", rich_help_panel=_PLAN)
@@ -288,7 +288,7 @@ def detect_command(
     """
     rows = running.texts.read_texts(texts)
     detector = biasalert.load_detector(judge, labelled=labelled, knowledge=knowledge)
-    _note(*detector.notes)
+    _explain(*detector.notes)
     verdicts = biasalert.detect(rows, detector, sure_from=sure_from)
     rows = rows.join(verdicts.drop(columns="text")).round({"probability": 4})
     if out_console.is_terminal:
@@ -320,7 +320,7 @@ def plan_command(
     sizes = running.sample_size.plan_sample_size(stem, override or [])
     table, note = running.sample_size.readable(sizes)
     out_console.table(table)
-    _note(note)
+    _explain(note)
 
 
 @app.command("label", rich_help_panel=_PLAN)

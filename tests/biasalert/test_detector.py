@@ -127,7 +127,7 @@ def test_what_it_learns_from_is_embedded_once(
     again = load_detector(**how)
     assert again.notes == used.notes
     pd.testing.assert_frame_equal(again.errors, used.errors)
-    assert "216 texts, 108 of them biased: mine.csv" in again.notes[0]
+    assert "216 texts (108 biased; mine.csv)" in again.notes[0]
     assert "with counterfactual texts" in again.about["instrument"]
 
 

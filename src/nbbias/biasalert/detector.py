@@ -226,7 +226,7 @@ def detect(
     >>> table[["verdict", "group", "evidence"]].values.tolist()[0]
     ['biased', 'women', "Names women and says 'clerks'."]
     >>> table.attrs["notes"][0]
-    "keywords: not trained. Versions: RedditBias' word lists."
+    "keywords, not trained. Versions: RedditBias' word lists."
     """
     if isinstance(by, Detector) and options:
         raise ParameterError("detect", f"{', '.join(options)}: belongs to the detector")
