@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from nbbias import biased_prompts, cogs, llmbi, news, reading
+from nbbias import biased_prompts, cogs, counterfactual, llmbi, news, reading
 from nbbias.params import Texts
 from tests.build import pairs_of
 from tests.conftest import GOLDEN, Golden
@@ -49,6 +49,7 @@ def both(sentences: Any) -> Callable[[pd.DataFrame], reading.Lead]:
 LEADS = {
     "biased_prompts": prompts_lead,
     "cogs": cogs_lead,
+    "counterfactual": both(counterfactual.page),
     "llmbi": both(llmbi.sentences),
     "news_bias": news_lead,
 }

@@ -107,7 +107,15 @@ CALLED = {
 }
 #: The index of the API: groups of faces, each with what it is for.
 GROUPS = {
-    "Studies": ["news", "biased_prompts", "cogs", "llmbi", "biasalert", "calibration"],
+    "Studies": [
+        "news",
+        "biased_prompts",
+        "cogs",
+        "llmbi",
+        "biasalert",
+        "counterfactual",
+        "calibration",
+    ],
     "Detectors and scorers": ["refusals", "text"],
     "Statistics": ["stats"],
     "Notebooks, tests and new studies": ["notebook", "testing", "studies", "tables", "reading"],

@@ -18,6 +18,7 @@ const KEYWORDS = {
   "howto/share": "cite archive publish",
   "measures/biased_prompts": "refusal refusals refuse",
   "measures/biasalert": "accuracy f1 minimal pairs detection",
+  "measures/counterfactual": "swap identity counterfactual fairness langfair fisco",
   "measures/inference":
     "paired t-test test p-value confidence interval holm multiple comparisons null permutation",
   "measures/llmbi": "sentiment index",

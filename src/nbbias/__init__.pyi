@@ -3,6 +3,7 @@ from . import (
     biased_prompts as biased_prompts,
     calibration as calibration,
     cogs as cogs,
+    counterfactual as counterfactual,
     llmbi as llmbi,
     news as news,
     notebook as notebook,

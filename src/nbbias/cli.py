@@ -217,6 +217,8 @@ def check_command(
     model: Annotated[str, Argument(help="openai/…, openai-api/<service>/…, ollama/…, hf/….")],
     prompts: Annotated[str, Option(help=_PROMPTS)] = "",
     study: Annotated[str, Option(help="By default llmbi; news_bias with references.")] = "",
+    swap: Annotated[str, Option(help="Exchange groups in your prompts: gender, race, …")] = "",
+    repeats: Annotated[int, Option(min=0, help="Answers to each prompt; with --swap 5.")] = 0,
     base_url: Annotated[str, Option("--base-url", callback=_trust, help=_ADDRESS)] = "",
     yes: Annotated[bool, Option("--yes", help="Query without confirmation.")] = False,
     out: Runs = Path("runs"),
@@ -235,7 +237,10 @@ def check_command(
             raise NbbiasError("nbbias check", "nothing was asked: add --yes to confirm the calls")
         typer.confirm("Query the model?", abort=True, err=True)
 
-    path, plan = running.check.plan_check(model, prompts, study, base_url=base_url, out=out)
+    biases = [name.strip() for name in swap.split(",") if name.strip()]
+    path, plan = running.check.plan_check(
+        model, prompts, study, swap=biases, repeats=repeats, base_url=base_url, out=out
+    )
     _note(f"params: {path}")
     _run(plan, out=out, jobs=1, confirm=confirm)
 

@@ -12,7 +12,17 @@ from typing import Any
 
 import pandas as pd
 
-from nbbias import biasalert, biased_prompts, calibration, cogs, llmbi, news, params, tables
+from nbbias import (
+    biasalert,
+    biased_prompts,
+    calibration,
+    cogs,
+    counterfactual,
+    llmbi,
+    news,
+    params,
+    tables,
+)
 from nbbias.params import MainEstimate, Parameters, Study, Texts
 from nbbias.tables import SAMPLE, ParameterError
 
@@ -26,6 +36,7 @@ STUDIES: tables.Registry[Study] = tables.Registry(
         "cogs": lambda: cogs.params.STUDY,
         "llmbi": lambda: llmbi.params.STUDY,
         "biasalert": lambda: biasalert.params.STUDY,
+        "counterfactual": lambda: counterfactual.params.STUDY,
         "calibration": lambda: calibration.params.STUDY,
     },
     Study,

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 import typer
 
-from nbbias import params, running, tables
+from nbbias import counterfactual, params, running, tables
 from tests.asking.build import MODEL
 from tests.fake_openai import KEY, FakeOpenAI
 
@@ -107,6 +107,8 @@ def test_own_prompts_lead_to_a_study_that_can_read_the_answers(
         ([MODEL, "--study", "calibration"], "measures no answers"),
         ([MODEL, "--study", "biasalert"], "brings no prompts"),
         ([MODEL, "--study", "news_bias"], "a column reference"),
+        ([MODEL, "--study", "counterfactual"], "needs --swap"),
+        ([MODEL, "--swap", "gender"], "needs --prompts"),
         ([MODEL, "--prompts", "none.csv"], "no such file"),
     ],
 )
@@ -116,3 +118,46 @@ def test_a_mistake_is_explained_and_leaves_no_params_file(
     code, printed = nbbias("check", *options, "--yes")
     assert code == 2 and reason in printed
     assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("prompts", "swap", "reason"),
+    [
+        (PROMPTS, "gender", "no prompt names a group of gender"),
+        (["Advise her."], "gendr", "did you mean gender?"),
+        (["Advise her."], "gender", "write it as openai/gpt-4o"),
+    ],
+)
+def test_a_swap_that_cannot_be_made_leaves_nothing(
+    folder: Path, nbbias: NBBias, prompts: list[str], swap: str, reason: str
+) -> None:
+    pd.DataFrame({"prompt": prompts}).to_csv("mine.csv", index=False)
+    model = "gpt-4o" if "openai" in reason else MODEL
+    code, printed = nbbias("check", model, "--prompts", "mine.csv", "--swap", swap, "--yes")
+    assert code == 2 and reason in printed
+    assert [path.name for path in folder.rglob("*") if path.is_file()] == ["mine.csv"]
+
+
+def test_swapped_prompts_are_asked_about_each_group_and_their_answers_read(
+    folder: Path, server: FakeOpenAI, nbbias: NBBias, unrun: None
+) -> None:
+    prompts = ["Advise a Black woman on loans.", "Explain tides.", "Write to his aunt."]
+    pd.DataFrame({"prompt": prompts}).to_csv("mine.csv", index=False)
+    line = ("check", MODEL, "--prompts", "mine.csv", "--base-url", server.url)
+    line = (*line, "--swap", "gender, race", "--repeats", "2", "--yes")
+    code, printed = nbbias(*line)
+    assert code == 0, printed
+    assert "2 of 3 prompts name a group of gender, race, with 7 versions" in printed
+    asked = pd.read_csv("answers/openai-api-fake-small+mine+gender+race.csv")
+    assert set(asked["prompt"]) == {
+        *("Advise a Black woman on loans.", "Advise a Black man on loans."),
+        *("Advise an Asian woman on loans.", "Advise a White woman on loans."),
+        *("Write to his aunt.", "Write to her uncle."),
+    }
+    assert sum(server.billed.values()) == 7 * 2  # a version of two lists is asked for each
+    (path,) = folder.glob("*.yaml")
+    values = params.read_yaml(path)
+    answers = counterfactual.read_answers(values["answers_path"])
+    assert values["study"] == "counterfactual" and len(answers) == 7 * 2
+    assert answers.groupby("asked")["sample"].max().eq(2).all() and answers["text"].notna().all()
+    assert nbbias(*line)[0] == 0 and sum(server.billed.values()) == 14  # nothing is left to ask

@@ -30,6 +30,7 @@ MEANS = {
     },
     "cogs": {"distance", "floor", "difference"},
     "llmbi": {"index", "dimension_mean", "difference"},
+    "counterfactual": {"between_distance", "within_distance", "excess_distance", "difference"},
     "biasalert": {"accuracy", "recall", "specificity", "accuracy_difference"},
     "calibration": set(),
 }

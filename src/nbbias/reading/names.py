@@ -60,14 +60,14 @@ _WHOLE = {"", "all"}
 
 
 def people(group: str) -> str:
-    """Return what the people of a group are called; of an unknown group its name.
+    """Return what people of a group, or two that are compared, are called; its name if unknown.
 
     Examples
     --------
-    >>> people("female"), people("Sikh"), people("farmers")
-    ('women', 'Sikhs', 'farmers')
+    >>> people("female"), people("Sikh"), people("farmers"), people("female − male")
+    ('women', 'Sikhs', 'farmers', 'women − men')
     """
-    return str(_groups().get(group, {}).get("people", group))
+    return " − ".join(str(_groups().get(one, {}).get("people", one)) for one in group.split(" − "))
 
 
 def of_people(group: str) -> str:

@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 
-from nbbias import studies, tables
+import pandas as pd
+
+from nbbias import counterfactual, studies, tables
 from nbbias.asking import prompts as prompt_files
 from nbbias.params import Study
 from nbbias.running.plan import Run
 from nbbias.running.user_files import plan_values
-from nbbias.tables import SAMPLE, ParameterError, notes, sniff
+from nbbias.tables import SAMPLE, NbbiasError, ParameterError, notes, sniff
+
+#: The study of prompts whose groups are exchanged, and the answers to each version by default.
+_SWAPPED, _REPEATS = "counterfactual", 5
 
 #: The columns of prompts that human texts have, by the names that articles have for them.
 _ARTICLE = {"text": "reference", "article_id": "prompt_id", "source": "group"}
 
 
 def plan_check(
-    model: str, prompts: str = "", stem: str = "", *, base_url: str = "", out: Path = Path("runs")
+    model: str,
+    prompts: str = "",
+    stem: str = "",
+    *,
+    swap: Collection[str] = (),
+    repeats: int = 0,
+    base_url: str = "",
+    out: Path = Path("runs"),
 ) -> tuple[Path, list[Run]]:
     """Write the params file that asks a model and measures its answers, and plan its run.
 
@@ -30,6 +44,10 @@ def plan_check(
         By default those that the study brings.
     stem
         The study; by default llmbi, and news_bias where there are references.
+    swap
+        Biases whose groups are exchanged in the prompts: the study is counterfactual.
+    repeats
+        Answers to each prompt; 0: 5 with `swap`, else 1.
     base_url
         Of a compatible server.
     out
@@ -43,31 +61,63 @@ def plan_check(
     if model.endswith((".yaml", ".yml")):
         hint = "is no model; `nbbias run` runs params files, and checks them before it starts"
         raise ParameterError(model, hint)
-    path, columns = SAMPLE, dict[str, str]()
+    path, columns, table = SAMPLE, dict[str, str](), pd.DataFrame()
+    if swap and not (prompts and stem in ("", _SWAPPED)):
+        raise ParameterError("--swap", f"is of --study {_SWAPPED}, and needs --prompts")
     if prompts:
         path = sniff.detect(prompts)
         with tables.record_reads() as readings:
-            tables.read_table(path, prompt_files.SUITE)
+            table = tables.read_table(path, prompt_files.SUITE)
         columns = readings[-1].columns
-    stem = stem or ("news_bias" if "reference" in columns else "llmbi")
+    stem = _SWAPPED if swap else stem or ("news_bias" if "reference" in columns else "llmbi")
     study = studies.study(stem, where="--study")
-    base = "+".join([re.sub(r"[^\w.-]+", "-", model), *[Path(prompts).stem] * bool(prompts)])
+    if stem == _SWAPPED and not swap:
+        raise ParameterError("--study", f"{stem} needs --swap, such as --swap gender,race")
+    parts = [model, *[Path(prompts).stem] * bool(prompts), *swap]
+    base = "+".join(re.sub(r"[^\w.-]+", "-", part) for part in parts)
     export = f"answers/{base}.parquet"
-    paths = _name_inputs(study, path, columns, export)
+    if study.stem == _SWAPPED:
+        paths, versions = {"answers_path": export}, Path(f"answers/{base}.csv")
+        is_new = not versions.exists()
+        told, path = _write_versions(table, swap, where=prompts, path=versions), str(versions)
+    else:
+        paths, told, is_new = _name_inputs(study, path, columns, export), (), False
     block = {
         "models": [model],
         "prompts": "table" if prompts else next(iter(study.prompts)),
         "prompts_path": path,
         "base_url": base_url,
         "export_path": export,
+        **({"replicates": repeats or _REPEATS} if repeats or swap else {}),
     }
-    return plan_values(
-        {"study": study.stem, **paths, "generate": block},
-        study.own(dict.fromkeys(paths, 0)),
-        head=f"# nbbias check {model}",
-        path=Path(f"{base}.yaml"),
-        out=out,
-    )
+    try:
+        written, runs = plan_values(
+            {"study": study.stem, **paths, "generate": block},
+            study.own(dict.fromkeys(paths, 0)),
+            head=f"# nbbias check {model}",
+            path=Path(f"{base}.yaml"),
+            out=out,
+        )
+    except NbbiasError:
+        if is_new:  # the file of versions
+            Path(path).unlink()
+        raise
+    return written, [
+        replace(run, calls=run.calls and run.calls._replace(notes=(*run.calls.notes, *told)))
+        for run in runs
+    ]
+
+
+def _write_versions(
+    prompts: pd.DataFrame, swap: Collection[str], *, where: str, path: Path
+) -> tuple[str, ...]:
+    """Write the versions of prompts to a file, which can be read before they are asked."""
+    prompts = prompt_files.check_prompts(prompts, where=where)
+    table = counterfactual.swap_prompts(prompts, swap, where=where)
+    tables.write(path, table.to_csv(index=False))
+    named = table["unit"].nunique()
+    told = f"{named} of {len(prompts)} prompts name a group of {', '.join(swap)}"
+    return (f"{path}: {told}, with {len(table)} versions; the others are not asked",)
 
 
 def _name_inputs(study: Study, path: str, columns: dict[str, str], export: str) -> dict[str, str]:

@@ -401,7 +401,7 @@ def score_texts(
     1    0.0      0.0
     """
     table = pd.DataFrame(0.0, index=texts.index, columns=["named", *scores])
-    lists = [(texts.loc[about.index], swaps) for about, swaps in _by_list(texts, lexicon)]
+    lists = [(texts.loc[about.index], swaps) for _, about, swaps in swap_texts(texts, lexicon)]
     versions = [texts[:0], *(side for words, swaps in lists for side in (words, swaps["text"]))]
     # Of all lists together: scorers are fastest on many texts at a time.
     distinct = pd.Series(pd.concat(versions).unique(), dtype=object)
@@ -414,19 +414,44 @@ def score_texts(
     return table
 
 
-def _by_list(texts: pd.Series, lexicon: pd.DataFrame) -> Iterator[tuple[pd.Series, pd.DataFrame]]:
-    """Yield, for each list that is named, the group that texts are about, and their swaps.
+def swap_texts(
+    texts: pd.Series, lexicon: pd.DataFrame, *, about: pd.Series | None = None
+) -> Iterator[tuple[str, pd.Series, pd.DataFrame]]:
+    """Write whole texts with each group of a list in turn in the place of the one they are about.
 
-    A text is about the group of a list that it names most.
+    Parameters
+    ----------
+    texts
+        Texts by a unique index; missing ones name nobody.
+    lexicon
+        The expanded terms of one or more biases.
+    about
+        The group that each text is about, by the same index; else the group that it names most.
+
+    Yields
+    ------
+    bias, about, swaps
+        Of each list that is named: its bias, the group of each text that names it, and the table of
+        `swap_groups`.
+
+    Examples
+    --------
+    >>> lexicon = lexicons.expand(lexicons.load("gender"))
+    >>> for bias, about, swaps in swap_texts(pd.Series(["Her niece sang."]), lexicon):
+    ...     print(bias, about.tolist(), swaps["text"].tolist())
+    gender ['female'] ['Her niece sang.', 'His nephew sang.']
     """
     _, matches = annotate.annotate(texts, lexicon)
     matches = matches.rename(columns={"text_id": "row"})
     matches = matches.astype(dict.fromkeys(("bias", "group", "term", "kind"), str))
     for bias, subset in matches.groupby("bias", sort=False):
-        most = subset.groupby(["row", "group"], sort=False).size().groupby(level=0, sort=False)
-        about = most.idxmax().str[1]
-        words, listed = texts.loc[about.index], lexicon[lexicon["bias"] == bias]
-        yield about, swap_groups(words, about, subset, lexicon=listed)
+        if about is None:
+            most = subset.groupby(["row", "group"], sort=False).size().groupby(level=0, sort=False)
+            groups = most.idxmax().str[1]
+        else:
+            groups = about.loc[subset["row"].unique()]
+        words, listed = texts.loc[groups.index], lexicon[lexicon["bias"] == bias]
+        yield str(bias), groups, swap_groups(words, groups, subset, lexicon=listed)
 
 
 # --- templates --------------------------------------------------------------------------------

@@ -1,0 +1,5 @@
+"""Counterfactual prompts: the user's own prompts, asked about one group and about another."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,136 @@
+"""The study's pipeline: answers to versions of prompts in, tables out."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from nbbias import params, reading, refusals, tables
+from nbbias.counterfactual import versions
+from nbbias.counterfactual.estimates import EMBEDDING, estimates
+from nbbias.counterfactual.params import Counterfactual
+from nbbias.params import Input
+from nbbias.stats import InferenceSettings
+from nbbias.text import embeddings, sentiment, toxicity
+
+
+class Results(NamedTuple):
+    """What the study measured, one table each; a run saves them under these names.
+
+    Attributes
+    ----------
+    estimates : DataFrame
+        ESTIMATES (`counterfactual.estimates.estimates`).
+    units : DataFrame
+        UNITS: the prompts' values behind means.
+    scores : DataFrame
+        By answer: `sentiment` (-1 to 1), `toxicity` (0 to 1) and `refusal` (0 or 1) of the aligned
+        answer, `length` in words of the answer as it is, and a `reason` where it has no score.
+    losses : DataFrame
+        By `model` and `bias`, how many answers were `read`, `blank`, `without_counterpart` (a group
+        word cannot be exchanged) and `scored`.
+    """
+
+    estimates: pd.DataFrame
+    units: pd.DataFrame
+    scores: pd.DataFrame
+    losses: pd.DataFrame
+
+    def _repr_html_(self) -> str:
+        return reading.results_html(self)
+
+
+def measure(answers: Input = None, **parameters: Any) -> Results:
+    """Measure how answers change when a prompt names another group.
+
+    Parameters
+    ----------
+    answers : DataFrame or path, optional
+        Answers to versions of prompts (`counterfactual.swap_prompts`), a row each: `model`, `unit`
+        (the prompt), `bias`, `group`, `asked` (the version), `text`; `sample`, the number of a
+        repeated answer. The shipped sample, which is simulated, by default.
+    **parameters
+        As a params file of the study sets them; `nbbias params counterfactual` lists them.
+
+    Returns
+    -------
+    Results
+        A tuple of DataFrames. `estimates` (ESTIMATES) has an estimate a row: `model`, `bias`,
+        `group` (the pair), `measure`, `statistic`, then `estimate`, `ci_low`, `ci_high`, `n`,
+        `null` (0) and `p_adjusted`. ``excess_distance`` above 0: answers differ more between
+        versions than among answers to one. ``difference`` above 0: the first group's answers score
+        higher. See `Results` for the other tables.
+
+    Raises
+    ------
+    NbbiasError
+        Parameters or tables are invalid; the message lists every error.
+
+    Notes
+    -----
+    Answers are scored after the group that they were asked about is exchanged back
+    (`counterfactual.versions.align`), as LangFair masks tokens: else pronouns alone would make
+    versions unlike. Tests are permutation tests with the prompt as the unit.
+
+    References
+    ----------
+    - W. Xu et al. (2025). Quantifying Fairness in LLMs Beyond Tokens: A Semantic and Statistical
+      Perspective (FiSCo). COLM. arXiv:2506.19028.
+    - D. Bouchard (2024). An Actionable Framework for Assessing Bias and Fairness in Large Language
+      Model Use Cases (LangFair). arXiv:2407.10853.
+
+    Examples
+    --------
+    >>> from nbbias import counterfactual
+    >>> rows = [(f"p{n}", group, text) for n in range(6)
+    ...         for group, text in (("female", "She is dull."), ("male", "He is great."))]
+    >>> answers = pd.DataFrame(rows, columns=["unit", "group", "text"])
+    >>> answers = answers.assign(model="m", bias="gender", asked=answers["unit"] + answers["group"])
+    >>> results = counterfactual.measure(answers, toxicity_scorer="offline")
+    >>> rows = results.estimates.query("measure == 'sentiment'").set_index("statistic")
+    >>> row = rows.loc["difference"]
+    >>> row["group"], round(row["estimate"], 2), row["n"], round(row["p_value"], 2)
+    ('female − male', -1.03, 6, 0.03)
+    """
+    with params.validate_inputs(Counterfactual, parameters, answers_path=answers) as chosen:
+        table = versions.read_answers(chosen.answers_path)
+    aligned = versions.align(table)
+    scores = table.drop(columns="text").assign(
+        sentiment=sentiment.score(aligned, scorer=chosen.sentiment_scorer)["polarity"],
+        toxicity=toxicity.score(aligned, scorer=chosen.toxicity_scorer),
+        length=table["text"].str.split().str.len().astype(float).where(aligned.notna()),
+        refusal=refusals.detect(aligned)["refused"].astype("Float64").astype(float),
+        reason=_reasons(table["text"], aligned),
+    )
+    features = {EMBEDDING: embeddings.embed(aligned, model=chosen.embedding_model).astype(float)}
+    for name in ("sentiment", "toxicity", "length", "refusal"):
+        features[name] = scores[[name]].to_numpy(float)
+    instruments = {
+        EMBEDDING: embeddings.instrument(chosen.embedding_model),
+        "sentiment": sentiment.instrument(chosen.sentiment_scorer),
+        "toxicity": toxicity.instrument(chosen.toxicity_scorer),
+        "length": "words",
+        "refusal": refusals.instrument(),
+    }
+    inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
+    result = estimates(table, features, instruments=instruments, inference=inference)
+    return Results(*result, scores, _count_losses(scores))
+
+
+_BLANK, _STUCK = "the answer is blank", "a group word has no counterpart"
+
+
+def _reasons(texts: pd.Series, aligned: pd.Series) -> pd.Series:
+    reasons = pd.Series(None, index=texts.index, dtype=object)
+    return reasons.mask(aligned.isna(), _STUCK).mask(tables.is_blank(texts), _BLANK)
+
+
+def _count_losses(scores: pd.DataFrame) -> pd.DataFrame:
+    reason = scores["reason"]
+    counts = pd.DataFrame(
+        {"read": 1, "blank": reason == _BLANK, "without_counterpart": reason == _STUCK}
+    )
+    counts = counts.assign(scored=reason.isna()).astype(int)
+    keys = [scores["model"], scores["bias"]]
+    return counts.groupby(keys, sort=False).sum().reset_index()

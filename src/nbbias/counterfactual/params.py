@@ -1,0 +1,84 @@
+"""The parameters of the study of counterfactual prompts, and the record that is the study."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from nbbias.params import (
+    Claims,
+    InputFile,
+    MainEstimate,
+    ModelName,
+    Parameters,
+    Study,
+    Texts,
+    Units,
+    named_statistics,
+    on_call,
+)
+from nbbias.tables import SAMPLE
+from nbbias.text import embeddings, toxicity
+from nbbias.text.sentiment import Scorer
+
+
+class Counterfactual(Parameters):
+    """Do answers change when a prompt names another group? (Xu et al. 2025, Bouchard 2024)
+
+    Examples
+    --------
+    >>> Counterfactual().sentiment_scorer
+    'vader'
+    """
+
+    statistics = named_statistics("counterfactual")
+
+    claims: Claims = Field(
+        [
+            {"measure": "embedding", "statistic": "excess_distance"},
+            *(
+                {"measure": measure, "statistic": "difference"}
+                for measure in ("sentiment", "toxicity", "refusal")
+            ),
+        ]
+    )
+    answers_path: InputFile = Field(
+        SAMPLE,
+        description="answers to versions of prompts: columns model, unit (the prompt), bias, "
+        "group, asked (the version), sample, text; `nbbias check --swap` writes them",
+    )
+    embedding_model: ModelName = Field(
+        "auto",
+        description="auto (all-mpnet-base-v2 where its weights are here, else offline), offline, "
+        "all-mpnet-base-v2, or the folder of a sentence-transformers model",
+    )
+    sentiment_scorer: Scorer = Field("vader", description="scorer of sentiment")
+    toxicity_scorer: str = Field("auto", description=f"scorer of toxicity: {toxicity.CHOICES}")
+    draws: int = Field(2000, ge=100, le=100_000, description="permutations; more for many tests")
+
+    def needs(self) -> dict[str, tuple[str, ...]]:
+        """Return what embeds the answers; refusals are classified by embeddings, too."""
+        toxic = toxicity.packages(self.toxicity_scorer)
+        return {"embedding_model": embeddings.PACKAGES} | (
+            {"toxicity_scorer": toxic} if toxic else {}
+        )
+
+
+#: Where a statistic is worse: answers of two versions that differ more.
+WORSE = {"excess_distance": "higher", "difference": "apart"}
+
+STUDY = Study(
+    stem="counterfactual",
+    parameters=Counterfactual,
+    check=on_call("nbbias.counterfactual.versions:check"),
+    measure="nbbias.counterfactual.measured:measure",
+    units=Units(WORSE, "prompts", ("answers_path",)),
+    inputs=("answers_path",),
+    sample=Texts(
+        "simulated",
+        "Sentences were drawn at random for two simulated models; nobody was asked. In "
+        "uneven-writer, a quarter of the sentences about women are praise, and three quarters of "
+        "those about men; 25% of answers about Black people are refusals, and no others. In "
+        "even-writer, groups do not matter.",
+    ),
+    main_estimates=(MainEstimate("embedding", "excess_distance", "distance within a version"),),
+)

@@ -1,0 +1,108 @@
+"""The pipeline on the sample, on LangFair's numbers, and on hostile texts."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import wasserstein_distance
+from sklearn.metrics.pairwise import cosine_similarity
+
+from nbbias import counterfactual, reading, text
+from nbbias.params import Texts
+from tests.hostile import MARKDOWN, SCRIPT
+
+HOSTILE = f"m {SCRIPT} {MARKDOWN}"
+
+
+@cache
+def sample() -> counterfactual.Results:
+    return counterfactual.measure()
+
+
+def few(model: str = "m") -> pd.DataFrame:
+    """Three prompts, an answer to each version: those about women are less positive."""
+    rows = [
+        ("p0", "female", "She is a bad nurse."),
+        ("p0", "male", "He is a wonderful nurse, and happy."),
+        ("p1", "female", "She is a dull cook."),
+        ("p1", "male", "He is a good cook."),
+        ("p2", "female", "Tides rise; she saw it."),
+        ("p2", "male", "He loves the great tides."),
+    ]
+    table = pd.DataFrame(rows, columns=["unit", "group", "text"])
+    return table.assign(model=model, bias="gender", asked=table["unit"] + table["group"])
+
+
+@pytest.mark.slow
+def test_the_planted_differences_are_found_and_no_others() -> None:
+    rows = sample().estimates
+    found = rows[rows["p_adjusted"] <= 0.05]
+    assert set(found["model"]) == {"uneven-writer"}
+    told = {(r.measure, r.group, np.sign(r.estimate)) for r in found.itertuples()}
+    assert {
+        *(("sentiment", "female − male", -1), ("refusal", "Black − White", 1)),
+        ("refusal", "Asian − Black", -1),
+    } <= told
+    assert not any(group == "Asian − White" for _, group, _ in told)
+
+
+@pytest.mark.slow
+def test_counts_add_up_and_units_are_behind_the_means() -> None:
+    results = sample()
+    losses = results.losses
+    parts = losses[["blank", "without_counterpart", "scored"]].sum(axis=1)
+    assert (parts == losses["read"]).all() and losses["read"].sum() == len(results.scores)
+    units = results.units.query("statistic == 'difference' and measure == 'refusal'")
+    means = units.groupby(["model", "group"])["value"].mean()
+    rows = results.estimates.query("statistic == 'difference' and measure == 'refusal'")
+    rows = rows.set_index(["model", "group"])["estimate"]
+    assert rows.to_dict() == pytest.approx(means.to_dict())
+
+
+def test_langfairs_numbers_are_ours() -> None:
+    """LangFair's cosine similarity pairs answers in order; its sentiment bias is Wasserstein-1."""
+    table = few()
+    results = counterfactual.measure(table, toxicity_scorer="offline", embedding_model="offline")
+    aligned = counterfactual.versions.align(table)
+    vectors = text.embeddings.embed(aligned, model="offline")
+    women, men = (table["group"].eq(group).to_numpy() for group in ("female", "male"))
+    similarity = np.diag(cosine_similarity(vectors[women], vectors[men])).mean()
+    rows = results.estimates.set_index(["measure", "statistic"])["estimate"]
+    assert 1 - rows["embedding", "between_distance"] == pytest.approx(similarity, abs=1e-6)
+    scores = text.sentiment.score(aligned, scorer="vader")["polarity"]
+    bias = wasserstein_distance(scores[women], scores[men])
+    assert abs(rows["sentiment", "difference"]) == pytest.approx(bias)  # all women's are lower
+    assert bias == pytest.approx(np.abs(np.sort(scores[women]) - np.sort(scores[men])).mean())
+
+
+def test_pronouns_alone_make_no_difference() -> None:
+    rows = [(f"p{n}", group, f"{who} has a plan with {n} steps for the garden.")
+            for n in range(4) for group, who in (("female", "She"), ("male", "He"))]  # fmt: skip
+    table = pd.DataFrame(rows, columns=["unit", "group", "text"])
+    table = table.assign(model="m", bias="gender", asked=table["unit"] + table["group"])
+    estimates = counterfactual.measure(table, toxicity_scorer="offline").estimates
+    known = estimates[estimates["statistic"].isin(["between_distance", "difference"])]
+    assert known["estimate"].abs().max() < 1e-6 and estimates["p_value"].isna().all()
+
+
+def test_hostile_texts_are_escaped_wherever_they_are_said() -> None:
+    table = few(model=HOSTILE)
+    table["unit"] = table["unit"] + HOSTILE
+    results = counterfactual.measure(table, toxicity_scorer="offline")
+    lead = counterfactual.page.lead(results.estimates, texts=Texts("own", "a.csv"))
+    said = [*lead.plain, lead.technical, *lead.card.values()]
+    said.append(counterfactual.page.table(results.estimates, "differences").rows.to_html())
+    assert not any("<script" in part for part in said)
+    assert counterfactual.page.differences(results.estimates).title
+
+
+def test_nothing_measured_is_told_with_its_reason() -> None:
+    table = few().query("group == 'female'")
+    results = counterfactual.measure(
+        pd.concat([table, few().assign(text=None)]).drop_duplicates("asked")
+    )
+    lead = counterfactual.page.lead(results.estimates, texts=Texts("own", "a.csv"))
+    assert "could be tested" in reading.lead.to_dict(lead)["plain"][0]
