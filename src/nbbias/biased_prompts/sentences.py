@@ -202,7 +202,7 @@ def recovered(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
     ...        "bias": "gender", "group": "female", "model": "m", "estimate": -0.1, "n_lost": 2}
     >>> truth = pd.DataFrame([{"model": "m", "measure": "word", "truth": -0.2}])
     >>> recovered(pd.DataFrame([row]), truth)[0].partition(":** ")[2]
-    '−20.0 and −10.0 pp in m (2 articles excluded).'
+    '−20.0 and −10.0 pp in m (2 excluded).'
     """
     rows = _known(declared, truth)
     rows = rows[rows["statistic"].eq(EFFECTS[0]) & rows["truth"].ne(0)].to_dict("records")
