@@ -203,6 +203,15 @@ def test_two_models_are_compared_by_a_paired_t_test() -> None:
     assert row["n"] == 4
 
 
+def test_answers_that_score_alike_have_neither_interval_nor_test() -> None:
+    both = pd.concat([one_model([0.3, 0.3], model=name) for name in "ab"], ignore_index=True)
+    table = estimated(both)
+    rows = table[table["statistic"].isin(["index", "difference"])]
+    assert len(rows) == 3 and rows["estimate"].notna().all()
+    assert rows[["ci_low", "ci_high", "p_value", "p_adjusted"]].isna().all(axis=None)
+    assert rows["reason"].str.contains("score alike|no variance").all()
+
+
 def test_repeats_are_averaged_before_models_are_compared() -> None:
     repeated = pd.concat([models(one=ONE)] * 3, ignore_index=True)
     repeated["sample"] = np.repeat([1, 2, 3], 4)
