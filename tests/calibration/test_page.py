@@ -44,13 +44,13 @@ def test_what_the_page_says(results: calibration.Results, golden: Any) -> None:
     said = {name: sentences.summarize(rows) for name, rows in variants.items()}
     full = calibration.shipped()
     lead = sentences.lead(full, texts=STUDY.sample)
-    said["the full run"] = [*lead.plain, lead.technical, sentences.failures(full)]
-    said["advice"] = [*sentences.advice(full), sentences.growing(full)]
-    said["sections"] = [
-        sentences.held_out(results.outcomes),
-        sentences.held_out(results.outcomes.assign(n_covered=0)),
-        sentences.power(results.minimum_detectable_effects),
-    ]
+    said["the full run"] = [*lead.plain, lead.technical]
+    studies = full["source"].str.replace(" ", "_").unique()
+    tables_of = {
+        one: sentences.by_study(full, calibration.shipped_power(), study=one) for one in studies
+    }
+    said["sections"] = [sentences.usable(table, study=one) for one, table in tables_of.items()]
+    said["sections"].append(sentences.power(results.minimum_detectable_effects))
     golden("calibration", said)
     numbers = reading.lead.to_dict(lead)["numbers"]
     assert numbers and all("95% CI" in number["interval"] for number in numbers)
@@ -88,24 +88,19 @@ def test_an_error_is_a_harm_on_one_side_only(statistic: str, estimate: float, ki
 def test_figures_draw_what_their_rows_say(results: calibration.Results) -> None:
     drawn = {
         "errors": figures.errors(calibration.shipped()),
-        "coverage": figures.coverage(results.outcomes),
         "power": figures.power(results.minimum_detectable_effects),
     }
     for figure in drawn.values():
         assert figure.alt and figure.title and figure.caption and len(figure.rows)
-    (panel,) = drawn["coverage"].figure.axes
+    (panel,) = drawn["power"].figure.axes
     dots = sorted(
         float(y)
         for line in panel.lines
         if line.get_marker() == "o"
         for y in np.asarray(line.get_ydata())
     )
-    assert dots == pytest.approx(sorted(100 * drawn["coverage"].rows["coverage"]))
-    none = results.outcomes.iloc[:0]
-    assert (
-        figures.coverage(none).rows.empty
-        and figures.power(calibration.shipped_power().iloc[:0]).rows.empty
-    )
+    assert dots == pytest.approx(sorted(100 * drawn["power"].rows["power_largest"]))
+    assert figures.power(calibration.shipped_power().iloc[:0]).rows.empty
 
 
 def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
@@ -114,13 +109,26 @@ def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
     failing = kinds[kinds["kind"].isin(sentences.FAILS) & (kinds["measure"] == "interval")]
     drawn = figures.errors(full)
     assert set(drawn.rows["name"]) == set(failing["name"])
-    assert drawn.title.startswith(f"{len(failing)} of ")
+    assert f"the {len(failing)} of " in drawn.title
     assert len(sentences.advice(full)) == len(failing)
-    assert not any("Do not rely on" in sentence for sentence in sentences.advice(full))
+    assert not any("do not rely on" in sentence for sentence in sentences.advice(full))
     few, *_, many = table.groupby("n")["power_largest"].agg(lambda power: (power >= 0.8).sum())
     power = figures.power(table).rows
     assert sentences.power(power) == sentences.power(table)
-    assert f", {many} at the largest" in sentences.power(table) and few <= many
+    assert f"at the largest N, {many} do" in sentences.power(table) and few <= many
     reached = table["effect"].notna()
     assert (table["power_largest"][reached] >= 0.8).all()
     assert (table["smallest"] <= table["largest"]).all()
+
+
+def test_a_table_of_a_study_has_the_shares_that_ship_and_a_verdict_for_each() -> None:
+    full, power = calibration.shipped(), calibration.shipped_power()
+    shipped = tables.read_shipped_table("calibration.csv").set_index(["study", "rate"])["share"]
+    for study in full["source"].str.replace(" ", "_").unique():
+        table = sentences.by_study(full, power, study=study)
+        assert table["use"].ne("").all() and table["measure"].is_unique
+        for rate, column in (("coverage", "coverage"), ("false positives", "false_positives")):
+            shown = table[column][table[column] != ""].str.partition(" ")[0].astype(float)
+            assert sorted(shown / 100) == pytest.approx(sorted(shipped[study, rate]), abs=6e-4)
+    with_topics = sentences.by_study(full, power, study="news_bias").set_index("measure")
+    assert with_topics.loc["share of topics", "use"] == "not with topic models in two clusters"

@@ -79,10 +79,9 @@ def error_rates(table: pd.DataFrame, *, judge: str) -> Table:
     checked = rows[(rows["measure"] == "checks") & rows["statistic"].isin(RATES)]
     scores = {"specificity": RATES[0], "recall": RATES[1]}
     held_out = rows[(rows["measure"] == "detection") & rows["statistic"].isin(scores)]
-    ends = 1 - held_out[["estimate", "ci_high", "ci_low"]].set_axis(
-        ["estimate", "ci_low", "ci_high"], axis=1
-    )
-    held_out = held_out.replace({"statistic": scores}).assign(**ends, dimension="held-out texts")
+    held_out = held_out.replace({"statistic": scores}).assign(dimension="held-out texts")
+    ends = ["estimate", "ci_low", "ci_high"]
+    held_out[ends] = 1 - held_out[["estimate", "ci_high", "ci_low"]].to_numpy()
     answers = rows[(rows["measure"] == "bias_level") & rows["statistic"].isin(RATES)]
     answers = answers.assign(dimension="models' answers")
     counts, confidence = count_stopped(table), float(checked["confidence"].max())
@@ -94,9 +93,8 @@ def error_rates(table: pd.DataFrame, *, judge: str) -> Table:
         for name, k, n in zip(RATES, stopped, of, strict=True)
         if n
     )
-    others = pd.concat([held_out, answers, guard]).assign(
-        null=np.nan, null_low=np.nan, null_high=np.nan
-    )
+    others = pd.concat([held_out, answers, guard])
+    others[["null", "null_low", "null_high"]] = np.nan  # those are of other texts
     whole = pd.concat([others, checked]).assign(study="biasalert", measure="checks")
     whole = whole.sort_values("statistic", kind="stable", ascending=False)
     return estimates(whole, "errors")

@@ -1,4 +1,4 @@
-"""The figures of the calibration: errors, coverage and power."""
+"""The figures of the calibration: errors and power."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, ScalarFormatter
 
 from nbbias.calibration import sentences
+from nbbias.calibration.estimates import POWER
 from nbbias.calibration.params import TOLERANCE
 from nbbias.reading import Drawn, figures
 
@@ -28,11 +29,11 @@ def errors(rows: pd.DataFrame) -> Drawn:
     >>> from nbbias import calibration
     >>> drawn = errors(calibration.shipped())
     >>> drawn.title
-    '5 of 23 kinds of interval cover too little, on average or in one scenario'
+    'Coverage of the 5 of 23 intervals that fail'
     """
     table = sentences.overall(rows[rows["measure"] == "interval"])
     failing, of = table[table["kind"].isin(sentences.FAILS)], len(table)
-    title = f"{len(failing) or 'None'} of {of} kinds of interval cover too little, on average or "
+    title = f"Coverage of the {len(failing)} of {of} intervals that fail"
     table = failing.sort_values("worst", ignore_index=True).head(_DRAWN).assign(side="ours")
     worst = table.assign(side="further", estimate=table["worst"])
     worst = worst.assign(ci_low=table["worst_low"], ci_high=table["worst_high"])
@@ -48,61 +49,9 @@ def errors(rows: pd.DataFrame) -> Drawn:
         table,
         "The coverages of intervals that fail, with their simulation intervals; grey: the nominal "
         "level within the tolerance.",
-        f"{title}in one scenario",
+        title,
         "Black: over all scenarios, effects and N, with 95% intervals; grey: in the worst "
-        "scenario, with intervals corrected for its choice. The table below has all.",
-    )
-
-
-def _by_n(table: pd.DataFrame, column: str, label: str, held_out: str) -> figures.Figure:
-    """Draw shares by number of units, a panel a study; `held_out` names the coloured lines."""
-    covers, every = column == "coverage", sorted(table["n"].unique())
-    low = 100 * table[column].min() - 3 if covers and len(table) else -3
-
-    def draw(rows: pd.DataFrame, ax: Axes) -> None:
-        keys = [name for name in ("measure", "statistic", "scenario") if name in rows]
-        for _, part in rows.sort_values("n").groupby(keys, sort=False):
-            coloured = bool(part["coloured"].iloc[0])
-            colour = figures.PALETTE[1] if coloured else figures.INK
-            shown: dict[str, Any] = {"color": colour, "label": held_out if coloured else "_"}
-            ax.plot(part["n"], 100 * part[column], "o-", ms=4, lw=0.7, alpha=0.6, mew=0, **shown)
-        if covers:
-            ax.axhspan(93, 97, color=figures.BAND, lw=0, zorder=0)
-        ax.axhline(95 if covers else 80, color=figures.MUTED, lw=0.7, ls="--", zorder=0)
-        ax.set(xscale="log", xlabel="number of units", ylabel=label)
-        ax.xaxis.set_major_formatter(ScalarFormatter())
-        ax.xaxis.set_minor_formatter(NullFormatter())
-        ax.set_xticks(sorted(rows["n"].unique()))
-        ax.set(xlim=(0.8 * every[0], 1.25 * every[-1]), ylim=(low, 103))
-
-    table = table.assign(study=table["study"].str.replace("_", " "))
-    return figures.panels(table, draw, by="study", height=2.4)
-
-
-def coverage(outcomes: pd.DataFrame) -> Drawn:
-    """Draw the coverage of intervals by number of units, a panel a study.
-
-    Examples
-    --------
-    >>> row = {"study": "s", "measure": "m", "statistic": "d", "n": 10, "held_out": False,
-    ...        "scenario": "w", "coverage": 0.9, "n_covered": 100, "effect": 0.0}
-    >>> coverage(pd.DataFrame([row, row | {"n": 80}])).title
-    'The lowest coverage of any interval in any scenario is 90%'
-    """
-    keys = ["study", "measure", "statistic", "scenario", "held_out", "n"]
-    rows = outcomes[outcomes["n_covered"] > 0]
-    table = rows.groupby(keys, sort=False)["coverage"].mean().reset_index()
-    drawn = table.assign(coloured=table["held_out"].astype(bool))
-    figure = _by_n(drawn, "coverage", "coverage, % (nominal: 95)", "held-out scenario")
-    return Drawn(
-        figure,
-        table,
-        "Coverage of each interval by number of units, a panel a study.",
-        f"The lowest coverage of any interval in any scenario is {table['coverage'].min():.0%}"
-        if len(table)
-        else "",
-        "Lines: intervals in a scenario, over effects and groups; coloured: held-out scenarios; "
-        "dashed: the nominal level; grey: within 2 points of it.",
+        "scenario, with intervals corrected for its choice.",
     )
 
 
@@ -120,11 +69,24 @@ def power(table: pd.DataFrame) -> Drawn:
     >>> float(power(calibration.shipped_power()).rows["power_largest"].max())
     1.0
     """
-    figure = _by_n(table.assign(coloured=False), "power_largest", "power, % (target: 80)", "")
+    every = sorted(table["n"].unique())
+
+    def draw(rows: pd.DataFrame, ax: Axes) -> None:
+        for _, part in rows.sort_values("n").groupby(["measure", "statistic"], sort=False):
+            shown: dict[str, Any] = {"color": figures.INK, "ms": 4, "lw": 0.7, "alpha": 0.6}
+            ax.plot(part["n"], 100 * part["power_largest"], "o-", mew=0, **shown)
+        ax.axhline(100 * POWER, color=figures.MUTED, lw=0.7, ls="--", zorder=0)
+        ax.set(xscale="log", xlabel="number of units", ylabel="power, % (target: 80)")
+        ax.xaxis.set_major_formatter(ScalarFormatter())
+        ax.xaxis.set_minor_formatter(NullFormatter())
+        ax.set_xticks(sorted(rows["n"].unique()))
+        ax.set(xlim=(0.8 * every[0], 1.25 * every[-1]), ylim=(-3, 103))
+
+    drawn = table.assign(study=table["study"].str.replace("_", " "))
     return Drawn(
-        figure,
+        figures.panels(drawn, draw, by="study", height=2.4),
         table,
         "Power of each test against the largest simulated effect by number of units.",
         "Power to detect the largest simulated effect grows with N" if len(table) else "",
-        "Lines: kinds of test, over scenarios and groups; dashed: 80%, the usual target.",
+        "Lines: tests, over scenarios and groups; dashed: 80%, the usual target.",
     )

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from nbbias.calibration.estimates import POWER
 from nbbias.calibration.params import TOLERANCE
 from nbbias.params import Texts
-from nbbias.reading import Lead, names, number, phrases, prose
+from nbbias.reading import Lead, names, phrases, prose
 
 #: On which side of its level a statistic does harm: an interval that covers less, a test or a
 #: family that errs more.
@@ -30,7 +30,7 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
     --------
     >>> rows = pd.DataFrame({"source": ["cogs"], "dimension": ["abs"], "task": ["abs raw"]})
     >>> name_statistics(rows).tolist()
-    ['cogs: Affinity Bias Score, texts in one order']
+    ['cogs: Affinity Bias Score of texts in one order']
     """
     keys = rows[["source", "dimension", "task"]].astype("str").to_numpy().tolist()
     words = [f"{key[0].replace('_', ' ')}: {names.calibrated(*key)}" for key in keys]
@@ -77,16 +77,16 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     --------
     >>> from nbbias import calibration
     >>> found = lead(calibration.shipped(), texts=Texts("simulated", ""))
-    >>> found.plain[0].partition(", ")[0], len(found.numbers)
-    ('Of 23 kinds of interval', 2)
+    >>> found.plain[0].partition(": ")[0], len(found.numbers)
+    ('The 95% intervals of 17 of 23 measures can be trusted', 2)
     """
     table = overall(rows)
-    intervals, tests, *_ = summarize(rows)
+    intervals, tests, *families = summarize(rows)
     # A false-positive rate of the same measure is no second number: it is what coverage leaves out.
     worst = table[table["kind"].eq("harmful") & table["measure"].eq("interval")].head(2)
     return Lead(
-        plain=(intervals, *advice(rows)[:3], tests),
-        technical=" ".join(_technical(row) for row in worst.head(1).to_dict("records")),
+        plain=(intervals, *advice(rows), tests),
+        technical=" ".join([intervals, tests, *families]),
         figure="errors",
         numbers=_shares(worst),
         card=_card(table),
@@ -100,35 +100,85 @@ def advice(rows: pd.DataFrame) -> list[str]:
     Examples
     --------
     >>> from nbbias import calibration
-    >>> advice(calibration.shipped())[0].partition(" (")[2]
-    'coverage 68.8%): use shares at equal length (94.6%).'
+    >>> advice(calibration.shipped())[0].partition(": ")[2]
+    '68.8% coverage; use shares at equal length (94.6%).'
     """
     table = overall(rows[rows["measure"] == "interval"])
     keys = table["dimension"] + "/" + table["task"]
-    shares = (table["estimate"] + table["confidence"]).map(_share)
-    low = table["worst"].where(table["kind"] == "scenario", table["estimate"]) + table["confidence"]
-    failing = table.assign(key=keys, low=low.map(_share))[table["kind"].isin(FAILS)]
-    values = {"shares": dict(zip(keys, shares, strict=True))}
-    return [
-        prose.render("calibration.advice", row=row, **values)
-        for row in failing.sort_values(["kind", "worst"]).to_dict("records")
-    ]
+    shares = dict(zip(keys, (table["estimate"] + table["confidence"]).map(_share), strict=True))
+    failing = table[table["kind"].isin(FAILS)].sort_values(["kind", "worst"])
+    sentences = []
+    for row in failing.to_dict("records"):
+        key, single = (row["source"], row["dimension"], row["task"]), row["kind"] == "scenario"
+        values = {
+            "scenario": row["at"].split(", n")[0] if single else "",
+            "low": _share(row["worst" if single else "estimate"] + row["confidence"]),
+            "instead": Markup(names.instead(*key).format_map(shares)),
+        }
+        sentences.append(prose.render("calibration.advice", name=names.calibrated(*key), **values))
+    return sentences
 
 
-def failures(rows: pd.DataFrame) -> str:
-    """Say how many intervals and tests of `calibration.shipped` fail, of a heading."""
-    counts = overall(rows).groupby("measure")["kind"].value_counts().unstack(fill_value=0)
-    counts = counts.reindex(columns=_KINDS, fill_value=0)
-    return prose.render("calibration.failures", counts=counts.to_dict("index"))
+#: Whether a measure may be used, by its kind (`overall`).
+_ANSWERS = ("no", "not in one scenario", "yes, cautious", "yes", "undecided")
+_USE = dict(zip(_KINDS, _ANSWERS, strict=True))
 
 
-def growing(rows: pd.DataFrame) -> str:
-    """Say how many of the failing intervals are worst at the largest number of units."""
-    table = overall(rows[rows["measure"] == "interval"])
-    units = table["at"].str.extract(r"(\d+)$")[0].astype(int)
-    failing = units[table["kind"].isin(FAILS)]
-    k, most = int(failing.eq(units.max()).sum()), int(units.max())
-    return prose.render("calibration.growing", k=k, n=len(failing), most=most)
+def by_study(rows: pd.DataFrame, power: pd.DataFrame, *, study: str) -> pd.DataFrame:
+    """Lay out whether each measure of a study can be trusted, and from which N.
+
+    Parameters
+    ----------
+    rows, power
+        Of `calibration.shipped` and `calibration.shipped_power`.
+    study
+        Its stem.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> full = calibration.shipped(), calibration.shipped_power()
+    >>> by_study(*full, study="llmbi")[["use", "power"]].values.tolist()[0]
+    ['yes', '80 (0.15)']
+    """
+    source = study.replace("_", " ")
+    table = overall(rows[rows["source"] == source]).set_index(["dimension", "task"])
+    level = table["confidence"].where(table["measure"].eq("interval"), 1 - table["confidence"])
+    shares = table[["estimate", "ci_low", "ci_high", "worst"]].add(level, axis=0).round(4)
+    text = shares.map("{:.1%}".format).replace("%", "", regex=True)
+    found = text["estimate"] + " [" + text["ci_low"] + ", " + text["ci_high"] + "]"
+    table = table.assign(found=found, lowest=text["worst"] + " (" + table["at"] + ")")
+    intervals, tests = (table[table["measure"].eq("interval") == side] for side in (True, False))
+    scenario = "not with " + intervals["at"].str.split(", n").str[0]
+    use = intervals["kind"].map(_USE).mask(intervals["kind"] == "scenario", scenario)
+    keys = power[["study", "measure", "statistic"]].replace("_", " ", regex=True)
+    reached = power.assign(**keys)[keys["study"] == source].groupby(["measure", "statistic"])
+    columns = {
+        "use": use.combine_first(tests["kind"].map(_USE)),
+        "coverage": intervals["found"],
+        "lowest": intervals["lowest"],
+        "false_positives": tests["found"],
+        "power": reached.apply(_reach),
+    }
+    result = pd.DataFrame(
+        {name: one.reindex(table.index.unique()) for name, one in columns.items()}
+    )
+    result.insert(0, "measure", [names.calibrated(study, *key) for key in result.index])
+    return result.fillna("").reset_index(drop=True)
+
+
+def _reach(part: pd.DataFrame) -> str:
+    enough = part.loc[part["power_largest"] >= POWER, "n"]
+    least = f"{enough.min()}" if len(enough) else f"> {part['n'].max()}"
+    return f"{least} ({part['largest'].iloc[0]:g})"
+
+
+def usable(table: pd.DataFrame, *, study: str) -> str:
+    """Say how many measures of a study (`by_study`) can be trusted, and which not: a heading."""
+    measures = table[table["coverage"] != ""]
+    failing = measures.loc[measures["use"].str.startswith("no"), "measure"].to_list()
+    counts = {"k": int(measures["use"].str.startswith("yes").sum()), "n": len(measures)}
+    return prose.render("calibration.usable", study=study, failing=failing, **counts)
 
 
 def summarize(rows: pd.DataFrame) -> list[str]:
@@ -146,8 +196,8 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     ...        "dimension": "rbs", "task": "rbs", "estimate": -0.1, "ci_low": -0.12,
     ...        "ci_high": -0.08, "n": 900, "null": 0.0}
     >>> rows = tables.estimates([row], study="calibration", confidence=0.95)
-    >>> summarize(rows)[0].partition(" points), ")[2]
-    'and 1 covers too little.'
+    >>> summarize(rows)
+    ['The 95% intervals of 0 of 1 measure can be trusted. 1 fails.']
     """
     table = overall(rows)
     if table.empty:
@@ -194,30 +244,12 @@ def _families(table: pd.DataFrame) -> str:
     return prose.render("calibration.families", **values, nominal=f"{level:.0%}")
 
 
-def _technical(row: dict[str, Any]) -> str:
-    level, ends = row["confidence"], {"share": "estimate", "low": "ci_low", "high": "ci_high"}
-    values: dict[str, str] = {"name": row["name"], "level": f"{level:.0%}", "n": f"{row['n']:,.0f}"}
-    values |= {k: Markup(number(100 * (level + row[v]), decimals=1)) for k, v in ends.items()}
-    return prose.render("calibration.technical", **values)
-
-
 def _card(table: pd.DataFrame) -> dict[str, str]:
     n = _count_studies(table[table["statistic"] == "coverage_error"])
     fixed = ("measures", "groups", "instrument", "not")
     card = {name: prose.render(f"calibration.card_{name}") for name in fixed}
     studies = [str(name).replace("_", " ") for name in table["source"].unique()]
     return card | {"N": prose.render("calibration.card_n", n=n, studies=studies)}
-
-
-def held_out(outcomes: pd.DataFrame) -> str:
-    """Compare the coverage in held-out scenarios with that in the others."""
-    rows = outcomes[outcomes["n_covered"] > 0]
-    hits = (rows["coverage"] * rows["n_covered"]).groupby(rows["held_out"].astype(bool)).sum()
-    shares = hits / rows["n_covered"].groupby(rows["held_out"].astype(bool)).sum()
-    if len(shares) < 2:
-        return ""
-    inside, others = (_share(shares[key]) for key in (True, False))
-    return prose.render("calibration.held_out", held_out=inside, others=others)
 
 
 def power(table: pd.DataFrame) -> str:

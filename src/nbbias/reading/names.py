@@ -41,9 +41,9 @@ def _measures() -> dict[tuple[str, ...], dict[str, Any]]:
 
 
 @cache
-def _calibrated() -> dict[tuple[str, str, str], str]:
-    table = read_shipped_table("words/calibration.csv").replace("_", " ", regex=True)
-    return table.set_index(["study", "measure", "statistic"])["name"].to_dict()
+def _calibrated() -> dict[tuple[str, str, str], tuple[str, str]]:
+    table = read_shipped_table("words/calibration.csv").replace("_", " ", regex=True).fillna("")
+    return {(row[0], row[1], row[2]): (row[3], row[4]) for row in table.itertuples(index=False)}
 
 
 #: Keys that distinguish rows of ESTIMATES, in the order in which they are named.
@@ -87,10 +87,21 @@ def calibrated(study: str, measure: str, statistic: str) -> str:
     Examples
     --------
     >>> calibrated("cogs", "abs", "abs_raw"), calibrated("mine", "my_words", "share")
-    ('Affinity Bias Score, texts in one order', 'my words: share')
+    ('Affinity Bias Score of texts in one order', 'my words: share')
     """
-    key = tuple(part.replace("_", " ") for part in (study, measure, statistic))
-    return _calibrated().get((key[0], key[1], key[2]), f"{key[1]}: {key[2]}")
+    one, two, three = (part.replace("_", " ") for part in (study, measure, statistic))
+    return _calibrated().get((one, two, three), (f"{two}: {three}", ""))[0]
+
+
+def instead(study: str, measure: str, statistic: str) -> str:
+    """Return what to use instead of a measure that calibration rejects; empty where none is known.
+
+    Examples
+    --------
+    >>> instead("cogs", "abs", "abs raw"), instead("mine", "words", "share")
+    ('use both orders ({abs/abs})', '')
+    """
+    return _calibrated().get((study, measure, statistic), ("", ""))[1]
 
 
 def colour(group: str) -> str | None:
