@@ -75,7 +75,7 @@ class Plan(BaseModel):
     @property
     def alpha(self) -> float:
         """Level of one test of the family."""
-        return (1 - self.confidence) / self.tests
+        return stats.alpha(self.confidence) / self.tests
 
     @abstractmethod
     def power_at(self, n: int) -> float:
@@ -426,7 +426,7 @@ class Level(Plan):
         quantiles = norm.ppf((np.arange(1000) + 0.5) / 1000)
         estimates = np.clip(self.level + quantiles * np.sqrt(variance), 0, 1)
         low, high = proportion_confint(
-            estimates * effective, effective, alpha=1 - self.confidence, method="wilson"
+            estimates * effective, effective, alpha=stats.alpha(self.confidence), method="wilson"
         )
         return float((high - low <= self.effect).mean())
 

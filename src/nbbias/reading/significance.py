@@ -156,7 +156,7 @@ def minimum_detectable_effect(rows: pd.DataFrame) -> pd.Series:
     has_test = whole[["p_adjusted", "p_value"]].notna().any(axis=1) & ~never_significant(rows)
     tested = whole[has_test]
     family = tested["p_adjusted"].notna()
-    alpha = (1 - tested["confidence"]) / np.where(family, max(family.sum(), 1), 1)
+    alpha = stats.alpha(tested["confidence"]) / np.where(family, max(family.sum(), 1), 1)
     permuted = tested["null_low"].notna() & tested["statistic_value"].isna()
     df = tested["df"].astype(float).mask(permuted).fillna(np.inf)
     half = np.maximum(tested["null_high"] - tested["null"], tested["null"] - tested["null_low"])
