@@ -86,10 +86,14 @@ def describe_destination(model: str, base_url: str) -> str:
     'hf/tiny: runs on this machine'
     >>> describe_destination("openai/gpt-4o", "https://a.example/v1")
     'openai/gpt-4o: prompts, and the key in OPENAI_API_KEY, go to https://a.example/v1'
+    >>> describe_destination("ollama/llama3", "")
+    'ollama/llama3: prompts go to Ollama on this machine, without a key'
     """
     address, key = _find_address(model, base_url), _variable(model, "API_KEY")
     if provider(model) in _LOCAL:
         return f"{model}: runs on this machine"
+    if provider(model) == "ollama":
+        return f"{model}: prompts go to {address or 'Ollama on this machine'}, without a key"
     return f"{model}: prompts, and the key in {key}, go to {address or 'the provider itself'}"
 
 
