@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 from nbbias import calibration, tables
 from nbbias.cogs import sample
 from nbbias.running import doctor, sample_size
-from nbbias.tables import DataError
+from nbbias.tables import DataError, logs
 from tests.conftest import Command, Golden
 from tests.running.test_user_files import ANSWERS, TEXTS, write
 
@@ -39,6 +40,23 @@ def test_what_each_study_s_files_support_is_one_screen(here: Path, golden: Golde
         lines = "\n".join(lines).splitlines()
         assert len(lines) < 40 and max(map(len, lines)) < 80
     assert not list(here.glob("*.yaml"))
+
+
+def test_a_log_is_parsed_once(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cases = [{"input": f"Who is {n}?", "actualOutput": TEXTS[n % 3]} for n in range(9)]
+    (here / "log.json").write_text(json.dumps({"testCases": cases}))
+    parsed = list[Path]()
+
+    def read_answers(content: object, path: Path) -> list[logs.Record] | None:
+        parsed.append(path)
+        return answers(content, path)
+
+    answers = logs.read_answers
+    monkeypatch.setattr(logs, "read_answers", read_answers)
+    assert len(doctor.examine(["log.json"])) > 9
+    assert parsed.count(Path("log.json")) == 1
+    tables.read_table("log.json", {}, rest=True)
+    assert parsed.count(Path("log.json")) == 2
 
 
 def test_an_effect_that_is_detected_has_the_power_of_the_plan() -> None:

@@ -47,6 +47,7 @@ class Trial(NamedTuple):
     problems: Sequence[str]
 
 
+@tables.parse_once()
 def examine(files: Sequence[str]) -> list[str]:
     """Return lines on what files support, and on what is missing for more.
 

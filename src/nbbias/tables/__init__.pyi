@@ -103,6 +103,7 @@ from .provenance import (
     versions as versions,
 )
 from .read import (
+    parse_once as parse_once,
     read_json as read_json,
     read_shipped_table as read_shipped_table,
     read_shipped_yaml as read_shipped_yaml,

@@ -66,7 +66,7 @@ def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFr
         layout = notes.parse(where)
         if file.stat().st_size == 0:
             raise DataError(where, "the file is empty")
-        names, take = _READERS[file.suffix.lower()](file, layout)
+        names, take = _parse(file, layout)
         reading = FileReading(where, names, form, layout.columns)
         wanted = set(names if rest else reading.columns.values())
         table = take([name for name in dict.fromkeys(names) if name in wanted])
@@ -116,6 +116,34 @@ def record_reads() -> Iterator[list[FileReading]]:
         yield readings
     finally:
         _LISTENERS.reset(token)
+
+
+_PARSED: ContextVar[dict[Any, _File]] = ContextVar("_PARSED")
+
+
+@contextmanager
+def parse_once() -> Iterator[None]:
+    """Parse each file once, however often it is read meanwhile, by whichever forms.
+
+    Examples
+    --------
+    >>> with parse_once():
+    ...     sizes = {len(read_table(data_path("llmbi_prompts.csv"), {}, rest=True)) for _ in "ab"}
+    >>> len(sizes)
+    1
+    """
+    token = _PARSED.set({})
+    try:
+        yield
+    finally:
+        _PARSED.reset(token)
+
+
+def _parse(file: Path, layout: Layout) -> _File:
+    parsed, key = _PARSED.get({}), (file, layout.encoding, layout.separator)
+    if key not in parsed:
+        parsed[key] = _READERS[file.suffix.lower()](file, layout)
+    return parsed[key]
 
 
 def read_shipped_table(name: str, **kinds: str) -> pd.DataFrame:
