@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from nbbias.stats.estimate import Bounds, Estimate
+from nbbias.stats.estimate import Estimate
 from nbbias.stats.intervals import mean_interval, one_sample
 
 #: Words that are named as those that move an instrument most.
@@ -90,9 +90,7 @@ def decompose(raw: pd.Series, swap: pd.Series) -> dict[str, pd.Series]:
     return dict(zip(PARTS, (raw, raw - added, added), strict=True))
 
 
-def scorer_bias(
-    values: pd.Series, *, units: str, confidence: float, bounds: Bounds = None
-) -> Estimate:
+def scorer_bias(values: pd.Series, *, units: str, confidence: float) -> Estimate:
     """Test what an instrument adds by itself, by whom texts name, against 0.
 
     Parameters
@@ -101,8 +99,8 @@ def scorer_bias(
         Each unit's mean swap effect; NaN where it was not swapped.
     units
         What they are, as readers call them.
-    confidence, bounds
-        As of `one_sample`.
+    confidence
+        Level of the interval.
 
     Returns
     -------
@@ -116,7 +114,7 @@ def scorer_bias(
     >>> round(result.estimate, 3), result.ci_low, result.reason
     (0.167, nan, 'fewer than 5 articles are moved by the instrument alone')
     """
-    result = one_sample(values, confidence=confidence, bounds=bounds).replace(null=0.0)
+    result = one_sample(values, confidence=confidence).replace(null=0.0)
     if not result.n:
         return result.replace(reason="words of the answers have no counterparts")
     if (values.abs() > 1e-9).sum() < MIN_MOVED:
