@@ -80,16 +80,17 @@ def window(browser: Browser) -> Iterator[Page]:
 
 
 def test_a_notebook_runs_and_its_explorer_answers(lab: str, window: Page, shots: Path) -> None:
-    window.goto(f"{lab}/lab/tree/notebooks/llmbi.ipynb")
+    window.goto(f"{lab}/lab/tree/notebooks/news_bias.ipynb")
     # Asked to run before its kernel is there, JupyterLab asks which kernel to take.
     window.get_by_text("nbbias | Idle").wait_for()
     assert window.locator(".jp-Notification-Toast, .Toastify__toast").count() == 0
     window.get_by_role("menuitem", name="Run", exact=True).click()
     window.locator('[data-command="runmenu:run-all"]').first.click()
     window.get_by_text("nbbias | Busy").wait_for()
-    window.locator(".jupyter-widgets select").first.wait_for(state="attached")
-    window.get_by_text("nbbias | Idle").wait_for()  # a busy kernel answers no widget
-    choosers = window.locator(".jupyter-widgets select")
+    window.get_by_text("nbbias | Idle").wait_for(timeout=600_000)  # a busy kernel answers no widget
+    choosers = window.locator(".jp-OutputArea .jupyter-widgets select")
+    while not choosers.count() and window.evaluate(_ON):  # cells out of sight are not in the page
+        window.wait_for_timeout(300)
     chooser = choosers.filter(has=window.locator("option:nth-child(2)")).first
     chooser.scroll_into_view_if_needed()
     shown = chooser.locator("xpath=ancestor::*[contains(@class, 'jp-OutputArea-output')][1]")
@@ -114,7 +115,7 @@ _BECOME = """() => ({
     text: document.querySelector('.jp-Notebook').innerText.includes('<script>alert'),
 })"""
 _ON = """() => {
-    const panel = document.querySelector('.jp-WindowedPanel-outer');
+    const panel = document.querySelector('.jp-Notebook .jp-WindowedPanel-outer, .jp-WindowedPanel-outer');
     const before = panel.scrollTop;
     panel.scrollBy(0, 600);
     return panel.scrollTop > before;
