@@ -115,7 +115,9 @@ _BECOME = """() => ({
     text: document.querySelector('.jp-Notebook').innerText.includes('<script>alert'),
 })"""
 _ON = """() => {
-    const panel = document.querySelector('.jp-Notebook .jp-WindowedPanel-outer, .jp-WindowedPanel-outer');
+    // JupyterLab may restore the tab of another notebook, which has no height.
+    const panels = [...document.querySelectorAll('.jp-WindowedPanel-outer')];
+    const panel = panels.find(one => one.offsetHeight);
     const before = panel.scrollTop;
     panel.scrollBy(0, 600);
     return panel.scrollTop > before;

@@ -25,6 +25,8 @@ class Corpus(NamedTuple):
         PAIRS of both, in which refused answers are excluded.
     read : news.Read
         The pairs' texts, sentences and group words.
+    whole : news.measured.Corpus
+        The same with the sentences' scores and the topics, as parameters ask.
     """
 
     originals: pd.DataFrame
@@ -32,6 +34,7 @@ class Corpus(NamedTuple):
     answers: pd.DataFrame
     pairs: pd.DataFrame
     read: news.Read
+    whole: news.measured.Corpus
 
 
 class Results(NamedTuple):
@@ -76,7 +79,7 @@ class Results(NamedTuple):
 
 
 def read_corpus(chosen: BiasedPrompts) -> Corpus:
-    """Read a run's texts, classify refusals, and find the group words of the other answers.
+    """Read a run's texts, classify refusals, and score and fit the other answers.
 
     Examples
     --------
@@ -89,7 +92,9 @@ def read_corpus(chosen: BiasedPrompts) -> Corpus:
     answers = answers.assign(swap=refusing.swap_effects(answers, lexicon=lexicon))
     pairs = refusing.without_refusals(news.pair(originals, answers), answers)
     read = news.annotate(pairs, lexicon=lexicon)
-    return Corpus(originals, generations, answers, pairs, read)
+    whole = news.measured.Corpus(originals, generations, pairs, read)
+    whole = news.measured.score_and_fit(whole, chosen)
+    return Corpus(originals, generations, answers, pairs, read, whole)
 
 
 def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Results:
@@ -173,8 +178,7 @@ def measure_corpus(texts: Corpus, chosen: BiasedPrompts) -> Results:
     lexicon = texts.read.lexicon
     named = refusing.headline_groups(texts.originals, lexicon)
     rates = refusing.rates(texts.answers, headlines=named, **settings)
-    whole = news.measured.Corpus(texts.originals, texts.generations, texts.pairs, texts.read)
-    whole = news.measured.score_and_fit(whole, chosen)
+    whole = texts.whole
     levels = news.measured.measure_levels(whole, chosen, study=refusing.STUDY)
     compared = compare.compare(list(levels.values()), chosen.focus, **settings)
     found = news.claims.combine([rates, compared])

@@ -1,1 +1,1 @@
-from . import example as example, lexicon as lexicon, pairs as pairs, topics as topics
+from . import example as example, lexicon as lexicon, live as live, pairs as pairs, topics as topics

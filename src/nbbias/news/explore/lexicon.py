@@ -17,15 +17,20 @@ term is left out in turn, and the differences are estimated again.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any
+
 import numpy as np
 import pandas as pd
 from IPython.display import HTML
 from markupsafe import Markup
 
-from nbbias.news import claims, words
+from nbbias.news import claims, corpus, words
 from nbbias.news.corpus import CELL, SIDES, Read
-from nbbias.reading import markup
-from nbbias.tables import escape
+from nbbias.news.explore.live import live
+from nbbias.reading import markup, names
+from nbbias.tables import ContractError, escape
 from nbbias.text import annotate, lexicons
 
 #: Words of a group that a page shows.
@@ -98,21 +103,109 @@ def _table(terms: pd.DataFrame, read: Read, seed: int) -> str:
     top = terms.groupby("group", sort=False).head(_SHOWN)
     matches = read.matches.astype(dict.fromkeys(_KEYS, str)).merge(top[_KEYS], on=_KEYS)
     drawn = matches.sample(frac=1, random_state=seed).drop_duplicates(_KEYS).reset_index(drop=True)
-    around = annotate.context(read.texts, drawn, width=45)
-    context = [
-        Markup(
-            f"{escape.html(row.left)}<mark>{escape.html(row.match)}</mark>{escape.html(row.right)}"
-        )
-        for row in around.itertuples()
-    ]
-    context = pd.Series(context, drawn.index, dtype=object)
-    table = top.merge(drawn[_KEYS].assign(context=context), on=_KEYS, how="left")
+    drawn = drawn.assign(context=_contexts(read, drawn))
+    table = top.merge(drawn[[*_KEYS, "context"]], on=_KEYS, how="left")
     table = table.drop(columns="bias").rename(
         columns={"change": "change without it", "changed_in": "changed most in"}
     )
     more = markup.note(f"{len(terms) - len(top)} rarer words are in tables/terms.csv.")
     table = table.sort_values("group", kind="stable", ignore_index=True)
     return markup.table(table) + more
+
+
+def _contexts(read: Read, matches: pd.DataFrame) -> pd.Series:
+    around = annotate.context(read.texts, matches, width=45)
+    context = [
+        Markup(
+            f"{escape.html(row.left)}<mark>{escape.html(row.match)}</mark>{escape.html(row.right)}"
+        )
+        for row in around.itertuples()
+    ]
+    return pd.Series(context, matches.index, dtype=object)
+
+
+# --- changed in an open notebook --------------------------------------------------------------
+
+#: Terms to choose from, characters of one that is added, and contexts that are shown of each.
+_CHOICES, _LONGEST, _CONTEXTS = 500, 60, 5
+_DIFFERENCES = ("share_difference", "share_difference_change")
+
+
+def edit(read: Read, estimate: Callable[[Read], pd.DataFrame]) -> None:
+    """Leave a term out or add one, in an open notebook, and see the differences move.
+
+    Parameters
+    ----------
+    read
+        What `news.annotate` returned.
+    estimate
+        Returns the study's ESTIMATES of texts that were read with the list of one bias.
+    """
+
+    @lru_cache(maxsize=8)
+    def measure(bias: str, without: str, term: str, group: str) -> tuple[Read, pd.Series]:
+        changed = change(read, bias, without=without, term=term, group=group)
+        found = estimate(changed)
+        found = found[found["statistic"].isin(_DIFFERENCES)].set_index([*CELL, "group"])
+        words = [_in_words(row) for row in found.reset_index().to_dict("records")]
+        return changed, pd.Series(words, found.index, dtype=object)
+
+    def show(group: tuple[str, str], leave_out: str, add: str) -> str:
+        term = " ".join(add.split())
+        whole, before = measure(group[0], "", "", "")
+        changed, after = measure(group[0], leave_out, term, group[1])
+        table = pd.DataFrame({"whole list": before, "changed list": after}).reset_index()
+        body = markup.table(table)
+        for texts, one in ((whole, leave_out), (changed, term)):
+            rows = texts.matches[texts.matches["term"].str.lower() == one.lower()]
+            if one:
+                shown = rows.head(_CONTEXTS)
+                shown = shown.assign(context=_contexts(texts, shown))
+                body += markup.note(f"“{one}” occurs {len(rows)} times.")
+                body += markup.table(shown[["group", "context"]])
+        return body
+
+    counts = lexicons.term_counts(read.lexicon, read.matches).query("matches > 0")
+    terms = [(f"{row.term} ({row.group})", row.term) for row in counts.head(_CHOICES).itertuples()]
+    pairs = read.lexicon[["bias", "group"]].drop_duplicates().itertuples(index=False)
+    groups = [(f"{bias}: {group}", (bias, group)) for bias, group in pairs]
+    live(show, group=groups, leave_out=[("nothing", ""), *terms], add="")
+
+
+def change(read: Read, bias: str, *, without: str, term: str, group: str) -> Read:
+    """Read the texts again with the list of one bias, without one term and with another.
+
+    Raises
+    ------
+    ContractError
+        The list cannot be changed so.
+    """
+    listed = read.lexicon[read.lexicon["bias"] == bias]
+    kept = listed[listed["term"] != without]
+    if without and len(kept) == len(listed):
+        raise ContractError(bias, f"{without!r} is in the list of another bias; choose its group")
+    if len(term) > _LONGEST:
+        raise ContractError(bias, f"a term has at most {_LONGEST} characters")
+    if term:
+        same = kept[kept["term"].str.lower() == term.lower()]
+        if not any(letter.isalnum() for letter in term):
+            raise ContractError(bias, f"{term!r} has no letters")
+        if (same["group"] != group).any():
+            raise ContractError(bias, f"{term!r} is in the list of {same['group'].iloc[0]}")
+        row = {"bias": bias, "group": group, "term": term, "kind": "word", "case": "any"}
+        kept = kept if len(same) else pd.concat([kept, pd.DataFrame([row])], ignore_index=True)
+    if set(kept["group"]) != set(listed["group"]):
+        raise ContractError(bias, "a group needs a term")
+    sentences, matches = annotate.annotate(read.texts, kept)
+    grouped = corpus.grouped(sentences, matches, lexicon=kept)
+    return read._replace(sentences=grouped, matches=matches, lexicon=kept)
+
+
+def _in_words(row: dict[str, Any]) -> str:
+    if not np.isfinite(row["estimate"]):
+        return f"not measured: {row['reason']}"
+    low, high = (names.quantity(row, end) for end in ("ci_low", "ci_high"))
+    return f"{names.quantity(row)} [{low}, {high}], N = {row['n']}"
 
 
 # --- left out ---------------------------------------------------------------------------------

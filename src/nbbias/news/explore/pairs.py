@@ -12,15 +12,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from nbbias import reading
 from nbbias.news import claims, tone, topics, words
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, Read
+from nbbias.news.explore.live import live
 from nbbias.news.tone import Scored
-from nbbias.reading import markup
+from nbbias.reading import markup, names
 from nbbias.tables import escape
 from nbbias.text import lexicons
 
@@ -92,6 +93,54 @@ def differences(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
 
 
 # --- two texts --------------------------------------------------------------------------------
+
+#: Pairs to choose from, those with the largest differences, and characters of a text shown.
+_CHOICES, _CUT = 500, 10_000
+_UNSEEN = "Choose a pair. Texts may hold what harms."
+
+
+def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
+    """Choose a pair, in an open notebook, and see its texts with group words and scores marked.
+
+    Parameters
+    ----------
+    corpus
+        Scores of one level or several, and what they were made from.
+    focus
+        The group of a bias that leads; the first where none is named.
+    """
+    listed = list_claims(corpus.scores)
+    if listed.empty:
+        return
+    keys = ["source", "article_id", "model"]
+    usable = corpus.read.pairs[corpus.read.pairs["lost"].isna()]
+    first = leading(listed, focus)
+    order = differences_of(corpus.scores, first).sort_values("difference", key=lambda d: -d.abs())
+    pairs = order[keys].drop_duplicates().head(_CHOICES).itertuples(index=False, name=None)
+
+    def show(estimate: int, pair: tuple[str, ...] | None) -> str:
+        if pair is None:
+            return markup.note(_UNSEEN)
+        claim: dict[str, Any] = listed.iloc[estimate].to_dict()
+        of_tone = claim["measure"] in {"sentiment", "toxicity"}
+        statistic = "mean_difference" if of_tone else "share_difference"
+        unit = claim | {"study": "news_bias", "statistic": statistic}
+        rows = differences_of(corpus.scores, claim)
+        rows = rows[(rows[keys] == list(pair)).all(axis=1)]
+        table = rows[["model", "prompt"]].assign(
+            difference=[names.quantity(unit | {"estimate": d}) for d in rows["difference"]]
+        )
+        answers = usable[(usable[keys] == list(pair)).all(axis=1)]
+        texts = [("Human", answers["original_id"].iloc[0])]
+        texts += zip(
+            answers["model"] + ", " + answers["prompt"], answers["generated_id"], strict=True
+        )
+        legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
+        return legend + markup.table(table) + sides(corpus, claim, texts, cut=_CUT)
+
+    labels = listed[["measure", "bias", "group", "instrument"]].agg(", ".join, axis=1)
+    estimates = [(label, at) for at, label in enumerate(labels)]
+    live(show, pair=[("none", None), *((", ".join(p), p) for p in pairs)], estimate=estimates)
 
 
 def sides(

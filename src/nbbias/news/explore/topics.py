@@ -16,6 +16,7 @@ from IPython.display import HTML
 from nbbias import reading, text
 from nbbias.news import fits
 from nbbias.news.corpus import Read
+from nbbias.news.explore.live import live
 from nbbias.news.fits import Fit, Fitted
 from nbbias.reading import markup
 from nbbias.tables import escape
@@ -27,6 +28,9 @@ _ABOUT = (
     "of its largest standardised residual, if that is above the threshold. Shares: means over "
     "texts. Topics that no sentence has are left out."
 )
+#: Words of a topic that is chosen.
+_WORDS = 12
+
 _COUNTS = "LDAvis counts topics from 1: its topic 1 is topic 0 above."
 
 
@@ -46,6 +50,28 @@ def topics(fitted: Fitted, read: Read) -> HTML:
         frame_html = markup.note(_COUNTS) + frame(view, title="LDAvis: topics and their words")
         body += markup.fold("All topics on a map: LDAvis", frame_html)
     return markup.framed(body, title=_TITLE, about=_ABOUT)
+
+
+def choose(fitted: Fitted, read: Read) -> None:
+    """Choose a topic of the first fit, in an open notebook, and see its words at any λ.
+
+    Parameters
+    ----------
+    fitted, read
+        As of `topics`.
+    """
+    fit, table = fitted.fits[0], summarize(fitted, read)
+    residuals = fits.described(fitted).set_index("topic").filter(regex="_residual$")
+    table = table.join(residuals, on="topic")
+
+    def show(topic: int, λ: float) -> str:
+        words = text.topics.describe(fit.model, relevance_lambda=λ, top=len(fit.model.vocabulary))
+        words = words[(words["topic"] == topic) & ~words["word"].isin(fits.stop_words())]
+        words = words.head(_WORDS)[["word", "relevance", "probability"]]
+        return markup.table(table[table["topic"] == topic]) + markup.table(words)
+
+    named = zip(table["topic"], table["words"], strict=True)
+    live(show, topic=[(f"{topic}: {words}", topic) for topic, words in named], λ=fits.LAMBDA)
 
 
 def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:

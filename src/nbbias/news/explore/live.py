@@ -1,0 +1,64 @@
+"""Controls in an open notebook, and what they choose; a page has the static tables alone.
+
+>>> import os
+>>> os.environ["NBBIAS_OUT"] = "a run"
+>>> live(lambda topic: topic, topic=[("first", "<p>1</p>")])
+>>> del os.environ["NBBIAS_OUT"]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from IPython.display import display
+
+from nbbias import tables
+from nbbias.reading import markup
+from nbbias.tables import NbbiasError, escape
+
+#: What a control is made of: labels and values to choose from, a text, or a number in [0, 1].
+Control = Sequence[tuple[str, Any]] | str | float
+
+
+def live(show: Callable[..., str], **controls: Control) -> None:
+    """Display controls, and the HTML that `show` returns for their values; nothing in a run.
+
+    Parameters
+    ----------
+    show
+        Takes the values by the names of the controls; a fault of what was chosen is told.
+    **controls
+        What each is made of.
+    """
+    if not tables.is_interactive():
+        return
+    import ipywidgets as widgets
+
+    def update(**values: Any) -> None:
+        try:
+            body = show(**values)
+        except NbbiasError as error:
+            body = markup.note(str(error))
+        display(markup.framed(body, title=""))
+
+    made = {name: _control(_label(name), of) for name, of in controls.items()}
+    output = widgets.interactive_output(update, made)
+    row = widgets.HBox([*made.values()], layout={"flex_flow": "row wrap"})
+    display(widgets.VBox([row, output]))
+
+
+def _label(name: str) -> str:
+    return name.replace("_", " ").capitalize() if name.isascii() else name
+
+
+def _control(name: str, of: Control) -> Any:
+    import ipywidgets as widgets
+
+    common = {"description": name, "style": {"description_width": "initial"}}
+    if isinstance(of, float):
+        return widgets.FloatSlider(of, min=0, max=1, step=0.05, continuous_update=False, **common)
+    if isinstance(of, str):
+        return widgets.Text(of, continuous_update=False, **common)
+    options = [(escape.visible(label), value) for label, value in of]
+    return widgets.Dropdown(options=options, layout={"max_width": "32rem"}, **common)

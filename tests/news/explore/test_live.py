@@ -1,0 +1,198 @@
+"""Controls in an open notebook: set as a reader sets them, and what they display is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as widgets
+import pandas as pd
+import pytest
+
+from nbbias import biased_prompts, news, stats
+from nbbias.news import corpus
+from nbbias.news.explore import lexicon, live, pairs, topics
+from nbbias.reading import names
+from tests import hostile
+from tests.build import small_study, study_of
+
+INFERENCE = stats.InferenceSettings(0.95, 100, 1)
+
+
+class Screen:
+    """What is displayed: HTML, the last one last, and the controls by name."""
+
+    def __init__(self) -> None:
+        self.html: list[str] = []
+        self.controls: dict[str, Any] = {}
+
+    def __call__(self, shown: Any) -> None:
+        if isinstance(shown, widgets.VBox):
+            self.controls = {one.description: one for one in shown.children[0].children}
+        else:
+            self.html.append(shown.data)
+
+    @property
+    def last(self) -> str:
+        return hostile.harmless(self.html[-1], frame_ignored=True).get_text(" ")
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
+    shown = Screen()
+    monkeypatch.setattr(live, "display", shown)
+    monkeypatch.delenv("NBBIAS_OUT", raising=False)
+    return shown
+
+
+@pytest.fixture(scope="module")
+def attacked() -> dict[str, Any]:
+    study = study_of(corpus.pair(*hostile.corpus()), lexicon=hostile.lexicon())
+    return study.tables() | {"fitted": study.fits(n_topics=3, seeds=[1], threshold=0.1)}
+
+
+def words_of(read: corpus.Read) -> pd.DataFrame:
+    return news.words.level(read, inference=INFERENCE).estimates
+
+
+def explore(kind: str, study: dict[str, Any]) -> None:
+    if kind == "topics":
+        topics.choose(study["fitted"], study["read"])
+    elif kind == "lexicon":
+        lexicon.edit(study["read"], words_of)
+    else:
+        seen = pairs.Corpus([study["scores"], study["tone"]], study["read"], study["scored"])
+        pairs.choose(seen, focus={"gender": "female"})
+
+
+KINDS = ["topics", "lexicon", "pairs"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_recorded_run_has_no_control(
+    kind: str, screen: Screen, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NBBIAS_OUT", "a run")
+    explore(kind, small_study())
+    assert not screen.controls and not screen.html
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_hostile_corpus_is_text(kind: str, attacked: dict[str, Any], screen: Screen) -> None:
+    explore(kind, attacked)
+    for control in screen.controls.values():
+        assert not control.description_allow_html
+        for label, value in list(getattr(control, "options", ()))[:6]:
+            assert not set(label) & set("\x00\x1b\u202e\u2066")
+            control.value = value
+            assert screen.last
+    if kind != "topics":
+        assert any(
+            hostile.SCRIPT in hostile.harmless(h, frame_ignored=True).get_text()
+            for h in screen.html
+        )
+
+
+def test_a_topic_has_words_by_relevance_residuals_and_shares(screen: Screen) -> None:
+    explore("topics", small_study())
+    topic, weight = screen.controls["Topic"], screen.controls["λ"]
+    labels = {word for label, _ in topic.options for word in label.split(": ")[1].split()}
+    assert len(labels) > 8 and not labels & {"the", "she", "he", "of", "and"}
+    before = screen.last
+    assert "share, human" in before and "gender residual" in before and "relevance" in before
+    weight.value = 1.0
+    assert screen.last != before
+    topic.value = topic.options[-1][1]
+    assert topic.options[-1][0].split(": ")[1].split()[0] in screen.last
+
+
+def test_an_edited_list_gives_what_the_study_measures_with_it(
+    screen: Screen, tmp_path: Any
+) -> None:
+    originals, generations = news.sample.corpus({"fewer": {"female": -0.2}}, seed=7)
+    listed = news.lexicon(["gender"], paths={}, names_path="sample")
+    read = news.annotate(news.pair(originals, generations), lexicon=listed)
+    lexicon.edit(read, words_of)
+    screen.controls["Leave out"].value = "she"
+    screen.controls["Group"].value = ("gender", "female")
+    screen.controls["Add"].value = "  The "
+    path = tmp_path / "gender.csv"
+    row = {"group": "female", "term": "the", "kind": "word", "case": "any"}
+    own = pd.concat([listed[listed["term"] != "she"], pd.DataFrame([row])], ignore_index=True)
+    own.drop(columns="bias").to_csv(path, index=False)
+    found = news.measure(
+        originals,
+        generations,
+        levels=["word"],
+        biases=["gender"],
+        draws=100,
+        claims=[],
+        focus={"gender": "female"},
+        lexicon_paths={"gender": str(path)},
+    ).estimates
+    row = found.query("statistic == 'share_difference' and group == 'female'").iloc[0].to_dict()
+    for end in ("estimate", "ci_low", "ci_high"):
+        assert names.quantity(row, end) in screen.last
+    assert f"N = {row['n']}" in screen.last and "“The” occurs" in screen.last
+    once = screen.last
+    screen.controls["Add"].value = "the"
+    assert screen.last.replace("“the”", "“The”") == once
+
+
+def test_a_term_of_the_list_counts_once(screen: Screen) -> None:
+    read = small_study()["read"]
+    same = lexicon.change(read, "gender", without="", term="SHE", group="female")
+    assert (same.lexicon["term"].str.lower() == "she").sum() == 1
+    of = read.matches[read.matches["bias"] == "gender"]
+    assert len(same.matches) == len(of)
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "   ", "he", "!!", "x" * 5000, *hostile.ALL, "(", "\x00", "a" * 60]
+)
+def test_whatever_is_typed_gives_a_table_or_a_sentence(typed: str, screen: Screen) -> None:
+    explore("lexicon", small_study())
+    screen.controls["Group"].value = ("gender", "female")
+    before = len(screen.html)
+    screen.controls["Add"].value = typed
+    if typed.strip() or typed:
+        assert len(screen.html) > before
+    assert "Traceback" not in screen.last
+
+
+def test_a_list_without_a_group_is_refused_in_a_sentence(screen: Screen) -> None:
+    rows = [("gender", "female", "she"), ("gender", "male", "he"), ("gender", "male", "him")]
+    own = pd.DataFrame(rows, columns=["bias", "group", "term"]).assign(kind="word", case="any")
+    read = small_study()["read"]
+    read = lexicon.change(read._replace(lexicon=own), "gender", without="him", term="", group="")
+    lexicon.edit(read, words_of)
+    screen.controls["Leave out"].value = "she"
+    assert "a group needs a term" in screen.last
+
+
+def test_the_effect_of_a_prompt_moves_with_the_list(screen: Screen) -> None:
+    listed = news.lexicon(["gender"], paths={}, names_path="sample")
+    read = news.annotate(news.pair(*biased_prompts.sample.corpus(seed=1)), lexicon=listed)
+    lexicon.edit(
+        read,
+        lambda read: (
+            biased_prompts.compare.compare(
+                [news.words.level(read, inference=INFERENCE)], {"gender": "female"}
+            ).estimates
+        ),
+    )
+    before = screen.last
+    screen.controls["Leave out"].value = "she"
+    assert screen.last != before and "occurs" in screen.last
+
+
+def test_both_texts_of_a_pair_are_marked_and_scored(screen: Screen) -> None:
+    explore("pairs", small_study())
+    assert "Choose a pair" in screen.last
+    pair = screen.controls["Pair"]
+    pair.value = pair.options[1][1]
+    html = screen.html[-1]
+    assert "<mark " in html and "x-score" in html
+    assert "Human" in screen.last and f"{pair.value[2]}, neutral" in screen.last
+    before = screen.last
+    screen.controls["Estimate"].value = 1
+    assert screen.last != before
