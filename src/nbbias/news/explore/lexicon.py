@@ -128,6 +128,7 @@ def _contexts(read: Read, matches: pd.DataFrame) -> pd.Series:
 
 #: Terms to choose from, characters of one that is added, and contexts that are shown of each.
 _CHOICES, _LONGEST, _CONTEXTS = 500, 60, 5
+_CHANGED = "Difference of shares [interval], estimated again; exploratory, and not saved."
 _DIFFERENCES = ("share_difference", "share_difference_change")
 
 
@@ -155,7 +156,8 @@ def edit(read: Read, estimate: Callable[[Read], pd.DataFrame]) -> None:
         whole, before = measure(group[0], "", "", "")
         changed, after = measure(group[0], leave_out, term, group[1])
         table = pd.DataFrame({"whole list": before, "changed list": after}).reset_index()
-        body = markup.table(table)
+        own = table[table["group"] == group[1]]
+        body = markup.note(_CHANGED) + markup.table(own if len(own) else table)
         for texts, one in ((whole, leave_out), (changed, term)):
             rows = texts.matches[texts.matches["term"].str.lower() == one.lower()]
             if one:
@@ -166,9 +168,10 @@ def edit(read: Read, estimate: Callable[[Read], pd.DataFrame]) -> None:
         return body
 
     counts = lexicons.term_counts(read.lexicon, read.matches).query("matches > 0")
-    terms = [(f"{row.term} ({row.group})", row.term) for row in counts.head(_CHOICES).itertuples()]
+    counts = counts.assign(group=counts["group"].map(names.people)).head(_CHOICES)
+    terms = [(f"{row.term} ({row.group})", row.term) for row in counts.itertuples()]
     pairs = read.lexicon[["bias", "group"]].drop_duplicates().itertuples(index=False)
-    groups = [(f"{bias}: {group}", (bias, group)) for bias, group in pairs]
+    groups = [(f"{bias}: {names.people(group)}", (bias, group)) for bias, group in pairs]
     live(show, group=groups, leave_out=[("nothing", ""), *terms], add="")
 
 

@@ -138,7 +138,7 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
         legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
         return legend + markup.table(table) + sides(corpus, claim, texts, cut=_CUT)
 
-    labels = listed[["measure", "bias", "group", "instrument"]].agg(", ".join, axis=1)
+    labels = listed.assign(group=listed["group"].map(names.people)).agg(", ".join, axis=1)
     estimates = [(label, at) for at, label in enumerate(labels)]
     live(show, pair=[("none", None), *((", ".join(p), p) for p in pairs)], estimate=estimates)
 
