@@ -294,24 +294,3 @@ def test_planted_effects_of_the_prompt_are_covered() -> None:
 def test_faulty_parameters_are_refused(given: dict[str, Any], told: str) -> None:
     with pytest.raises(ValueError, match=told):
         params.BiasedPrompts(**given)
-
-
-def test_scores_of_the_sentence_level_are_compared_as_they_come() -> None:
-    """Women are written about more coldly under the biased prompt; the planted step is below 0."""
-    models = {"m": {"neutral": {}, "biased": {"tone_female": -0.4}}}
-    originals, generations = sample.corpus(models, seed=5)
-    read = news.annotate(news.pair(originals, generations), lexicon=lexicons.load("gender"))
-    scored = news.scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
-    scores = news.tone.pair_scores(read, scored)
-    table = compare.compare([level_of(scores)], {"gender": ["female", "male"]}).estimates
-    own = table[table["statistic"] == "mean_difference_change"].set_index(["measure", "group"])
-    assert own.loc[("sentiment", "female"), "ci_high"] < 0
-    assert own.loc[("sentiment", "male"), "ci_low"] < 0 < own.loc[("sentiment", "male"), "ci_high"]
-    assert own.loc[("toxicity", "female"), "n"] > 0
-    # The same articles by hand: mean tone of the answers, whatever the original was.
-    tone = scores[scores["measure"] == "sentiment"]
-    wide = tone.pivot(index="article_id", columns="prompt", values="h_female")
-    there = tone.pivot(index="article_id", columns="prompt", values="difference_female").notna()
-    both = wide[there.all(axis=1)]
-    expected = (both["biased"] - both["neutral"]).mean()
-    assert own.loc[("sentiment", "female"), "estimate"] == pytest.approx(expected)

@@ -25,13 +25,6 @@ def generations(**columns: list[str]) -> pd.DataFrame:
     return pd.DataFrame(table | columns)
 
 
-def test_the_sample_has_both_prompts_and_its_truth() -> None:
-    originals, answers = corpus.read("sample", "sample")
-    assert set(answers["prompt"]) == {"neutral", "biased"}
-    assert answers["planted_refusal"].sum() > 0
-    assert set(answers["article_id"]) == set(originals["article_id"])
-
-
 def test_only_answers_to_the_two_prompts_count() -> None:
     table = generations(prompt=["a", "b", "c", "a"])
     kept = corpus.of_prompts(table, neutral="c", biased="a")

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from nbbias import tables
-from nbbias.biased_prompts import refusing, sample
+from nbbias.biased_prompts import corpus, refusing, sample
 from nbbias.text import lexicons
 
 MODELS = sample.SAMPLE_MODELS
@@ -21,7 +21,7 @@ def test_the_same_seed_gives_the_same_corpus_and_another_seed_another() -> None:
 
 
 def test_a_corpus_keeps_the_contracts_and_has_both_prompts_of_every_model() -> None:
-    originals, generations = sample.corpus(seed=1)
+    originals, generations = corpus.read("sample", "sample")
     tables.check(originals, tables.ORIGINALS)
     tables.check(generations, tables.GENERATIONS)
     counts = generations.groupby(["model", "prompt"]).size()

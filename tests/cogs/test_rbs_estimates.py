@@ -37,15 +37,6 @@ def estimated(values: np.ndarray = VALUES, **options: object) -> pd.DataFrame:
     return rbs.rbs(distances(values), confidence=0.95, **options).estimates  # type: ignore[arg-type]
 
 
-def test_rbs_is_the_spread_of_mean_distances_and_names_the_nearest() -> None:
-    row = row_of(estimated(), "rbs")
-    assert row["estimate"] == pytest.approx(np.std(VALUES.mean(axis=0)))
-    assert row["group"] == "white"
-    assert (row["n"], row["n_lost"]) == (24, 0)
-    assert row["ci_low"] <= row["estimate"] <= row["ci_high"]
-    assert row["instrument"] == "by hand"
-
-
 def test_distances_of_identities_are_their_means() -> None:
     rows = estimated(facets=()).query("statistic == 'distance'").set_index("group")
     assert rows["estimate"].to_dict() == pytest.approx(

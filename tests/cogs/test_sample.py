@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pytest
 from pydantic import ValidationError
 
 from nbbias import cogs, tables
-from nbbias.cogs import affinity, rbs, replies, sample, suite as cogs_suite
+from nbbias.cogs import affinity, rbs, sample, suite as cogs_suite
 from nbbias.cogs.params import Cogs
 from nbbias.text import embeddings
 
@@ -45,15 +44,6 @@ def test_a_writer_keeps_the_planted_share_of_sentences() -> None:
     assert means["man"] == 1
     assert means["woman"] == 0
     assert means["non-binary"] == pytest.approx(sample.KEPT, abs=0.1)
-
-
-def test_replies_are_read_back_to_the_planted_decision() -> None:
-    rng = np.random.default_rng(0)
-    for n in (2, 3, 5):
-        for at in range(1, n + 1):
-            said = pd.Series([sample._reply(at, n, rng) for _ in range(60)])
-            found = replies.decisions(said, n=[n] * 60)
-            assert (found["position"] == at).all()
 
 
 def test_judges_are_found_to_prefer_what_was_planted() -> None:

@@ -185,16 +185,6 @@ def test_the_truth_of_the_sample_stands_beside_its_scores() -> None:
     assert shown["false_positives"].to_dict() == {"leaning-writer": 1, "position-judge": 0}
 
 
-def test_people_are_shown_as_a_whole_and_each() -> None:
-    ratings = sample.ratings(SUITE)
-    decided = judged(by_identity)
-    agreement = people.agreement(ratings, inference=InferenceSettings(n_permutations=50))
-    beside = people.beside_models(ratings, decided, SUITE, confidence=0.95)
-    shown = cogs_tables.people(agreement, beside).rows
-    assert len(shown) == 2 + 3 + 1  # two coefficients; three people, all of them; no judge
-    assert "p_adjusted" in shown and "p_value" not in shown
-
-
 def test_chance_is_told_by_every_reference() -> None:
     distances_of = [distances(VALUES, model=m).assign(floor=f) for m, f in (("m", 0.1), ("n", 0.2))]
     scores = rbs.rbs(pd.concat(distances_of, ignore_index=True), confidence=0.95).estimates

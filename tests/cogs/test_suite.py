@@ -29,11 +29,6 @@ def test_prompts_are_worded_as_in_table_5() -> None:
     )
 
 
-def test_every_task_has_its_own_prompt_and_rubric() -> None:
-    assert len({task.prompt for task in SUITE.tasks.values()}) == 12
-    assert {len(task.rubric) for task in SUITE.tasks.values()} == {5}
-
-
 def test_further_axes_are_shipped_and_marked_as_ours() -> None:
     suite = cogs_suite.load(axes=["religion", "race"])
     assert list(suite.axes) == ["religion", "race"]

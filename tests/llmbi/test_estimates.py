@@ -10,10 +10,8 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from nbbias import tables
 from nbbias.llmbi import estimates, scoring
 from nbbias.stats import InferenceSettings
-from nbbias.text import sentiment
 from tests.build import row_of
 
 FORMULA: dict[str, Any] = {"diversity_penalty": 0.2, "lambda_factor": 1.5, "weights": {}}
@@ -294,13 +292,6 @@ def test_prose_of_one_text_gives_a_mean_and_no_test() -> None:
 
 
 # --- the whole table --------------------------------------------------------------------------
-
-
-def test_the_table_keeps_its_contract_and_names_its_instrument() -> None:
-    table = estimated(models(one=ONE, other=OTHER))
-    tables.check(table, tables.ESTIMATES)
-    assert set(table["instrument"]) == {sentiment.instrument("textblob")}
-    assert set(table["study"]) == {"llmbi"}
 
 
 # --- the printed figures ----------------------------------------------------------------------

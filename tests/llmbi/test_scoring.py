@@ -12,7 +12,6 @@ from hypothesis import given, settings, strategies as st
 from textblob import TextBlob
 from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
-from nbbias import tables
 from nbbias.llmbi import scoring
 from nbbias.tables import ContractError, DataError, NbbiasError
 from nbbias.text import sentiment
@@ -105,15 +104,6 @@ def test_a_blank_answer_is_read_and_kept(tmp_path: Path) -> None:
 # --- measuring --------------------------------------------------------------------------------
 
 
-def test_measures_are_those_of_the_libraries() -> None:
-    table = scoring.measure(answers(WARM, COLD, PLAIN), scorers=BOTH)
-    vader = SentimentIntensityAnalyzer()
-    for row in table.itertuples():
-        assert row.polarity_textblob == TextBlob(row.text).sentiment.polarity
-        assert row.polarity_vader == vader.polarity_scores(row.text)["compound"]
-        assert row.n == len(row.text.split())
-
-
 def test_a_blank_answer_has_no_words_and_no_polarity() -> None:
     table = scoring.measure(answers("", None, " \n"), scorers=BOTH)
     assert table["n"].tolist() == [0, 0, 0]
@@ -157,10 +147,6 @@ def test_an_answers_score_is_the_index_of_one_dimension(weight: float) -> None:
         assert score == pytest.approx(scoring.llmbi([size], 0.3, size, [weight], 0.7))
 
 
-def test_an_answer_without_a_known_word_scores_exactly_the_penalty() -> None:
-    assert scored(PLAIN, diversity_penalty=0.37)["score"].tolist() == [0.37]
-
-
 @pytest.mark.parametrize("blank", [None, "", " \n"])
 def test_a_blank_answer_has_no_score_and_a_reason(blank: str | None) -> None:
     table = scored(WARM, blank)
@@ -183,10 +169,6 @@ def test_only_named_dimensions_change_their_weight() -> None:
     measured = measured.assign(n=2, polarity_textblob=0.4, polarity_vader=0.4)
     table = scoring.score_answers(measured, weights={"B": 2.0, "C": 0.0})
     assert table["weighted_bias"].tolist() == pytest.approx([0.4, 0.8, 0.0])
-
-
-def test_scores_keep_their_contract() -> None:
-    assert len(tables.check(scored(WARM, None), tables.SCORES)) == 2
 
 
 # --- the paper --------------------------------------------------------------------------------

@@ -74,25 +74,6 @@ def test_the_quick_judge_learns_and_names(parted: pd.DataFrame, quick: classifie
     assert (judged["evidence_ids"] == "").all()
 
 
-def test_a_judge_reads_the_evidence_and_names_it(parted: pd.DataFrame, bow: str) -> None:
-    train, test = (parted[parted["split"] == name] for name in ("train", "test"))
-    known, _ = knowledge.from_labelled(train)
-    found = retrieval.retrieve(train, retrieval.prepare(known, model=bow))
-    fitted = classifier.fit(taught(train, bow), found)
-    found = retrieval.retrieve(test, retrieval.prepare(known, model=bow)._replace(floor=0.5))
-    judged = classifier.judge(test, found, fitted=fitted)
-    assert accuracy(judged, test) > 0.95
-    ids = [one for row in judged["evidence_ids"] for one in row.split()]
-    assert ids
-    assert set(ids) <= set(known["entry_id"])
-    # Without any entry, the judge still judges.
-    none = classifier.judge(
-        test, retrieval.retrieve(test, retrieval.prepare(known.head(0))), fitted=fitted
-    )
-    assert none["biased"].notna().all()
-    assert none["explanation"].str.contains("No known bias").all()
-
-
 # --- with texts beside the labelled ones --------------------------------------------------------
 
 WHEN = ("now", "here", "today", "again")

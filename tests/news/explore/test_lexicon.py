@@ -63,12 +63,3 @@ def test_terms_are_counted_on_both_sides_with_what_they_change() -> None:
 def test_without_any_counted_pair_there_is_no_row() -> None:
     scores, read = measured(paired(("nobody", "he"), ("she", "nobody")), GENDER)
     assert lexicon.without_each_term(scores, read).empty
-
-
-def test_repeated_answers_are_one_article() -> None:
-    pairs = paired(("she he", "he woman"), ("she she", "he woman"))
-    repeated = pairs.assign(article_id="1", sample=[1, 2])
-    changes = lexicon.without_each_term(*measured(repeated, GENDER))
-    row = changes.set_index(["group", "term"]).loc["female", "she"]
-    # Together three of four words are women's; without "she" none of one.
-    assert (row["estimate"], row["without"], row["n"]) == (0.25, -0.5, 1)
