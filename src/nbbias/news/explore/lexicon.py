@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -29,7 +28,7 @@ from markupsafe import Markup
 from nbbias.news import claims, corpus, words
 from nbbias.news.corpus import CELL, SIDES, Read
 from nbbias.news.explore.live import live
-from nbbias.reading import markup, names
+from nbbias.reading import markup, names, tables
 from nbbias.tables import ContractError, escape
 from nbbias.text import annotate, lexicons
 
@@ -128,7 +127,7 @@ def _contexts(read: Read, matches: pd.DataFrame) -> pd.Series:
 
 #: Terms to choose from, characters of one that is added, and contexts that are shown of each.
 _CHOICES, _LONGEST, _CONTEXTS = 500, 60, 5
-_CHANGED = "Difference of shares [interval], estimated again; exploratory, and not saved."
+_CHANGED = "Differences of shares, estimated again with the changed list; exploratory, not saved."
 _DIFFERENCES = ("share_difference", "share_difference_change")
 
 
@@ -144,33 +143,31 @@ def edit(read: Read, estimate: Callable[[Read], pd.DataFrame]) -> None:
     """
 
     @lru_cache(maxsize=8)
-    def measure(bias: str, without: str, term: str, group: str) -> tuple[Read, pd.Series]:
+    def measure(bias: str, without: str, term: str, group: str) -> tuple[Read, pd.DataFrame]:
         changed = change(read, bias, without=without, term=term, group=group)
-        found = estimate(changed)
-        found = found[found["statistic"].isin(_DIFFERENCES)].set_index([*CELL, "group"])
-        words = [_in_words(row) for row in found.reset_index().to_dict("records")]
-        return changed, pd.Series(words, found.index, dtype=object)
+        found = estimate(changed).assign(p_value=np.nan, p_adjusted=np.nan)
+        return changed, found[found["statistic"].isin(_DIFFERENCES)]
 
     def show(group: tuple[str, str], leave_out: str, add: str) -> str:
         term = " ".join(add.split())
         whole, before = measure(group[0], "", "", "")
         changed, after = measure(group[0], leave_out, term, group[1])
-        table = pd.DataFrame({"whole list": before, "changed list": after}).reset_index()
-        own = table[table["group"] == group[1]]
-        body = markup.note(_CHANGED) + markup.table(own if len(own) else table)
+        both = pd.concat([before.assign(list="whole"), after.assign(list="changed")])
+        own = both[both["group"] == group[1]]
+        both = own if len(own) else both
+        table = tables.readable(both, [*CELL, "group", "list"], rows=None, note=_CHANGED)
+        body = tables.table_html(table)
         for texts, one in ((whole, leave_out), (changed, term)):
-            rows = texts.matches[texts.matches["term"].str.lower() == one.lower()]
             if one:
+                rows = texts.matches[texts.matches["term"].str.lower() == one.lower()]
                 shown = rows.head(_CONTEXTS)
-                shown = shown.assign(context=_contexts(texts, shown))
-                body += markup.note(f"“{one}” occurs {len(rows)} times.")
-                body += markup.table(shown[["group", "context"]])
+                shown = shown[["group"]].assign(context=_contexts(texts, shown))
+                body += markup.note(f"“{one}” occurs {len(rows):,} times.") + markup.table(shown)
         return body
 
-    counts = lexicons.term_counts(read.lexicon, read.matches).query("matches > 0")
-    counts = counts.assign(group=counts["group"].map(names.people)).head(_CHOICES)
-    terms = [(f"{row.term} ({row.group})", row.term) for row in counts.itertuples()]
-    pairs = read.lexicon[["bias", "group"]].drop_duplicates().itertuples(index=False)
+    seen = lexicons.term_counts(read.lexicon, read.matches).query("matches > 0").head(_CHOICES)
+    terms = [(f"{t} ({names.people(group)})", t) for t, group in seen[["term", "group"]].to_numpy()]
+    pairs = read.lexicon[["bias", "group"]].drop_duplicates().to_numpy()
     groups = [(f"{bias}: {names.people(group)}", (bias, group)) for bias, group in pairs]
     live(show, group=groups, leave_out=[("nothing", ""), *terms], add="")
 
@@ -185,30 +182,22 @@ def change(read: Read, bias: str, *, without: str, term: str, group: str) -> Rea
     """
     listed = read.lexicon[read.lexicon["bias"] == bias]
     kept = listed[listed["term"] != without]
-    if without and len(kept) == len(listed):
-        raise ContractError(bias, f"{without!r} is in the list of another bias; choose its group")
-    if len(term) > _LONGEST:
-        raise ContractError(bias, f"a term has at most {_LONGEST} characters")
-    if term:
-        same = kept[kept["term"].str.lower() == term.lower()]
-        if not any(letter.isalnum() for letter in term):
-            raise ContractError(bias, f"{term!r} has no letters")
-        if (same["group"] != group).any():
-            raise ContractError(bias, f"{term!r} is in the list of {same['group'].iloc[0]}")
+    same = kept[kept["term"].str.lower() == term.lower()]
+    if term and same.empty:
         row = {"bias": bias, "group": group, "term": term, "kind": "word", "case": "any"}
-        kept = kept if len(same) else pd.concat([kept, pd.DataFrame([row])], ignore_index=True)
-    if set(kept["group"]) != set(listed["group"]):
-        raise ContractError(bias, "a group needs a term")
+        kept = pd.concat([kept, pd.DataFrame([row])], ignore_index=True)
+    faults = {
+        f"choose the group of {without!r}": without and without not in set(listed["term"]),
+        f"{term!r} is in the list of another group": (same["group"] != group).any(),
+        f"a term has at most {_LONGEST} characters": len(term) > _LONGEST,
+        "a term has letters": term and not any(map(str.isalnum, term)),
+        "a group needs a term": set(kept["group"]) != set(listed["group"]),
+    }
+    if any(faults.values()):
+        raise ContractError(bias, [fault for fault, found in faults.items() if found])
     sentences, matches = annotate.annotate(read.texts, kept)
     grouped = corpus.grouped(sentences, matches, lexicon=kept)
     return read._replace(sentences=grouped, matches=matches, lexicon=kept)
-
-
-def _in_words(row: dict[str, Any]) -> str:
-    if not np.isfinite(row["estimate"]):
-        return f"not measured: {row['reason']}"
-    low, high = (names.quantity(row, end) for end in ("ci_low", "ci_high"))
-    return f"{names.quantity(row)} [{low}, {high}], N = {row['n']}"
 
 
 # --- left out ---------------------------------------------------------------------------------

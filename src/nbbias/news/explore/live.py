@@ -33,7 +33,15 @@ def live(show: Callable[..., str], **controls: Control) -> None:
     """
     if not tables.is_interactive():
         return
-    import ipywidgets as widgets
+    import ipywidgets as widgets  # which takes a while to load
+
+    def control(name: str, of: Control) -> widgets.Widget:
+        how: dict[str, Any] = {"description": name.replace("_", " ")}
+        if isinstance(of, float):
+            return widgets.FloatSlider(of, max=1, step=0.05, continuous_update=False, **how)
+        if isinstance(of, str):
+            return widgets.Text(of, continuous_update=False, **how)
+        return widgets.Dropdown(options=[(escape.visible(label), v) for label, v in of], **how)
 
     def update(**values: Any) -> None:
         try:
@@ -42,23 +50,6 @@ def live(show: Callable[..., str], **controls: Control) -> None:
             body = markup.note(str(error))
         display(markup.framed(body, title=""))
 
-    made = {name: _control(_label(name), of) for name, of in controls.items()}
-    output = widgets.interactive_output(update, made)
+    made = {name: control(name, of) for name, of in controls.items()}
     row = widgets.HBox([*made.values()], layout={"flex_flow": "row wrap"})
-    display(widgets.VBox([row, output]))
-
-
-def _label(name: str) -> str:
-    return name.replace("_", " ").capitalize() if name.isascii() else name
-
-
-def _control(name: str, of: Control) -> Any:
-    import ipywidgets as widgets
-
-    common = {"description": name, "style": {"description_width": "initial"}}
-    if isinstance(of, float):
-        return widgets.FloatSlider(of, min=0, max=1, step=0.05, continuous_update=False, **common)
-    if isinstance(of, str):
-        return widgets.Text(of, continuous_update=False, **common)
-    options = [(escape.visible(label), value) for label, value in of]
-    return widgets.Dropdown(options=options, layout={"max_width": "32rem"}, **common)
+    display(widgets.VBox([row, widgets.interactive_output(update, made)]))

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -96,7 +96,6 @@ def differences(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
 
 #: Pairs to choose from, those with the largest differences, and characters of a text shown.
 _CHOICES, _CUT = 500, 10_000
-_UNSEEN = "Choose a pair. Texts may hold what harms."
 
 
 def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
@@ -114,29 +113,21 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
         return
     keys = ["source", "article_id", "model"]
     usable = corpus.read.pairs[corpus.read.pairs["lost"].isna()]
-    first = leading(listed, focus)
-    order = differences_of(corpus.scores, first).sort_values("difference", key=lambda d: -d.abs())
+    order = differences_of(corpus.scores, leading(listed, focus))
+    order = order.sort_values("difference", key=abs, ascending=False, kind="stable")
     pairs = order[keys].drop_duplicates().head(_CHOICES).itertuples(index=False, name=None)
 
-    def show(estimate: int, pair: tuple[str, ...] | None) -> str:
+    def show(pair: tuple[str, ...] | None, estimate: int) -> str:
         if pair is None:
-            return markup.note(_UNSEEN)
-        claim: dict[str, Any] = listed.iloc[estimate].to_dict()
-        of_tone = claim["measure"] in {"sentiment", "toxicity"}
-        statistic = "mean_difference" if of_tone else "share_difference"
-        unit = claim | {"study": "news_bias", "statistic": statistic}
-        rows = differences_of(corpus.scores, claim)
-        rows = rows[(rows[keys] == list(pair)).all(axis=1)]
-        table = rows[["model", "prompt"]].assign(
-            difference=[names.quantity(unit | {"estimate": d}) for d in rows["difference"]]
-        )
-        answers = usable[(usable[keys] == list(pair)).all(axis=1)]
-        texts = [("Human", answers["original_id"].iloc[0])]
-        texts += zip(
-            answers["model"] + ", " + answers["prompt"], answers["generated_id"], strict=True
-        )
+            return markup.note("Choose a pair. Its texts may hold what harms.")
+        claim = listed.iloc[estimate].to_dict()
+        both = (differences_of(corpus.scores, claim), usable)
+        rows, own = (table[(table[keys] == list(pair)).all(axis=1)] for table in both)
+        answers = zip(own["model"] + ", " + own["prompt"], own["generated_id"], strict=True)
+        texts = [("Human", own["original_id"].iloc[0]), *answers]
         legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
-        return legend + markup.table(table) + sides(corpus, claim, texts, cut=_CUT)
+        table = markup.table(rows[["model", "prompt", "difference"]])
+        return legend + table + sides(corpus, claim, texts, cut=_CUT)
 
     labels = listed.assign(group=listed["group"].map(names.people)).agg(", ".join, axis=1)
     estimates = [(label, at) for at, label in enumerate(labels)]

@@ -45,7 +45,7 @@ def topics(fitted: Fitted, read: Read) -> HTML:
     fit = fitted.fits[0]
     table = summarize(fitted, read)
     view = ldavis(fit, fitted.tokens)
-    body = markup.table(table)
+    body = markup.table(table[[name for name in table if not name.endswith("_residual")]])
     if view:
         frame_html = markup.note(_COUNTS) + frame(view, title="LDAvis: topics and their words")
         body += markup.fold("All topics on a map: LDAvis", frame_html)
@@ -61,8 +61,6 @@ def choose(fitted: Fitted, read: Read) -> None:
         As of `topics`.
     """
     fit, table = fitted.fits[0], summarize(fitted, read)
-    residuals = fits.described(fitted).set_index("topic").filter(regex="_residual$")
-    table = table.join(residuals, on="topic")
 
     def show(topic: int, λ: float) -> str:
         words = text.topics.describe(fit.model, relevance_lambda=λ, top=len(fit.model.vocabulary))
@@ -80,13 +78,12 @@ def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        The columns of `news.fits.described` without residuals, and the mean share of the human
+        The columns of `news.fits.described`, and the mean share of the human
         articles and of each model's answers that is about the topic, in [0, 1].
     """
     fit = fitted.fits[0]
     table = fits.described(fitted)
     table = table[table["sentences"] > 0]
-    table = table[[name for name in table if not name.endswith("_residual")]]
     usable = read.pairs[read.pairs["lost"].isna()]
     texts = {"human": usable["original_id"]}
     texts |= {", ".join(key): rows["generated_id"] for key, rows in usable.groupby(fits.CORPUS)}
