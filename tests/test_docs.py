@@ -100,8 +100,7 @@ def test_the_readme_s_command_prints_what_it_shows(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli.app, ["detect", str(tmp_path / "texts.csv")])
     verdicts = pd.read_csv(io.StringIO(done.stdout))[["text", "verdict", "bias_type"]]
     assert str(verdicts).splitlines() == printed.splitlines()
-    notes = [line for line in done.stderr.splitlines() if line and "Embedding" not in line]
-    assert len(notes) == 3
+    assert "sensitivity" in done.stderr and "false-positive rate" in done.stderr
 
 
 def test_every_column_of_a_table_in_capitals_is_explained() -> None:

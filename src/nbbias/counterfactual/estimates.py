@@ -222,13 +222,18 @@ def _mean(values: pd.Series, level: float, reason: str, bounds: Any = None) -> R
 
 
 def _test(values: pd.Series, null: np.ndarray, level: float, *, two_sided: bool = False) -> Row:
-    """Return the permutation test of a mean against 0; none where nothing could differ."""
+    """Return the permutation test of a mean against 0; none where nothing could differ.
+
+    The permutations spread as far as the effect is large, so it is *t* that carries the standard
+    error, by which power is said.
+    """
     if not values.count():
         return {}
     if np.allclose(null, 0, atol=1e-12):
         return {"reason": _ALIKE, "ci_low": np.nan, "ci_high": np.nan}
+    t = stats.one_sample(values, confidence=level)
+    row: Row = {"null": 0.0, "statistic_value": t.statistic_value, "df": t.df}
     observed = float(values.mean())
-    row: Row = stats.null_range(null, confidence=level) | {"null": 0.0}
     if two_sided:
         observed, null = abs(observed), np.abs(null)
     return row | stats.permutation_p(observed, null)

@@ -90,8 +90,8 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     >>> results = counterfactual.measure(answers, toxicity_scorer="offline")
     >>> rows = results.estimates.query("measure == 'sentiment'").set_index("statistic")
     >>> row = rows.loc["difference"]
-    >>> row["group"], round(row["estimate"], 2), row["n"], round(row["p_value"], 2)
-    ('female − male', -1.03, 6, 0.03)
+    >>> row["group"], *row[["estimate", "p_value"]].astype(float).round(2)
+    ('female − male', -1.03, 0.03)
     """
     with params.validate_inputs(Counterfactual, parameters, answers_path=answers) as chosen:
         table = versions.read_answers(chosen.answers_path)

@@ -143,14 +143,13 @@ def differences(rows: pd.DataFrame) -> Drawn:
         cell=[f"{row['model']}: {names.people(row['group'])}" for row in named],
     )
     tested, found = significance.valid_tests(rows), significance.significant(rows)
-    band = "range under the null"
     return Drawn(
-        figures.claims(shown, _axis, words={"band": band}, columns=2),
+        figures.claims(shown, _axis, columns=2),
         rows,
         "Differences between versions of prompts with intervals, for each measure, model and pair "
-        "of groups, and the range under the null as a grey band.",
+        "of groups.",
         prose.render_plain("counterfactual.heading", k=len(found), n=len(tested)),
-        figures.caption(rows, "difference between versions", of="prompts", band=band),
+        figures.caption(rows, "difference between versions", of="prompts"),
     )
 
 
