@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from nbbias.running import kernel
 from tests.conftest import ROOT
@@ -55,8 +55,9 @@ def lab(folder: Path) -> Iterator[str]:
 
 
 def _own_data(folder: Path) -> dict[str, str]:
-    """Keep what is trusted here out of the user's own list of it."""
-    return {"JUPYTER_DATA_DIR": str(folder / "data")}
+    """Keep what is trusted and open here out of the user's own lists of it."""
+    workspaces = str(folder / "workspaces")
+    return {"JUPYTER_DATA_DIR": str(folder / "data"), "JUPYTERLAB_WORKSPACES_DIR": workspaces}
 
 
 def _await(address: str) -> None:
@@ -89,17 +90,16 @@ def test_a_notebook_runs_and_its_explorer_answers(lab: str, window: Page, shots:
     window.get_by_text("nbbias | Busy").wait_for()
     window.get_by_text("nbbias | Idle").wait_for(timeout=600_000)  # a busy kernel answers no widget
     choosers = window.locator(".jp-OutputArea .jupyter-widgets select")
+    window.evaluate(f"{_PANEL}.scrollTop = 0")
     while not choosers.count() and window.evaluate(_ON):  # cells out of sight are not in the page
         window.wait_for_timeout(300)
+    window.wait_for_timeout(1000)  # cells above, now drawn, move those below
     chooser = choosers.filter(has=window.locator("option:nth-child(2)")).first
     chooser.scroll_into_view_if_needed()
     shown = chooser.locator("xpath=ancestor::*[contains(@class, 'jp-OutputArea-output')][1]")
-    before = shown.inner_html()
-    chosen = chooser.evaluate("one => one.selectedIndex")
-    chooser.select_option(index=0 if chosen else 1)
-    window.wait_for_function(
-        "([node, before]) => node.innerHTML !== before", arg=[shown.element_handle(), before]
-    )
+    expect(shown).to_contain_text("Choose a pair")
+    chooser.select_option(index=1)
+    expect(shown).to_contain_text("Human", timeout=_PATIENCE)
     window.screenshot(path=shots / "lab.png")
     assert window.locator(".jp-RenderedText[data-mime-type*=stderr]").count() == 0
 
@@ -114,14 +114,14 @@ _BECOME = """() => ({
         .test(document.querySelector('.jp-Notebook').innerText),
     text: document.querySelector('.jp-Notebook').innerText.includes('<script>alert'),
 })"""
-_ON = """() => {
-    // JupyterLab may restore the tab of another notebook, which has no height.
-    const panels = [...document.querySelectorAll('.jp-WindowedPanel-outer')];
-    const panel = panels.find(one => one.offsetHeight);
+#: What scrolls; the tab of another notebook, which JupyterLab may restore, has no height.
+_PANEL = "[...document.querySelectorAll('.jp-WindowedPanel-outer')].find(one => one.offsetHeight)"
+_ON = f"""() => {{
+    const panel = {_PANEL};
     const before = panel.scrollTop;
     panel.scrollBy(0, 600);
     return panel.scrollTop > before;
-}"""
+}}"""
 
 
 def test_a_trusted_hostile_run_is_text_in_jupyterlab(

@@ -129,7 +129,8 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
         table = markup.table(rows[["model", "prompt", "difference"]])
         return legend + table + sides(corpus, claim, texts, cut=_CUT)
 
-    labels = listed.assign(group=listed["group"].map(names.people)).agg(", ".join, axis=1)
+    named = listed.assign(group=listed["group"].map(names.people))
+    labels = named[["group", "measure", "instrument"]].agg(", ".join, axis=1)
     estimates = [(label, at) for at, label in enumerate(labels)]
     live(show, pair=[("none", None), *((", ".join(p), p) for p in pairs)], estimate=estimates)
 
