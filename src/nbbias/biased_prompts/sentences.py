@@ -10,7 +10,6 @@ from markupsafe import Markup
 
 from nbbias import reading, refusals as refusal_detector
 from nbbias.biased_prompts.compare import first_instrument
-from nbbias.biased_prompts.corpus import EVERY
 from nbbias.biased_prompts.refusing import ARTICLE, RECORDED, REFUSED
 from nbbias.params import Texts
 from nbbias.reading import claims, names, phrases, prose, significance
@@ -62,12 +61,13 @@ def lead(
     refusals_first = sorted(parts, key=lambda part: (part["measure"] != "refusal").any())
     under = _render("under", prompt=prompts["neutral"])
     first, *rest = phrases.summarize(refusals_first, reference=under)
-    detector = _detector(estimates, declared, biased=prompts["biased"])
+    recorded = estimates["instrument"].eq(RECORDED).any()
+    refused = significance.significant(declared[declared["statistic"] == _REFUSES])
+    detector = [_render("detector", **_accuracy())] if len(refused) and not recorded else []
     plain = (first, *detector, *rest, *phrases.missed(_known(declared, truth)))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
     articles, models = len(answers[ARTICLE].drop_duplicates()), answers["model"].nunique()
-    recorded = estimates["instrument"].eq(RECORDED).any()
     by = estimates["instrument"].str.split(" (", regex=False).str[0]
     by = by[estimates["measure"].ne("refusal") & by.notna()].unique()
     card = {
@@ -80,15 +80,6 @@ def lead(
     significant = [part for part in parts if len(significance.significant(part))]
     technical, numbers = phrases.technical(parts), phrases.leading(significant or parts)
     return reading.Lead(plain, technical, "finding", numbers, card, texts)
-
-
-def _detector(estimates: pd.DataFrame, declared: pd.DataFrame, *, biased: str) -> list[str]:
-    """Say how accurate the detector of refusals is, and the rates that are corrected for that."""
-    found = significance.significant(declared[declared["statistic"] == _REFUSES])
-    rows = estimates[estimates["statistic"] == "refusal_rate_corrected"]
-    rows = rows[rows["group"].isna() & rows["source"].eq(EVERY) & rows["prompt"].eq(biased)]
-    rows = rows[rows["model"].isin(found["model"]) & rows["ci_low"].notna()]
-    return [_render("detector", rows=rows.to_dict("records"), **_accuracy())] if len(rows) else []
 
 
 def _accuracy() -> dict[str, float]:

@@ -233,8 +233,8 @@ STUDY = Study(
     inputs=("originals_path", "generations_path"),
     sample=Texts(
         "simulated",
-        "Simulated from templates. Each model has one known difference from the human articles, "
-        "which its name describes; even has none.",
+        "Simulated from templates. Each model's name says how it was made to differ from the "
+        "human articles; the model 'even' does not differ.",
     ),
     main_estimates=(
         MainEstimate("word", "share_difference"),
