@@ -36,8 +36,9 @@ def notebooks() -> None:
 
 @app.command()
 def embeddings() -> None:
-    """Write the offline model's vectors of the texts in the samples of biasalert and cogs."""
+    """Write the offline model's vectors of texts of the detector and the two samples below."""
     with patch.object(offline, "_read_shipped", dict):
+        biasalert.load_detector(embedding_model=offline.OFFLINE)
         biasalert.measure(embedding_model=offline.OFFLINE)
         cogs.measure(parts=["rbs", "visibility"], embedding_model=offline.OFFLINE)
     texts = [text for _, text in offline._vectors]

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from nbbias.biasalert.detector import _load, load_detector
 from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.tables import DataError, data_path
 from nbbias.text import embeddings
@@ -35,6 +36,10 @@ def test_shipped_vectors_are_the_offline_models(monkeypatch: pytest.MonkeyPatch)
     np.testing.assert_allclose(np.stack(few["vector"]), vectors, atol=1e-5)
     assert set(shipped["text"]) >= set(training_texts()["text"])
     monkeypatch.setattr(embeddings, "_encoder", None)  # nothing is encoded
+    monkeypatch.setattr(embeddings, "_vectors", {})
+    monkeypatch.setattr(embeddings, "_STAGED", {})
+    _load.cache_clear()
+    assert load_detector("classifier", embedding_model="offline", seed=0).about["learns"]
     found = embeddings.embed(few["text"], model="offline")
     np.testing.assert_array_equal(found, np.stack(few["vector"]))
 
