@@ -469,7 +469,9 @@ def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
         significant = significance.significant(part)
         largest = _excess(measured).abs().idxmax()
         row = part.loc[significant.index[0] if len(significant) else largest].to_dict()
-        rows.append(row | {"name": ", ".join(_named(row, part))})
+        compared = str(row["statistic"]).endswith(("_difference", "_change"))
+        name = ("difference in " if compared else "") + ", ".join(_named(row, part))
+        rows.append(row | {"name": name})
     return pd.DataFrame(rows)
 
 
