@@ -141,10 +141,11 @@ def differences(rows: pd.DataFrame) -> Drawn:
     shown = rows.assign(
         panel=[prose.capitalize(names.measure(row)) for row in named],
         cell=[f"{row['model']}: {names.people(row['group'])}" for row in named],
+        reference=0.0,
     )
     tested, found = significance.valid_tests(rows), significance.significant(rows)
     return Drawn(
-        figures.claims(shown, _axis, columns=2),
+        figures.claims(shown, _axis, words={"line": "no difference"}, columns=2),
         rows,
         "Differences between versions of prompts with intervals, for each measure, model and pair "
         "of groups.",
