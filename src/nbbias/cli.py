@@ -126,19 +126,15 @@ def run_command(
     engine: Annotated[str, Option(help="loky (processes), dask, or a scheduler's tcp://….")] = "",
     base_url: BaseUrl = "",
 ) -> None:
-    r"""Run studies on your own files, on samples, or as params files say.
+    """Run studies on your own files, on samples, or as params files say.
 
     `nbbias run llmbi` runs the sample; `nbbias run news_bias originals.csv generations.csv` your
     own texts. Columns, encodings and separators are detected, listed, and saved in a params file.
     'mine.csv?text=body&prompt=' names one column and ignores another.
 
-    Files are a study's inputs in this order, or by name (judgements=mine.csv):
-
-    \b
-    news_bias, biased_prompts  originals generations
-    cogs                       answers judgements ratings
-    llmbi                      answers
-    biasalert                  labelled answers knowledge pairs
+    Files are a study's inputs in this order, or by name (judgements=mine.csv). news_bias and
+    biased_prompts: originals, generations. cogs: answers, judgements, ratings. llmbi and
+    counterfactual: answers. biasalert: labelled, answers, knowledge, pairs.
 
     A run with other parameters than a finished one gets another name. A failed run leaves the last
     good one in its folder.
