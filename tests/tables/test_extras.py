@@ -89,5 +89,5 @@ def test_all_samples_are_those_that_can_be_run() -> None:
     chosen, lacking = run_plan.runnable(studies.samples())
     assert [path.parent.name for path in chosen] == ["news_bias", "llmbi", "calibration"]
     assert [Path(one.where).parent.name for one in lacking] == [
-        *("biased_prompts", "cogs", "biasalert")
+        *("biased_prompts", "cogs", "biasalert", "counterfactual")
     ]
