@@ -15,7 +15,7 @@ from nbbias.reading import Drawn, Lead, Table, claims, figures, names, phrases, 
 from nbbias.tables.escape import markdown as escape
 
 #: Significant differences that a lead states one by one.
-_STATED = 3
+_STATED = 2
 
 
 def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
@@ -65,9 +65,8 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
         *map(_sentence, significant.head(_STATED).to_dict("records")),
         *([_render("further", names=further)] if further else []),
         _render("others", **facts),
-        _render("what"),
     ]
-    numbers = phrases.leading([rows.loc[[at]] for at in [*significant.index, *rest.index][:3]])
+    numbers = phrases.leading([rows.loc[[at]] for at in [*significant.index, *rest.index][:2]])
     numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
     technical = phrases.technical(phrases.families(rows), unit="prompts")
     return Lead(tuple(filter(None, plain)), technical, "differences", numbers, _card(rows), texts)
@@ -127,16 +126,21 @@ def heading(rows: pd.DataFrame) -> str:
     return _render("heading", k=len(significance.significant(rows)), n=len(tested))
 
 
-def differences(rows: pd.DataFrame) -> Drawn:
+def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
     """Draw the claims of each pair of groups with their intervals, a panel a measure.
 
     Parameters
     ----------
     rows
         ESTIMATES of claims (`reading.claims.with_claims`); all tested ones where nothing is.
+    every
+        All pairs of groups; else the pair that leads the page.
     """
     claimed = rows[claims.CLAIM].notna() if claims.CLAIM in rows else rows["statistic"].isin(TESTED)
     rows = significance.with_selection(rows[claimed])
+    if not every and len(rows):
+        first = pd.concat([significance.significant(rows), rows])["group"].iloc[0]
+        rows = rows[rows["group"] == first]
     named = rows.to_dict("records")
     shown = rows.assign(
         panel=[prose.capitalize(names.measure(row)) for row in named],
@@ -145,7 +149,7 @@ def differences(rows: pd.DataFrame) -> Drawn:
     )
     tested, found = significance.valid_tests(rows), significance.significant(rows)
     return Drawn(
-        figures.claims(shown, _axis, words={"line": "no difference"}, columns=2),
+        figures.claims(shown, _axis, words={"line": "no difference"}, columns=4),
         rows,
         "Differences between versions of prompts with intervals, for each measure, model and pair "
         "of groups.",

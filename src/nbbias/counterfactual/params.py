@@ -76,9 +76,8 @@ STUDY = Study(
     sample=Texts(
         "simulated",
         "Sentences were drawn at random for two simulated models; nobody was asked. In "
-        "uneven-writer, a quarter of the sentences about women are praise, and three quarters of "
-        "those about men; 25% of answers about Black people are refusals, and no others. In "
-        "even-writer, groups do not matter.",
+        "uneven-writer, 25% of sentences about women and 75% of those about men are praise, and "
+        "25% of answers about Black people are refusals; even-writer does not differ.",
     ),
     main_estimates=(MainEstimate("embedding", "excess_distance", "distance within a version"),),
 )
