@@ -79,9 +79,12 @@ def plan_check(
     if study.stem == _SWAPPED:
         paths, versions = {"answers_path": export}, Path(f"answers/{base}.csv")
         is_new = not versions.exists()
-        told, path = _write_versions(table, swap, where=prompts, path=versions), str(versions)
+        notes_of_versions, path = (
+            _write_versions(table, swap, where=prompts, path=versions),
+            str(versions),
+        )
     else:
-        paths, told, is_new = _name_inputs(study, path, columns, export), (), False
+        paths, notes_of_versions, is_new = _name_inputs(study, path, columns, export), (), False
     block = {
         "models": [model],
         "prompts": "table" if prompts else next(iter(study.prompts)),
@@ -103,7 +106,10 @@ def plan_check(
             Path(path).unlink()
         raise
     return written, [
-        replace(run, calls=run.calls and run.calls._replace(notes=(*run.calls.notes, *told)))
+        replace(
+            run,
+            calls=run.calls and run.calls._replace(notes=(*run.calls.notes, *notes_of_versions)),
+        )
         for run in runs
     ]
 
@@ -116,8 +122,8 @@ def _write_versions(
     table = counterfactual.swap_prompts(prompts, swap, where=where)
     tables.write(path, table.to_csv(index=False))
     named = table["unit"].nunique()
-    told = f"{named} of {len(prompts)} prompts name a group of {', '.join(swap)}"
-    return (f"{path}: {told}, with {len(table)} versions; the others are not asked",)
+    counted = f"{named} of {len(prompts)} prompts name a group of {', '.join(swap)}"
+    return (f"{path}: {counted}, with {len(table)} versions; the others are not asked",)
 
 
 def _name_inputs(study: Study, path: str, columns: dict[str, str], export: str) -> dict[str, str]:

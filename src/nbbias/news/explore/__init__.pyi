@@ -1,1 +1,7 @@
-from . import example as example, lexicon as lexicon, live as live, pairs as pairs, topics as topics
+from . import (
+    example as example,
+    interactive as interactive,
+    lexicon as lexicon,
+    pairs as pairs,
+    topics as topics,
+)

@@ -27,7 +27,7 @@ from markupsafe import Markup
 
 from nbbias.news import claims, corpus, words
 from nbbias.news.corpus import CELL, SIDES, Read
-from nbbias.news.explore.live import live
+from nbbias.news.explore.interactive import show_controls
 from nbbias.reading import markup, names, tables
 from nbbias.tables import ContractError, escape
 from nbbias.text import annotate, lexicons
@@ -145,31 +145,31 @@ def edit(read: Read, estimate: Callable[[Read], pd.DataFrame]) -> None:
     @lru_cache(maxsize=8)
     def measure(bias: str, without: str, term: str, group: str) -> tuple[Read, pd.DataFrame]:
         changed = change(read, bias, without=without, term=term, group=group)
-        found = estimate(changed).assign(p_value=np.nan, p_adjusted=np.nan)
-        return changed, found[found["statistic"].isin(_DIFFERENCES)]
+        rows = estimate(changed).assign(p_value=np.nan, p_adjusted=np.nan)
+        return changed, rows[rows["statistic"].isin(_DIFFERENCES)]
 
     def show(group: tuple[str, str], leave_out: str, add: str) -> str:
         term = " ".join(add.split())
         whole, before = measure(group[0], "", "", "")
         changed, after = measure(group[0], leave_out, term, group[1])
         both = pd.concat([before.assign(list="whole"), after.assign(list="changed")])
-        own = both[both["group"] == group[1]]
-        both = own if len(own) else both
+        of_group = both[both["group"] == group[1]]
+        both = of_group if len(of_group) else both
         table = tables.readable(both, [*CELL, "group", "list"], rows=None, note=_CHANGED)
         body = tables.table_html(table)
-        for texts, one in ((whole, leave_out), (changed, term)):
-            if one:
-                rows = texts.matches[texts.matches["term"].str.lower() == one.lower()]
+        for texts, word in ((whole, leave_out), (changed, term)):
+            if word:
+                rows = texts.matches[texts.matches["term"].str.lower() == word.lower()]
                 shown = rows.head(_CONTEXTS)
                 shown = shown[["group"]].assign(context=_contexts(texts, shown))
-                body += markup.note(f"“{one}” occurs {len(rows):,} times.") + markup.table(shown)
+                body += markup.note(f"“{word}” occurs {len(rows):,} times.") + markup.table(shown)
         return body
 
     seen = lexicons.term_counts(read.lexicon, read.matches).query("matches > 0").head(_CHOICES)
     terms = [(f"{t} ({names.people(group)})", t) for t, group in seen[["term", "group"]].to_numpy()]
     pairs = read.lexicon[["bias", "group"]].drop_duplicates().to_numpy()
     groups = [(f"{bias}: {names.people(group)}", (bias, group)) for bias, group in pairs]
-    live(show, group=groups, leave_out=[("nothing", ""), *terms], add="")
+    show_controls(show, group=groups, leave_out=[("nothing", ""), *terms], add="")
 
 
 def change(read: Read, bias: str, *, without: str, term: str, group: str) -> Read:
@@ -194,7 +194,7 @@ def change(read: Read, bias: str, *, without: str, term: str, group: str) -> Rea
         "a group needs a term": set(kept["group"]) != set(listed["group"]),
     }
     if any(faults.values()):
-        raise ContractError(bias, [fault for fault, found in faults.items() if found])
+        raise ContractError(bias, [fault for fault, is_there in faults.items() if is_there])
     sentences, matches = annotate.annotate(read.texts, kept)
     grouped = corpus.grouped(sentences, matches, lexicon=kept)
     return read._replace(sentences=grouped, matches=matches, lexicon=kept)

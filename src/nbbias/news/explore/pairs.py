@@ -19,7 +19,7 @@ import pandas as pd
 from nbbias import reading
 from nbbias.news import claims, tone, topics, words
 from nbbias.news.corpus import CELL, NEUTRAL, SENTENCE, Read
-from nbbias.news.explore.live import live
+from nbbias.news.explore.interactive import show_controls
 from nbbias.news.tone import Scored
 from nbbias.reading import markup, names
 from nbbias.tables import escape
@@ -122,9 +122,13 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
             return markup.note("Choose a pair. Its texts may hold what harms.")
         claim = listed.iloc[estimate].to_dict()
         both = (differences_of(corpus.scores, claim), usable)
-        rows, own = (table[(table[keys] == list(pair)).all(axis=1)] for table in both)
-        answers = zip(own["model"] + ", " + own["prompt"], own["generated_id"], strict=True)
-        texts = [("Human", own["original_id"].iloc[0]), *answers]
+        rows, pairs_of_article = (table[(table[keys] == list(pair)).all(axis=1)] for table in both)
+        answers = zip(
+            pairs_of_article["model"] + ", " + pairs_of_article["prompt"],
+            pairs_of_article["generated_id"],
+            strict=True,
+        )
+        texts = [("Human", pairs_of_article["original_id"].iloc[0]), *answers]
         legend = markup.legend(lexicons.groups(corpus.read.lexicon, claim["bias"]))
         table = markup.table(rows[["model", "prompt", "difference"]])
         return legend + table + sides(corpus, claim, texts, cut=_CUT)
@@ -132,7 +136,9 @@ def choose(corpus: Corpus, *, focus: Mapping[str, str]) -> None:
     named = listed.assign(group=listed["group"].map(names.people))
     labels = named[["group", "measure", "instrument"]].agg(", ".join, axis=1)
     estimates = [(label, at) for at, label in enumerate(labels)]
-    live(show, pair=[("none", None), *((", ".join(p), p) for p in pairs)], estimate=estimates)
+    show_controls(
+        show, pair=[("none", None), *((", ".join(p), p) for p in pairs)], estimate=estimates
+    )
 
 
 def sides(

@@ -16,7 +16,7 @@ from IPython.display import HTML
 from nbbias import reading, text
 from nbbias.news import fits
 from nbbias.news.corpus import Read
-from nbbias.news.explore.live import live
+from nbbias.news.explore.interactive import show_controls
 from nbbias.news.fits import Fit, Fitted
 from nbbias.reading import markup
 from nbbias.tables import escape
@@ -69,7 +69,9 @@ def choose(fitted: Fitted, read: Read) -> None:
         return markup.table(table[table["topic"] == topic]) + markup.table(words)
 
     named = zip(table["topic"], table["words"], strict=True)
-    live(show, topic=[(f"{topic}: {words}", topic) for topic, words in named], λ=fits.LAMBDA)
+    show_controls(
+        show, topic=[(f"{topic}: {words}", topic) for topic, words in named], λ=fits.LAMBDA
+    )
 
 
 def summarize(fitted: Fitted, read: Read) -> pd.DataFrame:

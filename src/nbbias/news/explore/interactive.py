@@ -1,8 +1,8 @@
-"""Controls in an open notebook, and what they choose; a page has the static tables alone.
+"""Interactive controls in an open notebook; a page has the static tables.
 
 >>> import os
 >>> os.environ["NBBIAS_OUT"] = "a run"
->>> live(lambda topic: topic, topic=[("first", "<p>1</p>")])
+>>> show_controls(lambda topic: topic, topic=[("first", "<p>1</p>")])
 >>> del os.environ["NBBIAS_OUT"]
 """
 
@@ -21,13 +21,14 @@ from nbbias.tables import NbbiasError, escape
 Control = Sequence[tuple[str, Any]] | str | float
 
 
-def live(show: Callable[..., str], **controls: Control) -> None:
-    """Display controls, and the HTML that `show` returns for their values; nothing in a run.
+def show_controls(render: Callable[..., str], **controls: Control) -> None:
+    """Display controls, and below them the HTML for their values; in a run, display nothing.
 
     Parameters
     ----------
-    show
-        Takes the values by the names of the controls; a fault of what was chosen is told.
+    render
+        Takes the values by the names of the controls and returns HTML. The message of an
+        `NbbiasError` is shown in its place.
     **controls
         What each is made of.
     """
@@ -35,7 +36,7 @@ def live(show: Callable[..., str], **controls: Control) -> None:
         return
     import ipywidgets as widgets  # which takes a while to load
 
-    def control(name: str, of: Control) -> widgets.Widget:
+    def make_control(name: str, of: Control) -> widgets.Widget:
         how: dict[str, Any] = {"description": name.replace("_", " ")}
         if isinstance(of, float):
             return widgets.FloatSlider(of, max=1, step=0.05, continuous_update=False, **how)
@@ -45,11 +46,11 @@ def live(show: Callable[..., str], **controls: Control) -> None:
 
     def update(**values: Any) -> None:
         try:
-            body = show(**values)
+            body = render(**values)
         except NbbiasError as error:
             body = markup.note(str(error))
         display(markup.framed(body, title=""))
 
-    made = {name: control(name, of) for name, of in controls.items()}
+    made = {name: make_control(name, of) for name, of in controls.items()}
     row = widgets.HBox([*made.values()], layout={"flex_flow": "row wrap"})
     display(widgets.VBox([row, widgets.interactive_output(update, made)]))

@@ -10,7 +10,7 @@ import pytest
 
 from nbbias import biased_prompts, news, stats
 from nbbias.news import corpus
-from nbbias.news.explore import lexicon, live, pairs, topics
+from nbbias.news.explore import interactive, lexicon, pairs, topics
 from nbbias.reading import number
 from tests import hostile
 from tests.build import small_study, study_of
@@ -39,7 +39,7 @@ class Screen:
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> Screen:
     shown = Screen()
-    monkeypatch.setattr(live, "display", shown)
+    monkeypatch.setattr(interactive, "display", shown)
     monkeypatch.delenv("NBBIAS_OUT", raising=False)
     return shown
 
