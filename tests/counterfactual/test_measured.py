@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 from scipy.stats import wasserstein_distance
 from sklearn.metrics.pairwise import cosine_similarity
 
-from nbbias import counterfactual, reading, text
+from nbbias import counterfactual, reading, tables, text
 from nbbias.params import Texts
 from tests.hostile import MARKDOWN, SCRIPT
 
@@ -106,3 +107,20 @@ def test_nothing_measured_is_told_with_its_reason() -> None:
     )
     lead = counterfactual.page.lead(results.estimates, texts=Texts("own", "a.csv"))
     assert "could be tested" in reading.lead.to_dict(lead)["plain"][0]
+
+
+def test_a_lead_without_a_detectable_difference_names_none() -> None:
+    row = {"model": "m", "bias": "gender", "group": "female − male", "measure": "refusal", "n": 3}
+    row |= {"statistic": "difference", "estimate": 0.0, "null": 0.0, "p_value": 1.0}
+    row["p_adjusted"] = 1.0
+    rows = tables.estimates([row], study="counterfactual", confidence=0.95)
+    lead = counterfactual.page.lead(rows, texts=Texts("own", "answers.csv"))
+    assert lead.plain == ("No significant difference in the comparison.",)
+
+
+def test_a_prompt_with_too_many_answers_is_refused(tmp_path: Path) -> None:
+    answers = pd.DataFrame({"text": ["a"] * 1001, "model": "m", "unit": "p", "bias": "gender"})
+    path = tmp_path / "answers.csv"
+    answers.assign(group="female", asked="p").to_csv(path, index=False)
+    with pytest.raises(tables.DataError, match="1,001 answers of m, gender, p, female; at most"):
+        counterfactual.read_answers(path)

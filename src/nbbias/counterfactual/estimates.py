@@ -198,9 +198,9 @@ def _divide(distances: np.ndarray, divisions: np.ndarray) -> tuple[np.ndarray, n
     n, m = first.sum(axis=1), second.sum(axis=1)
     between = ((first @ off) * second).sum(axis=1) / (n * m)
     with np.errstate(invalid="ignore", divide="ignore"):
-        own = ((first @ off) * first).sum(axis=1) / (n * (n - 1))
-        other = ((second @ off) * second).sum(axis=1) / (m * (m - 1))
-    return between, (own + other) / 2
+        within_first = ((first @ off) * first).sum(axis=1) / (n * (n - 1))
+        within_second = ((second @ off) * second).sum(axis=1) / (m * (m - 1))
+    return between, (within_first + within_second) / 2
 
 
 @cache
@@ -224,8 +224,8 @@ def _mean(values: pd.Series, level: float, reason: str, bounds: Any = None) -> R
 def _test(values: pd.Series, null: np.ndarray, level: float, *, two_sided: bool = False) -> Row:
     """Return the permutation test of a mean against 0; none where nothing could differ.
 
-    The permutations spread as far as the effect is large, so it is *t* that carries the standard
-    error, by which power is said.
+    Permuted means spread more where the effect is larger. So power and minimum detectable effects
+    are from the standard error of the one-sample *t* statistic.
     """
     if not values.count():
         return {}

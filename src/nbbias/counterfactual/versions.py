@@ -31,6 +31,9 @@ _FILE = {
     "text": Column("text", needed=True, also=columns.ANSWERED),
 }
 
+#: Answers of a model to a prompt about one group: all pairs of them are compared.
+_MOST = 1_000
+
 #: Answers to each version in the sample.
 _REPEATS = 4
 
@@ -160,8 +163,8 @@ def read_answers(path: str | Path) -> pd.DataFrame:
     Raises
     ------
     NbbiasError
-        The file cannot be read, lacks a column, names a bias without a list, or has an answer of a
-        model to a version twice.
+        The file cannot be read, lacks a column, names a bias without a list, has an answer of a
+        model to a version twice, or more than 1,000 answers to a prompt about one group.
 
     Examples
     --------
@@ -178,6 +181,10 @@ def read_answers(path: str | Path) -> pd.DataFrame:
         raise DataError(where, f"{missing} rows lack one of {', '.join(keys)}")
     if twice := int(table.duplicated(keys).sum()):
         raise DataError(where, f"{twice} answers have the model, version and sample of another one")
+    number = table.groupby(["model", "bias", "unit", "group"], sort=False).size()
+    if len(number) and number.max() > _MOST:
+        at = ", ".join(map(str, number.idxmax()))
+        raise DataError(where, f"{number.max():,} answers of {at}; at most {_MOST:,} are compared")
     for bias in check_biases(table["bias"], where=f"{where}: column bias"):
         known = lexicons.groups(lexicons.load(bias), bias)
         for group in sorted(set(table.loc[table["bias"] == bias, "group"]) - set(known)):
