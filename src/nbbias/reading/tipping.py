@@ -169,6 +169,9 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
     points = points[points["tipping_point"].notna() | points["error"].ne("false negatives")]
     for row in points.to_dict("records"):
         values = {"of": names.label(row, claims), "people": names.people(str(row["group"]))}
+        keys = [key for key in ESTIMATE_KEYS if key in claims]
+        same = (claims[keys].fillna("") == pd.Series(row)[keys].fillna("")).all(axis=1)
+        values["ranged"] = row["study"] != "cogs" and claims.loc[same, "null_low"].notna().any()
         values["level"] = level(claims)
         said.append(render(f"tipping.{row['error'].replace(' ', '_')}", row=row, **values))
     return said
