@@ -126,9 +126,12 @@ def test_a_table_of_a_study_has_the_shares_that_ship_and_a_verdict_for_each() ->
     shipped = tables.read_shipped_table("calibration.csv").set_index(["study", "rate"])["share"]
     for study in full["source"].str.replace(" ", "_").unique():
         table = sentences.by_study(full, power, study=study)
-        assert table["use"].ne("").all() and table["measure"].is_unique
-        for rate, column in (("coverage", "coverage"), ("false positives", "false_positives")):
-            shown = table[column][table[column] != ""].str.partition(" ")[0].astype(float)
+        assert (table["interval"] + table["test"]).ne("").all() and table["measure"].is_unique
+        for rate, column in (("coverage", "interval"), ("false positives", "test")):
+            verdict, _, shares = table[column][table[column] != ""].str.partition(": ").T.to_numpy()
+            assert all(verdict)
+            shown = pd.Series(shares).str.partition(" ")[0].astype(float)
             assert sorted(shown / 100) == pytest.approx(sorted(shipped[study, rate]), abs=6e-4)
     with_topics = sentences.by_study(full, power, study="news_bias").set_index("measure")
-    assert with_topics.loc["share of topics", "use"] == "not with topic models in two clusters"
+    interval = with_topics.loc["share of topics", "interval"]
+    assert interval.startswith("not with topic models in two clusters: ")

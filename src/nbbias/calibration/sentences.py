@@ -125,7 +125,7 @@ _USE = dict(zip(_KINDS, _ANSWERS, strict=True))
 
 
 def by_study(rows: pd.DataFrame, power: pd.DataFrame, *, study: str) -> pd.DataFrame:
-    """Lay out whether each measure of a study can be trusted, and from which N.
+    """Lay out whether each interval and each test of a study keeps its level, and from which N.
 
     Parameters
     ----------
@@ -138,8 +138,8 @@ def by_study(rows: pd.DataFrame, power: pd.DataFrame, *, study: str) -> pd.DataF
     --------
     >>> from nbbias import calibration
     >>> full = calibration.shipped(), calibration.shipped_power()
-    >>> by_study(*full, study="llmbi")[["use", "power"]].values.tolist()[0]
-    ['yes', '80 (0.15)']
+    >>> by_study(*full, study="llmbi")[["interval", "test", "power"]].values.tolist()[0]
+    ['yes: 94.3 [93.3, 95.2]', 'yes: 5.1 [3.8, 6.9]', '80 (0.15)']
     """
     source = study.replace("_", " ")
     table = overall(rows[rows["source"] == source]).set_index(["dimension", "task"])
@@ -154,10 +154,9 @@ def by_study(rows: pd.DataFrame, power: pd.DataFrame, *, study: str) -> pd.DataF
     keys = power[["study", "measure", "statistic"]].replace("_", " ", regex=True)
     reached = power.assign(**keys)[keys["study"] == source].groupby(["measure", "statistic"])
     columns = {
-        "use": use.combine_first(tests["kind"].map(_USE)),
-        "coverage": intervals["found"],
+        "interval": use + ": " + intervals["found"],
         "lowest": intervals["lowest"],
-        "false_positives": tests["found"],
+        "test": tests["kind"].map(_USE) + ": " + tests["found"],
         "power": reached.apply(_reach),
     }
     result = pd.DataFrame(
@@ -174,10 +173,10 @@ def _reach(part: pd.DataFrame) -> str:
 
 
 def usable(table: pd.DataFrame, *, study: str) -> str:
-    """Say how many measures of a study (`by_study`) can be trusted, and which not: a heading."""
-    measures = table[table["coverage"] != ""]
-    failing = measures.loc[measures["use"].str.startswith("no"), "measure"].to_list()
-    counts = {"k": int(measures["use"].str.startswith("yes").sum()), "n": len(measures)}
+    """Say how many intervals of a study (`by_study`) can be trusted, and which not: a heading."""
+    measures = table[table["interval"] != ""]
+    failing = measures.loc[measures["interval"].str.startswith("no"), "measure"].to_list()
+    counts = {"k": int(measures["interval"].str.startswith("yes").sum()), "n": len(measures)}
     return prose.render("calibration.usable", study=study, failing=failing, **counts)
 
 
