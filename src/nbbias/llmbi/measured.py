@@ -93,14 +93,14 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     --------
     >>> import pandas as pd
     >>> from nbbias import llmbi
-    >>> texts = ["Women lead well.", "They met on Monday.", "It was a good idea."]
-    >>> answers = pd.DataFrame({"prompt": ["a", "b", "c"], "model": "mine", "text": texts})
+    >>> texts = ["Women lead well.", "They met on Monday.", "It was a good idea."] * 4
+    >>> answers = pd.DataFrame({"prompt": [*range(12)], "model": "mine", "text": texts})
     >>> results = llmbi.measure(answers.assign(dimension="Gender"), draws=100)
     >>> rows = results.estimates.query("statistic == 'index'")
     >>> rows[["estimate", "ci_low", "ci_high", "n", "null"]].round(2).values.tolist()
-    [[0.78, 0.21, 43.31, 3.0, 0.4]]
+    [[0.78, 0.43, 1.69, 12.0, 0.4]]
 
-    Three prompts give a wide interval. Without a table, the shipped sample is measured:
+    Without a table, the shipped sample is measured:
 
     >>> results = llmbi.measure(draws=100)
     >>> rows = results.estimates.query("statistic == 'index'")
