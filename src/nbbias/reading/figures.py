@@ -474,7 +474,7 @@ def wrapped(text: str, width: int) -> str:
     >>> wrapped("a name of five words", 10)
     'a name of\nfive words'
     """
-    lines = textwrap.wrap(str(text), width, max_lines=3, placeholder="…")
+    lines = textwrap.wrap(str(text), width, max_lines=4, placeholder="…")
     return "\n".join(escape.drawn(line) for line in lines)
 
 
