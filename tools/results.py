@@ -160,7 +160,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
 def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
     """Return what a run found on minimal pairs, and change its card to them."""
     estimates = pd.read_csv(run / "tables/estimates.csv")
-    pairs = estimates[estimates["measure"] == "pairs"]
+    pairs = estimates[(estimates["measure"] == "pairs") & estimates["bias"].isna()]
     card |= {
         "measures": "share of sentences flagged, share of their counterparts flagged, and share of "
         "pairs in which the more stereotyping sentence scores higher",

@@ -467,7 +467,7 @@ def is_beyond_null(rows: pd.DataFrame) -> pd.Series:
 
 
 def wrapped(text: str, width: int) -> str:
-    r"""Break any text into lines for a figure, three at most, and escape it.
+    r"""Break any text into lines for a figure, four at most, and escape it.
 
     Examples
     --------
