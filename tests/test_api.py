@@ -76,7 +76,7 @@ HOMES = {
 
 
 #: Modules whose examples measure a study, or score many texts.
-SLOW = {"audit", "masked", "measured", "printed", "worlds"}
+SLOW = {"substitution", "masked", "measured", "printed", "worlds"}
 SLOW |= {"detector", "guard", "levels", "refusing", "tuned"}
 
 

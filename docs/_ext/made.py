@@ -79,7 +79,7 @@ BELOW = {
         "toxicity": ["score"],
         "embeddings": ["embed"],
         "topics": ["fit", "infer_shares", "describe", "choose"],
-        "audit": ["swap_groups", "swap_effects", "score_templates"],
+        "substitution": ["swap_groups", "swap_effects", "score_templates"],
     },
 }
 #: Of faces that serve the package itself as well, what a user calls.

@@ -169,7 +169,7 @@ def test_writers_without_a_difference_are_not_called_beyond_chance() -> None:
     twins = corpus.annotate(corpus.twins(originals), lexicon=GENDER)
     inference = stats.InferenceSettings(n_permutations=100)
     by_words = words.level(study.read, inference=inference, twins=twins)
-    scored = scoring.score(twins, scorers=["textblob"], toxicity_scorer="offline", audited=False)
+    scored = scoring.score(twins, scorers=["textblob"], toxicity_scorer="offline", swapped=False)
     by_tone = tone.level(study.read, study.scored, inference=inference, twins=(twins, scored))
     for found, model in product((by_words, by_tone), "mn"):
         for measure in found.estimates["measure"].unique():

@@ -30,8 +30,9 @@ _log = logging.getLogger(__name__)
 #: Rejections in a row, with no answer among them, after which the fault is not the prompts'.
 _ALL_REJECTED = 20
 
-#: Seconds: no wait between attempts is longer, and one of `_LONG_WAIT` is announced.
-_LONGEST_WAIT, _LONG_WAIT = 600.0, 20.0
+#: Seconds: no wait between attempts is longer, one of `_LONG_WAIT` is announced, and one that the
+#: server does not ask for is `_LONGEST_BACKOFF` at most.
+_LONGEST_WAIT, _LONG_WAIT, _LONGEST_BACKOFF = 600.0, 20.0, 60.0
 
 #: `Tally.stopped` after Ctrl-C or SIGTERM.
 INTERRUPTED = "interrupted"
@@ -139,7 +140,7 @@ class Session:
 
     def _choose_wait(self, failure: Failure, attempt: int, row: Row) -> float:
         """Return seconds: at random up to a bound that doubles, at least the Retry-After."""
-        bound = min(self.block.first_wait * 2.0 ** (attempt - 1), 60.0)
+        bound = min(self.block.first_wait * 2.0 ** (attempt - 1), _LONGEST_BACKOFF)
         seconds = min(max(failure.wait, random.uniform(0, bound)), _LONGEST_WAIT)
         if seconds >= _LONG_WAIT:
             _log.warning("%s: the server asks for patience; waiting %.0f s", row["model"], seconds)

@@ -19,7 +19,7 @@ from nbbias import stats
 from nbbias.biasalert.detection import score_judgements, tabulate
 from nbbias.biasalert.judges.panel import JudgePanel
 from nbbias.tables import read_shipped_table
-from nbbias.text import audit, lexicons
+from nbbias.text import lexicons, substitution
 
 Row = dict[str, Any]
 
@@ -115,14 +115,14 @@ def _fisher(chances: np.ndarray, count: int) -> Row:
 
 
 def fill_templates() -> pd.DataFrame:
-    """Return the filled templates as TEXTS, with what `text.audit.fill_templates` says of each.
+    """Return the filled templates as TEXTS, with the columns of `substitution.fill_templates`.
 
     Examples
     --------
     >>> fill_templates()["text_id"].is_unique
     True
     """
-    filled = audit.fill_templates(lexicons.load_all(BIASES))
+    filled = substitution.fill_templates(lexicons.load_all(BIASES))
     filled = filled[filled["kind"].isin(KINDS)]
     ids = filled[["bias", "template", "group"]].astype(str).agg(" ".join, axis=1)
     return filled.assign(text_id=ids).reset_index(drop=True)
@@ -152,7 +152,7 @@ def swap_effects(panel: JudgePanel, *, confidence: float) -> pd.DataFrame:
     rows, texts = [], distinct.set_index("text_id")["text"]
     for judge, subset in score_judgements(judgements).groupby("judge", sort=False):
         scores = subset.set_index(subset["text_id"].map(texts))["score"]
-        effects = audit.score_templates(filled, score=scores.loc.__getitem__)
+        effects = substitution.score_templates(filled, score=scores.loc.__getitem__)
         key: Row = {"judge": judge, "instrument": subset["instrument"].iloc[0]}
         for (bias, group), part in effects.groupby(["bias", "group"], sort=False):
             limits = (-1.0, 1.0)

@@ -20,7 +20,7 @@ from scipy.stats import fisher_exact, hypergeom
 
 from nbbias import news, refusals, stats, tables
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
-from nbbias.text import annotate, audit
+from nbbias.text import annotate, substitution
 
 Row = dict[str, Any]
 
@@ -115,7 +115,7 @@ def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.Series:
     Returns
     -------
     Series
-        By the index of `answers`, the swap effect of the verdict (`text.audit.score_texts`): 1
+        By the index of `answers`, the swap effect of the verdict (`substitution.score_texts`): 1
         where the answer is called a refusal, less the share of groups with which it is; NaN
         everywhere where refusals are recorded.
 
@@ -138,7 +138,7 @@ def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.Series:
         known.update(zip(new, refusals.detect(new)["refused"], strict=True))
         return versions.map(known).astype(float)
 
-    effects = audit.score_texts(texts, lexicon=lexicon, scores={"swap": classify})
+    effects = substitution.score_texts(texts, lexicon=lexicon, scores={"swap": classify})
     return effects["swap"].set_axis(answers.index)
 
 

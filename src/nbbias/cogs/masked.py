@@ -16,7 +16,7 @@ from nbbias.cogs import rbs
 from nbbias.cogs.spread import FACETS
 from nbbias.cogs.visible import LEVELS, markers
 from nbbias.tables import read_shipped_yaml
-from nbbias.text import audit
+from nbbias.text import substitution
 
 #: Ends the name of what is measured without identity words.
 MASKED = "_masked"
@@ -42,7 +42,7 @@ def answers(asked: pd.DataFrame) -> pd.DataFrame:
     >>> answers(pd.DataFrame({"text": ["A Black woman sang.", None]}))["text"].tolist()
     ['A person sang.', nan]
     """
-    return asked.assign(text=audit.replace_words(asked["text"], _instead()))
+    return asked.assign(text=substitution.replace_words(asked["text"], _instead()))
 
 
 def estimates(

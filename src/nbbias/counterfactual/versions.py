@@ -1,8 +1,9 @@
 """Versions of prompts and the answers to them: swap, simulate, read, check and align.
 
-A *version* of a prompt names one group of a bias where the prompt names another (`text.audit`). An
-answer is *aligned* before it is scored: the group that it was asked about is exchanged back for
-the first group of the list. So a pronoun or a descriptor alone makes no difference.
+A *version* of a prompt names one group of a bias where the prompt names another
+(`text.substitution`). An answer is *aligned* before it is scored: the group that it was asked about
+is exchanged back for the first group of the list. So a pronoun or a descriptor alone makes no
+difference.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import pandas as pd
 
 from nbbias import params, tables
 from nbbias.tables import SAMPLE, Column, DataError, NbbiasError, columns
-from nbbias.text import audit, lexicons, toxicity
+from nbbias.text import lexicons, substitution, toxicity
 
 #: What distinguishes the answers of one model.
 VERSION = ["bias", "unit", "group", "asked"]
@@ -91,7 +92,9 @@ def swap_prompts(
     lexicon = lexicons.expand(lexicons.load_all(biases))
     texts = prompts.set_index("prompt_id")["prompt"]
     parts = [
-        swaps.assign(bias=bias) for bias, _, swaps in audit.swap_texts(texts, lexicon) if len(swaps)
+        swaps.assign(bias=bias)
+        for bias, _, swaps in substitution.swap_texts(texts, lexicon)
+        if len(swaps)
     ]
     if not parts:
         message = f"no prompt names a group of {', '.join(biases)} that can be exchanged"
@@ -228,7 +231,7 @@ def align(answers: pd.DataFrame) -> pd.Series:
         lexicon = lexicons.expand(lexicons.load(str(bias)))
         first = lexicons.groups(lexicon, str(bias))[0]
         texts = aligned.loc[part.index].dropna()
-        for _, about, swaps in audit.swap_texts(texts, lexicon, about=part["group"]):
+        for _, about, swaps in substitution.swap_texts(texts, lexicon, about=part["group"]):
             swaps = swaps[swaps["group"] == first].drop_duplicates("row").set_index("row")["text"]
             aligned.loc[about.index] = swaps.reindex(about.index)
     return aligned

@@ -1,8 +1,8 @@
 """From LLMBI scores to estimates: intervals, reference prose, tests, and the scorer's bias.
 
-An answer's swap effect (`text.audit`) is the size of its polarity less the mean size over the same
-answer about each group in turn. The formula adds sizes up, so an index is the sum of the corrected
-index and of the scorer's bias.
+An answer's swap effect (`text.substitution`) is the size of its polarity less the mean size over
+the same answer about each group in turn. The formula adds sizes up, so an index is the sum of the
+corrected index and of the scorer's bias.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import pandas as pd
 from nbbias import stats, tables
 from nbbias.llmbi.neutral import compare_with_prose, neutral_pools, prose
 from nbbias.stats import SCORER_BIAS, InferenceSettings
-from nbbias.text import audit, sentiment
+from nbbias.text import sentiment, substitution
 
 #: The defaults of this study.
 INFERENCE = InferenceSettings(n_permutations=2000)
@@ -181,7 +181,7 @@ def _swap_effects(texts: pd.Series, scorers: list[str], versions: list[str]) -> 
         return sentiment.score(texts, scorer=scorer)["polarity"].abs()
 
     sizes = {f"swap_{scorer}": partial(size, scorer=scorer) for scorer in scorers}
-    return audit.score_texts(texts, lexicon=audit.load_all_lists(), scores=sizes)
+    return substitution.score_texts(texts, lexicon=substitution.load_all_lists(), scores=sizes)
 
 
 # --- the rows of one model ----------------------------------------------------------------------

@@ -191,7 +191,7 @@ def read_corpus(chosen: News) -> Corpus:
 def score_and_fit(whole: Corpus, chosen: News) -> Corpus:
     """Score the sentences of texts that were read and fit their topics, as parameters ask."""
     if "sentence" in chosen.levels:
-        twins = None if whole.twins is None else score(whole.twins, chosen, audited=False)
+        twins = None if whole.twins is None else score(whole.twins, chosen, swapped=False)
         whole = whole._replace(scored=score(whole.read, chosen), scored_twins=twins)
     if "document" in chosen.levels:
         number = fits.number(whole.read, candidates=chosen.n_topics, seed=chosen.seed)
@@ -208,14 +208,14 @@ def _read(chosen: News) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, Read]
     return originals, generations, pairs, corpus.annotate(pairs, lexicon=lexicon)
 
 
-def score(read: Read, chosen: News, *, audited: bool = True) -> scoring.Scored:
+def score(read: Read, chosen: News, *, swapped: bool = True) -> scoring.Scored:
     """Score the sentences by the scorers that parameters name: `scoring.score`."""
     return scoring.score(
         read,
         scorers=chosen.sentiment_scorers,
         toxicity_scorer=chosen.toxicity_scorer,
         device=chosen.device,
-        audited=audited,
+        swapped=swapped,
     )
 
 

@@ -1,8 +1,8 @@
 """Sentences scored for sentiment and toxicity, and what the scorers add by whom a sentence names.
 
-A sentence's swap effect (`text.audit`) is the part of its score that depends on the group that it
-names. Averaged over a group's sentences like the score, answer minus original, it is scorer bias;
-the rest of a shift is the corrected shift.
+A sentence's swap effect (`text.substitution`) is the part of its score that depends on the group
+that it names. Averaged over a group's sentences like the score, answer minus original, it is scorer
+bias; the rest of a shift is the corrected shift.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import pandas as pd
 
 from nbbias import tables
 from nbbias.news.corpus import NEUTRAL, SENTENCE, Read, distinct_sentences
-from nbbias.text import audit, sentiment, toxicity
+from nbbias.text import sentiment, substitution, toxicity
 
 #: Ends the name of the column in which descriptors were taken out before scoring.
 MASKED = "_masked"
@@ -64,7 +64,7 @@ def score(
     scorers: Sequence[str],
     toxicity_scorer: str,
     device: str = "cpu",
-    audited: bool = True,
+    swapped: bool = True,
 ) -> Scored:
     """Score the sentences: sentiment of all, toxicity of those that some bias gives a group.
 
@@ -80,7 +80,7 @@ def score(
         are left out.
     device
         Where Detoxify runs.
-    audited
+    swapped
         Whether the sentences that name a group are scored with each other group in its place, too.
     """
     by = Scorers(list(dict.fromkeys(scorers)), toxicity.choose(toxicity_scorer), device)
@@ -88,7 +88,7 @@ def score(
         read.matches["kind"] == "descriptor", [*SENTENCE, "start", "end", "group", "term", "kind"]
     ]
     table = _score(distinct_sentences(read), read.sentences, descriptors, by, _versions(by))
-    swaps = swap_effects(read, by) if audited else None
+    swaps = swap_effects(read, by) if swapped else None
     return Scored(table, measures(table, toxicity_scorer=by.toxicity), swaps)
 
 
@@ -105,7 +105,7 @@ def _score(
     for scorer in by.sentiment:
         table[f"sentiment_{scorer}"] = _polarity(texts, scorer)
     places = _places(table, descriptors).drop_duplicates(["row", "start"])  # of two biases' lists
-    masked = audit.mask_descriptors(texts, places)
+    masked = substitution.mask_descriptors(texts, places)
     if len(masked):
         first = f"sentiment_{by.sentiment[0]}"
         table[first + MASKED] = table[first]
@@ -211,9 +211,9 @@ def _swap_effects(
         texts = words.loc[pd.MultiIndex.from_frame(sentences[SENTENCE])].set_axis(sentences.index)
         places = _places(sentences, matches[matches["bias"] == bias])
         listed = lexicon[lexicon["bias"] == bias]
-        swaps = audit.swap_groups(texts, sentences["group"], places, lexicon=listed)
+        swaps = substitution.swap_groups(texts, sentences["group"], places, lexicon=listed)
         effects = {
-            column: audit.swap_effects(texts, swaps, score=function)
+            column: substitution.swap_effects(texts, swaps, score=function)
             for column, function in _functions(by).items()
         }
         parts.append(sentences[[*SENTENCE, "bias"]].assign(**effects))

@@ -131,7 +131,7 @@ def pair_scores(read: Read, scored: Scored) -> pd.DataFrame:
         `alone_<group>`, that of the sentences that name this group and no group of another bias;
         `beyond_neutral_<group>`, this minus that of the neutral ones (NaN for toxicity, where these
         are not scored); `swap_<group>` and `swap_alone_<group>`, what the instrument alone adds to
-        the first and to the latter two (where it was `audited`); `n`, the
+        the first and to the latter two (where it was `swapped`); `n`, the
         sentences with a group; `reason`, why a score is NaN.
     """
     parts = []

@@ -79,7 +79,7 @@ class Parameters(BaseModel):
 
     claims: Claims = Field([])
 
-    confidence: Confidence = Field(0.95, description="level of every interval")
+    confidence: Confidence = Field(0.95, description="level of intervals; tests use 1 minus it")
     seed: Seed = Field(20231222, description="start of every random draw")
 
     @classmethod

@@ -16,10 +16,10 @@ from nbbias.tables import read_shipped_table
 _COLOURS = read_shipped_table("words/colours.csv", role="str")
 
 #: Colours of Okabe and Ito, darkened to be seen on white: a group's by the number in groups.csv.
-PALETTE: list[str] = _COLOURS.loc[_COLOURS["colour"].notna(), "light"].to_list()
+PALETTE: list[str] = _COLOURS.loc[_COLOURS["number"].notna(), "hex"].to_list()
 
 #: The colours of paper, ink, small print and bands.
-ROLES: dict[str, str] = _COLOURS[_COLOURS["colour"].isna()].set_index("role")["light"].to_dict()
+ROLES: dict[str, str] = _COLOURS[_COLOURS["number"].isna()].set_index("role")["hex"].to_dict()
 
 
 #: What tables and figures call levels of the studies of news.

@@ -27,6 +27,9 @@ _MINUS = " \N{MINUS SIGN} "
 #: Statistics of words whose error is one of recall.
 _SHARES = ("share_difference", "share_difference_change")
 
+#: Standard deviations: 0 under the null, though those of samples, their null range, are above 0.
+_SPREADS = ("rbs", "abs")
+
 
 def tipping_points(
     claims: pd.DataFrame,
@@ -95,9 +98,9 @@ def _added(row: Row, estimates: pd.DataFrame) -> tuple[Any, ...]:
     """Return an error that is added to the estimate: its interval's distance from the null."""
     low, high, _ = confidence_interval(row)
     above = row["estimate"] > np.nan_to_num(row["null"])
-    nulls = (row["null_high" if above else "null_low"], row["null"])
-    # A spread is 0 under the null, that of samples is not: their null range is above 0.
-    null = next((end for end in nulls if np.isfinite(end) and row["study"] != "cogs"), 0.0)
+    spread = row["statistic"] in _SPREADS
+    nulls = () if spread else (row["null_high" if above else "null_low"], row["null"])
+    null = next(filter(np.isfinite, nulls), 0.0)
     point = max(low - null, 0.0) if above else min(high - null, 0.0)
     if row["statistic"] == "accuracy_difference":  # a label changes it by two texts' worth
         return "labels", str(row["judge"]).split(_MINUS)[not above], abs(point) / 2
@@ -171,7 +174,7 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
         values = {"of": names.label(row, claims), "people": names.people(str(row["group"]))}
         keys = [key for key in ESTIMATE_KEYS if key in claims]
         same = (claims[keys].fillna("") == pd.Series(row)[keys].fillna("")).all(axis=1)
-        values["ranged"] = row["study"] != "cogs" and claims.loc[same, "null_low"].notna().any()
-        values["level"] = level(claims)
+        ranged = row["statistic"] not in _SPREADS and claims.loc[same, "null_low"].notna().any()
+        values |= {"ranged": ranged, "level": level(claims)}
         said.append(render(f"tipping.{row['error'].replace(' ', '_')}", row=row, **values))
     return said

@@ -7,7 +7,7 @@ from collections.abc import Collection
 import pandas as pd
 
 from nbbias.refusals import detector
-from nbbias.text import audit
+from nbbias.text import substitution
 
 #: An answer that writes a sentence, and one that declines to.
 FRAMES = {
@@ -27,13 +27,13 @@ def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd
     lexicon
         The table of `text.lexicons.load_all`, written out or not.
     kinds
-        Of the templates (`text.audit.fill_templates`).
+        Of the templates (`text.substitution.fill_templates`).
 
     Returns
     -------
     DataFrame
-        Of `text.audit.score_templates`, of the probability of a full refusal, with `instrument`;
-        `words` is ``"answers"`` or ``"refusals"``. Names of people are left out.
+        Of `text.substitution.score_templates`, of the probability of a full refusal, with
+        `instrument`; `words` is ``"answers"`` or ``"refusals"``. Names of people are left out.
 
     Examples
     --------
@@ -43,13 +43,13 @@ def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd
     >>> effects.groupby("words")["score"].mean().round().to_dict()
     {'answers': 0.0, 'refusals': 1.0}
     """
-    filled = audit.fill_templates(lexicon)
+    filled = substitution.fill_templates(lexicon)
     filled = filled[filled["kind"].isin(kinds)]
     framed = [
         filled.assign(words=name, text=filled["text"].map(frame.format))
         for name, frame in FRAMES.items()
     ]
-    effects = audit.score_templates(
+    effects = substitution.score_templates(
         pd.concat(framed, ignore_index=True),
         score=lambda texts: detector.detect(texts, progress=False)["score"],
     )

@@ -26,7 +26,7 @@ def estimate_swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.Dat
     Parameters
     ----------
     effects
-        Of `text.audit.score_templates`, of several instruments one below the other, with
+        Of `text.substitution.score_templates`, of several instruments one below the other, with
         `instrument`.
     confidence
         Level of the intervals.

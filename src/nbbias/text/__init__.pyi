@@ -1,9 +1,9 @@
 from . import (
     annotate as annotate,
-    audit as audit,
     embeddings as embeddings,
     lexicons as lexicons,
     sentiment as sentiment,
+    substitution as substitution,
     topics as topics,
     toxicity as toxicity,
 )

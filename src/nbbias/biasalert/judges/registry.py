@@ -88,7 +88,7 @@ class Entry(NamedTuple):
     help : str
         What it does, in a few words.
     learns : bool
-        Whether it is fitted on the texts' words.
+        Whether it is fitted on the texts' words; one that is leads the page.
     reads_evidence : bool
         Whether its verdict depends on the evidence.
     score : str, optional

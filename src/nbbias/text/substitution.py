@@ -6,7 +6,7 @@ the same sentence about each group of the bias in turn, its own too. That mean i
 score; a score is the corrected one plus its swap effect. Sentences are those of a study, or the
 project's own (`fill_templates`).
 
-Words are exchanged by counterparts (`data/audit`): "mother" and "father", "her" and "his" or
+Words are exchanged by counterparts (`data/substitution`): "mother" and "father", "her" and "his" or
 "him" by the next word, a descriptor by another group's, a name by names of the other's list. If
 others of the new group stand in the sentence they become the old one, so that two people stay
 two. Case, plural, possessive and "a" or "an" are kept; only whole words are exchanged.
@@ -85,7 +85,7 @@ class Counterparts(NamedTuple):
 
 @cache
 def _load(name: str) -> pd.DataFrame:
-    return pd.read_csv(data_path(f"audit/{name}.csv"), keep_default_na=False)
+    return pd.read_csv(data_path(f"substitution/{name}.csv"), keep_default_na=False)
 
 
 def load_counterparts(lexicon: pd.DataFrame, bias: str) -> Counterparts:
@@ -479,7 +479,7 @@ def fill_templates(lexicon: pd.DataFrame) -> pd.DataFrame:
     >>> filled[filled["template"] == 288]["text"].tolist()[:2]
     ['The Asian woman sang in the choir on Sunday.', 'The Black woman sang in the choir on Sunday.']
     """
-    templates = read_shipped_yaml("audit/templates.yaml")
+    templates = read_shipped_yaml("substitution/templates.yaml")
     sentences = [(kind, sentence) for kind, listed in templates.items() for sentence in listed]
     rows = []
     for bias in lexicon["bias"].unique():

@@ -1,4 +1,4 @@
-"""The audit of instruments: who is exchanged for whom, and what that changes in a score."""
+"""Counterfactual substitution: who is exchanged for whom, and what that changes in a score."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from nbbias import stats
-from nbbias.text import annotate, audit, lexicons, sentiment
+from nbbias.text import annotate, lexicons, sentiment, substitution
 
 
 def polarity(texts: pd.Series) -> pd.Series:
@@ -24,7 +24,7 @@ def matches_of(words: pd.Series, lexicon: pd.DataFrame) -> pd.DataFrame:
 def swap(sentences: list[str], about: list[str], lexicon: pd.DataFrame) -> pd.DataFrame:
     words = pd.Series(sentences)
     matches = matches_of(words, lexicon)
-    return audit.swap_groups(words, pd.Series(about), matches, lexicon=lexicon)
+    return substitution.swap_groups(words, pd.Series(about), matches, lexicon=lexicon)
 
 
 @cache
@@ -66,14 +66,16 @@ def test_descriptors_take_their_article_with_them() -> None:
         ["An Asian nurse and a black engineer spoke.", "Black teachers spoke.", "It rained."],
         index=list("abc"),
     )
-    masked = audit.mask_descriptors(words, matches_of(words, race))
+    masked = substitution.mask_descriptors(words, matches_of(words, race))
     expected = {"a": "A nurse and an engineer spoke.", "b": "Teachers spoke."}
     assert masked.to_dict() == expected
 
 
 def test_words_are_replaced_whole_in_any_case_and_missing_texts_stay_missing() -> None:
     texts = pd.Series(["A gay woman sang to GAYLE.", "GAY PEOPLE", None])
-    replaced = audit.replace_words(texts, {"gay": "", "woman": "artist", "gay people": "friends"})
+    replaced = substitution.replace_words(
+        texts, {"gay": "", "woman": "artist", "gay people": "friends"}
+    )
     assert replaced.tolist()[:2] == ["An artist sang to GAYLE.", "FRIENDS"]
     assert replaced.isna().tolist() == [False, False, True]
 
@@ -82,7 +84,7 @@ def test_a_name_stands_for_names_of_the_right_list_and_the_same_each_time() -> N
     race = expanded("race")
     names = race[race["kind"] == "name"].groupby("group")["term"].agg(set)
     swaps = swap(["Lucy Liu's film opened."], ["Asian"], race)
-    assert swaps["group"].value_counts().to_dict() == dict.fromkeys(names.index, audit.NAMES)
+    assert swaps["group"].value_counts().to_dict() == dict.fromkeys(names.index, substitution.NAMES)
     for group, text in zip(swaps["group"], swaps["text"], strict=True):
         assert text.removesuffix("'s film opened.") in names[group]
     pd.testing.assert_frame_equal(swaps, swap(["Lucy Liu's film opened."], ["Asian"], race))
@@ -97,7 +99,7 @@ def test_more_than_three_groups_and_two_readings_of_a_word() -> None:
 def test_every_listed_word_has_a_counterpart_in_every_group() -> None:
     for bias in lexicons.shipped():
         lexicon = lexicons.load(bias)
-        counterparts = audit.load_counterparts(lexicon, bias)
+        counterparts = substitution.load_counterparts(lexicon, bias)
         for row in lexicon[lexicon["kind"].isin(["word", "phrase"])].itertuples():
             for group in counterparts.groups:
                 for use in ("before", "noun", "alone"):
@@ -111,7 +113,7 @@ def test_a_word_without_a_counterpart_leaves_its_sentence_out() -> None:
     words = ["A woman sang.", "An actress sang.", "A man sang."]
     swaps = swap(words, ["female", "female", "nobody"], lexicon)
     assert swaps["text"].tolist() == ["A woman sang.", "A man sang."]
-    effect = audit.swap_effects(
+    effect = substitution.swap_effects(
         pd.Series(words), swaps, score=lambda texts: texts.str.contains("woman")
     )
     assert effect.tolist() == pytest.approx([0.5, np.nan, np.nan], nan_ok=True)
@@ -126,11 +128,13 @@ def test_the_corrected_score_is_one_whoever_stands_in_the_sentence() -> None:
     versions = pd.Series([f"The {group} nurse gave a good speech." for group in groups])
     swaps = swap(versions.tolist(), ["Asian", "Black", "White"], expanded("race"))
     raw = polarity(versions)
-    effect = audit.swap_effects(versions, swaps, score=polarity)
+    effect = substitution.swap_effects(versions, swaps, score=polarity)
     assert (raw - effect).to_numpy() == pytest.approx(np.full(3, raw.mean()))
     assert effect[1] < -0.05 < 0 < effect[0] == effect[2]
     # What does not read whom a sentence names has no swap effect, exactly.
-    of_words = audit.swap_effects(versions, swaps, score=lambda texts: texts.str.count("good"))
+    of_words = substitution.swap_effects(
+        versions, swaps, score=lambda texts: texts.str.count("good")
+    )
     assert of_words.eq(0).all()
 
 
@@ -144,10 +148,10 @@ def test_names_count_within_their_group_and_each_distinct_text_is_scored_once() 
         scored.extend(texts)
         return texts.str.count("b")
 
-    effect = audit.swap_effects(words, swaps, score=score)
+    effect = substitution.swap_effects(words, swaps, score=score)
     assert effect.tolist() == pytest.approx([-1, -1, np.nan], nan_ok=True)
     assert sorted(scored) == ["a x", "b x", "bbb x"]
-    gap = audit.swap_effects(
+    gap = substitution.swap_effects(
         words, swaps, score=lambda texts: texts.str.len().where(texts != "b x")
     )
     assert gap.isna().all()
@@ -157,7 +161,9 @@ def test_whole_texts_have_the_sum_of_their_lists_effects() -> None:
     """By hand, of letters: gender 35 - (35 + 33) / 2 for "his nephew" against "her niece"."""
     lexicon = pd.concat([expanded("gender"), expanded("religion")])
     texts = pd.Series(["The Muslim teacher met his nephew.", "It rained.", None, "His nephew."])
-    table = audit.score_texts(texts, lexicon=lexicon, scores={"letters": lambda t: t.str.len()})
+    table = substitution.score_texts(
+        texts, lexicon=lexicon, scores={"letters": lambda t: t.str.len()}
+    )
     assert table["named"].tolist() == [2, 0, 0, 1]
     religions = swap([texts[0]], ["Muslim"], expanded("religion"))["text"].str.len()
     of_gender = (len("nephew") - len("niece")) / 2
@@ -170,7 +176,7 @@ def test_whole_texts_have_the_sum_of_their_lists_effects() -> None:
 
 @pytest.fixture(scope="module")
 def filled() -> pd.DataFrame:
-    return audit.fill_templates(lexicons.load_all(lexicons.shipped()))
+    return substitution.fill_templates(lexicons.load_all(lexicons.shipped()))
 
 
 def test_templates_are_several_hundred_and_each_names_its_group_alone(filled: pd.DataFrame) -> None:
@@ -184,7 +190,7 @@ def test_templates_are_several_hundred_and_each_names_its_group_alone(filled: pd
     keys = ["text_id", "bias"]
     named = matches.astype({"bias": str}).groupby(keys)["group"].agg(set)
     for row in texts.itertuples():
-        expected = set() if row.group == audit.NEUTRAL else {row.group}
+        expected = set() if row.group == substitution.NEUTRAL else {row.group}
         assert named.get((row.Index, row.bias), set()) == expected
 
 
@@ -194,7 +200,7 @@ def test_template_effects_have_the_t_interval_of_the_differences_by_hand(
     from scipy.stats import t
 
     race = filled[filled["bias"] == "race"]
-    effects = audit.score_templates(race, score=polarity)
+    effects = substitution.score_templates(race, score=polarity)
     scores = race.assign(score=polarity(race["text"]))
     scores = scores.pivot_table(index="template", columns="group", values="score")
     means = scores[["Asian", "Black", "White"]].mean(axis=1)
@@ -202,7 +208,7 @@ def test_template_effects_have_the_t_interval_of_the_differences_by_hand(
         by_hand = scores.loc[part["template"]]
         expected = by_hand[group] - means.loc[part["template"]]
         assert part["swap_effect"].tolist() == pytest.approx(expected.tolist())
-        beside = by_hand[group] - by_hand[audit.NEUTRAL]
+        beside = by_hand[group] - by_hand[substitution.NEUTRAL]
         assert part["beside_nobody"].tolist() == pytest.approx(beside.tolist())
     table = stats.estimate_swap_effects(effects.assign(instrument="i"), confidence=0.9)
     row = table[table["group"] == "Black"].iloc[0]
