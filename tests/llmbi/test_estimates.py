@@ -109,14 +109,19 @@ def test_repeats_are_averaged_before_prompts_are() -> None:
     assert row_of(table, "index")["n"] == 2
 
 
-def test_the_interval_of_the_index_is_of_the_logarithm_of_what_exceeds_the_penalty() -> None:
-    row = row_of(estimated(THREE), "index")
+def test_the_interval_of_the_index_counts_prompts_and_prose_by_their_logarithms() -> None:
+    longer = pd.concat([REFERENCE] * 50).assign(passage=range(200))
+    row = row_of(estimated(THREE, longer), "index")
     v = np.array([np.var(v, ddof=1) for v in THREE_SCORES.values()]) / 2 / 9
     df = np.clip(v.sum() ** 2 / (v**2 / 3).sum() - 2, 1, 3)
-    above = row["estimate"] - 0.2
-    half = scipy.stats.t.ppf(0.975, df) * np.sqrt(v.sum()) / above
-    assert row["ci_low"] == pytest.approx(0.2 + above * np.exp(-half))
-    assert row["ci_high"] == pytest.approx(0.2 + above * np.exp(half))
+    above, q = row["estimate"] - 0.2, scipy.stats.t.ppf(0.975, df)
+    low, high = above * np.exp(np.array([-q, q]) * np.sqrt(v.sum()) / above)
+    of_prose = 2.5 * longer["polarity_textblob"].abs()
+    prose = of_prose.mean()
+    prose_low, prose_high = prose * np.exp(np.array([-q, q]) * of_prose.sem() / prose)
+    # Zou and Donner's interval of a difference, from those of both means.
+    assert above - (row["ci_low"] - 0.2) == pytest.approx(np.hypot(above - low, prose_high - prose))
+    assert row["ci_high"] - 0.2 - above == pytest.approx(np.hypot(high - above, prose - prose_low))
     assert row["df"] == pytest.approx(df)
 
 
@@ -152,7 +157,8 @@ def test_dimension_means_and_their_intervals_by_hand() -> None:
     table = rows_of(estimated(THREE), "dimension_mean")
     assert table["estimate"].tolist() == pytest.approx([0.7, 0.95, 0.95])
     pooled = np.mean([np.var(v, ddof=1) for v in THREE_SCORES.values()])
-    half = scipy.stats.t.ppf(0.975, 3) * np.sqrt(pooled / 2)
+    of_prose = 2.5 * REFERENCE["polarity_textblob"].abs()
+    half = scipy.stats.t.ppf(0.975, 3) * np.sqrt(pooled / 2 + of_prose.sem() ** 2)
     assert (table["ci_high"] - table["estimate"]).tolist() == pytest.approx([half] * 3)
 
 

@@ -101,7 +101,8 @@ def index(rng: Generator, design: Design, inference: InferenceSettings) -> Itera
     effect, level = design.effect, inference.confidence
     of = answers(rng, design, effects=[effect, 0.0])
     row = _index(of, 0, level)
-    yield trial_row("index", row, effect=effect, truth=NEUTRAL + effect, null=NEUTRAL)
+    null = row["null"]  # the interval is of the difference from it
+    yield trial_row("index", row, effect=effect, truth=null + effect, null=null)
     yield trial_row("difference", _difference(of, 0, 1, level), effect=effect, truth=effect)
 
 

@@ -139,7 +139,7 @@ def by_study(rows: pd.DataFrame, power: pd.DataFrame, *, study: str) -> pd.DataF
     >>> from nbbias import calibration
     >>> full = calibration.shipped(), calibration.shipped_power()
     >>> by_study(*full, study="llmbi")[["interval", "test", "power"]].values.tolist()[0]
-    ['yes: 94.3 [93.3, 95.2]', 'yes: 5.1 [3.8, 6.9]', '80 (0.15)']
+    ['yes: 94.7 [93.7, 95.5]', 'yes: 5.1 [3.8, 6.9]', '80 (0.15)']
     """
     source = study.replace("_", " ")
     table = overall(rows[rows["source"] == source]).set_index(["dimension", "task"])

@@ -199,32 +199,45 @@ def compare_with_prose(
     Returns
     -------
     dict
-        `ci_low`, `ci_high`; `null`, and the range outside which the estimate is told apart from it;
-        `statistic_value`, `df` and `p_value` of a t-test. Its variance is that of both sides; its
-        degrees of freedom are those of the answers, the fewer ones, so that what is told apart from
-        prose never has it within the interval.
+        `ci_low`, `ci_high`, the interval of the difference from prose, added to the mean of prose;
+        `null`, and the range outside which the estimate differs significantly from it;
+        `statistic_value`, `df` and `p_value` of a t-test. All count both the prompts and the texts
+        of the prose as samples; the degrees of freedom are those of the prompts, the fewer ones.
+        Where the error of prose is not known, the interval counts the prompts alone.
+
+    Notes
+    -----
+    The interval of the difference is made of those of both means, each by its logarithm where
+    `ratio`: the method of variance estimates recovery (MOVER).
+
+    References
+    ----------
+    Zou and Donner 2008, Statistics in Medicine 27(10).
 
     Examples
     --------
     >>> prose = Prose(0.45, 0.02)
     >>> found = compare_with_prose(0.7, 0.1, 9, prose, floor=0.2, ratio=True, confidence=0.95)
     >>> [round(found[name], 2) for name in ("ci_low", "ci_high", "null_low", "null_high")]
-    [0.52, 0.99, 0.35, 0.61]
+    [0.51, 0.99, 0.35, 0.61]
     """
     above, expected = np.float64(estimate - floor), np.float64(prose.mean - floor)
     error = error or np.nan  # no variance, no interval and no test
-    q = t.ppf((1 + confidence) / 2, df)
+    q = t.ppf((1 + confidence) / 2, df) * np.array([-1, 1])
     with np.errstate(divide="ignore", invalid="ignore"):
         if ratio and above > 0:
             both = np.hypot(error / above, prose.error / expected)
             value = np.log(above / expected) / both
-            ends = floor + above * np.exp(np.array([-q, q]) * error / above)
-            spread = floor + expected * np.exp(np.array([-q, q]) * both)
+            own = above * np.expm1(q * error / above)
+            of_prose = expected * np.expm1(q * prose.error / expected)
+            spread = floor + expected * np.exp(q * both)
         else:
             both = np.hypot(error, prose.error)
             value = (above - expected) / both
-            ends = np.maximum(estimate + np.array([-q, q]) * error, floor)
-            spread = np.maximum(prose.mean + np.array([-q, q]) * both, floor)
+            own, of_prose = q * error, q * prose.error
+            spread = np.maximum(prose.mean + q * both, floor)
+    half = np.hypot(own, np.nan_to_num(of_prose[::-1], posinf=np.inf))
+    ends = np.maximum(estimate + np.sign(q) * half, floor)
     if not np.isfinite(value):
         value, spread = np.nan, np.full(2, np.nan)
     low, high, null_low, null_high = map(float, (*ends, *spread))
