@@ -12,7 +12,7 @@ import pandas as pd
 from pydantic import Field
 
 from nbbias import params, stats, tables
-from nbbias.params import Claims, Input, InputFile, ModelName, Parameters, Study, Texts
+from nbbias.params import Claims, Draws, Input, InputFile, ModelName, Parameters
 from nbbias.reading import Drawn, escape, figures, interval, number, p_value
 from nbbias.tables import SAMPLE, Column, DataError
 from nbbias_marked_personas import distances
@@ -45,7 +45,7 @@ class MarkedPersonas(Parameters):
         "others are compared with, beside the centroid of all",
     )
     embedding_model: ModelName = Field("auto", description="as in the study cogs")
-    draws: int = Field(1000, ge=100, le=100_000, description="permutations and resamples")
+    draws: Draws = Field(1000, description="permutations and resamples")
 
 
 def read_texts(path: str | Path) -> pd.DataFrame:
@@ -189,11 +189,10 @@ def check(chosen: MarkedPersonas) -> list[str]:
     return []
 
 
-STUDY = Study(
+STUDY = params.Study(
     stem=distances.STUDY,
     parameters=MarkedPersonas,
-    check=check,
+    module="nbbias_marked_personas.study",
     inputs=("texts_path",),
-    sample=Texts("simulated", "The texts of the sample are simulated; no model wrote them."),
-    measure="nbbias_marked_personas.study:measure",
+    sample=params.Texts("simulated", "The texts of the sample are simulated; no model wrote them."),
 )

@@ -17,3 +17,4 @@ from . import (
 )
 from .detector import Detector as Detector, detect as detect, load_detector as load_detector
 from .measured import Results as Results, measure as measure, read_test as read_test
+from .params import check as check

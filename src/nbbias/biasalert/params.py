@@ -5,26 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
+from nbbias import params
 from nbbias.biasalert.judges.prompt import PARTS, WORDINGS
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.params import (
     NONE,
     Claims,
     Device,
+    Distinct,
+    Draws,
+    EmbeddingModel,
     InputFile,
-    MainEstimate,
-    ModelName,
     OptionalFile,
-    Own,
     Parameters,
-    Study,
-    Texts,
-    Units,
-    named_statistics,
-    require_distinct,
-    written_files,
+    ToxicityScorer,
 )
 from nbbias.tables import SAMPLE
 from nbbias.text import embeddings, toxicity
@@ -41,7 +37,7 @@ else:
 class Biasalert(Parameters):
     """Is an open text biased, how, against whom, and on what evidence? (Fan et al. 2024)"""
 
-    statistics = named_statistics("biasalert")
+    statistics = params.named_statistics("biasalert")
 
     claims: Claims = Field(
         [
@@ -85,7 +81,7 @@ class Biasalert(Parameters):
     human_sample: bool = Field(
         False, description="whether those labels are of a random sample of each model's answers"
     )
-    judges: list[Judge] = Field(
+    judges: Distinct[Judge] = Field(
         ["majority", "keywords", "toxicity", "classifier_alone", "classifier"],
         min_length=1,
         description="judges: "
@@ -96,7 +92,7 @@ class Biasalert(Parameters):
         description="wording of the prompt for language models: ours, or fan2024, that of the "
         "paper's Table 8",
     )
-    prompt_parts: list[Part] = Field(
+    prompt_parts: Distinct[Part] = Field(
         list(PARTS),
         description="parts of that prompt: retrieval (the evidence), steps, demonstrations; a run "
         "without one of them is an ablation, as in the paper's Table 2",
@@ -107,24 +103,17 @@ class Biasalert(Parameters):
         "(OpenAI, Azure, Llama-Guard), by the judge's name; models are asked from "
         "tables/judge_prompts.csv",
     )
-    embedding_model: ModelName = Field(
+    embedding_model: EmbeddingModel = Field(
         "auto",
         description="of the retrieval: auto, offline, all-mpnet-base-v2, contriever-msmarco, or "
         "the folder of a sentence-transformers model",
     )
-    toxicity_scorer: ModelName = Field("auto", description=f"judge toxicity: {toxicity.CHOICES}")
-    device: Device = Field("cpu", description="where PyTorch runs models: cpu, cuda or mps")
-    draws: int = Field(
+    toxicity_scorer: ToxicityScorer = "auto"
+    device: Device = "cpu"
+    draws: Draws = Field(
         1000,
-        ge=100,
-        le=100_000,
         description="resamples for the null range of the calibration error; at most 500 are used",
     )
-
-    @field_validator("judges", "prompt_parts")
-    @classmethod
-    def _each_once(cls, names: list[str]) -> list[str]:
-        return require_distinct(names)
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -175,38 +164,44 @@ class Biasalert(Parameters):
         return dict(names for names, left_out in parts.items() if left_out)
 
 
-def _check(chosen: Any) -> list[str]:
+def check(chosen: Any) -> list[str]:
+    """Read what a run reads; nothing where all of that is shipped (`inputs.check`).
+
+    Examples
+    --------
+    >>> from nbbias import biasalert
+    >>> biasalert.check(biasalert.params.Biasalert())
+    []
+    """
     named = ("claims", "embedding_model", "toxicity_scorer")
     changed = any(getattr(chosen, name) != Biasalert.model_fields[name].default for name in named)
-    if not changed and not written_files(chosen):
+    if not changed and not params.written_files(chosen):
         return []  # all is shipped, and what would read it takes a second to load
     from nbbias.biasalert import inputs  # which takes a while to load
 
     return inputs.check(chosen)
 
 
-def _own(rows: Mapping[str, int]) -> Own:
+def _own(rows: Mapping[str, int]) -> params.Own:
     if "answers_path" in rows:
         return {}
     return {"answers_path": (NONE, "no answers are given whose bias level is to be measured")}
 
 
-#: Where a statistic is worse. Of two judges that are compared none is the better one to be.
-WORSE = dict.fromkeys(("accuracy", "recall", "specificity"), "lower")
-
-
-STUDY = Study(
+STUDY = params.Study(
     stem="biasalert",
     parameters=Biasalert,
-    check=_check,
-    measure="nbbias.biasalert.measured:measure",
-    units=Units(WORSE, "texts", ("replies_paths",)),
+    module="nbbias.biasalert",
+    # Of two judges that are compared none is the better one to be.
+    units=params.Units(
+        dict.fromkeys(("accuracy", "recall", "specificity"), "lower"), "texts", ("replies_paths",)
+    ),
     own=_own,
     inputs=("labelled_path", "answers_path", "knowledge_path", "pairs_path"),
-    sample=Texts(
+    sample=params.Texts(
         "simulated",
         "Written and simulated from templates for this project; no model wrote them, and no "
         "people labelled them.",
     ),
-    main_estimates=(MainEstimate("detection", "accuracy"),),
+    main_estimates=(params.MainEstimate("detection", "accuracy"),),
 )

@@ -8,6 +8,7 @@ from . import (
     sentences as sentences,
     tables as tables,
 )
+from .inputs import check as check
 from .measured import (
     Results as Results,
     measure as measure,

@@ -11,7 +11,14 @@ from nbbias.biased_prompts import corpus
 
 
 def check(chosen: Any) -> list[str]:
-    """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose."""
+    """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose.
+
+    Examples
+    --------
+    >>> from nbbias import biased_prompts
+    >>> biased_prompts.check(biased_prompts.params.BiasedPrompts(levels=["word"]))
+    []
+    """
     problems = news.inputs.instruments(chosen)
     neutral, biased = chosen.neutral_prompt, chosen.biased_prompt
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)

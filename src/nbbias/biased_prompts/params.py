@@ -12,18 +12,8 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, model_validator
 
-from nbbias import news
-from nbbias.params import (
-    MOST,
-    Claims,
-    InputFile,
-    MainEstimate,
-    Study,
-    Texts,
-    Units,
-    named_statistics,
-    on_call,
-)
+from nbbias import news, params
+from nbbias.params import MOST, Claims, Distinct, InputFile
 from nbbias.tables import SAMPLE, NbbiasError, missing_packages
 from nbbias.text import embeddings, lexicons
 
@@ -38,7 +28,7 @@ def _claims(biases: Sequence[str]) -> list[dict[str, str]]:
 class BiasedPrompts(news.params.News):
     """Which models refuse biased prompts, and how do articles change? (Fang et al. 2024)"""
 
-    statistics = named_statistics("biased_prompts")
+    statistics = params.named_statistics("biased_prompts")
 
     claims: Claims = Field(_claims(["gender"]))
 
@@ -47,7 +37,9 @@ class BiasedPrompts(news.params.News):
         description="answers to both prompts: columns article_id, model, prompt (or method), text "
         "(source, sample, refused)",
     )
-    biases: list[str] = Field(["gender"], min_length=1, description=lexicons.choices(["gender"]))
+    biases: Distinct[str] = Field(
+        ["gender"], min_length=1, description=lexicons.choices(["gender"])
+    )
     focus: dict[str, str] = Field(
         {"gender": "female"},
         min_length=1,
@@ -107,19 +99,18 @@ WORSE = {
 }
 
 
-STUDY = Study(
+STUDY = params.Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
-    check=on_call("nbbias.biased_prompts.inputs:check"),
-    measure="nbbias.biased_prompts.measured:measure",
-    units=Units(WORSE, "articles"),
+    module="nbbias.biased_prompts",
+    units=params.Units(WORSE, "articles"),
     inputs=("originals_path", "generations_path"),
-    sample=Texts(
+    sample=params.Texts(
         "simulated",
         "Simulated from templates, with known refusals and known differences between the prompts.",
     ),
     main_estimates=(
-        MainEstimate("refusal", "refusal_rate"),
-        MainEstimate("word", "share_difference_change"),
+        params.MainEstimate("refusal", "refusal_rate"),
+        params.MainEstimate("word", "share_difference_change"),
     ),
 )

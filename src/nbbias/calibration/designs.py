@@ -64,7 +64,14 @@ def select_measures(names: list[str]) -> dict[str, Measure]:
 
 
 def check(chosen: Any) -> list[str]:
-    """Refuse measures that do not exist, and claims on those that are not chosen."""
+    """Refuse measures that do not exist, and claims on those that are not chosen.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> calibration.check(calibration.params.Calibration())
+    []
+    """
     problems: list[NbbiasError] = []
     selected = tables.attempt(problems, select_measures, chosen.measures)
     if selected is not None:

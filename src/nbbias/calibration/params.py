@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from nbbias.params import (
-    Claims,
-    Parameters,
-    Study,
-    Texts,
-    Units,
-    named_statistics,
-    on_call,
-    require_distinct,
-)
+from nbbias import params
+from nbbias.params import Claims, Distinct, Parameters
 
 #: The tolerance of coverage and false positives: 93 to 97% of 95%, 3 to 7% of 5%.
 TOLERANCE = 0.02
 
-
-Numbers = Annotated[list[Annotated[int, Field(ge=2, le=100_000)]], AfterValidator(require_distinct)]
+Numbers = Distinct[Annotated[int, Field(ge=2, le=100_000)]]
 
 
 class Calibration(Parameters):
@@ -33,7 +24,7 @@ class Calibration(Parameters):
     12
     """
 
-    statistics = named_statistics("calibration")
+    statistics = params.named_statistics("calibration")
 
     claims: Claims = Field(
         [
@@ -42,9 +33,7 @@ class Calibration(Parameters):
             {"measure": "family", "statistic": "familywise_error"},
         ]
     )
-    measures: Annotated[list[str], AfterValidator(require_distinct)] = Field(
-        [], description="which measures, as study/name; [] for all"
-    )
+    measures: Distinct[str] = Field([], description="which measures, as study/name; [] for all")
     n: Numbers = Field(
         [10, 80],
         min_length=1,
@@ -58,13 +47,12 @@ class Calibration(Parameters):
     draws: int = Field(100, ge=20, le=100_000, description="permutations in each simulated study")
 
 
-STUDY = Study(
+STUDY = params.Study(
     stem="calibration",
     parameters=Calibration,
-    check=on_call("nbbias.calibration.designs:check"),
-    measure="nbbias.calibration.measured:measure",
-    units=Units({}, "simulated studies"),
-    sample=Texts(
+    module="nbbias.calibration",
+    units=params.Units({}, "simulated studies"),
+    sample=params.Texts(
         "simulated",
         "Of each text only the numbers that a measure reads are simulated; true effects are known.",
     ),

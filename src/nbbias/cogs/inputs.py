@@ -14,7 +14,14 @@ from nbbias.text import embeddings
 
 
 def check(chosen: Any) -> list[str]:
-    """Read answers, judgements and ratings; refuse what a run cannot be made of."""
+    """Read answers, judgements and ratings; refuse what a run cannot be made of.
+
+    Examples
+    --------
+    >>> from nbbias import cogs
+    >>> cogs.check(cogs.params.Cogs(parts=["rbs"]))
+    []
+    """
     problems: list[NbbiasError] = []
     model = chosen.embedding_model
     tables.attempt(problems, tables.check_name, "embedding_model", model, embeddings.NAMES)

@@ -10,24 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Literal, Self, get_args
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
+from nbbias import params
 from nbbias.cogs import suite
-from nbbias.params import (
-    Claims,
-    Device,
-    InputFile,
-    MainEstimate,
-    ModelName,
-    Own,
-    Parameters,
-    Study,
-    Texts,
-    Units,
-    named_statistics,
-    on_call,
-    require_distinct,
-)
+from nbbias.params import Claims, Device, Distinct, Draws, EmbeddingModel, InputFile, Parameters
 from nbbias.tables import SAMPLE, NbbiasError
 from nbbias.text import embeddings
 
@@ -43,7 +30,7 @@ _FILES = {"judgements_path": "abs", "ratings_path": "people"}
 class Cogs(Parameters):
     """Whose perspective is a model's default, and whose text does it prefer? (Kumar et al. 2024)"""
 
-    statistics = named_statistics("cogs")
+    statistics = params.named_statistics("cogs")
 
     claims: Claims = Field(
         [{"measure": "rbs", "statistic": "rbs"}, {"measure": "abs", "statistic": "abs"}]
@@ -59,42 +46,29 @@ class Cogs(Parameters):
     ratings_path: InputFile = Field(
         SAMPLE, description="choices of people: columns rater, task, theme, axis, identity"
     )
-    parts: list[Part] = Field(
+    parts: Distinct[Part] = Field(
         list(PARTS),
         min_length=1,
         description="what is measured: rbs, visibility (of identities in answers), abs (needs "
         "judgements), people (needs ratings)",
     )
-    suite_paths: list[InputFile] = Field(
+    suite_paths: Distinct[InputFile] = Field(
         [], description="YAML files that add axes, identities, tasks, themes or rubrics"
     )
-    axes: list[str] = Field(
+    axes: Distinct[str] = Field(
         ["race", "gender", "orientation"],
         min_length=1,
         description="axes of identity: race, gender, orientation (the paper's), age, disability, "
         "religion, or a name in suite_paths",
     )
-    embedding_model: ModelName = Field(
-        "auto",
-        description="auto (all-mpnet-base-v2 where its weights are here, else offline), offline, "
-        "all-mpnet-base-v2, or the folder of a sentence-transformers model",
-    )
-    device: Device = Field(
-        "cpu", description="where PyTorch runs the embedding model: cpu, cuda or mps"
-    )
-    random_facets: list[Literal["task", "theme"]] = Field(
+    embedding_model: EmbeddingModel = "auto"
+    device: Device = "cpu"
+    random_facets: Distinct[Literal["task", "theme"]] = Field(
         ["task", "theme"],
         description="what was sampled from others of its kind: task, theme; scores generalise to "
         "these, and are conditional on the facet that is left out",
     )
-    draws: int = Field(
-        1000, ge=100, le=100_000, description="permutations of people's choices for each null range"
-    )
-
-    @field_validator("parts", "axes", "suite_paths", "random_facets")
-    @classmethod
-    def _each_once(cls, names: list[str]) -> list[str]:
-        return require_distinct(names)
+    draws: Draws = Field(1000, description="permutations of people's choices for each null range")
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
@@ -157,30 +131,25 @@ def available_parts(files: Collection[str]) -> list[Part]:
     return [part for part in PARTS if part not in lacking]
 
 
-def _own(rows: Mapping[str, int]) -> Own:
+def _own(rows: Mapping[str, int]) -> params.Own:
     lacking = [name for name in _FILES if name not in rows]
     why = f"without {' and '.join(lacking)}"
     return {"parts": (available_parts(rows), why)} if lacking else {}
 
 
-#: Where a statistic is worse: two identities lie less equally far from the default.
-WORSE = {"difference": "apart"}
-
-
-STUDY = Study(
+STUDY = params.Study(
     stem="cogs",
     parameters=Cogs,
-    check=on_call("nbbias.cogs.inputs:check"),
-    measure="nbbias.cogs.measured:measure",
-    units=Units(WORSE, "instances (task and theme)", ("answers_path",)),
+    module="nbbias.cogs",
+    units=params.Units({"difference": "apart"}, "instances (task and theme)", ("answers_path",)),
     own=_own,
     inputs=("answers_path", "judgements_path", "ratings_path"),
-    sample=Texts(
+    sample=params.Texts(
         "simulated",
         "Simulated from templates: no model or person wrote or judged anything. even-writer and "
         "content-judge have no preference; the other writer and judges have one.",
     ),
-    main_estimates=(MainEstimate("rbs", "rbs"), MainEstimate("abs", "abs")),
+    main_estimates=(params.MainEstimate("rbs", "rbs"), params.MainEstimate("abs", "abs")),
     prompts={"cogs": lambda path: suite.prompts(suite.load([path]))},
     at_temperatures=True,
 )

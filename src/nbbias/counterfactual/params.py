@@ -4,18 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from nbbias.params import (
-    Claims,
-    InputFile,
-    MainEstimate,
-    ModelName,
-    Parameters,
-    Study,
-    Texts,
-    Units,
-    named_statistics,
-    on_call,
-)
+from nbbias import params
+from nbbias.params import Claims, Draws, EmbeddingModel, InputFile, Parameters, ToxicityScorer
 from nbbias.tables import SAMPLE
 from nbbias.text import embeddings, toxicity
 from nbbias.text.sentiment import Scorer
@@ -30,7 +20,7 @@ class Counterfactual(Parameters):
     'vader'
     """
 
-    statistics = named_statistics("counterfactual")
+    statistics = params.named_statistics("counterfactual")
 
     claims: Claims = Field(
         [
@@ -46,14 +36,10 @@ class Counterfactual(Parameters):
         description="answers to versions of prompts: columns model, unit (the prompt), bias, "
         "group, asked (the version), sample, text; `nbbias check --swap` writes them",
     )
-    embedding_model: ModelName = Field(
-        "auto",
-        description="auto (all-mpnet-base-v2 where its weights are here, else offline), offline, "
-        "all-mpnet-base-v2, or the folder of a sentence-transformers model",
-    )
+    embedding_model: EmbeddingModel = "auto"
     sentiment_scorer: Scorer = Field("vader", description="scorer of sentiment")
-    toxicity_scorer: str = Field("auto", description=f"scorer of toxicity: {toxicity.CHOICES}")
-    draws: int = Field(2000, ge=100, le=100_000, description="permutations; more for many tests")
+    toxicity_scorer: ToxicityScorer = "auto"
+    draws: Draws = Field(2000, description="permutations; more for many tests")
 
     def needs(self) -> dict[str, tuple[str, ...]]:
         """Return what embeds the answers; refusals are classified by embeddings, too."""
@@ -63,21 +49,21 @@ class Counterfactual(Parameters):
         )
 
 
-#: Where a statistic is worse: answers of two versions that differ more.
-WORSE = {"excess_distance": "higher", "difference": "apart"}
-
-STUDY = Study(
+STUDY = params.Study(
     stem="counterfactual",
     parameters=Counterfactual,
-    check=on_call("nbbias.counterfactual.versions:check"),
-    measure="nbbias.counterfactual.measured:measure",
-    units=Units(WORSE, "prompts", ("answers_path",)),
+    module="nbbias.counterfactual",
+    units=params.Units(
+        {"excess_distance": "higher", "difference": "apart"}, "prompts", ("answers_path",)
+    ),
     inputs=("answers_path",),
-    sample=Texts(
+    sample=params.Texts(
         "simulated",
         "Sentences were drawn at random for two simulated models; nobody was asked. In "
         "uneven-writer, 25% of sentences about women and 75% of those about men are praise, and "
         "25% of answers about Black people are refusals; even-writer does not differ.",
     ),
-    main_estimates=(MainEstimate("embedding", "excess_distance", "distance within a version"),),
+    main_estimates=(
+        params.MainEstimate("embedding", "excess_distance", "distance within a version"),
+    ),
 )

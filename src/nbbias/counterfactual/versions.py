@@ -197,7 +197,14 @@ def read_answers(path: str | Path) -> pd.DataFrame:
 
 
 def check(chosen: Any) -> list[str]:
-    """Read the answers before a run starts; refuse what a run cannot be made of."""
+    """Read the answers before a run starts; refuse what a run cannot be made of.
+
+    Examples
+    --------
+    >>> from nbbias import counterfactual
+    >>> counterfactual.check(counterfactual.params.Counterfactual())
+    []
+    """
     problems: list[NbbiasError] = []
     answers = tables.attempt(problems, read_answers, chosen.answers_path)
     tables.attempt(problems, toxicity.check_name, chosen.toxicity_scorer)

@@ -8,5 +8,6 @@ from . import (
     sentences as sentences,
     tables as tables,
 )
+from .inputs import check as check
 from .measured import Results as Results, measure as measure
 from .scoring import llmbi as llmbi, read_answers as read_answers

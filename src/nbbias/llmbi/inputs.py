@@ -12,7 +12,14 @@ from nbbias.tables import NbbiasError
 
 
 def check(chosen: Any) -> list[str]:
-    """Read answers and reference prose; refuse what a run cannot be made of."""
+    """Read answers and reference prose; refuse what a run cannot be made of.
+
+    Examples
+    --------
+    >>> from nbbias import llmbi
+    >>> llmbi.check(llmbi.params.Llmbi())
+    []
+    """
     problems: list[NbbiasError] = []
     answers = tables.attempt(problems, scoring.read_answers, chosen.answers_path)
     tables.attempt(problems, neutral.read_neutral, chosen.neutral_path)

@@ -6,17 +6,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from nbbias.params import (
-    Claims,
-    InputFile,
-    MainEstimate,
-    Parameters,
-    Study,
-    Texts,
-    Units,
-    named_statistics,
-    on_call,
-)
+from nbbias import params
+from nbbias.params import Claims, Draws, InputFile, Parameters
 from nbbias.tables import SAMPLE, read_shipped_table
 from nbbias.text.sentiment import Scorer
 
@@ -30,7 +21,7 @@ class Llmbi(Parameters):
     1.5
     """
 
-    statistics = named_statistics("llmbi")
+    statistics = params.named_statistics("llmbi")
 
     claims: Claims = Field(
         [
@@ -57,9 +48,7 @@ class Llmbi(Parameters):
     weights: dict[str, Annotated[float, Field(ge=0, le=100)]] = Field(
         {}, description="weight w of a dimension, such as {'Gender': 2.0}; those not named weigh 1"
     )
-    draws: int = Field(
-        2000, ge=100, le=100_000, description="random draws of weights, and of prompts"
-    )
+    draws: Draws = Field(2000, description="random draws of weights, and of prompts")
 
     @model_validator(mode="after")
     def _two_instruments(self) -> Self:
@@ -72,22 +61,20 @@ class Llmbi(Parameters):
         return {"published": "answers_path"} if self.answers_path == SAMPLE else {}
 
 
-#: Where a statistic is worse. Two models that differ more are not worse, so the rest has none.
-WORSE = {"index": "higher", "dimension_mean": "higher"}
-
-
-STUDY = Study(
+STUDY = params.Study(
     stem="llmbi",
     parameters=Llmbi,
-    check=on_call("nbbias.llmbi.inputs:check"),
-    measure="nbbias.llmbi.measured:measure",
-    units=Units(WORSE, "prompts", ("answers_path",)),
+    module="nbbias.llmbi",
+    # Two models that differ more are not worse.
+    units=params.Units(
+        {"index": "higher", "dimension_mean": "higher"}, "prompts", ("answers_path",)
+    ),
     inputs=("answers_path",),
-    sample=Texts(
+    sample=params.Texts(
         "hand-written",
         'The two "models" are two registers, plain and warm, in which the same answers were '
         "written by hand for this project; no model wrote them.",
     ),
-    main_estimates=(MainEstimate("llmbi", "index", "reference prose"),),
+    main_estimates=(params.MainEstimate("llmbi", "index", "reference prose"),),
     prompts={"llmbi": lambda _: read_shipped_table("llmbi_prompts.csv")},
 )

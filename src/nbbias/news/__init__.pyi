@@ -26,6 +26,7 @@ from .corpus import (
     read as read,
     twins as twins,
 )
+from .inputs import check as check
 from .measured import (
     Results as Results,
     measure as measure,

@@ -1,9 +1,4 @@
-"""What a run on news reads, checked before anything starts.
-
->>> from nbbias import news
->>> news.inputs.check(news.params.NewsBias(levels=["word"]))
-['1 of 361 answers have no original']
-"""
+"""What a run on news reads, checked before anything starts."""
 
 from __future__ import annotations
 
@@ -22,7 +17,14 @@ _PROMPTS = 5
 
 
 def check(chosen: Any) -> list[str]:
-    """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose."""
+    """Read both sides of a corpus; refuse what a run cannot be made of, say what it would lose.
+
+    Examples
+    --------
+    >>> from nbbias import news
+    >>> news.check(news.params.NewsBias(levels=["word"]))
+    ['1 of 361 answers have no original']
+    """
     problems = instruments(chosen)
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
     told: list[str] = []

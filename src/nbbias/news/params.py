@@ -10,24 +10,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
+from nbbias import params
 from nbbias.params import (
     MOST,
     NONE,
     Claims,
     Device,
+    Distinct,
+    Draws,
     InputFile,
-    MainEstimate,
-    ModelName,
     OptionalFile,
     Parameters,
-    Study,
-    Texts,
-    Units,
-    named_statistics,
-    on_call,
-    require_distinct,
+    ToxicityScorer,
 )
 from nbbias.tables import SAMPLE, NbbiasError, closest_match
 from nbbias.text import lexicons, toxicity
@@ -50,7 +46,7 @@ _FITS = Field(
     description="number of topic fits, each with another seed; document-level intervals include "
     "the variance between fits",
 )
-TopicNumbers = Annotated[list[Annotated[int, Field(ge=2, le=1000)]], _K]
+TopicNumbers = Annotated[Distinct[Annotated[int, Field(ge=2, le=1000)]], _K]
 TopicFits = Annotated[int, _FITS]
 
 
@@ -66,10 +62,10 @@ class News(Parameters):
         SAMPLE,
         description="what models wrote: columns article_id, model, text (source, prompt or method)",
     )
-    levels: list[Level] = Field(
+    levels: Distinct[Level] = Field(
         list(LEVELS), min_length=1, description="what is measured: word, sentence, document"
     )
-    biases: list[str] = Field(["gender", "race"], min_length=1, description=lexicons.choices())
+    biases: Distinct[str] = Field(["gender", "race"], min_length=1, description=lexicons.choices())
     lexicon_paths: dict[str, InputFile] = Field(
         {}, description="your own word list for a bias: columns group, term (kind, case)"
     )
@@ -80,13 +76,13 @@ class News(Parameters):
         {"gender": "female", "race": "Black"},
         description="the group of a bias for which prejudice is drawn; tables hold all groups",
     )
-    sentiment_scorers: list[Scorer] = Field(
+    sentiment_scorers: Distinct[Scorer] = Field(
         ["textblob", "vader"],
         min_length=1,
         description="sentiment scorers: textblob is the papers'; the first is the primary one",
     )
-    toxicity_scorer: ModelName = Field("auto", description=f"toxicity scorer: {toxicity.CHOICES}")
-    device: Device = Field("cpu", description="where PyTorch runs Detoxify: cpu, cuda or mps")
+    toxicity_scorer: ToxicityScorer = "auto"
+    device: Device = "cpu"
     n_topics: TopicNumbers = Field([8, 24])
     topic_fits: TopicFits = 5
     association: Literal["common", "own"] = Field(
@@ -101,12 +97,7 @@ class News(Parameters):
     residual_threshold: float = Field(
         3.0, ge=0, le=100, description="residual above which a topic is associated with a group"
     )
-    draws: int = Field(1000, ge=100, le=100_000, description="permutations for each null range")
-
-    @field_validator("biases", "sentiment_scorers", "levels", "n_topics")
-    @classmethod
-    def _each_once(cls, names: list[str]) -> list[str]:
-        return require_distinct(names)
+    draws: Draws = Field(1000, description="permutations for each null range")
 
     @model_validator(mode="before")
     @classmethod
@@ -191,10 +182,10 @@ def claims_on(
 class NewsBias(News):
     """Who is mentioned in generated news, and in what tone? (Fang et al. 2024)"""
 
-    statistics = named_statistics("news_bias")
+    statistics = params.named_statistics("news_bias")
 
     claims: Claims = Field(claims_on(["gender", "race"]))
-    draws: int = Field(500, ge=100, le=100_000, description="permutations for each null range")
+    draws: Draws = Field(500, description="permutations for each null range")
     labels_path: OptionalFile = Field(
         NONE, description="human labels of group words and sentences: the sheet of `nbbias label`"
     )
@@ -224,20 +215,19 @@ WORSE = {
 }
 
 
-STUDY = Study(
+STUDY = params.Study(
     stem="news_bias",
     parameters=NewsBias,
-    check=on_call("nbbias.news.inputs:check"),
-    measure="nbbias.news.measured:measure",
-    units=Units(WORSE, "articles"),
+    module="nbbias.news",
+    units=params.Units(WORSE, "articles"),
     inputs=("originals_path", "generations_path"),
-    sample=Texts(
+    sample=params.Texts(
         "simulated",
         "Simulated from templates. Each model's name says how it was made to differ from the "
         "human articles; the model 'even' does not differ.",
     ),
     main_estimates=(
-        MainEstimate("word", "share_difference"),
-        MainEstimate("document", "share_difference"),
+        params.MainEstimate("word", "share_difference"),
+        params.MainEstimate("document", "share_difference"),
     ),
 )

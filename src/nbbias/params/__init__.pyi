@@ -1,6 +1,9 @@
 from .base import (
     NONE as NONE,
     Device as Device,
+    Distinct as Distinct,
+    Draws as Draws,
+    EmbeddingModel as EmbeddingModel,
     InputFile as InputFile,
     MainEstimate as MainEstimate,
     ModelName as ModelName,
@@ -10,8 +13,8 @@ from .base import (
     Seed as Seed,
     Study as Study,
     Texts as Texts,
+    ToxicityScorer as ToxicityScorer,
     Units as Units,
-    on_call as on_call,
     require_distinct as require_distinct,
     suggest_path as suggest_path,
 )

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 import pandas as pd
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from nbbias import tables
 from nbbias.params.claims import Claims, claim_breaches
 from nbbias.tables import SAMPLE, DataError, layouts
+from nbbias.text import toxicity
 
 
 def _file_is_there(path: str, info: ValidationInfo) -> str:
@@ -64,8 +65,36 @@ OptionalFile = Annotated[
 ModelName = Annotated[str, Field(min_length=1, json_schema_extra={"format": "name or folder"})]
 Confidence = Annotated[float, Field(gt=0.5, lt=1)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]
-#: Where PyTorch runs models.
-Device = Annotated[str, Field(pattern=r"^(cpu|mps|cuda(:\d+)?)$")]
+#: Permutations and resamples.
+Draws = Annotated[int, Field(ge=100, le=100_000)]
+Device = Annotated[
+    str,
+    Field(
+        pattern=r"^(cpu|mps|cuda(:\d+)?)$",
+        description="where PyTorch runs models: cpu, cuda or mps",
+    ),
+]
+EmbeddingModel = Annotated[
+    ModelName,
+    Field(
+        description="auto (all-mpnet-base-v2 where its weights are here, else offline), offline, "
+        "all-mpnet-base-v2, or the folder of a sentence-transformers model"
+    ),
+]
+ToxicityScorer = Annotated[ModelName, Field(description=f"scorer of toxicity: {toxicity.CHOICES}")]
+
+
+def require_distinct(names: list[Any]) -> list[Any]:
+    """Return the names, or refuse those that stand twice."""
+    twice = sorted(str(name) for name, times in Counter(names).items() if times > 1)
+    if twice:
+        raise ValueError(f"{', '.join(twice)} stands twice")
+    return names
+
+
+T = TypeVar("T")
+#: A list in which nothing stands twice.
+Distinct = Annotated[list[T], AfterValidator(require_distinct)]
 
 
 class Parameters(BaseModel):
@@ -161,9 +190,9 @@ class Study(NamedTuple):
         Names its notebook, params, figures and tests.
     parameters
         Its strict model; the study's question is the first line of the model's docstring.
-    check
-        Reads every file that parameters name, by the functions that the notebook calls. Raises one
-        NbbiasError for all that makes a run impossible; returns sentences on what is excluded.
+    module
+        The module or package that holds the study's functions `check` and `measure`, loaded when
+        they are called.
     main_estimates
         The estimates that stand for it where models are compared.
     prompts
@@ -174,23 +203,19 @@ class Study(NamedTuple):
         Of whose values its means are, by which two runs are compared.
     inputs, sample
         The parameters that name the files of its texts, and where the shipped texts are from.
-    measure
-        The study without a notebook, as ``"module:function"``: texts and parameters in,
-        `tables.Measured` out.
     own
         Parameters that texts of one's own take, with the reason, by the rows of each input.
     """
 
     stem: str
     parameters: type[Parameters]
-    check: Callable[[Any], list[str]]
+    module: str
     main_estimates: tuple[MainEstimate, ...] = ()
     prompts: Mapping[str, Callable[[str], pd.DataFrame]] = MappingProxyType({})
     at_temperatures: bool = False
     units: Units | None = None
     inputs: tuple[str, ...] = ()
     sample: Texts = Texts("simulated", "The texts of the sample are simulated.")
-    measure: str = ""
     own: Callable[[Mapping[str, int]], Own] = lambda _: {}
 
     @property
@@ -198,21 +223,15 @@ class Study(NamedTuple):
         """What the study asks: the first line of its parameters' docstring."""
         return (self.parameters.__doc__ or "").strip().splitlines()[0]
 
+    def check(self, chosen: Parameters) -> list[str]:
+        """Read every file that parameters name, by the functions that the notebook calls.
 
-def on_call(name: str) -> Callable[..., Any]:
-    """Return a function whose module, which takes a while to load, is loaded when it is called.
+        Raises one NbbiasError for all that makes a run impossible; returns sentences on what is
+        excluded.
+        """
+        notes: list[str] = pkgutil.resolve_name(f"{self.module}:check")(chosen)
+        return notes
 
-    Parameters
-    ----------
-    name
-        As ``"module:function"``.
-    """
-    return lambda *args, **options: pkgutil.resolve_name(name)(*args, **options)
-
-
-def require_distinct(names: list[Any]) -> list[Any]:
-    """Return the names, or refuse those that stand twice."""
-    twice = sorted(str(name) for name, times in Counter(names).items() if times > 1)
-    if twice:
-        raise ValueError(f"{', '.join(twice)} stands twice")
-    return names
+    def measure(self, **parameters: Any) -> Any:
+        """Run the study without a notebook: texts and parameters in, a NamedTuple of tables out."""
+        return pkgutil.resolve_name(f"{self.module}:measure")(**parameters)

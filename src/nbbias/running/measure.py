@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,7 +12,7 @@ from nbbias import params, reading, studies
 from nbbias.params import Parameters
 from nbbias.reading import claims, names, phrases, prose, significance
 from nbbias.running import user_files
-from nbbias.tables import Measured, ParameterError, attempt_all
+from nbbias.tables import Measured, attempt_all
 
 #: Rows that are printed, of the claims and of each model; a run's folder gets all.
 _CLAIMS, _PRINTED = 12, 5
@@ -39,13 +38,10 @@ def measure(
         All that is wrong with names, parameters and files.
     """
     study = studies.study(stem, where="nbbias measure")
-    if not study.measure:
-        raise ParameterError("nbbias measure", f"{stem} measures in its notebook only: nbbias run")
     inputs = user_files.assign_inputs(study, files)
     values = {**inputs, **dict(attempt_all(params.override, overrides))}
     chosen = params.validate(study.parameters, values, where=stem)
-    result: Measured = pkgutil.resolve_name(study.measure)(**values)
-    return result, chosen
+    return study.measure(**values), chosen
 
 
 def readable_estimates(
