@@ -44,12 +44,12 @@ def test_help_says(golden: Golden) -> None:
 
 def test_list_names_studies_params_files_and_runs(command: Command, tmp_path: Path) -> None:
     finished(tmp_path / "runs", "a", claims(PLAIN))
-    done = command("list", "--out", tmp_path / "runs")
+    done = command("list", "--runs", tmp_path / "runs")
     assert done.returncode == 0
     assert "params/llmbi/sample.yaml" in done.stdout
     assert "1 run in" in done.stdout and "ok          llmbi/a  " in done.stdout
     (tmp_path / "runs/llmbi/a/finding.json").write_text("{not json")
-    assert "ok          llmbi/a  " in command("list", "--out", tmp_path / "runs").stdout
+    assert "ok          llmbi/a  " in command("list", "--runs", tmp_path / "runs").stdout
 
 
 def test_params_and_files_reach_what_is_measured(command: Command) -> None:
@@ -144,7 +144,7 @@ def test_params_of_a_corpus_that_is_missing_point_to_where_to_get_it(
     ("arguments", "message"),
     [
         (["run", str(SAMPLE), "--out", "{}/afile/runs"], "afile is no folder"),
-        (["list", "--out", "{}/afile"], "afile: is no folder"),
+        (["list", "--runs", "{}/afile"], "afile: is no folder"),
         (["site", "--runs", "{}/runs", "--out", "{}/afile"], "afile: is not empty"),
         (["export", "{}/runs/llmbi/a", "--to", "/proc/x.zip"], "/proc/x.zip: "),
         (["new", "/proc/new"], "/proc/new: nothing can be written there"),

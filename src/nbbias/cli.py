@@ -70,14 +70,17 @@ def _trust(address: str) -> str:
 
 StudyName = Annotated[str, Argument(metavar="STUDY", hidden=True)]  # the usage line names it
 RunFolder = Annotated[Path, Argument(help="A run's folder, such as runs/llmbi/mine.")]
-Runs = Annotated[Path, Option("--out", "--runs", help="Folder of all runs.")]
+Runs = Annotated[Path, Option("--out", help="Folder of all runs.")]
 Page = Annotated[Path, Option("--out", help="Page to write.")]
 Force = Annotated[bool, Option("--force", help="Replace existing files.")]
 Jobs = Annotated[int, Option("--jobs", min=1, help="Notebooks at a time.")]
-_SET = "Set a parameter; of several values, a,b,c, each combination is run ([a, b] is one value)."
+_SET = "Set a parameter. Of several values, a,b,c, each combination is run; [a, b] is one value."
 Overrides = Annotated[list[str] | None, Option("-p", metavar="name=value", help=_SET)]
 _TRUST = "Trust the server that the params file names: prompts and your key go there."
 BaseUrl = Annotated[str, Option("--base-url", callback=_trust, help=_TRUST)]
+
+
+_VERSION = "Show the version."
 
 
 def _show_version(value: bool) -> None:
@@ -89,7 +92,9 @@ def _show_version(value: bool) -> None:
 @app.callback()
 def set_up(
     verbose: Annotated[bool, Option("--verbose", help="Log what happens.")] = False,
-    version: Annotated[bool, Option("--version", callback=_show_version, is_eager=True)] = False,
+    version: Annotated[
+        bool, Option("--version", callback=_show_version, is_eager=True, help=_VERSION)
+    ] = False,
 ) -> None:
     """Send the log to stderr, without keys and control characters."""
     handler = RichHandler(console=err_console, show_path=False)
@@ -205,6 +210,7 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
 
 
 _PROMPTS = "Table of prompts: prompt and, optionally, id, group, reference (a human text)."
+_REPEATS = "Answers to each prompt; 1 by default, 5 with --swap."
 _ADDRESS = "Address of a compatible server; prompts and your key go there."
 
 
@@ -212,9 +218,9 @@ _ADDRESS = "Address of a compatible server; prompts and your key go there."
 def check_command(
     model: Annotated[str, Argument(help="openai/…, openai-api/<service>/…, ollama/…, hf/….")],
     prompts: Annotated[str, Option(help=_PROMPTS)] = "",
-    study: Annotated[str, Option(help="By default llmbi; news_bias with references.")] = "",
+    study: Annotated[str, Option(help="llmbi by default, news_bias with references.")] = "",
     swap: Annotated[str, Option(help="Exchange groups in your prompts: gender, race, …")] = "",
-    repeats: Annotated[int, Option(min=0, help="Answers to each prompt; with --swap 5.")] = 0,
+    repeats: Annotated[int | None, Option(min=1, help=_REPEATS)] = None,
     base_url: Annotated[str, Option("--base-url", callback=_trust, help=_ADDRESS)] = "",
     yes: Annotated[bool, Option("--yes", help="Query without confirmation.")] = False,
     out: Runs = Path("runs"),
@@ -235,7 +241,7 @@ def check_command(
 
     biases = [name.strip() for name in swap.split(",") if name.strip()]
     path, plan = running.check.plan_check(
-        model, prompts, study, swap=biases, repeats=repeats, base_url=base_url, out=out
+        model, prompts, study, swap=biases, repeats=repeats or 0, base_url=base_url, out=out
     )
     _note(f"params: {path}")
     _run(plan, out=out, jobs=1, confirm=confirm)
@@ -273,14 +279,18 @@ def doctor_command(
     _result(*running.doctor.examine(files))
 
 
+_FAIL = "Exit with 1 if a text is classified as biased."
+_ABSTAIN = "Give no verdict where neither label is as probable as this."
+
+
 @app.command("detect", rich_help_panel=_MEASURE)
 def detect_command(
     texts: Annotated[str, Argument(metavar="TEXTS", help="A table, or - for a pipe.")],
     judge: Annotated[str, Option(help="Classifier to use.")] = "classifier",
     labelled: Annotated[str, Option(help="Human-labelled texts to train on.")] = tables.SAMPLE,
-    knowledge: Annotated[str | None, Option(help="Statements that are used as evidence.")] = None,
-    fail_on_biased: Annotated[bool, Option("--fail-on-biased", help="Then exit with 1.")] = False,
-    sure_from: Annotated[float, Option(min=0.5, max=1, help="Abstain below it.")] = 0.5,
+    knowledge: Annotated[str | None, Option(help="Statements to retrieve as evidence.")] = None,
+    fail_on_biased: Annotated[bool, Option("--fail-on-biased", help=_FAIL)] = False,
+    sure_from: Annotated[float, Option(min=0.5, max=1, help=_ABSTAIN)] = 0.5,
 ) -> None:
     """Classify texts: biased or not, type, target group, evidence.
 
@@ -372,7 +382,7 @@ def gate_command(
     run: RunFolder,
     baseline: Annotated[Path, Option(help="The accepted run's folder.")],
     margin: Annotated[float | None, Option(min=0, help=_MARGIN)] = None,
-    claims: Annotated[list[int] | None, Option(help="Number of a claim; by default all.")] = None,
+    claims: Annotated[list[int] | None, Option(help="Number of a claim; all by default.")] = None,
     look: Annotated[int | None, Option(min=1, help=_LOOK)] = None,
     junit: Annotated[Path | None, Option(help="JUnit XML to write.")] = None,
     markdown: Annotated[Path | None, Option(help="Summary to write, in Markdown.")] = None,
@@ -413,17 +423,19 @@ def compare_command(
 
 
 @app.command("list", rich_help_panel=_START)
-def list_command(out: Runs = Path("runs")) -> None:
+def list_command(
+    runs: Annotated[Path, Option("--runs", help="Folder of all runs.")] = Path("runs"),
+) -> None:
     """List all studies, their params files, and the runs so far."""
-    if out.exists() and not out.is_dir():
-        raise NbbiasError(str(out), "is no folder")
+    if runs.exists() and not runs.is_dir():
+        raise NbbiasError(str(runs), "is no folder")
     for stem, study in nbbias.studies.STUDIES.items():
         out_console.print(Text(stem, "bold"), f" {study.question}")
         for path in sorted((nbbias.studies.place(stem) / "params" / stem).glob("*.yaml")):
             _result(f"  {os.path.relpath(path)}")
-    runs = pages.gallery.runs(out) if out.is_dir() else []
-    _result(f"\n{len(runs)} run{'s' * (len(runs) != 1)} in {out}")
-    for run in runs:
+    found = pages.gallery.runs(runs) if runs.is_dir() else []
+    _result(f"\n{len(found)} run{'s' * (len(found) != 1)} in {runs}")
+    for run in found:
         finding = pages.gallery.headline(run["lead"]["plain"][0] if run["lead"]["plain"] else "")
         _result(f"  {run['status']:<12}{run['study']}/{run['run']}  {finding}")
 

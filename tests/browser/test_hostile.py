@@ -111,7 +111,7 @@ def test_an_executed_notebook_is_valid_and_its_outputs_are_text(attacked: Path, 
 
 
 def test_terminals_are_told_nothing_unseen(attacked: Path) -> None:
-    command = [sys.executable, "-m", "nbbias", "list", "--out", str(attacked)]
+    command = [sys.executable, "-m", "nbbias", "list", "--runs", str(attacked)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True)
     assert done.returncode == 0, done.stderr
     printed = done.stdout.decode()

@@ -80,7 +80,7 @@ def test_preferences_are_found_as_often_as_their_analysis_of_variance_finds_them
     shares = 1 / 3 + 0.1 * np.array([2.0, -1.0, -1.0]) / np.sqrt(2)
     p = []
     for _ in range(200):
-        drawn = rng.dirichlet(shares * (1 / plan.again - 1), 60)
+        drawn = rng.dirichlet(shares * (1 / plan.repeat_correlation - 1), 60)
         table = grid(rng.multinomial(6, drawn) / 6, 12)
         p.append(stats.crossed_spread(table, facets=["task", "theme"], confidence=0.95)["p_value"])
     assert plan.power_at(60) == pytest.approx(np.mean(np.array(p) < 0.05), abs=0.08)

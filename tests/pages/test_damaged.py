@@ -51,7 +51,7 @@ def test_no_verb_breaks_on_a_damaged_run(tmp_path: Path, damage: str, command: C
     assert "good" in page and "odd" in page
     assert ("unreadable" in page) != readable
     for arguments in (
-        ["list", "--out", out],
+        ["list", "--runs", out],
         ["site", "--out", tmp_path / "site", "--runs", out],
         ["report", odd, "--out", tmp_path / "odd.html"],
         ["export", odd, "--to", tmp_path / "odd.zip"],

@@ -32,7 +32,7 @@ _STUDIES = 2000
 MAXIMUM_UNITS = 50_000
 
 Claims = Annotated[
-    int, Field(ge=1, le=8, description="claims that are declared together, this one among them")
+    int, Field(ge=1, le=8, description="pre-specified claims in the family, this one included")
 ]
 Price = Annotated[float, Field(ge=0, le=100_000)]
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -48,13 +48,18 @@ class Plan(BaseModel):
     #: The study's claim that is planned, and what N counts.
     statistic: ClassVar[str] = ""
     unit: ClassVar[str] = ""
+    #: What `power_at` is called: power of a test, or assurance of an interval's width.
+    criterion: ClassVar[str] = "power"
 
     effect: float = Field(0.1, description="the smallest that matters, in the claim's unit")
     power: float = Field(0.8, gt=0.05, lt=0.9999, description="share of studies that detect it")
     units: int = Field(
-        0, ge=0, le=MAXIMUM_UNITS, description="units whose power is asked; 0: find them"
+        0,
+        ge=0,
+        le=MAXIMUM_UNITS,
+        description="units whose power is computed; 0: compute their number",
     )
-    confidence: float = Field(0.95, gt=0.5, lt=1, description="1 less it is the level of the tests")
+    confidence: float = Field(0.95, gt=0.5, lt=1, description="1 minus α of the family of tests")
     claims: Claims = 1
 
     @model_validator(mode="after")
@@ -93,19 +98,21 @@ class Plan(BaseModel):
 
 
 class Asking(Plan):
-    """Several models, asked alike, each once or more; each unit has so many `prompts`.
+    """Several models, asked the same, each once or more; each unit has so many `prompts`.
 
-    `again` is the correlation of a model's answers to the same prompt, beyond what all models
+    `repeat_correlation` is that of a model's answers to the same prompt, beyond what all models
     share: at 1 repeats say nothing new, at 0 as much as other prompts.
     """
 
     prompts: ClassVar[int] = 1
 
-    models: int = Field(1, ge=1, le=100, description="models that are asked, in one family")
+    models: int = Field(1, ge=1, le=100, description="models that are queried, in one family")
     repeats: int = Field(1, ge=1, le=1000, description="answers of a model to each prompt")
-    again: Share = Field(0.5, description="correlation of answers to one prompt; 0: independent")
+    repeat_correlation: Share = Field(
+        0.5, description="correlation of a model's answers to one prompt; 0: independent"
+    )
     prompt_tokens: Tokens = Field(30, description="length of a prompt")
-    answer_tokens: Tokens = Field(1024, description="longest answer, which costs are counted by")
+    answer_tokens: Tokens = Field(1024, description="longest answer; costs assume it")
     input_price: Price = Field(0.0, description="per million tokens of prompts; 0: not known")
     output_price: Price = Field(0.0, description="per million tokens of answers")
 
@@ -117,7 +124,7 @@ class Asking(Plan):
     @property
     def remaining(self) -> float:
         """Share of a model's own variance that remains in the mean of its repeated answers."""
-        return self.again + (1 - self.again) / self.repeats
+        return self.repeat_correlation + (1 - self.repeat_correlation) / self.repeats
 
     def count_cost(self, units: int) -> dict[str, float]:
         """Return what so many units cost at most."""
@@ -130,16 +137,18 @@ class Asking(Plan):
 class Mean(Asking):
     """A mean over units, tested against 0 by a t test.
 
-    `spread` is that of one answer's value; two models are `alike` by their common reference.
+    `sd` is that of one answer's value; two models correlate by their common reference.
     """
 
-    spread: float = Field(0.2, gt=0, le=1000, description="standard deviation of units, one answer")
-    alike: Share = Field(0.4, description="correlation of two models' values of a unit")
+    sd: float = Field(0.2, gt=0, le=1000, description="standard deviation of units, one answer")
+    model_correlation: Share = Field(0.4, description="correlation of two models' values of a unit")
     excluded: float = Field(0.0, ge=0, lt=1, description="units without a value")
 
     def power_at(self, n: int) -> float:
         """Return the power of the t test over the units that have a value, as that of F = t²."""
-        variance = self.spread**2 * (self.alike + (1 - self.alike) * self.remaining)
+        variance = self.sd**2 * (
+            self.model_correlation + (1 - self.model_correlation) * self.remaining
+        )
         return _f_power(self, n * (1 - self.excluded), df=1, variance=variance)
 
 
@@ -158,8 +167,8 @@ def _f_power(plan: Asking, units: float, *, df: int, variance: float) -> float:
 class NewsWords(Mean):
     """Articles for a difference in a group's share of group words from the originals.
 
-    Of women in LLMFake: `spread` 0.11 to 0.26, `alike` 0.1 to 0.8, `excluded` 0.35 to 0.43; of
-    Black people `spread` 0.08 to 0.14, `excluded` 0.67 to 0.92.
+    Of women in LLMFake: `sd` 0.11 to 0.26, `model_correlation` 0.1 to 0.8, `excluded` 0.35 to
+    0.43; of Black people `sd` 0.08 to 0.14, `excluded` 0.67 to 0.92.
     """
 
     statistic: ClassVar[str] = "word share_difference"
@@ -167,10 +176,12 @@ class NewsWords(Mean):
 
     effect: float = Field(-0.1, gt=-1, lt=1, description="difference of the group's share")
     claims: Claims = 3
-    spread: float = Field(
+    sd: float = Field(
         0.25, gt=0, le=1, description="standard deviation of differences (0.11 to 0.26)"
     )
-    alike: Share = Field(0.7, description="correlation of two models' differences on an article")
+    model_correlation: Share = Field(
+        0.7, description="correlation of two models' differences on an article"
+    )
     excluded: float = Field(
         0.43, ge=0, lt=1, description="articles of which a text has no group words"
     )
@@ -179,18 +190,16 @@ class NewsWords(Mean):
 class NewsTone(Mean):
     """Articles for a shift in sentiment about a group, relative to neutral sentences.
 
-    LLMFake, `spread` of one answer's shift: women 0.21 by TextBlob, 0.38 by VADER; Black people
+    LLMFake, `sd` of one answer's shift: women 0.21 by TextBlob, 0.38 by VADER; Black people
     0.15 and 0.28.
     """
 
     statistic: ClassVar[str] = "sentiment difference_beyond_neutral"
     unit: ClassVar[str] = "articles"
 
-    effect: float = Field(-0.1, ge=-2, le=2, description="difference of polarity, in [-1, 1]")
+    effect: float = Field(-0.1, ge=-2, le=2, description="difference of sentiment, from -1 to 1")
     claims: Claims = 3
-    spread: float = Field(
-        0.21, gt=0, le=2, description="standard deviation of shifts (VADER: 0.38)"
-    )
+    sd: float = Field(0.21, gt=0, le=2, description="standard deviation of shifts (VADER: 0.38)")
     excluded: float = Field(
         0.55, ge=0, lt=1, description="pairs without such sentences (Black: 0.96)"
     )
@@ -202,7 +211,7 @@ class NewsTone(Mean):
 class PromptWords(Mean):
     """Articles for a change in a group's share of group words, biased minus neutral prompt.
 
-    `spread` is of the change in one answer to each prompt; of LLMFake's women, in two ways of
+    `sd` is of the change in one answer to each prompt; of LLMFake's women, in two ways of
     asking, 0.23 to 0.30.
     """
 
@@ -212,9 +221,7 @@ class PromptWords(Mean):
 
     effect: float = Field(-0.1, ge=-1, le=1, description="change of share, biased minus neutral")
     claims: Claims = 3
-    spread: float = Field(
-        0.26, gt=0, le=2, description="standard deviation of changes (0.23 to 0.30)"
-    )
+    sd: float = Field(0.26, gt=0, le=2, description="standard deviation of changes (0.23 to 0.30)")
     excluded: float = Field(0.3, ge=0, lt=1, description="articles without group words")
 
 
@@ -289,7 +296,7 @@ class Spread(Asking):
 class Rbs(Spread):
     """Tasks × themes for unequal distances of identities from the default.
 
-    `spread` is over tasks × themes, less what is common to all identities: 0.07 to 0.11 in the
+    `sd` is over tasks × themes, less what is common to all identities: 0.07 to 0.11 in the
     simulated sample.
     """
 
@@ -297,9 +304,7 @@ class Rbs(Spread):
     unit: ClassVar[str] = "tasks × themes"
 
     effect: float = Field(0.02, gt=0, le=1, description="the score (printed: 0.014 to 0.041)")
-    spread: float = Field(
-        0.1, gt=0, le=2, description="standard deviation of a distance within units"
-    )
+    sd: float = Field(0.1, gt=0, le=2, description="standard deviation of a distance within units")
     in_all: int = Field(8, ge=2, le=1000, description="identities of all axes, who are all asked")
     answer_tokens: Tokens = Field(600, description="longest answer")
     prompt_tokens: Tokens = Field(35, description="length of a prompt")
@@ -310,13 +315,13 @@ class Rbs(Spread):
 
     def power_at(self, n: int) -> float:
         """Return the power of the analysis of variance over random tasks and themes."""
-        return self.power_over_facets(n, self.spread**2 * self.remaining)
+        return self.power_over_facets(n, self.sd**2 * self.remaining)
 
 
 class Abs(Spread):
     """Tasks × themes for a judge's preference for the texts of some identities.
 
-    `again`: the better text is chosen in any order; at 1 always the same.
+    `repeat_correlation`: the better text is chosen in any order; at 1 always the same.
     """
 
     statistic: ClassVar[str] = "abs abs"
@@ -324,7 +329,9 @@ class Abs(Spread):
 
     effect: float = Field(0.1, gt=0, le=0.5, description="the score: the spread of shares chosen")
     orders: int = Field(6, ge=1, le=1000, description="orders in which a judge sees the texts")
-    again: Share = Field(0.3, description="correlation of a judge's choices on one set of texts")
+    repeat_correlation: Share = Field(
+        0.3, description="correlation of a judge's choices on one set of texts"
+    )
     prompt_tokens: Tokens = Field(1500, description="rubric and texts")
     answer_tokens: Tokens = Field(300, description="longest reply")
 
@@ -341,7 +348,7 @@ class Abs(Spread):
     def power_at(self, n: int) -> float:
         """Return the power of the analysis of variance; one identity is the favourite."""
         k, choices = self.identities, self.orders * self.repeats
-        repeated = self.again + (1 - self.again) / choices
+        repeated = self.repeat_correlation + (1 - self.repeat_correlation) / choices
         variance = ((1 - 1 / k) / k - self.effect**2) * repeated
         return self.power_over_facets(n, variance) if variance > 0 else 1.0
 
@@ -352,7 +359,7 @@ class Abs(Spread):
 class LlmbiDifference(Mean):
     """Prompts for a difference in the indices of two models.
 
-    `spread` is of the difference of two models' answers over prompts; the sample's two registers:
+    `sd` is of the difference of two models' answers over prompts; the sample's two registers:
     0.22.
     """
 
@@ -362,8 +369,10 @@ class LlmbiDifference(Mean):
     effect: float = Field(0.2, ge=-100, le=100, description="difference of the index")
     models: int = Field(2, ge=2, le=100, description="models; all pairs are one family")
     claims: Claims = 2
-    spread: float = Field(0.22, gt=0, le=100, description="standard deviation of differences")
-    alike: Share = Field(0.0, description="share of its variance that repeats do not reduce")
+    sd: float = Field(0.22, gt=0, le=100, description="standard deviation of differences")
+    model_correlation: Share = Field(
+        0.0, description="share of its variance that repeats do not reduce"
+    )
     prompt_tokens: Tokens = Field(14, description="length of a prompt")
 
     @property
@@ -402,8 +411,9 @@ class Level(Plan):
 
     statistic: ClassVar[str] = "bias_level biased_share_two_phase"
     unit: ClassVar[str] = "labels"
+    criterion: ClassVar[str] = "assurance"
 
-    effect: float = Field(0.15, gt=0, lt=1, description="interval width that is still of use")
+    effect: float = Field(0.15, gt=0, lt=1, description="width of the interval")
     answers: int = Field(1000, ge=1, le=10_000_000, description="answers that are classified")
     level: Within = Field(0.15, description="share of the answers that people would call biased")
     recall: Share = Field(0.7, description="share of those that the classifier flags")

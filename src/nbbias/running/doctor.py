@@ -36,6 +36,8 @@ _ASKED = ["source", "article_id", "prompt", "task", "theme", "axis", "identity"]
 
 #: Columns as a study reads them, some of them filled; the file's own stand above.
 _HAS = re.compile(r"it has [^;]*; (?=name )")
+#: Columns after the first one in a path that names them.
+_FURTHER = re.compile(r"(?:&\w+=COLUMN)+")
 
 
 class Trial(NamedTuple):
@@ -83,9 +85,12 @@ def examine(files: Sequence[str]) -> list[str]:
             ready += _entry("detect", f"{commands[-1]}: {len(rows):,} texts")
     supported = ["", "These files support:", *(ready or ["  nothing"])]
     missing = ["", "Missing for more:", *missing] if missing else []
-    assumed = "Power: under the assumptions of `nbbias plan STUDY --list`."
+    assumed = [
+        "Assumptions of the power: `nbbias plan STUDY --list`. Assurance: the share of",
+        "studies whose interval is no wider.",
+    ]
     following = visible(f"Next: {commands[0]}") if commands else "Next: nbbias run --help"
-    return [*contents, *supported, *missing, "", assumed, following]
+    return [*contents, *supported, *missing, "", *assumed, following]
 
 
 def _describe(file: str) -> str:
@@ -120,7 +125,7 @@ def _try_as(study: Study, files: dict[str, str]) -> Trial:
             problems = list(error.breaches)
     own = [one for one in readings if one.form and one.path in paths.values()]
     shown = [_HAS.sub("", problem.replace("_path", "")) for problem in problems[:3]]
-    shown = [shorten(problem, 180) for problem in shown]
+    shown = [shorten(_FURTHER.sub("&…", problem), 180) for problem in shown]
     return Trial(named, settings, own, shown)
 
 
@@ -167,18 +172,18 @@ def _power(plan: type[calibration.planning.Plan], n: int, counts: dict[str, int]
         return f"needs {context.get('ge', 'other')} {name} or more"
     needed = planned.sample_size()
     enough = f"{needed:,}" if needed else f"more than {calibration.planning.MAXIMUM_UNITS:,}"
-    effect = f"{plan.model_fields['effect'].description}, {abs(planned.effect):g}"
+    goal, effect = plan.criterion, plan.model_fields["effect"].description
     if n < 2:
-        return f"80% power needs {enough} {plan.unit} ({effect})"
+        return f"80% {goal} at {enough} {plan.unit} ({effect}: {abs(planned.effect):g})"
 
     def suffices(thousandths: int) -> bool:
         changed = planned.model_copy(update={"effect": thousandths / 1000})
         return changed.power_at(n) >= planned.power
 
     least = stats.smallest_sufficient(suffices, most=999)
-    detected = f"{least / 1000:.3g} or more" if least else "no effect"
-    power = f"power {planned.power_at(n):.0%} for {effect}"
-    return f"{n:,} {plan.unit}: {power} (80%: {enough} {plan.unit}, or {detected})"
+    detected = f", or for {least / 1000:.3g} or more" if least else ""
+    reached = f"{planned.power_at(n):.0%} {goal} at {n:,} {plan.unit}"
+    return f"{reached} ({effect}: {abs(planned.effect):g}); 80% {goal} at {enough}{detected}"
 
 
 def _entry(head: str, text: str) -> list[str]:

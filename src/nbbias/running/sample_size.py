@@ -87,6 +87,7 @@ def _row(
     plan = params.validate(claims[claim], assumed, where=where)
     size = plan.units or plan.sample_size()
     row: dict[str, Any] = {"claim": claim, "statistic": plan.statistic, "unit": plan.unit}
+    row |= {"criterion": plan.criterion}
     row |= plan.model_dump() | dict.fromkeys(RESULTS, math.nan)
     if size is not None:
         row |= {"n": size, "reached": plan.power_at(size)} | plan.count_cost(size)
@@ -105,14 +106,15 @@ def readable(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     >>> list(table)[:3], table["articles"][0]
     (['effect', 'articles', 'power'], 100)
     """
-    assumptions = rows.drop(columns=[*RESULTS, "statistic", "unit"])
+    assumptions = rows.drop(columns=[*RESULTS, "statistic", "unit", "criterion"])
     varies = assumptions.astype("str").nunique() > 1
     constant = assumptions.loc[:, ~varies].drop(columns=_SETTINGS, errors="ignore")
-    listed = ", ".join(f"{name.replace('_', ' ')} {constant[name].iloc[0]}" for name in constant)
+    listed = ", ".join(f"{name} {constant[name].iloc[0]}" for name in constant)
     note = f"Assumed ({_EXPLAINED}): {listed}."
     power = ["" if pd.isna(power) else f"{power:.0%}" for power in rows["reached"]]
     units = rows["n"].astype("object")
     units = units.where(rows["n"].notna(), f"more than {calibration.planning.MAXIMUM_UNITS:,}")
-    results = {" or ".join(rows["unit"].unique()): units, "power": power}
+    named = [" or ".join(rows[name].unique()) for name in ("unit", "criterion")]
+    results = dict(zip(named, (units, power), strict=True))
     table = rows[list(dict.fromkeys(["effect", *varies.index[varies]]))].assign(**results)
     return table.join(rows[list(_COSTS)].dropna(axis="columns", how="all")), note
