@@ -180,10 +180,11 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
     # Of a rate of 0 nothing was missed that could have been more.
     points = points[points["tipping_point"].notna() | points["error"].ne("false negatives")]
     for row in points.to_dict("records"):
-        values = {"of": names.label(row, claims), "people": names.people(str(row["group"]))}
+        values: dict[str, Any] = {"of": names.label(row, claims)}
         keys = [key for key in ESTIMATE_KEYS if key in claims]
         same = (claims[keys].fillna("") == pd.Series(row)[keys].fillna("")).all(axis=1)
         ranged = row["statistic"] not in _SPREADS and claims.loc[same, "null_low"].notna().any()
-        values |= {"ranged": ranged, "level": level(claims)}
+        values |= {"people": names.people(str(row["group"])), "ranged": ranged}
+        values["level"] = level(claims)
         said.append(render(f"tipping.{row['error'].replace(' ', '_')}", row=row, **values))
     return said
