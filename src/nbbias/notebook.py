@@ -24,7 +24,7 @@ Results = TypeVar("Results", bound=tuple[Any, ...])
 
 
 class Notebook(NamedTuple):
-    """A notebook that is open: what it was given, where it writes, and how it shows things.
+    """An open notebook: its parameters, its folder, and functions to save and show results.
 
     `inference` holds the level of intervals, the number of permutations, and the seed. All that
     is shown is saved, too, under a name: tables as ``tables/<name>.csv`` and ``.parquet``, figures

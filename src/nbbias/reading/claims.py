@@ -38,7 +38,7 @@ TITLES = {True: "Pre-specified claims", False: "Pre-specified claims (defaults o
 def declared(
     estimates: pd.DataFrame, claims: Sequence[Claim], *, confidence: float
 ) -> pd.DataFrame:
-    """Return the rows that a run declared, in the order of its claims, corrected as one family.
+    """Return the estimates of a run's claims, in their order, adjusted as one family.
 
     Parameters
     ----------

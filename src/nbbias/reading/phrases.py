@@ -500,7 +500,7 @@ def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def estimate_sentence(row: Row, *, subject: str, unit: str, null: str) -> str:
-    """Write one row of ESTIMATES, beside its null value, as a Markdown sentence.
+    """Write one row of ESTIMATES, with its null value, as a Markdown sentence.
 
     Parameters
     ----------

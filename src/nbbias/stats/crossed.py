@@ -122,7 +122,7 @@ def crossed_mean(
 def crossed_spread(
     table: pd.DataFrame, *, facets: Sequence[str], confidence: float
 ) -> dict[str, Any]:
-    """Estimate how far the means of conditions differ that were all measured on the same units.
+    """Estimate the standard deviation of condition means over crossed random facets.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float)
 
 
 def proportion_interval(count: int, total: int, *, confidence: float) -> Estimate:
-    """Return a share with its Wilson interval; NaN with a reason when there is nothing to share.
+    """Return a share with its Wilson interval; without units, NaN with a reason.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def proportion_interval(count: int, total: int, *, confidence: float) -> Estimat
 
 
 def share_interval(hits: Sample, *, confidence: float) -> Estimate:
-    """Return the share of units that are so, with its Wilson interval.
+    """Return the share of true values, with its Wilson interval.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def clustered_covariance(
 
 
 def equal_weights(clusters: np.ndarray) -> np.ndarray:
-    """Return weights of units that let clusters, numbered from 0, count equally.
+    """Return weights of units that make clusters, numbered from 0, count equally.
 
     Examples
     --------
@@ -393,7 +393,7 @@ def design_effect(influence: np.ndarray, codes: np.ndarray) -> float:
 
 
 def wilson(share: float, size: float, *, confidence: float) -> Estimate:
-    """Return a share of so many units, a whole number or not, with its Wilson interval.
+    """Return a share with its Wilson interval; counts need not be integers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Cohen's kappa of two who say yes or no, with an interval that holds where few say yes."""
+"""Cohen's kappa of two raters, with an interval that holds for rare labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NO_KAPPA = "both call all texts alike, so kappa has no value"
 def kappa(
     first: np.ndarray, second: np.ndarray, clusters: np.ndarray | None = None, *, confidence: float
 ) -> Estimate:
-    """Return how far two agree beyond chance, with an interval.
+    """Return Cohen's kappa of two raters, with an interval.
 
     Parameters
     ----------

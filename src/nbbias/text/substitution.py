@@ -318,7 +318,7 @@ def replace_words(texts: pd.Series, replacements: Mapping[str, str]) -> pd.Serie
 
 
 def swap_effects(words: pd.Series, swaps: pd.DataFrame, *, score: Score) -> pd.Series:
-    """Return the swap effect of sentences: their score less the mean over all groups in turn.
+    """Return the swap effect of sentences: score minus its mean over all groups substituted.
 
     Parameters
     ----------
