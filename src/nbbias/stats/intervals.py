@@ -150,10 +150,7 @@ def proportion_interval(count: int, total: int, *, confidence: float) -> Estimat
     """
     if total == 0:
         return Estimate(reason="no unit to take a share of", n=0)
-    low, high = proportion.proportion_confint(
-        count, total, alpha=alpha(confidence), method="wilson"
-    )
-    return Estimate(count / total, float(low), float(high), n=total)
+    return wilson(count / total, total, confidence=confidence).replace(n=total)
 
 
 def share_interval(hits: Sample, *, confidence: float) -> Estimate:
@@ -377,19 +374,6 @@ def effective_size(
     effect = max(1.0, float(covariance[0, 0]) / float(influence @ influence))
     level = (1 + confidence) / 2
     return size / effect * float(stats.norm.ppf(level) / stats.t.ppf(level, df)) ** 2
-
-
-def design_effect(influence: np.ndarray, codes: np.ndarray) -> float:
-    """Return by how much clusters, numbered from 0, enlarge the variance of a sum; 1 at least.
-
-    Examples
-    --------
-    >>> design_effect(np.array([1.0, 1, -1, -1]), np.array([0, 0, 1, 1]))
-    4.0
-    """
-    sums = np.bincount(codes, weights=influence)
-    together = float((sums**2).sum()) * len(sums) / (len(sums) - 1)
-    return max(1.0, together / float(influence @ influence))
 
 
 def wilson(share: float, size: float, *, confidence: float) -> Estimate:

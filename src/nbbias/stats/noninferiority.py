@@ -189,8 +189,8 @@ def noninferiority_test(both: pd.DataFrame, *, worse: Worse, margin: float) -> d
     >>> round(row["worsening"], 3), row["p_worse"] < 0.05, row["p_not_worse"] < 0.05
     (0.375, True, False)
     """
-    row: dict[str, Any] = dict.fromkeys(("worsening", "se", "df", "p_worse", "p_not_worse"), np.nan)
-    row["n"] = len(both)
+    names = ("worsening", "se", "df", "p_worse", "p_not_worse")
+    row: dict[str, Any] = {**dict.fromkeys(names, np.nan), "n": len(both)}
     if len(both) < 2:
         return row
     sign = -1 if worse == "lower" else 1

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -342,20 +342,14 @@ def swap_effects(words: pd.Series, swaps: pd.DataFrame, *, score: Score) -> pd.S
     [0.5, nan]
     """
     subset = words.loc[swaps["row"].unique()]
-    scores = _score(subset.tolist() + swaps["text"].tolist(), score)
+    texts = subset.tolist() + swaps["text"].tolist()
+    scores = on_distinct(texts, lambda distinct: score(pd.Series(distinct, dtype=object)))
     of_swaps = pd.Series(scores[len(subset) :], index=[swaps["row"], swaps["group"]])
     # The mean over names within each group, then over groups; one missing score is a missing mean.
     mean = of_swaps.groupby(level=[0, 1], sort=False).mean().groupby(level=0, sort=False).mean()
     mean = mean.where(of_swaps.notna().groupby(level=0, sort=False).all())
     effect = pd.Series(scores[: len(subset)], index=subset.index) - mean
     return effect.round(12).reindex(words.index)  # without a group's influence exactly 0
-
-
-def _score(texts: Iterable[str], score: Score) -> np.ndarray:
-    """Return the scores of texts, each distinct one scored once."""
-    return on_distinct(
-        texts, lambda distinct: np.asarray(score(pd.Series(distinct, dtype=object)), dtype=float)
-    )
 
 
 def load_all_lists() -> pd.DataFrame:
@@ -562,7 +556,8 @@ def score_templates(filled: pd.DataFrame, *, score: Score) -> pd.DataFrame:
     >>> means.round(2).to_dict()
     {'Asian': 0.67, 'Black': -0.33, 'White': -0.33}
     """
-    table = filled.assign(score=_score(filled["text"], score))
+    scores = on_distinct(filled["text"], lambda texts: score(pd.Series(texts, dtype=object)))
+    table = filled.assign(score=scores)
     keys = ["bias", "words", "template"]
     nobody = table[table["group"] == NEUTRAL].set_index(keys)["score"].rename("nobody")
     table = table[table["group"] != NEUTRAL].join(nobody, on=keys)
