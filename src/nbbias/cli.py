@@ -29,11 +29,11 @@ class Grouped(typer.core.TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands, those of a panel under its name."""
+        listed: Any = self.commands.values()
         for panel in _PANELS:
-            commands: dict[str, Any] = self.commands
-            named = [(n, c) for n, c in commands.items() if c.rich_help_panel == panel]
+            named = [command for command in listed if command.rich_help_panel == panel]
             with formatter.section(panel):
-                formatter.write_dl([(name, c.get_short_help_str(200)) for name, c in named])
+                formatter.write_dl([(c.name, c.get_short_help_str(200)) for c in named])
 
 
 _PANELS = _START, _MEASURE, _PLAN, _GATE, _PUBLISH = (

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -192,24 +192,6 @@ def _write(text: str, place: _Place, word: str) -> str:
     return before + word + after
 
 
-def _exchange(
-    text: str,
-    places: Sequence[_Place],
-    counterparts: Counterparts,
-    becomes: Mapping[str, str],
-    draw: int = 0,
-) -> str | None:
-    """Write what each group becomes in its place; None where a word has no counterpart."""
-    for place in sorted(places, reverse=True):  # the last first: the places before it stay
-        if place.group in becomes:
-            group = becomes[place.group]
-            word = counterparts.replace(place.term, place.kind, place.use, group, draw)
-            if word is None:
-                return None
-            text = _write(text, place, word)
-    return text
-
-
 def swap_groups(
     words: pd.Series, about: pd.Series, matches: pd.DataFrame, *, lexicon: pd.DataFrame
 ) -> pd.DataFrame:
@@ -247,13 +229,24 @@ def swap_groups(
     counterparts = load_counterparts(lexicon, str(lexicon["bias"].iloc[0]))
     rows: list[tuple[Any, str, str | None]] = []
     texts, groups = words.to_dict(), about.to_dict()
+
+    def exchange(text: str, places: list[_Place], becomes: dict[str, str], draw: int) -> str | None:
+        """Write what each group becomes in its place; None where a word has no counterpart."""
+        for place in sorted(places, reverse=True):  # the last first: the places before it stay
+            if group := becomes.get(place.group):
+                word = counterparts.replace(place.term, place.kind, place.use, group, draw)
+                if word is None:
+                    return None
+                text = _write(text, place, word)
+        return text
+
     for row, places in _places(matches, words).items():
         text, group = texts[row], groups[row]
         draws = NAMES if any(place.kind == "name" for place in places) else 1
         versions = []
         for other, draw in product(counterparts.groups, range(draws)):
             becomes = {group: other, other: group}  # they change places, and all others stay
-            versions.append((row, other, _exchange(text, places, counterparts, becomes, draw)))
+            versions.append((row, other, exchange(text, places, becomes, draw)))
         if group in counterparts.groups and all(version is not None for *_, version in versions):
             rows += versions
     return pd.DataFrame(rows, columns=["row", "group", "text"])

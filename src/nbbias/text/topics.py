@@ -191,7 +191,9 @@ def fit(bags: BagOfWords, *, n_topics: int, seed: int) -> TopicModel:
     >>> topics.vocabulary.index.tolist()
     ['cat', 'mouse', 'sea', 'ship']
     """
-    check_size(bags, n_topics)
+    most = len(bags.vocabulary)
+    if not 2 <= n_topics <= most:
+        raise DataError("topics", f"{n_topics} topics need 2 to {most}, as many as words are known")
     written = bags.counts[np.diff(bags.counts.indptr) > 0]
     corpus = Sparse2Corpus(written, documents_columns=False)
     words = dict(enumerate(bags.vocabulary.index))
@@ -212,24 +214,6 @@ def choose_passes(texts: int) -> int:
     [10, 10, 3, 1]
     """
     return min(_MOST_PASSES, -(-_READINGS // max(texts, 1)))
-
-
-def check_size(bags: BagOfWords, n_topics: int) -> None:
-    """Refuse a number of topics that is below 2, or above that of the vocabulary's words.
-
-    Raises
-    ------
-    DataError
-        So many topics cannot be fitted.
-
-    Examples
-    --------
-    >>> tokens = pd.DataFrame({"text_id": [0, 0], "lemma": ["cat", "mouse"]})
-    >>> check_size(count_words(tokens, no_below=1), 2)
-    """
-    most = len(bags.vocabulary)
-    if not 2 <= n_topics <= most:
-        raise DataError("topics", f"{n_topics} topics need 2 to {most}, as many as words are known")
 
 
 @stage
