@@ -64,6 +64,7 @@ def test_the_lead_draws_what_the_scores_that_lead_are_made_of(estimates: pd.Data
     assert dots(ax) == pytest.approx(shares)
     dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]
     assert dashed == pytest.approx([1 / len(shares)])
+    assert "dashed: equal share" in ax.get_xlabel()
     assert (
         drawn.title
         == "Share of comparisons in which a judge chose each identity's text (not significant)"
@@ -80,8 +81,8 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
     assert f"the ABS of one by {axis} from {scores[axis, 'abs_raw']:.2f}" in drawn.title
     assert f"Shown: {axis}, where an ABS fell most" in drawn.caption
     ax = figure.axes[0]
-    ways = ["paper's order", "counterbalanced", "positions"]
-    assert [t.get_text() for t in ax.get_yticklabels()] == ways
+    ways = ["identities, paper's order", "identities, counterbalanced", "positions"]
+    assert [t.get_text().replace("\n", " ") for t in ax.get_yticklabels()] == ways
     own = estimates[(estimates["evaluator"] == "one") & (estimates["bias"] == axis)]
     by = own.set_index("statistic")["estimate"]
     assert dots(ax) == pytest.approx([by["abs_raw"], by["abs"], by["position"]])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.stats
 
 from nbbias.llmbi import ranking, scoring
 from nbbias.stats import InferenceSettings
@@ -52,6 +53,22 @@ def test_drawn_weights_halve_or_double_the_bias_term_at_most() -> None:
     expected = walked([by_dimension(weights=weights) for weights in drawn.to_dict("records")])
     found = swaps_of(MEASURED, draws=4000).loc["weights w", "swapped"]
     assert found == pytest.approx(expected, abs=0.05)
+
+
+@pytest.mark.parametrize("apart", [0.0, 2.0])
+def test_pairs_that_differ_are_tukeys(apart: float) -> None:
+    values = np.random.default_rng(3).normal(size=(4, 3)) + apart * np.arange(4)[:, None]
+    table = pd.Series(values.ravel(), index=pd.Index(np.repeat([*"abcd"], 3), name="dimension"))
+    p = scipy.stats.tukey_hsd(*values).pvalue
+    expected = (p[np.triu_indices(4, k=1)] < 0.05).sum()
+    assert ranking.count_different_pairs(table, confidence=0.95) == expected
+    assert expected == 0 or apart
+
+
+def test_without_a_variance_no_pair_is_tested() -> None:
+    table = pd.Series([1.0, 2.0, 3.0], index=pd.Index([*"abc"], name="dimension"))
+    assert np.isnan(ranking.count_different_pairs(table, confidence=0.95))
+    assert np.isnan(ranking.count_different_pairs(table[[*"aabb"]], confidence=0.95))
 
 
 def test_a_dimension_of_blank_answers_is_not_ranked() -> None:

@@ -63,7 +63,8 @@ def test_what_a_page_leads_with(golden: Golden) -> None:
 
 def test_headings(golden: Golden) -> None:
     first = rows_of(PLAIN, WARM, APART | {"statistic": "anova", "p_value": 0.01})
-    second = rows_of(WARM | {"model": "<b>"}, WARM)
+    second = rows_of(WARM | {"model": "<b>"}, WARM).assign(instrument="VADER 3.3.2")
+    pairs = pd.DataFrame({"model": ["<b>", "warm_1"], "pairs": 36, "significant": [0.0, 2.0]})
     says = {
         "scorers": [sentences.by_scorer(first, second), sentences.by_scorer(first, first)],
         "dimensions": [
@@ -72,6 +73,8 @@ def test_headings(golden: Golden) -> None:
             sentences.dimensions(first.assign(p_value=np.nan)),
         ],
     }
+    nothing = pairs.assign(significant=[0.0, np.nan])
+    says["ranking"] = [sentences.ranking(rows) for rows in (pairs, nothing, nothing[1:])]
     golden("llmbi_headings", says)
 
 

@@ -95,7 +95,7 @@ def _with_published(rows: pd.DataFrame, published: pd.DataFrame) -> pd.DataFrame
 def _drawn(rows: pd.DataFrame, what: str, *, of: str, alt: str, title: str, **words: Any) -> Drawn:
     """Draw shares in panels by `panel` and `column`, or `by` others, and write their caption."""
     by, draw = words.pop("by", ("panel", "column")), words.pop("draw", figures.unit)
-    figure = figures.narrow(figures.claims(rows, what, by=by, words=words, draw=draw))
+    figure = figures.claims(rows, what, by=by, words=words, draw=draw)
     caption = figures.caption(rows, what, of=of, band=words.get("band", ""))
     rings = " Rings: published, without intervals." if "side" in rows else ""
     return Drawn(figure, rows, alt, title, caption + rings)

@@ -15,8 +15,9 @@ import numpy as np
 import pandas as pd
 
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
-from nbbias.biased_prompts.sentences import leading_rows
-from nbbias.reading import Drawn, figures, forest, names, prose
+from nbbias.biased_prompts.sentences import leading_rows, result
+from nbbias.reading import Drawn, figures, forest, names
+from nbbias.tables.escape import without_markdown
 
 
 def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
@@ -35,7 +36,7 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     kind = [panel == "all headlines", named.isna(), panel == "naming nobody"]
     rank = np.select(kind, [0, 1, 3], 2)
     rows = subset.assign(panel=panel, cell=subset["model"]).iloc[np.lexsort((panel, rank))]
-    raw, by = rows["statistic"] == kinds[-1], ", by the group that headlines name"
+    raw = rows["statistic"] == kinds[-1]
     return Drawn(
         figures.claims(*figures.scaled(rows.assign(side=np.where(raw, "ours", "further")))),
         rows,
@@ -43,9 +44,10 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         "intervals, and corrected for the detector's errors with wider ones: a panel for all "
         "headlines, one an outlet where there are several, and one for each group that headlines "
         "name.",
-        f"Refusal rate under the {prompt} prompt" + by * bool(named.notna().any()),
+        without_markdown(result(estimates, "selective"))
+        or f"Refusal rate under the {prompt} prompt",
         figures.caption(rows[raw], "share of headlines refused, uncorrected", of="headlines")
-        + ("" if raw.all() else " " + prose.render_plain("biased_prompts.corrected")),
+        + ("" if raw.all() else " Small grey markers: corrected for the detector's errors."),
     )
 
 

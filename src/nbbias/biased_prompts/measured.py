@@ -38,7 +38,7 @@ class Corpus(NamedTuple):
 
 
 class Results(NamedTuple):
-    """Tables that `measure` returns; a run saves them under these names.
+    """What the study measured, one table each; a run saves them under these names.
 
     Attributes
     ----------

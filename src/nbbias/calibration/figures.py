@@ -45,7 +45,7 @@ def errors(rows: pd.DataFrame) -> Drawn:
     drawn[[*shares, *band]] *= 100
     words = {"band": f"95% (nominal) ± {100 * TOLERANCE:.0f} points"}
     return Drawn(
-        figures.narrow(figures.claims(drawn, "coverage, %", words=words)),
+        figures.claims(drawn, "coverage, %", words=words),
         table,
         "The coverages of intervals that fail, with their simulation intervals; grey: the nominal "
         "level within the tolerance.",

@@ -13,7 +13,7 @@ from nbbias.stats import InferenceSettings
 
 
 class Results(NamedTuple):
-    """Tables that `measure` returns; a run saves them under these names.
+    """What was measured, one table each; a run saves them under these names.
 
     Attributes
     ----------

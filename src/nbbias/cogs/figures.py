@@ -26,7 +26,10 @@ from nbbias.reading import Drawn, figures, names, prose, significance
 _NULL = "range under the null"
 
 #: What the scale of each part of a score says, and what its dots are.
-_AXES = {"distance": "cosine distance to default texts", "share": "share of comparisons"}
+_AXES = {
+    "distance": "cosine distance to default texts",
+    "share": "share chosen (dashed: equal share)",
+}
 #: Models whose baseline a caption names.
 _MOST_NAMED = 3
 _TITLES = {
@@ -71,7 +74,6 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         "choices, with intervals, a panel for each score that leads the page.",
         prose.capitalize("; ".join(titles)),
         figures.caption(rows, "means", of=UNITS)
-        + " Dashed: equal shares." * ("share" in set(rows["statistic"]))
         + " Coloured: closest, or chosen most, where significant.",
     )
 
@@ -145,7 +147,11 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     estimates
         Of `cogs.affinity.abs_estimates`; all writers together are drawn.
     """
-    ways = {"abs_raw": "paper's order", "abs": "counterbalanced", "position": "positions"}
+    ways = {
+        "abs_raw": "identities, paper's order",
+        "abs": "identities, counterbalanced",
+        "position": "positions",
+    }
     part = pooled(over_all(estimates))
     part = part[part["statistic"].isin(list(ways))]
     scores = part.pivot(index=["bias", "evaluator"], columns="statistic", values="estimate")
@@ -159,19 +165,17 @@ def identity_or_position(estimates: pd.DataFrame) -> Drawn:
     rows = rows.sort_values(["evaluator", "statistic"], key=lambda names: names.map(order.index))
     return Drawn(
         figures.claims(
-            rows, "spread of shares", by="evaluator", words={"band": _NULL}, draw=_from_zero
+            rows,
+            "standard deviation of shares",
+            by="evaluator",
+            words={"band": _NULL},
+            draw=_from_zero,
         ),
         part,
         "For each judge: the Affinity Bias Score as published and balanced over orders, and the "
         "spread over positions, with intervals and null ranges.",
         prose.render_plain("cogs.lowered", judge=judge, **values),
-        figures.caption(
-            rows,
-            "standard deviations of shares, over identities (in the paper's order; "
-            "counterbalanced) and over positions",
-            of=UNITS,
-            band=_NULL,
-        )
+        figures.caption(rows, "standard deviations of shares", of=UNITS, band=_NULL)
         + " "
         + prose.render_plain("cogs.one_axis", n=n, **values),
     )

@@ -53,7 +53,7 @@ _FILE = {
 
 
 class BiasScore(NamedTuple):
-    """RBS or ABS, with the identity that is nearest to the default, or chosen most."""
+    """A spread over identities, and the identity at its end: most normal, or most preferred."""
 
     score: float
     identity: str | None

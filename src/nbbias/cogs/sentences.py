@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from nbbias.cogs.tables import PARTS, compared, leading, over_all, pooled, score
 from nbbias.cogs.visible import FALSE_ALARMS
 from nbbias.params import Texts
 from nbbias.reading import Lead, names, phrases, prose, significance
+from nbbias.reading.claims import CLAIM
 from nbbias.tables.escape import markdown as escape
 
 #: The share of excluded pairs above which a page says so first.
@@ -60,12 +62,17 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     scores = [measured[measured["statistic"] == name] for name in PARTS]
     both, shown = pd.concat(scores), compared(estimates)
     scopes = ["" if half.empty else _scope(half) for half in scores]
-    scopes[1] = "" if scopes[1] == scopes[0] else scopes[1]
     sentences = [
         sentence
         for half, scope in zip(scores, scopes, strict=True)
         for sentence in _findings(half, shown, scope=scope)
     ]
+    if sentences:
+        values = {"low": both["null"].min(), "high": both["null"].max()}
+        found = [len(significance.significant(half)) > 0 for half in scores]
+        scope = "; ".join(dict.fromkeys(compress(scopes, found)))
+        values |= {"measured": _measured(both), "scope": Markup(scope)}
+        sentences.append(prose.render("cogs.scores", **values))
     if further := prose.render("cogs.others", halves=[_others(half) for half in scores]):
         sentences.append(further)
     excluded = (both["n_lost"] / (both["n"] + both["n_lost"])).max()
@@ -77,7 +84,7 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
         plain=tuple(sentences),
         technical=phrases.technical([half for half in scores if len(half)], unit=UNITS),
         figure="both",
-        numbers=_numbers(both),
+        numbers=_numbers(both, shown),
         card=_card(both, estimates),
         texts=texts,
     )
@@ -105,12 +112,14 @@ def _findings(half: pd.DataFrame, estimates: pd.DataFrame, *, scope: str) -> lis
         return [prose.render("cogs.untested", name=name, scope=Markup(scope))]
     if significance.significant(half).empty:
         return [prose.render("cogs.not_significant", name=name, scope=Markup(scope), mde=mde)]
-    sentences = []
-    for at, score in enumerate(leading(half).to_dict("records")):
+    sentences, told = [], ""
+    for score in leading(half).to_dict("records"):
         rows = score_parts(score, estimates)
-        rows = rows.assign(people=rows["group"].map(names.people)).to_dict("records")
-        values = {"row": score, "parts": rows, "scope": Markup("" if at else scope)}
-        sentences.append(prose.render(f"cogs.{score['statistic']}", first=not at, **values))
+        rows = rows.assign(people=rows["group"].map(names.people))
+        values = {"first": not sentences, "again": told == rows["who"].iloc[0]}
+        values |= {"row": score, "parts": rows.to_dict("records")}
+        sentences.append(prose.render(f"cogs.{score['statistic']}", **values))
+        told = rows["who"].iloc[0]
     return sentences
 
 
@@ -129,7 +138,7 @@ def _others(half: pd.DataFrame) -> dict[str, Any]:
 def _detectable(rows: pd.DataFrame) -> Markup:
     """Return the range of minimum detectable effects."""
     tested = rows.loc[rows["p_adjusted"].notna(), "mde"].dropna()
-    ends = [prose.number(end, decimals=3) for end in _ends(tested) if len(tested)]
+    ends = [prose.number(end) for end in _ends(tested) if len(tested)]
     return Markup(" to ".join(dict.fromkeys(ends)))
 
 
@@ -145,16 +154,24 @@ def _preferences(estimates: pd.DataFrame, statistic: str, key: str) -> dict[str,
     return {"named": named, "of": rows[key].nunique()}
 
 
-def _numbers(rows: pd.DataFrame) -> pd.DataFrame:
-    """Choose three of the scores that lead, of writers and of judges in turn."""
-    shown = leading(rows)
-    shown = shown.iloc[shown.groupby("statistic").cumcount().to_numpy().argsort(kind="stable")]
-    name = [prose.render_plain("cogs.number", row=row) for row in shown.to_dict("records")]
-    return shown.assign(name=name)
+def _numbers(scores: pd.DataFrame, estimates: pd.DataFrame) -> pd.DataFrame:
+    """Choose three of the distances and shares that lead, of writers and of judges in turn."""
+    order = leading(scores).groupby("statistic").cumcount().sort_values(kind="stable")
+    rows = []
+    for score in scores.loc[order.index].to_dict("records"):
+        parts = score_parts(score, estimates)
+        for row in parts[parts["group"] == score["group"]].to_dict("records"):
+            name = prose.render_plain("cogs.number", row=row, people=names.people(row["group"]))
+            tested = {key: score.get(key) for key in (CLAIM, "p_value", "p_adjusted")}
+            rows.append(row | tested | {"name": name})
+    return pd.DataFrame(rows)
+
+
+def _measured(rows: pd.DataFrame) -> list[str]:
+    return [name for name in PARTS if (rows["statistic"] == name).any()]
 
 
 def _card(rows: pd.DataFrame, estimates: pd.DataFrame) -> dict[str, str]:
-    measured = [name for name in PARTS if (rows["statistic"] == name).any()]
     used = rows["instrument"].dropna().unique()
     values = {
         "n": f"{rows['n'].max():,.0f} {UNITS}" if len(rows) else "",
@@ -163,7 +180,7 @@ def _card(rows: pd.DataFrame, estimates: pd.DataFrame) -> dict[str, str]:
         "tasks": Markup(_tasks(estimates)),
     }
     return {
-        "measures": prose.render("cogs.card_measures", measured=measured),
+        "measures": prose.render("cogs.card_measures", measured=_measured(rows)),
         "groups": ", ".join(escape(name).replace("_", " and ") for name in rows["bias"].unique()),
         "N": prose.render("cogs.card_n", **values),
         "instrument": escape("; ".join(name.split(", ")[0] for name in used)),
@@ -180,7 +197,7 @@ def nearest(estimates: pd.DataFrame) -> str:
     ...        "task": None, "topic": None, "estimate": 0.1, "prompt": None, "evaluator": None,
     ...        "p_value": 0.01, "p_adjusted": 0.01, "confidence": 0.95}
     >>> nearest(pd.DataFrame([row, row | {"bias": "race", "p_adjusted": 0.4}]))
-    'Default texts of m are closest to those it wrote as men'
+    "m's default texts were closest to those it wrote as men"
     """
     return prose.render("cogs.nearest", **_preferences(estimates, "rbs", "model"))
 
@@ -188,6 +205,11 @@ def nearest(estimates: pd.DataFrame) -> str:
 def preferred(estimates: pd.DataFrame) -> str:
     """Say which judges prefer the texts of some identity: the heading of its section."""
     return prose.render("cogs.preferred", **_preferences(estimates, "abs", "evaluator"))
+
+
+def placed(estimates: pd.DataFrame) -> str:
+    """Say which judges prefer a position: the heading of its section."""
+    return prose.render("cogs.placed", **_preferences(estimates, "position", "evaluator"))
 
 
 def orders(estimates: pd.DataFrame) -> str:
@@ -206,14 +228,16 @@ def seen(table: pd.DataFrame) -> str:
     Examples
     --------
     >>> row = {"model": "m", "identity": "white", "n": 10, "obvious": 0.2, "nuanced": 0.1}
-    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}]))[:43]
-    'The identity is obvious in 20% of the texts'
+    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}]))[:58]
+    '20% of texts state their identity (default texts: 0%), mos'
     """
     if not table["n"].sum():
         return prose.render("cogs.unseen")
     shares = table[["obvious", "nuanced", "obvious_default"]]
     means = np.average(shares, axis=0, weights=table["n"])
-    return prose.render("cogs.seen", expected=FALSE_ALARMS, **dict(zip(shares, means, strict=True)))
+    most = table.loc[table["obvious"].idxmax()].to_dict()
+    values = {"expected": FALSE_ALARMS, "most": most, "people": names.people(most["identity"])}
+    return prose.render("cogs.seen", **values, **dict(zip(shares, means, strict=True)))
 
 
 def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
@@ -228,7 +252,8 @@ def agreed(agreement: pd.DataFrame, *, simulated: bool = False) -> str:
     """
     rows = agreement[(agreement["statistic"] == "fleiss_kappa") & agreement["estimate"].notna()]
     values = {"kappa": _ends(rows["estimate"]), "simulated": simulated, "of": len(rows)}
-    return prose.render("cogs.agreed", k=int(significance.is_significant(rows).sum()), **values)
+    axes = rows.loc[significance.is_significant(rows), "bias"].to_list()
+    return prose.render("cogs.agreed", significant=axes, **values)
 
 
 def _ends(values: pd.Series) -> list[float]:

@@ -101,13 +101,8 @@ def estimates(
         swap += formula.get("lambda_factor", 1.5) * swaps[f"swap_{s}"]
         for part, values in stats.decompose(whole["score"], swap).items():
             rows += _composites(whole.assign(score=values), part, level) if part else []
-    result = tables.estimates_and_units(
-        rows,
-        study="llmbi",
-        measure="llmbi",
-        instrument=scores["instrument"].iloc[0],
-        confidence=level,
-    )
+    of: Row = {"study": "llmbi", "measure": "llmbi", "instrument": scores["instrument"].iloc[0]}
+    result = tables.estimates_and_units(rows, confidence=level, **of)
     table = result.estimates
     of_one_model = table["model"].where(table["statistic"] == "dimension_mean")
     tested = table["statistic"] != "anova"

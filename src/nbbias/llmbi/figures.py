@@ -7,7 +7,7 @@ import pandas as pd
 from nbbias.reading import Drawn, figures, prose, significance
 
 _PROSE = "reference prose of the same length"
-_BAND, _AS_BEFORE = f"range without a significant difference from {_PROSE}", "as in Figure 1"
+_BAND, _AS_BEFORE = f"no significant difference from {_PROSE}", "as in Figure 1"
 
 
 def indices(*estimates: pd.DataFrame) -> Drawn:
@@ -38,16 +38,13 @@ def indices(*estimates: pd.DataFrame) -> Drawn:
     axis, shown = "LLM Bias Index (0.2: no sentiment)", rows.assign(cell=rows["model"])
     band = _BAND if len(estimates) == 1 else _AS_BEFORE
     return Drawn(
-        figures.narrow(figures.claims(shown, axis, by="instrument", words={"band": _PROSE})),
+        figures.claims(shown, axis, by="instrument", words={"band": _PROSE}),
         rows,
         "LLM Bias Index of each model with its interval, and the range of reference prose as a "
         "grey band, for each scorer.",
         prose.render_plain(
             "llmbi.indices",
-            parts=[
-                (scorer, list(part["model"]), where)
-                for (scorer, where), part in beyond.groupby(["instrument", side], sort=False)
-            ],
+            rows=beyond.assign(side=side).to_dict("records"),
             compared=len(compared) > 0,
         ),
         figures.caption(rows, "LLM Bias Index", of="prompts", band=band),

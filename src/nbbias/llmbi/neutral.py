@@ -240,14 +240,7 @@ def compare_with_prose(
     ends = np.maximum(estimate + np.sign(q) * half, floor)
     if not np.isfinite(value):
         value, spread = np.nan, np.full(2, np.nan)
-    low, high, null_low, null_high = map(float, (*ends, *spread))
-    return {
-        "ci_low": low,
-        "ci_high": high,
-        "null": prose.mean,
-        "null_low": null_low,
-        "null_high": null_high,
-        "statistic_value": float(value),
-        "df": df,
-        "p_value": float(2 * t.sf(abs(value), df)),
-    }
+    names = ("ci_low", "ci_high", "null_low", "null_high")
+    result = dict(zip(names, map(float, (*ends, *spread)), strict=True))
+    result |= {"null": prose.mean, "statistic_value": float(value), "df": df}
+    return result | {"p_value": float(2 * t.sf(abs(value), df))}

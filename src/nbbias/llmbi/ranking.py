@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from scipy.stats import studentized_range
 
+from nbbias import stats
 from nbbias.llmbi.estimates import INFERENCE
 from nbbias.llmbi.scoring import score_answers
 from nbbias.stats import InferenceSettings
@@ -28,12 +30,13 @@ def ranking_swaps(
     formula
         The reference settings, as for `llmbi.scoring.score_answers`.
     inference
-        Number of random draws of weights and of prompts, and their seed.
+        Level of the test, number of random draws of weights and of prompts, and their seed.
 
     Returns
     -------
     DataFrame
-        `model`, `factor`, `pairs` (of dimensions that the reference orders), `swapped` (mean share
+        `model`, `factor`, `pairs` (of dimensions that the reference orders), `significant` (how
+        many pairs differ by Tukey's test; NaN where it has no variance), `swapped` (mean share
         of those pairs that change order, in [0, 1]; NaN without pairs) and, for ``prompts``,
         `no_difference`: what `swapped` is on average if the dimensions do not differ at all, since
         one of k prompts and the mean of the k agree in order by arithmetic alone: arccos(1/sqrt(k))
@@ -58,6 +61,7 @@ def ranking_swaps(
         prompts = scores.groupby(["dimension", "prompt"], sort=False)[_PARTS].mean()
         by_dimension = prompts.groupby(level=0, sort=False)
         means, rng = by_dimension.mean().reindex(dimensions), np.random.default_rng(inference.seed)
+        differ = count_different_pairs(prompts["score"].dropna(), confidence=inference.confidence)
         weights = 2.0 ** rng.uniform(-1, 1, size=(draws, len(means)))
         rest = (means["score"] - means["weighted_bias"]).to_numpy()
         by_prompt = prompts["score"].dropna().groupby(level=0, sort=False)
@@ -68,9 +72,36 @@ def ranking_swaps(
         }.items():
             swapped = find_rank_reversals(settings, reference=means["score"].to_numpy())
             row = {"model": model, "factor": factor, "pairs": swapped.shape[1]}
-            rows.append(row | {"swapped": swapped.mean() if swapped.size else np.nan})
+            share = swapped.mean() if swapped.size else np.nan
+            rows.append(row | {"significant": differ, "swapped": share})
         rows[-1]["no_difference"] = np.arccos(1 / np.sqrt(by_dimension.size().mean())) / np.pi
     return pd.DataFrame(rows)
+
+
+def count_different_pairs(values: pd.Series, *, confidence: float) -> float:
+    """Count the pairs of dimensions whose means differ by Tukey's test; NaN without a variance.
+
+    Parameters
+    ----------
+    values
+        Scores by prompt; `dimension` is a level of the index.
+    confidence
+        1 less it is the level of the test, over all pairs.
+
+    Examples
+    --------
+    >>> values = pd.Series([0.1, 0.2, 0.3, 0.4, 0.8, 0.9], index=pd.Index([*"aabbcc"]))
+    >>> count_different_pairs(values.rename_axis("dimension"), confidence=0.95)
+    2.0
+    """
+    groups = values.index.get_level_values("dimension").factorize()[0]
+    means, errors, df = stats.group_means(values.to_numpy(float), groups)
+    if not df or not errors.max() > 0:
+        return np.nan
+    first, second = np.triu_indices(len(means), k=1)
+    ranges = abs(means[first] - means[second]) / np.hypot(errors[first], errors[second])
+    p = studentized_range.sf(np.sqrt(2) * ranges, len(means), df)
+    return float((p < stats.alpha(confidence)).sum())
 
 
 def find_rank_reversals(settings: np.ndarray, *, reference: np.ndarray) -> np.ndarray:

@@ -94,10 +94,8 @@ def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
             f"{prompt!r}: {tables.closest_match(prompt, dimensions.index, listed=0)}"
             for prompt in unknown[:3]
         )
-        told = (
-            f"{len(unknown)} of the prompts are not among the paper's 18. Add a column dimension "
-        )
-        raise DataError(where, f"{told}(such as Gender) to ask your own, or correct {examples}")
+        told = f"{len(unknown)} of the prompts are not among the paper's 18. Add a column dimension"
+        raise DataError(where, f"{told} (such as Gender) to ask your own, or correct {examples}")
     return asked.map(dimensions)
 
 

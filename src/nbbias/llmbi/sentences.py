@@ -106,13 +106,10 @@ def _numbers(pairs: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
 
 def _other_scorer(results: Results) -> Iterator[str]:
     """Say by which scorer a model differs from reference prose and by which it does not."""
-    differ = _disagreements(results.estimates, results.second_scorer)[0]
-    second = results.second_scorer
-    second = second[(second["statistic"] == "index") & second["model"].isin(differ)]
-    if len(second):
-        first = results.estimates["instrument"].iloc[0]
-        rows = second.assign(significant=significance.is_significant(second)).to_dict("records")
-        yield prose.render("llmbi.other_scorer", rows=rows, first=first)
+    first = results.estimates["instrument"].iloc[0]
+    rows = _disagreements(results.estimates, results.second_scorer)
+    if len(second := rows[rows["instrument"] != first]):
+        yield prose.render("llmbi.other_scorer", rows=second.to_dict("records"), first=first)
 
 
 def _card(rows: pd.DataFrame, answers: str) -> dict[str, str]:
@@ -149,21 +146,21 @@ def example(typical: pd.DataFrame) -> str:
 
 
 def dimensions(estimates: pd.DataFrame) -> str:
-    """Say in how many models the index depends on the dimension: the heading of its section.
+    """Say in which models the index depends on the dimension: the heading of its section.
 
     Examples
     --------
-    >>> row = {"statistic": "anova", "estimate": -0.2, "p_value": 0.7, "confidence": 0.95}
+    >>> row = {"model": "a", "statistic": "anova", "p_value": 0.7, "confidence": 0.95}
     >>> dimensions(pd.DataFrame([row]))
-    'No significant difference in mean LLMBI between dimensions'
+    'Mean LLMBI did not differ significantly between dimensions in a'
     """
     tested = estimates[(estimates["statistic"] == "anova") & estimates["p_value"].notna()]
-    significant = stats.is_significant(tested["p_value"], tested["confidence"])
-    return prose.render("llmbi.dimensions", k=int(significant.sum()), n=len(tested))
+    differ = tested[stats.is_significant(tested["p_value"], tested["confidence"])]["model"]
+    return prose.render("llmbi.dimensions", models=list(tested["model"]), differ=list(differ))
 
 
 def by_scorer(first: pd.DataFrame, second: pd.DataFrame) -> str:
-    """Say for how many models two scorers disagree whether the index differs from reference prose.
+    """Say which models differ from reference prose by one of two scorers only.
 
     Parameters
     ----------
@@ -173,30 +170,39 @@ def by_scorer(first: pd.DataFrame, second: pd.DataFrame) -> str:
     Examples
     --------
     >>> row = {"model": "a", "statistic": "index", "p_value": 0.01, "confidence": 0.95}
-    >>> first, second = (pd.DataFrame([row | {"p_adjusted": p}]) for p in (0.4, 0.02))
-    >>> by_scorer(first, second)
-    'For 1 of 1 models (a), only one of two scorers finds a difference from reference prose'
+    >>> row |= {"estimate": 0.9, "null": 0.4}
+    >>> scorers = {"x": 0.4, "y": 0.02}.items()
+    >>> by_scorer(*(pd.DataFrame([row | {"instrument": x, "p_adjusted": p}]) for x, p in scorers))
+    'By y, but not by x, a scored higher than reference prose'
     """
-    differ, n = _disagreements(first, second)
-    return prose.render("llmbi.by_scorer", models=differ, n=n)
+    rows = _disagreements(first, second)
+    other = rows[~rows["significant"]].set_index("model")["instrument"]
+    rows = rows[rows["significant"]]
+    rows = rows.assign(other=rows["model"].map(other)).to_dict("records")
+    return prose.render("llmbi.by_scorer", rows=rows)
 
 
-def _disagreements(first: pd.DataFrame, second: pd.DataFrame) -> tuple[list[str], int]:
-    """Return the models on which two scorers disagree, and how many both tested."""
-    indices = [table[table["statistic"] == "index"].set_index("model") for table in (first, second)]
-    tested = [table.dropna(subset="p_adjusted") for table in indices]
-    both = pd.concat(map(significance.is_significant, tested), axis=1, join="inner", keys=(0, 1))
-    return list(both.index[both[0] != both[1]]), len(both)
+def _disagreements(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """Return both indices of the models that differ from prose by one of two scorers only."""
+    rows = pd.concat([first, second])
+    rows = rows[(rows["statistic"] == "index") & rows["p_adjusted"].notna()]
+    rows = rows.assign(significant=significance.is_significant(rows))
+    by_model = rows.groupby("model", sort=False)["significant"]
+    return rows[by_model.transform("size").eq(2) & by_model.transform("sum").eq(1)]
 
 
 def ranking(swaps: pd.DataFrame) -> str:
-    """Say in a heading how many pairs of dimensions one prompt a dimension would reorder.
+    """Say in a heading whether any dimensions differ, so that their ranking has support.
+
+    Parameters
+    ----------
+    swaps
+        Of `llmbi.ranking.ranking_swaps`.
 
     Examples
     --------
-    >>> ranking(pd.DataFrame({"factor": ["prompts"], "swapped": 0.3, "no_difference": 0.25}))
-    'With one prompt per dimension, 30.0% of pairs of dimensions would change order (25.0% if ...'
+    >>> ranking(pd.DataFrame({"model": ["a", "b"], "pairs": 36, "significant": [0.0, 0.0]}))
+    'The data support no ranking: no pair of dimensions differs significantly in a or b'
     """
-    row = swaps[swaps["factor"] == "prompts"].dropna(subset="swapped").agg(["min", "max"])
-    ends = {"low": row["swapped"]["min"], "high": row["swapped"]["max"]}
-    return prose.render("llmbi.ranking", expected=row["no_difference"]["max"], **ends)
+    rows = swaps.dropna(subset="significant").drop_duplicates("model")
+    return prose.render("llmbi.ranking", rows=rows.to_dict("records"))

@@ -83,7 +83,7 @@ class Fitted(NamedTuple):
     how: Fitting
 
 
-def fit(read: Read, tokens: pd.DataFrame, how: Fitting) -> Fitted:
+def fit(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> Fitted:
     """Fit topics once for every seed and associate them with groups.
 
     Parameters
@@ -94,8 +94,10 @@ def fit(read: Read, tokens: pd.DataFrame, how: Fitting) -> Fitted:
         What `text.annotate.lemmatize` returned, by text.
     how
         Number of topics, seeds, and how topics are given to groups.
+    **settings
+        Further arguments of `text.topics.count_words` and `text.topics.fit`.
     """
-    parts = _fits(read, tokens, how)
+    parts = _fits(read, tokens, how, **settings)
     fits = [
         Fit(**part | {"model": text.topics.TopicModel.of_parts(part["model"])}) for part in parts
     ]
@@ -103,13 +105,14 @@ def fit(read: Read, tokens: pd.DataFrame, how: Fitting) -> Fitted:
 
 
 @stage
-def _fits(read: Read, tokens: pd.DataFrame, how: Fitting) -> list[dict[str, Any]]:
+def _fits(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> list[dict[str, Any]]:
     """Return the fields of each `Fit`, its model by what it consists of."""
-    bags = text.topics.count_words(tokens, read.texts.index)
+    limits = {name: settings.pop(name) for name in text.topics.LIMITS if name in settings}
+    bags = text.topics.count_words(tokens, read.texts.index, **limits)
     of_sentences = _sentence_words(read, tokens, bags.vocabulary)
 
     def fit_seed(seed: int) -> dict[str, Any]:
-        model = text.topics.fit(bags, n_topics=how.n_topics, seed=seed)
+        model = text.topics.fit(bags, n_topics=how.n_topics, seed=seed, **settings)
         topic = text.topics.infer_topic(model, of_sentences).rename("topic")
         associated = associate(read.sentences.join(topic, on=SENTENCE), read, how)
         shares = text.topics.infer_shares(model, bags, truncated=how.truncated)

@@ -56,14 +56,14 @@ def level(
     study: str = "news_bias",
     twins: tuple[Read, Scored] | None = None,
 ) -> Level:
-    """Measure the tone of a corpus: scores, losses, estimates and their null values.
+    """Measure the tone of a corpus: scores, losses, estimates and their chance levels.
 
     Parameters
     ----------
     read, scored
         What `news.annotate` and `score` returned.
     inference
-        Level of the intervals, permutations behind each null value, and their seed.
+        Level of the intervals, permutations behind each chance level, and their start.
     study
         Whose tables these are.
     twins

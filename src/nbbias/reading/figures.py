@@ -144,23 +144,6 @@ def panels(
     return figure
 
 
-def narrow(figure: Figure) -> Figure:
-    r"""Make a figure of one panel so narrow that a phone shows it whole.
-
-    Examples
-    --------
-    >>> figure, ax = plt.subplots()
-    >>> _ = ax.set_yticks([0], ["a name that is longer than a phone has room for"])
-    >>> float(narrow(figure).get_figwidth()), ax.get_yticklabels()[0].get_text()
-    (3.7, 'a name that is longer\nthan a phone has room\nfor')
-    """
-    for ax in figure.axes if len(figure.axes) == 1 else ():
-        figure.set_figwidth(3.7)
-        labels = [" ".join(label.get_text().split()) for label in ax.get_yticklabels()]
-        ax.set_yticks(ax.get_yticks(), [textwrap.fill(label, 22) for label in labels])
-    return figure
-
-
 def _n_columns(table: pd.DataFrame, by: str | tuple[str, str], most: int) -> int:
     """Return how many panels stand side by side: of one column, lines of panels alike long."""
     if not isinstance(by, str):
@@ -177,7 +160,7 @@ def _finish(ax: Axes, title: str) -> None:
     ax.set_xlabel(wrapped(ax.get_xlabel(), width))
     ax.tick_params(axis="x", labelbottom=True)
     if not isinstance(ax.xaxis.get_major_locator(), FixedLocator):
-        ax.xaxis.set_major_locator(MaxNLocator(6 if columns < 3 else 3))
+        ax.xaxis.set_major_locator(MaxNLocator(6 if columns < 3 else 3, steps=[1, 2, 5, 10]))
 
 
 def _columns_beside(ax: Axes) -> int:

@@ -131,19 +131,13 @@ def _where(side: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any]:
     return {"k": k, "n": n, "kind": _kind(rows, n), "names": list(dict.fromkeys(subjects))}
 
 
-def _clause(
-    side: pd.DataFrame, rows: pd.DataFrame, *, reference: str, unit: str, is_first: bool
-) -> str:
-    """Say of rows of one direction what differs from the reference, by how much, and where.
-
-    Only the first of several says what the reference is, and of how many models one is.
-    """
+def _clause(side: pd.DataFrame, rows: pd.DataFrame, *, reference: str, unit: str) -> str:
+    """Say of rows of one direction what differs from the reference, by how much, and where."""
     side = side.loc[_excess(side).abs().sort_values(ascending=False, kind="stable").index]
     row, excess, where = _first(side), _excess(side), _where(side, rows)
     values = {"where": where, "name": names.measure(row), "direction": names.direction(row)}
-    values["reference"] = Markup(reference) if is_first else ""
+    values["reference"] = Markup(reference)
     if len(side) == 1:
-        values["where"] = where if is_first else where | {"n": 1}
         written = {"size": size(row, excess.iloc[0]), "numbers": numbers(row, unit=unit)}
         return render("claims.clause", **values, **_marked(written))
     each = []
@@ -161,10 +155,7 @@ def _clauses(
     sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]], *, reference: str, unit: str
 ) -> list[str]:
     """Say each direction, of the rows that it is one of."""
-    return [
-        _clause(side, rows, reference=reference, unit=unit, is_first=not n)
-        for n, (side, rows) in enumerate(sides)
-    ]
+    return [_clause(side, rows, reference=reference, unit=unit) for side, rows in sides]
 
 
 def _marked(texts: Mapping[str, str]) -> dict[str, Markup]:
@@ -236,7 +227,7 @@ def differences(
     >>> table = tables.estimates(rows, study="mine", confidence=0.95)
     >>> text = differences(table, mde=pd.Series([0.1, 0.2]), reference="in the originals")
     >>> text.split(". ")[1]
-    'No significant difference in the other model (minimum detectable difference at 80% power: 0...
+    'No significant difference in b (minimum detectable difference at 80% power: 0...
     """
     sides = _sides(rows)
     sentences = _clauses([(side, rows) for side in sides], reference=reference, unit=unit)
@@ -245,8 +236,10 @@ def differences(
         groups = rows["group"].nunique(dropna=False) > 1
         n = len(rest) if groups else len(rest[_MODEL].drop_duplicates())
         kind = "" if groups else _kind(rows, n)
+        one = names.subject(_first(rest), rows) if sides and n == 1 and not groups else ""
         size = Markup(size_range(_first(rest), mde.reindex(rest.index)))
-        sentences.append(render("claims.others", n=n, kind=kind, other=bool(sides), mde=size))
+        values = {"n": n, "kind": kind, "other": bool(sides), "mde": size, "one": one}
+        sentences.append(render("claims.others", **values))
     return " ".join([*sentences, *_excluded(rows)])
 
 
@@ -273,9 +266,7 @@ def commonest_reason(rows: pd.DataFrame) -> str:
     return str(reasons.index[0]) if len(reasons) else ""
 
 
-def heading(
-    rows: pd.DataFrame, *, what: str, none: str, untested: str | None = None, most: int = 3
-) -> str:
+def heading(rows: pd.DataFrame, *, what: str, none: str, untested: str | None = None) -> str:
     """Say in a heading what is significant, and where; `none` where nothing is.
 
     Parameters
@@ -283,13 +274,11 @@ def heading(
     rows
         Rows of ESTIMATES.
     what
-        What is said where more things differ than are said one by one, before the models.
+        What is said where more than one thing differs, before the models.
     none
         What is said where nothing differs.
     untested
         What is said where nothing was tested.
-    most
-        How many differences are said one by one, each with its direction and models.
 
     Examples
     --------
@@ -299,19 +288,17 @@ def heading(
     >>> rows = tables.estimates([row, row | {"group": "y"}], study="mine", confidence=0.95)
     >>> heading(rows[:1], what="the shares differ", none="No difference")
     'My share was lower in a'
-    >>> heading(rows, what="the shares differ", none="No difference", most=1)
+    >>> heading(rows, what="the shares differ", none="No difference")
     'The shares differ in a'
     """
-    sides = sorted(_sides(rows), key=lambda side: side.index.min())
+    sides = _sides(rows.sort_index())
     if not sides:
         tested = untested is None or len(significance.valid_tests(rows))
         return none if tested else str(untested)
-    if len(sides) <= most:
-        each = [
-            (names.measure(row), names.direction(row), _where(side, rows))
-            for side, row in ((side, _first(side)) for side in sides)
-        ]
-        return capitalize(render("claims.heading", each=each))
+    if len(sides) == 1:
+        row = _first(sides[0])
+        values = {"name": names.measure(row), "direction": names.direction(row)}
+        return capitalize(render("claims.heading", where=_where(sides[0], rows), **values))
     models = pd.concat(sides).sort_index()["model"].drop_duplicates().to_list()
     n = rows["model"].nunique()
     where = {"k": len(models), "n": n, "kind": _kind(rows.head(1), n), "names": models}
@@ -363,12 +350,6 @@ def summarize(
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
     sentences = _clauses(sides[:_CLAUSES], reference=reference, unit=unit)
-    said = [side.assign(at=at) for at, (side, _) in enumerate(sides[:_CLAUSES])]
-    shares = [side for side in said if names.is_share(_first(side))]
-    if len(shares) > 1:
-        rows = pd.concat(shares)
-        for at in rows.loc[rows.duplicated([*_MODEL, "measure", "bias"]), "at"][:1]:
-            sentences[at] += " " + render("claims.not_independent")
     if len(sides) > _CLAUSES:
         names_ = [
             f"{names.measure(_first(side))} ({prose.listed(_where(side, part)['names'])})"
@@ -500,7 +481,7 @@ def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def estimate_sentence(row: Row, *, subject: str, unit: str, null: str) -> str:
-    """Write one row of ESTIMATES, with its null value, as a Markdown sentence.
+    """Write one row of ESTIMATES, beside its null value, as a Markdown sentence.
 
     Parameters
     ----------

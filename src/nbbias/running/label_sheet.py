@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -13,9 +14,15 @@ from nbbias.running import generation
 from nbbias.tables import NbbiasError
 
 
-def write_sheet(
-    target: Path, *, out: Path | None, words: int, sentences: int
-) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
+class LabelSheet(NamedTuple):
+    """A sheet that was written: where, its rows, and the accuracy that its labels show so far."""
+
+    path: Path
+    rows: pd.DataFrame
+    accuracy: pd.DataFrame
+
+
+def write_sheet(target: Path, *, out: Path | None, words: int, sentences: int) -> LabelSheet:
     """Draw words and sentences to be labelled, and write them; labels that are there are kept.
 
     Parameters
@@ -26,11 +33,6 @@ def write_sheet(
         The sheet; without it ``labels.csv`` in the run's folder, or beside the params file.
     words, sentences
         How many to ask about, per bias.
-
-    Returns
-    -------
-    path, sheet, accuracy
-        Where it was written, its rows, and the accuracy that its labels show so far.
 
     Raises
     ------
@@ -53,19 +55,21 @@ def write_sheet(
         chosen = params.validate(model, study_values, where=str(path), to_come=to_come)
         sheet, accuracy = news.measured.label(chosen, out, words=words, sentences=sentences)
     tables.write(out, tables.csv(sheet))
-    return out, sheet, accuracy
+    return LabelSheet(out, sheet, accuracy)
 
 
-def describe_progress(labels: pd.Series) -> str:
-    """Say how many rows are to be labelled, and how many are."""
+def describe_progress(sheet: LabelSheet) -> str:
+    """Return a line on how many rows are to be labelled, and how many are."""
+    labels = sheet.rows["label"]
     unsure = (labels == news.labels.UNSURE).sum()
-    line = f"{len(labels):,} to be labelled, {labels.notna().sum():,} are"
+    line = f"{sheet.path}  {len(labels):,} to be labelled, {labels.notna().sum():,} are"
     return line + (f", {unsure:,} of them unsure" if unsure else "")
 
 
-def readable(accuracy: pd.DataFrame) -> pd.DataFrame:
+def readable_accuracy(sheet: LabelSheet) -> pd.DataFrame:
     """Return the accuracy that the labels show so far, for a printed table."""
-    table = accuracy[accuracy["estimate"].notna() & (accuracy["side"] == "both")]
+    table = sheet.accuracy
+    table = table[table["estimate"].notna() & (table["side"] == "both")]
     shares = [
         f"{row.estimate:.2f} ({row.ci_low:.2f} to {row.ci_high:.2f})" for row in table.itertuples()
     ]
