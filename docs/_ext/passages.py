@@ -13,12 +13,40 @@ from docutils import nodes
 from sphinx.application import Sphinx
 
 _NAME = "passages.js"
+#: What readers call a page's subject, beside its own words: the search finds the page by them.
+KEYWORDS = {
+    "howto/asking-models": "api key openai anthropic ollama prompt cost generate",
+    "howto/detect": "detect classify classifier guard hate speech",
+    "howto/gate": "ci github actions baseline regression non-inferiority threshold",
+    "howto/install": "pip conda windows cuda gpu pytorch requirements",
+    "howto/own-texts": "own texts load import read open csv excel json columns file encoding data "
+    "dataset format stereoset crows-pairs",
+    "howto/plan": "power sample size minimum detectable effect how many",
+    "howto/reading": "page estimates verdict output interpret",
+    "howto/share": "cite archive publish export pdf",
+    "measures/biased_prompts": "refusal refusals refuse",
+    "measures/biasalert": "accuracy f1 minimal pairs detection stereotype stereoset crows-pairs",
+    "measures/counterfactual": "swap identity names counterfactual fairness langfair fisco",
+    "measures/inference": "paired t-test test p-value confidence interval holm bonferroni multiple "
+    "comparisons null permutation significance",
+    "measures/llmbi": "sentiment index",
+    "measures/news_bias": "wasserstein toxicity tone sentiment topics words gender race",
+    "reference/tables": "columns column estimates",
+    "results": "datasets corpora benchmark leaderboard stereoset crows-pairs",
+}
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("doctree-read", add_keywords)
     app.connect("html-page-context", load)
     app.connect("build-finished", write)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def add_keywords(app: Sphinx, tree: nodes.document) -> None:
+    """Let a page be found by words that it does not have."""
+    if words := KEYWORDS.get(app.env.docname):
+        tree.append(nodes.meta(name="keywords", content=", ".join(words.split())))
 
 
 def load(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:
@@ -29,7 +57,8 @@ def load(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: o
 def write(app: Sphinx, error: Exception | None) -> None:
     if error is None:
         pages = {name: sections(app.env.get_doctree(name)) for name in sorted(app.env.found_docs)}
-        script = f"const PASSAGES = {json.dumps(pages, ensure_ascii=False)};\n"
+        script = f"const KEYWORDS = {json.dumps(KEYWORDS)};\n"
+        script += f"const PASSAGES = {json.dumps(pages, ensure_ascii=False)};\n"
         Path(app.outdir, "_static", _NAME).write_text(script, encoding="utf-8")
 
 

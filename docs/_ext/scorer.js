@@ -6,25 +6,6 @@ const WEIGHTS = [
   [/^(glossary|_made\/parameters|commands|compared)/, 1],
   [/^(decisions|results|_made\/gallery)/, 0.1],
 ];
-// What readers call a page's subject, beside the words of its title.
-const KEYWORDS = {
-  "howto/asking-models": "api key openai anthropic prompt cost",
-  "howto/detect": "detect classify classifier guard",
-  "howto/gate": "ci github baseline regression non-inferiority",
-  "howto/install": "pip conda windows cuda gpu pytorch",
-  "howto/own-texts": "own texts csv columns file encoding data format",
-  "howto/plan": "power sample size minimum detectable effect",
-  "howto/reading": "page estimates verdict",
-  "howto/share": "cite archive publish",
-  "measures/biased_prompts": "refusal refusals refuse",
-  "measures/biasalert": "accuracy f1 minimal pairs detection",
-  "measures/counterfactual": "swap identity counterfactual fairness langfair fisco",
-  "measures/inference":
-    "paired t-test test p-value confidence interval holm multiple comparisons null permutation",
-  "measures/llmbi": "sentiment index",
-  "measures/news_bias": "wasserstein toxicity tone sentiment topics words",
-  "reference/tables": "columns column estimates",
-};
 const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}_]+/gu) || [];
 const queried = () => wordsOf(new URLSearchParams(window.location.search).get("q") || "");
 // How often the words of the query begin a word of a text, and whether they stand in a row.

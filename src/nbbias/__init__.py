@@ -1,4 +1,4 @@
-"""Measure bias in text written by large language models, and say how sure each number is.
+"""Measure bias in text written by large language models, with intervals and null values.
 
 Each study is a package with a function `measure`; modules are imported when they are first used.
 """

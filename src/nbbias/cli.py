@@ -29,15 +29,11 @@ class Grouped(typer.core.TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands, those of a panel under its name."""
-        panels: dict[str, list[tuple[str, str]]] = {}
-        for name, command in self.commands.items():
-            panel = getattr(command, "rich_help_panel", None) or "Commands"
-            panels.setdefault(panel, []).append((name, command.get_short_help_str(200)))
-        for panel, rows in sorted(
-            panels.items(), key=lambda item: [*_PANELS, item[0]].index(item[0])
-        ):
+        listed: Any = self.commands.values()
+        for panel in _PANELS:
+            named = [command for command in listed if command.rich_help_panel == panel]
             with formatter.section(panel):
-                formatter.write_dl(rows)
+                formatter.write_dl([(c.name, c.get_short_help_str(200)) for c in named])
 
 
 _PANELS = _START, _MEASURE, _PLAN, _GATE, _PUBLISH = (
@@ -347,11 +343,11 @@ def label_command(
     sheet (by default labels.csv in the run) in any program. Run it again for
     results so far; labels are kept.
     """
-    sheet = running.label_sheet.write_sheet(target, out=out, words=words, sentences=sentences)
-    accuracy = running.label_sheet.readable_accuracy(sheet)
-    if len(accuracy):
-        out_console.table(accuracy)
-    _note(running.label_sheet.describe_progress(sheet))
+    settings: dict[str, Any] = {"out": out, "words": words, "sentences": sentences}
+    path, sheet, accuracy = running.label_sheet.write_sheet(target, **settings)
+    if len(shown := running.label_sheet.readable(accuracy)):
+        out_console.table(shown)
+    _note(f"{path}  {running.label_sheet.describe_progress(sheet['label'])}")
 
 
 @app.command("generate", rich_help_panel=_MEASURE)

@@ -24,7 +24,7 @@ Results = TypeVar("Results", bound=tuple[Any, ...])
 
 
 class Notebook(NamedTuple):
-    """A notebook that is open: what it was given, where it writes, and how it shows things.
+    """An open notebook: its parameters, its folder, and functions to save and show results.
 
     `inference` holds the level of intervals, the number of permutations, and the seed. All that
     is shown is saved, too, under a name: tables as ``tables/<name>.csv`` and ``.parquet``, figures
@@ -42,11 +42,10 @@ class Notebook(NamedTuple):
     @property
     def inference(self) -> stats.InferenceSettings:
         """Confidence level, permutations (parameter `draws`) and seed of the run."""
-        values = self.parameters.model_dump()
-        fields = {"confidence": "confidence", "draws": "n_permutations", "seed": "seed"}
-        return stats.InferenceSettings(
-            **{field: values[name] for name, field in fields.items() if name in values}
-        )
+        level, seed = self.parameters.confidence, self.parameters.seed
+        settings = stats.InferenceSettings(confidence=level, seed=seed)
+        draws = getattr(self.parameters, "draws", settings.n_permutations)
+        return settings._replace(n_permutations=draws)
 
     def runs(self, *tags: str) -> bool:
         """Tell whether the parameters ask for these parts; where not, a line says what decides.
@@ -162,18 +161,14 @@ class Notebook(NamedTuple):
             return estimates
         self.save(rows, "claims")
         own = self.parameters.pre_specified(dict(self.parameters))
-        shown = rows if own else self._measured(rows)
+        # Of a study's own claims those are left out that this run has nothing for.
+        here = ~rows["reason"].str.startswith(claims.NOT_HERE, na=False)
+        shown = rows if own or not here.any() else rows[here]
         display(claims.show_claims(shown, pre_specified=own))
         points = tipping.tipping_points(rows, estimates, **further)
         self.say(tipping.sentences(self.save(points, "tipping_points"), rows), most=1)
         self.say(claims.EXPLORATORY)
         return rows
-
-    @staticmethod
-    def _measured(rows: pd.DataFrame) -> pd.DataFrame:
-        """Leave out of a study's own claims those that this run has nothing for."""
-        here = ~rows["reason"].fillna("").str.startswith(claims.NOT_HERE)
-        return rows[here] if here.any() else rows
 
     def texts(self) -> Texts:
         """Say where the texts of this run are from."""

@@ -94,7 +94,7 @@ def samples() -> list[Path]:
 
 
 def study(stem: str, *, where: str = "parameters") -> Study:
-    """Return the record of a study, or say which studies there are."""
+    """Return the record of a study by its name."""
     if stem not in STUDIES:
         message = f"no study called {stem!r}; {tables.closest_match(stem, STUDIES)}"
         raise ParameterError(where, message)

@@ -92,10 +92,9 @@ FILED = {
 
 def keys_at(temperature: object) -> list[str]:
     values = {"models": ["openai/gpt-4o-mini"], "prompts": "llmbi", "limit": 1}
-    block = check_block(
-        values | {"temperature": temperature}, where="mine.yaml", suites=generation.suites()
-    )
-    return generation.plan_block(block).calls["key"].tolist()
+    how: dict[str, Any] = {"where": "mine.yaml", "suites": generation.suites()}
+    block = check_block(values | {"temperature": temperature}, **how)
+    return plans.make_plan(block, **how).calls["key"].tolist()
 
 
 def test_a_temperature_alone_or_in_a_list_is_the_same_question() -> None:

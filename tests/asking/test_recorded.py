@@ -31,7 +31,8 @@ def make_plan(folder: Path, url: str = "", **further: Any) -> Plan:
         **{"ways": ["neutral", "biased"], "replicates": 2, "first_wait": 0.01},
         **{"store_path": str(folder / "a.sqlite"), "export_path": str(folder / "out/a.parquet")},
     }
-    return generation.plan_block(Generate.model_validate(block | further))
+    parsed = Generate.model_validate(block | further)
+    return plans.make_plan(parsed, where="generate", suites=generation.suites())
 
 
 # --- out --------------------------------------------------------------------------------------
@@ -93,10 +94,10 @@ def test_an_export_brings_a_lost_store_back(tmp_path: Path, server: FakeOpenAI) 
     plans.ask(plan)
     before = recorded.export_answers(plan)
     plan.store_path.unlink()
-    assert recorded.find_unfiled(plan) == set(plan.calls["key"])
+    assert set(recorded.read_unfiled(plan)["key"]) == set(plan.calls["key"])
     assert plans.estimate(plan)["to_ask"].sum() == 0
     assert recorded.restore_answers(plan) == 24
-    assert recorded.find_unfiled(plan) == set()
+    assert recorded.read_unfiled(plan).empty
     assert plans.ask(plan).total == 0
     assert sum(server.billed.values()) == 24
     after = recorded.read_answers(plan)

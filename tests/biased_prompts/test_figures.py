@@ -41,13 +41,14 @@ def rates() -> pd.DataFrame:
 def test_refusals_have_a_panel_for_all_for_each_outlet_and_each_group_named() -> None:
     drawn = figures.refusals(rates())
     rows, found = drawn.rows, panels(drawn.figure)
-    assert drawn.title == "Refusal rate under the biased prompt"
+    assert drawn.title.startswith("Refusal rate under the biased prompt, by the group")
     assert list(found) == ["all headlines", "nyt", "naming women", "naming nobody"]
     for title, ax in found.items():
         own = rows[rows["panel"] == title]
         assert sorted(dots(ax)) == sorted(100 * own["estimate"])
-    without_headlines = rates().query("group.isna()")
-    assert list(panels(figures.refusals(without_headlines).figure)) == ["all headlines", "nyt"]
+    without_headlines = figures.refusals(rates().query("group.isna()"))
+    assert list(panels(without_headlines.figure)) == ["all headlines", "nyt"]
+    assert without_headlines.title == "Refusal rate under the biased prompt"
 
 
 def test_what_was_not_measured_at_all_is_a_figure_that_says_so() -> None:

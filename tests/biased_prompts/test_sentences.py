@@ -58,7 +58,7 @@ def test_what_a_page_says_of_refusals(golden: Golden) -> None:
         "two of three": sentences.refusals(many, neutral="neutral"),
         "none": sentences.refusals(none, neutral="neutral"),
         "a name with markup": sentences.refusals(rates_of(TEN.assign(model="<b>")), neutral="*"),
-        "selective": [*sentences.selective(selective), sentences.result(selective, "selective")],
+        "selective": [*sentences.selective(selective), sentences.result(selective, "refusals")],
         "headlines that all name women": sentences.selective(no_others),
         "no headlines": sentences.selective(rates_of(TEN)),
         "headings": [sentences.result(rates, "refusals") for rates in (many, none)],

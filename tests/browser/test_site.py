@@ -85,6 +85,8 @@ def test_the_site_is_read_and_searched_from_a_folder_with_the_network_cut(
     for query, first in {
         "paired t-test": "measures/inference.html",
         "own texts": "howto/own-texts.html",
+        "load csv": "howto/own-texts.html",
+        "StereoSet": "howto/own-texts.html",
         "power": "howto/plan.html",
         "refusal": "measures/biased_prompts.html",
         "llmbi.measure": "_made/api/llmbi.html",

@@ -70,11 +70,16 @@ def names(ax: Axes) -> list[str]:
     return list(ax.yaxis.get_major_formatter().format_ticks(ax.get_yticks()))
 
 
+def on_rows(ax: Axes) -> list[tuple[float, float]]:
+    """The markers on the rows; those below them are of texts of equal length."""
+    return [(x, y) for x, y in markers(ax) if y % 1 == 0]
+
+
 def assert_draws(ax: Axes, rows: pd.DataFrame, *, band: bool) -> None:
     """Points, spans and bands are the rows', the first on top."""
     assert len(rows) > 0
     at = range(len(rows) - 1, -1, -1)
-    assert markers(ax) == list(zip(rows["estimate"], at, strict=True))
+    assert on_rows(ax) == list(zip(rows["estimate"], at, strict=True))
     assert spans(ax) == list(zip(rows["ci_low"], rows["ci_high"], strict=True))
     drawn = list(zip(rows["null_low"], rows["null_high"], strict=True)) if band else []
     assert bands(ax) == [pytest.approx(pair) for pair in drawn]
@@ -88,15 +93,17 @@ def test_differences_of_three_groups_are_three_panels_of_their_rows() -> None:
     found = panels(differences(TABLE))
     for group in "abc":
         rows, _ = reading_figures.scaled(of(TABLE, COMMON, "race", group))
-        # Both biases have a group of this name.
-        assert_draws(found["race: a" if group == "a" else group], rows, band=False)
+        ax = found["race: a" if group == "a" else group]  # both biases have a group of this name
+        assert_draws(ax, rows, band=False)
+        further, _ = reading_figures.scaled(of(TABLE, f"{COMMON}_passages", "race", group))
+        assert [x for x, y in markers(ax) if y % 1] == further["estimate"].tolist()
 
 
 def test_a_difference_that_was_not_measured_is_written_not_drawn() -> None:
     table = estimated(scored([[0, 0], [2, 1], [1, 3]], [[1, 1]] * 3, model=list("xyy")), 2)
     (ax,) = panels(differences(table)).values()
     (row,) = of(table, COMMON, "b", "a").query("model == 'y'").to_dict("records")
-    assert markers(ax) == [(100 * row["estimate"], 0)]
+    assert on_rows(ax) == [(100 * row["estimate"], 0)]
     assert [note.get_text() for note in ax.texts] == ["not measured"]
     assert labels(ax) == ["x", "y"]
 
@@ -133,7 +140,7 @@ def test_many_biases_are_drawn_panel_by_panel_and_what_is_missing_is_said(
     # A panel for either bias of two groups, three and five for the others.
     figure = draw(biases(gender=2, race=3, religion=5, age=2, nation=5))
     count = 15 if draw is differences else 5
-    assert [len(markers(ax)) for ax in figure.axes if ax.axison] == [2] * count
+    assert [len(on_rows(ax)) for ax in figure.axes if ax.axison] == [2] * count
     assert rendered(figure)
     for ax in draw(estimated(SILENT[SILENT["model"] == "x"], 2)).axes:
         assert markers(ax) == []

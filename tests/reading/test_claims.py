@@ -147,11 +147,13 @@ def cells(found: pd.DataFrame) -> tuple[list[list[str]], str]:
 def test_a_row_says_what_is_claimed_of_whom_and_what_was_found() -> None:
     table = estimates({"p_value": 0.6}, {"model": "b_1", "p_value": 0.001})
     rows, text = cells(declared(table, SHE))
-    assert [(row[0], row[-2]) for row in rows] == [
-        ("Difference (b_1)", "significant"),
-        ("Difference (a)", "not significant"),
+    assert [(row[0], row[-2], row[-1] != "") for row in rows] == [
+        ("Difference (b_1)", ".002", False),  # what could have been detected is of the others
+        ("Difference (a)", ".600", True),
     ]
     assert "One claim, 2 tests" in text
+    rows, _ = cells(declared(table, SHE | {"smallest_effect": 0.03}))
+    assert "within or beyond" in rows[0][-2]
 
 
 def test_what_is_significant_and_what_is_not_measured_are_always_shown() -> None:
@@ -159,5 +161,5 @@ def test_what_is_significant_and_what_is_not_measured_are_always_shown() -> None
     models[0] |= dict.fromkeys(("estimate", "ci_low", "ci_high", "p_value"), np.nan)
     models[0] |= {"reason": "no words"}
     rows, _ = cells(declared(estimates(*models), SHE))
-    shown = [*(f"m{n:02d}" for n in range(13, 2, -1)), "m00"]
+    shown = [*(f"m{n:02d}" for n in range(13, 6, -1)), "m00"]
     assert [row[0] for row in rows] == [f"Difference ({m})" for m in shown]

@@ -54,12 +54,11 @@ def test_a_run_gets_a_sheet_and_asked_again_what_it_tells(params: Path, command:
 
 
 def test_a_params_file_has_its_sheet_beside_it(params: Path, tmp_path: Path) -> None:
-    found = label_sheet.write_sheet(params, out=None, words=4, sentences=4)
-    assert found.path == params.with_name("params.labels.csv")
-    text = found.path.read_text(encoding="utf-8")
-    assert text == csv(found.rows)
-    again = label_sheet.write_sheet(params, out=tmp_path / "mine.csv", words=4, sentences=4)
-    pd.testing.assert_frame_equal(again.rows, found.rows)
+    path, sheet, _ = label_sheet.write_sheet(params, out=None, words=4, sentences=4)
+    assert path == params.with_name("params.labels.csv")
+    assert path.read_text(encoding="utf-8") == csv(sheet)
+    _, again, _ = label_sheet.write_sheet(params, out=tmp_path / "mine.csv", words=4, sentences=4)
+    pd.testing.assert_frame_equal(again, sheet)
 
 
 def test_what_has_no_lists_cannot_be_labelled(tmp_path: Path, command: Command) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -52,7 +53,7 @@ def publish(hub: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Calla
         torch.save({"config": config, "state_dict": model.state_dict()}, path)
         path = path.rename(hub / f"tiny-{file_sha256(path)[:8]}.ckpt")
         monkeypatch.setitem(detoxify.MODEL_URLS, "original", f"https://localhost:9/{path.name}")
-        toxicity._load.cache_clear()
+        toxicity._detoxify.cache_clear()
         return model
 
     return save
@@ -111,7 +112,8 @@ def test_detoxify_gives_the_sigmoid_of_the_class_toxic(
     @settings(max_examples=10)
     @given(st.lists(st.sampled_from([*TEXTS, None, " "]), max_size=9), st.integers(1, 5))
     def batches_of_any_size_are_the_same(texts: list[str | None], batch: int) -> None:
-        scores = toxicity.score(texts, scorer="original", batch=batch)
+        with patch.object(toxicity, "_BATCH", batch):
+            scores = toxicity.score(texts, scorer="original")
         by_text = dict(zip(TEXTS, expected, strict=True))
         assert scores.tolist() == pytest.approx(
             [by_text.get(str(text), np.nan) for text in texts], abs=1e-6, nan_ok=True
@@ -125,7 +127,7 @@ def test_weights_that_are_not_the_published_ones_run_nothing(
 ) -> None:
     marker, fetched = tmp_path / "ran", tmp_path / "toxic-00000000.ckpt"
     torch.save({"config": {}, "state_dict": Trap(marker)}, fetched)
-    toxicity._load.cache_clear()
+    toxicity._detoxify.cache_clear()
     torch.save({"config": {}, "state_dict": Trap(marker)}, hub / "toxic_original-c1212f89.ckpt")
     with pytest.raises(DataError, match=r"not the published file; delete it; use 'offline'"):
         toxicity.score(TEXTS, scorer="original")

@@ -84,8 +84,8 @@ def make_plan(block: Generate, *, where: str, suites: Mapping[str, prompts.Suite
     return Plan(block, calls, where, resolve(block.store_path), resolve(block.export_path))
 
 
-def read_exported_keys(plan: Plan) -> set[str]:
-    """Return the keys of the answers in the exported table: a store may be lost, or elsewhere.
+def read_exported(plan: Plan) -> pd.DataFrame:
+    """Return the answers of the exported table by their keys: a store may be lost, or elsewhere.
 
     Raises
     ------
@@ -94,13 +94,13 @@ def read_exported_keys(plan: Plan) -> set[str]:
     """
     path = plan.export_path
     if not path.exists():
-        return set()
+        return pd.DataFrame(columns=list(EXPORTED))
     try:
-        table = read_table(path, EXPORTED)
+        table = read_table(path, EXPORTED).reindex(columns=list(EXPORTED))
     except NbbiasError as error:
         reason = f"is there but is no table of answers ({error.breaches[0]})"
         raise DataError(str(path), f"{reason}; name another export_path") from None
-    return set(table.loc[table["text"].notna(), "key"])
+    return table.dropna(subset="text").drop_duplicates("key")
 
 
 # --- cost -------------------------------------------------------------------------------------
@@ -122,7 +122,7 @@ def estimate(plan: Plan) -> pd.DataFrame:
         `input_tokens` (from the length of the prompts still to be asked), `output_tokens` and
         `cost`, each at most; NaN without prices.
     """
-    exported = dict.fromkeys(read_exported_keys(plan), "answered")
+    exported = dict.fromkeys(read_exported(plan)["key"], "answered")
     status = plan.calls["key"].map(exported | store.read_statuses(plan.store_path))
     to_ask = ~status.isin(["answered", "rejected"])
     counts = plan.calls[["model"]].assign(

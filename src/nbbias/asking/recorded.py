@@ -15,7 +15,7 @@ import pandas as pd
 from nbbias import params, tables
 from nbbias.asking import plan as plans, store
 from nbbias.asking.plan import ANSWER_COLUMNS, Plan
-from nbbias.tables import ONE_SOURCE, DataError, read_table
+from nbbias.tables import ONE_SOURCE, DataError
 
 
 def read_answers(plan: Plan) -> pd.DataFrame:
@@ -75,10 +75,11 @@ def export_answers(plan: Plan) -> pd.DataFrame:
 # --- in ---------------------------------------------------------------------------------------
 
 
-def find_unfiled(plan: Plan) -> set[str]:
-    """Return the keys of answers that the exported table holds and the store does not."""
-    statuses = store.read_statuses(plan.store_path)
-    return {key for key in plans.read_exported_keys(plan) if statuses.get(key) != "answered"}
+def read_unfiled(plan: Plan) -> pd.DataFrame:
+    """Return the answers that the exported table holds and the store does not."""
+    answers = plans.read_exported(plan)
+    statuses = answers["key"].map(store.read_statuses(plan.store_path))
+    return answers[statuses != "answered"]
 
 
 def check_export(plan: Plan) -> None:
@@ -90,7 +91,7 @@ def check_export(plan: Plan) -> None:
         The exported table cannot be written, or holds answers of another plan that are in no store.
     """
     path = plan.export_path
-    unique = find_unfiled(plan) - set(plan.calls["key"])
+    unique = set(read_unfiled(plan)["key"]) - set(plan.calls["key"])
     if unique:
         raise DataError(
             str(path),
@@ -109,13 +110,11 @@ def restore_answers(plan: Plan) -> int:
     NbbiasError
         The store cannot be written.
     """
-    unfiled = find_unfiled(plan)
-    calls = plan.calls[plan.calls["key"].isin(unfiled)]
-    if calls.empty:
+    answers = read_unfiled(plan)
+    answers = answers.assign(text=answers["text"].map(params.redact_known))
+    rows = plan.calls.merge(answers, on="key")
+    if rows.empty:
         return 0
-    answers = read_table(plan.export_path, plans.EXPORTED).reindex(columns=list(plans.EXPORTED))
-    answers = answers.dropna(subset="text").drop_duplicates("key")
-    rows = calls.merge(answers.assign(text=answers["text"].map(params.redact_known)), on="key")
     made = {"stop_reason": "recorded", "refusal": "", "run": "recorded"}
     rows = rows.astype("object").fillna({**made, "asked_at": store.read_clock()})
     rows = rows.assign(status="answered", attempts=0)

@@ -42,7 +42,7 @@ COLUMNS = (
 
 
 class Detector(NamedTuple):
-    """A judge that is ready, what finds its evidence, and what is known of both.
+    """A fitted classifier, with its retriever and its error rates.
 
     Attributes
     ----------

@@ -39,7 +39,7 @@ _END = re.compile(r"[.!?…][\"'”’)\]]{0,4}\s+\S|[。！？]|\n\s*\n")
 
 @dataclass
 class Guarded:
-    """A stream under guard. Iterate over it for what is let through.
+    """A guarded stream; iterate over it for the sentences that pass.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ def guard(
     context: int = 1,
     stop_without_verdict: bool = False,
 ) -> Guarded:
-    """Audit a generation as it streams, and end it when a bias is found.
+    """Classify a stream sentence by sentence, and stop it at the first biased one.
 
     Parameters
     ----------
@@ -195,7 +195,7 @@ def guard(
 def guard_texts(
     texts: pd.DataFrame, judge: Judge, *, retrieve: Retrieve | None = None, context: int = 1
 ) -> pd.DataFrame:
-    """Put recorded generations under guard, as if each were streaming.
+    """Apply `guard` to recorded texts, as if each were streaming.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ Asked = dict[str, tuple[pd.DataFrame, pd.DataFrame | None]]
 
 
 class Results(NamedTuple):
-    """What the study measured, one table each; a run saves them under these names.
+    """Tables that `measure` returns; a run saves them under these names.
 
     Attributes
     ----------

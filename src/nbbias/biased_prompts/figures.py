@@ -15,9 +15,8 @@ import numpy as np
 import pandas as pd
 
 from nbbias.biased_prompts.corpus import EVERY, NOBODY
-from nbbias.biased_prompts.sentences import leading_rows, result
-from nbbias.reading import Drawn, figures, forest, names
-from nbbias.tables.escape import without_markdown
+from nbbias.biased_prompts.sentences import leading_rows
+from nbbias.reading import Drawn, figures, forest, names, prose
 
 
 def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
@@ -36,7 +35,7 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
     kind = [panel == "all headlines", named.isna(), panel == "naming nobody"]
     rank = np.select(kind, [0, 1, 3], 2)
     rows = subset.assign(panel=panel, cell=subset["model"]).iloc[np.lexsort((panel, rank))]
-    raw = rows["statistic"] == kinds[-1]
+    raw, by = rows["statistic"] == kinds[-1], ", by the group that headlines name"
     return Drawn(
         figures.claims(*figures.scaled(rows.assign(side=np.where(raw, "ours", "further")))),
         rows,
@@ -44,10 +43,9 @@ def refusals(estimates: pd.DataFrame, *, prompt: str = "biased") -> Drawn:
         "intervals, and corrected for the detector's errors with wider ones: a panel for all "
         "headlines, one an outlet where there are several, and one for each group that headlines "
         "name.",
-        without_markdown(result(estimates, "selective"))
-        or f"Refusal rate under the {prompt} prompt",
+        f"Refusal rate under the {prompt} prompt" + by * bool(named.notna().any()),
         figures.caption(rows[raw], "share of headlines refused, uncorrected", of="headlines")
-        + ("" if raw.all() else " Small grey markers: corrected for the detector's errors."),
+        + ("" if raw.all() else " " + prose.render_plain("biased_prompts.corrected")),
     )
 
 

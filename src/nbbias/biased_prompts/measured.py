@@ -38,7 +38,7 @@ class Corpus(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What the study measured, one table each; a run saves them under these names.
+    """Tables that `measure` returns; a run saves them under these names.
 
     Attributes
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
@@ -37,6 +38,7 @@ def lead(
     answers: pd.DataFrame,
     texts: Texts,
     prompts: Mapping[str, str],
+    scores: pd.DataFrame | None = None,
     truth: pd.DataFrame | None = None,
 ) -> reading.Lead:
     """Say what a run found: what leads its page.
@@ -54,6 +56,8 @@ def lead(
         Where the texts are from.
     prompts
         ``"neutral"`` and ``"biased"``: their names in the column `prompt`.
+    scores
+        SCORES of words: of differences of shares both shares are shown.
     truth
         The effects that were simulated (`biased_prompts.sample.truth`).
     """
@@ -63,7 +67,7 @@ def lead(
     first, *rest = phrases.summarize(refusals_first, reference=under)
     recorded = estimates["instrument"].eq(RECORDED).any()
     refused = significance.significant(declared[declared["statistic"] == _REFUSES])
-    detector = [_render("detector", **_accuracy())] if len(refused) and not recorded else []
+    detector = _corrected(refused, estimates) if len(refused) and not recorded else []
     plain = (first, *detector, *rest, *phrases.missed(_known(declared, truth)))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
@@ -79,7 +83,44 @@ def lead(
     }
     significant = [part for part in parts if len(significance.significant(part))]
     technical, numbers = phrases.technical(parts), phrases.leading(significant or parts)
+    rows = numbers.to_dict("records")
+    numbers["levels"] = [_levels(row, estimates, scores, prompts) for row in rows]
     return reading.Lead(plain, technical, "finding", numbers, card, texts)
+
+
+def _levels(
+    row: dict[str, Any],
+    estimates: pd.DataFrame,
+    scores: pd.DataFrame | None,
+    prompts: Mapping[str, str],
+) -> dict[str, str] | None:
+    """Return both prompts' refusal rates, or mean shares of words; of other measures nothing."""
+    if row["statistic"] == _REFUSES:
+        key = {"statistic": "refusal_rate", "model": row["model"], "source": row["source"]}
+        rates = estimates[(estimates[[*key]] == pd.Series(key)).all(axis=1)]
+        rates = rates[rates["group"].isna()].set_index("prompt")["estimate"]
+        both = [rates.get(prompts[name], np.nan) for name in ("neutral", "biased")]
+        if not np.isclose(both[1] - both[0], row["estimate"]):  # of other articles
+            return None
+    elif scores is not None and (row["measure"], row["statistic"]) == ("word", EFFECTS[0]):
+        both = [*reading.lead.shares_of_words(row, scores)]
+    else:
+        return None
+    values = {"name": names.measure(row), "model": row["model"], **prompts}
+    return reading.lead.levels(*both, of=prose.render_plain("biased_prompts.sides", **values))
+
+
+def _corrected(refused: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
+    """Say of significant changes of the refusal rate what they are, corrected for errors."""
+    rows = estimates[estimates["statistic"] == f"{_REFUSES}_corrected"]
+    rows = refused[["model", "source"]].merge(rows, on=["model", "source"]).to_dict("records")
+    said = [(row["model"], *_number(row)) for row in rows if np.isfinite(row["estimate"])]
+    return [_render("detector", rows=said)]
+
+
+def _number(row: dict[str, Any]) -> list[Markup]:
+    interval = reading.lead.number({**row, "name": ""})["interval"]
+    return [Markup(text) for text in (phrases.signed(row), interval)]
 
 
 def _accuracy() -> dict[str, float]:
@@ -136,11 +177,11 @@ def result(estimates: pd.DataFrame, name: str) -> str:
     estimates
         ESTIMATES.
     name
-        ``"refusals"``, ``"selective"`` (by the group in the headline), ``"effects"`` or
-        ``"two samples"`` (the share of prejudice).
+        ``"refusals"``, also by the group in the headline, ``"effects"`` or ``"two samples"`` (the
+        share of prejudice).
     """
-    if name in (tested := {"refusals": _REFUSES, "selective": _BY_HEADLINE}):
-        rows = estimates[estimates["statistic"] == tested[name]]
+    if name == "refusals":
+        rows = estimates[estimates["statistic"].isin([_REFUSES, _BY_HEADLINE])]
     else:
         rows = _effects(estimates) if name == "effects" else _changes(estimates)
     what, none, untested = (_render(part, of=name) for part in ("changed", "unchanged", "untested"))
@@ -182,23 +223,6 @@ def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
         text = Markup(_differences(part, _render("under", prompt=neutral)))
         said.append(_render("effect", measure=measure, bias=bias if several else "", text=text))
     return said or [prose.render("claims.all_claims")]
-
-
-def recovered(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
-    """Say of each effect on words that was simulated what was estimated.
-
-    Examples
-    --------
-    >>> row = {"study": "biased_prompts", "measure": "word", "statistic": EFFECTS[0], "null": 0,
-    ...        "bias": "gender", "group": "female", "model": "m", "estimate": -0.1, "n_lost": 2}
-    >>> truth = pd.DataFrame([{"model": "m", "measure": "word", "truth": -0.2}])
-    >>> recovered(pd.DataFrame([row]), truth)[0].partition(":** ")[2]
-    '−20.0 and −10.0 pp in m (2 excluded).'
-    """
-    rows = _known(declared, truth)
-    rows = rows[rows["statistic"].eq(EFFECTS[0]) & rows["truth"].ne(0)].to_dict("records")
-    said = [(row, *map(Markup, phrases.true_and_estimated(row))) for row in rows]
-    return [_render("recovered", of=names.measure(rows[0]), rows=said)] if said else []
 
 
 def two_samples(estimates: pd.DataFrame, *, prompts: Mapping[str, str]) -> list[str]:

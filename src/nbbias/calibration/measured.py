@@ -13,7 +13,7 @@ from nbbias.stats import InferenceSettings
 
 
 class Results(NamedTuple):
-    """What was measured, one table each; a run saves them under these names.
+    """Tables that `measure` returns; a run saves them under these names.
 
     Attributes
     ----------

@@ -14,7 +14,7 @@ from nbbias.stats import InferenceSettings
 
 
 class Results(NamedTuple):
-    """What the study measured; a run saves the tables under these names. None: not in the run.
+    """Tables that `measure` returns; a run saves them under these names. None: not in the run.
 
     Attributes
     ----------

@@ -53,7 +53,7 @@ _FILE = {
 
 
 class BiasScore(NamedTuple):
-    """A spread over identities, and the identity at its end: most normal, or most preferred."""
+    """RBS or ABS, with the identity that is nearest to the default, or chosen most."""
 
     score: float
     identity: str | None

@@ -16,7 +16,7 @@ from nbbias.text import embeddings, sentiment, toxicity
 
 
 class Results(NamedTuple):
-    """What the study measured, one table each; a run saves them under these names.
+    """Tables that `measure` returns; a run saves them under these names.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ def check_biases(biases: Iterable[str], *, where: str) -> list[str]:
 def swap_prompts(
     prompts: pd.DataFrame, biases: Iterable[str], *, where: str = "prompts"
 ) -> pd.DataFrame:
-    """Write each prompt about every group of the lists that it names a group of.
+    """Write each prompt about every group of its word list.
 
     Parameters
     ----------

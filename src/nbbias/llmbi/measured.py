@@ -14,7 +14,7 @@ from nbbias.stats import InferenceSettings
 
 
 class Results(NamedTuple):
-    """What the study measured, one table each; a run saves them under these names.
+    """Tables that `measure` returns; a run saves them under these names.
 
     Attributes
     ----------

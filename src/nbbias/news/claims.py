@@ -27,7 +27,7 @@ MIRRORED = ("share_difference", "share_difference_passages", "omission_differenc
 
 
 class Level(NamedTuple):
-    """What one level found.
+    """Results of one level: words, sentences or documents.
 
     `scores`: SCORES of every pair; `losses`: what was lost at each step; `estimates`: ESTIMATES,
     each claim beside its leading reference; `chance`: CHANCE, every reference of every claim;
@@ -177,7 +177,7 @@ def unmirrored(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def reference(result: pd.DataFrame, name: str) -> pd.DataFrame:
-    """Return the chance levels that stand in ESTIMATES as CHANCE; rows without one are left out."""
+    """Return the null values that stand in ESTIMATES as CHANCE; rows without one are left out."""
     known = result[result["null_low"].notna()]
     columns = [name for name in tables.CHANCE.columns if name in known]
     rows = known[columns].to_dict("records")

@@ -270,7 +270,7 @@ def summary(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
 
 
 class Read(NamedTuple):
-    """A corpus whose texts were split and searched: what every level measures.
+    """A corpus with its sentences and group words, which every level measures.
 
     `pairs`: PAIRS, with the numbers `original_id` and `generated_id` of their texts (-1: a text of
     lost pairs alone) in place of the texts; `texts`: by `text_id`, each once; `sentences`: the
@@ -303,7 +303,7 @@ def lexicon(biases: Sequence[str], *, paths: Mapping[str, str], names_path: str)
 
 
 def annotate(pairs: pd.DataFrame, *, lexicon: pd.DataFrame) -> Read:
-    """Number the texts of the pairs that can be measured, split them and find their group words.
+    """Split the texts of pairs into sentences, and find their group words.
 
     Parameters
     ----------

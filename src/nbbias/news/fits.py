@@ -83,7 +83,7 @@ class Fitted(NamedTuple):
     how: Fitting
 
 
-def fit(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> Fitted:
+def fit(read: Read, tokens: pd.DataFrame, how: Fitting) -> Fitted:
     """Fit topics once for every seed and associate them with groups.
 
     Parameters
@@ -94,10 +94,8 @@ def fit(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> Fitt
         What `text.annotate.lemmatize` returned, by text.
     how
         Number of topics, seeds, and how topics are given to groups.
-    **settings
-        Further arguments of `text.topics.count_words` and `text.topics.fit`.
     """
-    parts = _fits(read, tokens, how, **settings)
+    parts = _fits(read, tokens, how)
     fits = [
         Fit(**part | {"model": text.topics.TopicModel.of_parts(part["model"])}) for part in parts
     ]
@@ -105,14 +103,13 @@ def fit(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> Fitt
 
 
 @stage
-def _fits(read: Read, tokens: pd.DataFrame, how: Fitting, **settings: Any) -> list[dict[str, Any]]:
+def _fits(read: Read, tokens: pd.DataFrame, how: Fitting) -> list[dict[str, Any]]:
     """Return the fields of each `Fit`, its model by what it consists of."""
-    limits = {name: settings.pop(name) for name in text.topics.LIMITS if name in settings}
-    bags = text.topics.count_words(tokens, read.texts.index, **limits)
+    bags = text.topics.count_words(tokens, read.texts.index)
     of_sentences = _sentence_words(read, tokens, bags.vocabulary)
 
     def fit_seed(seed: int) -> dict[str, Any]:
-        model = text.topics.fit(bags, n_topics=how.n_topics, seed=seed, **settings)
+        model = text.topics.fit(bags, n_topics=how.n_topics, seed=seed)
         topic = text.topics.infer_topic(model, of_sentences).rename("topic")
         associated = associate(read.sentences.join(topic, on=SENTENCE), read, how)
         shares = text.topics.infer_shares(model, bags, truncated=how.truncated)

@@ -46,7 +46,7 @@ class Corpus(NamedTuple):
 
 
 class Results(NamedTuple):
-    """What the study measured; a run saves the tables under these names. None: not in the run.
+    """Tables that `measure` returns; a run saves them under these names. None: not in the run.
 
     Attributes
     ----------

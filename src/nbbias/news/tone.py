@@ -56,14 +56,14 @@ def level(
     study: str = "news_bias",
     twins: tuple[Read, Scored] | None = None,
 ) -> Level:
-    """Measure the tone of a corpus: scores, losses, estimates and their chance levels.
+    """Measure the tone of a corpus: scores, losses, estimates and their null values.
 
     Parameters
     ----------
     read, scored
         What `news.annotate` and `score` returned.
     inference
-        Level of the intervals, permutations behind each chance level, and their start.
+        Level of the intervals, permutations behind each null value, and their seed.
     study
         Whose tables these are.
     twins

@@ -42,7 +42,7 @@ def level(
     study: str = "news_bias",
     twins: Read | None = None,
 ) -> Level:
-    """Measure the topics of a corpus: scores, losses, estimates and their chance levels.
+    """Measure the topics of a corpus: scores, losses, estimates and their null values.
 
     Parameters
     ----------

@@ -43,7 +43,7 @@ def level(
     read
         What `news.annotate` returned.
     inference
-        Level of the intervals, permutations behind each chance level, and their start.
+        Level of the intervals, permutations behind each null value, and their seed.
     study
         Whose tables these are.
     twins

@@ -26,7 +26,7 @@ NOT_HERE = "not in this run"
 ALL = "all"
 
 #: Rows of the table that leads.
-_FIRST = 12
+_FIRST = 8
 
 #: The sentences under declared claims, and in their place where nothing was declared.
 EXPLORATORY = render("claims.everything_exploratory")
@@ -38,7 +38,7 @@ TITLES = {True: "Pre-specified claims", False: "Pre-specified claims (defaults o
 def declared(
     estimates: pd.DataFrame, claims: Sequence[Claim], *, confidence: float
 ) -> pd.DataFrame:
-    """Return the rows that a run declared, in the order of its claims, corrected as one family.
+    """Return the estimates of a run's claims, in their order, adjusted as one family.
 
     Parameters
     ----------
@@ -184,9 +184,10 @@ def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame) -> pd.DataFrame
 
 
 def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
-    """Show declared claims by p value: a dozen rows at most.
+    """Show declared claims by p value: eight rows at most.
 
-    Those that were not measured and those with the smallest p values stay.
+    Those that were not measured and those with the smallest p values stay. What a claim could have
+    detected stands where it is not significant, a verdict where equivalence was tested.
 
     Parameters
     ----------
@@ -196,7 +197,7 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
         Whether a user named them before the data were read; else they are the study's own.
     """
     labels = [names.label(row, rows) for row in rows.to_dict("records")]
-    mde = significance.minimum_detectable_effect(rows)
+    mde = significance.minimum_detectable_effect(rows).mask(significance.is_significant(rows))
     rows = significance.with_selection(rows.assign(statistic=labels, mde=mde))
     order = rows["p_value"].fillna(2).mask(rows["estimate"].isna(), -1).argsort(kind="stable")
     shown = rows.iloc[order[:_FIRST]].sort_values("p_value", kind="stable")
@@ -204,11 +205,14 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     tested, adjusted = rows["p_value"].notna(), rows[significance.SELECTED[0]].notna()
     counts = {"tests": int(tested.sum()), "untested": int((~tested).sum())}
     counts |= {"selected": int(adjusted.sum()), "rows": len(rows), "shown": len(shown)}
-    impossible = bool((shown["mde"].isna() & shown["p_adjusted"].notna()).any())
+    without = shown["mde"].isna() & shown["p_adjusted"].notna()
+    impossible = bool((without & ~significance.is_significant(shown)).any())
     counts |= {"claims": rows[CLAIM].nunique(), "excluded": bool(shown["n_lost"].any())}
     note = render("claims.claims_note", **counts, impossible=impossible)
     headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)", "mde": "MDE"}
     table = labelled(shown, shown["statistic"].to_list(), note=note, labels=headings, gap="")
-    columns = table.rows.assign(verdict=shown["verdict"].to_list(), mde=shown["mde"].to_list())
+    columns = table.rows.assign(mde=shown["mde"].to_list())
+    if rows[SMALLEST].notna().any():
+        columns.insert(len(columns.columns) - 1, "verdict", shown["verdict"].to_list())
     columns["estimate"] += np.where(selected, " \N{DOUBLE DAGGER}", "")
     return show(table._replace(rows=columns), title=TITLES[pre_specified])

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from nbbias.params import Texts
-from nbbias.reading import figures, names, phrases, prose, significance, templates
+from nbbias.reading import figures, names, phrases, prose, significance, templates, tipping
 from nbbias.reading.claims import CLAIM
 from nbbias.tables import ESTIMATE_KEYS, escape
 
@@ -41,7 +41,8 @@ class Lead(NamedTuple):
     figure
         The name of a saved figure.
     numbers
-        Up to three rows of ESTIMATES, with a column `name`: what people call them.
+        Up to three rows of ESTIMATES, with a column `name`: what people call them; of a difference
+        a column `levels` may have the two values that it is of (`levels`), shown in its place.
     card
         What is measured (`measures`), whose (`groups`), `N`, `instrument`, and what not to
         conclude (`not`).
@@ -117,8 +118,28 @@ def number(row: Mapping[str, Any]) -> dict[str, Any]:
         "value": names.quantity(row),
         "interval": "no interval" if values["ci_low"] is None else between,
         "N": f"N = {row['n']:,.0f}" + (f", {lost:,.0f} excluded" if lost > 0 else ""),
+        "levels": row["levels"] if isinstance(row.get("levels"), dict) else None,
         **values,
     }
+
+
+def levels(first: float, second: float, *, of: str) -> dict[str, str]:
+    """Return the two shares that a difference is of, and what they are, for its key number.
+
+    Examples
+    --------
+    >>> levels(0.384, 0.244, of="women's share, human articles → gpt-4")
+    {'value': '38.4% → 24.4%', 'of': "Women's share, human articles → gpt-4"}
+    """
+    value = f"{first:.1%} \N{RIGHTWARDS ARROW} {second:.1%}"
+    return {"value": value, "of": prose.capitalize(of)}
+
+
+def shares_of_words(row: Mapping[str, Any], scores: pd.DataFrame) -> tuple[float, float]:
+    """Return a group's mean shares whose difference a row is, the reference first, by SCORES."""
+    table, _ = tipping.count_words(row, scores)
+    second, first = (table[:, ::2] / (table[:, ::2] + table[:, 1::2])).mean(axis=0)
+    return first, second
 
 
 def render(saved: Mapping[str, Any], *, figure: str = "") -> str:
@@ -179,7 +200,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     aligned = figures.align_rows(shown, across="panel")
     figure = figures.claims(aligned, axis, draw=figures.zero, hue="group")
     differ, none = (prose.render(f"figures.{name}") for name in ("differences", "no_difference"))
-    title = phrases.heading(rows, what=differ, none=none)
+    title = phrases.heading(rows, what=differ, none=none, most=1)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
     values: dict[str, Any] = {"reference": reference, "unit": unit, "level": prose.level(rows)}
     values["n"] = prose.count_range(rows.loc[rows["n"] > 0, "n"])

@@ -220,7 +220,7 @@ class Unit(NamedTuple):
 
 
 _UNITS = {
-    "points": Unit(100, 1, " percentage points", " pp", 1),
+    **dict.fromkeys(("points", "shares"), Unit(100, 1, " percentage points", " pp", 1)),
     "percent": Unit(100, 1, "%", "%", 1),
     "standard deviation of shares": Unit(1, 2, "", "", 0.5),
 }
@@ -236,6 +236,18 @@ def unit(row: Mapping[str, Any]) -> Unit:
     ' pp'
     """
     return _UNITS.get(str(_phrases(row).get("unit")), Unit(1, 2, "", ""))
+
+
+def is_share(row: Mapping[str, Any]) -> bool:
+    """Return whether the row's measure is of shares of groups, which sum to 1.
+
+    Examples
+    --------
+    >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference"}
+    >>> is_share(row), is_share(row | {"statistic": "omission_difference"})
+    (True, False)
+    """
+    return _phrases(row).get("unit") == "shares"
 
 
 def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:

@@ -131,13 +131,19 @@ def _where(side: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any]:
     return {"k": k, "n": n, "kind": _kind(rows, n), "names": list(dict.fromkeys(subjects))}
 
 
-def _clause(side: pd.DataFrame, rows: pd.DataFrame, *, reference: str, unit: str) -> str:
-    """Say of rows of one direction what differs from the reference, by how much, and where."""
+def _clause(
+    side: pd.DataFrame, rows: pd.DataFrame, *, reference: str, unit: str, is_first: bool
+) -> str:
+    """Say of rows of one direction what differs from the reference, by how much, and where.
+
+    Only the first of several says what the reference is, and of how many models one is.
+    """
     side = side.loc[_excess(side).abs().sort_values(ascending=False, kind="stable").index]
     row, excess, where = _first(side), _excess(side), _where(side, rows)
     values = {"where": where, "name": names.measure(row), "direction": names.direction(row)}
-    values["reference"] = Markup(reference)
+    values["reference"] = Markup(reference) if is_first else ""
     if len(side) == 1:
+        values["where"] = where if is_first else where | {"n": 1}
         written = {"size": size(row, excess.iloc[0]), "numbers": numbers(row, unit=unit)}
         return render("claims.clause", **values, **_marked(written))
     each = []
@@ -155,7 +161,10 @@ def _clauses(
     sides: Sequence[tuple[pd.DataFrame, pd.DataFrame]], *, reference: str, unit: str
 ) -> list[str]:
     """Say each direction, of the rows that it is one of."""
-    return [_clause(side, rows, reference=reference, unit=unit) for side, rows in sides]
+    return [
+        _clause(side, rows, reference=reference, unit=unit, is_first=not n)
+        for n, (side, rows) in enumerate(sides)
+    ]
 
 
 def _marked(texts: Mapping[str, str]) -> dict[str, Markup]:
@@ -266,7 +275,9 @@ def commonest_reason(rows: pd.DataFrame) -> str:
     return str(reasons.index[0]) if len(reasons) else ""
 
 
-def heading(rows: pd.DataFrame, *, what: str, none: str, untested: str | None = None) -> str:
+def heading(
+    rows: pd.DataFrame, *, what: str, none: str, untested: str | None = None, most: int = 3
+) -> str:
     """Say in a heading what is significant, and where; `none` where nothing is.
 
     Parameters
@@ -274,11 +285,13 @@ def heading(rows: pd.DataFrame, *, what: str, none: str, untested: str | None = 
     rows
         Rows of ESTIMATES.
     what
-        What is said where more than one thing differs, before the models.
+        What is said where more things differ than are said one by one, before the models.
     none
         What is said where nothing differs.
     untested
         What is said where nothing was tested.
+    most
+        How many differences are said one by one, each with its direction and models.
 
     Examples
     --------
@@ -288,17 +301,19 @@ def heading(rows: pd.DataFrame, *, what: str, none: str, untested: str | None = 
     >>> rows = tables.estimates([row, row | {"group": "y"}], study="mine", confidence=0.95)
     >>> heading(rows[:1], what="the shares differ", none="No difference")
     'My share was lower in a'
-    >>> heading(rows, what="the shares differ", none="No difference")
+    >>> heading(rows, what="the shares differ", none="No difference", most=1)
     'The shares differ in a'
     """
-    sides = _sides(rows.sort_index())
+    sides = sorted(_sides(rows), key=lambda side: side.index.min())
     if not sides:
         tested = untested is None or len(significance.valid_tests(rows))
         return none if tested else str(untested)
-    if len(sides) == 1:
-        row = _first(sides[0])
-        values = {"name": names.measure(row), "direction": names.direction(row)}
-        return capitalize(render("claims.heading", where=_where(sides[0], rows), **values))
+    if len(sides) <= most:
+        each = [
+            (names.measure(row), names.direction(row), _where(side, rows))
+            for side, row in ((side, _first(side)) for side in sides)
+        ]
+        return capitalize(render("claims.heading", each=each))
     models = pd.concat(sides).sort_index()["model"].drop_duplicates().to_list()
     n = rows["model"].nunique()
     where = {"k": len(models), "n": n, "kind": _kind(rows.head(1), n), "names": models}
@@ -350,6 +365,12 @@ def summarize(
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
     sentences = _clauses(sides[:_CLAUSES], reference=reference, unit=unit)
+    said = [side.assign(at=at) for at, (side, _) in enumerate(sides[:_CLAUSES])]
+    shares = [side for side in said if names.is_share(_first(side))]
+    if len(shares) > 1:
+        rows = pd.concat(shares)
+        for at in rows.loc[rows.duplicated([*_MODEL, "measure", "bias"]), "at"][:1]:
+            sentences[at] += " " + render("claims.not_independent")
     if len(sides) > _CLAUSES:
         names_ = [
             f"{names.measure(_first(side))} ({prose.listed(_where(side, part)['names'])})"
@@ -481,7 +502,7 @@ def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
 
 
 def estimate_sentence(row: Row, *, subject: str, unit: str, null: str) -> str:
-    """Write one row of ESTIMATES, beside its null value, as a Markdown sentence.
+    """Write one row of ESTIMATES, with its null value, as a Markdown sentence.
 
     Parameters
     ----------

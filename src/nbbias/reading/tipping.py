@@ -120,6 +120,25 @@ def _recall(
     row: Row, scores: pd.DataFrame, accuracy: pd.DataFrame | None, confidence: float
 ) -> tuple[Any, ...]:
     """Return how many more of the group's words the list misses on the side with fewer."""
+    table, sides = count_words(row, scores)
+    point = stats.recall_tipping_point(table[:, :2], table[:, 2:], confidence=confidence)
+    changed = row["statistic"] == _SHARES[1]
+    side, other = sides if row["estimate"] < 0 else sides[::-1]
+    if accuracy is None or changed:
+        return "recall", side, point
+    key = {"of": "group words", "statistic": "recall", "bias": row["bias"], "group": row["group"]}
+    recalls = accuracy[(accuracy[[*key]] == pd.Series(key)).all(axis=1)].set_index("side")
+    better, worse = (stats.Estimate(*recalls.loc[name, _INTERVAL]) for name in (other, side))
+    # Of a group of which the list misses some on both sides, fewer are left to be missed.
+    point *= better.estimate if better.estimate > 0 else 1.0
+    return "recall", side, point, *stats.subtract_rates(better, worse)
+
+
+def count_words(row: Row, scores: pd.DataFrame) -> tuple[np.ndarray, list[str]]:
+    """Return each article's group words behind a difference of shares, and what is compared.
+
+    Columns: the group's words and all others, of the first of what is compared, then of the second.
+    """
     keys = ["source", "model", "bias"]
     rows = scores[scores["reason"].isna() & (scores[keys] == pd.Series(row)[keys]).all(axis=1)]
     changed = row["statistic"] == _SHARES[1]  # of two prompts' answers; else from the originals
@@ -131,17 +150,7 @@ def _recall(
         both = pd.DataFrame({"group": group, "others": words.sum(axis=1) - group})
         counts.append(both.groupby(level=0).sum())
     table = pd.concat(counts, axis=1, join="inner").to_numpy()
-    point = stats.recall_tipping_point(table[:, :2], table[:, 2:], confidence=confidence)
-    sides = prompts if changed else ["answers", "human"]
-    side, other = sides if row["estimate"] < 0 else sides[::-1]
-    if accuracy is None or changed:
-        return "recall", side, point
-    key = {"of": "group words", "statistic": "recall", "bias": row["bias"], "group": row["group"]}
-    recalls = accuracy[(accuracy[[*key]] == pd.Series(key)).all(axis=1)].set_index("side")
-    better, worse = (stats.Estimate(*recalls.loc[name, _INTERVAL]) for name in (other, side))
-    # Of a group of which the list misses some on both sides, fewer are left to be missed.
-    point *= better.estimate if better.estimate > 0 else 1.0
-    return "recall", side, point, *stats.subtract_rates(better, worse)
+    return table, prompts if changed else ["answers", "human"]
 
 
 def _verdicts(row: Row, units: pd.DataFrame, confidence: float) -> list[tuple[Any, ...]]:
@@ -177,10 +186,11 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
     # Of a rate of 0 nothing was missed that could have been more.
     points = points[points["tipping_point"].notna() | points["error"].ne("false negatives")]
     for row in points.to_dict("records"):
-        values = {"of": names.label(row, claims), "people": names.people(str(row["group"]))}
+        values: dict[str, Any] = {"of": names.label(row, claims)}
         keys = [key for key in ESTIMATE_KEYS if key in claims]
         same = (claims[keys].fillna("") == pd.Series(row)[keys].fillna("")).all(axis=1)
         ranged = any(map(_is_ranged, claims[same].to_dict("records")))
-        values |= {"ranged": ranged, "level": level(claims)}
+        values |= {"people": names.people(str(row["group"])), "ranged": ranged}
+        values["level"] = level(claims)
         said.append(render(f"tipping.{row['error'].replace(' ', '_')}", row=row, **values))
     return said

@@ -80,7 +80,7 @@ def held_out() -> pd.DataFrame:
 
 
 def unseen() -> pd.DataFrame:
-    """Return the rows of `held_out` that hold for a new model: model and kind of prompt held out.
+    """Return the error rates to expect on a new model and a new kind of prompt.
 
     Examples
     --------

@@ -20,7 +20,7 @@ KINDS = ("news", "politics")
 
 
 def swap_effects(lexicon: pd.DataFrame, *, kinds: Collection[str] = KINDS) -> pd.DataFrame:
-    """Score the project's sentences as answers, and in refusals, with each group in turn.
+    """Return the swap effects of groups on the detector, in sentences of this project.
 
     Parameters
     ----------

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -76,15 +75,13 @@ def plan_check(
     parts = [model, *[Path(prompts).stem] * bool(prompts), *swap]
     base = "+".join(re.sub(r"[^\w.-]+", "-", part) for part in parts)
     export = f"answers/{base}.parquet"
+    note, is_new = "", False
     if study.stem == _SWAPPED:
-        paths, versions = {"answers_path": export}, Path(f"answers/{base}.csv")
-        is_new = not versions.exists()
-        notes_of_versions, path = (
-            _write_versions(table, swap, where=prompts, path=versions),
-            str(versions),
-        )
+        paths, path = {"answers_path": export}, f"answers/{base}.csv"
+        is_new = not Path(path).exists()
+        note = _write_versions(table, swap, where=prompts, path=Path(path))
     else:
-        paths, notes_of_versions, is_new = _name_inputs(study, path, columns, export), (), False
+        paths = _name_inputs(study, path, columns, export)
     block = {
         "models": [model],
         "prompts": "table" if prompts else next(iter(study.prompts)),
@@ -105,25 +102,19 @@ def plan_check(
         if is_new:  # the file of versions
             Path(path).unlink()
         raise
-    return written, [
-        replace(
-            run,
-            calls=run.calls and run.calls._replace(notes=(*run.calls.notes, *notes_of_versions)),
-        )
-        for run in runs
-    ]
+    for run in runs if note else ():
+        run.calls = run.calls and run.calls._replace(notes=(*run.calls.notes, note))
+    return written, runs
 
 
-def _write_versions(
-    prompts: pd.DataFrame, swap: Collection[str], *, where: str, path: Path
-) -> tuple[str, ...]:
+def _write_versions(prompts: pd.DataFrame, swap: Collection[str], *, where: str, path: Path) -> str:
     """Write the versions of prompts to a file, which can be read before they are asked."""
     prompts = prompt_files.check_prompts(prompts, where=where)
     table = counterfactual.swap_prompts(prompts, swap, where=where)
     tables.write(path, table.to_csv(index=False))
-    named = table["unit"].nunique()
-    counted = f"{named} of {len(prompts)} prompts name a group of {', '.join(swap)}"
-    return (f"{path}: {counted}, with {len(table)} versions; the others are not asked",)
+    named, groups = table["unit"].nunique(), f"a group of {', '.join(swap)}"
+    counted = f"{named} of {len(prompts)} prompts name {groups}, with {len(table)} versions"
+    return f"{path}: {counted}; the others are not asked"
 
 
 def _name_inputs(study: Study, path: str, columns: dict[str, str], export: str) -> dict[str, str]:

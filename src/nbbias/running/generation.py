@@ -24,15 +24,6 @@ def suites() -> dict[str, Callable[[str], pd.DataFrame]]:
     return {name: read for _, study in STUDIES.items() for name, read in study.prompts.items()}
 
 
-def plan_block(block: Generate, *, where: str = "generate", start: Path = Path()) -> Plan:
-    """Plan every call of a block by `make_plan`; relative paths begin at `start`."""
-    with tables.starting_at(start):
-        calls = make_plan(block, where=where, suites=suites())
-        elsewhere = "" if is_file(calls.store_path) else params.suggest_path(block.store_path)
-    note = f"store_path: no answers yet at {calls.store_path}{elsewhere}"
-    return calls._replace(notes=(*calls.notes, note)) if elsewhere else calls
-
-
 def moved(stem: str, values: Mapping[str, Any], *, start: Path, to: Path) -> dict[str, Any]:
     """Return a study's values and its `generate:` block, as `params.relocate` does."""
     result = params.relocate(studies.study(stem).parameters, values, start=start, to=to)
@@ -118,20 +109,21 @@ def plan_file(path: Path, *, dry_run: bool = False) -> Plan:
         hint = "docs/howto/asking-models.md (copied by `nbbias new DIR`) shows how"
         message = f"has no 'generate:' block; {hint}, `nbbias params generate` its parameters"
         raise ParameterError(str(path), message)
-    calls = plan_block(block, where=str(path), start=start)
-    return rehearse(calls, stem, parameters, start=start)
+    return plan_calls(block, stem, parameters, where=str(path), start=start)
 
 
-def rehearse(calls: Plan, stem: str, parameters: Parameters, *, start: Path) -> Plan:
-    """Let a study read its files with placeholders for a plan's answers, before one is paid for.
+def plan_calls(
+    block: Generate, stem: str, parameters: Parameters, *, where: str, start: Path
+) -> Plan:
+    """Plan every call of a block, and rehearse: a study reads its files before one is paid for.
 
-    Each placeholder has the keys that the real answer will have, and the study's own check reads
-    it. Where files do not exist yet, that is noted instead.
+    Each answer has a placeholder with the keys that it will have, and the study's own check reads
+    it. Where files do not exist yet, that is noted instead. Relative paths begin at `start`.
 
     Returns
     -------
     Plan
-        Its `notes` say what would be excluded, or is missing yet.
+        Of `make_plan`; its `notes` say what would be excluded, or is missing yet.
 
     Raises
     ------
@@ -140,6 +132,9 @@ def rehearse(calls: Plan, stem: str, parameters: Parameters, *, start: Path) -> 
         not hold their prompts.
     """
     with tables.starting_at(start):
+        calls = make_plan(block, where=where, suites=suites())
+        elsewhere = "" if is_file(calls.store_path) else params.suggest_path(block.store_path)
+        note = f"store_path: no answers yet at {calls.store_path}{elsewhere}"
         files = params.input_files(parameters)
         exported = {name for name, path in files.items() if _is_same(path, calls.export_path)}
         notes = [
@@ -152,7 +147,7 @@ def rehearse(calls: Plan, stem: str, parameters: Parameters, *, start: Path) -> 
             notes.append(f"{message}, {calls.block.export_path}")
         if not notes:
             notes = _check_placeholders(calls, stem, parameters)
-    return calls._replace(notes=(*calls.notes, *notes))
+    return calls._replace(notes=(*[note] * bool(elsewhere), *notes))
 
 
 def _is_same(path: Path, other: Path) -> bool:

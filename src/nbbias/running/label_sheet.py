@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 import pandas as pd
 
@@ -14,15 +13,9 @@ from nbbias.running import generation
 from nbbias.tables import NbbiasError
 
 
-class LabelSheet(NamedTuple):
-    """A sheet that was written: where, its rows, and the accuracy that its labels show so far."""
-
-    path: Path
-    rows: pd.DataFrame
-    accuracy: pd.DataFrame
-
-
-def write_sheet(target: Path, *, out: Path | None, words: int, sentences: int) -> LabelSheet:
+def write_sheet(
+    target: Path, *, out: Path | None, words: int, sentences: int
+) -> tuple[Path, pd.DataFrame, pd.DataFrame]:
     """Draw words and sentences to be labelled, and write them; labels that are there are kept.
 
     Parameters
@@ -33,6 +26,11 @@ def write_sheet(target: Path, *, out: Path | None, words: int, sentences: int) -
         The sheet; without it ``labels.csv`` in the run's folder, or beside the params file.
     words, sentences
         How many to ask about, per bias.
+
+    Returns
+    -------
+    path, sheet, accuracy
+        Where it was written, its rows, and the accuracy that its labels show so far.
 
     Raises
     ------
@@ -55,21 +53,19 @@ def write_sheet(target: Path, *, out: Path | None, words: int, sentences: int) -
         chosen = params.validate(model, study_values, where=str(path), to_come=to_come)
         sheet, accuracy = news.measured.label(chosen, out, words=words, sentences=sentences)
     tables.write(out, tables.csv(sheet))
-    return LabelSheet(out, sheet, accuracy)
+    return out, sheet, accuracy
 
 
-def describe_progress(sheet: LabelSheet) -> str:
-    """Return a line on how many rows are to be labelled, and how many are."""
-    labels = sheet.rows["label"]
+def describe_progress(labels: pd.Series) -> str:
+    """Say how many rows are to be labelled, and how many are."""
     unsure = (labels == news.labels.UNSURE).sum()
-    line = f"{sheet.path}  {len(labels):,} to be labelled, {labels.notna().sum():,} are"
+    line = f"{len(labels):,} to be labelled, {labels.notna().sum():,} are"
     return line + (f", {unsure:,} of them unsure" if unsure else "")
 
 
-def readable_accuracy(sheet: LabelSheet) -> pd.DataFrame:
+def readable(accuracy: pd.DataFrame) -> pd.DataFrame:
     """Return the accuracy that the labels show so far, for a printed table."""
-    table = sheet.accuracy
-    table = table[table["estimate"].notna() & (table["side"] == "both")]
+    table = accuracy[accuracy["estimate"].notna() & (accuracy["side"] == "both")]
     shares = [
         f"{row.estimate:.2f} ({row.ci_low:.2f} to {row.ci_high:.2f})" for row in table.itertuples()
     ]

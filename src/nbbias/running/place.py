@@ -190,15 +190,10 @@ def _recover(place: Path) -> None:
     if old.is_dir() and not place.exists():
         old.rename(place)
     elif old.is_dir():
-        _move_rest(old, place)
-
-
-def _move_rest(old: Path, place: Path) -> None:
-    """Move the user's own files from a replaced folder to the new one, and remove the old one."""
-    for path in sorted(old.iterdir()):
-        if path.name not in _WRITTEN and not os.path.lexists(place / path.name):
-            path.rename(place / path.name)
-    shutil.rmtree(old, ignore_errors=True)
+        for path in sorted(old.iterdir()):
+            if path.name not in _WRITTEN and not os.path.lexists(place / path.name):
+                path.rename(place / path.name)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 def _clear(folder: Path) -> None:

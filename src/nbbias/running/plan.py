@@ -134,8 +134,7 @@ def _plan_run(path: Path, overrides: Mapping[str, Any], out: Path, name: str | N
     if block is None:
         exclusions = _check_inputs(stem, parameters, where=str(path), start=start)
     else:  # answers that are still to come are rehearsed now, and checked when they are there
-        calls = generation.plan_block(block, where=str(path), start=start)
-        calls = generation.rehearse(calls, stem, parameters, start=start)
+        calls = generation.plan_calls(block, stem, parameters, where=str(path), start=start)
     study, base = (out / stem).absolute(), place.file_name(path)
     if name is None:
         if problem := place.name_problem(base):

@@ -208,15 +208,17 @@ def finish(job: Job, outcome: dict[str, Any], report: Report) -> str:
     if outcome["status"] == "ok" and (files := manifest.changed(job.description)):
         message = f"{', '.join(files)} changed while the run read it; run again"
         outcome |= {"status": "failed", "cell": None, "error": "DataError", "message": message}
-    folder = job.folder
+    folder, notebook = job.folder, job.folder / "notebook.ipynb"
     times = {
         "started": job.started.isoformat(timespec="seconds"),
         "seconds": round((datetime.now(UTC) - job.started).total_seconds(), 2),
     }
     try:
-        if (folder / "notebook.ipynb").is_file():
-            clean(folder / "notebook.ipynb")
-            _write_page(job, {**times, "status": outcome["status"]})
+        if notebook.is_file():
+            clean(notebook)
+            status, title = {**times, "status": outcome["status"]}, f"nbbias: {job.run.label}"
+            about = pages.about.about(job.description, status, home=home())
+            pages.page.write_page(notebook, folder / "index.html", title=title, about=about)
     except Exception as error:  # a run without a page has failed, but is not lost
         log.debug("no page for %s", job.run.label, exc_info=True)
         outcome |= {**_failure(error), "message": f"no page was written: {error}"}
@@ -233,12 +235,6 @@ def finish(job: Job, outcome: dict[str, Any], report: Report) -> str:
     job.connection.close()
     job.process.close()
     return str(outcome["status"])
-
-
-def _write_page(job: Job, status: Mapping[str, Any]) -> None:
-    notebook, page = job.folder / "notebook.ipynb", job.folder / "index.html"
-    about = pages.about.about(job.description, status, home=home())
-    pages.page.write_page(notebook, page, title=f"nbbias: {job.run.label}", about=about)
 
 
 # --- in the process of a notebook -----------------------------------------------------------------

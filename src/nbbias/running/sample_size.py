@@ -94,9 +94,6 @@ def _row(
     return row
 
 
-_EXPLAINED = "explained by --list, set by -p"
-
-
 def readable(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     """Return what varies among rows of `plan_sample_size`, their results, and a note on the rest.
 
@@ -110,7 +107,7 @@ def readable(rows: pd.DataFrame) -> tuple[pd.DataFrame, str]:
     varies = assumptions.astype("str").nunique() > 1
     constant = assumptions.loc[:, ~varies].drop(columns=_SETTINGS, errors="ignore")
     listed = ", ".join(f"{name} {constant[name].iloc[0]}" for name in constant)
-    note = f"Assumed ({_EXPLAINED}): {listed}."
+    note = f"Assumed (explained by --list, set by -p): {listed}."
     power = ["" if pd.isna(power) else f"{power:.0%}" for power in rows["reached"]]
     units = rows["n"].astype("object")
     units = units.where(rows["n"].notna(), f"more than {calibration.planning.MAXIMUM_UNITS:,}")

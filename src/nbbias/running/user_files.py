@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -171,9 +171,10 @@ def plan_files(
             values, settings, head=head, path=folder / f"{base}.yaml", overrides=overrides, out=out
         )
     lines = []
-    for reading in _of_files(readings, paths.values()):
+    # How each file was read, once; one file may be several inputs, each by its form.
+    for reading in {(one.path, id(one.form)): one for one in readings}.values():
         inputs = [name.removesuffix("_path") for name in paths if paths[name] == reading.path]
-        lines += _describe(reading, " and ".join(inputs))
+        lines += _describe(reading, " and ".join(inputs)) if inputs else []
     lines += [
         f"{name}: {params.as_yaml(value, flow=True)} ({reason})"
         for name, (value, reason) in settings.items()
@@ -235,12 +236,6 @@ def plan_values(
 
 
 # --- the preview ------------------------------------------------------------------------------
-
-
-def _of_files(readings: Sequence[FileReading], paths: Collection[str]) -> list[FileReading]:
-    """Return how files were read, once each; one file may be several inputs, each by its form."""
-    distinct = {(reading.path, id(reading.form)): reading for reading in readings}
-    return [reading for reading in distinct.values() if reading.path in paths]
 
 
 def _describe(file: FileReading, inputs: str) -> list[str]:

@@ -9,7 +9,7 @@ interaction, which both hold; its degrees of freedom are Satterthwaite's.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -23,14 +23,6 @@ from nbbias.stats.intervals import NO_VARIANCE, all_alike, mean_interval
 _NOTHING = 1e-18
 
 ALIKE = "the conditions differ alike in every unit: no test"
-
-
-class _Variance(NamedTuple):
-    """Of the means of conditions: the sum of their variances, and its degrees of freedom."""
-
-    total: float
-    df_conditions: float
-    df: float
 
 
 def random_facets(table: pd.DataFrame | pd.Series, facets: Sequence[str]) -> list[str]:
@@ -112,17 +104,16 @@ def crossed_mean(
         return result
     if all_alike(numbers):
         return result.replace(reason=NO_VARIANCE)
-    variance = _variance(numbers[:, None], levels)
-    error = np.sqrt(variance.total)
-    result = result.with_t_interval(error, variance.df, confidence=confidence, bounds=bounds)
-    effect_size = float(result.estimate / numbers.std(ddof=1))
-    return result.with_t_test(error, variance.df).replace(effect_size=effect_size)
+    total, _, df = _variance(numbers[:, None], levels)
+    error, effect_size = np.sqrt(total), float(result.estimate / numbers.std(ddof=1))
+    result = result.with_t_interval(error, df, confidence=confidence, bounds=bounds)
+    return result.with_t_test(error, df).replace(effect_size=effect_size)
 
 
 def crossed_spread(
     table: pd.DataFrame, *, facets: Sequence[str], confidence: float
 ) -> dict[str, Any]:
-    """Estimate how far the means of conditions differ that were all measured on the same units.
+    """Estimate the standard deviation of condition means over crossed random facets.
 
     Parameters
     ----------
@@ -210,8 +201,11 @@ def _interval(
     return float(np.sqrt(min(low, x) * noise)), float(np.sqrt(max(high, x) * noise))
 
 
-def _variance(numbers: np.ndarray, levels: Mapping[str, np.ndarray]) -> _Variance:
-    """Estimate the variance of the columns' means, over one facet, two crossed ones, or units."""
+def _variance(numbers: np.ndarray, levels: Mapping[str, np.ndarray]) -> tuple[float, float, float]:
+    """Estimate the variance of the columns' means, over one facet, two crossed ones, or units.
+
+    Returns the sum of their variances, and the degrees of freedom of the conditions and of the sum.
+    """
     residuals, n = numbers - numbers.mean(axis=0), len(numbers)
     rest, parts, facets = residuals, [], _crossed(levels)
     for facet in facets:
@@ -231,8 +225,8 @@ def _variance(numbers: np.ndarray, levels: Mapping[str, np.ndarray]) -> _Varianc
     uncertain = sum(float((matrix**2).sum()) / df for matrix, df in parts)
     squares = float((between**2).sum())
     if not squares:
-        return _Variance(0.0, np.nan, np.nan)
-    return _Variance(total, float(np.trace(between)) ** 2 / squares, total**2 / uncertain)
+        return 0.0, np.nan, np.nan
+    return total, float(np.trace(between)) ** 2 / squares, total**2 / uncertain
 
 
 def _name(test: str, facets: Iterable[str]) -> str:

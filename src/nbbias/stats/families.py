@@ -131,7 +131,7 @@ def _adjust_family(p_values: np.ndarray, method: str) -> np.ndarray:
 
 
 def standard_errors(rows: pd.DataFrame) -> pd.Series:
-    """Return the standard error of each estimate, read off its interval.
+    """Return the standard error of each estimate, computed from its interval.
 
     Parameters
     ----------

@@ -140,7 +140,7 @@ def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float)
 
 
 def proportion_interval(count: int, total: int, *, confidence: float) -> Estimate:
-    """Return a share with its Wilson interval; NaN with a reason when there is nothing to share.
+    """Return a share with its Wilson interval; without units, NaN with a reason.
 
     Examples
     --------
@@ -150,14 +150,11 @@ def proportion_interval(count: int, total: int, *, confidence: float) -> Estimat
     """
     if total == 0:
         return Estimate(reason="no unit to take a share of", n=0)
-    low, high = proportion.proportion_confint(
-        count, total, alpha=alpha(confidence), method="wilson"
-    )
-    return Estimate(count / total, float(low), float(high), n=total)
+    return wilson(count / total, total, confidence=confidence).replace(n=total)
 
 
 def share_interval(hits: Sample, *, confidence: float) -> Estimate:
-    """Return the share of units that are so, with its Wilson interval.
+    """Return the share of true values, with its Wilson interval.
 
     Parameters
     ----------
@@ -320,7 +317,7 @@ def clustered_covariance(
 
 
 def equal_weights(clusters: np.ndarray) -> np.ndarray:
-    """Return weights of units that let clusters, numbered from 0, count equally.
+    """Return weights of units that make clusters, numbered from 0, count equally.
 
     Examples
     --------
@@ -379,21 +376,8 @@ def effective_size(
     return size / effect * float(stats.norm.ppf(level) / stats.t.ppf(level, df)) ** 2
 
 
-def design_effect(influence: np.ndarray, codes: np.ndarray) -> float:
-    """Return by how much clusters, numbered from 0, enlarge the variance of a sum; 1 at least.
-
-    Examples
-    --------
-    >>> design_effect(np.array([1.0, 1, -1, -1]), np.array([0, 0, 1, 1]))
-    4.0
-    """
-    sums = np.bincount(codes, weights=influence)
-    together = float((sums**2).sum()) * len(sums) / (len(sums) - 1)
-    return max(1.0, together / float(influence @ influence))
-
-
 def wilson(share: float, size: float, *, confidence: float) -> Estimate:
-    """Return a share of so many units, a whole number or not, with its Wilson interval.
+    """Return a share with its Wilson interval; counts need not be integers.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Cohen's kappa of two who say yes or no, with an interval that holds where few say yes."""
+"""Cohen's kappa of two raters, with an interval that holds for rare labels."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 
 from nbbias.stats.estimate import Estimate
-from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE, design_effect
+from nbbias.stats.intervals import ONE_CLUSTER, ONE_VALUE
 
 #: What is added to each of the four counts: half a unit, as for odds ratios.
 _ADDED = 0.5
@@ -19,7 +19,7 @@ NO_KAPPA = "both call all texts alike, so kappa has no value"
 def kappa(
     first: np.ndarray, second: np.ndarray, clusters: np.ndarray | None = None, *, confidence: float
 ) -> Estimate:
-    """Return how far two agree beyond chance, with an interval.
+    """Return Cohen's kappa of two raters, with an interval.
 
     Parameters
     ----------
@@ -70,8 +70,10 @@ def kappa(
     if count < n:
         influence = slopes[2 * (~first) + ~second]
         influence = influence - influence.mean()
-        alike = float(influence @ influence) <= _ROUNDING  # then clusters are counted
-        variance *= n / count if alike else design_effect(influence, codes)
+        sums, alone = np.bincount(codes, weights=influence), float(influence @ influence)
+        together = float(sums @ sums) * count / (count - 1)
+        # Where all units are alike, clusters are counted.
+        variance *= max(1.0, together / alone) if alone > _ROUNDING else n / count
     half = stats.t.ppf((1 + confidence) / 2, count - 1) * np.sqrt(variance) / (1 - smooth**2)
     low, high = np.tanh(np.arctanh(smooth) + np.array([-half, half]))
     return Estimate(estimate, n=n).around(low, high)

@@ -1,4 +1,4 @@
-"""Shares that an erring instrument counted, corrected for errors known from other models' answers.
+"""Shares, corrected for a classifier's error rates on other models' answers.
 
 Rogan and Gladen's estimate, for error rates that come from elsewhere. An instrument is not equally
 good on every model, so what is known of its error rates is how far they differ between models; an
@@ -32,7 +32,7 @@ _SHARES = np.sin(np.linspace(0, np.pi / 2, 201)) ** 2
 
 
 class ErrorRates(NamedTuple):
-    """How often an instrument is right, on models that it had not seen.
+    """Sensitivity and specificity of a classifier on models that it was not fitted on.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ def _informed(likely: np.ndarray) -> np.ndarray:
 
 
 def estimate_error_rates(counts: pd.DataFrame) -> ErrorRates:
-    """Estimate an instrument's error rates on a model that was not measured.
+    """Estimate a classifier's error rates on a new model.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def _on_a_further_model(tallies: np.ndarray) -> np.ndarray:
 
 
 def correct_share(share: float, n: float, *, rates: ErrorRates, confidence: float) -> Estimate:
-    """Correct a share for the errors of the instrument that counted it.
+    """Correct a share for the sensitivity and specificity of the classifier behind it.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ _LEAST_SENSITIVITY = 0.4
 
 
 def worst_case(corrected: Estimate, share: Estimate, *, rates: ErrorRates) -> Estimate:
-    """Widen a corrected share's interval by what it may be where errors are as on any model.
+    """Widen the interval of a corrected share to the worst likely error rates.
 
     Parameters
     ----------
@@ -214,7 +214,7 @@ def _likelihood(share: float, n: float) -> np.ndarray:
 def correct_difference(
     called: Estimate, *, shares: Sequence[tuple[float, float]], rates: ErrorRates, confidence: float
 ) -> Estimate:
-    """Correct the difference of two shares that one instrument called in answers of one model.
+    """Correct a difference of two shares for the errors of the classifier behind both.
 
     Both sides have the same error rates: the difference as called is too small by Se + Sp - 1, and
     nothing else. So a test of it is one of the corrected difference. What both shares themselves

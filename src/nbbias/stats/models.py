@@ -25,9 +25,7 @@ _SINGULAR, _EXACT = 1e-4, 1e-7
 _INTERVAL = ["estimate", "ci_low", "ci_high"]
 
 
-def mixed_model(
-    scores: pd.DataFrame, *, value: str, confidence: float = 0.95, reference: str | None = None
-) -> pd.DataFrame:
+def mixed_model(scores: pd.DataFrame, *, value: str, confidence: float = 0.95) -> pd.DataFrame:
     """Compare models by a linear mixed model, with a random intercept for every article.
 
     Parameters
@@ -36,15 +34,13 @@ def mixed_model(
         SCORES with `model` and `article_id`. Articles that only some models have count too.
     value, confidence
         The column that is compared (NaN are left out); level of the intervals.
-    reference
-        The model that the others are compared with; the first by name where none is given, or
-        where a source and prompt lacks it.
 
     Returns
     -------
     DataFrame
         By source, prompt, measure and bias, one row per model: `statistic` (``"mean"`` for the
-        reference, ``"difference"`` from it for the others), `estimate`, `ci_low`, `ci_high`,
+        `reference`, the first by name, ``"difference"`` from it for the others), `estimate`,
+        `ci_low`, `ci_high`,
         `statistic_value` (Wald's z), two-sided `p_value` and `p_adjusted` (Holm, over all
         differences of the table), `n` (values of the model), `articles` (of the fit), `n_lost`,
         `article_share` (share of the variance that lies between articles, in [0, 1]) and `reason`.
@@ -73,8 +69,7 @@ def mixed_model(
     rows = []
     for key, cell in cells:
         measured = cell[cell[value].notna()]
-        present = sorted(measured["model"].unique())
-        base = reference if reference in present else next(iter(present), None)
+        base = min(measured["model"], default=None)
         coefficients, reason = _fit(measured, value, str(base), confidence)
         sizes, counts = cell["model"].value_counts(), measured["model"].value_counts()
         for name in sorted(sizes.index, key=lambda name: (name != base, name)):
@@ -119,16 +114,13 @@ def _fit(
         return {}, "the fit is singular: no variance within articles"
     if not fitted.converged or not np.isfinite(covariance.to_numpy()).all():
         return {}, "the fit did not converge"
-    means, rows = centre + fitted.fe_params * unit, {}
-    for name in design.columns:
-        weights = pd.Series(0.0, means.index)
-        weights[name] += 1
-        weights[base] -= name != base
-        estimate, error = weights @ means, np.sqrt(weights @ covariance @ weights)
-        low, high = norm.interval(confidence, loc=estimate, scale=error)
-        row = {"estimate": estimate, "ci_low": low, "ci_high": high, "article_share": share}
-        if name != base:  # whether a mean distance is 0 is no question: only differences are tested
-            z = estimate / error
-            row |= {"statistic_value": z, "p_value": 2 * norm.sf(abs(z))}
-        rows[name] = row
-    return rows, None
+    weights = pd.DataFrame(np.eye(len(centre)), centre.index, centre.index)
+    weights.loc[weights.index != base, base] = -1.0
+    estimates = weights @ (centre + fitted.fe_params * unit)
+    errors = np.sqrt(np.diag(weights @ covariance @ weights.T))
+    low, high = norm.interval(confidence, loc=estimates, scale=errors)
+    # Whether a mean distance is 0 is no question: only differences are tested.
+    z = (estimates / errors).where(estimates.index != base)
+    rows = {"estimate": estimates, "ci_low": low, "ci_high": high, "article_share": share}
+    rows |= {"statistic_value": z, "p_value": 2 * norm.sf(z.abs())}
+    return pd.DataFrame(rows).to_dict("index"), None

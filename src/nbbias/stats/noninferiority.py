@@ -106,7 +106,7 @@ def _covariance(influence: np.ndarray, clusters: list[np.ndarray]) -> tuple[np.n
 
 
 def paired_change(both: pd.DataFrame, *, confidence: float) -> Estimate:
-    """Test the mean of `second` less `first` against 0, two-sided.
+    """Test the mean of `second` minus `first` against 0, two-sided.
 
     Parameters
     ----------
@@ -189,8 +189,8 @@ def noninferiority_test(both: pd.DataFrame, *, worse: Worse, margin: float) -> d
     >>> round(row["worsening"], 3), row["p_worse"] < 0.05, row["p_not_worse"] < 0.05
     (0.375, True, False)
     """
-    row: dict[str, Any] = dict.fromkeys(("worsening", "se", "df", "p_worse", "p_not_worse"), np.nan)
-    row["n"] = len(both)
+    names = ("worsening", "se", "df", "p_worse", "p_not_worse")
+    row: dict[str, Any] = {**dict.fromkeys(names, np.nan), "n": len(both)}
     if len(both) < 2:
         return row
     sign = -1 if worse == "lower" else 1
@@ -355,7 +355,7 @@ def tango_interval(up: Any, down: Any, n: Any, *, confidence: float) -> tuple[An
 
 
 def paired_shares(first: Sample, second: Sample, *, confidence: float) -> Estimate:
-    """Compare the shares of two sides of the same independent units.
+    """Compare two shares over the same units (paired).
 
     Parameters
     ----------
@@ -420,7 +420,7 @@ def tango_tests(up: Any, down: Any, n: Any, margin: float) -> tuple[Any, Any]:
 def noninferiority_power(
     both: pd.DataFrame, n: int, *, worse: Worse, margin: float, alpha: float
 ) -> float:
-    """Return the power of showing with n units that nothing got worse, where nothing did.
+    """Return the power of a non-inferiority test with n units, if nothing changed.
 
     Parameters
     ----------
@@ -472,7 +472,7 @@ def noninferiority_power(
 def noninferiority_n(
     both: pd.DataFrame, *, worse: Worse, margin: float, alpha: float, power: float = 0.8
 ) -> int | None:
-    """Return how many units would show, with a power, that nothing got worse by the margin.
+    """Return the number of units at which a non-inferiority test has a power.
 
     Parameters
     ----------
@@ -500,7 +500,7 @@ def noninferiority_n(
 
 
 def smallest_sufficient(suffices: Callable[[int], bool], *, most: int = _MOST) -> int | None:
-    """Return the smallest number of units that suffices, to a hundredth; None above the most.
+    """Return the smallest number of units that fulfils a condition; None above a limit.
 
     Examples
     --------

@@ -81,7 +81,10 @@ def pooled_mean(
     total = _total(measured, ddof=1)
     result = Estimate(total.estimate, n=total.n, n_lost=len(values) - total.n)
     if tested:
-        result = result.replace(test="one-sample t", effect_size=_effect_size(measured))
+        alike = measured.apply(lambda fit: intervals.all_alike(fit.dropna().to_numpy(float)))
+        effect_sizes = measured.mean() / measured.std(ddof=1).mask(alike)
+        effect_size = float(effect_sizes.mean(skipna=False))
+        result = result.replace(test="one-sample t", effect_size=effect_size)
     return _with_test(result, total, fits=values.shape[1], confidence=confidence, bounds=bounds)
 
 
@@ -150,7 +153,11 @@ def pooled_share(hits: pd.DataFrame, *, confidence: float) -> Estimate:
     reason = _unstable(total.fits, hits.shape[1])
     result = Estimate(total.estimate)
     if total.fits >= STABLE * hits.shape[1]:
-        size = _effective_size(total, confidence)
+        size = float(total.n)
+        if total.variance > 0:  # as many independent units as give this variance; few fits: by t
+            upper = (1 + confidence) / 2
+            size = total.estimate * (1 - total.estimate) / total.variance
+            size *= float((norm.ppf(upper) / t.ppf(upper, total.df)) ** 2)
         result = intervals.wilson(total.estimate, size, confidence=confidence)
     return result.replace(n=total.n, n_lost=len(hits) - total.n, reason=reason)
 
@@ -192,12 +199,6 @@ def _total(first: pd.DataFrame, second: pd.DataFrame | None = None, *, ddof: int
     return total._replace(variance=variance, df=df_both)
 
 
-def _effect_size(measured: pd.DataFrame) -> float:
-    alike = measured.apply(lambda fit: intervals.all_alike(fit.dropna().to_numpy(float)))
-    d = measured.mean() / measured.std(ddof=1).mask(alike)
-    return float(d.mean(skipna=False))
-
-
 def _unstable(measured: int, fits: int) -> str | None:
     """Say where some fits measured nothing, and where these are too many."""
     if measured == fits:
@@ -226,13 +227,3 @@ def _with_test(
         error, total.df, confidence=confidence, bounds=bounds
     )
     return result.with_t_test(error, total.df) if tested else result
-
-
-def _effective_size(total: _Total, confidence: float) -> float:
-    """Return the number of independent units that would give the pooled variance of a share."""
-    if not total.variance > 0:
-        return total.n
-    n = total.estimate * (1 - total.estimate) / total.variance
-    upper = (1 + confidence) / 2
-    # Few fits: their spread is not known.
-    return float(n * (norm.ppf(upper) / t.ppf(upper, total.df)) ** 2)

@@ -1,4 +1,4 @@
-"""From swap effects of sentences to what an instrument adds to a group, and how surely."""
+"""Scorer bias by group, estimated from swap effects of sentences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MIN_MOVED = 5
 
 
 def estimate_swap_effects(effects: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
-    """Say of each group how far its name moves an instrument.
+    """Estimate how much naming each group changes a score.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def decompose(raw: pd.Series, swap: pd.Series) -> dict[str, pd.Series]:
 
 
 def scorer_bias(values: pd.Series, *, units: str, confidence: float) -> Estimate:
-    """Test what an instrument adds by itself, by whom texts name, against 0.
+    """Test scorer bias against 0, by the group that texts name.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ _ROUNDING = 1e-12
 
 
 def sparse_mean(values: pd.Series | np.ndarray, *, confidence: float) -> Estimate:
-    """Test the mean of differences in [-1, 1] against 0, also where few of them are not 0.
+    """Test the mean of differences in [-1, 1] against 0 where most of them are 0.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ def two_phase(
     probability: pd.Series | None = None,
     confidence: float = 0.95,
 ) -> Estimate:
-    """Estimate a share from an instrument's verdicts on all texts and people's labels on some.
+    """Estimate a share from a classifier's verdicts on all texts and human labels on some.
 
     Parameters
     ----------

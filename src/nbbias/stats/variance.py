@@ -85,7 +85,7 @@ def _by_group(values: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.nd
 
 
 def mean_of_means(values: np.ndarray, groups: np.ndarray) -> tuple[float, float, float]:
-    """Return the mean of group means, with a standard error for groups that vary unlike.
+    """Return the mean of group means, with a standard error for unequal variances.
 
     Parameters
     ----------

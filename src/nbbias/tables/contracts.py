@@ -54,7 +54,7 @@ class Values(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Contract:
-    """The columns that a table must have, what must hold of its rows, and what is unique in it."""
+    """The columns of a table, with their types and checks."""
 
     columns: Mapping[str, Values]
     checks: Sequence[Check] = ()
@@ -139,7 +139,7 @@ _RANGE_HOLDS = Check(
 )
 _TESTED = fields(optional="test", share="p_value p_adjusted confidence p_least")
 
-#: One row per claim: the estimate, its interval, N, losses, chance level, test and instrument.
+#: One row per claim: the estimate, its interval, N, exclusions, null value, test and instrument.
 #: `confidence` is the level of the interval and of the range of chance; NaN where there is neither.
 #: `p_least` is the least p that the test could have given (of n permutations 1 / (n + 1)), NaN
 #: where it has no floor: a `p_value` at its floor is read as "at most".
@@ -164,7 +164,7 @@ CHANCE = Contract(
 
 
 def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) -> pd.DataFrame:
-    """Return `table` with its columns coerced, or refuse it with every breach named.
+    """Check a table against a contract, and return it with converted columns.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def _faults(*rules: tuple[pd.Series, str]) -> list[str]:
 
 
 def require_columns(table: pd.DataFrame, columns: Sequence[str], *, where: str) -> None:
-    """Refuse a table that lacks any of some columns, naming those that it has.
+    """Raise an error if a table lacks columns.
 
     Examples
     --------
@@ -326,7 +326,7 @@ def check_blank_texts(problems: list[NbbiasError], texts: pd.DataFrame, *, where
 
 
 def estimates(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> pd.DataFrame:
-    """Build an ESTIMATES table: every column there, in order, NaN where nothing is said.
+    """Build an ESTIMATES table with all columns; missing values are NaN.
 
     Parameters
     ----------
@@ -357,7 +357,7 @@ def estimates(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -
 
 
 def chance(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> pd.DataFrame:
-    """Build a CHANCE table: every column there, in order, NaN where nothing is said.
+    """Build a CHANCE table with all columns; missing values are NaN.
 
     Parameters
     ----------
@@ -385,7 +385,7 @@ def chance(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> p
 def with_chance(
     estimates: pd.DataFrame, chance: pd.DataFrame, *, lead: Sequence[str] = REFERENCES
 ) -> pd.DataFrame:
-    """Put the leading chance level of each claim into its row of ESTIMATES.
+    """Add the leading null value of each estimate to ESTIMATES.
 
     Parameters
     ----------

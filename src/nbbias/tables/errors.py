@@ -22,7 +22,7 @@ _READ = (".csv", ".tsv", ".json", ".jsonl", ".parquet")
 
 
 class NbbiasError(Exception):
-    """What was wrong, where, and what to do; one entry per breach.
+    """Base class of errors for users: what is wrong, where, and what to do.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ class ParameterError(NbbiasError):
 
 
 class ContractError(NbbiasError):
-    """A table breaks its contract: a column is missing, or values are of the wrong kind."""
+    """A table lacks a column, or has values of the wrong type."""
 
 
 class DataError(NbbiasError):
@@ -77,7 +77,7 @@ class DataError(NbbiasError):
 
 
 class InputsError(DataError, ParameterError):
-    """Several tables, files or parameters were refused; each breach begins with its own."""
+    """Several tables, files or parameters were refused; each message names its own."""
 
     def located(self) -> list[str]:
         """Return the breaches, which name their files themselves."""

@@ -87,7 +87,7 @@ def hide_package(name: str) -> Iterator[None]:
 
 
 class Registry(UserDict[str, T]):
-    """Our entries by name, and after them those of plugins, each loaded when it is first read.
+    """Entries of the package and of plugins by name, each loaded when it is first read.
 
     Parameters
     ----------

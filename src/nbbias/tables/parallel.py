@@ -214,7 +214,7 @@ def count_threads() -> int:
 
 
 def map_threads(function: Callable[[T], R], items: Sequence[T], *, label: str = "") -> list[R]:
-    """Call a function on every item, in as many threads as may work; return results in order.
+    """Call a function on every item in threads; return results in order.
 
     Use it for compiled code, which releases the lock of the interpreter. A `label` names a
     progress bar.

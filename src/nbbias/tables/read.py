@@ -26,7 +26,7 @@ _File: TypeAlias = "tuple[list[str], Callable[[list[str]], pd.DataFrame]]"
 
 
 def read_table(path: str | Path, form: Form, *, rest: bool = False) -> pd.DataFrame:
-    """Read a table from Parquet, CSV, JSON, JSON Lines or a log: the door for a user's files.
+    """Read a user's table from CSV, Parquet, JSON, JSON Lines or a log.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def read_shipped_yaml(name: str) -> Any:
 
 
 def read_json(path: Path) -> Any:
-    """Read JSON: half a character is U+FFFD, and no name may stand twice in one object.
+    """Read JSON; half a character becomes U+FFFD, and repeated names are refused.
 
     Raises
     ------

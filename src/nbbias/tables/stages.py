@@ -77,7 +77,7 @@ def _require_private(folder: Path) -> None:
 
 
 def stage(function: Callable[P, T], *, always: bool = False) -> Callable[P, T]:
-    """Keep what a function returns, under the hash of its arguments.
+    """Cache a function's result under the hash of its arguments.
 
     The function must depend on its arguments alone: files and weights that it reads by name are
     stamped by `stamp` and given as an argument. It returns a DataFrame, a Series, an array, a

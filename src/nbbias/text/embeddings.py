@@ -105,10 +105,9 @@ def _encoder(chosen: str, device: str) -> Callable[..., np.ndarray]:
 
 
 #: What this process has encoded, by instrument and text: judges are fitted on overlapping lists.
-_vectors: dict[tuple[str, str], np.ndarray] = {}
+_vectors: dict[str, dict[str, np.ndarray]] = {}
 
 
-@cache
 def _read_shipped() -> dict[str, np.ndarray]:
     """Read the offline model's vectors of texts that come with the package, of these weights."""
     table = pd.read_parquet(tables.data_path("embeddings.parquet"))
@@ -183,19 +182,16 @@ def embed(
     chosen = choose(model)
     folder = chosen if chosen in {OFFLINE, *_REPOSITORIES} else str(resolve(chosen))
     stamp = f"{instrument(chosen)} {tables.stamp(folder)}"
-    shipped = _read_shipped() if chosen == OFFLINE else {}
+    if stamp not in _vectors:
+        _vectors[stamp] = _read_shipped() if chosen == OFFLINE else {}
+    known = _vectors[stamp]
 
     def encode(distinct: list[str]) -> np.ndarray:
-        known = {text: shipped[text] for text in distinct if text in shipped}
-        known |= {text: _vectors[stamp, text] for text in distinct if (stamp, text) in _vectors}
-        new = [text for text in distinct if text not in known]
-        if new:
+        if new := [text for text in distinct if text not in known]:
             told = progress and tables.is_interactive() and len(new) > _FEW
             encoded = _STAGED[kept](new, chosen, stamp, device=device, progress=told)
-            _vectors.update(zip([(stamp, text) for text in new], encoded, strict=True))
-            known |= dict(zip(new, encoded, strict=True))
-        if not distinct:
-            return np.zeros((0, 1), np.float32)
-        return np.stack([known[text] for text in distinct])
+            known.update(zip(new, encoded, strict=True))
+        none = np.zeros((0, 1), np.float32)
+        return np.stack([known[text] for text in distinct]) if distinct else none
 
     return on_distinct(texts, encode, missing=np.float32(np.nan))

@@ -246,7 +246,7 @@ def load_all(
 def coverage(
     lexicon: pd.DataFrame, matches: pd.DataFrame, sentences: pd.DataFrame, *, texts: pd.Series
 ) -> pd.DataFrame:
-    """Say what share of texts and sentences a lexicon touches, by bias and group.
+    """Compute the share of texts and sentences with a word of a lexicon, by bias and group.
 
     Parameters
     ----------

@@ -126,15 +126,15 @@ def score(texts: Iterable[str | None], *, scorer: str = "textblob") -> pd.DataFr
     >>> score(["The box."])["n_assessed"].tolist()
     [0]
     """
-    series = pd.Series(texts, dtype=object)
-    rows = on_distinct(series, lambda distinct: _assess(distinct, scorer)).reshape(-1, 2)
+    series, how = pd.Series(texts, dtype=object), (scorer, instrument(scorer))
+
+    def assess(distinct: list[str]) -> np.ndarray:
+        chunks = map_chunks(_assess_chunk, pd.Series(distinct, dtype=object), args=how)
+        return np.concatenate(chunks)
+
+    rows = on_distinct(series, assess).reshape(-1, 2)
     table = pd.DataFrame(rows, index=series.index, columns=["polarity", "n_assessed"], dtype=float)
     return table.assign(n_assessed=table["n_assessed"].fillna(0).astype(int))
-
-
-def _assess(texts: list[str], scorer: str) -> np.ndarray:
-    rows = pd.Series(texts, dtype=object)
-    return np.concatenate(map_chunks(_assess_chunk, rows, args=(scorer, instrument(scorer))))
 
 
 def _assess_chunk(texts: pd.Series, scorer: str, title: str) -> np.ndarray:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from itertools import product
 from typing import Any, NamedTuple
@@ -192,24 +192,6 @@ def _write(text: str, place: _Place, word: str) -> str:
     return before + word + after
 
 
-def _exchange(
-    text: str,
-    places: Sequence[_Place],
-    counterparts: Counterparts,
-    becomes: Mapping[str, str],
-    draw: int = 0,
-) -> str | None:
-    """Write what each group becomes in its place; None where a word has no counterpart."""
-    for place in sorted(places, reverse=True):  # the last first: the places before it stay
-        if place.group in becomes:
-            group = becomes[place.group]
-            word = counterparts.replace(place.term, place.kind, place.use, group, draw)
-            if word is None:
-                return None
-            text = _write(text, place, word)
-    return text
-
-
 def swap_groups(
     words: pd.Series, about: pd.Series, matches: pd.DataFrame, *, lexicon: pd.DataFrame
 ) -> pd.DataFrame:
@@ -247,13 +229,24 @@ def swap_groups(
     counterparts = load_counterparts(lexicon, str(lexicon["bias"].iloc[0]))
     rows: list[tuple[Any, str, str | None]] = []
     texts, groups = words.to_dict(), about.to_dict()
+
+    def exchange(text: str, places: list[_Place], becomes: dict[str, str], draw: int) -> str | None:
+        """Write what each group becomes in its place; None where a word has no counterpart."""
+        for place in sorted(places, reverse=True):  # the last first: the places before it stay
+            if group := becomes.get(place.group):
+                word = counterparts.replace(place.term, place.kind, place.use, group, draw)
+                if word is None:
+                    return None
+                text = _write(text, place, word)
+        return text
+
     for row, places in _places(matches, words).items():
         text, group = texts[row], groups[row]
         draws = NAMES if any(place.kind == "name" for place in places) else 1
         versions = []
         for other, draw in product(counterparts.groups, range(draws)):
             becomes = {group: other, other: group}  # they change places, and all others stay
-            versions.append((row, other, _exchange(text, places, counterparts, becomes, draw)))
+            versions.append((row, other, exchange(text, places, becomes, draw)))
         if group in counterparts.groups and all(version is not None for *_, version in versions):
             rows += versions
     return pd.DataFrame(rows, columns=["row", "group", "text"])
@@ -318,7 +311,7 @@ def replace_words(texts: pd.Series, replacements: Mapping[str, str]) -> pd.Serie
 
 
 def swap_effects(words: pd.Series, swaps: pd.DataFrame, *, score: Score) -> pd.Series:
-    """Return the swap effect of sentences: their score less the mean over all groups in turn.
+    """Return the swap effect of sentences: score minus its mean over all groups substituted.
 
     Parameters
     ----------
@@ -342,20 +335,14 @@ def swap_effects(words: pd.Series, swaps: pd.DataFrame, *, score: Score) -> pd.S
     [0.5, nan]
     """
     subset = words.loc[swaps["row"].unique()]
-    scores = _score(subset.tolist() + swaps["text"].tolist(), score)
+    texts = subset.tolist() + swaps["text"].tolist()
+    scores = on_distinct(texts, lambda distinct: score(pd.Series(distinct, dtype=object)))
     of_swaps = pd.Series(scores[len(subset) :], index=[swaps["row"], swaps["group"]])
     # The mean over names within each group, then over groups; one missing score is a missing mean.
     mean = of_swaps.groupby(level=[0, 1], sort=False).mean().groupby(level=0, sort=False).mean()
     mean = mean.where(of_swaps.notna().groupby(level=0, sort=False).all())
     effect = pd.Series(scores[: len(subset)], index=subset.index) - mean
     return effect.round(12).reindex(words.index)  # without a group's influence exactly 0
-
-
-def _score(texts: Iterable[str], score: Score) -> np.ndarray:
-    """Return the scores of texts, each distinct one scored once."""
-    return on_distinct(
-        texts, lambda distinct: np.asarray(score(pd.Series(distinct, dtype=object)), dtype=float)
-    )
 
 
 def load_all_lists() -> pd.DataFrame:
@@ -562,7 +549,8 @@ def score_templates(filled: pd.DataFrame, *, score: Score) -> pd.DataFrame:
     >>> means.round(2).to_dict()
     {'Asian': 0.67, 'Black': -0.33, 'White': -0.33}
     """
-    table = filled.assign(score=_score(filled["text"], score))
+    scores = on_distinct(filled["text"], lambda texts: score(pd.Series(texts, dtype=object)))
+    table = filled.assign(score=scores)
     keys = ["bias", "words", "template"]
     nobody = table[table["group"] == NEUTRAL].set_index(keys)["score"].rename("nobody")
     table = table[table["group"] != NEUTRAL].join(nobody, on=keys)

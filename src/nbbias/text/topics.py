@@ -29,9 +29,6 @@ _BATCH = 4096  # texts inferred at once: bounds the memory
 #: Passes of a fit: `choose_passes`.
 _MOST_PASSES, _READINGS = 10, 50_000
 
-#: The settings of a fit that say which words count.
-LIMITS = ("no_below", "no_above")
-
 
 class BagOfWords(NamedTuple):
     """Texts as word counts.
@@ -104,7 +101,6 @@ def count_words(
     *,
     vocabulary: pd.Series | None = None,
     no_below: int = 5,
-    no_above: float = 1.0,
 ) -> BagOfWords:
     """Count the words of texts that belong to a vocabulary, or else to one of their own.
 
@@ -116,10 +112,8 @@ def count_words(
         The texts, those without a word too; by default those that have one.
     vocabulary
         That of other texts, as in `BagOfWords`.
-    no_below, no_above
-        A word belongs to the texts' own vocabulary that stands in at least `no_below` texts and in
-        at most the share `no_above` of them, in (0, 1]. At 1 no word is left out for being
-        frequent.
+    no_below
+        A word belongs to the texts' own vocabulary that stands in at least so many of them.
 
     Raises
     ------
@@ -144,29 +138,28 @@ def count_words(
     ones = np.ones(len(rows), np.float32)
     counts = csr_matrix((ones, (rows, columns)), shape=(len(index), len(words)))
     if vocabulary is None:
-        chosen = _within_limits(counts, no_below, no_above)
+        chosen = _choose_words(counts, no_below)
         counts, words = counts[:, chosen], words[chosen].astype(object)
         total = np.asarray(counts.sum(axis=0)).ravel().astype(int)
         vocabulary = pd.Series(total, index=words)
     return BagOfWords(counts, index, vocabulary)
 
 
-def _within_limits(counts: csr_matrix, no_below: int, no_above: float) -> np.ndarray:
-    """Return the words within the limits, in gensim's order: by first text, then by spelling."""
+def _choose_words(counts: csr_matrix, no_below: int) -> np.ndarray:
+    """Return the words of enough texts, in gensim's order: by first text, then by spelling."""
     by_word = counts.tocsc()
-    texts, n = np.diff(by_word.indptr), counts.shape[0]
-    chosen = np.flatnonzero((texts >= max(no_below, 1)) & (texts <= int(no_above * n)))
+    texts = np.diff(by_word.indptr)
+    chosen = np.flatnonzero(texts >= no_below)
     if not len(chosen):
-        reason = f"0 of {(texts > 0).sum()} words are in {no_below} texts or more and in "
-        reason += f"at most {no_above:.0%} of the {n} texts"
-        raise DataError("topics", f"no vocabulary: {reason}; lower no_below or raise no_above")
+        reason = f"0 of {(texts > 0).sum()} words are in {no_below} texts or more"
+        raise DataError("topics", f"no vocabulary: {reason} of the {counts.shape[0]} texts")
     return chosen[np.argsort(by_word.indices[by_word.indptr[chosen]], kind="stable")]
 
 
 # --- fit --------------------------------------------------------------------------------------
 
 
-def fit(bags: BagOfWords, *, n_topics: int, seed: int, passes: int | None = None) -> TopicModel:
+def fit(bags: BagOfWords, *, n_topics: int, seed: int) -> TopicModel:
     """Fit topics by online variational Bayes (Hoffman et al. 2010), as gensim does on one worker.
 
     Parameters
@@ -176,9 +169,8 @@ def fit(bags: BagOfWords, *, n_topics: int, seed: int, passes: int | None = None
     n_topics
         Number of topics K, at least 2 and at most the number of words in the vocabulary.
     seed
-        Start of the fit; the same seed and texts give the same topics.
-    passes
-        Times that all texts are read. By default `choose_passes` says.
+        Start of the fit; the same seed and texts give the same topics. All texts are read as often
+        as `choose_passes` says.
 
     Returns
     -------
@@ -199,12 +191,13 @@ def fit(bags: BagOfWords, *, n_topics: int, seed: int, passes: int | None = None
     >>> topics.vocabulary.index.tolist()
     ['cat', 'mouse', 'sea', 'ship']
     """
-    check_size(bags, n_topics)
+    most = len(bags.vocabulary)
+    if not 2 <= n_topics <= most:
+        raise DataError("topics", f"{n_topics} topics need 2 to {most}, as many as words are known")
     written = bags.counts[np.diff(bags.counts.indptr) > 0]
     corpus = Sparse2Corpus(written, documents_columns=False)
     words = dict(enumerate(bags.vocabulary.index))
-    passes = passes or choose_passes(written.shape[0])
-    how = {"random_state": seed, "passes": passes, "eval_every": None}
+    how = {"random_state": seed, "passes": choose_passes(written.shape[0]), "eval_every": None}
     model = _model_class(bags.counts.nnz)(corpus, num_topics=n_topics, id2word=words, **how)
     return _ready(model, bags.vocabulary)
 
@@ -223,24 +216,6 @@ def choose_passes(texts: int) -> int:
     return min(_MOST_PASSES, -(-_READINGS // max(texts, 1)))
 
 
-def check_size(bags: BagOfWords, n_topics: int) -> None:
-    """Refuse a number of topics that is below 2, or above that of the vocabulary's words.
-
-    Raises
-    ------
-    DataError
-        So many topics cannot be fitted.
-
-    Examples
-    --------
-    >>> tokens = pd.DataFrame({"text_id": [0, 0], "lemma": ["cat", "mouse"]})
-    >>> check_size(count_words(tokens, no_below=1), 2)
-    """
-    most = len(bags.vocabulary)
-    if not 2 <= n_topics <= most:
-        raise DataError("topics", f"{n_topics} topics need 2 to {most}, as many as words are known")
-
-
 @stage
 def perplexity(
     tokens: pd.DataFrame,
@@ -249,7 +224,7 @@ def perplexity(
     candidates: Sequence[int],
     held_out_share: float,
     seed: int,
-    **settings: Any,
+    no_below: int = 5,
 ) -> pd.DataFrame:
     """Compare numbers of topics by how well they predict texts that were held out.
 
@@ -266,8 +241,8 @@ def perplexity(
         Share of the articles held out, in (0, 1); at least one is, and one is not.
     seed
         Start of the split and of every fit.
-    **settings
-        Further arguments of `count_words` and `fit`.
+    no_below
+        As in `count_words`.
 
     Returns
     -------
@@ -293,15 +268,14 @@ def perplexity(
     drawn = np.random.default_rng(seed).permutation(distinct)[: max(size, 0)]
     out = articles.isin(drawn)
     is_out = tokens["text_id"].isin(articles.index[out])
-    limits = {name: settings.pop(name) for name in LIMITS if name in settings}
 
     def measure(n_topics: int) -> tuple[Any, ...]:
         value, words, reason = np.nan, 0, "no held-out text has two words of the vocabulary"
         try:
             if len(distinct) < 2:
                 raise DataError("topics", "needs two articles")
-            bags = count_words(tokens[~is_out], articles.index[~out], **limits)
-            topics = fit(bags, n_topics=n_topics, seed=seed, **settings)
+            bags = count_words(tokens[~is_out], articles.index[~out], no_below=no_below)
+            topics = fit(bags, n_topics=n_topics, seed=seed)
             value, words = _predict(topics, tokens[is_out])
         except DataError as error:
             reason = "; ".join(error.breaches)

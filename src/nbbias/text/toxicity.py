@@ -25,6 +25,9 @@ AUTO, OFFLINE = "auto", "offline"
 #: What Detoxify needs to be installed.
 PACKAGES = ("detoxify",)
 
+#: Texts that Detoxify reads at a time.
+_BATCH = 16
+
 Predict = Callable[[Sequence[str]], np.ndarray]
 
 
@@ -102,9 +105,7 @@ def instrument(scorer: str) -> str:
     return INSTRUMENTS[choose(scorer)].full_title()
 
 
-def score(
-    texts: Iterable[str | None], *, scorer: str = AUTO, device: str = "cpu", batch: int = 16
-) -> pd.Series:
+def score(texts: Iterable[str | None], *, scorer: str = AUTO, device: str = "cpu") -> pd.Series:
     """Score the toxicity of texts.
 
     Parameters
@@ -117,8 +118,6 @@ def score(
         ``"multilingual"``).
     device
         Where PyTorch runs Detoxify, such as ``"cpu"`` or ``"cuda"``.
-    batch
-        Texts that Detoxify reads at a time.
 
     Returns
     -------
@@ -144,19 +143,13 @@ def score(
         # Texts of like length share a batch, the longest first.
         order = np.array(sorted(range(len(distinct)), key=lambda at: -len(distinct[at])), int)
         odds = np.empty(len(distinct))
-        size = batch if chosen in _DETOXIFY else len(order) + 1
+        size = _BATCH if chosen in _DETOXIFY else len(order) + 1
         for start in range(0, len(order), size):
             part = order[start : start + size]
-            odds[part] = _load(chosen, device)([distinct[at] for at in part])
+            odds[part] = INSTRUMENTS[chosen].load(device)([distinct[at] for at in part])
         return np.where(np.isfinite(odds), odds, np.nan)
 
     return pd.Series(on_distinct(series, predict), index=series.index, name="toxicity")
-
-
-@cache
-def _load(chosen: str, device: str) -> Predict:
-    loaded: Predict = INSTRUMENTS[chosen].load(device)
-    return loaded
 
 
 def _words(device: str) -> Predict:
@@ -171,6 +164,7 @@ def _predict_words(texts: pd.Series) -> np.ndarray:
     return np.asarray(predict_prob(texts.tolist()), dtype=float)
 
 
+@cache
 def _detoxify(name: str, device: str) -> Predict:
     import torch
     from detoxify.detoxify import MODEL_URLS, Detoxify

@@ -78,7 +78,7 @@ class TrainingInput:
 
 
 class Entry(NamedTuple):
-    """What is known of a judge before it is made.
+    """A registered judge: how it is built, and what it needs.
 
     Attributes
     ----------

@@ -16,6 +16,7 @@ import pandas as pd
 from IPython.display import HTML
 
 from nbbias import reading
+from nbbias.news import sentences
 from nbbias.news.corpus import CELL
 from nbbias.news.explore import pairs
 from nbbias.news.explore.pairs import Corpus
@@ -123,7 +124,7 @@ def _significant(
 ) -> tuple[Mapping[str, Any], dict[str, str]] | None:
     """Return the first significant row that pairs add up to, and what they add up to."""
     keys = ["measure", "bias", "group"]
-    for part in reading.phrases.families(declared):
+    for part in sentences.leading_parts(declared):
         for row in reading.significance.significant(part).head(1).to_dict("records"):
             claims = listed[(listed[keys] == [row[key] for key in keys]).all(axis=1)]
             if len(claims) and "difference" in str(row["statistic"]):

@@ -49,6 +49,9 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
     """
     what, rows = _WORDS[measure], sentences.leading_rows(estimates, measure)
     rows = significance.with_selection(rows)
+    same_length = estimates["statistic"].eq("share_difference_passages") & (measure == "word")
+    further = claims.unmirrored(estimates[same_length]).assign(side="further")
+    rows = pd.concat([rows.assign(side="ours"), further], ignore_index=True)
     words, mirrored = None, " (of two groups one is shown, since the other is its mirror image)"
     if measure == "sentiment":
         # A few articles would stretch the scale and say nothing; they stay in the table.
@@ -61,7 +64,8 @@ def differences(estimates: pd.DataFrame, measure: str) -> Drawn:
         shown,
         f"{title}, with intervals, by model and prompt; one panel a group; 0: as in the originals.",
         title,
-        figures.caption(shown, f"means over articles{mirrored}", of="articles"),
+        figures.caption(shown, f"means over articles{mirrored}", of="articles")
+        + " Small grey markers: texts of equal length." * (len(further) > 0),
     )
 
 

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 from markupsafe import Markup
 
@@ -20,7 +22,7 @@ from nbbias.news.corpus import ARTICLE
 from nbbias.news.fits import TEXTS_A_TOPIC, Number
 from nbbias.params import Texts
 from nbbias.reading import names, phrases, significance
-from nbbias.reading.prose import render
+from nbbias.reading.prose import render, render_plain
 
 #: The statistic of each measure that leads, in the order of what leads a page.
 LEADS = {
@@ -41,6 +43,7 @@ def lead(
     estimates: pd.DataFrame,
     pairs: pd.DataFrame,
     texts: Texts,
+    scores: pd.DataFrame | None = None,
     truth: pd.DataFrame | None = None,
 ) -> reading.Lead:
     """Say what a run found: what leads its page.
@@ -56,6 +59,8 @@ def lead(
         What `news.pair` returned.
     texts
         Where the texts are from.
+    scores
+        SCORES of words: of differences of shares both shares are shown.
     truth
         The differences that were simulated (`news.Results.planted`).
     """
@@ -74,10 +79,17 @@ def lead(
     significant = [part for part in parts if len(significance.significant(part))]
     numbers = phrases.leading(significant or parts)
     if len(numbers):  # shares of one bias add up to 1, and are one effect
-        numbers = numbers.drop_duplicates(["measure", "bias"])
-    return reading.Lead(
-        tuple(plain), phrases.technical(parts), "finding", numbers.head(2), card, texts
-    )
+        numbers = numbers.drop_duplicates(["measure", "bias"]).head(2)
+        numbers["levels"] = [_levels(row, scores) for row in numbers.to_dict("records")]
+    return reading.Lead(tuple(plain), phrases.technical(parts), "finding", numbers, card, texts)
+
+
+def _levels(row: dict[str, Any], scores: pd.DataFrame | None) -> dict[str, str] | None:
+    """Return the mean shares in human articles and in answers; of other measures nothing."""
+    if scores is None or (row["measure"], row["statistic"]) != ("word", LEADS["word"]):
+        return None
+    of = render_plain("news.sides", name=names.measure(row), model=row["model"])
+    return reading.lead.levels(*reading.lead.shares_of_words(row, scores), of=of)
 
 
 def _missed(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
@@ -132,10 +144,11 @@ def result(estimates: pd.DataFrame, measure: str) -> str:
     """Say in a heading which differences in words, sentiment or topics are significant."""
     rows = leading_rows(estimates, measure)
     people = significance.significant(rows)["group"].drop_duplicates().map(names.people)
-    says = {"none": "none_significant", "untested": "untested"}
-    said = {name: render(f"news.{macro}", measure=measure) for name, macro in says.items()}
+    none, untested = (
+        render(f"news.{of}", measure=measure) for of in ("none_significant", "untested")
+    )
     what = render("news.differed", measure=measure, people=[*people])
-    return phrases.heading(rows, what=what, **said)
+    return phrases.heading(rows, what=what, none=none, untested=untested)
 
 
 def differences(estimates: pd.DataFrame, measure: str) -> list[str]:
