@@ -76,9 +76,9 @@ def test_the_levels_of_news_are_means_over_articles(tmp_path: Path) -> None:
     words = news.words.level(read, inference=INFERENCE)
     scored = news.scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
     tone = news.tone.level(read, scored, inference=INFERENCE)
-    found, chance = news.claims.combine_levels([words, tone])
-    assert found.index.is_unique and chance.index.is_unique
-    holds(tmp_path, "news_bias", tables.Estimated(found, pd.concat([words.units, tone.units])))
+    found = news.claims.combine_levels({"word": words, "sentence": tone})
+    assert found["estimates"].index.is_unique and found["chance"].index.is_unique
+    holds(tmp_path, "news_bias", tables.Estimated(found["estimates"], found["units"]))
 
 
 def test_distances_are_means_over_instances(tmp_path: Path) -> None:

@@ -12,31 +12,6 @@ from nbbias.biased_prompts.params import BiasedPrompts
 from nbbias.params import Input
 
 
-class Corpus(NamedTuple):
-    """What a run measures.
-
-    Attributes
-    ----------
-    originals, generations : DataFrame
-        ORIGINALS, and GENERATIONS of all prompts.
-    answers : DataFrame
-        Those to the two prompts, with the verdict on each (`refusing.answered`).
-    pairs : DataFrame
-        PAIRS of both, in which refused answers are excluded.
-    read : news.Read
-        The pairs' texts, sentences and group words.
-    whole : news.measured.Corpus
-        The same with the sentences' scores and the topics, as parameters ask.
-    """
-
-    originals: pd.DataFrame
-    generations: pd.DataFrame
-    answers: pd.DataFrame
-    pairs: pd.DataFrame
-    read: news.Read
-    whole: news.measured.Corpus
-
-
 class Results(NamedTuple):
     """Tables that `measure` returns; a run saves them under these names.
 
@@ -48,37 +23,37 @@ class Results(NamedTuple):
         UNITS: the articles' values behind them.
     chance : DataFrame
         CHANCE: every null value of every estimate.
-    scores, scores_sentence, scores_document : DataFrame, optional
-        SCORES of the pairs, by words, tone and topics; None where a run leaves a level out.
     losses : DataFrame
         Pairs excluded, by `measure`, `model` and `prompt`: `pairs`, `refused`, `counted`.
-    topics : DataFrame, optional
-        The topics of the first fit.
     coverage : DataFrame
         As in `news.Results`.
     refusals_swapped : DataFrame
         Detector bias on the project's sentences: by `group`, `swap_effect` with its interval.
     published : DataFrame
         What the paper prints: `model`, `statistic`, `value`, `group`, `n`, `p`.
+    scores, scores_sentence, scores_document : DataFrame, optional
+        SCORES of the pairs, by words, tone and topics; None where a run leaves a level out.
+    topics : DataFrame, optional
+        The topics of the first fit.
     """
 
     estimates: pd.DataFrame
     units: pd.DataFrame
     chance: pd.DataFrame
-    scores: pd.DataFrame | None
-    scores_sentence: pd.DataFrame | None
-    scores_document: pd.DataFrame | None
     losses: pd.DataFrame
-    topics: pd.DataFrame | None
     coverage: pd.DataFrame
     refusals_swapped: pd.DataFrame
     published: pd.DataFrame
+    scores: pd.DataFrame | None = None
+    scores_sentence: pd.DataFrame | None = None
+    scores_document: pd.DataFrame | None = None
+    topics: pd.DataFrame | None = None
 
     def _repr_html_(self) -> str:
         return reading.results_html(self)
 
 
-def read_corpus(chosen: BiasedPrompts) -> Corpus:
+def read_corpus(chosen: BiasedPrompts) -> news.measured.Corpus:
     """Read a run's texts, classify refusals, and score and fit the other answers.
 
     Examples
@@ -92,9 +67,8 @@ def read_corpus(chosen: BiasedPrompts) -> Corpus:
     answers = answers.assign(swap=refusing.swap_effects(answers, lexicon=lexicon))
     pairs = refusing.without_refusals(news.pair(originals, answers), answers)
     read = news.annotate(pairs, lexicon=lexicon)
-    whole = news.measured.Corpus(originals, generations, pairs, read)
-    whole = news.measured.score_and_fit(whole, chosen)
-    return Corpus(originals, generations, answers, pairs, read, whole)
+    texts = news.measured.Corpus(originals, generations, pairs, read, answers=answers)
+    return news.measured.score_and_fit(texts, chosen)
 
 
 def measure(originals: Input = None, generations: Input = None, **parameters: Any) -> Results:
@@ -161,7 +135,7 @@ def measure(originals: Input = None, generations: Input = None, **parameters: An
     return measure_corpus(texts, chosen)
 
 
-def measure_corpus(texts: Corpus, chosen: BiasedPrompts) -> Results:
+def measure_corpus(texts: news.measured.Corpus, chosen: BiasedPrompts) -> Results:
     """Measure refusals and the effect of the prompt on a corpus that was read; see `measure`.
 
     Examples
@@ -178,24 +152,14 @@ def measure_corpus(texts: Corpus, chosen: BiasedPrompts) -> Results:
     lexicon = texts.read.lexicon
     named = refusing.headline_groups(texts.originals, lexicon)
     rates = refusing.rates(texts.answers, headlines=named, **settings)
-    whole = texts.whole
-    levels = news.measured.measure_levels(whole, chosen, study=refusing.STUDY)
+    levels = news.measured.measure_levels(texts, chosen, study=refusing.STUDY)
     compared = compare.compare(list(levels.values()), chosen.focus, **settings)
-    found = news.claims.combine([rates, compared])
-    scores = {name: level.scores for name, level in levels.items()}
-    losses = [level.losses.assign(measure=name) for name, level in levels.items()]
-    no_topics = pd.DataFrame(columns=["topic"]) if whole.number else None
+    no_topics = pd.DataFrame(columns=["topic"]) if texts.number else None
     swaps = refusals.swap_effects(lexicon)
     return Results(
-        found.estimates,
-        found.units,
-        pd.concat([level.chance for level in levels.values()], ignore_index=True),
-        scores.get("word"),
-        scores.get("sentence"),
-        scores.get("document"),
-        pd.concat(losses, ignore_index=True),
-        news.fits.described(whole.fitted) if whole.fitted else no_topics,
-        news.corpus.coverage(texts.read),
-        stats.estimate_swap_effects(swaps, confidence=chosen.confidence),
-        compare.read_published(),
+        **news.claims.combine_levels(levels) | news.claims.combine([rates, compared])._asdict(),
+        coverage=news.corpus.coverage(texts.read),
+        refusals_swapped=stats.estimate_swap_effects(swaps, confidence=chosen.confidence),
+        published=compare.read_published(),
+        topics=news.fits.described(texts.fitted) if texts.fitted else no_topics,
     )

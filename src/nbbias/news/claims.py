@@ -201,11 +201,16 @@ def combine(parts: Sequence[Estimated], *, families: Sequence[str] = ()) -> Esti
     return Estimated(table, pd.concat(units, ignore_index=True))
 
 
-def combine_levels(levels: Sequence[Level]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return ESTIMATES and CHANCE of all levels."""
-    both = [(level.estimates, level.chance) for level in levels]
-    result, chance = (pd.concat(parts, ignore_index=True) for parts in zip(*both, strict=True))
-    return result, chance
+def combine_levels(levels: Mapping[str, Level]) -> dict[str, Any]:
+    """Return the tables of all levels, by the names under which a run saves them."""
+    parts = {
+        name: [getattr(level, name) for level in levels.values()]
+        for name in ("estimates", "units", "chance")
+    }
+    parts["losses"] = [level.losses.assign(measure=name) for name, level in levels.items()]
+    combined = {name: pd.concat(tables, ignore_index=True) for name, tables in parts.items()}
+    names = {"word": "scores", "sentence": "scores_sentence", "document": "scores_document"}
+    return combined | {names[name]: level.scores for name, level in levels.items()}
 
 
 def losses(scores: pd.DataFrame) -> pd.DataFrame:

@@ -32,6 +32,8 @@ class Corpus(NamedTuple):
         The sentences' scores. None: the level is not in the run.
     number, fitted : Number and Fitted, optional
         How many topics, and the topics. No `fitted`: the texts are too few.
+    answers : DataFrame
+        Of `biased_prompts`: the answers to its two prompts, with the verdict on each.
     """
 
     originals: pd.DataFrame
@@ -43,6 +45,7 @@ class Corpus(NamedTuple):
     scored_twins: scoring.Scored | None = None
     number: fits.Number | None = None
     fitted: fits.Fitted | None = None
+    answers: pd.DataFrame = pd.DataFrame()
 
 
 class Results(NamedTuple):
@@ -242,18 +245,12 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
     """
     read, fitted = whole.read, whole.fitted
     levels = measure_levels(whole, chosen)
-    estimates, chance = claims.combine_levels(list(levels.values()))
     scores = {name: level.scores for name, level in levels.items()}
-    losses = [level.losses.assign(measure=name) for name, level in levels.items()]
     results = Results(
-        estimates,
-        pd.concat([level.units for level in levels.values()], ignore_index=True),
-        chance,
-        pd.concat(losses, ignore_index=True),
-        text.lexicons.term_counts(read.lexicon, read.matches),
-        corpus.coverage(read),
-        compare_models(scores, focus=chosen.focus, confidence=chosen.confidence),
-        *(scores.get(name) for name in ("word", "sentence", "document")),
+        **claims.combine_levels(levels),
+        terms=text.lexicons.term_counts(read.lexicon, read.matches),
+        coverage=corpus.coverage(read),
+        models_mixed=compare_models(scores, focus=chosen.focus, confidence=chosen.confidence),
     )
     if "word" in scores:
         changes = explored.without_each_term(scores["word"], read)
@@ -267,7 +264,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
         accuracy = labels.accuracy(sheet, confidence=chosen.confidence)
         results = results._replace(label_accuracy=accuracy)
     if chosen.originals_path == tables.SAMPLE:
-        results = results._replace(planted=sample.compare_with_truth(estimates))
+        results = results._replace(planted=sample.compare_with_truth(results.estimates))
     return results
 
 
