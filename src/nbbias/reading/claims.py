@@ -12,8 +12,8 @@ from IPython.display import HTML
 from nbbias import stats
 from nbbias.params import CLAIM_KEYS, SMALLEST, Claim, match_claim
 from nbbias.reading import names, significance
-from nbbias.reading.prose import render
-from nbbias.reading.tables import labelled, show
+from nbbias.reading.prose import number, render
+from nbbias.reading.tables import estimate_cell, labelled, show
 from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
 
 #: The column that numbers the claims: a table without it declares nothing.
@@ -211,7 +211,10 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     note = render("claims.claims_note", **counts, impossible=impossible)
     headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)", "mde": "MDE"}
     table = labelled(shown, shown["statistic"].to_list(), note=note, labels=headings, gap="")
-    columns = table.rows.assign(mde=shown["mde"].to_list())
+    written = [names.scaled(row) for row in shown.to_dict("records")]
+    columns = table.rows.assign(estimate=[estimate_cell(row) for row in written])
+    mde = [number(row["mde"], decimals=row["decimals"]) + row["short"] for row in written]
+    columns["mde"] = np.where(shown["mde"].notna(), mde, "")
     if rows[SMALLEST].notna().any():
         columns.insert(len(columns.columns) - 1, "verdict", shown["verdict"].to_list())
     columns["estimate"] += np.where(selected, " \N{DOUBLE DAGGER}", "")

@@ -221,7 +221,8 @@ def claims(
     rows
         Rows of ESTIMATES with `cell`, their names. A column `side` tells ``"ours"`` from
         ``"printed"`` values, drawn as rings, and ``"further"`` estimates, small and grey: these
-        share the row of their name. A column `truth` has simulated values, drawn as diamonds.
+        share the row of their name. A column `truth` has simulated values, drawn as diamonds. A
+        column `significant` leaves markers open where it is False.
         Where there is a column `reference`, its value in a panel is a dashed line.
     axis
         What is measured; of a panel's rows where panels differ. Those alike share a scale.
@@ -312,7 +313,7 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
         if np.isfinite(row.get("truth", np.nan)):
             ax.plot(row["truth"], y - 0.28, "d", mfc=PAPER, mec=INK, ms=4, label="simulated value")
         if np.isfinite(row["estimate"]):
-            fill = PAPER if kind == "printed" else colour
+            fill = PAPER if kind == "printed" or row.get("significant") is False else colour
             ax.plot(row["estimate"], y, "o", color=colour, mfc=fill, mec=colour, ms=size, zorder=4)
         elif kind != "further":
             text = "not printed" if kind == "printed" else words["missing"]

@@ -192,7 +192,8 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     rows = rows[rows.groupby("panel")["estimate"].transform("count") > 0]
     panels = dict(iter(rows.groupby("panel")))
     cells = [names.subject(row, panels[row["panel"]]) for row in rows.to_dict("records")]
-    rows = significance.with_selection(rows.assign(cell=cells))
+    significant = significance.is_significant(rows).astype(object)
+    rows = significance.with_selection(rows.assign(cell=cells, significant=significant))
     leading = significance.significant(rows).sort_index()
     order = pd.concat([leading["panel"], rows["panel"]]).unique()[:_PANELS]
     rows = pd.concat([rows[rows["panel"] == panel] for panel in order] or [rows], ignore_index=True)

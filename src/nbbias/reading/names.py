@@ -265,6 +265,22 @@ def quantity(row: Mapping[str, Any], of: str = "estimate") -> str:
     return f"{text}{short}" if np.isfinite(row[of]) else text
 
 
+def scaled(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row in the unit of its measure, with its `short` name and `decimals` for tables.
+
+    Examples
+    --------
+    >>> row = {"study": "news_bias", "measure": "word", "statistic": "share_difference"}
+    >>> row = scaled(row | {"estimate": -0.125})
+    >>> row["estimate"], row["short"], row["decimals"]
+    (-12.5, ' pp', 1)
+    """
+    factor, _, _, short, _ = unit(row)
+    ends = (end for end in row if end in {"estimate", "null", "mde"} or str(end).startswith("ci_"))
+    values = {end: factor * row[end] for end in ends}
+    return {**row, **values, "short": short, "decimals": 1 if short else 3}
+
+
 # --- rows -------------------------------------------------------------------------------------
 
 

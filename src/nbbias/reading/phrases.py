@@ -445,7 +445,7 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
     whole = pd.concat(parts, ignore_index=True)
     tested, found = significance.valid_tests(whole), significance.significant(whole)
     rows = [
-        (names.measure(row), ", ".join(names.details(row, whole)), row)
+        (names.measure(row), ", ".join(names.details(row, whole)), names.scaled(row))
         for row in found.to_dict("records")
     ]
     counts = {"n": len(tested), "rows": rows, "unit": unit, "exploratory": CLAIM not in whole}

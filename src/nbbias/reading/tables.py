@@ -178,7 +178,8 @@ def _leading(rows: pd.DataFrame, most: int) -> tuple[pd.DataFrame, str]:
 
 def _number_columns(rows: pd.DataFrame, decimals: int) -> dict[str, list[Any]]:
     """Return the columns with numbers: those in which any row says something."""
-    cells = {"estimate": [_estimate(row, decimals) for row in rows.to_dict("records")]}
+    plain = rows.assign(decimals=decimals, short="").to_dict("records")
+    cells: dict[str, list[Any]] = {"estimate": [estimate_cell(row) for row in plain]}
     cells["n"] = rows["n"].astype(int).to_list()
     if rows["n_lost"].any():
         cells["n_lost"] = rows["n_lost"].astype(int).to_list()
@@ -193,14 +194,23 @@ def _number_columns(rows: pd.DataFrame, decimals: int) -> dict[str, list[Any]]:
     return cells
 
 
-def _estimate(row: Mapping[str, Any], decimals: int) -> str:
+def estimate_cell(row: Mapping[str, Any]) -> str:
+    """Write an estimate with its interval, or why there is none, of a row as `names.scaled` gives.
+
+    Examples
+    --------
+    >>> row = {"estimate": 21.1, "ci_low": 6.7, "ci_high": 35.5, "reason": None}
+    >>> estimate_cell(row | {"short": " pp", "decimals": 1})
+    '21.1 pp [6.7, 35.5]'
+    """
+    decimals = row["decimals"]
     reason = row["reason"] if isinstance(row["reason"], str) else ""
     if not np.isfinite(row["estimate"]):
         return f"not measured: {reason}"
     width = row["ci_high"] - row["ci_low"]
     if 0 < width < 10.0**-decimals:  # as many digits as tell the ends apart
         decimals = min(int(np.ceil(-np.log10(width))), 6)
-    cell = number(row["estimate"], decimals=decimals)
+    cell = number(row["estimate"], decimals=decimals) + row["short"]
     cell += _range(row["ci_low"], row["ci_high"], decimals)
     missing = "" if row["ci_low"] < row["ci_high"] else "no interval"
     why = ": ".join(filter(None, (missing, reason)))
@@ -313,7 +323,7 @@ def _column(name: str, values: pd.Series, table: Table) -> dict[str, Any]:
     texts = [cell if isinstance(cell, Markup) else str(cell) for cell in values]
     cells = ["" if gap else cell for gap, cell in zip(missing, texts, strict=True)]
     short = max(map(len, cells), default=0) <= _SHORT
-    kind = "number" if name.startswith("p_") else "line" if short else "wide"
+    kind = "number" if name == "mde" or name.startswith("p_") else "line" if short else "wide"
     return {"heading": heading, "kind": kind, "cells": cells}
 
 
