@@ -148,6 +148,8 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     untested = rows_of(row_of("a", 0.02, 0.9) | {"p_adjusted": None, "reason": "few"})
     race = {"bias": "race", "group": "White"}
     result = [row_of("a", -0.1, 0.01), row_of("b", 0.0, 1.0), row_of("a", 0.2, 0.01, **race)]
+    others = {"Asian": (-0.15, 0.01), "Black": (-0.05, 1.0)}
+    result += [row_of("a", *found, **race | {"group": of}) for of, found in others.items()]
     keys = {"measure": "word", "bias": "gender", "source": "s", "prompt": "p", "reference": "a"}
     compared = pd.DataFrame({"statistic": ["mean", "difference", "difference"], **keys})
     compared = compared.assign(model=["a", "b", "c"], estimate=[0, -0.2, 0.01], n=72, reason=None)

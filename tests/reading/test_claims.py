@@ -156,6 +156,13 @@ def test_a_row_says_what_is_claimed_of_whom_and_what_was_found() -> None:
     assert "within or beyond" in rows[0][-2]
 
 
+def test_claims_have_the_unit_of_their_measure_as_the_lead_has() -> None:
+    keys = {"measure": "word", "statistic": "share_difference"}
+    found = declared(estimates(keys | {"p_value": 0.6}), keys).assign(study="news_bias")
+    rows, _ = cells(found)
+    assert rows[0][1] == "−10.0 pp [−20.0, 0.0]" and rows[0][-1].endswith(" pp")
+
+
 def test_what_is_significant_and_what_is_not_measured_are_always_shown() -> None:
     models = [{"model": f"m{n:02d}", "p_value": 0.5 - n / 100} for n in range(14)]
     models[0] |= dict.fromkeys(("estimate", "ci_low", "ci_high", "p_value"), np.nan)

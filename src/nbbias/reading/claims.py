@@ -198,7 +198,7 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     """
     labels = [names.label(row, rows) for row in rows.to_dict("records")]
     mde = significance.minimum_detectable_effect(rows).mask(significance.is_significant(rows))
-    rows = significance.with_selection(rows.assign(statistic=labels, mde=mde))
+    rows = significance.with_selection(rows.assign(label=labels, mde=mde))
     order = rows["p_value"].fillna(2).mask(rows["estimate"].isna(), -1).argsort(kind="stable")
     shown = rows.iloc[order[:_FIRST]].sort_values("p_value", kind="stable")
     selected = shown[significance.SELECTED[0]].notna()
@@ -210,7 +210,7 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     counts |= {"claims": rows[CLAIM].nunique(), "excluded": bool(shown["n_lost"].any())}
     note = render("claims.claims_note", **counts, impossible=impossible)
     headings = {"statistic": "claim", "null": "reference", "p_adjusted": "p (Holm)", "mde": "MDE"}
-    table = labelled(shown, shown["statistic"].to_list(), note=note, labels=headings, gap="")
+    table = labelled(shown, shown["label"].to_list(), note=note, labels=headings, gap="")
     written = [names.scaled(row) for row in shown.to_dict("records")]
     columns = table.rows.assign(estimate=[estimate_cell(row) for row in written])
     mde = [number(row["mde"], decimals=row["decimals"]) + row["short"] for row in written]

@@ -309,10 +309,14 @@ def heading(
         tested = untested is None or len(significance.valid_tests(rows))
         return none if tested else str(untested)
     if len(sides) <= most:
-        each = [
-            (names.measure(row), names.direction(row), _where(side, rows))
-            for side, row in ((side, _first(side)) for side in sides)
-        ]
+        each, last = [], ("", "")
+        for side in sides:
+            row = _first(side)
+            name, of = names.measure(row), names.of_people(str(row["group"]))
+            rest = name.removeprefix(of)  # what follows "women's", said once
+            short = name != last[0] and name != rest == last[1]
+            each.append((of if short else name, names.direction(row), _where(side, rows)))
+            last = (name, rest)
         return capitalize(render("claims.heading", each=each))
     models = pd.concat(sides).sort_index()["model"].drop_duplicates().to_list()
     n = rows["model"].nunique()
