@@ -50,7 +50,7 @@ LEADS = {
     "biased_prompts": prompts_lead,
     "cogs": cogs_lead,
     "counterfactual": both(counterfactual.page),
-    "llmbi": both(llmbi.sentences),
+    "llmbi": both(llmbi.page),
     "news_bias": news_lead,
 }
 

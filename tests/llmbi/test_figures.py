@@ -21,7 +21,7 @@ def of_models(table: pd.DataFrame, count: int) -> pd.DataFrame:
 def test_the_figure_of_dimensions_draws_every_estimate_and_every_prompt(count: int) -> None:
     table = of_models(estimates(p_value=0.5), count)
     units = table.assign(value=[0.1, 0.2, 0.3] * count)
-    figure = llmbi.figures.dimensions(table, units).figure
+    figure = llmbi.page.plot_dimensions(table, units).figure
     assert len(filled(figure)) == count
     for ax in filled(figure):
         assert markers(ax) == [(0.5, 2), (-0.2, 1), (0.9, 0), (0.1, 2), (0.2, 1), (0.3, 0)]

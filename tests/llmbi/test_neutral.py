@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 from textblob import TextBlob
 
-from nbbias.llmbi import neutral, scoring
+from nbbias.llmbi import scoring
 from nbbias.tables import NbbiasError
 from tests.llmbi.test_scoring import answers, write
 
@@ -26,16 +26,16 @@ def polarities(n: int) -> list[float]:
 
 def test_neutral_prose_is_the_column_text_without_gaps(tmp_path: Path) -> None:
     path = write(tmp_path, [{"text": "one"}, {"text": None}, {"text": "two"}])
-    assert neutral.read_neutral(path).tolist() == ["one", "two"]
+    assert scoring.read_neutral(path).tolist() == ["one", "two"]
 
 
 def test_neutral_prose_without_its_column_is_refused(tmp_path: Path) -> None:
     with pytest.raises(NbbiasError, match="needs the column text; it has prose"):
-        neutral.read_neutral(write(tmp_path, [{"prose": "one"}]))
+        scoring.read_neutral(write(tmp_path, [{"prose": "one"}]))
 
 
 def test_the_reference_holds_every_window_of_every_length_once() -> None:
-    table = neutral.neutral_reference(PROSE, lengths=pd.Series([4, 0, 3, 4]), scorers=["textblob"])
+    table = scoring.neutral_reference(PROSE, lengths=pd.Series([4, 0, 3, 4]), scorers=["textblob"])
     # Twelve words: four windows of three, three windows of four.
     assert table["n"].tolist() == [3] * 4 + [4] * 3
     assert table["polarity_textblob"].tolist() == [*polarities(3), *polarities(4)]
@@ -43,7 +43,7 @@ def test_the_reference_holds_every_window_of_every_length_once() -> None:
 
 @pytest.mark.parametrize("lengths", [[], [0, 0], [13]])
 def test_the_reference_is_empty_where_no_window_fits(lengths: list[int]) -> None:
-    table = neutral.neutral_reference(
+    table = scoring.neutral_reference(
         PROSE, lengths=pd.Series(lengths, dtype=int), scorers=["textblob"]
     )
     assert table.empty
@@ -51,9 +51,9 @@ def test_the_reference_is_empty_where_no_window_fits(lengths: list[int]) -> None
 
 def pools(texts: list[str | None], **formula: Any) -> tuple[pd.DataFrame, list[np.ndarray]]:
     measured = scoring.measure(answers(*texts), scorers=["textblob"])
-    reference = neutral.neutral_reference(PROSE, lengths=measured["n"], scorers=["textblob"])
+    reference = scoring.neutral_reference(PROSE, lengths=measured["n"], scorers=["textblob"])
     table = scoring.score_answers(measured, **formula)
-    found = neutral.neutral_pools(table, reference, **formula)
+    found = scoring.neutral_pools(table, reference, **formula)
     return table, [pool.to_numpy() for pool in found]
 
 
@@ -82,7 +82,7 @@ passages = st.lists(st.text(alphabet="ab \n\t", max_size=30), max_size=6)
 @given(passages, st.integers(1, 7))
 def test_windows_have_their_length_and_no_gap(texts: list[str], n_words: int) -> None:
     words = [word for text in texts for word in text.split()]
-    windows = neutral.split_windows(texts, n_words=n_words)
+    windows = scoring.split_windows(texts, n_words=n_words)
     joined = " ".join(windows).split()
     assert {len(window.split()) for window in windows} <= {n_words}
     assert joined == words[: len(joined)] and len(words) - len(joined) < n_words
@@ -92,41 +92,41 @@ def test_windows_have_their_length_and_no_gap(texts: list[str], n_words: int) ->
 
 
 def test_windows_know_the_text_that_they_begin_in() -> None:
-    table = neutral.neutral_reference(PROSE, lengths=pd.Series([3]), scorers=["textblob"])
+    table = scoring.neutral_reference(PROSE, lengths=pd.Series([3]), scorers=["textblob"])
     # Words 0, 3, 6 and 9; the second text begins with word 4.
     assert table["passage"].tolist() == [0, 0, 1, 1]
 
 
 def test_the_error_of_prose_is_that_of_a_mean_where_each_window_is_a_text() -> None:
     pool = pd.Series([0.1, 0.5, 0.9, 0.2])
-    found = neutral.prose([pool], np.ones(1))
+    found = scoring.prose([pool], np.ones(1))
     assert found == pytest.approx((pool.mean(), pool.sem()))
     # Answers that weigh unlike share the chance of the same windows.
-    assert neutral.prose([pool, pool], np.array([3.0, 1.0])) == pytest.approx(found)
+    assert scoring.prose([pool, pool], np.array([3.0, 1.0])) == pytest.approx(found)
 
 
 def test_windows_alike_in_a_text_tell_no_more_than_one() -> None:
-    one = neutral.prose([pd.Series([0.1, 0.5, 0.9])], np.ones(1))
+    one = scoring.prose([pd.Series([0.1, 0.5, 0.9])], np.ones(1))
     three = pd.Series([0.1, 0.5, 0.9] * 3, index=[0, 1, 2] * 3)
-    assert neutral.prose([three], np.ones(1)) == pytest.approx(one)
+    assert scoring.prose([three], np.ones(1)) == pytest.approx(one)
 
 
 @pytest.mark.parametrize("pools", [[], [pd.Series([1.0]), pd.Series(dtype=float)]])
 def test_prose_shorter_than_an_answer_has_no_mean(pools: list[pd.Series]) -> None:
-    assert np.isnan(neutral.prose(pools, np.ones(len(pools)))).all()
+    assert np.isnan(scoring.prose(pools, np.ones(len(pools)))).all()
 
 
 @pytest.mark.parametrize("ratio", [True, False])
 @pytest.mark.parametrize("estimate", [0.2, 0.3])
 def test_scores_without_variance_have_no_interval_and_no_test(estimate: float, ratio: bool) -> None:
-    of = neutral.Prose(0.4, 0.05)
-    row = neutral.compare_with_prose(estimate, 0.0, 9, of, floor=0.2, ratio=ratio, confidence=0.95)
+    of = scoring.Prose(0.4, 0.05)
+    row = scoring.compare_with_prose(estimate, 0.0, 9, of, floor=0.2, ratio=ratio, confidence=0.95)
     ends = ("ci_low", "ci_high", "null_low", "null_high", "p_value")
     assert np.isnan([row[name] for name in ends]).all() and row["null"] == 0.4
 
 
 def test_prose_without_a_known_word_is_beside_no_ratio() -> None:
-    of = neutral.Prose(0.2, 0.0)
-    row = neutral.compare_with_prose(0.5, 0.1, 9, of, floor=0.2, ratio=True, confidence=0.95)
+    of = scoring.Prose(0.2, 0.0)
+    row = scoring.compare_with_prose(0.5, 0.1, 9, of, floor=0.2, ratio=True, confidence=0.95)
     assert np.isfinite([row["ci_low"], row["ci_high"]]).all()
     assert np.isnan([row["p_value"], row["null_low"]]).all()

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 import scipy.stats
 
-from nbbias.llmbi import ranking, scoring
+from nbbias.llmbi import estimates, scoring
 from nbbias.stats import InferenceSettings
 from tests.llmbi.test_estimates import FORMULA, THREE, one_model
 
@@ -21,7 +21,7 @@ MEASURED = THREE.assign(polarity_vader=[0.8, 0.1, 0.2, -0.2, 0.5, 0.6])
 def swaps_of(measured: pd.DataFrame, *, draws: int = 50, **formula: Any) -> pd.DataFrame:
     chosen = VADER | formula
     inference = InferenceSettings(0.95, draws, 1)
-    table = ranking.ranking_swaps(measured, formula=chosen, inference=inference)
+    table = estimates.ranking_swaps(measured, formula=chosen, inference=inference)
     return table.set_index("factor")
 
 
@@ -61,14 +61,14 @@ def test_pairs_that_differ_are_tukeys(apart: float) -> None:
     table = pd.Series(values.ravel(), index=pd.Index(np.repeat([*"abcd"], 3), name="dimension"))
     p = scipy.stats.tukey_hsd(*values).pvalue
     expected = (p[np.triu_indices(4, k=1)] < 0.05).sum()
-    assert ranking.count_different_pairs(table, confidence=0.95) == expected
+    assert estimates.count_different_pairs(table, confidence=0.95) == expected
     assert expected == 0 or apart
 
 
 def test_without_a_variance_no_pair_is_tested() -> None:
     table = pd.Series([1.0, 2.0, 3.0], index=pd.Index([*"abc"], name="dimension"))
-    assert np.isnan(ranking.count_different_pairs(table, confidence=0.95))
-    assert np.isnan(ranking.count_different_pairs(table[[*"aabb"]], confidence=0.95))
+    assert np.isnan(estimates.count_different_pairs(table, confidence=0.95))
+    assert np.isnan(estimates.count_different_pairs(table[[*"aabb"]], confidence=0.95))
 
 
 def test_a_dimension_of_blank_answers_is_not_ranked() -> None:
@@ -82,7 +82,7 @@ def test_rounding_neither_orders_a_tie_nor_swaps_it() -> None:
     swaps = swaps_of(measured, draws=2, diversity_penalty=0.1, lambda_factor=0.7)
     assert set(swaps["pairs"]) == {5}
     reference = np.array([0.2, 0.3, 0.1 + 0.2, 0.15])
-    turned = ranking.find_rank_reversals(reference[None] * 3 / 3, reference=reference)
+    turned = estimates.find_rank_reversals(reference[None] * 3 / 3, reference=reference)
     assert turned.shape == (1, 5) and not turned.any()
 
 

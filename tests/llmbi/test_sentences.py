@@ -10,7 +10,7 @@ import pytest
 from scipy.stats import t
 
 from nbbias import tables
-from nbbias.llmbi import sentences
+from nbbias.llmbi import page
 from nbbias.params import Texts
 from nbbias.reading import Lead
 from tests.conftest import Golden
@@ -32,7 +32,7 @@ def rows_of(*rows: dict[str, Any]) -> pd.DataFrame:
 
 
 def led(*rows: dict[str, Any]) -> Lead:
-    return sentences.lead(rows_of(*rows), texts=Texts("own", "answers.csv"))
+    return page.lead(rows_of(*rows), texts=Texts("own", "answers.csv"))
 
 
 def describe(*rows: dict[str, Any]) -> list[str]:
@@ -66,15 +66,15 @@ def test_headings(golden: Golden) -> None:
     second = rows_of(WARM | {"model": "<b>"}, WARM).assign(instrument="VADER 3.3.2")
     pairs = pd.DataFrame({"model": ["<b>", "warm_1"], "pairs": 36, "significant": [0.0, 2.0]})
     says = {
-        "scorers": [sentences.by_scorer(first, second), sentences.by_scorer(first, first)],
+        "scorers": [page.by_scorer(first, second), page.by_scorer(first, first)],
         "dimensions": [
-            sentences.dimensions(first),
-            sentences.dimensions(first.assign(p_value=0.7)),
-            sentences.dimensions(first.assign(p_value=np.nan)),
+            page.dimensions(first),
+            page.dimensions(first.assign(p_value=0.7)),
+            page.dimensions(first.assign(p_value=np.nan)),
         ],
     }
     nothing = pairs.assign(significant=[0.0, np.nan])
-    says["ranking"] = [sentences.ranking(rows) for rows in (pairs, nothing, nothing[1:])]
+    says["ranking"] = [page.ranking(rows) for rows in (pairs, nothing, nothing[1:])]
     golden("llmbi_headings", says)
 
 

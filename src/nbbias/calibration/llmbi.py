@@ -82,10 +82,10 @@ def _index(of: Answers, model: int, confidence: float) -> Row:
     """Return the row of a model's index as the study estimates it, compared with prose."""
     units = of.scores[model].mean(axis=1)
     estimate, error, df = stats.mean_of_means(units, of.dimension)
-    prose = llmbi.neutral.Prose(  # each window is a text of its own
+    prose = llmbi.scoring.Prose(  # each window is a text of its own
         float(of.windows.mean()), float(of.windows.std(ddof=1) / np.sqrt(len(of.windows)))
     )
-    compared = llmbi.neutral.compare_with_prose(
+    compared = llmbi.scoring.compare_with_prose(
         estimate, error, df, prose, floor=PENALTY, ratio=True, confidence=confidence
     )
     return {"estimate": estimate, **compared}

@@ -1,4 +1,4 @@
-"""The study's pipeline: answers in, tables out."""
+"""The study's pipeline: answers in, tables out; and what it reads, checked before it starts."""
 
 from __future__ import annotations
 
@@ -6,11 +6,37 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from nbbias import params, reading
-from nbbias.llmbi import estimates, neutral, ranking, scoring
+from nbbias import params, reading, tables
+from nbbias.llmbi import estimates, scoring
 from nbbias.llmbi.params import Llmbi
 from nbbias.params import Input
 from nbbias.stats import InferenceSettings
+from nbbias.tables import NbbiasError
+
+
+def check(chosen: Any) -> list[str]:
+    """Read answers and reference prose; refuse what a run cannot be made of.
+
+    Examples
+    --------
+    >>> from nbbias import llmbi
+    >>> llmbi.check(llmbi.params.Llmbi())
+    []
+    """
+    problems: list[NbbiasError] = []
+    answers = tables.attempt(problems, scoring.read_answers, chosen.answers_path)
+    tables.attempt(problems, scoring.read_neutral, chosen.neutral_path)
+    exclusions: list[str] = []
+    if answers is not None:
+        exclusions = tables.check_blank_texts(problems, answers, where=chosen.answers_path)
+        tables.attempt(problems, scoring.check_weights, chosen.weights, answers["dimension"])
+        models = pd.DataFrame({"model": answers["model"].unique()})
+        pairs = models.merge(models.rename(columns={"model": "group"}), how="cross")
+        prompts = answers[["dimension", "prompt"]].drop_duplicates()
+        nameable = [pd.concat([models, pairs.query("model != group")]), prompts]
+        tables.attempt(problems, params.check_claims, chosen, nameable)
+    tables.refuse(problems)
+    return exclusions
 
 
 class Results(NamedTuple):
@@ -109,14 +135,14 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     """
     with params.validate_inputs(Llmbi, parameters, answers_path=answers) as chosen:
         texts = scoring.read_answers(chosen.answers_path)
-        prose = neutral.read_neutral(chosen.neutral_path)
+        prose = scoring.read_neutral(chosen.neutral_path)
     second = chosen.second_scorer
     scorers = [chosen.bias_scorer, chosen.sentiment_scorer, second]
     inference = InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     formula: dict[str, Any] = chosen.model_dump(include={*scoring.FORMULA})
     by_second = formula | {"bias_scorer": second, "sentiment_scorer": second}
     measured = scoring.measure(texts, scorers=scorers)
-    reference = neutral.neutral_reference(prose, lengths=measured["n"], scorers=scorers)
+    reference = scoring.neutral_reference(prose, lengths=measured["n"], scorers=scorers)
     settings: dict[str, Any] = {
         "swaps": estimates.swap_effects(measured, scorers=scorers),
         "aggregation": chosen.aggregation,
@@ -124,7 +150,7 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
     }
     scores, scores_by_second = (scoring.score_answers(measured, **f) for f in (formula, by_second))
     result = estimates.estimates(scores, reference, formula=formula, **settings)
-    pools = neutral.neutral_pools(scores, reference, **formula)
+    pools = scoring.neutral_pools(scores, reference, **formula)
     scores = scores.assign(
         neutral=[pool.mean() for pool in pools], polarity_second=measured[f"polarity_{second}"]
     )
@@ -133,6 +159,6 @@ def measure(answers: Input = None, **parameters: Any) -> Results:
         scores,
         scoring.count_losses(measured, scorer=chosen.bias_scorer),
         estimates.estimates(scores_by_second, reference, formula=by_second, **settings).estimates,
-        ranking.ranking_swaps(measured, formula=formula, inference=inference),
+        estimates.ranking_swaps(measured, formula=formula, inference=inference),
         estimates.compare_with_published(scores),
     )

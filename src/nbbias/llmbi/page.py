@@ -1,16 +1,17 @@
-"""What the estimates of the LLMBI study say; the words are in ``data/prose/llmbi.j2``."""
+"""What the page of the study says and shows; the words are in ``data/prose/llmbi.j2``."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from nbbias import stats
+from nbbias import reading, stats
 from nbbias.params import Texts
-from nbbias.reading import Lead, claims, names, phrases, prose, significance
+from nbbias.reading import Drawn, Lead, Table, claims, figures, names, phrases, prose, significance
 from nbbias.reading.prose import count_range
 from nbbias.tables.escape import markdown as escape
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 #: What indices and means are compared with.
 _PROSE = "reference prose of the same length"
+_BAND, _AS_BEFORE = f"no significant difference from {_PROSE}", "as in Figure 1"
+#: Of tables that are not of the statistic of their name, the statistics.
+STATISTICS = {"split": [name + part for name in ("index", "difference") for part in stats.PARTS]}
 
 
 # --- what leads -------------------------------------------------------------------------------
@@ -134,7 +138,7 @@ def _card(rows: pd.DataFrame, answers: str) -> dict[str, str]:
 
 
 def example(typical: pd.DataFrame) -> str:
-    r"""Say the scores of two typical answers (`llmbi.tables.typical`).
+    r"""Say the scores of two typical answers (`typical`).
 
     Examples
     --------
@@ -197,7 +201,7 @@ def ranking(swaps: pd.DataFrame) -> str:
     Parameters
     ----------
     swaps
-        Of `llmbi.ranking.ranking_swaps`.
+        Of `llmbi.estimates.ranking_swaps`.
 
     Examples
     --------
@@ -206,3 +210,150 @@ def ranking(swaps: pd.DataFrame) -> str:
     """
     rows = swaps.dropna(subset="significant").drop_duplicates("model")
     return prose.render("llmbi.ranking", rows=rows.to_dict("records"))
+
+
+# --- figures --------------------------------------------------------------------------------------
+
+
+def plot_indices(*estimates: pd.DataFrame) -> Drawn:
+    """Draw each model's index over the range of reference prose, a panel a scorer.
+
+    Parameters
+    ----------
+    *estimates
+        `estimates` of `llmbi.measure`, of claims with `reading.claims.with_claims`, and
+        `second_scorer` to compare with.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "statistic": "index", "estimate": 0.9, "ci_low": 0.7, "ci_high": 1.1,
+    ...        "null": 0.4, "null_low": 0.3, "null_high": 0.5, "n": 18, "instrument": "TextBlob"}
+    >>> plot_indices(tables.estimates([row], study="llmbi", confidence=0.95)).title
+    'By TextBlob, m scores higher than reference prose'
+    >>> unknown = row | {"null": None, "null_low": None, "null_high": None}
+    >>> plot_indices(tables.estimates([unknown], study="llmbi", confidence=0.95)).title
+    "No model's index could be compared with reference prose"
+    """
+    rows = pd.concat(table[table["statistic"] == "index"] for table in estimates)
+    rows = significance.with_selection(rows)
+    compared = rows.dropna(subset=["estimate", "null"])
+    beyond = compared[figures.is_beyond_null(compared)]
+    side = (beyond["estimate"] > beyond["null"]).map({True: "higher", False: "lower"})
+    axis, shown = "LLM Bias Index (0.2: no sentiment)", rows.assign(cell=rows["model"])
+    band = _BAND if len(estimates) == 1 else _AS_BEFORE
+    return Drawn(
+        figures.claims(shown, axis, by="instrument", words={"band": _PROSE}),
+        rows,
+        "LLM Bias Index of each model with its interval, and the range of reference prose as a "
+        "grey band, for each scorer.",
+        prose.render_plain(
+            "llmbi.indices",
+            rows=beyond.assign(side=side).to_dict("records"),
+            compared=len(compared) > 0,
+        ),
+        figures.caption(rows, "LLM Bias Index", of="prompts", band=band),
+    )
+
+
+def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
+    """Draw each dimension's mean with its interval, its prompts, and reference prose.
+
+    Parameters
+    ----------
+    estimates, units
+        Of `llmbi.measure`.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "statistic": "dimension_mean", "dimension": "Age", "estimate": 0.9}
+    >>> rows = tables.estimates([row], study="llmbi", confidence=0.95)
+    >>> plot_dimensions(rows, rows.assign(value=0.9)).title
+    'Score of each dimension, compared with reference prose'
+    """
+    of_dimension = estimates[estimates["statistic"] == "dimension_mean"]
+    tested = of_dimension.dropna(subset="p_adjusted")
+    differ = significance.is_significant(tested)
+    of_prompt = units[units["statistic"] == "dimension_mean"]
+
+    rings = of_prompt.assign(estimate=of_prompt["value"], side="printed")
+    drawn = pd.concat([of_dimension.assign(side="ours"), rings], ignore_index=True)
+    return Drawn(
+        figures.claims(
+            drawn.assign(cell=drawn["dimension"]),
+            "LLMBI score (0.2: no sentiment)",
+            by="model",
+            words={"band": _PROSE},
+        ),
+        of_dimension,
+        "Mean score of each dimension with its interval, single prompts as open circles, and the "
+        "range of reference prose as a grey band, for each model.",
+        prose.render_plain("llmbi.means", k=int(differ.sum()), n=len(tested)),
+        figures.caption(of_dimension, "means", of="prompts a dimension", band=_AS_BEFORE)
+        + " Rings: single prompts.",
+    )
+
+
+# --- tables ---------------------------------------------------------------------------------------
+
+
+def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Choose a typical pair of answers: of the models with the highest and the lowest mean.
+
+    Parameters
+    ----------
+    answers
+        ANSWERS.
+    scores
+        Of a run (`llmbi.measure`).
+
+    Returns
+    -------
+    DataFrame
+        For `reading.markup.quotes`, with `prompt` and `score`: the two answers to one prompt whose
+        scores differ most nearly as on average; of one model, that nearest to its mean.
+
+    Examples
+    --------
+    >>> answers = pd.DataFrame({"model": list("abab"), "prompt": list("ppqq"), "sample": 1,
+    ...                         "text": list("wxyz")})
+    >>> scores = answers.assign(score=[0.2, 0.6, 0.2, 1.6], neutral=0.4).drop(columns="text")
+    >>> typical(answers, scores)[["head", "prompt", "score"]].values.tolist()
+    [['b', 'p', 0.6], ['a', 'p', 0.2]]
+    """
+    keys = ["model", "prompt", "sample"]
+    scored = scores.dropna(subset="score").drop_duplicates(keys)
+    if scored.empty:
+        return pd.DataFrame(columns=["head", "text", "told", "prompt", "score"])
+    by_model = scored.pivot(index=keys[1:], columns="model", values="score")
+    highest, lowest = by_model.mean().idxmax(), by_model.mean().idxmin()
+    difference = by_model[highest] - (by_model[lowest] if highest != lowest else 0.0)
+    example = (difference - difference.mean()).abs().fillna(np.inf).idxmin()
+    chosen = scored.merge(answers[[*keys, "text"]], on=keys).set_index(keys[1:]).loc[[example]]
+    chosen = chosen.reset_index().drop_duplicates("model").set_index("model")
+    chosen = chosen.reindex(dict.fromkeys([highest, lowest])).dropna(subset="score").reset_index()
+    score, neutral = (chosen[name].map(reading.number) for name in ("score", "neutral"))
+    told = "LLMBI " + score + "; reference prose of this length " + neutral
+    quotes = chosen[["model", "text", "prompt", "score"]].rename(columns={"model": "head"})
+    return quotes.assign(told=told)
+
+
+def table(estimates: pd.DataFrame, name: str) -> Table:
+    """Return some estimates as a table for readers: of one statistic, or of `STATISTICS`.
+
+    Examples
+    --------
+    >>> from nbbias import tables
+    >>> row = {"model": "m", "statistic": "dimension_mean", "dimension": "Age", "estimate": 0.9,
+    ...        "ci_low": 0.6, "ci_high": 1.2, "n": 2, "null": 0.4, "p_adjusted": 0.01}
+    >>> rows = tables.estimates([row, row | {"dimension": "Race"}], study="llmbi", confidence=0.95)
+    >>> table(rows, "dimension_mean").rows["estimate"][0]
+    '0.900 [0.600, 1.200]'
+    """
+    words = reading.caption(estimates, study="llmbi", name=name)
+    settings = {"title": words.title, "note": words.note, "labels": words.labels}
+    keys = ["model", "group", "dimension"]
+    return reading.readable(
+        estimates, keys, statistics=STATISTICS.get(name, [name]), rows=None, **settings
+    )
