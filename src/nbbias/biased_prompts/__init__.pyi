@@ -8,9 +8,9 @@ from . import (
     sentences as sentences,
     tables as tables,
 )
-from .inputs import check as check
 from .measured import (
     Results as Results,
+    check as check,
     measure as measure,
     measure_corpus as measure_corpus,
     read_corpus as read_corpus,

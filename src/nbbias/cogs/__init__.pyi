@@ -14,6 +14,5 @@ from . import (
     visible as visible,
 )
 from .affinity import affinity_bias_score as affinity_bias_score
-from .inputs import check as check
-from .measured import Results as Results, measure as measure
+from .measured import Results as Results, check as check, measure as measure
 from .rbs import BiasScore as BiasScore, representative_bias_score as representative_bias_score
