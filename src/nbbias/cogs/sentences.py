@@ -228,8 +228,8 @@ def seen(table: pd.DataFrame) -> str:
     Examples
     --------
     >>> row = {"model": "m", "identity": "white", "n": 10, "obvious": 0.2, "nuanced": 0.1}
-    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}]))[:58]
-    '20% of texts state their identity (default texts: 0%), mos'
+    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}]))[:66]
+    '20% of texts state their identity (same words in default texts: 0%'
     """
     if not table["n"].sum():
         return prose.render("cogs.unseen")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: What indices and means are compared with.
 _PROSE = "reference prose of the same length"
-_BAND, _AS_BEFORE = f"no significant difference from {_PROSE}", "as in Figure 1"
+_BAND, _AS_BEFORE = "range without a significant difference from reference prose", "as in Figure 1"
 #: Of tables that are not of the statistic of their name, the statistics.
 STATISTICS = {"split": [name + part for name in ("index", "difference") for part in stats.PARTS]}
 
