@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 from nbbias.biasalert import contracts as biasalert
 from nbbias.news.corpus import CELL
-from nbbias.tables import UNIT_KEYS, Contract, contracts
-from nbbias.tables.units import CLUSTERS
+from nbbias.tables import CLUSTERS, UNIT_KEYS, Contract, contracts
 
 KINDS = {"text": "text", "count": "whole number", "float": "number", "flag": "true or false"}
 

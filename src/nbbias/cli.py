@@ -558,7 +558,7 @@ def data_release(folder: Path, to: Path, force: Force = False) -> None:
     The release is a folder, or the archive that `nbbias data fetch fang2024_release` brings.
     """
     tables.refuse_target(to, force=force)
-    with tables.layouts.unpacked(folder) as release:
+    with tables.datasets.unpacked(folder) as release:
         answers = asking.recorded.read_release(release)
     tables.write_parquet(answers, to)
     grouped = answers.groupby(["source", "model", "prompt"], sort=False)["article_id"]

@@ -180,12 +180,12 @@ def test_a_release_is_read_from_its_archive_to_a_bound(
 ) -> None:
     write(tmp_path / "llmbias-1/news_data/gpt2.json", ["One."])
     archive = Path(shutil.make_archive(str(tmp_path / "llmbias"), "zip", tmp_path, "llmbias-1"))
-    with tables.layouts.unpacked(archive) as folder:
+    with tables.datasets.unpacked(archive) as folder:
         assert recorded.read_release(folder)["text"].tolist() == ["One."]
     assert not folder.exists()
-    monkeypatch.setattr(tables.layouts, "_MOST", 3)
-    with pytest.raises(DataError, match="more than 3 bytes"), tables.layouts.unpacked(archive):
+    monkeypatch.setattr(tables.datasets, "_MOST", 3)
+    with pytest.raises(DataError, match="more than 3 bytes"), tables.datasets.unpacked(archive):
         pass
     archive.write_bytes(b"<html>")
-    with pytest.raises(DataError, match="not a zip file"), tables.layouts.unpacked(archive):
+    with pytest.raises(DataError, match="not a zip file"), tables.datasets.unpacked(archive):
         pass

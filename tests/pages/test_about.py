@@ -8,7 +8,7 @@ from typing import Any
 from bs4 import BeautifulSoup
 
 from nbbias import params, studies as registry, tables
-from nbbias.pages import about as page_about, page
+from nbbias.pages import page
 from nbbias.params.yaml import parse as parse_yaml
 from nbbias.studies import STUDIES
 from tests.conftest import ROOT
@@ -31,7 +31,7 @@ def described(**changes: Any) -> dict[str, Any]:
 
 
 def about(**changes: Any) -> dict[str, Any]:
-    return page_about.about(described(**changes), ENDED, home=registry.home())
+    return page.foot(described(**changes), ENDED)
 
 
 def page_with(folder: Path, content: dict[str, Any]) -> BeautifulSoup:
@@ -66,13 +66,13 @@ def test_hostile_values_are_text(tmp_path: Path) -> None:
 
 def test_what_to_cite_is_the_papers_of_the_study_and_the_software() -> None:
     path = ROOT / "CITATION.bib"
-    entries = page_about.citations(path, ["llmbi"])
+    entries = page.citations(path, ["llmbi"])
     assert [entry.splitlines()[0] for entry in entries] == [
         "@misc{oketunji2023large,",
         "@misc{nbbias2026,",
     ]
-    assert len(page_about.citations(path, ["llmbi", "cogs"])) == 3
-    assert all(len(page_about.citations(path, [stem])) == 2 for stem in STUDIES)
+    assert len(page.citations(path, ["llmbi", "cogs"])) == 3
+    assert all(len(page.citations(path, [stem])) == 2 for stem in STUDIES)
 
 
 def test_the_two_files_of_citations_say_the_same() -> None:

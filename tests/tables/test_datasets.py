@@ -12,7 +12,7 @@ from nbbias_marked_personas import study
 from nbbias import tables
 from nbbias.llmbi import scoring
 from nbbias.running import plan
-from nbbias.tables import DataError, ParameterError, datasets, file_sha256, layouts
+from nbbias.tables import DataError, ParameterError, datasets, file_sha256
 from tests.conftest import ROOT
 from tests.tables import publishers
 
@@ -98,12 +98,12 @@ def published(
 
 
 def test_tables_are_made_of_what_publishers_have(published: tuple[Path, Path]) -> None:
-    names = sorted({one["dataset"] for one in layouts.layouts().values()} - {"jigsaw_toxic"})
+    names = sorted({one["dataset"] for one in datasets.layouts().values()} - {"jigsaw_toxic"})
     notes = {path: note for name in names for path, note in datasets.fetch(name)}
     made = {
         path.relative_to(published[1]).as_posix(): path for path in notes if "rows" in notes[path]
     }
-    assert set(made) == set(layouts.layouts()) - {"biasalert/jigsaw_toxic.parquet"}
+    assert set(made) == set(datasets.layouts()) - {"biasalert/jigsaw_toxic.parquet"}
     read = {name: tables.read_table(path, {}, rest=True) for name, path in made.items()}
     assert len(read["biasalert/redditbias.parquet"]) == 5 * 23  # ambiguous labels are left out
     bold = read["bold/bold_prompts.parquet"]

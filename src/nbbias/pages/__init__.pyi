@@ -1,5 +1,4 @@
 from . import (
-    about as about,
     compare as compare,
     every_eval_ever as every_eval_ever,
     gallery as gallery,

@@ -61,15 +61,12 @@ def read(folder: Path, *, rename: Mapping[str, str] | None = None) -> Run:
         The folder holds no finished run, or one that left no estimates.
     """
     content = manifest.read_finished(folder)
-    tables = [saved_table(folder, name) for name in ("estimates", "claims", "units")]
-    estimates = tables[0]
-    if estimates is None:
+    saved = [saved_table(folder, name) for name in ("estimates", "claims", "units")]
+    if (none := saved[0]) is None:
         raise NbbiasError(str(folder), "left no estimates")
-    declared, units = (estimates[:0] if table is None else table for table in tables[1:])
+    parts = [none[:0] if table is None else table for table in saved]
     try:
-        estimates, declared, units = (
-            _with_keys(table, rename or {}) for table in (estimates, declared, units)
-        )
+        estimates, declared, units = (_with_keys(table, rename or {}) for table in parts)
         return Run(folder, content, estimates, declared, _units_of(estimates, units))
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise NbbiasError(str(folder), f"its tables cannot be read: {error}") from None
@@ -85,8 +82,6 @@ def _with_keys(table: pd.DataFrame, rename: Mapping[str, str]) -> pd.DataFrame:
 
 def _units_of(estimates: pd.DataFrame, units: pd.DataFrame) -> dict[Key, pd.DataFrame]:
     """Keep units whose mean is the estimate: those of a file that was changed since are not."""
-    if units.empty:
-        return {}
     means = dict(zip(estimates["key"], estimates["estimate"], strict=True))
     return {
         key: rows.set_index("unit").filter(["value", *CLUSTERS])

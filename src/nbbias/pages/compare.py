@@ -47,23 +47,17 @@ def write(folders: Sequence[Path], target: Path) -> Path:
     runs = dict(zip(labels, read, strict=True))
     first, *others = runs
     figures.use_style()
-    settings = changes.settings([run.manifest for run in read]).set_axis(
-        ["kind", "name", *labels], axis=1
-    )
-    html = templates.render(
-        "compare.html.j2",
-        **page.assets(),
-        scripts=(),
-        study=study.pop(),
-        runs=[
-            {"label": label, "link": page.link(run.folder, target), **run.manifest}
-            for label, run in runs.items()
-        ],
-        units=runs[first].study.called,
-        pairs=[_changes(runs, first, other) for other in others],
-        statistics=list(_side_by_side(runs)),
-        settings=table_html(Table(settings, "")) if len(settings) else "",
-    )
+    settings = changes.settings([run.manifest for run in read])
+    settings.columns = pd.Index(["kind", "name", *labels])
+    values: dict[str, Any] = {"study": study.pop(), "units": runs[first].study.called}
+    values["runs"] = [
+        {"label": label, "link": page.link(run.folder, target), **run.manifest}
+        for label, run in runs.items()
+    ]
+    values["pairs"] = [_changes(runs, first, other) for other in others]
+    values["statistics"] = list(_side_by_side(runs))
+    values["settings"] = table_html(Table(settings, "")) if len(settings) else ""
+    html = templates.render("compare.html.j2", **page.assets(), **values)
     return tables.write(target, page.finished(html))
 
 
@@ -96,10 +90,8 @@ def _changes(runs: Mapping[str, changes.Run], old: str, new: str) -> dict[str, A
 
 def _readable(row: Mapping[str, Any], among: pd.DataFrame, old: str, new: str) -> dict[str, str]:
     """Write a change for readers: of what, both estimates, the difference, p and N."""
-    values = [
-        names.quantity(row, name).replace("%", " pp")  # a difference of percents
-        for name in ("estimate", "ci_low", "ci_high")
-    ]
+    parts = (names.quantity(row, name) for name in ("estimate", "ci_low", "ci_high"))
+    values = [part.replace("%", " pp") for part in parts]  # a difference of percents
     difference, *ends = (value.removesuffix(" points") for value in values)
     interval = f" [{', '.join(ends)}]" if np.isfinite(row["ci_low"]) else ""
     return {
@@ -125,17 +117,12 @@ def _side_by_side(runs: Mapping[str, changes.Run]) -> Iterator[dict[str, str]]:
     for _, subset in whole.groupby(["measure", "statistic"], sort=False):
         rows, lead = _name(subset), subset.iloc[0].to_dict()
         what = names.measure({**lead, "group": None})
-        caption = figures.caption(rows, what, band=lead["null_is"])
-        caption = f"{caption} {names.meaning(lead)}"
+        caption = f"{figures.caption(rows, what, band=lead['null_is'])} {names.meaning(lead)}"
         alt = f"{capitalize(what)}: a dot with its interval for each model and run."
-        panels = list(rows["panel"].unique())
-        parts = [rows[rows["panel"].isin(panels[i : i + 2])] for i in range(0, len(panels), 2)]
-        band = {"band": lead["null_is"]}
-        images = [tables.svg(figures.claims(part, words=band)) for part in parts]
-        words = [{"alt": alt}] * (len(parts) - 1) + [{"alt": alt, "caption": caption}]
+        image = tables.svg(figures.claims(rows, words={"band": lead["null_is"]}, columns=2))
         yield {
             "what": capitalize(what),
-            "figure": "".join(map(tables.embed_figure, images, words)),
+            "figure": tables.embed_figure(image, {"alt": alt, "caption": caption}),
             "table": table_html(readable(rows, ["panel", "model and run"], rows=None)),
         }
 
@@ -156,7 +143,6 @@ def _name(rows: pd.DataFrame) -> pd.DataFrame:
     ]
     cell = pd.Series(name, rows.index) + (", " + rows["run"] if rows["run"].nunique() > 1 else "")
     rows = rows.assign(panel=panel, cell=cell, **{"model and run": cell})
-    order = pd.DataFrame({"panel": figures.first_seen(rows["panel"]), "name": name})
-    order["name"] = order["name"].map(names.order(name).index)
-    rows = rows.loc[order.sort_values(["panel", "name"], kind="stable").index]
+    places = [names.order(name).index(one) for one in name]
+    rows = rows.iloc[np.lexsort([places, pd.factorize(rows["panel"])[0]])]
     return rows[rows["panel"].isin(rows["panel"].unique()[:_PANELS])]

@@ -48,21 +48,15 @@ def _record(run: changes.Run, model: str, rows: pd.DataFrame) -> dict[str, Any]:
     started = str(run.manifest["started"])
     stamp = f"{datetime.fromisoformat(started).timestamp():.0f}"
     unknown = dict.fromkeys(("deployment_type", "model_availability"), "unknown")
-    library = {
-        "name": "nbbias",
-        "version": run.manifest.get("versions", {}).get("nbbias", "unknown"),
-    }
+    source = {"source_type": "evaluation_run", "source_organization_name": "unknown"}
+    version = run.manifest.get("versions", {}).get("nbbias", "unknown")
     return {
         "schema_version": "0.3.0",
         "evaluation_id": f"nbbias_{run.manifest['study']}/{model}/{stamp}",
         "evaluation_timestamp": started,
         "retrieved_timestamp": stamp,
-        "source_metadata": {
-            "source_type": "evaluation_run",
-            "source_organization_name": "unknown",
-            "evaluator_relationship": "other",
-        },
-        "eval_library": library,
+        "source_metadata": source | {"evaluator_relationship": "other"},
+        "eval_library": {"name": "nbbias", "version": version},
         "model_info": {"name": model, "id": model, "additional_details": unknown},
         "evaluation_results": list(_results(run, rows)),
     }

@@ -28,11 +28,10 @@ def runs(out: Path) -> list[dict[str, Any]]:
     being made is hidden and not listed.
     """
     folders = [path.parent for path in sorted(out.glob(f"*/*/{manifest.NAME}"))]
-    listed = [(folder, run(folder)) for folder in folders if not folder.name.startswith(".")]
     return [
         {**content, "folder": folder.relative_to(out).as_posix()}
-        for folder, content in listed
-        if content is not None
+        for folder in folders
+        if not folder.name.startswith(".") and (content := run(folder))
     ]
 
 
@@ -88,12 +87,9 @@ def write(out: Path) -> Path:
     cards.sort(key=lambda card: place.index(card["study"]))
     made = all(card["lead"]["texts"].get("kind") in {"simulated", "hand-written"} for card in cards)
     script = data_path("templates/gallery.js").read_text(encoding="utf-8")
-    values: dict[str, Any] = {
-        **page.assets(script, images=_IMAGES),
-        "scripts": [script],
-        "cards": cards,
-    }
-    values |= {"samples": made, "headline": headline, "plain": escape.without_markdown}
+    values: dict[str, Any] = {"scripts": [script], "cards": cards, "samples": made}
+    values |= {"headline": headline, "plain": escape.without_markdown}
+    values |= page.assets(script, images=_IMAGES)
     html = templates.render("runs.html.j2", **values)
     return tables.write(out / "index.html", page.finished(html))
 

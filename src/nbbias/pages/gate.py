@@ -102,15 +102,12 @@ def gate(
     tests = [_test(row, first, second, recorded) for row in rows.to_dict("records")]
     table = stats.adjust(pd.DataFrame(tests).assign(p_value=lambda rows: rows["p_worse"]))
     spent = alpha / (look * (look + 1)) if look else alpha
-    significant = [
-        stats.is_significant(table["p_adjusted"], 1 - spent),
-        stats.is_significant(table["p_not_worse"], confidence),
-    ]
-    table["verdict"] = np.select(significant, ["worse", "not worse"], "cannot tell")
+    is_worse = stats.is_significant(table["p_adjusted"], 1 - spent)
+    is_not = stats.is_significant(table["p_not_worse"], confidence)
+    table["verdict"] = np.select([is_worse, is_not], ["worse", "not worse"], "cannot tell")
     power = 1 - (1 - POWER) / len(table)  # so that all claims together have it
-    table["text"] = [
-        _describe(row, first, second, alpha=alpha, power=power) for row in table.to_dict("records")
-    ]
+    design = {"alpha": alpha, "power": power}
+    table["text"] = [_describe(row, first, second, **design) for row in table.to_dict("records")]
     order = table["verdict"].map(list(STATUS).index).sort_values(kind="stable").index
     table = table.loc[order].reset_index(drop=True)
     verdict = table["verdict"].iloc[0]
@@ -118,31 +115,23 @@ def gate(
     count = f"in {(table['verdict'] == verdict).sum()} of {len(table)} claims"
     unbounded = sorted(set(table.loc[table["margin"].isna(), "claim"]))
     unmeasured = sorted({*(claims or second.declared["claim"])} - {*rows["claim"]})
+    settings = changes.settings([first.manifest, second.manifest])
+    differing = settings.loc[settings["kind"].isin(["parameter", "data"]), "name"].unique()
     remarks = {
         "Compared as one model": renamed,
         "Without a margin (--margin, smallest_effect), any worsening is tested": _listed(unbounded),
         "Measured in neither run": _listed(unmeasured),
-        "Set or read differently": ", ".join(_differing(first, second)),
+        "Set or read differently": ", ".join(differing),
         f"Paired one-sided tests at {alpha:.0%}": "false alarms by Holm's correction over claims",
         f"Comparison {look} with this baseline": look and f"worse at a level of {spent:.2g}",
     }
-    return Gate(
-        second.label,
-        f"{second.label} {_HEADLINES[verdict]} {against} {count}.",
-        table,
-        STATUS[verdict],
-        [f"{name}: {remark}." for name, remark in remarks.items() if remark],
-    )
+    headline = f"{second.label} {_HEADLINES[verdict]} {against} {count}."
+    lines = [f"{name}: {remark}." for name, remark in remarks.items() if remark]
+    return Gate(second.label, headline, table, STATUS[verdict], lines)
 
 
 def _listed(claims: Sequence[float]) -> str:
     return ", ".join(f"claim {number:.0f}" for number in claims)
-
-
-def _differing(first: changes.Run, second: changes.Run) -> list[str]:
-    """Return the parameters and files that two runs set or read differently."""
-    settings = changes.settings([first.manifest, second.manifest])
-    return list(settings.loc[settings["kind"].isin(["parameter", "data"]), "name"].unique())
 
 
 def _declared(
@@ -150,7 +139,7 @@ def _declared(
 ) -> pd.DataFrame:
     """Return the chosen claims that a run measured, those that only the baseline did among them."""
     declared = second.declared
-    numbers = sorted({int(number) for number in declared["claim"]}) if len(declared) else []
+    numbers = sorted(declared["claim"].astype(int).unique()) if len(declared) else []
     if not numbers or not set(claims or ()) <= set(numbers):
         listed = ", ".join(map(str, numbers)) or "none; name some under claims: in its params file"
         raise NbbiasError(where, f"declares no such claim; its claims are: {listed}")
@@ -190,20 +179,18 @@ def _test(row: Row, first: changes.Run, second: changes.Run, recorded: Sequence[
     common = pair.dropna(subset=["first", "second"])
     worse: Any = second.study.worse[row["statistic"]]
     result = {name: row[name] for name in (*UNIT_KEYS, "key", "claim", "name", "margin")}
-    result |= {"n_all": len(pair), "reason": None}
     result |= {name: float(common[name].mean()) for name in ("first", "second")}
-    bounded = pd.notna(row["margin"])
-    margin = row["margin"] if bounded else 0.0
+    margin = 0.0 if pd.isna(row["margin"]) else row["margin"]
     result |= stats.noninferiority_test(common, worse=worse, margin=margin)
-    result |= {} if bounded else {"p_not_worse": np.nan}
+    reason = None
     if common.empty:
         reason = f"no {second.study.called} measured by the same instrument in both runs"
-        return result | {"reason": reason}
     # Nothing can be said of a model that was not asked between the two runs.
-    if same := [name for name in recorded if name.partition(".")[2] in {"", row["judge"]}]:
+    elif same := [name for name in recorded if name.partition(".")[2] in {"", row["judge"]}]:
         reason = f"the model was not asked again: both runs read the same {' and '.join(same)}"
-        return result | {"p_not_worse": np.nan, "reason": reason}
-    return result
+    if reason or pd.isna(row["margin"]):
+        result["p_not_worse"] = np.nan
+    return result | {"n_all": len(pair), "reason": reason}
 
 
 # --- for readers --------------------------------------------------------------------------------
@@ -260,17 +247,11 @@ def markdown(result: Gate) -> str:
     >>> markdown(Gate("llmbi/new", "Not worse", rows, 0, [])).splitlines()[:3]
     ['## nbbias gate', '', 'Not worse']
     """
-    table = [
-        f"| **{row['verdict']}** | {_cell(row['name'])} | {_cell(row['text'])} |"
-        for row in result.rows.to_dict("records")
-    ]
-    head = ["## nbbias gate", "", _cell(result.headline), "", "| | claim | what changed |"]
-    remarks = [f"- {_cell(remark)}" for remark in result.remarks]
-    return "\n".join([*head, "| --- | --- | --- |", *table, "", *remarks]) + "\n"
-
-
-def _cell(text: str) -> str:
-    return escape.markdown(visible(text)).replace("|", "\\|").replace("\n", " ")
+    rows = result.rows[["verdict", "name", "text"]].map(escape.markdown)
+    table = [f"| **{verdict}** | {name} | {text} |" for verdict, name, text in rows.to_numpy()]
+    headline, *remarks = map(escape.markdown, [result.headline, *result.remarks])
+    head = ["## nbbias gate", "", headline, "", "| | claim | what changed |", "| --- | --- | --- |"]
+    return "\n".join([*head, *table, "", *(f"- {remark}" for remark in remarks)]) + "\n"
 
 
 def junit(result: Gate) -> str:
@@ -282,5 +263,4 @@ def junit(result: Gate) -> str:
     >>> junit(Gate("llmbi/new", "Worse.", rows, 1, [])).count("<failure ")
     1
     """
-    rows = result.rows.to_dict("records")
-    return templates.render("junit.xml.j2", run=result.run, rows=rows)
+    return templates.render("junit.xml.j2", run=result.run, rows=result.rows.to_dict("records"))

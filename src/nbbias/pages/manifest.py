@@ -109,12 +109,8 @@ def _digests(description: Mapping[str, Any]) -> list[str]:
 
 def changed(description: Mapping[str, Any]) -> list[str]:
     """Return the files of a description that are no longer what they were."""
-    return [
-        entry["path"]
-        for entry in description.get("data", {}).values()
-        if not (path := Path(entry["path"])).is_file()
-        or tables.file_sha256(path) != entry["sha256"]
-    ]
+    files = {Path(file["path"]): file["sha256"] for file in description.get("data", {}).values()}
+    return [str(p) for p, sha in files.items() if not p.is_file() or tables.file_sha256(p) != sha]
 
 
 def write(folder: Path, description: Mapping[str, Any], **outcome: Any) -> None:
@@ -159,9 +155,6 @@ class _Manifest(BaseModel):
 #: The status of a run whose files cannot be read.
 UNREADABLE = "unreadable"
 
-_VALUES = ["estimate", "ci_low", "ci_high", "null", "n", "p_value"]
-_KEYS = ["study", "model", "measure", "bias", "group", "statistic", "reason"]
-
 
 def read(folder: Path) -> dict[str, Any] | None:
     """Return a run's manifest; None where there is none.
@@ -182,8 +175,8 @@ def read(folder: Path) -> dict[str, Any] | None:
             damaged = "tables/estimates"
             estimates = tables.saved_table(folder, "estimates")
             if estimates is not None:
-                estimates[_KEYS]
-                estimates[_VALUES].astype(float)
+                estimates[["study", "model", "measure", "bias", "group", "statistic", "reason"]]
+                estimates[["estimate", "ci_low", "ci_high", "null", "n", "p_value"]].astype(float)
     except (NbbiasError, OSError, LookupError, RecursionError, TypeError, ValueError) as error:
         names = {"study": folder.absolute().parent.name, "run": folder.name, "started": ""}
         problem = {"message": f"{damaged}: {error}"}

@@ -1,10 +1,11 @@
-"""Executed notebooks as HTML pages that need no network."""
+"""Executed notebooks as HTML pages that need no network; at the foot, what a run rests on."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import partial
 from html import unescape
 from itertools import count
 from pathlib import Path
@@ -15,7 +16,7 @@ import latex2mathml.converter
 import nbformat
 from nbconvert import HTMLExporter
 
-from nbbias import reading, tables
+from nbbias import params, reading, studies, tables
 from nbbias.pages import sections, share
 from nbbias.tables import data_path, visible
 
@@ -29,8 +30,8 @@ _APPENDIX = '<details class="fold">'
 _CONTENTS = "<!-- contents -->"
 _STYLES = ("table.css", "explorer.css")
 
-_DISPLAY = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
-_INLINE = re.compile(r"(?<![\\$])\$([^$\n]+?)(?<!\\)\$")
+#: Formulas in Markdown: of a line of their own, and within one.
+_TEX = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\n]+?)(?<!\\)\$", re.DOTALL)
 
 
 def assets(*scripts: str, images: str = "data:") -> dict[str, str]:
@@ -67,7 +68,7 @@ def write_page(
     title
         Shown by the browser.
     about
-        What the run rests on, of `pages.about.about`, for the foot of the page; in nothing else
+        What the run rests on, of `foot`, for the foot of the page; in nothing else
         do two pages of the same run differ.
     """
     exporter = HTMLExporter(
@@ -78,7 +79,7 @@ def write_page(
     node.cells = sections.arrange(node.cells)
     for cell in node.cells:
         if cell.cell_type == "markdown":
-            cell.source = _with_mathml(cell.source)
+            cell.source = _TEX.sub(_mathml, cell.source)
     outputs = [output for cell in node.cells for output in cell.get("outputs", ())]
     # A frame holds a view of others, which runs scripts of theirs.
     framed = any("<iframe " in output.get("data", {}).get("text/html", "") for output in outputs)
@@ -99,16 +100,12 @@ def write_page(
     return tables.write(target, visible(finished(body)))
 
 
-def _with_mathml(text: str) -> str:
-    """Turn TeX in Markdown into MathML, which browsers draw without a script."""
-    text = _DISPLAY.sub(lambda match: _mathml(match[1], "block"), text)
-    return _INLINE.sub(lambda match: _mathml(match[1], "inline"), text)
-
-
-def _mathml(tex: str, display: str) -> str:
+def _mathml(match: re.Match[str]) -> str:
+    """Turn TeX into MathML, which browsers draw without a script."""
+    tex, display = match[1] or match[2], "block" if match[1] else "inline"
     mathml = latex2mathml.converter.convert(tex.strip(), display=display)
     # A long formula scrolls on a phone, so a keyboard must reach it.
-    return mathml.replace("<math ", '<math tabindex="0" ', 1) if display == "block" else mathml
+    return mathml.replace("<math ", '<math tabindex="0" ', 1) if match[1] else mathml
 
 
 def _number_figures(body: str, *, prefix: str = "") -> str:
@@ -135,3 +132,63 @@ def link(folder: Path, target: Path) -> str | None:
     linked, base = (folder / "index.html").resolve(), target.resolve().parent
     near = linked.is_file() and linked.is_relative_to(base)
     return Path(os.path.relpath(linked, base)).as_posix() if near else None
+
+
+# --- the foot -----------------------------------------------------------------------------------
+
+
+def foot(description: Mapping[str, Any], outcome: Mapping[str, Any]) -> dict[str, Any]:
+    """Collect what the foot of a run's page shows, for its template.
+
+    Parameters
+    ----------
+    description
+        What the run started from, of `pages.manifest.describe`.
+    outcome
+        How it ended: `status`, `started`, `seconds`.
+
+    Returns
+    -------
+    dict
+        `run`, description and outcome; `files`, the data with their hashes; `parameters`, with
+        their defaults; `cite`, of `citations`; `yaml`, the content of the file of parameters, and
+        `params`, its name.
+    """
+    study = str(description["study"])
+    data = description["data"].values()
+    files = [f"{Path(file['path']).name} (SHA-256 {file['sha256'][:12]})" for file in data]
+    return {
+        "run": {**description, **outcome},
+        "files": list(dict.fromkeys(files)),
+        "parameters": _parameters(study, description["parameters"]),
+        "cite": citations(studies.home() / "CITATION.bib", [study]),
+        "yaml": share.yaml_of(study, description["parameters"]),
+        "params": share.PARAMS,
+    }
+
+
+def citations(path: Path, stems: Collection[str]) -> list[str]:
+    """Return the entries of a BibTeX file with one of the studies among their keywords.
+
+    Examples
+    --------
+    >>> citations(Path("no such file"), ["llmbi"])
+    []
+    """
+    text = path.read_text(encoding="utf-8") if path.is_file() else ""
+    entries = re.findall(r"^@.*?^\}", text, re.DOTALL | re.MULTILINE)
+    keywords = re.compile(r"keywords = \{(.*?)\}")
+    return [e for e in entries if {*stems} & {*", ".join(keywords.findall(e)).split(", ")}]
+
+
+def _parameters(stem: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return a study's parameters with the run's values; `changed` where one is not the default.
+
+    Value and default are written as in a params file.
+    """
+    rows = params.describe(studies.study(stem).parameters).to_dict("records")
+    write = partial(params.as_yaml, flow=True)
+    for row in rows:
+        value, default = values.get(row["name"], row["default"]), row["default"]
+        row |= {"value": write(value), "default": write(default), "changed": value != default}
+    return rows

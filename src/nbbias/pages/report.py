@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from nbbias import reading, studies, tables
-from nbbias.pages import about, gallery, manifest, page
+from nbbias.pages import gallery, manifest, page
 from nbbias.reading import templates
 from nbbias.tables import escape
 
@@ -33,30 +33,23 @@ def write(runs: Sequence[Path], target: Path) -> Path:
     sections = [
         _section(path, content, target) for folder in runs for path, content in _finished(folder)
     ]
-    simulated = {"simulated", "hand-written"}
-    samples = [section for section in sections if section["lead"]["texts"].get("kind") in simulated]
-    stems, sources = [section["study"] for section in sections], studies.home() / "CITATION.bib"
-    html = templates.render(
-        "report.html.j2",
-        **page.assets(),
-        scripts=(),
-        sections=sections,
-        samples=[section["label"] for section in samples],
-        cite=about.citations(sources, stems),
-    )
+    made = {"simulated", "hand-written"}
+    samples = [one["label"] for one in sections if one["lead"]["texts"].get("kind") in made]
+    cite = page.citations(studies.home() / "CITATION.bib", {one["study"] for one in sections})
+    values = {"sections": sections, "samples": samples, "cite": cite}
+    html = templates.render("report.html.j2", **page.assets(), **values)
     return tables.write(target, page.finished(html))
 
 
 def _finished(folder: Path) -> list[tuple[Path, dict[str, Any]]]:
     """Return the finished run in a folder, or all those below it, study by study."""
     content = gallery.run(folder)
-    below = [(folder / run["folder"], run) for run in gallery.runs(folder)]
-    pairs = below if content is None else [(folder, content)]
-    finished = [(path, run) for path, run in pairs if run["status"] == "ok"]
+    runs = [{**content, "folder": ""}] if content else gallery.runs(folder)
+    finished = [(folder / run["folder"], run) for run in runs if run["status"] == "ok"]
     if not finished:
         manifest.read_finished(folder)  # which refuses it
-    place = {stem: i for i, stem in enumerate(studies.STUDIES)}
-    return sorted(finished, key=lambda pair: place.get(str(pair[1]["study"]), len(place)))
+    places = [*studies.STUDIES, *(run["study"] for _, run in finished)]
+    return sorted(finished, key=lambda pair: places.index(pair[1]["study"]))
 
 
 def _section(folder: Path, content: Mapping[str, Any], target: Path) -> dict[str, Any]:

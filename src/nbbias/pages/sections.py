@@ -64,8 +64,7 @@ def arrange(cells: Iterable[NotebookNode]) -> list[NotebookNode]:
         section[-1].metadata["code"], code = code, []
         last[question] = section[-1]
         body += section
-    if code:
-        body[-1].metadata["code"] = [*body[-1].metadata.get("code", []), *code]
+    body[-1].metadata["code"] = [*body[-1].metadata.get("code", []), *code]
     return body
 
 

@@ -123,9 +123,9 @@ def portable(folder: Path, patterns: Iterable[str]) -> dict[str, bytes]:
     if (manifest.read(folder) or {}) != content:  # whose private paths are others
         raise NbbiasError(str(folder), "another run took its place meanwhile; try again")
     # What says where relative paths start is of this machine, too.
+    public = {name: value for name, value in content.items() if name != "start"}
     public = params.walk(
-        {name: value for name, value in content.items() if name != "start"},
-        lambda _, leaf, __: names.get(leaf, leaf) if isinstance(leaf, str) else leaf,
+        public, lambda _, leaf, __: names.get(leaf, leaf) if isinstance(leaf, str) else leaf
     )
     files[manifest.NAME] = (json.dumps(public, indent=2, ensure_ascii=False) + "\n").encode()
     files[PARAMS] = yaml_of(public["study"], public.get("parameters", {})).encode()
@@ -146,8 +146,7 @@ def _file_names(content: Mapping[str, Any]) -> dict[str, str]:
             paths.append(text)
 
     params.walk(content.get("parameters", {}), collect)
-    names = {path: PureWindowsPath(path).name for path in paths}
-    return {path: name for path, name in names.items() if name}
+    return {path: name for path in paths if (name := PureWindowsPath(path).name)}
 
 
 # --- a new project ------------------------------------------------------------------------------
@@ -175,9 +174,8 @@ def new(folder: Path, *, ci: str | None = None) -> int:
     files = {path.relative_to(source).as_posix(): path.read_bytes() for path in paths}
     files[studies.MARK] = b"Notebooks of this folder are run by nbbias; see `nbbias new`.\n"
     if ci:
-        files |= {
-            name: data_path(f"templates/ci/{t}").read_bytes() for name, t in _WORKFLOW.items()
-        }
+        ours = data_path("templates/ci")
+        files |= {name: (ours / file).read_bytes() for name, file in _WORKFLOW.items()}
         files["requirements.txt"] = f"nbbias[llm]=={tables.versions()['nbbias']}\n".encode()
         # What is no part of a repository that measures.
         files[".gitignore"] = b".pip/\nanswers/\nreports/\nruns/\nsite/\n"

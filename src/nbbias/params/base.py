@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from nbbias import tables
 from nbbias.params.claims import Claims, claim_breaches
-from nbbias.tables import SAMPLE, DataError, layouts
+from nbbias.tables import SAMPLE, DataError, datasets
 from nbbias.text import toxicity
 
 
@@ -24,7 +24,7 @@ def _file_is_there(path: str, info: ValidationInfo) -> str:
         try:
             resolved = tables.resolve(path)
         except DataError as error:
-            raise ValueError(error.breaches[0] + layouts.advise(path)) from None
+            raise ValueError(error.breaches[0] + datasets.advise(path)) from None
         # A file that is going to be made before the notebook starts need not be there.
         to_come = (info.context or {}).get("to_come", ())
         if not tables.is_file(resolved) and os.path.realpath(resolved) not in to_come:
@@ -42,7 +42,7 @@ def suggest_path(path: str) -> str:
     """
     start = os.environ.get(tables.START)
     if not start or not tables.is_file(Path(path)):
-        return layouts.advise(path)
+        return datasets.advise(path)
     right = tables.written_from(path, start=Path.cwd(), to=Path(start))
     return f" (paths start at the folder of the params file; of the one here, write {right})"
 
@@ -164,7 +164,7 @@ class MainEstimate(NamedTuple):
 
 
 class Units(NamedTuple):
-    """The independent units whose values a study saves (`tables.units`), so that runs are paired.
+    """The independent units whose values a study saves (UNITS), so that runs are paired.
 
     `worse` says of a statistic where it gets worse (`stats.noninferiority_test`): ``"higher"``,
     ``"lower"``, or ``"apart"``, further from 0 on either side; others have no such direction.

@@ -6,18 +6,11 @@ knows: the shares of ``calibration.csv``.
 
 from __future__ import annotations
 
-from functools import cache
-
 import pandas as pd
 
 from nbbias.reading import names
 from nbbias.reading.tables import Table, caption
 from nbbias.tables import read_shipped_table, read_shipped_yaml
-
-
-@cache
-def _written() -> dict[str, dict[str, str]]:
-    return dict(read_shipped_yaml("words/cards.yaml"))
 
 
 def card(study: str) -> Table:
@@ -30,7 +23,8 @@ def card(study: str) -> Table:
     >>> card("a study of another package").rows.empty
     True
     """
-    headings, answers = _written()["headings"], _written().get(study, {})
+    written = read_shipped_yaml("words/cards.yaml")
+    headings, answers = written["headings"], written.get(study, {})
     rows = [{"what": headings[key], "answer": answers[key]} for key in headings if answers]
     return caption(pd.DataFrame(rows, columns=["what", "answer"]), study="cards", name="card")
 

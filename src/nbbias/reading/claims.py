@@ -14,7 +14,7 @@ from nbbias.params import CLAIM_KEYS, SMALLEST, Claim, match_claim
 from nbbias.reading import names, significance
 from nbbias.reading.prose import number, render
 from nbbias.reading.tables import estimate_cell, labelled, show
-from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
+from nbbias.tables import ESTIMATE_KEYS, UNIT_KEYS, UNTESTABLE
 
 #: The column that numbers the claims: a table without it declares nothing.
 CLAIM = "claim"
@@ -98,7 +98,10 @@ def _rows_of(estimates: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame
     for key in (key for key in CLAIM_KEYS if key not in claim):
         whole = rows[rows[key].isna() | rows[key].eq(ALL)]
         rows = rows if whole.empty else whole
-    return _numbered(_once(rows), claim, number)
+    # Of several instruments the one that leads, and of mirrored groups the first.
+    rows = rows.drop_duplicates(list(ESTIMATE_KEYS))
+    mirrored = significance.is_mirrored(rows.drop(columns="instrument"))
+    return _numbered(rows[~(mirrored & rows["estimate"].ne(0))], claim, number)
 
 
 def _missing(estimates: pd.DataFrame, claim: Claim, number: int, *, reason: str) -> pd.DataFrame:
@@ -117,22 +120,13 @@ def _numbered(rows: pd.DataFrame, claim: Claim, number: int) -> pd.DataFrame:
 
 def _unique(rows: pd.DataFrame, estimates: pd.DataFrame, claims: Sequence[Claim]) -> pd.DataFrame:
     """Keep a row that several claims name with the first, and the bound that any of them gives."""
-    keys = [*ESTIMATE_KEYS, "instrument"]
+    keys = list(UNIT_KEYS)
     bounds = rows.groupby(keys, dropna=False)[SMALLEST].transform("first")
     rows = rows.assign(**{SMALLEST: bounds})[~rows.duplicated(keys)]
-    emptied = [
-        _missing(estimates, claim, number, reason="tested already, by an earlier claim")
-        for number, claim in enumerate(claims, start=1)
-        if number not in set(rows[CLAIM])
-    ]
+    earlier = "tested already, by an earlier claim"
+    numbers = sorted({*range(1, len(claims) + 1)} - {*rows[CLAIM]})
+    emptied = [_missing(estimates, claims[n - 1], n, reason=earlier) for n in numbers]
     return pd.concat([rows, *emptied]).sort_values(CLAIM, kind="stable", ignore_index=True)
-
-
-def _once(rows: pd.DataFrame) -> pd.DataFrame:
-    """Keep one row a claim: of the leading instrument, and of mirrored groups the first."""
-    rows = rows.drop_duplicates(list(ESTIMATE_KEYS))
-    bare = rows.drop(columns="instrument")
-    return rows[~(significance.is_mirrored(bare) & rows["estimate"].ne(0))]
 
 
 def _verdict(row: dict[str, Any], confidence: float) -> str:
@@ -143,12 +137,11 @@ def _verdict(row: dict[str, Any], confidence: float) -> str:
         return f"equivalent within {bound}"
     if stats.is_significant(row["p_beyond"], confidence):
         return f"beyond {bound}"
-    significant = stats.is_significant(row["p_adjusted"], confidence)
-    verdict = "significant" if significant else "not significant"
-    if np.isnan(row["p_adjusted"]):
-        verdict = "not tested"
+    verdict = "not tested" if np.isnan(row["p_adjusted"]) else "not significant"
     if str(row["reason"]).startswith(UNTESTABLE):
         verdict = "not testable"
+    elif stats.is_significant(row["p_adjusted"], confidence):
+        verdict = "significant"
     if np.isnan(row[SMALLEST]):
         return verdict
     if np.isnan(row["p_within"]):
@@ -172,8 +165,7 @@ def with_claims(estimates: pd.DataFrame, declared: pd.DataFrame) -> pd.DataFrame
     """
     if CLAIM not in declared:
         return estimates
-    keys = [*ESTIMATE_KEYS, "instrument"]
-    columns = [CLAIM, *significance.SELECTED, "p_adjusted"]
+    keys, columns = list(UNIT_KEYS), [CLAIM, *significance.SELECTED, "p_adjusted"]
     claim = estimates[keys].merge(declared[[*keys, *columns]], how="left", on=keys)
     claim = claim[columns].set_axis(estimates.index)
     p = claim["p_adjusted"].where(claim[CLAIM].notna(), estimates["p_adjusted"])
@@ -201,10 +193,9 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     rows = significance.with_selection(rows.assign(label=labels, mde=mde))
     order = rows["p_value"].fillna(2).mask(rows["estimate"].isna(), -1).argsort(kind="stable")
     shown = rows.iloc[order[:_FIRST]].sort_values("p_value", kind="stable")
-    selected = shown[significance.SELECTED[0]].notna()
-    tested, adjusted = rows["p_value"].notna(), rows[significance.SELECTED[0]].notna()
-    counts = {"tests": int(tested.sum()), "untested": int((~tested).sum())}
-    counts |= {"selected": int(adjusted.sum()), "rows": len(rows), "shown": len(shown)}
+    low = significance.SELECTED[0]
+    counts = {"tests": rows["p_value"].count(), "untested": rows["p_value"].isna().sum()}
+    counts |= {"selected": rows[low].count(), "rows": len(rows), "shown": len(shown)}
     without = shown["mde"].isna() & shown["p_adjusted"].notna()
     impossible = bool((without & ~significance.is_significant(shown)).any())
     counts |= {"claims": rows[CLAIM].nunique(), "excluded": bool(shown["n_lost"].any())}
@@ -217,5 +208,5 @@ def show_claims(rows: pd.DataFrame, *, pre_specified: bool = True) -> HTML:
     columns["mde"] = np.where(shown["mde"].notna(), mde, "")
     if rows[SMALLEST].notna().any():
         columns.insert(len(columns.columns) - 1, "verdict", shown["verdict"].to_list())
-    columns["estimate"] += np.where(selected, " \N{DOUBLE DAGGER}", "")
+    columns["estimate"] += np.where(shown[low].notna(), " \N{DOUBLE DAGGER}", "")
     return show(table._replace(rows=columns), title=TITLES[pre_specified])

@@ -129,9 +129,8 @@ def panels(
     sizes = pd.Series({place: size(rows) for place, rows in parts.items()})
     heights = sizes.groupby(level=0).max().to_list()
     shape, inches = (len(heights), numbers[1].max() + 1), (WIDTH, sum(heights))
-    figure, grid = plt.subplots(
-        *shape, figsize=inches, sharex=share_x, squeeze=False, height_ratios=heights
-    )
+    options: dict[str, Any] = {"sharex": share_x, "squeeze": False, "height_ratios": heights}
+    figure, grid = plt.subplots(*shape, figsize=inches, **options)
     for place, ax in np.ndenumerate(grid):
         if place in parts:
             draw(parts[place], ax)
@@ -260,7 +259,10 @@ def claims(
         scales.setdefault(label(subset), []).append(ax)
 
     def height(subset: pd.DataFrame) -> float:
-        return rows_height(subset["cell"].drop_duplicates(), _n_columns(rows, by, columns))
+        cells = subset["cell"].drop_duplicates()
+        width, _ = _CHARACTERS.get(_n_columns(rows, by, columns), _FEWEST)
+        lines = max((wrapped(cell, width).count("\n") + 1 for cell in cells), default=1)
+        return 0.85 + max(0.29, 0.1 + 0.15 * lines) * len(cells)
 
     figure = panels(rows, draw_panel, by=by, height=height, share_x=False, columns=columns)
     for axes in scales.values():  # panels that measure the same quantity share its scale
@@ -325,19 +327,6 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
 def _sides(rows: pd.DataFrame) -> pd.Series:
     """Return whose each row is; all are ours where nothing is said."""
     return rows["side"].fillna("ours") if "side" in rows else pd.Series("ours", index=rows.index)
-
-
-def align_rows(rows: pd.DataFrame, *, across: str) -> pd.DataFrame:
-    """Give panels side by side the same rows in the same order; what is not there is a gap.
-
-    Examples
-    --------
-    >>> rows = pd.DataFrame({"panel": list("aab"), "cell": list("xyy"), "estimate": [1.0, 2, 3]})
-    >>> align_rows(rows, across="panel")["estimate"].tolist()
-    [1.0, 2.0, nan, 3.0]
-    """
-    places = rows[[across]].drop_duplicates().merge(rows[["cell"]].drop_duplicates(), how="cross")
-    return places.merge(rows, how="left", on=[across, "cell"])
 
 
 def scaled(rows: pd.DataFrame) -> tuple[pd.DataFrame, Callable[[pd.DataFrame], str]]:
@@ -414,15 +403,12 @@ def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> s
     'Dots: shares; lines: 95% intervals; grey: permuted, with its centre as...'
     """
     ours = rows[_sides(rows) == "ours"]
-    return render_plain(
-        "figures.caption",
-        what=what,
-        level=level(ours) if ours["ci_low"].notna().any() else None,
-        band=band if rows["null_low"].notna().any() else "",
-        n=count_range(ours.loc[ours["estimate"].notna(), "n"]) if "n" in ours else "",
-        unit=of,
-        selected="ci_low_selected" in ours and ours["ci_low_selected"].notna().any(),
-    )
+    values: dict[str, Any] = {"what": what, "unit": of}
+    values["level"] = level(ours) if ours["ci_low"].notna().any() else None
+    values["band"] = band if rows["null_low"].notna().any() else ""
+    values["n"] = count_range(ours.loc[ours["estimate"].notna(), "n"]) if "n" in ours else ""
+    values["selected"] = "ci_low_selected" in ours and ours["ci_low_selected"].notna().any()
+    return render_plain("figures.caption", **values)
 
 
 def is_beyond_null(rows: pd.DataFrame) -> pd.Series:
@@ -460,32 +446,6 @@ def wrapped(text: str, width: int) -> str:
     """
     lines = textwrap.wrap(str(text), width, max_lines=4, placeholder="…")
     return "\n".join(escape.drawn(line) for line in lines)
-
-
-def first_seen(values: pd.Series) -> pd.Series:
-    """Number values by first appearance: a key to sort by that keeps names in their order.
-
-    Models stand in this order everywhere.
-
-    Examples
-    --------
-    >>> first_seen(pd.Series(["b", "a", "b"])).tolist()
-    [0, 1, 0]
-    """
-    return pd.Series(pd.factorize(values)[0], index=values.index)
-
-
-def rows_height(labels: pd.Series, columns: int = 1) -> float:
-    """Return the inches that a panel takes whose rows have these names, which may be broken.
-
-    Examples
-    --------
-    >>> rows_height(pd.Series(["a", "b"])) > rows_height(pd.Series(["a"]))
-    True
-    """
-    width, _ = _CHARACTERS.get(columns, _FEWEST)
-    lines = max((wrapped(name, width).count("\n") + 1 for name in labels), default=1)
-    return 0.85 + max(0.29, 0.1 + 0.15 * lines) * len(labels)
 
 
 def name_rows(ax: Axes, labels: pd.Series) -> None:

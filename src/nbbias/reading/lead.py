@@ -107,8 +107,7 @@ def number(row: Mapping[str, Any]) -> dict[str, Any]:
     """
     low, high, level = prose.confidence_interval(row)
     row = {**row, "ci_low": low, "ci_high": high}
-    values = {key: row.get(key) for key in (*ESTIMATE_KEYS, *_VALUES)}
-    values = {key: None if pd.isna(value) else value for key, value in values.items()}
+    values = {k: None if pd.isna(row.get(k)) else row[k] for k in (*ESTIMATE_KEYS, *_VALUES)}
     factor, decimals, *_ = names.unit(row)
     lost = row.get("n_lost", 0)
     start = prose.number(factor * low, decimals=decimals)
@@ -187,8 +186,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     >>> drawn.rows["cell"].tolist()
     ['m']
     """
-    panel = [prose.capitalize(names.measure(row)) for row in rows.to_dict("records")]
-    rows = rows.assign(panel=panel)
+    rows = rows.assign(panel=[prose.capitalize(names.measure(r)) for r in rows.to_dict("records")])
     rows = rows[rows.groupby("panel")["estimate"].transform("count") > 0]
     panels = dict(iter(rows.groupby("panel")))
     cells = [names.subject(row, panels[row["panel"]]) for row in rows.to_dict("records")]
@@ -198,8 +196,10 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     order = pd.concat([leading["panel"], rows["panel"]]).unique()[:_PANELS]
     rows = pd.concat([rows[rows["panel"] == panel] for panel in order] or [rows], ignore_index=True)
     shown, axis = figures.scaled(rows)
-    aligned = figures.align_rows(shown, across="panel")
-    figure = figures.claims(aligned, axis, draw=figures.zero, hue="group")
+    # Panels side by side have the same rows in the same order; what is not there is a gap.
+    places = rows[["panel"]].drop_duplicates().merge(rows[["cell"]].drop_duplicates(), how="cross")
+    shown = places.merge(shown, how="left", on=["panel", "cell"])
+    figure = figures.claims(shown, axis, draw=figures.zero, hue="group")
     differ, none = (prose.render(f"figures.{name}") for name in ("differences", "no_difference"))
     title = phrases.heading(rows, what=differ, none=none, most=1)
     alt = prose.render_plain("figures.forest_alt", reference=reference)

@@ -62,10 +62,8 @@ def legend(groups: Sequence[str]) -> str:
     >>> legend(["female"])
     '<span class="x-soft">Marked: words for</span> <mark class="x-0">women</mark>'
     """
-    marks = (
-        f'<mark class="{_colour(groups, group)}">{escape.html(names.people(group))}</mark>'
-        for group in groups
-    )
+    mark = '<mark class="{}">{}</mark>'.format
+    marks = [mark(_colour(groups, group), escape.html(names.people(group))) for group in groups]
     return f'<span class="x-soft">Marked: words for</span> {" ".join(marks)}'
 
 
@@ -114,15 +112,7 @@ def tabs(panels: Mapping[str, str], *, called: str) -> str:
     2
     """
     digest = hashlib.sha256((called + "".join(panels.values())).encode()).hexdigest()[:10]
-    parts = [
-        f'<input type="radio" name="x{digest}" id="x{digest}-{i}"{" checked" if i == 0 else ""}>'
-        f'<label for="x{digest}-{i}">{escape.html(label)}</label><div class="x-panel">{panel}</div>'
-        for i, (label, panel) in enumerate(panels.items())
-    ]
-    return (
-        f'<div class="x-tabs" role="group" aria-label="{escape.attribute(called)}">'
-        f'<span class="x-called">{escape.html(called)}</span>{"".join(parts)}</div>'
-    )
+    return templates.render("tabs.html.j2", panels=panels, called=called, id=digest)
 
 
 def fold(summary: str, body: str) -> str:
@@ -150,14 +140,11 @@ def note(text: str) -> str:
 def framed(body: str, *, title: str, about: str = "") -> HTML:
     """Return a whole explorer, with its style, for the page and for JupyterLab.
 
-    No program that typesets mathematics looks into it.
-
     Examples
     --------
     >>> "mathjax_ignore" in framed("<p>x</p>", title="Words").data
     True
     """
-    named = f'<p class="x-title"><strong>{escape.html(title)}</strong></p>' if title else ""
-    head = named + (note(about) if about else "")
-    inside = f'<div class="nbx tex2jax_ignore mathjax_ignore">{head}{body}</div>'
-    return HTML(templates.style("explorer.css") + templates.style("table.css") + inside)
+    values = {"styles": "".join(map(templates.style, ("explorer.css", "table.css")))}
+    values |= {"title": title, "about": about, "body": body}
+    return HTML(templates.render("explorer.html.j2", **values))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +13,14 @@ from nbbias.reading.prose import capitalize, number
 from nbbias.tables import read_shipped_table
 
 _COLOURS = read_shipped_table("words/colours.csv", role="str")
+_GROUPS = read_shipped_table("words/groups.csv").set_index("group").to_dict("index")
+_JUDGES = read_shipped_table("words/judges.csv").set_index("judge")["name"].to_dict()
+
+#: By study, measure and statistic: what is said of a measure, and of a calibrated one.
+_NAMED = ["study", "measure", "statistic"]
+_MEASURES = read_shipped_table("words/measures.csv").fillna("").set_index(_NAMED).to_dict("index")
+_RATES = read_shipped_table("words/calibration.csv").fillna("").replace("_", " ", regex=True)
+_CALIBRATION = _RATES.set_index(_NAMED).to_dict("index")
 
 #: Colours of Okabe and Ito, darkened to be seen on white: a group's by the number in groups.csv.
 PALETTE: list[str] = _COLOURS.loc[_COLOURS["number"].notna(), "hex"].to_list()
@@ -21,30 +28,8 @@ PALETTE: list[str] = _COLOURS.loc[_COLOURS["number"].notna(), "hex"].to_list()
 #: The colours of paper, ink, small print and bands.
 ROLES: dict[str, str] = _COLOURS[_COLOURS["number"].isna()].set_index("role")["hex"].to_dict()
 
-
 #: What tables and figures call levels of the studies of news.
 MEASURES = {"word": "words", "sentiment": "tone", "document": "topics", "sentence": "sentences"}
-
-
-@cache
-def _groups() -> dict[str, dict[str, Any]]:
-    return read_shipped_table("words/groups.csv").set_index("group").to_dict("index")
-
-
-_NAMED = ["study", "measure", "statistic"]
-
-
-@cache
-def _measures() -> dict[tuple[str, ...], dict[str, Any]]:
-    table = read_shipped_table("words/measures.csv").fillna("")
-    return table.set_index(_NAMED).to_dict("index")
-
-
-@cache
-def _calibrated() -> dict[tuple[str, str, str], tuple[str, str]]:
-    table = read_shipped_table("words/calibration.csv").replace("_", " ", regex=True).fillna("")
-    return {(row[0], row[1], row[2]): (row[3], row[4]) for row in table.itertuples(index=False)}
-
 
 #: Keys that distinguish rows of ESTIMATES, in the order in which they are named.
 KEYS = (
@@ -67,7 +52,7 @@ def people(group: str) -> str:
     >>> people("female"), people("Sikh"), people("farmers"), people("female − male")
     ('women', 'Sikhs', 'farmers', 'women − men')
     """
-    return " − ".join(str(_groups().get(one, {}).get("people", one)) for one in group.split(" − "))
+    return " − ".join(str(_GROUPS.get(one, {}).get("people", one)) for one in group.split(" − "))
 
 
 def of_people(group: str) -> str:
@@ -78,7 +63,7 @@ def of_people(group: str) -> str:
     >>> of_people("female"), of_people("Sikh")
     ("women's", "Sikhs'")
     """
-    return str(_groups().get(group, {}).get("of", f"{group}'s"))
+    return str(_GROUPS.get(group, {}).get("of", f"{group}'s"))
 
 
 def calibrated(study: str, measure: str, statistic: str) -> str:
@@ -89,8 +74,8 @@ def calibrated(study: str, measure: str, statistic: str) -> str:
     >>> calibrated("cogs", "abs", "abs_raw"), calibrated("mine", "my_words", "share")
     ('Affinity Bias Score of texts in one order', 'my words: share')
     """
-    one, two, three = (part.replace("_", " ") for part in (study, measure, statistic))
-    return _calibrated().get((one, two, three), (f"{two}: {three}", ""))[0]
+    key = tuple(part.replace("_", " ") for part in (study, measure, statistic))
+    return str(_CALIBRATION.get(key, {}).get("name", ": ".join(key[1:])))
 
 
 def instead(study: str, measure: str, statistic: str) -> str:
@@ -101,7 +86,7 @@ def instead(study: str, measure: str, statistic: str) -> str:
     >>> instead("cogs", "abs", "abs raw"), instead("mine", "words", "share")
     ('use both orders ({abs/abs})', '')
     """
-    return _calibrated().get((study, measure, statistic), ("", ""))[1]
+    return str(_CALIBRATION.get((study, measure, statistic), {}).get("instead", ""))
 
 
 def colour(group: str) -> str | None:
@@ -112,7 +97,7 @@ def colour(group: str) -> str | None:
     >>> colour("Black") == colour("black"), colour("a group of the user's")
     (True, None)
     """
-    entry = _groups().get(group)
+    entry = _GROUPS.get(group)
     return PALETTE[int(entry["colour"]) % len(PALETTE)] if entry else None
 
 
@@ -124,12 +109,7 @@ def judge(name: str) -> str:
     >>> judge("keywords"), judge("gpt-4 − keywords")
     ('word list', 'gpt-4 − word list')
     """
-    return " − ".join(_judges().get(one, one) for one in str(name).split(" − "))
-
-
-@cache
-def _judges() -> dict[str, str]:
-    return dict(read_shipped_table("words/judges.csv").set_index("judge")["name"])
+    return " − ".join(_JUDGES.get(one, one) for one in str(name).split(" − "))
 
 
 def order(models: Iterable[str]) -> list[str]:
@@ -149,7 +129,7 @@ def order(models: Iterable[str]) -> list[str]:
 
 
 def _phrases(row: Mapping[str, Any]) -> dict[str, Any]:
-    return _measures().get(tuple(str(row.get(key)) for key in _NAMED), {})
+    return _MEASURES.get(tuple(str(row.get(key)) for key in _NAMED), {})
 
 
 def measure(row: Mapping[str, Any]) -> str:

@@ -57,29 +57,17 @@ def size_range(row: Row, values: pd.Series) -> str:
     >>> size_range({"study": "x", "measure": "m", "statistic": "s"}, pd.Series([-0.25, -0.1]))
     '0.10 to 0.25'
     """
-    values = values.abs().dropna()
+    unit = names.unit(row)
+    values = unit.factor * values.abs().dropna()
     if values.empty:
         return ""
-    unit = names.unit(row)
-    decimals = 0 if unit.factor * values.min() >= 9.5 else unit.decimals
+    decimals = 0 if values.min() >= 9.5 else unit.decimals
     least = 10.0**-decimals
     ends = [
         number(end, decimals=decimals) if end > least / 2 else f"< {least:g}"
-        for end in (unit.factor * values.min(), unit.factor * values.max())
+        for end in (values.min(), values.max())
     ]
     return f"{' to '.join(dict.fromkeys(ends))}{unit.name}"
-
-
-def largest_p(rows: Sequence[Row]) -> str:
-    """Write the p value that none of some significant rows exceeds.
-
-    Examples
-    --------
-    >>> largest_p([{"p_adjusted": 0.02, "p_value": 0.01}, {"p_adjusted": 0.001, "p_value": 0.001}])
-    'p ≤ .020'
-    """
-    p = max(map(significance.adjusted_p, rows), default=np.nan)
-    return prose.p_value(p, is_bound=True)
 
 
 def _null(row: Row) -> float:
@@ -108,8 +96,7 @@ def numbers(row: Row, *, unit: str, sep: str = ";", sign: int = 1) -> str:
     *ends, _ = prose.confidence_interval(row)
     ends = sorted(sign * factor * (end - _null(row)) for end in ends)
     low, high = (Markup(number(end, decimals=decimals)) for end in ends)
-    values = {"low": low, "high": high, "unit": unit, "sep": sep}
-    return render("claims.numbers", row=row, **values)
+    return render("claims.numbers", row=row, low=low, high=high, unit=unit, sep=sep)
 
 
 # --- clauses ----------------------------------------------------------------------------------
@@ -125,9 +112,8 @@ def _sides(rows: pd.DataFrame) -> list[pd.DataFrame]:
 def _where(side: pd.DataFrame, rows: pd.DataFrame) -> dict[str, Any]:
     """Return in how many models, of how many, the rows of one direction are, and in which."""
     rows = rows[rows["group"].fillna("") == side["group"].fillna("").iloc[0]]
-    n = len(rows[_MODEL].drop_duplicates())
+    k, n = (len(part[_MODEL].drop_duplicates()) for part in (side, rows))
     subjects = [names.subject(row, rows) for row in side.to_dict("records")]
-    k = len(side[_MODEL].drop_duplicates())
     return {"k": k, "n": n, "kind": _kind(rows, n), "names": list(dict.fromkeys(subjects))}
 
 
@@ -139,22 +125,22 @@ def _clause(
     Only the first of several says what the reference is, and of how many models one is.
     """
     side = side.loc[_excess(side).abs().sort_values(ascending=False, kind="stable").index]
-    row, excess, where = _first(side), _excess(side), _where(side, rows)
+    row, excess, where = side.iloc[0].to_dict(), _excess(side), _where(side, rows)
     values = {"where": where, "name": names.measure(row), "direction": names.direction(row)}
     values["reference"] = Markup(reference) if is_first else ""
     if len(side) == 1:
         values["where"] = where if is_first else where | {"n": 1}
-        written = {"size": size(row, excess.iloc[0]), "numbers": numbers(row, unit=unit)}
-        return render("claims.clause", **values, **_marked(written))
+        values["size"] = Markup(size(row, excess.iloc[0]))
+        return render("claims.clause", numbers=Markup(numbers(row, unit=unit)), **values)
     each = []
     for row in side.to_dict("records") if len(side) <= _MODELS else ():
         of = [names.subject(row, rows), *names.details(row, keys=("dimension",), always=())]
         each.append((", ".join(of), Markup(signed(row)), Markup(numbers(row, unit=unit, sep=","))))
-    written = {"size": size_range(row, excess), "n": count_range(side["n"])}
-    written["p"] = largest_p(side.to_dict("records"))
-    if each:
-        values["where"] = where | {"names": where["names"] if where["n"] == 1 else []}
-    return render("claims.clauses", each=each, unit=unit, **values, **_marked(written))
+    values |= {"size": Markup(size_range(row, excess)), "n": Markup(count_range(side["n"]))}
+    p = Markup(prose.p_value(significance.adjusted_p(side).max(), is_bound=True))
+    if each and where["n"] > 1:
+        values["where"] = where | {"names": []}
+    return render("claims.clauses", each=each, unit=unit, p=p, **values)
 
 
 def _clauses(
@@ -165,10 +151,6 @@ def _clauses(
         _clause(side, rows, reference=reference, unit=unit, is_first=not n)
         for n, (side, rows) in enumerate(sides)
     ]
-
-
-def _marked(texts: Mapping[str, str]) -> dict[str, Markup]:
-    return {name: Markup(text) for name, text in texts.items()}
 
 
 def signed(row: Row) -> str:
@@ -245,8 +227,9 @@ def differences(
         groups = rows["group"].nunique(dropna=False) > 1
         n = len(rest) if groups else len(rest[_MODEL].drop_duplicates())
         kind = "" if groups else _kind(rows, n)
-        one = names.subject(_first(rest), rows) if sides and n == 1 and not groups else ""
-        size = Markup(size_range(_first(rest), mde.reindex(rest.index)))
+        row = rest.iloc[0].to_dict()
+        one = names.subject(row, rows) if sides and n == 1 and not groups else ""
+        size = Markup(size_range(row, mde.reindex(rest.index)))
         values = {"n": n, "kind": kind, "other": bool(sides), "mde": size, "one": one}
         sentences.append(render("claims.others", **values))
     return " ".join([*sentences, *_excluded(rows)])
@@ -311,7 +294,7 @@ def heading(
     if len(sides) <= most:
         each, last = [], ("", "")
         for side in sides:
-            row = _first(side)
+            row = side.iloc[0].to_dict()
             name, of = names.measure(row), names.of_people(str(row["group"]))
             rest = name.removeprefix(of)  # what follows "women's", said once
             short = name != last[0] and name != rest == last[1]
@@ -370,45 +353,37 @@ def summarize(
     sides = [(side, part) for part in parts for side in _sides(part)]
     sentences = _clauses(sides[:_CLAUSES], reference=reference, unit=unit)
     said = [side.assign(at=at) for at, (side, _) in enumerate(sides[:_CLAUSES])]
-    shares = [side for side in said if names.is_share(_first(side))]
+    shares = [side for side in said if names.is_share(side.iloc[0].to_dict())]
     if len(shares) > 1:
         rows = pd.concat(shares)
         for at in rows.loc[rows.duplicated([*_MODEL, "measure", "bias"]), "at"][:1]:
             sentences[at] += " " + render("claims.not_independent")
-    if len(sides) > _CLAUSES:
-        names_ = [
-            f"{names.measure(_first(side))} ({prose.listed(_where(side, part)['names'])})"
-            for side, part in sides[_CLAUSES:]
-        ]
-        sentences.append(render("claims.further", names=names_))
+    further = [
+        f"{names.measure(side.iloc[0].to_dict())} ({prose.listed(_where(side, part)['names'])})"
+        for side, part in sides[_CLAUSES:]
+    ]
+    if further:
+        sentences.append(render("claims.further", names=further))
     tested = [part for part in parts if len(significance.valid_tests(part))]
-    rest = [part for part in tested if significance.significant(part).empty]
-    if rest:
+    untested = [part for part in parts if significance.valid_tests(part).empty]
+    if rest := [part for part in tested if significance.significant(part).empty]:
         sentences.append(_not_significant(rest, whole))
-    if tested:
-        untested = _untested([part for part in parts if significance.valid_tests(part).empty])
-        sentences[-1:] = [" ".join([*sentences[-1:], *untested])]
-    else:
+    if not tested:
         reason = commonest_reason(whole)
         nothing = render("claims.nothing_measured", reference=Markup(reference), reason=reason)
         sentences += [nothing, render("claims.nothing_follows")]
+    elif untested:
+        named = [names.measure(part.iloc[0].to_dict()) for part in untested]
+        reason = commonest_reason(pd.concat(untested))
+        sentences[-1] += " " + render("claims.untested", names=named, reason=reason)
     if CLAIM not in whole:
         sentences.append(render("claims.exploratory"))
     return tuple(sentences)
 
 
-def _untested(parts: Sequence[pd.DataFrame]) -> list[str]:
-    """Say of which parts nothing could be tested, and most often why; nothing without such."""
-    if not parts:
-        return []
-    untested = [names.measure(_first(part)) for part in parts]
-    reason = commonest_reason(pd.concat(parts))
-    return [render("claims.untested", names=untested, reason=reason)]
-
-
 def _not_significant(parts: Sequence[pd.DataFrame], whole: pd.DataFrame) -> str:
     """Say of parts without a significant row that they are equivalent, or what was detectable."""
-    rows = [_first(part) for part in parts]
+    rows = [part.iloc[0].to_dict() for part in parts]
     verdicts = pd.concat([part.get("verdict", pd.Series("")) for part in parts])
     if verdicts.astype("str").str.startswith("equivalent").all():
         sizes, macro = [size(row, row[SMALLEST]) for row in rows], "claims.equivalent"
@@ -419,10 +394,6 @@ def _not_significant(parts: Sequence[pd.DataFrame], whole: pd.DataFrame) -> str:
         macro = "claims.not_significant"
     named = [(names.measure(row), Markup(text)) for row, text in zip(rows, sizes, strict=True)]
     return render(macro, names=named, confidence=rows[0]["confidence"])
-
-
-def _first(part: pd.DataFrame) -> dict[str, Any]:
-    return {str(key): value for key, value in part.iloc[0].items()}
 
 
 def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
@@ -453,21 +424,14 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
         for row in found.to_dict("records")
     ]
     counts = {"n": len(tested), "rows": rows, "unit": unit, "exploratory": CLAIM not in whole}
-    said = (
-        [render("claims.paper", level=1 - whole["confidence"].max(), **counts)]
-        if len(tested)
-        else []
-    )
-    rest = tested.drop(index=found.index)
-    if len(rest):
+    said = []
+    if len(tested):
+        said.append(render("claims.paper", level=1 - whole["confidence"].max(), **counts))
+    if len(rest := tested.drop(index=found.index)):
         named = [names.measure(row) for row in rest.to_dict("records")]
         by_name = rest.groupby([rest.get(CLAIM, rest["study"]), named], sort=False)
         said.append(_not_significant([part for _, part in by_name], whole))
     return " ".join([*said, *_excluded(whole)])
-
-
-def _named(row: Row, rows: pd.DataFrame) -> tuple[str, str]:
-    return names.measure(row), names.subject(row, rows)
 
 
 def _excluded(rows: pd.DataFrame) -> list[str]:
@@ -497,8 +461,8 @@ def leading(parts: Sequence[pd.DataFrame]) -> pd.DataFrame:
         largest = _excess(measured).abs().idxmax()
         row = part.loc[significant.index[0] if len(significant) else largest].to_dict()
         compared = str(row["statistic"]).endswith(("_difference", "_change"))
-        name = ("difference in " if compared else "") + ", ".join(_named(row, part))
-        rows.append(row | {"name": name})
+        name = f"{names.measure(row)}, {names.subject(row, part)}"
+        rows.append(row | {"name": f"difference in {name}" if compared else name})
     return pd.DataFrame(rows)
 
 
@@ -585,16 +549,10 @@ def count_significant(
     significant = tested[significance.is_significant(tested)]
     at = _excess(significant if len(significant) else tested).abs().idxmax()
     row = tested.loc[at].to_dict()
-    return render(
-        "claims.family",
-        k=len(significant),
-        exploratory=CLAIM not in rows,
-        largest=Markup(_in_words(row, rows, says if isinstance(says, str) else says(row))),
-        row=row,
-        unit=unit,
-        selected=Markup("; ".join(selected(tested, at))),
-        **values,
-    )
+    largest = _in_words(row, rows, says if isinstance(says, str) else says(row))
+    values |= {"largest": Markup(largest), "selected": Markup("; ".join(selected(tested, at)))}
+    values |= {"k": len(significant), "exploratory": CLAIM not in rows, "row": row, "unit": unit}
+    return render("claims.family", **values)
 
 
 def _in_words(row: Row, rows: pd.DataFrame, says: str) -> str:

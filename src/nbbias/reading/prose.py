@@ -63,14 +63,9 @@ _SPELLED = ["zero", "one", "two", "three", "four", "five", "six", "seven", "eigh
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(data_path("prose")),
-        autoescape=True,
-        finalize=_escape,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    form: dict[str, Any] = {"trim_blocks": True, "lstrip_blocks": True, "autoescape": True}
+    form |= {"loader": jinja2.FileSystemLoader(data_path("prose")), "finalize": _escape}
+    environment = jinja2.Environment(undefined=jinja2.StrictUndefined, **form)
     filters: dict[str, Callable[..., Any]] = {
         "listed": lambda parts, most=3, last="and": Markup(
             listed([_escape(part) for part in parts], most=most, last=last)

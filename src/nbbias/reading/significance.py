@@ -11,7 +11,7 @@ from scipy.stats import t
 
 from nbbias import stats
 from nbbias.reading import names
-from nbbias.tables import ESTIMATE_KEYS, UNTESTABLE
+from nbbias.tables import UNIT_KEYS, UNTESTABLE
 
 #: Columns of the interval of a significant claim, adjusted for its selection.
 SELECTED = ("ci_low_selected", "ci_high_selected")
@@ -118,8 +118,7 @@ def is_mirrored(rows: pd.DataFrame, *, values: Sequence[str] = ("estimate",)) ->
     >>> is_mirrored(rows).tolist()
     [False, True]
     """
-    names = (*ESTIMATE_KEYS, "instrument", "run")
-    keys = [key for key in names if key in rows and key != "group"]
+    keys = [key for key in (*UNIT_KEYS, "run") if key in rows and key != "group"]
     same = rows.groupby(keys, dropna=False, sort=False)
     mirrored = same["group"].transform("size").eq(2) & same.cumcount().eq(1) & rows["group"].notna()
     for name in values:

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,12 +64,7 @@ def caption(rows: pd.DataFrame, *, study: str, name: str) -> Table:
     >>> caption(pd.DataFrame({"model": ["m"]}), study="llmbi", name="losses").title
     'Answers read, excluded and scored'
     """
-    return Table(rows, **_captions()[study][name])
-
-
-@cache
-def _captions() -> dict[str, Any]:
-    return dict(read_shipped_yaml("prose/tables.yaml"))
+    return Table(rows, **read_shipped_yaml("prose/tables.yaml")[study][name])
 
 
 # --- of estimates -----------------------------------------------------------------------------
@@ -271,12 +266,12 @@ def results_html(results: tuple[Any, ...]) -> str:
     estimates = named["estimates"]
     assert estimates is not None
     shown = estimates.dropna(subset="estimate").sort_values("p_adjusted", kind="stable")[:10]
-    listed = ", ".join(
-        f"{name} ({len(rows):,})" for name, rows in named.items() if rows is not None
-    )
+    listed = [f"{name} ({len(rows):,})" for name, rows in named.items() if rows is not None]
     title = f"{len(shown)} of {len(estimates):,} estimates, by p value"
     labels = [names.label(row, shown) for row in shown.to_dict("records")]
-    table = labelled(shown, labels, title=title, note=f"Tables, with their rows: {listed}.")
+    table = labelled(
+        shown, labels, title=title, note=f"Tables, with their rows: {', '.join(listed)}."
+    )
     return str(show(table).data)
 
 
@@ -294,9 +289,8 @@ def table_html(table: Table) -> str:
     shown = table.rows.loc[:, table.rows.notna().any() | (table.rows.columns != "reason")]
     columns = [_column(str(name), values, table) for name, values in shown.items()]
     rows = list(zip(*(column["cells"] for column in columns), strict=True))
-    return templates.render(
-        "table.html.j2", columns=columns, rows=rows, title=table.title, note=table.note or ""
-    )
+    values = {"title": table.title, "note": table.note or "", "columns": columns, "rows": rows}
+    return templates.render("table.html.j2", **values)
 
 
 def _column(name: str, values: pd.Series, table: Table) -> dict[str, Any]:

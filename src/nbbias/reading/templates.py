@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
+import re
 import zlib
 from functools import cache
 from importlib.util import find_spec
@@ -80,16 +81,13 @@ def policy(*scripts: str, images: str = "data:") -> str:
     >>> policy("alert(1)").split("; ")[:2]
     ["default-src 'none'", "script-src 'sha256-bhHHL3z2vDgxUt0W3dWQOrprscmda2Y5pLsLg4GF+pI='"]
     """
-    run = " ".join(f"'sha256-{_hashed(script)}'" for script in scripts) or "'none'"
+    digests = (base64.b64encode(hashlib.sha256(s.encode()).digest()).decode() for s in scripts)
+    run = " ".join(f"'sha256-{digest}'" for digest in digests) or "'none'"
     # Printed tables and explorers style their own elements; a style can load nothing.
     return (
         f"default-src 'none'; script-src {run}; style-src 'unsafe-inline'; img-src {images}; "
         "base-uri 'none'; form-action 'none'"
     )
-
-
-def _hashed(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 # --- LDAvis -----------------------------------------------------------------------------------
@@ -115,9 +113,7 @@ def ldavis(data: str) -> str:
     packed = base64.b64encode(zlib.compress(json.dumps(content).encode(), 9)).decode()
     page = data_path("explore/ldavis.html").read_text(encoding="utf-8")
     parts = {"policy": policy(loader, code), "packed": packed, "script": loader}
-    for name, part in parts.items():
-        page = page.replace(f"<!-- {name} -->", part)
-    return page
+    return re.sub(r"<!-- (policy|packed|script) -->", lambda match: parts[match[1]], page)
 
 
 @cache

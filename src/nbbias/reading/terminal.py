@@ -73,8 +73,7 @@ class Terminal(Console):
             whole = max(map(cell_len, [heading, *texts]))
             words = _BREAKS.split(" ".join([heading, *texts]))
             width = whole if whole <= _SHORT else max(map(cell_len, words))
-            numeric = all(_NUMBER.match(text) for text in texts if text)
-            justify: Any = "right" if numeric else "left"
+            justify: Any = "right" if all(_NUMBER.match(t) for t in texts if t) else "left"
             shown.add_column(heading, overflow="fold", min_width=width, justify=justify)
         if sum(2 + (column.min_width or 0) for column in shown.columns) - 2 > self.width:
             return self.blocks(cells)

@@ -30,7 +30,6 @@ from nbbias import pages, tables
 from nbbias.pages import manifest, share
 from nbbias.running import kernel, place
 from nbbias.running.plan import Run
-from nbbias.studies import home
 from nbbias.tables import NbbiasError
 
 log = logging.getLogger("nbbias")
@@ -217,7 +216,7 @@ def finish(job: Job, outcome: dict[str, Any], report: Report) -> str:
         if notebook.is_file():
             clean(notebook)
             status, title = {**times, "status": outcome["status"]}, f"nbbias: {job.run.label}"
-            about = pages.about.about(job.description, status, home=home())
+            about = pages.page.foot(job.description, status)
             pages.page.write_page(notebook, folder / "index.html", title=title, about=about)
     except Exception as error:  # a run without a page has failed, but is not lost
         log.debug("no page for %s", job.run.label, exc_info=True)

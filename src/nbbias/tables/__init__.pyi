@@ -2,7 +2,6 @@ from . import (
     columns as columns,
     datasets as datasets,
     escape as escape,
-    layouts as layouts,
     notes as notes,
     sniff as sniff,
 )
@@ -15,6 +14,7 @@ from .columns import (
 from .contracts import (
     ANSWERS as ANSWERS,
     CHANCE as CHANCE,
+    CLUSTERS as CLUSTERS,
     COGS_ANSWERS as COGS_ANSWERS,
     COGS_JUDGEMENTS as COGS_JUDGEMENTS,
     ESTIMATE_KEYS as ESTIMATE_KEYS,
@@ -24,13 +24,16 @@ from .contracts import (
     ORIGINALS as ORIGINALS,
     PROMPTS as PROMPTS,
     SCORES as SCORES,
+    UNIT_KEYS as UNIT_KEYS,
     UNTESTABLE as UNTESTABLE,
     Contract as Contract,
+    Estimated as Estimated,
     Measured as Measured,
     chance as chance,
     check as check,
     check_blank_texts as check_blank_texts,
     estimates as estimates,
+    estimates_and_units as estimates_and_units,
     is_blank as is_blank,
     require_columns as require_columns,
     require_measurable as require_measurable,
@@ -112,9 +115,3 @@ from .read import (
     replace_surrogates as replace_surrogates,
 )
 from .stages import default_cache as default_cache, digest as digest, stage as stage, stamp as stamp
-from .units import (
-    CLUSTERS as CLUSTERS,
-    UNIT_KEYS as UNIT_KEYS,
-    Estimated as Estimated,
-    estimates_and_units as estimates_and_units,
-)

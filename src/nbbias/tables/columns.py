@@ -163,9 +163,7 @@ def convert_columns(table: pd.DataFrame, file: FileReading, *, rest: bool = Fals
     missing = [name for name in needed if name not in filled]
     breaches = describe_missing(missing, names, expected=form, where=file.path)
     breaches += _unknown_columns(file)
-    roles = {column: name for name, column in matches.items()}
-    if rest:
-        roles = {name: name for name in others} | roles
+    roles = {name: name for name in others if rest} | {c: name for name, c in matches.items()}
     twice = [column for column in roles if names.count(column) > 1]
     breaches += [f"the column {visible(column)} stands twice; keep one" for column in twice]
     if twice:

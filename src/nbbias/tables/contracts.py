@@ -1,4 +1,4 @@
-"""The columns and kinds of the tables that flow through a study.
+"""The columns and kinds of the tables that flow through a study, and how they are made.
 
 Tables are long, tidy DataFrames. A contract names the columns that must be
 there; further columns pass through untouched. `check` reports every breach of
@@ -8,7 +8,6 @@ a table at once, in words.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,6 +30,12 @@ ESTIMATE_VALUES = (
     *("instrument", "reason", "confidence", "p_least"),
 )
 
+#: What names an estimate in two runs.
+UNIT_KEYS = (*ESTIMATE_KEYS, "instrument")
+
+#: Columns of UNITS that group its units; the second is there where two facets are crossed.
+CLUSTERS = ("cluster", "crossed")
+
 
 class Check(NamedTuple):
     """A rule for every value that is there, or for every row, and the message where it fails."""
@@ -52,8 +57,7 @@ class Values(NamedTuple):
     required: bool = True
 
 
-@dataclass(frozen=True, eq=False)
-class Contract:
+class Contract(NamedTuple):
     """The columns of a table, with their types and checks."""
 
     columns: Mapping[str, Values]
@@ -153,12 +157,12 @@ ESTIMATES = Contract(
 
 #: One row per claim of ESTIMATES and reference: what the estimate would be by that chance.
 CHANCE = Contract(
-    fields(optional=" ".join([*ESTIMATE_KEYS, "instrument"]))
+    fields(optional=" ".join(UNIT_KEYS))
     | {"reference": Values("text", (Check(lambda s: s.isin(REFERENCES), "is no known reference"),))}
     | fields(number="null null_low null_high")
     | _TESTED,
     checks=[_RANGE_HOLDS],
-    unique=[*ESTIMATE_KEYS, "instrument", "reference"],
+    unique=[*UNIT_KEYS, "reference"],
     name="CHANCE",
 )
 
@@ -198,9 +202,8 @@ def check(table: pd.DataFrame, contract: Contract, *, where: str | None = None) 
       - column prompt: is blank (row 2)
     """
     missing = [n for n, column in contract.columns.items() if column.required and n not in table]
-    names = list(table.columns)
-    breaches = describe_missing(missing, names, expected=contract.columns, where=where or "")
-    table = table.copy()
+    expected, table = contract.columns, table.copy()
+    breaches = describe_missing(missing, list(table), expected=expected, where=where or "")
     for name in filter(table.__contains__, contract.columns):
         table[name], faults = _check_column(table[name], contract.columns[name])
         breaches += [f"column {name}: {fault}" for fault in faults]
@@ -412,11 +415,9 @@ def with_chance(
     [0.2]
     """
     keys = [*(key for key in ESTIMATE_KEYS if key != "study"), "instrument"]
-    ranked = chance.assign(_rank=chance["reference"].map({name: i for i, name in enumerate(lead)}))
-    leading = ranked.dropna(subset="_rank").sort_values("_rank", kind="stable")
-    joined = estimates[keys].merge(
-        leading.drop_duplicates(keys), on=keys, how="left", validate="many_to_one"
-    )
+    leading = pd.concat([chance[chance["reference"] == name] for name in lead])
+    leading = leading.drop_duplicates(keys)
+    joined = estimates[keys].merge(leading, on=keys, how="left", validate="many_to_one")
     joined = joined.set_axis(estimates.index)
     table = estimates.copy()
     for name in ("null", "null_low", "null_high", "test", "p_value", "p_adjusted", "p_least"):
@@ -430,12 +431,81 @@ def _built(
 ) -> pd.DataFrame:
     columns = list(contract.columns)
     table = pd.DataFrame([{**common, **row} for row in rows])
-    unknown = sorted(set(table.columns) - set(columns))
-    if unknown:
+    if unknown := sorted({*table} - {*columns}):
         raise ContractError(contract.name, f"no such column: {', '.join(unknown)}")
     table = table.reindex(columns=columns)
     text = [name for name in columns if contract.columns[name].kind == "text"]
     return table.astype(dict.fromkeys(text, "str"))
+
+
+# --- UNITS: the values that an estimate is the mean of ------------------------------------------
+
+
+class Estimated(NamedTuple):
+    """ESTIMATES, and UNITS: the values by independent unit that they are means of."""
+
+    estimates: pd.DataFrame
+    units: pd.DataFrame
+
+
+def estimates_and_units(
+    rows: Iterable[Mapping[str, Any]],
+    *,
+    study: str,
+    clusters: Mapping[str, str] | None = None,
+    facets: Sequence[str] = (),
+    **common: Any,
+) -> Estimated:
+    """Build ESTIMATES and UNITS from rows that name an estimate and the values it is a mean of.
+
+    Parameters
+    ----------
+    rows
+        As in `tables.estimates`; where an estimate is a mean over units, the row has `values`, a
+        Series by unit.
+    study, **common
+        As in `tables.estimates`.
+    clusters
+        Unit → the cluster that it is of, where units stand or fall together.
+    facets
+        In place of `clusters`, up to two levels of the values' index that stand for others of
+        their kind: the clusters of units, and those that cross them.
+
+    Returns
+    -------
+    Estimated
+        UNITS has `UNIT_KEYS` (a missing one is empty text), `unit`, `cluster`, `value`; with two
+        facets `crossed`. Gaps are left out, and so is an estimate without a value.
+
+    Examples
+    --------
+    >>> values = pd.Series([0.1, 0.3], index=["article 1", "article 2"])
+    >>> row = {"statistic": "bias", "estimate": 0.2, "n": 2, "values": values}
+    >>> result = estimates_and_units([row], study="news_bias", measure="word")
+    >>> result.estimates["estimate"].tolist(), result.units["value"].tolist()
+    ([0.2], [0.1, 0.3])
+    """
+    rows = list(rows)
+    bare = [{name: value for name, value in row.items() if name != "values"} for row in rows]
+    table = estimates(bare, study=study, **common)
+    values = {at: row.get("values") for at, row in enumerate(rows)}
+    parts = {at: part.dropna() for at, part in values.items() if part is not None}
+    # Of each value the keys of its row; then its unit, and what that is of.
+    numbers = [at for at, part in parts.items() for _ in part]
+    keys = table[list(UNIT_KEYS)].astype(object)
+    units = keys.where(keys.notna(), "").astype("str").iloc[numbers].reset_index(drop=True)
+    units["unit"] = pd.Categorical([_label(name) for v in parts.values() for name in v.index])
+    cluster_of = {name: (clusters or {}).get(name, name) for name in units["unit"].cat.categories}
+    units["cluster"] = units["unit"].map(cluster_of)
+    for column, facet in zip(CLUSTERS, facets, strict=False):
+        levels = [v.index.get_level_values(facet) for v in parts.values() if len(v)]
+        units[column] = [str(level) for part in levels for level in part]
+    units["value"] = np.concatenate([[], *(v.to_numpy(float) for v in parts.values())])
+    return Estimated(table, units)
+
+
+def _label(name: Any) -> str:
+    return " / ".join(map(str, name)) if isinstance(name, tuple) else str(name)
 
 
 class Measured(NamedTuple):

@@ -52,9 +52,8 @@ class NbbiasError(Exception):
     def __str__(self) -> str:
         if len(self.breaches) == 1:
             return f"{self.where}: {self.breaches[0]}"
-        shown = self.breaches[:_BREACHES]
-        more = len(self.breaches) - len(shown)
-        lines = [f"  - {breach}" for breach in shown]
+        lines = [f"  - {breach}" for breach in self.breaches[:_BREACHES]]
+        more = len(self.breaches) - len(lines)
         lines += [f"  … and {more} more"] if more else []
         return "\n".join([f"{self.where}: {len(self.breaches)} problems", *lines])
 

@@ -95,11 +95,9 @@ def refuse_target(path: Path, *, force: bool = False) -> None:
     """
     if not path.name or path.is_dir():
         raise NbbiasError(str(path), "is a folder; name a file in it")
-    try:
-        status = path.lstat()
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return
-    if not stat.S_ISREG(status.st_mode):
+    if not stat.S_ISREG(path.lstat().st_mode):
         raise NbbiasError(str(path), "is no regular file (a link, a pipe or a device)")
     if not force:
         raise NbbiasError(str(path), "is there already; name another file, or add --force")
@@ -336,12 +334,10 @@ def embed_figure(image: bytes, words: Mapping[str, str]) -> str:
     text = " ".join(part for part in (f"<b>{title}.</b>" if title else "", caption) if part)
     # Line ends mean nothing in such a file, and base64 would make it a third longer.
     address = quote(re.sub(rb"\s+", b" ", image), safe=" ;/:@=+$,-_.!~*()")
-    return (
-        f'<figure class="drawn" style="margin:0"><img src="data:image/svg+xml,{address}" '
-        f'alt="{escape.attribute(words.get("alt", ""))}" style="max-width:100%;height:auto">'
-        + (f"<figcaption>{text}</figcaption>" if text else "")
-        + "</figure>"
-    )
+    alt, style = escape.attribute(words.get("alt", "")), "max-width:100%;height:auto"
+    shown = f'<img src="data:image/svg+xml,{address}" alt="{alt}" style="{style}">'
+    shown += f"<figcaption>{text}</figcaption>" if text else ""
+    return f'<figure class="drawn" style="margin:0">{shown}</figure>'
 
 
 def save_finding(finding: Mapping[str, Any], *, out: Path) -> None:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import count
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
@@ -78,7 +79,7 @@ def read_eval(path: Path, parse: Callable[[str], Any]) -> list[Record]:
             if not heads:
                 raise ValueError("is no log of inspect_ai: it has no header.json")
             _require_bounded([members[name] for name in (*heads[:1], *named)])
-            header, *_ = (parse(_unpack(archive, members[name])) for name in heads[:1])
+            header = parse(_unpack(archive, members[heads[0]]))
             samples = (parse(_unpack(archive, members[name])) for name in named)
             return _number_samples(_from_inspect({**_object(header), "samples": samples}, path))
     except (BadZipFile, zlib.error, EOFError) as error:
@@ -179,7 +180,7 @@ def _from_deepeval(content: Record, _: Path) -> Iterator[Record]:
         yield _plain(case.get("metadata")) | record | ({"model": model} if model else {})
 
 
-def _from_every_eval_ever(content: list[Record], _: Path) -> Iterator[Record]:
+def _from_instances(content: list[Record], _: Path) -> Iterator[Record]:
     """Read instance records of Every Eval Ever; of a conversation, the last answer."""
     for sample in content:
         output = _object(sample.get("output")).get("raw")
@@ -199,11 +200,7 @@ def _from_every_eval_ever(content: list[Record], _: Path) -> Iterator[Record]:
 
 def _lines_with(*names: str) -> Callable[[Any], bool]:
     """Recognise a list of objects by the names that its first ones have."""
-    return lambda content: (
-        isinstance(content, list)
-        and len(content) > 0
-        and all(isinstance(item, dict) and {*names} <= {*item} for item in content)
-    )
+    return lambda log: bool(_objects(log)) and all({*names} <= {*item} for item in _objects(log))
 
 
 def _results(content: Any) -> Any:
@@ -222,10 +219,7 @@ _FORMATS: dict[str, tuple[Callable[[Any], bool], _Reader]] = {
     "lm-evaluation-harness": (_lines_with("doc_id", "arguments", "resps"), _from_lm_eval),
     "promptfoo": (lambda log: _is_promptfoo(_results(log)), _from_promptfoo),
     "DeepEval": (lambda log: isinstance(_object(log).get("testCases"), list), _from_deepeval),
-    "Every Eval Ever": (
-        _lines_with("interaction_type", "input", "sample_id"),
-        _from_every_eval_ever,
-    ),
+    "Every Eval Ever": (_lines_with("interaction_type", "input", "sample_id"), _from_instances),
 }
 
 
@@ -254,10 +248,6 @@ def _said(value: Any) -> Any:
 
 def _number_samples(records: Iterable[Record]) -> list[Record]:
     """Number the answers of one model to one input."""
-    seen: Counter[str] = Counter()
-    numbered = []
-    for record in records:
-        key = repr((record.get("model"), record["input"]))
-        seen[key] += 1
-        numbered.append(record | {"sample": seen[key]})
-    return numbered
+    numbers: dict[str, Iterator[int]] = defaultdict(lambda: count(1))
+    keyed = ((record, repr((record.get("model"), record["input"]))) for record in records)
+    return [record | {"sample": next(numbers[key])} for record, key in keyed]

@@ -13,8 +13,8 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 _NOTED = re.compile(r"(?is)(.*\.(?:csv|tsv|jsonl?|parquet|eval))\?(\w+=[^&]*(?:&\w+=[^&]*)*)")
-#: What would end a note, a path or a line, or stand for something else in a path.
-_SPECIAL = re.compile(r"[%&=?#$~/\\\x00-\x1f\x7f]")
+#: What would end a note, a path or a line, or stand for something else in a path, and its escape.
+_ESCAPES = {code: f"%{code:02X}" for code in (*b"%&=?#$~/\\", *range(32), 127)}
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}
 
@@ -61,12 +61,9 @@ def add(path: str, notes: Mapping[str, str]) -> str:
     'essays.csv?text=body&model=which one%3F'
     """
     bare, before = split(path)
-    written = "&".join(f"{name}={_escape(value)}" for name, value in {**before, **notes}.items())
+    pairs = {**before, **notes}.items()
+    written = "&".join(f"{name}={value.translate(_ESCAPES)}" for name, value in pairs)
     return f"{bare}?{written}" if written else bare
-
-
-def _escape(value: str) -> str:
-    return _SPECIAL.sub(lambda match: f"%{ord(match[0]):02X}", value)
 
 
 def parse(path: str) -> Layout:

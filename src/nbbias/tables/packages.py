@@ -11,6 +11,7 @@ import logging
 import sys
 from collections import UserDict
 from collections.abc import Callable, ItemsView, Iterator, Mapping
+from functools import partial
 from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from typing import Any, TypeVar
@@ -18,6 +19,9 @@ from typing import Any, TypeVar
 from nbbias.tables.errors import NbbiasError
 
 T = TypeVar("T")
+Entries = Mapping[str, T | Callable[[], T]]
+
+log = logging.getLogger("nbbias")
 
 #: The extra that brings a package, by the name under which the package is imported.
 EXTRAS = {
@@ -107,37 +111,24 @@ class Registry(UserDict[str, T]):
     (['one', 'two'], 2, False)
     """
 
-    def __init__(
-        self,
-        group: str,
-        entries: Mapping[str, T | Callable[[], T]],
-        kind: type[T],
-        *,
-        family: str = "",
-    ) -> None:
-        plugins = dict[str, EntryPoint]()
+    def __init__(self, group: str, entries: Entries[T], kind: type[T], *, family: str = "") -> None:
+        super().__init__()
+        self.data: dict[str, Any] = {**entries}
+        self.kind = kind
+        #: The package of each plugin, by its name.
+        self.packages = dict[str, str]()
         points = [point for point in entry_points(group=group) if point.name.startswith(family)]
         for point in sorted(points, key=lambda point: (point.name, _package(point))):
             name, package = point.name.removeprefix(family), _package(point)
-            if name in entries or name in plugins:  # of two packages, whatever their order here
-                log = logging.getLogger("nbbias")
+            if name in self.data:  # of two packages, whatever their order here
                 log.warning("left out %s of %s: the name exists", name, package)
             else:
-                plugins[name] = point
-        super().__init__()
-        self.data: dict[str, Any] = {**entries, **plugins}
-        self.kind = kind
-        #: The package of each plugin, by its name.
-        self.packages = {name: _package(point) for name, point in plugins.items()}
+                self.data[name], self.packages[name] = partial(_load, point, kind), package
 
     def __getitem__(self, name: str) -> T:
-        entry = self.data[name]
-        if isinstance(entry, EntryPoint):
-            entry = _load(entry, self.kind)
-        elif not isinstance(entry, self.kind):
-            entry = entry()
-        self.data[name] = entry
-        value: T = entry
+        if not isinstance(self.data[name], self.kind):
+            self.data[name] = self.data[name]()
+        value: T = self.data[name]
         return value
 
     def items(self) -> ItemsView[str, T]:
@@ -147,7 +138,7 @@ class Registry(UserDict[str, T]):
             try:
                 entries[name] = self[name]
             except PluginError as error:
-                logging.getLogger("nbbias").warning("left out %s", error)
+                log.warning("left out %s", error)
         return entries.items()
 
     def describe(self, note: Callable[[T], str]) -> dict[str, str]:

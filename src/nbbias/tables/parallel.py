@@ -14,7 +14,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Literal, TypeVar, get_args
+from typing import Any, TypeVar
 
 import joblib
 import pandas as pd
@@ -27,7 +27,6 @@ from nbbias.tables.stages import load_or_call
 
 T = TypeVar("T")
 R = TypeVar("R")
-Engine = Literal["loky", "dask"]
 
 #: Environment variables: workers of this machine, the engine, the address of dask's scheduler.
 WORKERS, ENGINE, SCHEDULER = "NBBIAS_WORKERS", "NBBIAS_ENGINE", "NBBIAS_SCHEDULER"
@@ -73,7 +72,7 @@ def use_engine(engine: str = "", scheduler: str = "") -> Iterator[None]:
 
 def _read_engine() -> str:
     engine = os.environ.get(ENGINE) or "loky"
-    if engine not in get_args(Engine):
+    if engine not in {"loky", "dask"}:
         raise ParameterError(ENGINE, f"no engine {engine!r}; use loky or dask")
     if engine == "dask":
         require_packages("distributed", where="engine dask")
@@ -131,7 +130,7 @@ def map_chunks(
     steps = progress(chunks, label)
     cache = os.environ.get("NBBIAS_CACHE", "")
     if len(chunks) == 1 or (n_jobs == 1 and engine == "loky"):
-        return [load_or_call(function, (chunk, *args), folder=cache) for chunk in steps]
+        return [load_or_call(function, (chunk, *args), {}, folder=cache) for chunk in steps]
     config: dict[str, Any] = {"backend": "loky", "n_jobs": n_jobs, "idle_worker_timeout": 5}
     if engine == "dask":
         client = _client(os.environ.get(SCHEDULER, ""))
@@ -181,7 +180,7 @@ def _work(task: tuple[Callable[..., T], tuple[Any, ...], str, str, int]) -> T:
         reason = "a worker has other versions of nbbias, Python or packages than this machine"
         raise DataError(function.__module__, f"{reason}; numbers would depend on the worker")
     with _LOCK, set_environment(**{WORKERS: "1", ENGINE: "loky"}):
-        return load_or_call(function, args, folder=cache)
+        return load_or_call(function, args, {}, folder=cache)
 
 
 @functools.cache

@@ -6,7 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 
@@ -130,10 +130,9 @@ def is_file(path: Path) -> bool:
     >>> is_file(data_path("datasets.csv"))
     True
     """
-    try:
+    with suppress(OSError, ValueError):
         return path.is_file()
-    except (OSError, ValueError):
-        return False
+    return False
 
 
 def others_write(folder: Path) -> str:
@@ -186,9 +185,7 @@ def check_name(parameter: str, value: str, names: Iterable[str]) -> None:
     nbbias.tables.errors.ParameterError: scorer: no 'vadr', nor a path; did you mean vader?
     """
     choices = list(names)
-    try:
+    with suppress(OSError, ValueError):
         if value in choices or resolve(value).exists():
             return
-    except (OSError, ValueError):
-        pass
     raise ParameterError(parameter, f"no {value!r}, nor a path; {closest_match(value, choices)}")

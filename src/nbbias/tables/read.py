@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -20,6 +21,9 @@ from nbbias.tables.errors import DataError
 from nbbias.tables.escape import visible
 from nbbias.tables.notes import Layout
 from nbbias.tables.paths import data_path
+
+#: How pandas reads CSV in which only an empty field is missing: "None" and "NA" are words.
+ONLY_EMPTY: dict[str, Any] = {"keep_default_na": False, "na_values": [""]}
 
 #: The names of a file's columns, and a function that returns some of them as a table.
 _File: TypeAlias = "tuple[list[str], Callable[[list[str]], pd.DataFrame]]"
@@ -154,11 +158,12 @@ def read_shipped_table(name: str, **kinds: str) -> pd.DataFrame:
     >>> list(read_shipped_table("llmbi_prompts.csv"))
     ['dimension', 'prompt', 'prompt_id']
     """
-    return pd.read_csv(data_path(name), keep_default_na=False, na_values=[""], dtype=kinds or None)
+    return pd.read_csv(data_path(name), dtype=kinds or None, **ONLY_EMPTY)
 
 
+@cache
 def read_shipped_yaml(name: str) -> Any:
-    """Read a YAML file that is shipped with the package.
+    """Read a YAML file that is shipped with the package, once: nobody changes what it returns.
 
     Examples
     --------
@@ -255,11 +260,8 @@ def _from_parquet(path: Path, _: Layout) -> _File:
                     raise ValueError(f"holds more than is read of a file, {most}")
                 batches.append(batch)
         table = pa.Table.from_batches(batches)
-        plain = [
-            field.with_type(field.type.value_type) if pa.types.is_dictionary(field.type) else field
-            for field in table.schema
-        ]
-        table = table.cast(pa.schema(plain))
+        kinds = [t.value_type if pa.types.is_dictionary(t) else t for t in table.schema.types]
+        table = table.cast(pa.schema(list(zip(table.column_names, kinds, strict=True))))
         table.validate(full=True)  # text that is no UTF-8 is found here, not where it is used
         # What pandas notes beside a table (an index, categories) is no part of it.
         return table.to_pandas(ignore_metadata=True, timestamp_as_object=True)
@@ -295,15 +297,8 @@ def from_csv(source: Any, layout: Layout) -> _File:
         n_columns = header.count(layout.separator.encode()) + 1
         if n_columns > _COLUMNS:
             raise ValueError(f"has {n_columns:,} columns; {_COLUMNS:,} or fewer are read")
-    rows = pd.read_csv(
-        source,
-        header=None,
-        dtype="str",
-        encoding=layout.encoding,
-        sep=layout.separator,
-        keep_default_na=False,
-        na_values=[""],
-    )
+    form: dict[str, Any] = {"encoding": layout.encoding, "sep": layout.separator, **ONLY_EMPTY}
+    rows = pd.read_csv(source, header=None, dtype="str", **form)
     names = [str(name) for name in rows.iloc[0].fillna("")]
     table = rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
     return names, lambda wanted: table[wanted]
@@ -345,10 +340,6 @@ def _from_json(path: Path, layout: Layout) -> _File:
     return _from_records(records, "entry")
 
 
-def _from_eval(path: Path, _: Layout) -> _File:
-    return _from_records(logs.read_eval(path, _parse_json), "answer")
-
-
 def _from_records(records: list[Any], noun: str) -> _File:
     for number, record in enumerate(records, start=1):
         if not isinstance(record, dict):
@@ -369,5 +360,5 @@ _READERS: dict[str, Callable[[Path, Layout], _File]] = {
     ".tsv": from_csv,
     ".json": _from_json,
     ".jsonl": _from_json_lines,
-    ".eval": _from_eval,
+    ".eval": lambda path, _: _from_records(logs.read_eval(path, _parse_json), "answer"),
 }

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import codecs
 import difflib
 import os
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE, getincrementaldecoder
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,11 +17,7 @@ SUFFIXES = (".csv", ".tsv", ".json", ".jsonl", ".parquet", ".eval")
 
 #: Bytes by which an encoding is detected.
 _HEAD = 1 << 26
-_MARKS = {
-    codecs.BOM_UTF8: "utf-8-sig",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
+_MARKS = {BOM_UTF8: "utf-8-sig", BOM_UTF16_LE: "utf-16", BOM_UTF16_BE: "utf-16"}
 #: How files begin that are no text, whatever their names end in, and what to do with them.
 _BINARY = {
     b"PK": "is an archive or a workbook; save its table as CSV",
@@ -133,12 +129,11 @@ def detect_encoding(path: Path) -> str:
             return name
     for name in () if b"\0" in head else ("utf-8", "cp1252"):
         try:  # the last character may be cut
-            codecs.getincrementaldecoder(name)().decode(head, final=len(head) < _HEAD)
+            getincrementaldecoder(name)().decode(head, final=len(head) < _HEAD)
         except UnicodeDecodeError:
             continue
         return name
-    advice = describe_binary(head) or "is no text (neither UTF-8 nor cp1252)"
-    raise DataError(str(path), advice)
+    raise DataError(str(path), describe_binary(head) or "is no text (neither UTF-8 nor cp1252)")
 
 
 def detect_separator(text: str) -> str:

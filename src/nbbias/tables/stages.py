@@ -20,7 +20,6 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
 import joblib
@@ -69,11 +68,8 @@ def default_cache() -> str:
 def _require_private(folder: Path) -> None:
     """Refuse a folder into which others can put files."""
     if reason := others_write(folder):
-        raise DataError(
-            str(folder),
-            f"keeps results between runs, but {reason}; use a folder of your own, or "
-            "name one by NBBIAS_CACHE (off keeps nothing)",
-        )
+        advice = "use a folder of your own, or name one by NBBIAS_CACHE (off keeps nothing)"
+        raise DataError(str(folder), f"keeps results between runs, but {reason}; {advice}")
 
 
 def stage(function: Callable[P, T], *, always: bool = False) -> Callable[P, T]:
@@ -103,11 +99,7 @@ def stage(function: Callable[P, T], *, always: bool = False) -> Callable[P, T]:
 
 
 def load_or_call(
-    function: Callable[..., T],
-    args: Sequence[Any],
-    kwargs: Mapping[str, Any] = MappingProxyType({}),
-    *,
-    folder: str,
+    function: Callable[..., T], args: Sequence[Any], kwargs: Mapping[str, Any], *, folder: str
 ) -> T:
     """Return what a folder keeps of a call, or call the function and keep what it returns.
 
@@ -115,7 +107,7 @@ def load_or_call(
 
     Examples
     --------
-    >>> load_or_call(sorted, ([2, 1],), folder="off")
+    >>> load_or_call(sorted, ([2, 1],), {}, folder="off")
     [1, 2]
     """
     if folder in {"", "off"}:
@@ -214,8 +206,7 @@ def digest(value: Any) -> str:
     if hasattr(value, "parts"):
         return joblib.hash([type(value).__name__, digest(value.parts())])
     if isinstance(value, pd.DataFrame):
-        columns = [digest(value[name]) for name in value]
-        return joblib.hash(["frame", list(map(str, value.columns)), columns])
+        return joblib.hash(["frame", list(map(str, value)), [digest(value[n]) for n in value]])
     if isinstance(value, pd.Series):
         if value.dtype == object and any(type(cell) is list for cell in value):
             value = value.map("\x1f".join)
