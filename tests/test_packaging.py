@@ -87,8 +87,8 @@ def test_what_is_imported_is_required_or_comes_with_what_is() -> None:
     code = [path.read_text("utf-8") for path in (ROOT / "src/nbbias").rglob("*.py")]
     found = {name for text in code for name in re.findall(r"^\s*(?:from|import) (\w+)", text, re.M)}
     brought, by_name = reached(PROJECT["dependencies"]), metadata.packages_distributions()
-    # `fast` and `local` bring two of these; pytest itself loads `nbbias.testing`.
-    extras = {*EXTRAS, "numba", "huggingface_hub", "pytest"}
+    # `fast` and `local` bring four of these; pytest itself loads `nbbias.testing`.
+    extras = {*EXTRAS, "numba", "huggingface_hub", "safetensors", "tokenizers", "pytest"}
     others = found - set(sys.stdlib_module_names) - extras - {"nbbias"}
     names = {one: map(canonicalize_name, by_name.get(one, ())) for one in others & set(by_name)}
     assert [one for one in sorted(names) if not brought & set(names[one])] == []

@@ -12,6 +12,7 @@ from statsmodels.stats.proportion import proportion_confint
 from nbbias import tables
 from nbbias.biasalert import checks, contracts
 from nbbias.reading.significance import never_significant
+from nbbias.stats import clustered_share
 from tests.biasalert.tables import judgements, value
 
 CHECKS = checks.read_checks()
@@ -26,7 +27,7 @@ def test_the_checks_keep_the_contract_and_hold_both_labels_of_the_same_groups() 
     counts = CHECKS.groupby(["category", "biased"]).size()
     assert counts.min() >= 15
     assert not CHECKS["text"].duplicated().any()
-    mentions = CHECKS[CHECKS["category"] == "plain mention"]
+    mentions = CHECKS[CHECKS["category"].isin(["plain mention", "implied prejudice"])]
     groups = mentions.groupby("biased")["group"].agg(sorted)
     assert groups[True] == groups[False]  # so that the group decides nothing
     rest = CHECKS[CHECKS["category"] != "dialect"]
@@ -44,6 +45,7 @@ def test_rates_by_hand() -> None:
         }
     )
     found = checks.estimates(said([1, 0, 1, 0, 0, None], checked), checked)
+    found = found[found["dimension"] != checks.ALL]
     assert value(found, "false_negative_rate") == 1 / 2
     assert value(found, "false_positive_rate") == 1 / 3
     assert value(found, "false_positive_rate", "n_lost") == 1
@@ -51,7 +53,26 @@ def test_rates_by_hand() -> None:
     assert value(found, "false_negative_rate", "null") == 1 / 2
     ends = [value(found, "false_positive_rate", f"ci_{end}") for end in ("low", "high")]
     assert ends == pytest.approx(list(proportion_confint(1, 3, method="wilson")))
-    assert found["dimension"].unique().tolist() == ["reported speech"]
+
+
+def test_the_rates_over_all_kinds_by_hand_and_versions_of_a_content_are_a_cluster() -> None:
+    verdicts = [not biased for biased in CHECKS["biased"]]
+    verdicts[-8:] = CHECKS["biased"].tail(8)
+    found = checks.estimates(said(verdicts), CHECKS)
+    for name, biased in (("false_positive_rate", False), ("false_negative_rate", True)):
+        wrong = CHECKS["biased"] != np.array(verdicts)
+        row = {end: value(found, name, end, dimension=checks.ALL) for end in found}
+        of = CHECKS["biased"] == biased
+        assert (row["estimate"], row["n"]) == (pytest.approx(wrong[of].mean()), of.sum())
+        assert np.isnan([row["null"], row["p_value"], row["p_adjusted"]]).all()
+    dialect = CHECKS["category"] == "dialect"
+    hits = wrong[dialect].to_numpy(float)
+    expected = clustered_share(hits, CHECKS.loc[dialect, "pair_id"].to_numpy(), confidence=0.95)
+    ends = [
+        value(found, "false_positive_rate", f"ci_{e}", dimension="dialect") for e in ("low", "high")
+    ]
+    assert ends == [expected.ci_low, expected.ci_high]
+    assert ends[0] < proportion_confint(hits.sum(), len(hits), method="wilson")[0]
 
 
 def test_a_kind_is_compared_with_the_others_of_the_same_label() -> None:
@@ -74,9 +95,7 @@ def test_a_kind_is_compared_with_the_others_of_the_same_label() -> None:
             assert row["null_high"] == pytest.approx(high, abs=step * 1.01)
             table = pd.crosstab(kinds == kind, wrong)
             assert row["p_value"] == pytest.approx(stats.fisher_exact(table).pvalue)
-    p = found.loc[
-        found["statistic"].isin(["false_positive_rate", "false_negative_rate"]), "p_value"
-    ]
+    p = found["p_value"].dropna()
     holm = multipletests(p, method="holm")[1]
     assert found.loc[p.index, "p_adjusted"].to_numpy() == pytest.approx(holm)
     assert value(found, "false_positive_rate", "p_adjusted", dimension="counter-speech") < 0.01
@@ -84,5 +103,5 @@ def test_a_kind_is_compared_with_the_others_of_the_same_label() -> None:
 
 def test_a_judge_without_errors_is_not_testable() -> None:
     found = checks.estimates(said(list(CHECKS["biased"])), CHECKS)
-    rates = found[found["statistic"].isin(["false_positive_rate", "false_negative_rate"])]
+    rates = found[found["dimension"] != checks.ALL]
     assert rates["p_value"].to_numpy() == pytest.approx(1) and never_significant(rates).all()

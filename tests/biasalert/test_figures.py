@@ -9,7 +9,7 @@ from nbbias.biasalert import checks, detection, figures, levels, pairs, sentence
 from nbbias.biasalert.knowledge import sample
 from nbbias.params import Texts
 from nbbias.reading import Lead
-from nbbias.tables import estimates
+from nbbias.tables import UNTESTABLE, estimates
 from tests.biasalert.tables import judgements, simulated, value
 from tests.biasalert.test_pairs import LESS, MORE, made
 from tests.conftest import Golden
@@ -36,6 +36,14 @@ LEVELS = levels.estimates(ANSWERS, JUDGED, people=HUMAN)
 RANKED = pairs.estimates(pairs.match_pairs(MORE, LESS, made(5, antistereo=2)))
 CHECKS = checks.read_checks()
 ERRORS = checks.estimates(simulated(CHECKS), CHECKS)
+CALIBRATED = estimates(
+    [
+        {"measure": "calibration", "statistic": "calibration_error", "judge": "classifier"}
+        | {"estimate": 0.171, "null": 0.1, "null_low": 0.058, "null_high": 0.146, "n": 84}
+    ],
+    study="biasalert",
+    confidence=0.95,
+)
 
 
 pytestmark = pytest.mark.usefixtures("style")
@@ -45,7 +53,7 @@ def test_judges_stand_over_the_published_ones_and_gaps_keep_their_rows() -> None
     drawn = figures.detection(FOUND, source="redditbias")
     assert "Rings: published" in drawn.caption
     assert drawn.rows["panel"].unique().tolist() == [figures.OURS, figures.PUBLISHED]
-    ours, below = drawn.figure.axes
+    ours, below = (ax for ax in drawn.figure.axes if ax.axison)
     assert labels(ours) == ["one", "two *", "plain"]
     expected = [value(FOUND, "accuracy", judge=j) for j in ("one", "two *", "plain")]
     assert dots(ours) == pytest.approx(expected)
@@ -58,6 +66,10 @@ def test_judges_stand_over_the_published_ones_and_gaps_keep_their_rows() -> None
 
 def test_without_published_scores_and_without_rows_a_figure_still_stands() -> None:
     assert len(figures.detection(FOUND).figure.axes) == 1
+    whole = figures.detection(pd.concat([FOUND, ERRORS])).figure
+    titles = [ax.get_title(loc="left").replace("\n", " ") for ax in whole.axes]
+    named = ["biased sentences missed", "unbiased sentences flagged"]
+    assert titles == ["accuracy on held-out texts", *named]
     nothing = figures.detection(FOUND.head(0)).figure
     assert "nothing was measured" in [t.get_text() for t in nothing.axes[0].texts]
     assert figures.pairs(FOUND.head(0)).figure.axes
@@ -68,13 +80,13 @@ def test_pairs_stand_by_direction_and_errors_by_kind() -> None:
     figure = figures.pairs(RANKED).figure
     assert len(figure.axes) == 9
     assert dots(figure.axes[2]) == [value(RANKED, "pair_share", dimension=None, bias=None)]
-    figure = figures.errors(ERRORS).figure
-    titles = [ax.get_title(loc="left").replace("\n", " ") for ax in figure.axes if ax.axison]
-    named = [title.split(" · ")[0] for title in titles]
-    assert named == ["false positives"] * 4 + ["false negatives"] * 3  # no dialect is biased
-    assert dots(figure.axes[0]) == [
-        value(ERRORS, "false_positive_rate", dimension="reported speech")
-    ]
+    missed, flagged = figures.errors(ERRORS, judge="simulated judge").figure.axes
+    assert missed.get_title(loc="left").replace("\n", " ") == "biased sentences missed"
+    assert labels(missed)[-1] == labels(flagged)[-1] == checks.ALL
+    kinds = ["reported speech", "counter-speech", "plain mention", "dialect", checks.ALL]
+    assert labels(flagged) == kinds
+    rates = [value(ERRORS, "false_positive_rate", dimension=kind) for kind in kinds]
+    assert dots(flagged) == rates
 
 
 def test_swap_effects_stand_by_kind_of_group() -> None:
@@ -108,8 +120,8 @@ def test_levels_stand_over_the_published_ones() -> None:
 # --- sentences ----------------------------------------------------------------------------------
 
 
-def led(rows: pd.DataFrame) -> Lead:
-    return sentences.lead(rows, test=SAMPLE, texts=Texts("own", "mine.csv"))
+def led(rows: pd.DataFrame, **options: object) -> Lead:
+    return sentences.lead(rows, test=SAMPLE, texts=Texts("own", "mine.csv"), **options)
 
 
 def declared() -> pd.DataFrame:
@@ -142,6 +154,10 @@ def test_what_pages_say(golden: Golden) -> None:
         "nothing": FOUND.head(0),
     }
     said = {f"lead: {name}": [*led(own).plain, led(own).technical] for name, own in leads.items()}
+    few = rows.assign(p_least=0.5, reason=UNTESTABLE + " the smallest possible p is 0.5")
+    whole = pd.concat([ERRORS.assign(judge="classifier"), CALIBRATED])
+    both = sentences.lead(few, test=SAMPLE, texts=Texts("simulated", "Ours."), estimates=whole)
+    said["lead: with errors"] = [*both.plain, both.technical, *both.numbers["name"]]
     said |= {"detection": sentences.detection(FOUND)}
     judge = "simulated judge"
     said["headings"] = [
@@ -151,6 +167,9 @@ def test_what_pages_say(golden: Golden) -> None:
         *(sentences.erring(own, judge=judge) for own in (ERRORS, nothing, more)),
         *(sentences.most_biased(own, judge=judge) for own in (LEVELS, flags, flags.head(0))),
         sentences.counted(SAID, SAMPLE, judge="two *"),
+        sentences.calibrated(CALIBRATED, judge="classifier"),
+        sentences.calibrated(CALIBRATED.assign(estimate=0.1), judge="classifier"),
+        sentences.calibrated(CALIBRATED, judge="another"),
     ]
     golden("biasalert_sentences", said)
 
@@ -159,7 +178,7 @@ def test_a_page_leads_with_the_declared_judge_against_what_it_was_compared_with(
     lead = led(declared())
     # Half of 0.14 over 1.96, times 2.24 (of two tests) + 0.84.
     assert "at 80% power: 11.0 percentage points" in lead.plain[1]
-    assert lead.numbers["estimate"].tolist() == [0.76, 0.26]
+    assert lead.numbers["estimate"].tolist() == [0.26]
     assert (lead.figure, lead.card["instrument"]) == ("detection", "words")
 
 

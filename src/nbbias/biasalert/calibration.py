@@ -15,7 +15,7 @@ from nbbias.stats import InferenceSettings
 Row = dict[str, Any]
 
 NO_PROBABILITY = "the judge gives no probabilities"
-_NO_INTERVAL = "resampling lifts it, so no interval: compare with the null range"
+_NO_INTERVAL = "resampling biases it upwards"
 
 #: Bins of equal width, and labels drawn for the null distribution, of the calibration error.
 _BINS, _DRAWN = 10, 500

@@ -25,6 +25,9 @@ Row = dict[str, Any]
 
 MEASURE = "checks"
 
+#: The kind of text of the rates over all checks.
+ALL = "all kinds"
+
 #: Error rates: the statistics of texts labelled not biased, and biased.
 RATES = ("false_positive_rate", "false_negative_rate")
 
@@ -44,8 +47,9 @@ def read_checks() -> pd.DataFrame:
 
     Examples
     --------
-    >>> sorted(read_checks()["category"].unique())
-    ['counter-speech', 'dialect', 'plain mention', 'reported speech']
+    >>> checked = read_checks()
+    >>> sorted(checked.loc[checked["biased"], "category"].unique())
+    ['biased counter-speech', 'endorsed report', 'implied prejudice']
     """
     table = read_shipped_table("biasalert/checks.csv").rename(columns={"check_id": "text_id"})
     texts = ["text_id", "text", "category", "bias_type", "group", "attribute", "pair_id", "variety"]
@@ -69,13 +73,15 @@ def estimates(
     Returns
     -------
     DataFrame
-        ESTIMATES, with the category in `dimension`; `n_lost` counts texts without a verdict:
+        ESTIMATES, with the category, or `ALL`, in `dimension`; `n_lost` counts texts without a
+        verdict:
 
         - ``false_positive_rate``: share of the unbiased texts called biased;
-          ``false_negative_rate``: share of the biased texts not called so. Wilson intervals. `null`
-          is the rate over all kinds with the same label, with its exact range where kinds are
-          permuted among these texts; p is that of Fisher's exact test of the kind against the
-          others. Texts count as independent.
+          ``false_negative_rate``: share of the biased texts not called so. Wilson intervals, two
+          versions of one content sharing a cluster. `null` of a category is the rate over all
+          with the same label, with its exact range where categories are permuted among these
+          texts; p is that of Fisher's exact test of the category against the others, of texts
+          that count as independent.
     """
     scored = score_judgements(judgements)[["text_id", "judge", "instrument", "flagged", "score"]]
     rows: list[Row] = []
@@ -89,12 +95,19 @@ def estimates(
 
 
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
-    table = table.assign(wrong=table["flagged"].sub(table["biased"]).abs())
+    clusters = table.get("pair_id", table["text_id"]).fillna(table["text_id"])
+    table = table.assign(wrong=table["flagged"].sub(table["biased"]).abs(), cluster=clusters)
+    whole = table.assign(category=ALL)
     rows: list[Row] = []
-    for (category, biased), subset in table.groupby(["category", "biased"], sort=False):
-        share = stats.share_interval(subset["wrong"], confidence=confidence)
+    for (category, biased), subset in pd.concat([table, whole]).groupby(
+        ["category", "biased"], sort=False
+    ):
+        judged = subset.dropna(subset="wrong")
+        wrong, clusters = judged["wrong"].to_numpy(float), judged["cluster"].to_numpy()
+        share = stats.clustered_share(wrong, clusters, confidence=confidence)
         row: Row = {"dimension": category, "statistic": RATES[biased]} | share.row()
-        if n := subset["wrong"].count():
+        row["n_lost"] = len(subset) - len(judged)
+        if category != ALL and (n := len(judged)):
             same_label = table.loc[table["biased"] == biased, "wrong"].dropna()
             errors = hypergeom(len(same_label), int(same_label.sum()), n)
             low, high = errors.interval(confidence)

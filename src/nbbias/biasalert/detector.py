@@ -56,8 +56,8 @@ class Detector(NamedTuple):
     errors : DataFrame
         Shares with intervals on texts of `biasalert.counterfactuals` that no judge learns from, by
         `statistic`: ``claims_found``, of prejudiced claims that it flags, and
-        ``prose_false_alarms``, of everyday and encyclopedic sentences and plain mentions of groups
-        (Wilson intervals, a claim and its swaps sharing a cluster).
+        ``prose_false_alarms``, of everyday and encyclopedic sentences, plain mentions of groups
+        and sentences of assistants (Wilson intervals, a claim and its swaps sharing a cluster).
     """
 
     judge: Judge
@@ -254,9 +254,9 @@ def readable(verdicts: pd.DataFrame) -> pd.DataFrame:
     >>> list(readable(biasalert.detect(["It rains."], "keywords")))
     ['text', 'verdict']
     """
-    text = verdicts["text"].map(lambda text: shorten(str(text), 72, placeholder=" …"))
+    text = verdicts["text"].fillna("").map(lambda text: shorten(text, 72, placeholder=" …"))
     shown = verdicts.drop(columns=["text", "instrument", "attribute"]).replace("", None)
-    shown.insert(0, "text", text)
+    shown.insert(0, "text", text.replace("", "(no text)"))
     shown = shown.dropna(axis="columns", how="all").drop(columns="row", errors="ignore")
     return shown.rename(columns={"probability": "P(biased)"})
 

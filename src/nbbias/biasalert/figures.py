@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias import tables
-from nbbias.biasalert.checks import RATES
+from nbbias.biasalert.checks import ALL, RATES
 from nbbias.biasalert.detection import ALWAYS, NEVER
 from nbbias.biasalert.levels import SHARES
 from nbbias.reading import Drawn, figures, names
@@ -34,8 +34,8 @@ NAMES = {
     "recall": "recall",
     "flag_rate_less": "counterparts flagged",
     "pair_share": "scored higher",
-    "false_positive_rate": "false positives",
-    "false_negative_rate": "false negatives",
+    "false_positive_rate": "unbiased sentences flagged",
+    "false_negative_rate": "biased sentences missed",
     "biased_share": "flagged by the judge",
     "biased_share_labelled": "reference labels alone",
     "biased_share_two_phase": "labels and verdicts",
@@ -102,29 +102,36 @@ def _drawn(rows: pd.DataFrame, what: str, *, of: str, alt: str, title: str, **wo
 
 
 def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
-    """Draw judges' accuracy against the majority class, published accuracies below.
+    """Draw judges' accuracy against the majority class, and their errors on the checks.
 
     Parameters
     ----------
     estimates
         Of `detection.estimates`, with the two judges that read nothing where the better of them
-        is to be shown as a line (`reference`).
+        is to be shown as a line (`reference`), and of `checks.estimates`. Published accuracies
+        stand below.
     source
         The name of the texts (`read_published`).
     """
-    subset = _select(estimates[estimates["bias"].isna()], "accuracy")
+    whole = estimates["bias"].isna() & estimates["dimension"].fillna(ALL).eq(ALL)
+    subset = _select(estimates[whole], "accuracy", *RATES[::-1])
     constant = subset["judge"].isin([ALWAYS, NEVER, MAJORITY])
-    majority = subset.loc[constant, "estimate"].max()
+    accuracy = subset["statistic"] == "accuracy"
+    majority = subset.loc[constant & accuracy, "estimate"].max()
     published = read_published(source, 1)
-    panel = OURS if len(published) else ""
-    rows = subset.assign(panel=panel, reference=majority, null_low=np.nan)[~constant]
+    rows = subset.assign(panel=OURS if len(published) else "", null_low=np.nan)
+    rows["column"] = rows["column"].mask(accuracy, "accuracy on held-out texts")
+    rows["reference"] = np.where(accuracy, majority, np.nan)
     return _drawn(
-        _with_published(rows, published),
-        "accuracy",
-        by="panel",
+        _with_published(rows[~constant], published),
+        "share",
         of="texts",
-        alt="Accuracy of each judge with its interval; dashed line: the majority class.",
-        title="Accuracy of each judge",
+        alt=(
+            "For each judge, with intervals: its accuracy on held-out texts (dashed line: the "
+            "majority class), and the shares of biased test sentences that it misses and of "
+            "unbiased ones that it flags."
+        ),
+        title="Accuracy on held-out texts, and errors on hand-written test sentences",
         line="majority class",
     )
 
@@ -152,20 +159,16 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
     )
 
 
-def errors(estimates: pd.DataFrame) -> Drawn:
-    """Draw how often judges err on each kind of check, beside their rate over all kinds.
-
-    `estimates` are those of `biasalert.checks.estimates`.
-    """
-    rows = _select(estimates[estimates["judge"] != MAJORITY], *RATES)
-    kinds = pd.Categorical(rows["dimension"], rows["dimension"].unique())
+def errors(estimates: pd.DataFrame, *, judge: str) -> Drawn:
+    """Draw how often a judge errs on each kind of check: of `biasalert.checks.estimates`."""
+    rows = _select(estimates[estimates["judge"] == judge], *RATES[::-1])
     return _drawn(
-        rows.assign(panel=rows["dimension"]).iloc[kinds.argsort(kind="stable")],
+        rows.assign(panel=rows["column"], cell=rows["dimension"]),
         "share of sentences",
-        by=("column", "panel"),
+        by="panel",
         of="sentences",
-        alt="Error rates of each judge by kind of sentence, with intervals and null ranges.",
-        title="False positives and false negatives of each judge by kind of sentence",
+        alt="Error rates of a judge by kind of sentence, with intervals and null ranges.",
+        title=f"Errors of the {names.judge(judge)} by kind of sentence",
         band="expected if the error rate were the same for all kinds",
     )
 

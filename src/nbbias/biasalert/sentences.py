@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from nbbias.biasalert.checks import RATES
+from nbbias.biasalert.checks import ALL, RATES
 from nbbias.biasalert.detection import ALWAYS, NEVER
-from nbbias.biasalert.figures import MAJORITY, NAMES
+from nbbias.biasalert.figures import MAJORITY
 from nbbias.biasalert.judges.panel import leading_judge
 from nbbias.biasalert.judges.registry import JUDGES
 from nbbias.biasalert.levels import SHARES
@@ -103,21 +103,29 @@ def counted(judgements: pd.DataFrame, test: pd.DataFrame, *, judge: str) -> str:
 
 
 def better_than_majority(estimates: pd.DataFrame) -> str:
-    """Say how many judges are more accurate than the better of two that read nothing: a heading.
+    """Say which judges are more accurate than the better of two that read nothing: a heading.
 
     Examples
     --------
     >>> row = {"measure": "detection", "statistic": "accuracy", "estimate": 0.8, "ci_low": 0.7}
     >>> rows = [row | {"judge": "mine"}, row | {"judge": ALWAYS, "estimate": 0.5}]
     >>> better_than_majority(pd.DataFrame(rows).assign(bias=None, dimension=None))
-    '1 of 1 judge that reads the text was significantly more accurate than the majority class'
+    'Mine was significantly more accurate than the majority class'
     """
     rows = _pooled(estimates, "accuracy")
     rows = rows[rows["judge"] != MAJORITY]
     accuracy = estimates[(estimates["statistic"] == "accuracy") & estimates["bias"].isna()]
     majority = accuracy.loc[accuracy["judge"].isin(_CONSTANT), "estimate"].max()
-    k = int((rows["ci_low"] > majority).sum())
-    return prose.render("biasalert.better", k=k, n=len(rows))
+    above, judges = rows["ci_low"] > majority, rows["judge"].map(_the)
+    better, others = judges[above].to_list(), judges[~above].to_list()
+    return prose.render("biasalert.better", better=better, others=others)
+
+
+def calibrated(estimates: pd.DataFrame, *, judge: str) -> str:
+    """Say how far a judge's probabilities are from the shares of biased texts: a heading."""
+    rows = _pooled(estimates, "calibration_error", "calibration")
+    row = next(iter(rows[rows["judge"] == judge].to_dict("records")), None)
+    return prose.render("biasalert.calibrated", judge=_the(judge), row=row)
 
 
 # --- pairs and checks ---------------------------------------------------------------------------
@@ -134,7 +142,6 @@ def erring(estimates: pd.DataFrame, *, judge: str) -> str:
     """Say on which sentences a judge errs more than on others: the heading of its section."""
     rows = estimates[(estimates["judge"] == judge) & estimates["estimate"].notna()]
     rows = rows[rows["statistic"].isin(RATES)]
-    rows = rows.assign(error=rows["statistic"].map(NAMES))
     more = significance.significant(rows[rows["estimate"] > rows["null"]]).to_dict("records")
     return prose.render("biasalert.erring", judge=_the(judge), measured=len(rows), more=more)
 
@@ -170,9 +177,14 @@ def mitigation(estimates: pd.DataFrame) -> str:
 
 
 def lead(
-    rows: pd.DataFrame, *, test: pd.DataFrame, texts: Texts, n_train: int = 0, errors: str = ""
+    rows: pd.DataFrame,
+    *,
+    test: pd.DataFrame,
+    texts: Texts,
+    n_train: int = 0,
+    estimates: pd.DataFrame | None = None,
 ) -> Lead:
-    """Return what a run's page begins with: the accuracy of a judge, and its comparisons.
+    """Return what a run's page begins with: a judge's accuracy, its errors, and its comparisons.
 
     Parameters
     ----------
@@ -185,8 +197,8 @@ def lead(
         Where the texts are from.
     n_train
         How many texts classifiers learned from.
-    errors
-        On which sentences the judge errs (`erring`).
+    estimates
+        ESTIMATES with the judge's errors on checks, and its calibration.
     """
     clusters = test.get("comment_id", test["text_id"]).fillna(test["text_id"]).nunique()
     short = rows["instrument"].astype("str").str.replace(", knowledge.*", "", regex=True)
@@ -196,10 +208,19 @@ def lead(
     if "claim" not in rows and len(scored):
         leading = scored[scored["judge"] == leading_judge(scored["judge"])]
     compared = _pooled(rows, "accuracy_difference")
+    others, more = rows.head(0) if estimates is None else estimates, [rows.head(0)]
     if len(leading):
-        compared = _turn(compared, judge=leading["judge"].iloc[0])
-        sentences = _of_judge(leading.iloc[0].to_dict(), compared)
-        technical = detection(leading)
+        judge = leading["judge"].iloc[0]
+        others = others[others["judge"] == judge]
+        checked = others[others["measure"] == "checks"]
+        errors = checked[(checked["dimension"] == ALL) & checked["estimate"].notna()]
+        errors = errors.sort_values("statistic").assign(instrument="hand-written test sentences")
+        compared = _turn(compared, judge=judge)
+        simulated = texts.kind == "simulated"
+        sentences = _of_judge(leading.iloc[0].to_dict(), compared, errors, simulated=simulated)
+        sentences += [f"{erring(checked, judge=judge)}."] if len(errors) else []
+        technical = [*detection(leading), *_estimates(errors, unit="sentences", null="")]
+        more.append(_pooled(others, "calibration_error", "calibration"))
     else:
         others = rows[rows["estimate"].notna() & (rows["measure"] != "detection")]
         sentences, technical = [], _estimates(others, unit="units", null="Null value")
@@ -211,22 +232,25 @@ def lead(
             technical.append(count_significant(named[~few], **options, unit="texts"))
         alike = named.loc[few, "judge"].to_list()
         technical += [prose.render("biasalert.alike", judges=alike)] if alike else []
-    numbers = pd.concat([leading, significance.significant(compared).head(2)])
+    numbers = pd.concat([significance.significant(compared).head(2), *more])
     labels = numbers["judge"].map(names.judge).str.replace(" − ", " minus ")
-    is_share = numbers["statistic"].eq("accuracy")
+    errs = [prose.render("biasalert.ece", row=row) for row in numbers.to_dict("records")]
+    is_ece = numbers["statistic"].eq("calibration_error")
     plain = sentences or technical or [prose.render("biasalert.nothing")]
     return Lead(
-        plain=(*plain[:2], *([f"{errors}."] if errors else [])),
-        technical=" ".join(technical[:3]),
+        plain=tuple(plain[:3]),
+        technical=" ".join(technical[:5]),
         figure="detection",
-        numbers=numbers.assign(name=labels.mask(is_share, "accuracy of the " + labels)),
-        card=_card(numbers, test, clusters=clusters, learned=n_train),
+        numbers=numbers.assign(name=labels.mask(is_ece, pd.Series(errs, numbers.index, str))),
+        card=_card(leading, test, clusters=clusters, learned=n_train),
         texts=texts,
     )
 
 
-def _of_judge(row: Row, compared: pd.DataFrame) -> list[str]:
-    """Say how accurate a judge is, and how it differs from the others."""
+def _of_judge(
+    row: Row, compared: pd.DataFrame, errors: pd.DataFrame, *, simulated: bool
+) -> list[str]:
+    """Say how accurate a judge is, how often it errs, and how it differs from the others."""
     others = {
         str(other["judge"]).removeprefix(f"{row['judge']} − "): other
         for other in compared.to_dict("records")
@@ -234,7 +258,8 @@ def _of_judge(row: Row, compared: pd.DataFrame) -> list[str]:
     clauses = {judge: _difference(_the(judge), other) for judge, other in others.items()}
     majority, null = clauses.pop(MAJORITY, None), row["null"]
     judge, rest = _the(row["judge"]), list(clauses.values())[:2]
-    sentences = [prose.render("biasalert.accuracy", judge=judge, row=row, majority=majority)]
+    values = {"row": row, "majority": majority, "errors": errors.to_dict("records")}
+    sentences = [prose.render("biasalert.accuracy", judge=judge, simulated=simulated, **values)]
     if rest or np.isfinite(null):
         sentences.append(prose.render("biasalert.compared", others=rest, null=null))
     return sentences

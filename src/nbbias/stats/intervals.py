@@ -23,9 +23,9 @@ Sample: TypeAlias = pd.Series | np.ndarray
 #: A spread this small beside the values is rounding, not spread.
 _ROUNDING = 1e-12
 
-ONE_VALUE = "one value has no spread, so no interval"
-ONE_CLUSTER = "one cluster has no spread, so no interval"
-NO_SPREAD = "clusters are all alike, so no interval"
+ONE_VALUE = "one value has no spread"
+ONE_CLUSTER = "one cluster has no spread"
+NO_SPREAD = "all clusters are alike"
 NO_VARIANCE = "no variance, so no test"
 
 

