@@ -134,10 +134,7 @@ def test_what_a_page_says_of_visibility_and_people(golden: Golden) -> None:
     }
     golden("cogs_counts", says)
     # (0.5 * 10 + 0.1 * 30) / 40 and (0.4 * 30) / 40
-    assert (
-        "20% of texts state their identity (same words in default texts: 5%)"
-        in says["visibility"][0]
-    )
+    assert "20% of texts state their identity (default texts: 5%)" in says["visibility"][0]
     assert "30% hint at it" in says["visibility"][0]
     beside = people.beside_models(ratings, judged(by_identity), SUITE, confidence=0.95)
     assert cogs_tables.people(full, beside).rows["estimate"][0].startswith("1.000")

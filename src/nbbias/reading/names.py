@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from nbbias.reading.prose import capitalize, number
+from nbbias.stats.scorer_bias import CORRECTED, SCORER_BIAS
 from nbbias.tables import read_shipped_table
 
 _COLOURS = read_shipped_table("words/colours.csv", role="str")
@@ -320,10 +321,12 @@ def in_words(key: str, value: str) -> str:
 
     Examples
     --------
-    >>> in_words("group", "female"), in_words("model", "gpt-4")
-    ('women', 'gpt-4')
+    >>> in_words("group", "female"), in_words("statistic", "index_instrument")
+    ('women', 'index, scorer bias')
     """
     if key in {"measure", "statistic"}:
+        for part, written in ((CORRECTED, ", corrected"), (SCORER_BIAS, ", scorer bias")):
+            value = value.replace(part, written)
         return MEASURES.get(value, value.replace("_", " "))
     return {"group": people, "judge": judge}.get(key, str)(value)
 
