@@ -228,8 +228,8 @@ def seen(table: pd.DataFrame) -> str:
     Examples
     --------
     >>> row = {"model": "m", "identity": "white", "n": 10, "obvious": 0.2, "nuanced": 0.1}
-    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}]))[:66]
-    '20% of texts state their identity (same words in default texts: 0%'
+    >>> seen(pd.DataFrame([row | {"obvious_default": 0.0}]))[:49]
+    '20% of texts state their identity (default texts:'
     """
     if not table["n"].sum():
         return prose.render("cogs.unseen")
