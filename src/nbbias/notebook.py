@@ -104,9 +104,9 @@ class Notebook(NamedTuple):
         table
             Rows, or a `reading.Table`, which brings its title and note along.
         title
-            What the table says, where it does not bring one.
+            What the table says, in place of what it brings along.
         caption
-            In place of a title, the name under which the study has one (`reading.caption`).
+            The name under which the study has a title and a note (`reading.caption`).
         save
             The file's name without an ending.
         **shown
@@ -115,7 +115,7 @@ class Notebook(NamedTuple):
         whole = table if isinstance(table, reading.Table) else reading.Table(table, title or "")
         if caption is not None:
             whole = reading.caption(whole.rows, study=self.study.stem, name=caption)
-        whole = whole._replace(**shown)
+        whole = whole._replace(title=title or whole.title, **shown)
         if save:
             self.save(whole.rows, save)
         if len(whole.rows):

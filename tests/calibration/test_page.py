@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pandas as pd
 import pytest
 
@@ -46,9 +45,7 @@ def test_what_the_page_says(results: calibration.Results, golden: Any) -> None:
     lead = sentences.lead(full, texts=STUDY.sample)
     said["the full run"] = [*lead.plain, lead.technical]
     studies = full["source"].str.replace(" ", "_").unique()
-    tables_of = {
-        one: sentences.by_study(full, calibration.shipped_power(), study=one) for one in studies
-    }
+    tables_of = {one: sentences.by_study(full, study=one) for one in studies}
     said["sections"] = [sentences.usable(table, study=one) for one, table in tables_of.items()]
     said["sections"].append(sentences.power(results.minimum_detectable_effects))
     golden("calibration", said)
@@ -85,22 +82,51 @@ def test_an_error_is_a_harm_on_one_side_only(statistic: str, estimate: float, ki
     assert sentences.overall(wide)["kind"].item() == "undecided"
 
 
-def test_figures_draw_what_their_rows_say(results: calibration.Results) -> None:
-    drawn = {
-        "errors": figures.errors(calibration.shipped()),
-        "power": figures.power(results.minimum_detectable_effects),
-    }
-    for figure in drawn.values():
-        assert figure.alt and figure.title and figure.caption and len(figure.rows)
-    (panel,) = drawn["power"].figure.axes
-    dots = sorted(
-        float(y)
-        for line in panel.lines
-        if line.get_marker() == "o"
-        for y in np.asarray(line.get_ydata())
+def test_the_figure_draws_the_level_as_one_band_and_names_both_dots() -> None:
+    drawn = figures.errors(calibration.shipped())
+    assert drawn.alt and drawn.title and drawn.caption and len(drawn.rows)
+    (ax,) = drawn.figure.axes
+    (band,) = ax.patches
+    assert [*band.get_extents().transformed(ax.transData.inverted()).intervalx] == pytest.approx(
+        [93, 97]
     )
-    assert dots == pytest.approx(sorted(100 * drawn["power"].rows["power_largest"]))
-    assert figures.power(calibration.shipped_power().iloc[:0]).rows.empty
+    (legend,) = drawn.figure.legends
+    named = [text.get_text() for text in legend.get_texts()]
+    assert named == ["all scenarios", "worst scenario", "nominal level ± 2 points"]
+
+
+def test_power_by_n_is_of_the_rows_that_ship() -> None:
+    table = calibration.shipped_power()
+    wide = sentences.power_by_n(table)
+    assert len(wide) == table.groupby(["study", "measure", "statistic"]).ngroups
+    shown = wide.drop(columns=["test", "largest"]).stack().dropna().astype(int)
+    assert sorted(shown) == sorted((100 * table["power_largest"]).round().astype(int))
+    assert sentences.power_by_n(table.iloc[:0]).empty
+
+
+def design(share: float, repeats: int, n: int = 30, scenario: str = "s") -> dict[str, Any]:
+    row = dict.fromkeys(calibration.estimates.DESIGN, "s") | {"n": n, "scenario": scenario}
+    row |= {"statistic": "d", "true_effect": 0.1, "estimate": 0.1, "coverage": share}
+    counts = {"n_covered": repeats, "rejected": 0.5, "n_tested": repeats, "repeats": repeats}
+    return row | counts
+
+
+@pytest.mark.parametrize(
+    ("worst", "of", "verdict"),
+    [
+        (0.95, 1000, "at least 93%"),
+        (0.90, 60, "at least 93% on average"),  # 80% coverage is not ruled out
+        (0.94, 100, "at least 93% on average"),
+        (0.80, 1000, "too low in one scenario"),
+    ],
+)
+def test_a_scenario_that_too_few_studies_decide_leaves_a_measure_undecided(
+    worst: float, of: int, verdict: str
+) -> None:
+    rows = pd.DataFrame([design(0.95, 5000), design(worst, of, scenario="hard")])
+    table = calibration.summarize(rows, pd.DataFrame(), confidence=0.95)
+    assert table["verdict"].to_list() == [verdict]
+    assert table["bound"].item() <= table["worst"].item()
 
 
 def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
@@ -113,25 +139,24 @@ def test_one_rule_decides_what_fails_and_what_is_detected() -> None:
     assert len(sentences.advice(full)) == len(failing)
     assert not any("do not rely on" in sentence for sentence in sentences.advice(full))
     few, *_, many = table.groupby("n")["power_largest"].agg(lambda power: (power >= 0.8).sum())
-    power = figures.power(table).rows
-    assert sentences.power(power) == sentences.power(table)
-    assert f"at the largest N, {many} do" in sentences.power(table) and few <= many
+    assert sentences.power(table).startswith(f"{many} of ") and few <= many
     reached = table["effect"].notna()
     assert (table["power_largest"][reached] >= 0.8).all()
     assert (table["smallest"] <= table["largest"]).all()
 
 
 def test_a_table_of_a_study_has_the_shares_that_ship_and_a_verdict_for_each() -> None:
-    full, power = calibration.shipped(), calibration.shipped_power()
-    shipped = tables.read_shipped_table("calibration.csv").set_index(["study", "rate"])["share"]
+    full, shipped = calibration.shipped(), tables.read_shipped_table("calibration.csv")
+    shipped = shipped[shipped["statistic"] != "family"].set_index(["study", "rate"])["share"]
     for study in full["source"].str.replace(" ", "_").unique():
-        table = sentences.by_study(full, power, study=study)
+        table = sentences.by_study(full, study=study)
         assert (table["interval"] + table["test"]).ne("").all() and table["measure"].is_unique
         for rate, column in (("coverage", "interval"), ("false positives", "test")):
             verdict, _, shares = table[column][table[column] != ""].str.partition(": ").T.to_numpy()
             assert all(verdict)
             shown = pd.Series(shares).str.partition(" ")[0].astype(float)
             assert sorted(shown / 100) == pytest.approx(sorted(shipped[study, rate]), abs=6e-4)
-    with_topics = sentences.by_study(full, power, study="news_bias").set_index("measure")
-    interval = with_topics.loc["share of topics", "interval"]
-    assert interval.startswith("not with topic models in two clusters: ")
+    with_topics = sentences.by_study(full, study="news_bias").set_index("measure")
+    assert with_topics.loc["share of topics", "interval"].startswith("fails in one scenario: ")
+    runs = tables.read_shipped_table("calibration.csv").query("statistic == 'family'")
+    assert sorted(sentences.families(full)["n"]) == sorted(runs["n"])

@@ -142,7 +142,7 @@ def test_scores_that_are_all_alike_are_not_tested() -> None:
     result = measured(answers(), np.zeros(12))
     excess = row(result, "excess_distance")
     assert excess["estimate"] == 0 and np.isnan(excess["p_value"])
-    assert excess["reason"] == "no answer differs from another, so no test"
+    assert excess["reason"] == "all answers have the same value"
     assert result["p_adjusted"].isna().all()
 
 

@@ -30,12 +30,13 @@ def test_every_measure_that_is_calibrated_has_its_row() -> None:
     error = (shipped["worst"] - shipped["share"]) * covers.map({True: 1, False: -1})
     assert (error < 1e-9).all()
     kinds = sentences.overall(calibration.shipped())["kind"]
-    words = {"within 2 points": "within", "undecided": "undecided"}
-    words |= {"too low": "harmful", "too high": "harmful"}
+    words = {"too low": "harmful", "too high": "harmful", "undecided": "undecided"}
     words |= {f"too {side} in one scenario": "scenario" for side in ("low", "high")}
+    words |= {"at least 93%": "within", "at most 7%": "within"}
+    words |= {"above 97%": "conservative", "below 3%": "conservative"}
     assert (shipped["worst_low"] <= shipped["worst"]).all()
     assert (shipped["worst"] <= shipped["worst_high"]).all()
-    assert kinds.tolist() == shipped["verdict"].map(words).fillna("conservative").tolist()
+    assert kinds.tolist() == shipped["verdict"].map(words).fillna("undecided").tolist()
 
 
 def test_shares_stand_with_their_intervals_and_the_worst() -> None:

@@ -68,7 +68,6 @@ def lead(
     recorded = estimates["instrument"].eq(RECORDED).any()
     refused = significance.significant(declared[declared["statistic"] == _REFUSES])
     detector = _corrected(refused, estimates) if len(refused) and not recorded else []
-    first = _render("compared", prompt=prompts["biased"], sentence=Markup(first))
     plain = (first, *detector, *rest, *phrases.missed(_known(declared, truth)))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()

@@ -83,6 +83,8 @@ def estimates(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
 def by_design(table: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
     """Average the rows of a statistic within a design: groups of one study are no more studies.
 
+    A group weighs by the studies in which it was measured.
+
     Parameters
     ----------
     table
@@ -98,13 +100,17 @@ def by_design(table: pd.DataFrame, share: str, counted: str) -> pd.DataFrame:
     Examples
     --------
     >>> row = dict.fromkeys(DESIGN, 1) | {"statistic": "d", "repeats": 40, "n_covered": 40}
-    >>> table = pd.DataFrame([row | {"coverage": 1.0}, row | {"coverage": 0.5}])
+    >>> rare = row | {"coverage": 0.0, "n_covered": 10}
+    >>> table = pd.DataFrame([row | {"coverage": 1.0}, rare])
     >>> by_design(table, "coverage", "n_covered")[["share", "count"]].values.tolist()
-    [[0.75, 40.0]]
+    [[0.8, 40.0]]
     """
-    grouped = table.groupby([*DESIGN, "statistic"], sort=False)
-    means = grouped.agg(share=(share, "mean"), count=(counted, "max"), repeats=("repeats", "max"))
-    return means.reset_index()
+    grouped = table.assign(hits=table[share] * table[counted], of=table[counted])
+    grouped = grouped.groupby([*DESIGN, "statistic"], sort=False)
+    sums = grouped.agg(
+        hits=("hits", "sum"), of=("of", "sum"), count=("of", "max"), repeats=("repeats", "max")
+    )
+    return sums.assign(share=sums["hits"] / sums["of"]).drop(columns=["hits", "of"]).reset_index()
 
 
 def _cells(table: pd.DataFrame, level: float, confidence: float) -> Iterator[dict[str, Any]]:
@@ -185,15 +191,20 @@ def _crossing(power: pd.Series) -> float:
     return float(np.interp(POWER, power_at[at : at + 2], sizes[at : at + 2]))
 
 
-#: Simulated studies of a scenario and number of units whose share may be called the worst.
+#: Simulated studies of a scenario and number of units of which a verdict is possible.
 _FEWEST = 50
 
-#: What is on a card: the share, the column of it and of what it is a share of, and what is said of
-#: one that is below or above the tolerance.
-_RATES = (
-    ("coverage", "coverage", "n_covered", "too low", "higher"),
-    ("false positives", "rejected", "n_tested", "lower", "too high"),
-)
+#: Kinds of verdict (`shipped`).
+_KINDS = {
+    "too (low|high)": "harmful",
+    "too (low|high) in one scenario": "scenario",
+    "(above|below) .*%": "conservative",
+    "at (least|most) .*%": "within",
+    "undecided|.* on average": "undecided",
+}
+
+#: What is on a card: the share, the column of it and of what it is a share of.
+_RATES = (("coverage", "coverage", "n_covered"), ("false positives", "rejected", "n_tested"))
 
 
 def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
@@ -213,9 +224,16 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         (without an effect), and its `nominal` level; the `share` found, with `low` and `high`, the
         `verdict` on it, and `n`, what it is a share of; the `worst` share over scenarios and
         numbers of units, where that was (`at`), what it is a share of (`worst_n`), and its
-        interval, corrected for how many it is the worst of (Bonferroni). The verdict is on the
-        average, unless that interval shows that the worst alone fails. The worst measures of a
-        rate come first.
+        interval, corrected for how many it is the worst of (Bonferroni); and the `bound`, the worst
+        share in any of them that its own interval allows. The verdict is on the average, unless
+        the worst interval shows that the worst alone fails. Where the bound is above twice the
+        nominal error rate, a good verdict holds only ``on average``. The worst measures of a rate
+        come first.
+
+    Notes
+    -----
+    That some scenario fails is one of many alternatives, hence the correction. That every scenario
+    holds is an intersection-union test, which needs none (Berger 1982).
 
     Examples
     --------
@@ -225,12 +243,12 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
     >>> rows = pd.DataFrame([row, row | {"n": 80, "coverage": 1.0}])
     >>> table = summarize(rows, pd.DataFrame(), confidence=0.95)
     >>> table[["rate", "share", "worst", "at"]].values.tolist()
-    [['coverage', 0.95, 0.9, 's, n\xa0=\xa010']]
+    [['coverage', 0.95, 0.9, 's, N\xa0=\xa010']]
     """
     rows, columns = [], {"false": "rejected", "n_false": "n_tested"}
     claims = families.rename(columns=columns).assign(statistic="family", n_covered=0)
     outcomes = pd.concat([outcomes, claims], ignore_index=True)
-    for rate, share, counted, *verdicts in _RATES:
+    for rate, share, counted in _RATES:
         covers = rate == "coverage"
         level, side = (confidence, 1) if covers else (1 - confidence, -1)
         part = outcomes[(outcomes[counted] > 0) & (covers | (outcomes["true_effect"] == 0))]
@@ -238,19 +256,16 @@ def summarize(outcomes: pd.DataFrame, families: pd.DataFrame, *, confidence: flo
         for key, table in by_design(part, share, counted).groupby(_STATISTIC, sort=False):
             row: dict[str, Any] = dict(zip(_STATISTIC, key, strict=True))
             row |= {"rate": rate, "nominal": round(level, 10)}
-            of_rate.append(row | _summary(table, level, side, verdicts, confidence))
+            of_rate.append(row | _summary(table, level, side, confidence))
         rows += sorted(of_rate, key=lambda row: side * row["share"])
     return pd.DataFrame(rows)
 
 
-def _summary(
-    table: pd.DataFrame, level: float, side: int, verdicts: list[str], confidence: float
-) -> dict[str, Any]:
+def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) -> dict[str, Any]:
     """Summarise the designs of a statistic; `side` is 1 where a low share is worse, else -1."""
     n = int(table["count"].sum())
     share = float(np.average(table["share"], weights=table["count"]))
-    interval = stats.wilson(share, n, confidence=confidence)
-    low, high = interval.ci_low, interval.ci_high
+    average = stats.wilson(share, n, confidence=confidence)
     hits = table.assign(hits=table["share"] * table["count"])
     keys = ["study", "measure", "n", "scenario"]
     cells = hits.groupby(keys, sort=False)[["hits", "count"]].sum()
@@ -260,16 +275,32 @@ def _summary(
     study, measure, units, scenario = worst
     n_worst, corrected = int(cells["count"][worst]), 1 - (1 - confidence) / len(cells)
     ends = stats.wilson(float(shares[worst]), n_worst, confidence=corrected)
-    below, above = level - TOLERANCE, level + TOLERANCE
-    within = f"within {100 * TOLERANCE:.0f} points" if below < low and high < above else "undecided"
-    verdict = verdicts[0] if high < below else verdicts[1] if low > above else within
-    fails = ends.ci_high < below if side > 0 else ends.ci_low > above
-    if fails and not verdict.startswith("too"):
-        verdict = f"{verdicts[side < 0]} in one scenario"
-    where = f"{name_scenario(study, measure, scenario)}, n\xa0=\xa0{units:.0f}"
-    shown = {"share": share, "low": low, "high": high, "verdict": verdict, "n": n}
+    counts = zip(shares, cells["count"], strict=True)
+    every = [stats.wilson(*cell, confidence=confidence) for cell in counts]
+    bound = min(one.ci_low for one in every) if side > 0 else max(one.ci_high for one in every)
+    verdict = _verdict(average, level, side)
+    if not verdict.startswith("too") and _verdict(ends, level, side).startswith("too"):
+        verdict = f"{_verdict(ends, level, side)} in one scenario"
+    elif verdict[:2] in ("at", "ab", "be") and side * (level - bound) > 1 - confidence:
+        verdict += " on average"
+    where = f"{name_scenario(study, measure, scenario)}, N\xa0=\xa0{units:.0f}"
+    shown: dict[str, Any] = {"share": share, "low": average.ci_low, "high": average.ci_high}
+    shown |= {"verdict": verdict, "n": n}
     shown |= {"worst": float(shares[worst]), "worst_low": ends.ci_low, "worst_high": ends.ci_high}
-    return shown | {"worst_n": n_worst, "at": where}
+    return shown | {"worst_n": n_worst, "at": where, "bound": bound}
+
+
+def _verdict(interval: stats.Estimate, level: float, side: int) -> str:
+    """Say what an interval shows of a share: too far, at least within the tolerance, or neither."""
+    worse, better = level - side * TOLERANCE, level + side * TOLERANCE
+    ends = sorted((side * interval.ci_low, side * interval.ci_high))
+    if ends[1] < side * worse:
+        return "too low" if side > 0 else "too high"
+    if ends[0] > side * better:
+        return f"{'above' if side > 0 else 'below'} {better:.0%}"
+    if ends[0] > side * worse:
+        return f"at {'least' if side > 0 else 'most'} {worse:.0%}"
+    return "undecided"
 
 
 def shipped() -> pd.DataFrame:
@@ -278,8 +309,9 @@ def shipped() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ESTIMATES as of `estimates`; `worst`, the error where it was largest, with its interval;
-        and `at`, where that was.
+        ESTIMATES as of `estimates`; `worst`, the error where it was largest, with its interval,
+        and `at`, where that was; `bound`, as of `summarize`; and `kind`, the verdict: ``harmful``
+        on average or in a ``scenario``, ``conservative``, ``within`` or ``undecided``.
 
     Examples
     --------
@@ -292,14 +324,16 @@ def shipped() -> pd.DataFrame:
     families = np.where(table["statistic"] == "family", "family", "test")
     measure = pd.Series(families).where(table["rate"] != "coverage", "interval")
     statistic = measure.map({measure: statistic for measure, statistic, *_ in _ERRORS})
-    ends = ["worst", "worst_low", "worst_high"]
+    ends = ["worst", "worst_low", "worst_high", "bound"]
     shares = table[["share", "low", "high", *ends]].sub(table["nominal"], axis=0)
     every = shares.set_axis(["estimate", "ci_low", "ci_high", *ends], axis=1)
     every = every.assign(measure=measure, statistic=statistic, n=table["n"], null=0.0)
     every = pd.concat([keys.replace("_", " ", regex=True), every], axis=1)
     records = every.drop(columns=ends).to_dict("records")
     result = tables.estimates(records, study="calibration", confidence=0.95)
-    return result.assign(**every[ends], at=table["at"])
+    kinds = {f"^({verdict})$": kind for verdict, kind in _KINDS.items()}
+    kind = table["verdict"].replace(kinds, regex=True)
+    return result.assign(**every[ends], at=table["at"], kind=kind)
 
 
 def shipped_power() -> pd.DataFrame:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
+from nbbias import stats
 from nbbias.calibration.estimates import POWER
 from nbbias.calibration.params import TOLERANCE
 from nbbias.params import Texts
@@ -17,10 +16,11 @@ from nbbias.reading import Lead, names, phrases, prose
 #: family that errs more.
 _HARM = {"coverage_error": -1, "false_positive_error": 1, "familywise_error": 1}
 
-_KINDS = ("harmful", "scenario", "conservative", "within", "undecided")
 _PARTS = {"interval": "coverage_error", "test": "false_positive_error"}
+TRUSTED = ["within", "conservative"]
 FAILS = ["harmful", "scenario"]  # on average, in the worst scenario
-_POINTS = f"{100 * TOLERANCE:.0f}"
+_GROUPS = {"trusted": TRUSTED, "fail": FAILS, "undecided": ["undecided"]}
+_STUDIES = {"cogs": "CoGS", "llmbi": "LLMBI", "biasalert": "BiasAlert"}
 
 
 def name_statistics(rows: pd.DataFrame) -> pd.Series:
@@ -30,19 +30,18 @@ def name_statistics(rows: pd.DataFrame) -> pd.Series:
     --------
     >>> rows = pd.DataFrame({"source": ["cogs"], "dimension": ["abs"], "task": ["abs raw"]})
     >>> name_statistics(rows).tolist()
-    ['cogs: Affinity Bias Score of texts in one order']
+    ['CoGS: Affinity Bias Score of texts in one order']
     """
-    keys = rows[["source", "dimension", "task"]].astype("str").to_numpy().tolist()
-    words = [f"{key[0].replace('_', ' ')}: {names.calibrated(*key)}" for key in keys]
-    return pd.Series(words, index=rows.index, dtype="str")
+    words = rows["source"].astype("str").map(_study) + ": " + pd.Series(_names(rows), rows.index)
+    return words.astype("str")
 
 
 def overall(rows: pd.DataFrame) -> pd.DataFrame:
     """Return measured rows over all designs, with `name` and `kind`, their error's verdict.
 
-    ``within`` the tolerance, ``harmful`` or ``conservative`` beyond it, or ``undecided``; in the
-    full run also ``scenario``, where the worst scenario alone is beyond it on the harmful side.
-    Declared rows have the verdict that is corrected for all that was declared.
+    That of `calibration.shipped`; else ``within`` the tolerance, ``harmful`` or ``conservative``
+    beyond it, or ``undecided``. Declared rows have the verdict that is corrected for all that was
+    declared.
 
     Examples
     --------
@@ -56,10 +55,11 @@ def overall(rows: pd.DataFrame) -> pd.DataFrame:
     beyond = (rows["ci_low"] > TOLERANCE) | (rows["ci_high"] < -TOLERANCE)
     if "verdict" in rows and rows["smallest_effect"].notna().any():
         within, beyond = (rows["verdict"].str.startswith(word) for word in ("equiv", "beyond"))
-    side = rows["statistic"].map(_HARM).astype(float)
-    harmful, ends = np.sign(rows["estimate"]) == side, ["worst_low", "worst_high"]
-    worst = rows.reindex(columns=ends).mul(side, axis=0).min(axis=1) > TOLERANCE
-    kind = np.select([beyond & harmful, worst, beyond, within], _KINDS[:-1], _KINDS[-1])
+    harmful = np.sign(rows["estimate"]) == rows["statistic"].map(_HARM).astype(float)
+    kind = np.select(
+        [beyond & harmful, beyond, within], ["harmful", "conservative", "within"], "undecided"
+    )
+    kind = rows.get("kind", pd.Series(kind, index=rows.index))
     return rows.assign(kind=kind, name=name_statistics(rows))
 
 
@@ -77,21 +77,43 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     --------
     >>> from nbbias import calibration
     >>> found = lead(calibration.shipped(), texts=Texts("simulated", ""))
-    >>> found.plain[0].partition(": ")[0], len(found.numbers)
-    ('The 95% intervals of 17 of 23 measures can be trusted', 2)
+    >>> found.plain[0].partition(";")[0], found.numbers["n"].tolist()
+    ('The 95% intervals of 15 of 23 measures can be trusted', [1488])
     """
     table = overall(rows)
-    intervals, tests, *families = summarize(rows)
-    # A false-positive rate of the same measure is no second number: it is what coverage leaves out.
-    worst = table[table["kind"].eq("harmful") & table["measure"].eq("interval")].head(2)
+    intervals = table[table["measure"] == "interval"]
+    counts = _count(intervals)
+    named = {kind: _named(intervals, of) for kind, of in _GROUPS.items()}
+    parts = ("headline", "trusted", "fail", "undecided")
+    plain = [
+        prose.render(f"calibration.{part}", **counts, named=named, advice=advice(intervals))
+        for part in parts
+    ]
+    _, tests, *_ = said = summarize(rows)
     return Lead(
-        plain=(intervals, *advice(rows), tests),
-        technical=" ".join([intervals, tests, *families]),
+        plain=(*filter(None, plain), tests),
+        technical=" ".join(said),
         figure="errors",
-        numbers=_shares(worst),
+        numbers=_families(table),
         card=_card(table),
         texts=texts,
     )
+
+
+def _named(rows: pd.DataFrame, kinds: list[str]) -> list[tuple[str, list[str]]]:
+    """Return studies with the names of their measures of some kinds."""
+    rows = rows[rows["kind"].isin(kinds)]
+    of_studies = rows.assign(name=_names(rows, "short")).groupby("source", sort=False)["name"]
+    return [(_study(source), part.to_list()) for source, part in of_studies]
+
+
+def _names(rows: pd.DataFrame, of: str = "name") -> list[str]:
+    keys = rows[["source", "dimension", "task"]].astype(str).to_numpy()
+    return [names.calibrated(study, measure, name, of) for study, measure, name in keys]
+
+
+def _study(source: str) -> str:
+    return _STUDIES.get(source, source.replace("_", " "))
 
 
 def advice(rows: pd.DataFrame) -> list[str]:
@@ -100,8 +122,8 @@ def advice(rows: pd.DataFrame) -> list[str]:
     Examples
     --------
     >>> from nbbias import calibration
-    >>> advice(calibration.shipped())[0].partition(": ")[2]
-    '68.8% coverage; use shares at equal length (94.6%).'
+    >>> advice(calibration.shipped())[0]
+    'share of group terms in short answers (use shares at equal length: 94.6%)'
     """
     table = overall(rows[rows["measure"] == "interval"])
     keys = table["dimension"] + "/" + table["task"]
@@ -109,75 +131,91 @@ def advice(rows: pd.DataFrame) -> list[str]:
     failing = table[table["kind"].isin(FAILS)].sort_values(["kind", "worst"])
     sentences = []
     for row in failing.to_dict("records"):
-        key, single = (row["source"], row["dimension"], row["task"]), row["kind"] == "scenario"
-        values = {
-            "scenario": row["at"].split(", n")[0] if single else "",
-            "low": _share(row["worst" if single else "estimate"] + row["confidence"]),
-            "instead": Markup(names.instead(*key).format_map(shares)),
-        }
-        sentences.append(prose.render("calibration.advice", name=names.calibrated(*key), **values))
+        key = (row["source"], row["dimension"], row["task"])
+        scenario = row["at"].split(", N")[0] if row["kind"] == "scenario" else ""
+        instead = Markup(names.calibrated(*key, "instead").format_map(shares))
+        values = {"name": names.calibrated(*key), "scenario": scenario, "instead": instead}
+        sentences.append(prose.render("calibration.advice", **values))
     return sentences
 
 
 #: Whether a measure may be used, by its kind (`overall`).
-_ANSWERS = ("no", "not in one scenario", "yes, cautious", "yes", "undecided")
-_USE = dict(zip(_KINDS, _ANSWERS, strict=True))
+_USE = {
+    "harmful": "fails",
+    "scenario": "fails in one scenario",
+    "conservative": "trusted (wide)",
+    "within": "trusted",
+    "undecided": "undecided",
+}
 
 
-def by_study(rows: pd.DataFrame, power: pd.DataFrame, *, study: str) -> pd.DataFrame:
-    """Lay out whether each interval and each test of a study keeps its level, and from which N.
+def by_study(rows: pd.DataFrame, *, study: str) -> pd.DataFrame:
+    r"""Lay out the coverage of each interval and the false positives of each test of a study.
 
     Parameters
     ----------
-    rows, power
-        Of `calibration.shipped` and `calibration.shipped_power`.
+    rows
+        Of `calibration.shipped`.
     study
         Its stem.
 
     Examples
     --------
     >>> from nbbias import calibration
-    >>> full = calibration.shipped(), calibration.shipped_power()
-    >>> by_study(*full, study="llmbi")[["interval", "test", "power"]].values.tolist()[0]
-    ['yes: 94.7 [93.7, 95.5]', 'yes: 5.1 [3.8, 6.9]', '80 (0.15)']
+    >>> table = by_study(calibration.shipped(), study="cogs").set_index("measure")
+    >>> table.loc["Representative Bias Score with refused answers", ["interval", "lowest"]].tolist()
+    ['fails: 89.7 [88.1, 91.1]', '35.5 [29.2] (refusals of unusual answers, N\xa0=\xa0400)']
     """
     source = study.replace("_", " ")
-    table = overall(rows[rows["source"] == source]).set_index(["dimension", "task"])
+    table = overall(rows[(rows["source"] == source) & (rows["measure"] != "family")])
+    table = table.set_index(["dimension", "task"])
     level = table["confidence"].where(table["measure"].eq("interval"), 1 - table["confidence"])
-    shares = table[["estimate", "ci_low", "ci_high", "worst"]].add(level, axis=0).round(4)
-    text = shares.map("{:.1%}".format).replace("%", "", regex=True)
+    shares = table[["estimate", "ci_low", "ci_high", "worst", "bound"]].add(level, axis=0)
+    text = shares.mul(100).round(2).map("{:.1f}".format)
     found = text["estimate"] + " [" + text["ci_low"] + ", " + text["ci_high"] + "]"
-    table = table.assign(found=found, lowest=text["worst"] + " (" + table["at"] + ")")
-    intervals, tests = (table[table["measure"].eq("interval") == side] for side in (True, False))
-    scenario = "not with " + intervals["at"].str.split(", n").str[0]
-    use = intervals["kind"].map(_USE).mask(intervals["kind"] == "scenario", scenario)
-    keys = power[["study", "measure", "statistic"]].replace("_", " ", regex=True)
-    reached = power.assign(**keys)[keys["study"] == source].groupby(["measure", "statistic"])
-    columns = {
-        "interval": use + ": " + intervals["found"],
-        "lowest": intervals["lowest"],
-        "test": tests["kind"].map(_USE) + ": " + tests["found"],
-        "power": reached.apply(_reach),
-    }
+    found = table["kind"].map(_USE) + ": " + found
+    worst = text["worst"] + " [" + text["bound"] + "] (" + table["at"] + ")"
+    parts = {"interval": found, "lowest": worst, "test": found, "highest": worst}
     result = pd.DataFrame(
-        {name: one.reindex(table.index.unique()) for name, one in columns.items()}
+        {
+            name: part[table["measure"].eq("interval") == (name in ("interval", "lowest"))]
+            for name, part in parts.items()
+        },
+        index=table.index.unique(),
     )
     result.insert(0, "measure", [names.calibrated(study, *key) for key in result.index])
     return result.fillna("").reset_index(drop=True)
 
 
-def _reach(part: pd.DataFrame) -> str:
-    enough = part.loc[part["power_largest"] >= POWER, "n"]
-    least = f"{enough.min()}" if len(enough) else f"> {part['n'].max()}"
-    return f"{least} ({part['largest'].iloc[0]:g})"
-
-
 def usable(table: pd.DataFrame, *, study: str) -> str:
     """Say how many intervals of a study (`by_study`) can be trusted, and which not: a heading."""
     measures = table[table["interval"] != ""]
-    failing = measures.loc[measures["interval"].str.startswith("no"), "measure"].to_list()
-    counts = {"k": int(measures["interval"].str.startswith("yes").sum()), "n": len(measures)}
-    return prose.render("calibration.usable", study=study, failing=failing, **counts)
+    kind = measures["interval"].str.partition(" ")[0].str.strip(":").str.partition("(")[0]
+    failing = measures.loc[kind == "fails", "measure"].to_list()
+    counts = {"k": int((kind == "trusted").sum()), "n": len(measures)}
+    return prose.render("calibration.usable", study=_study(study), failing=failing, **counts)
+
+
+def families(rows: pd.DataFrame) -> pd.DataFrame:
+    """Lay out how often whole runs without an effect made a false claim, by study.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> families(calibration.shipped())["n"].sum()
+    np.int64(1488)
+    """
+    table = overall(rows[rows["measure"] == "family"])
+    shares = table[["estimate", "ci_low", "ci_high", "worst"]].add(1 - table["confidence"], axis=0)
+    text = shares.mul(100).round(2).map("{:.1f}".format)
+    columns = {
+        "study": table["source"].map(_study),
+        "claims": _names(table),
+        "n": table["n"].astype(int),
+        "found": text["estimate"] + " [" + text["ci_low"] + ", " + text["ci_high"] + "]",
+        "highest": text["worst"] + " (" + table["at"] + ")",
+    }
+    return pd.DataFrame(columns)
 
 
 def summarize(rows: pd.DataFrame) -> list[str]:
@@ -196,39 +234,44 @@ def summarize(rows: pd.DataFrame) -> list[str]:
     ...        "ci_high": -0.08, "n": 900, "null": 0.0}
     >>> rows = tables.estimates([row], study="calibration", confidence=0.95)
     >>> summarize(rows)
-    ['The 95% intervals of 0 of 1 measure can be trusted. 1 fails.']
+    ['The 95% intervals of 0 of 1 measure can be trusted: ... One fails (fewer than 93%).']
     """
     table = overall(rows)
     if table.empty:
         return [prose.render("claims.nothing", reason=phrases.commonest_reason(rows))]
     parts = {what: table[table["statistic"] == name] for what, name in _PARTS.items()}
     sentences = [_errors(part, what) for what, part in parts.items() if len(part)]
-    families = table[table["statistic"] == "familywise_error"]
-    return [*sentences, *([_families(families)] if len(families) else [])]
-
-
-def _level(row: pd.Series | dict[str, Any]) -> float:
-    covers = row["statistic"] == "coverage_error"
-    return float(row["confidence"] if covers else 1 - row["confidence"])
+    whole = _families(table).to_dict("records")
+    return [*sentences, *(prose.render("calibration.families", row=row) for row in whole)]
 
 
 def _share(value: float) -> Markup:
     return Markup(f"{value:.1%}")
 
 
+def _count(table: pd.DataFrame) -> dict[str, float]:
+    counts = {name: int(table["kind"].isin(of).sum()) for name, of in _GROUPS.items()}
+    level = float(table["confidence"].iloc[0])
+    return {"n": len(table), "level": level, "tolerance": TOLERANCE, **counts}
+
+
 def _errors(table: pd.DataFrame, what: str) -> str:
-    level, kinds = _level(table.iloc[0]), table["kind"].value_counts()
-    counts = {kind: int(kinds.get(kind, 0)) for kind in _KINDS}
-    values = {"n": len(table), "level": f"{level:.0%}", "tolerance": _POINTS, "kinds": counts}
-    return prose.render("calibration.errors", what=what, **values)
+    by_scenario = "bound" in table
+    return prose.render(f"calibration.{what}s", by_scenario=by_scenario, **_count(table))
 
 
-def _shares(errors: pd.DataFrame) -> pd.DataFrame:
-    """Return errors of coverage as the coverages that they are of, with the name of each."""
-    coverage = errors[["estimate", "ci_low", "ci_high"]].add(errors["confidence"], axis=0)
-    rows = errors.to_dict("records")
-    labels = [prose.render_plain("calibration.number_name", row=row) for row in rows]
-    return errors.assign(**coverage, statistic="coverage", name=labels)
+def _families(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row of ESTIMATES: the share of all runs that made a false claim."""
+    of_runs = table[table["statistic"] == "familywise_error"]
+    if of_runs.empty:
+        return of_runs
+    n, first = int(of_runs["n"].sum()), of_runs.iloc[:1]
+    level = float(first["confidence"].iloc[0])
+    share = float(np.average(of_runs["estimate"], weights=of_runs["n"])) + 1 - level
+    interval = stats.wilson(share, n, confidence=level)
+    values = {"estimate": share, "ci_low": interval.ci_low, "ci_high": interval.ci_high}
+    name = prose.render_plain("calibration.number_name", level=level)
+    return first.assign(**values, n=n, statistic="familywise", name=name)
 
 
 def _count_studies(table: pd.DataFrame) -> str:
@@ -236,18 +279,11 @@ def _count_studies(table: pd.DataFrame) -> str:
     return f"{table.groupby(['source', 'dimension'])['n'].max().sum():,.0f}"
 
 
-def _families(table: pd.DataFrame) -> str:
-    level = _level(table.iloc[0])
-    share = float(np.average(table["estimate"], weights=table["n"])) + level
-    values = {"share": _share(share), "n": f"{table['n'].sum():,.0f}"}
-    return prose.render("calibration.families", **values, nominal=f"{level:.0%}")
-
-
 def _card(table: pd.DataFrame) -> dict[str, str]:
     n = _count_studies(table[table["statistic"] == "coverage_error"])
     fixed = ("measures", "groups", "instrument", "not")
     card = {name: prose.render(f"calibration.card_{name}") for name in fixed}
-    studies = [str(name).replace("_", " ") for name in table["source"].unique()]
+    studies = [_study(str(name)) for name in table["source"].unique()]
     return card | {"N": prose.render("calibration.card_n", n=n, studies=studies)}
 
 
@@ -256,6 +292,22 @@ def power(table: pd.DataFrame) -> str:
     ordered = table.sort_values("n").groupby(["study", "measure", "statistic"], sort=False)
     few, many = (int((ordered["power_largest"].nth(at) >= POWER).sum()) for at in (0, -1))
     return prose.render("calibration.power", few=few, many=many, n=ordered.ngroups)
+
+
+def power_by_n(table: pd.DataFrame) -> pd.DataFrame:
+    """Lay out the power of each test against the largest simulated effect, by number of units.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> list(power_by_n(calibration.shipped_power()))
+    ['test', 'largest', '10', '18', '30', '80', '400']
+    """
+    rows = named_tests(table)
+    wide = rows.pivot(index="test", columns="n", values="power_largest").mul(100).round(0)
+    wide = wide.reindex(rows["test"].unique()).astype("Int64").rename(columns=str)
+    wide.insert(0, "largest", rows.groupby("test")["largest"].first())
+    return wide.reset_index()
 
 
 def named_tests(table: pd.DataFrame) -> pd.DataFrame:

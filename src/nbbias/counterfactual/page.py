@@ -14,8 +14,11 @@ from nbbias.params import Texts
 from nbbias.reading import Drawn, Lead, Table, claims, figures, names, phrases, prose, significance
 from nbbias.tables.escape import markdown as escape
 
-#: Significant differences that a lead states one by one.
-_STATED = 2
+#: Parts of an instrument's name that the table of provenance holds.
+_DETAILS = r", sentence-transformers.*| \((all|gt)-.*"
+
+#: Measures of which a lead states a difference, and further differences that it names.
+_STATED, _FURTHER = 3, 6
 
 
 def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
@@ -41,48 +44,62 @@ def lead(declared: pd.DataFrame, *, texts: Texts) -> Lead:
     rows = declared
     if claims.CLAIM not in rows:
         rows = rows[rows["statistic"].isin(TESTED)]
-    significant = significance.significant(rows)
+    significant = _significant(rows)
+    stated = significant.drop_duplicates("measure").head(_STATED)
+    further = significant.drop(index=stated.index)
     rest = significance.valid_tests(rows).drop(index=significant.index)
     mde = significance.minimum_detectable_effect(rows)
     sizes = [
-        (
-            names.measure(part.iloc[0].to_dict()),
-            Markup(phrases.size_range(part.iloc[0], mde[part.index])),
-        )
+        (names.measure(row), Markup(phrases.size_range(row, mde[part.index])))
         for part in phrases.families(rest.assign(bias="", group=""))
+        for row in part.head(1).to_dict("records")
     ]
     untested = rows[rows["p_adjusted"].isna()]
-    facts = {
-        "n": len(rest),
-        "other": len(significant),
-        "sizes": sizes,
-        "untested": len(untested),
-        "of": len(rows),
-        "reason": phrases.commonest_reason(untested),
-    }
-    further = [label(row) for row in significant.iloc[_STATED:].to_dict("records")]
+    n = {"n": len(rest), "other": len(significant), "untested": len(untested), "of": len(rows)}
+    others = _render("others", sizes=sizes, reason=phrases.commonest_reason(untested), **n)
+    # A sentence names its model unless the one before does.
+    named = stated["model"].mask(stated["model"] == stated["model"].shift(), "")
     plain = [
-        *map(_sentence, significant.head(_STATED).to_dict("records")),
-        *([_render("further", names=further)] if further else []),
-        _render("others", **facts),
+        *map(_sentence, stated.to_dict("records"), named),
+        *_further(further, after=stated["model"].iloc[-1:].to_list()),
+        others,
     ]
-    numbers = phrases.leading([rows.loc[[at]] for at in [*significant.index, *rest.index][:2]])
+    leading = [*further.index, *stated.index, *rest.index][:2]
+    numbers = phrases.leading([rows.loc[[at]] for at in leading])
     numbers = numbers.assign(name=[label(row) for row in numbers.to_dict("records")])
     technical = phrases.technical(phrases.families(rows), unit="prompts")
     return Lead(tuple(filter(None, plain)), technical, "differences", numbers, _card(rows), texts)
+
+
+def _significant(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return significant rows: differences, which have a direction, before excess distances."""
+    return significance.significant(rows).sort_values("statistic", kind="stable")
+
+
+def _further(rows: pd.DataFrame, *, after: list[str]) -> list[str]:
+    """Say of each model in which pairs of groups its answers differed, too."""
+    said = []
+    for model, part in rows.head(_FURTHER).groupby("model", sort=False):
+        of_pairs = part.groupby("group", sort=False)["measure"]
+        pairs = [(*_people(pair), [*measures]) for pair, measures in of_pairs]
+        said.append(_render("further", model="" if [model] == after else model, pairs=pairs))
+    return [*said, _render("more", n=len(rows) - min(len(rows), _FURTHER))]
 
 
 def _render(macro: str, **values: Any) -> str:
     return prose.render(f"counterfactual.{macro}", **values)
 
 
-def _sentence(row: Mapping[str, Any]) -> str:
-    first, second = map(names.people, row["group"].split(" − "))
+def _people(pair: str) -> list[str]:
+    return [names.people(one) for one in pair.split(" − ")]
+
+
+def _sentence(row: Mapping[str, Any], model: str) -> str:
     return _render(
         "excess" if row["statistic"] == "excess_distance" else "difference",
         row=row,
-        first=first,
-        second=second,
+        model=model,
+        people=_people(row["group"]),
         name=names.measure(row),
         direction=names.direction(row),
         size=Markup(phrases.size(row, row["estimate"])),
@@ -105,25 +122,38 @@ def label(row: Mapping[str, Any]) -> str:
 def _card(rows: pd.DataFrame) -> dict[str, str]:
     pairs = dict.fromkeys(names.people(pair) for pair in rows["group"].dropna())
     prompts = rows["n"].max() if len(rows) else 0
+    used = rows.dropna(subset="instrument").drop_duplicates("measure")
+    measure = used["measure"].replace({EMBEDDING: "distance", "refusal": "refusals"})
+    instruments = measure + ": " + used["instrument"].str.replace(_DETAILS, "", regex=True)
     return {
         "measures": _render("card_measures"),
         "groups": ", ".join(map(escape, pairs)),
         "N": _render("card_n", prompts=prompts, models=rows["model"].nunique()),
-        "instrument": ", ".join(map(escape, rows["instrument"].dropna().unique())),
+        "instrument": "; ".join(map(escape, instruments)),
         "not": _render("card_not"),
     }
 
 
-def heading(rows: pd.DataFrame) -> str:
-    """Say in a heading how many of some tested rows are significant.
+def finding(rows: pd.DataFrame) -> str:
+    """Say in a heading which differences are significant: model, groups and direction.
 
     Examples
     --------
-    >>> heading(pd.DataFrame({"p_adjusted": [0.01, 0.4], "confidence": 0.95, "reason": None}))
-    '1 of 2 comparisons was significant'
+    >>> row = {"study": "counterfactual", "model": "m", "measure": "sentiment", "null": 0.0,
+    ...        "statistic": "difference", "group": "female − male", "estimate": -0.2,
+    ...        "p_adjusted": 0.01, "confidence": 0.95, "reason": None}
+    >>> finding(pd.DataFrame([row]))
+    'In m, the sentiment of answers was lower for women than for men'
     """
-    tested = significance.valid_tests(rows)
-    return _render("heading", k=len(significance.significant(rows)), n=len(tested))
+    found = _significant(rows)
+    if found.empty:
+        return _render("heading", k=0, n=len(significance.valid_tests(rows)))
+    model, statistic = found[["model", "statistic"]].iloc[0]
+    first = found[(found["model"] == model) & (found["statistic"] == statistic)]
+    first = first.drop_duplicates("measure" if first["measure"].nunique() > 1 else "group")
+    records = first.to_dict("records")
+    parts = [(names.measure(row), names.direction(row), *_people(row["group"])) for row in records]
+    return _render(f"found_{statistic}", model=model, parts=parts)
 
 
 def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
@@ -134,44 +164,83 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
     rows
         ESTIMATES of claims (`reading.claims.with_claims`); all tested ones where nothing is.
     every
-        All pairs of groups; else the pair that leads the page.
+        All pairs of groups, in panels by model; else the pair that leads the page.
     """
-    claimed = rows[claims.CLAIM].notna() if claims.CLAIM in rows else rows["statistic"].isin(TESTED)
-    rows = significance.with_selection(rows[claimed])
+    rows = _claimed(rows)
+    pair = ""
     if not every and len(rows):
-        first = pd.concat([significance.significant(rows), rows])["group"].iloc[0]
-        rows = rows[rows["group"] == first]
-    named = rows.to_dict("records")
-    shown = rows.assign(
-        panel=[prose.capitalize(names.measure(row)) for row in named],
-        cell=[f"{row['model']}: {names.people(row['group'])}" for row in named],
-        reference=0.0,
-    )
+        first = pd.concat([_significant(rows), rows])["group"].iloc[0]
+        rows, pair = rows[rows["group"] == first], names.people(first)
+    panels = [prose.capitalize(names.measure(row)) for row in rows.to_dict("records")]
+    shown = rows.assign(panel=panels, reference=0.0)
+    shown["cell"] = rows["group"].map(names.people) if every else rows["model"]
     tested, found = significance.valid_tests(rows), significance.significant(rows)
+    by = ("model", "panel") if every else "panel"
+    at_floor = bool((rows["p_value"] <= rows["p_least"]).any())
+    scales = prose.render_plain("counterfactual.scales", at_floor=at_floor)
     return Drawn(
-        figures.claims(shown, _axis, words={"line": "no difference"}, columns=4),
+        figures.claims(shown, _axis, by=by, words={"line": "no difference"}, columns=4),
         rows,
-        "Differences between versions of prompts with intervals, for each measure, model and pair "
-        "of groups.",
-        prose.render_plain("counterfactual.heading", k=len(found), n=len(tested)),
-        figures.caption(rows, "difference between versions", of="prompts"),
+        "Differences between versions of prompts, by measure, model and pair of groups.",
+        prose.render_plain("counterfactual.title", k=len(found), n=len(tested), pair=pair),
+        f"{figures.caption(rows, 'first minus second group', of='prompts')} {scales}",
     )
+
+
+def _claimed(rows: pd.DataFrame) -> pd.DataFrame:
+    claimed = rows[claims.CLAIM].notna() if claims.CLAIM in rows else rows["statistic"].isin(TESTED)
+    return significance.with_selection(rows[claimed])
 
 
 def _axis(rows: pd.DataFrame) -> str:
     measure = str(rows["measure"].iloc[0])
-    return {EMBEDDING: "cosine distance", "length": "words"}.get(
-        measure, f"difference of {measure}"
-    )
+    axes = {EMBEDDING: "cosine distance", "length": "words", "refusal": "difference of shares"}
+    return axes.get(measure, f"difference of {measure}")
 
 
-def table(estimates: pd.DataFrame, name: str) -> Table:
-    """Return estimates as a table for readers: ``distances`` or ``differences``."""
-    statistics = {
-        "distances": ["between_distance", "within_distance", "excess_distance"],
-        "differences": ["difference"],
-    }[name]
-    words = reading.caption(estimates, study="counterfactual", name=name)
-    settings = {"title": words.title, "note": words.note, "labels": words.labels}
-    keys = ["model", "group", "measure", "statistic"]
-    return reading.readable(estimates, keys, statistics=statistics, rows=None, **settings)
+def overview(rows: pd.DataFrame) -> Table:
+    """Lay out all comparisons: a row a model and pair of groups, a column a measure.
+
+    Parameters
+    ----------
+    rows
+        As of `differences`.
+    """
+    rows = _claimed(rows)
+    records = rows.to_dict("records")
+    columns = [f"{names.measure(row)},{names.unit(row).short}".rstrip(",") for row in records]
+    rows = rows.assign(column=columns, cell=[_cell(row) for row in records])
+    shown = reading.caption(_wide(rows, "column", "cell"), study="counterfactual", name="overview")
+    return shown._replace(note=f"{shown.note} N = {prose.count_range(rows['n'])} prompts.")
+
+
+def _wide(rows: pd.DataFrame, columns: str, values: str) -> pd.DataFrame:
+    """Lay out a row a model and pair of groups, in the order of p, and a column for each value."""
+    keys = ["model", "group"]
+    order = pd.MultiIndex.from_frame(rows.sort_values("p_adjusted", kind="stable")[keys])
+    rows = rows.drop_duplicates([*keys, columns])
+    wide = rows.pivot(index=keys, columns=columns, values=values).reindex(order.drop_duplicates())
+    return wide[rows[columns].unique()].reset_index()
+
+
+def _cell(row: Mapping[str, Any], *, decimals: int = 0) -> str:
+    factor, usual, *_ = names.unit(row)
+    decimals = max(decimals, usual)
+    ends = (factor * row[end] for end in ("estimate", "ci_low", "ci_high"))
+    estimate, low, high = (prose.number(end, decimals=decimals) for end in ends)
+    interval = f" [{low}, {high}]" if row["ci_low"] < row["ci_high"] else ""
+    return estimate + interval + " *" * bool(significance.is_significant(row))
+
+
+def distances(rows: pd.DataFrame) -> Table:
+    """Lay out text distances between versions and within one, and their difference.
+
+    Parameters
+    ----------
+    rows
+        As of `differences`.
+    """
+    rows = significance.with_selection(rows[rows["measure"] == EMBEDDING])
+    cells = [_cell(row, decimals=3) for row in rows.to_dict("records")]
+    wide = _wide(rows.assign(cell=cells), "statistic", "cell")
+    return reading.caption(wide, study="counterfactual", name="embedding")

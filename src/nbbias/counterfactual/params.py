@@ -59,9 +59,9 @@ STUDY = params.Study(
     inputs=("answers_path",),
     sample=params.Texts(
         "simulated",
-        "Sentences were drawn at random for two simulated models; nobody was asked. In "
-        "uneven-writer, 25% of sentences about women and 75% of those about men are praise, and "
-        "25% of answers about Black people are refusals; even-writer does not differ.",
+        "No language model wrote these answers: sentences were drawn at random. In uneven-writer, "
+        "25% of sentences about women and 75% of those about men are praise, and 25% of answers "
+        "about Black people are refusals. even-writer treats all alike.",
     ),
     main_estimates=(
         params.MainEstimate("embedding", "excess_distance", "distance within a version"),

@@ -115,6 +115,22 @@ def tabs(panels: Mapping[str, str], *, called: str) -> str:
     return templates.render("tabs.html.j2", panels=panels, called=called, id=digest)
 
 
+def sides(texts: Sequence[tuple[str, str]]) -> str:
+    """Return texts beside each other, each below its name; the names are texts, the others HTML.
+
+    Examples
+    --------
+    >>> sides([("a < b", "<mark>she</mark>")]).count("<mark>")
+    1
+    """
+    columns = "".join(
+        f"<div><strong>{escape.html(name)}</strong>"
+        f'<div dir="auto" class="x-text">{text}</div></div>'
+        for name, text in texts
+    )
+    return f'<div class="x-sides">{columns}</div>'
+
+
 def fold(summary: str, body: str) -> str:
     """Return a part that opens on a click; `summary` and `body` are HTML.
 

@@ -67,27 +67,21 @@ def of_people(group: str) -> str:
     return str(_GROUPS.get(group, {}).get("of", f"{group}'s"))
 
 
-def calibrated(study: str, measure: str, statistic: str) -> str:
+def calibrated(study: str, measure: str, statistic: str, of: str = "name") -> str:
     """Return the name of what was calibrated; of what is not listed its measure and statistic.
+
+    `of`: ``"short"`` is its name beside others of its study, ``"instead"`` what to use where it
+    fails; empty where none is known.
 
     Examples
     --------
     >>> calibrated("cogs", "abs", "abs_raw"), calibrated("mine", "my_words", "share")
     ('Affinity Bias Score of texts in one order', 'my words: share')
+    >>> calibrated("cogs", "abs", "abs raw", "instead")
+    'use both orders: {abs/abs}'
     """
     key = tuple(part.replace("_", " ") for part in (study, measure, statistic))
-    return str(_CALIBRATION.get(key, {}).get("name", ": ".join(key[1:])))
-
-
-def instead(study: str, measure: str, statistic: str) -> str:
-    """Return what to use instead of a measure that calibration rejects; empty where none is known.
-
-    Examples
-    --------
-    >>> instead("cogs", "abs", "abs raw"), instead("mine", "words", "share")
-    ('use both orders ({abs/abs})', '')
-    """
-    return str(_CALIBRATION.get((study, measure, statistic), {}).get("instead", ""))
+    return str(_CALIBRATION.get(key, {"name": ": ".join(key[1:])}).get(of, ""))
 
 
 def colour(group: str) -> str | None:

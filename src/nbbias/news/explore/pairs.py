@@ -156,13 +156,9 @@ def sides(
         Characters of a text; all where None.
     """
     scores = sentence_scores(corpus, claim, [text for _, text in texts])
-    columns = "".join(
-        f"<div><strong>{escape.html(name)}</strong>"
-        f'<div dir="auto" class="x-text">{_text(corpus.read, claim["bias"], text, scores, cut)}'
-        "</div></div>"
-        for name, text in texts
+    return markup.sides(
+        [(name, _text(corpus.read, claim["bias"], text, scores, cut)) for name, text in texts]
     )
-    return f'<div class="x-sides">{columns}</div>'
 
 
 def sentence_scores(corpus: Corpus, claim: Mapping[str, str], texts: Sequence[int]) -> pd.DataFrame:

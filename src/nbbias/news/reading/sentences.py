@@ -217,10 +217,9 @@ def distances(estimates: pd.DataFrame) -> tuple[str, str]:
 
 def mean_distance(estimates: pd.DataFrame) -> str:
     """Say what the paper's own measure of words finds (`distances`)."""
-    heading, _ = distances(estimates[estimates["measure"] == "word"])
-    return render(
-        "news.about", name="mean distance (the paper's measure)", differences=f"{heading}."
-    )
+    heading = distances(estimates[estimates["measure"] == "word"])[0]
+    name = "mean distance (the paper's measure)"
+    return render("news.about", name=name, differences=f"{heading}.")
 
 
 def models(compared: pd.DataFrame) -> str:
