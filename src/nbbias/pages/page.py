@@ -25,7 +25,7 @@ _HEADING = re.compile(
     r'(?:<p class="asks">([^<]*)</p>\s*)?<h2 id="([^"]*)">(.*?)(?:<a class="anchor-link"|</h2>)',
     re.DOTALL,
 )
-_CAPTION = re.compile(r'<figure class="drawn"(.*?)<figcaption>', re.DOTALL)
+_CAPTION = re.compile(r'<figure class="drawn".*?<figcaption>', re.DOTALL)
 _APPENDIX = '<details class="fold">'
 _CONTENTS = "<!-- contents -->"
 _STYLES = ("table.css", "explorer.css")
@@ -87,11 +87,9 @@ def write_page(
     values = assets(*(reading.templates.scripts() if framed else ()))
     values |= {"footer": footer, "trail": share.TRAIL}
     body, _ = exporter.from_notebook_node(node, values)
-    items = "".join(
-        f'<li><a href="#{quote(unescape(id))}">{question or text}</a></li>'
-        for question, id, text in _HEADING.findall(body)
-    )
-    body = body.replace(_CONTENTS, items, 1)
+    item, headings = '<li><a href="#{}">{}</a></li>'.format, _HEADING.findall(body)
+    items = [item(quote(unescape(id)), question or text) for question, id, text in headings]
+    body = body.replace(_CONTENTS, "".join(items), 1)
     for name in _STYLES:  # what every output brings for itself, a page has once
         body = body.replace(reading.templates.style(name), "")
     main, appendix, folds = body.partition(_APPENDIX)
@@ -110,11 +108,8 @@ def _mathml(match: re.Match[str]) -> str:
 
 def _number_figures(body: str, *, prefix: str = "") -> str:
     """Number figures in the order in which they stand."""
-    numbers = count(1)
-    caption = r'<figure class="drawn"\1<figcaption><span class="number">Figure {}.</span> '
-    return _CAPTION.sub(
-        lambda match: match.expand(caption.format(f"{prefix}{next(numbers)}")), body
-    )
+    numbers, label = count(1), '<span class="number">Figure {}{}.</span> '.format
+    return _CAPTION.sub(lambda match: match[0] + label(prefix, next(numbers)), body)
 
 
 #: A sign between the name of a number and its value.

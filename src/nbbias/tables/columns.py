@@ -159,8 +159,7 @@ def convert_columns(table: pd.DataFrame, file: FileReading, *, rest: bool = Fals
     absent = [name for name in form if name not in matches]
     near = similar_columns(absent, others)
     filled = [name for name in absent if form[name].without and not near[name]]
-    needed = [name for name in absent if form[name].needed and not file.assigned.get(name)]
-    missing = [name for name in needed if name not in filled]
+    missing = [n for n in absent if form[n].needed and n not in filled and not file.assigned.get(n)]
     breaches = describe_missing(missing, names, expected=form, where=file.path)
     breaches += _unknown_columns(file)
     roles = {name: name for name in others if rest} | {c: name for name, c in matches.items()}

@@ -37,6 +37,9 @@ UNIT_KEYS = (*ESTIMATE_KEYS, "instrument")
 CLUSTERS = ("cluster", "crossed")
 
 
+Rows = Iterable[Mapping[str, Any]]
+
+
 class Check(NamedTuple):
     """A rule for every value that is there, or for every row, and the message where it fails."""
 
@@ -328,7 +331,7 @@ def check_blank_texts(problems: list[NbbiasError], texts: pd.DataFrame, *, where
     return [f"{where}: {(~filled).sum()} of {len(filled)} answers are blank"]
 
 
-def estimates(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> pd.DataFrame:
+def estimates(rows: Rows, *, study: str, **common: Any) -> pd.DataFrame:
     """Build an ESTIMATES table with all columns; missing values are NaN.
 
     Parameters
@@ -359,7 +362,7 @@ def estimates(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -
     return check(table.assign(**numbers[["n", "n_lost"]].fillna(0), excess=excess), ESTIMATES)
 
 
-def chance(rows: Iterable[Mapping[str, Any]], *, study: str, **common: Any) -> pd.DataFrame:
+def chance(rows: Rows, *, study: str, **common: Any) -> pd.DataFrame:
     """Build a CHANCE table with all columns; missing values are NaN.
 
     Parameters
@@ -426,9 +429,7 @@ def with_chance(
     return table.assign(excess=table["estimate"] - table["null"], confidence=level)
 
 
-def _built(
-    rows: Iterable[Mapping[str, Any]], contract: Contract, common: Mapping[str, Any]
-) -> pd.DataFrame:
+def _built(rows: Rows, contract: Contract, common: Mapping[str, Any]) -> pd.DataFrame:
     columns = list(contract.columns)
     table = pd.DataFrame([{**common, **row} for row in rows])
     if unknown := sorted({*table} - {*columns}):
@@ -449,7 +450,7 @@ class Estimated(NamedTuple):
 
 
 def estimates_and_units(
-    rows: Iterable[Mapping[str, Any]],
+    rows: Rows,
     *,
     study: str,
     clusters: Mapping[str, str] | None = None,

@@ -191,8 +191,7 @@ def write_table(name: str, files: Sequence[tuple[Path, dict[str, str]]], target:
         A file is laid out otherwise, or holds no row that counts.
     """
     layout = layouts()[name]
-    parts = [_select(path, values, layout) for path, values in files]
-    table = pd.concat(parts, ignore_index=True)
+    table = pd.concat([_select(*file, layout) for file in files], ignore_index=True)
     if "sides" in layout:
         keys = [column for column in table if column != "text"]  # of halves in files of their own
         table = table.set_index(keys)["text"].unstack(layout["sides"]).reset_index()
