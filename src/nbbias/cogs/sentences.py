@@ -112,7 +112,8 @@ def _findings(half: pd.DataFrame, estimates: pd.DataFrame, *, scope: str) -> lis
         return [prose.render("cogs.untested", name=name, scope=Markup(scope))]
     if significance.significant(half).empty:
         return [prose.render("cogs.not_significant", name=name, scope=Markup(scope), mde=mde)]
-    sentences, told = [], ""
+    sentences: list[str] = []
+    told = ""
     for score in leading(half).to_dict("records"):
         rows = score_parts(score, estimates)
         rows = rows.assign(people=rows["group"].map(names.people))
