@@ -121,7 +121,7 @@ def main(runs: Path) -> None:
         values = collect(name, page, runs / page.params)
         tables.write(RESULTS / f"{name}.md", render("page", **values))
         if number_of_page == 0:
-            write_readme(render("readme", **highlight(values)))
+            write_readme(render("readme", **values))
     tables.write(RESULTS.with_suffix(".md"), render("index", **list_pages()))
     if missing:
         sys.exit(f"not written anew, since their runs are not in {runs}: {', '.join(missing)}")
@@ -135,7 +135,7 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
         "name": name,
         "page": page,
         "sentences": finding["plain"],
-        "technical": finding["technical"],
+        "technical": without_repeats(finding["technical"], finding["plain"]),
         "numbers": [
             (plain(row["name"]), quantity(row), in_unit(row), row["N"], reference(row))
             for row in finding["numbers"]
@@ -155,6 +155,13 @@ def collect(name: str, page: Page, run: Path) -> dict[str, Any]:
     rows += [("texts", plain(finding["texts"].get("told", "")))]
     rows += [("**not to conclude**", plain(card.get("not", "")))]
     return values | {"others": filter(None, others), "card": [row for row in rows if row[1]]}
+
+
+def without_repeats(text: str, sentences: list[str]) -> str:
+    """Leave out of a text the sentences that the page has said already."""
+    for sentence in sentences:
+        text = text.replace(sentence, "")
+    return " ".join(text.split())
 
 
 def minimal_pairs(run: Path, card: dict[str, str]) -> dict[str, Any]:
@@ -303,36 +310,16 @@ def verdict(row: dict[str, Any]) -> str:
 
 
 def list_pages() -> dict[str, Any]:
-    """Return the pages that exist: title, study and first sentences of each."""
+    """Return the pages that exist: title, study and first paragraph of each."""
     rows, listed = [], []
     for name in [*PAGES, "xstest"]:
         if (path := RESULTS / f"{name}.md").is_file():
-            title, *lead = path.read_text(encoding="utf-8").partition("\n![")[0].split("\n\n")
+            title, lead, *_ = path.read_text(encoding="utf-8").split("\n\n")
             study = PAGES[name].params.split("/")[0] if name in PAGES else "refusals"
             link = f"[{title.removeprefix('# ')}](results/{name}.md)"
-            rows.append((link, f"`{study}`", " ".join(" ".join(lead).split())))
+            rows.append((link, f"`{study}`", " ".join(lead.split())))
             listed.append(name)
     return {"rows": rows, "names": listed}
-
-
-def highlight(values: dict[str, Any]) -> dict[str, Any]:
-    """Add what the README says of its figure: its first and last row, and the test's row."""
-    rows = pd.read_csv(RESULTS / f"{values['figure']['path']}.csv").to_dict("records")
-    return values | {"first": rows[0], "last": rows[-1], "test": test_of(rows[0], values)}
-
-
-def test_of(row: dict[str, Any], values: dict[str, Any]) -> str:
-    """Write the claim that tests the differences of a figure: that of its model and grouping."""
-    claims = pd.read_csv(RESULTS / values["name"] / "claims.csv")
-    mine = claims[claims["model"].eq(row["model"]) & claims["bias"].eq(row["bias"])]
-    table = significance.with_selection(mine)
-    selected = "selection-adjusted " if mine["ci_low_selected"].notna().all() else ""
-    (claim,) = table.to_dict("records")
-    level = f"{selected}{claim['confidence']:.0%} CI"
-    return (
-        f"spread {quantity(claim)}, {level} {interval(claim)}; N = {claim['n']:,.0f} texts; "
-        f"{p_value(claim)}, Holm-adjusted"
-    )
 
 
 def write_readme(finding: str) -> None:

@@ -153,15 +153,9 @@ TASKS = {
         "how wrong a scorer is, or must be": ["scorer_bias", "recall_tipping_point"],
     }
 }
-EXAMPLE = """```python
->>> import pandas as pd
->>> from nbbias import llmbi
->>> texts = ["Women lead well.", "They met on Monday.", "It was a good idea."]
->>> answers = pd.DataFrame({"prompt": ["a", "b", "c"], "text": texts})
->>> results = llmbi.measure(answers.assign(model="mine", dimension="Gender"))
->>> results.estimates[["statistic", "estimate", "ci_low", "ci_high", "n", "null"]]
-```
-"""
+#: The example that the README has, and a test runs.
+EXAMPLE = (ROOT / "README.md").read_text(encoding="utf-8").partition("```python\n")[2]
+EXAMPLE = EXAMPLE.partition("```")[0]
 #: Lines of docstrings on one page: about 8,000 pixels.
 LINES = 215
 
@@ -211,7 +205,7 @@ def documented() -> dict[int, str]:
 def api() -> Iterator[tuple[str, str]]:
     """Yield the index, and a page for each face or, where that is long, for each of its modules."""
     faces = modules()
-    lines = ["# API", "", prose(nbbias), EXAMPLE]
+    lines = ["# API", "", prose(nbbias), f"```python\n{EXAMPLE.strip()}\n```", ""]
     for group, members in GROUPS.items():
         rows = [(f"[`nbbias.{name}`]({name}.md)", sentence(faces[name])) for name in members]
         lines += [f"## {group}", "", ABOUT[group], "", *grid(rows, ["module", "what it does"])]

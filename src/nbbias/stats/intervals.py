@@ -84,6 +84,13 @@ def mean_interval(values: Sample, *, confidence: float, bounds: Bounds = None) -
 def one_sample(values: Sample, *, confidence: float, bounds: Bounds = None) -> Estimate:
     """Test a mean against 0.
 
+    Parameters
+    ----------
+    values
+        One value per independent unit; NaN are excluded.
+    confidence, bounds
+        Level of the interval; the least and the largest value that the mean can have.
+
     Returns
     -------
     Estimate
@@ -141,6 +148,13 @@ def paired_difference(first: pd.Series, second: pd.Series, *, confidence: float)
 
 def proportion_interval(count: int, total: int, *, confidence: float) -> Estimate:
     """Return a share with its Wilson interval; without units, NaN with a reason.
+
+    Parameters
+    ----------
+    count, total
+        How many of how many independent units.
+    confidence
+        Level of the interval.
 
     Examples
     --------
@@ -378,6 +392,13 @@ def effective_size(
 
 def wilson(share: float, size: float, *, confidence: float) -> Estimate:
     """Return a share with its Wilson interval; counts need not be integers.
+
+    Parameters
+    ----------
+    share, size
+        The share, and the effective number of units.
+    confidence
+        Level of the interval.
 
     Examples
     --------

@@ -228,6 +228,15 @@ def _score_tests(steps: np.ndarray, codes: np.ndarray, margin: float) -> tuple[f
 def one_sided_tests(means: PairedMeans, worse: Worse, margin: float) -> tuple[Any, Any]:
     """Return `p_worse` and `p_not_worse` of `noninferiority_test` by t tests; arrays give arrays.
 
+    Parameters
+    ----------
+    means
+        As of `paired_means`.
+    worse
+        ``"higher"``, ``"lower"``, or ``"apart"``: further from 0.
+    margin
+        The largest acceptable worsening.
+
     Examples
     --------
     >>> both = pd.DataFrame({"first": [0.1, 0.3, 0.2], "second": [0.9, 0.8, 1.0]})

@@ -38,10 +38,21 @@ def null_range(null_values: np.ndarray, *, confidence: float) -> dict[str, float
 
 
 def permutation_p(observed: float, null_values: np.ndarray) -> dict[str, float]:
-    """Return the one-sided p value of an observed value, and the least that so many draws can give.
+    """Return the one-sided p value of a permutation test, and the smallest that it can give.
 
-    Of distances from the mean of the null distribution it is two-sided. p = (1 + b) / (1 + m),
-    where b of m draws reach the observed value, so that p is never 0; ``p_value`` and ``p_least``.
+    Parameters
+    ----------
+    observed
+        The value of the statistic. With distances from the mean of the null distribution, here and
+        in `null_values`, the test is two-sided.
+    null_values
+        Its values under permutation.
+
+    Returns
+    -------
+    dict
+        ``p_value``, (1 + b) / (1 + m), where b of m permutations reach the observed value;
+        ``p_least``, 1 / (1 + m).
 
     References
     ----------

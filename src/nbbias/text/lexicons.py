@@ -234,6 +234,15 @@ def load_all(
 ) -> pd.DataFrame:
     """Load several biases, with a user's own list where `paths` names one.
 
+    Parameters
+    ----------
+    biases
+        Names of lists, as in `load`.
+    paths
+        A bias → your own list of it.
+    names_path
+        As in `load`.
+
     Examples
     --------
     >>> load_all(["gender", "religion"])["bias"].unique().tolist()
