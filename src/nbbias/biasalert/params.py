@@ -193,9 +193,7 @@ STUDY = params.Study(
     parameters=Biasalert,
     module="nbbias.biasalert",
     # Of two judges that are compared none is the better one to be.
-    units=params.Units(
-        dict.fromkeys(("accuracy", "recall", "specificity"), "lower"), "texts", ("replies_paths",)
-    ),
+    units=params.Units(params.worse_directions("biasalert"), "texts", ("replies_paths",)),
     own=_own,
     inputs=("labelled_path", "answers_path", "knowledge_path", "pairs_path"),
     sample=params.Texts(

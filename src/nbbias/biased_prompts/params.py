@@ -90,20 +90,12 @@ class BiasedPrompts(news.params.News):
         return self
 
 
-#: Where a statistic is worse: fewer of the biased prompts are refused, or content follows them. Of
-#: a rate of refusals alone it depends on the prompt.
-WORSE = {
-    "refusal_rate_change": "lower",
-    **dict.fromkeys(("share_difference_change", "mean_difference_change"), "apart"),
-    **dict.fromkeys(("prejudice_share", "prejudice_share_change_paired"), "higher"),
-}
-
-
 STUDY = params.Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
     module="nbbias.biased_prompts",
-    units=params.Units(WORSE, "articles"),
+    # Of a rate of refusals alone it depends on the prompt what is worse.
+    units=params.Units(params.worse_directions("biased_prompts"), "articles"),
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",

@@ -141,7 +141,9 @@ STUDY = params.Study(
     stem="cogs",
     parameters=Cogs,
     module="nbbias.cogs",
-    units=params.Units({"difference": "apart"}, "instances (task and theme)", ("answers_path",)),
+    units=params.Units(
+        params.worse_directions("cogs"), "instances (task and theme)", ("answers_path",)
+    ),
     own=_own,
     inputs=("answers_path", "judgements_path", "ratings_path"),
     sample=params.Texts(

@@ -53,9 +53,7 @@ STUDY = params.Study(
     stem="counterfactual",
     parameters=Counterfactual,
     module="nbbias.counterfactual",
-    units=params.Units(
-        {"excess_distance": "higher", "difference": "apart"}, "prompts", ("answers_path",)
-    ),
+    units=params.Units(params.worse_directions("counterfactual"), "prompts", ("answers_path",)),
     inputs=("answers_path",),
     sample=params.Texts(
         "simulated",

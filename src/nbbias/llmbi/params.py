@@ -66,9 +66,7 @@ STUDY = params.Study(
     parameters=Llmbi,
     module="nbbias.llmbi",
     # Two models that differ more are not worse.
-    units=params.Units(
-        {"index": "higher", "dimension_mean": "higher"}, "prompts", ("answers_path",)
-    ),
+    units=params.Units(params.worse_directions("llmbi"), "prompts", ("answers_path",)),
     inputs=("answers_path",),
     sample=params.Texts(
         "hand-written",

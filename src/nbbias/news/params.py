@@ -206,20 +206,11 @@ class NewsBias(News):
         return super().left_out() | ({"labels": "labels_path"} if self.labels_path == NONE else {})
 
 
-#: Where a statistic is worse: a shift to either side of 0 is a bias.
-WORSE = {
-    "share_difference": "apart",
-    **dict.fromkeys(("share_difference_passages", "omission_difference"), "apart"),
-    **dict.fromkeys(("mean_difference", "difference_beyond_neutral"), "apart"),
-    **dict.fromkeys(("bias", "prejudice_share"), "higher"),
-}
-
-
 STUDY = params.Study(
     stem="news_bias",
     parameters=NewsBias,
     module="nbbias.news",
-    units=params.Units(WORSE, "articles"),
+    units=params.Units(params.worse_directions("news_bias"), "articles"),
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",

@@ -28,6 +28,7 @@ from .claims import (
     claims_sha256 as claims_sha256,
     match_claim as match_claim,
     named_statistics as named_statistics,
+    worse_directions as worse_directions,
 )
 from .inputs import Input as Input, validate_inputs as validate_inputs
 from .keys import (

@@ -167,7 +167,8 @@ class Units(NamedTuple):
     """The independent units whose values a study saves (UNITS), so that runs are paired.
 
     `worse` says of a statistic where it gets worse (`stats.noninferiority_test`): ``"higher"``,
-    ``"lower"``, or ``"apart"``, further from 0 on either side; others have no such direction.
+    ``"lower"``, or ``"apart"``, further from 0 on either side; others have no such direction
+    (`worse_directions` of the studies that are shipped).
     `called` is what people call the units. `answers` names the parameters whose files hold what
     models answered: two runs that read the same ones asked nobody in between.
     """

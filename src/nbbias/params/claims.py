@@ -46,6 +46,18 @@ def named_statistics(study: str) -> dict[str, tuple[str, ...]]:
     return {str(measure): tuple(names) for measure, names in by_measure}
 
 
+def worse_directions(study: str) -> dict[str, str]:
+    """Return where a study's statistics get worse (`Units`), as ``words/measures.csv`` says.
+
+    Examples
+    --------
+    >>> worse_directions("llmbi")
+    {'index': 'higher', 'dimension_mean': 'higher'}
+    """
+    rows = tables.read_shipped_table("words/measures.csv").query("study == @study")
+    return dict(rows.dropna(subset="worse")[["statistic", "worse"]].to_numpy().tolist())
+
+
 def claims_sha256(claims: Sequence[Claim]) -> str:
     """Return the SHA-256 of declared claims, written as canonical JSON.
 
