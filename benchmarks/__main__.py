@@ -13,7 +13,7 @@ import pandas as pd
 
 from benchmarks import corpus
 from nbbias import text
-from nbbias.fast import lda, tokens as fast_tokens
+from nbbias.fast import lda
 from nbbias.text import pipeline
 
 
@@ -41,13 +41,12 @@ def stages(texts: list[str]) -> list[tuple[str, float, Callable[[], Any]]]:
     lexicon = text.lexicons.expand(text.lexicons.load_all(["gender", "race"]))
     pipeline.load_matchers(lexicon)
     lower = [document.lower() for document in texts]
-    words = fast_tokens.lemmatize(lower).rename(columns={"text": "text_id"})
+    words = pipeline.lemmatize(lower).rename(columns={"text": "text_id"})
     bags = text.topics.count_words(words)
     tables = pipeline.annotate(texts[: len(texts) // 8], lexicon)[0]
     lines = [
         texts[row.text][row.start : row.end] for row in tables.itertuples() if row.end > row.start
     ]
-    part = texts[: len(texts) // 8]
     settings = {"num_topics": 50, "id2word": dict(enumerate(bags.vocabulary.index))}
     gensim_corpus = text.topics.Sparse2Corpus(bags.counts, documents_columns=False)
 
@@ -55,10 +54,8 @@ def stages(texts: list[str]) -> list[tuple[str, float, Callable[[], Any]]]:
         return lambda: model(gensim_corpus, passes=10, random_state=1, eval_every=None, **settings)
 
     return [
-        ("sentences and group words: spaCy", 1 / 8, lambda: pipeline.annotate(part, lexicon)),
-        ("sentences and group words: fast", 1, lambda: fast_tokens.annotate(texts, lexicon)),
-        ("lemmas: spaCy", 1 / 8, lambda: pipeline.lemmatize(lower[: len(part)])),
-        ("lemmas: fast", 1, lambda: fast_tokens.lemmatize(lower)),
+        ("sentences and group words: spaCy", 1, lambda: pipeline.annotate(texts, lexicon)),
+        ("lemmas: spaCy", 1, lambda: pipeline.lemmatize(lower)),
         ("polarity: TextBlob", 1 / 8, lambda: text.sentiment.score(lines, scorer="textblob")),
         ("polarity: VADER", 1 / 8, lambda: text.sentiment.score(lines, scorer="vader")),
         ("topics, K = 50: gensim", 1, fit(text.topics.gensim.models.LdaModel)),

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import corpus
-from nbbias.text import accelerate
+from nbbias.text import topics
 
 PARTS = (8, 4, 2, 1)
 TOPICS = 250
@@ -124,13 +124,13 @@ def main() -> None:
     args = parser.parse_args()
     sizes = args.documents or [corpus.PAPER // part for part in PARTS]
     if args.once:
-        os.environ.update({accelerate.PLAIN: "1"} if args.plain else {})
+        os.environ.update({topics.PLAIN: "1"} if args.plain else {})
         print(json.dumps(measure(sizes[0])))
         return
     # One thread in linear algebra, and no stage is kept.
     environment = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
     environment |= {"NBBIAS_CACHE": "off", "NBBIAS_OUT": str(corpus.OUT)}
-    environment |= {accelerate.PLAIN: "1"} if args.plain else {}
+    environment |= {topics.PLAIN: "1"} if args.plain else {}
     rows = []
     for documents in [_COMPILES, *sizes]:
         corpus.at(documents)

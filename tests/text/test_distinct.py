@@ -45,7 +45,7 @@ def split_letters(texts: list[str]) -> pd.DataFrame:
 @given(TEXTS)
 def test_tables_hold_the_rows_of_every_text_in_order(texts) -> None:
     series = pd.Series(texts, index=[f"t{i}" for i in range(len(texts))], dtype=object)
-    (table,) = read_distinct(series, __name__, "split_letters")
+    (table,) = read_distinct(series, f"{__name__}:split_letters")
     expected = [(name, letter) for name, text in series.dropna().items() for letter in text]
     assert list(table.itertuples(index=False, name=None)) == expected
     assert not expected or table["letter"].dtype == "category"
@@ -59,7 +59,7 @@ def measure_length(texts: list[str]) -> pd.DataFrame:
 def test_workers_that_read_hold_no_memory_afterwards(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NBBIAS_WORKERS", "2")
     texts = pd.Series([letter * 4_100_000 for letter in "ab"])  # two chunks
-    (table,) = read_distinct(texts, __name__, "measure_length")
+    (table,) = read_distinct(texts, f"{__name__}:measure_length")
     assert table["letters"].tolist() == [4_100_000] * 2
     started = [" ".join(child.cmdline()) for child in psutil.Process().children()]
     assert not [command for command in started if "popen_loky" in command]

@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from nbbias.text.accelerate import is_worth
 from nbbias.text.distinct import read_distinct
 
 
@@ -42,14 +41,8 @@ def annotate(texts: pd.Series, lexicon: pd.DataFrame) -> tuple[pd.DataFrame, pd.
     >>> matches[["sentence_id", "group", "term"]].to_numpy().tolist()
     [[0, 'female', 'she'], [0, 'female', 'her'], [0, 'male', 'son'], [1, 'male', 'he']]
     """
-    sentences, matches = read_distinct(texts, _choose_module(texts), "annotate", lexicon)
+    sentences, matches = read_distinct(texts, "nbbias.text.pipeline:annotate", lexicon)
     return sentences, matches.astype(dict.fromkeys(["bias", "group", "term", "kind"], "category"))
-
-
-def _choose_module(texts: pd.Series) -> str:
-    """Return the name of the module that reads texts by spaCy, which takes seconds to load."""
-    size = int(texts.dropna().astype(str).str.len().sum())
-    return "nbbias.fast.tokens" if is_worth("tokens", size=size) else "nbbias.text.pipeline"
 
 
 def lemmatize(texts: pd.Series) -> pd.DataFrame:
@@ -75,7 +68,7 @@ def lemmatize(texts: pd.Series) -> pd.DataFrame:
     """
     # "İ" alone has two letters in lower case; without its dot, places stay what they are.
     lower = texts.dropna().astype(str).str.replace("İ", "I").str.lower()
-    return read_distinct(lower, _choose_module(lower), "lemmatize")[0]
+    return read_distinct(lower, "nbbias.text.pipeline:lemmatize")[0]
 
 
 def count(matches: pd.DataFrame, *, by: list[str], groups: Iterable[str]) -> pd.DataFrame:

@@ -45,16 +45,16 @@ def on_distinct(
     return np.concatenate([rows, blank.astype(np.result_type(rows, blank), copy=False)])[codes]
 
 
-def read_distinct(texts: pd.Series, module: str, function: str, *args: Any) -> list[pd.DataFrame]:
+def read_distinct(texts: pd.Series, function: str, *args: Any) -> list[pd.DataFrame]:
     """Call a function on chunks of the distinct texts; return its tables for all texts.
 
     Parameters
     ----------
     texts
         Texts by a unique index; missing ones have no rows.
-    module, function
-        Where a function stands that takes a list of texts and `args`. It returns one table or
-        several, whose column `text` is a text's place in the list.
+    function
+        As ``"module:function"``, since modules take seconds to load: it takes a list of texts and
+        `args`, and returns one table or several, whose column `text` is a text's place in the list.
     *args
         Further arguments.
 
@@ -65,17 +65,15 @@ def read_distinct(texts: pd.Series, module: str, function: str, *args: Any) -> l
     """
     present = texts.dropna().astype(str)
     codes, distinct = pd.factorize(present)
-    chunks = map_chunks(_read_chunk, pd.Series(distinct), args=(module, function, *args))
+    chunks = map_chunks(_read_chunk, pd.Series(distinct), args=(function, *args))
     if len(chunks) > 1:  # idle workers would hold spaCy and the words of the corpus
         get_reusable_executor(reuse=True).shutdown()
     return [_for_all(_concat(parts), codes, present.index) for parts in zip(*chunks, strict=True)]
 
 
-def _read_chunk(
-    texts: pd.Series, module: str, function: str, *args: Any
-) -> tuple[pd.DataFrame, ...]:
+def _read_chunk(texts: pd.Series, function: str, *args: Any) -> tuple[pd.DataFrame, ...]:
     """Number texts as the corpus does, of which they are a chunk."""
-    tables = resolve_name(f"{module}:{function}")(texts.tolist(), *args)
+    tables = resolve_name(function)(texts.tolist(), *args)
     first = texts.index[0] if len(texts) else 0
     return tuple(
         table.assign(text=(table["text"] + first).astype("int32"))

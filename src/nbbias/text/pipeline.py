@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,6 +51,9 @@ def load_pipeline() -> Language:
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("blank_lines_end_sentences")
     nlp.max_length = 10_000_000
+    tokenizer: Any = nlp.tokenizer
+    if hasattr(tokenizer, "max_cache_size"):  # 10,000 pieces, fewer than a corpus has
+        tokenizer.max_cache_size = 1_000_000
     return nlp
 
 
@@ -98,16 +101,11 @@ def annotate(texts: Iterable[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame,
             for span, meaning in _find(doc, pair):
                 sentence_id = order[span.sent.start]
                 matches.append((number, sentence_id, bias, *meaning, *_locate(span, places)))
-    return as_tables(sentences, matches)
-
-
-def as_tables(sentences: object, matches: object) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return rows of sentences and matches as tables with small integers."""
-    tables = []
-    for rows, columns in ((sentences, SENTENCE_COLUMNS), (matches, MATCH_COLUMNS)):
-        numbers = dict.fromkeys(set(columns) & set(SENTENCE_COLUMNS), "int32")
-        tables.append(pd.DataFrame(rows, columns=columns).astype(numbers))
-    return tables[0], tables[1]
+    whole = dict.fromkeys(SENTENCE_COLUMNS, "int32")
+    return (
+        pd.DataFrame(sentences, columns=SENTENCE_COLUMNS).astype(whole),
+        pd.DataFrame(matches, columns=MATCH_COLUMNS).astype(whole),
+    )
 
 
 def flatten(text: str) -> tuple[str, list[int]]:
@@ -137,14 +135,8 @@ def _locate(span: Span, places: list[int]) -> tuple[int, int]:
 Meaning = tuple[str, str, str]
 
 
-@dataclass(frozen=True, eq=False)
-class Matcher:
-    """A phrase matcher by one attribute of tokens; group, term, kind and phrase by its keys."""
-
-    matcher: PhraseMatcher
-    attribute: str
-    phrases: dict[int, tuple[Meaning, Doc]]
-
+#: A phrase matcher, and what its keys mean.
+Matcher = tuple[PhraseMatcher, dict[int, Meaning]]
 
 #: The matchers of the last lexicon by its hash: the chunks of a corpus have the same one.
 _matchers: dict[str, dict[str, list[Matcher]]] = {}
@@ -165,29 +157,27 @@ def _build(terms: pd.DataFrame) -> list[Matcher]:
     nlp = load_pipeline()
     matchers: list[Matcher] = []
     for case, attribute in (("any", "LOWER"), ("exact", "ORTH")):
-        matcher = Matcher(PhraseMatcher(nlp.vocab, attr=attribute), attribute, {})
+        matcher, meanings = PhraseMatcher(nlp.vocab, attr=attribute), dict[int, Meaning]()
         for row in terms[terms["case"] == case].itertuples():
-            key, phrase = f"{row.group}\t{row.term}", nlp.make_doc(row.term.translate(STRAIGHT))
-            matcher.matcher.add(key, [phrase])
-            meaning = (row.group, row.term, row.kind)
-            matcher.phrases[nlp.vocab.strings[key]] = (meaning, phrase)
-        if matcher.phrases:
-            matchers.append(matcher)
+            key = f"{row.group}\t{row.term}"
+            matcher.add(key, [nlp.make_doc(row.term.translate(STRAIGHT))])
+            meanings[nlp.vocab.strings[key]] = (row.group, row.term, row.kind)
+        if meanings:
+            matchers.append((matcher, meanings))
     return matchers
 
 
 def _find(doc: Doc, matchers: list[Matcher]) -> Iterator[tuple[Span, Meaning]]:
     """Yield the matches of one bias: the longest where several overlap, none across sentences."""
-    meanings: dict[tuple[int, int], Meaning] = {}
-    for matcher in matchers:
-        for key, start, end in matcher.matcher(doc):
-            meaning, _ = matcher.phrases[key]
-            if meaning[2] != "descriptor" or not _is_negated(doc, start):
-                meanings[start, end] = meaning
-    spans = [doc[start:end] for start, end in meanings]
+    found: dict[tuple[int, int], Meaning] = {}
+    for matcher, meanings in matchers:
+        for key, start, end in matcher(doc):
+            if meanings[key][2] != "descriptor" or not _is_negated(doc, start):
+                found[start, end] = meanings[key]
+    spans = [doc[start:end] for start, end in found]
     spans = [span for span in spans if span[0].sent.start == span[-1].sent.start]
     for span in filter_spans(spans):
-        yield span, meanings[span.start, span.end]
+        yield span, found[span.start, span.end]
 
 
 def _is_negated(doc: Doc, start: int) -> bool:
@@ -224,20 +214,13 @@ def lemmatize(texts: Iterable[str]) -> pd.DataFrame:
         for token in nlp.make_doc(text)
         if token.is_alpha
     ]
-    return lemma_table(*np.array(rows, np.uint64).reshape(-1, 3).T)
-
-
-def lemma_table(text: np.ndarray, start: np.ndarray, word: np.ndarray) -> pd.DataFrame:
-    """Return the table of `lemmatize` from tokens whose words are spaCy's hashes."""
+    number, start, word = np.array(rows, np.uint64).reshape(-1, 3).T
     codes, words = pd.factorize(word)
-    strings = load_pipeline().vocab.strings
-    spelling = [strings[int(hash_of_word)] for hash_of_word in words]
-    lookup = _load_lemmas()
+    spelling, lookup = [nlp.vocab.strings[int(orth)] for orth in words], _load_lemmas()
     lemmas = np.array([lookup.get(word, word) for word in spelling], dtype=object)
-    codes_of_lemma, distinct = pd.factorize(lemmas, sort=True)
-    lemma = pd.Categorical.from_codes(codes_of_lemma[codes], distinct)
-    table = pd.DataFrame({"text": text.astype("int32"), "start": start.astype("int32")})
-    return table.assign(lemma=lemma)
+    of_words, distinct = pd.factorize(lemmas, sort=True)
+    table = pd.DataFrame({"text": number.astype("int32"), "start": start.astype("int32")})
+    return table.assign(lemma=pd.Categorical.from_codes(of_words[codes], distinct))
 
 
 @cache
