@@ -234,7 +234,10 @@ def two_samples(estimates: pd.DataFrame, *, prompts: Mapping[str, str]) -> list[
         shares = estimates[same & (estimates["statistic"] == "prejudice_share")]
         both = shares.set_index("prompt").reindex([prompts["biased"], prompts["neutral"]])
         values = {"shares": both["estimate"].tolist(), "ns": both["n"].tolist(), "row": row}
-        said.append(_render("two_shares", of=names.of_people(row["group"]), **values))
+        of = names.measure(
+            {**row, "statistic": EFFECTS[row["measure"] not in {"word", "document"}]}
+        )
+        said.append(_render("two_shares", of=of, **values))
     return said
 
 

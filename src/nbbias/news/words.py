@@ -10,6 +10,7 @@ Two texts by one writer differ, too: what their distance is, `news.replicates` s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -180,20 +181,14 @@ def compare_passages(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFra
         `omission`, the share of passages without group words, answer less original. In [-1, 1];
         NaN where a text has no group words, or the pair is lost.
     """
-    matches = read.matches[read.matches["bias"] == bias]
-    counts = annotate.count(matches, by=["text_id", "sentence_id"], groups=groups)
-    texts, starts = np.unique(counts["text_id"], return_index=True)
-    counted = (counts["sentence_id"], counts[[f"n_{group}" for group in groups]])
-    parts = (np.split(table.to_numpy(dtype=int), starts[1:]) for table in counted)
-    rows = dict(zip(texts, zip(*parts, strict=True), strict=False))
+    rows = _sentences(read, bias, groups)
     lengths = (read.sentences.groupby("text_id")["sentence_id"].max() + 1).to_dict()
 
     def upto(text_id: int) -> np.ndarray:
         """Return the group words before each sentence of a text, and before its end."""
         words = np.zeros((lengths.get(text_id, 0) + 1, len(groups)), dtype=int)
         if text_id in rows:
-            sentences, found = rows[text_id]
-            words[sentences + 1] = found
+            words[rows[text_id][:, 0] + 1] = rows[text_id][:, 1:]
         return words.cumsum(axis=0)
 
     columns = [*(f"passage_{group}" for group in groups), "omission"]
@@ -203,6 +198,15 @@ def compare_passages(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFra
     for place in np.flatnonzero(whole):
         result[place] = subtract_passages(*map(upto, ids[place]))
     return pd.DataFrame(result, read.pairs.index, columns)
+
+
+def _sentences(read: Read, bias: str, groups: Sequence[str]) -> dict[Any, np.ndarray]:
+    """Return every text's sentences that have group words, in order: number and words by groups."""
+    matches = read.matches[read.matches["bias"] == bias]
+    counts = annotate.count(matches, by=["text_id", "sentence_id"], groups=groups)
+    texts, starts = np.unique(counts["text_id"], return_index=True)
+    rows = counts[["sentence_id", *(f"n_{group}" for group in groups)]].to_numpy(dtype=int)
+    return dict(zip(texts, np.split(rows, starts[1:]), strict=False))
 
 
 def subtract_passages(answer: np.ndarray, original: np.ndarray) -> np.ndarray:
@@ -237,12 +241,8 @@ def _passage_shares(upto: np.ndarray, size: int) -> np.ndarray:
 
 def _texts(read: Read, bias: str) -> replicates.Texts:
     """Return every text's sentences that have group words, in order: sentences by groups."""
-    groups = lexicons.groups(read.lexicon, bias)
-    matches = read.matches[read.matches["bias"] == bias]
-    counts = annotate.count(matches, by=["text_id", "sentence_id"], groups=groups)
-    texts, starts = np.unique(counts["text_id"], return_index=True)
-    rows = counts[[f"n_{group}" for group in groups]].to_numpy(dtype=int)
-    return dict(zip(texts, np.split(rows, starts[1:]), strict=True)) if len(texts) else {}
+    rows = _sentences(read, bias, lexicons.groups(read.lexicon, bias))
+    return {text: words[:, 1:] for text, words in rows.items()}
 
 
 def compare(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> np.ndarray:
