@@ -99,7 +99,8 @@ STUDY = params.Study(
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(
         "simulated",
-        "Simulated from templates, with known refusals and known differences between the prompts.",
+        "Simulated from templates. Under the biased prompt all models but 'unmoved' name women "
+        "less, 'guarded' refuses most headlines, and 'selective' most of those about women.",
     ),
     main_estimates=(
         params.MainEstimate("refusal", "refusal_rate"),
