@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeAlias
 
 import pandas as pd
@@ -99,19 +99,16 @@ def claim_breaches(
     return breaches
 
 
-def _of_keys(claim: Claim) -> list[str]:
-    problems = []
+def _of_keys(claim: Claim) -> Iterator[str]:
+    keys = (*CLAIM_KEYS, SMALLEST)
     for key, value in claim.items():
-        if key not in (*CLAIM_KEYS, SMALLEST):
-            near = tables.closest_match(key, (*CLAIM_KEYS, SMALLEST))
-            problems.append(f"{key} is no key; {near}")
-        elif key == SMALLEST:
-            is_number = isinstance(value, int | float) and not isinstance(value, bool)
-            if not is_number or not 0 < value < math.inf:
-                problems.append(f"{key} must be a number above 0, but is {value!r}")
-        elif not isinstance(value, str):
-            problems.append(f"{key} must be text, but is {value!r} (put it in quotes)")
-    return problems
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if key not in keys:
+            yield f"{key} is no key; {tables.closest_match(key, keys)}"
+        elif key == SMALLEST and not (is_number and 0 < value < math.inf):
+            yield f"{key} must be a number above 0, but is {value!r}"
+        elif key != SMALLEST and not isinstance(value, str):
+            yield f"{key} must be text, but is {value!r} (put it in quotes)"
 
 
 def _of_statistic(claim: Claim, statistics: Mapping[str, Sequence[str]]) -> list[str]:

@@ -11,7 +11,6 @@ import contextlib
 import logging
 import multiprocessing
 import os
-import re
 import signal
 import threading
 import traceback
@@ -332,11 +331,10 @@ def clean(notebook: Path) -> None:
 
 # --- failures -------------------------------------------------------------------------------------
 
-_ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-
 
 def _failure(error: BaseException) -> dict[str, Any]:
     """Describe an error: the cell that raised it, its class, message and traceback."""
+    from nbconvert.filters.ansi import strip_ansi
     from papermill.exceptions import PapermillExecutionError
 
     name, details, cell, source = type(error).__name__, traceback.format_exc(), None, ""
@@ -344,6 +342,6 @@ def _failure(error: BaseException) -> dict[str, Any]:
     if isinstance(error, PapermillExecutionError):
         cell, source, name = error.cell_index, error.source, error.ename
         message = error.evalue or _MESSAGES.get(name, "")
-        details = _ANSI.sub("", "\n".join(error.traceback))
+        details = strip_ansi("\n".join(error.traceback))
     outcome = {"status": "failed", "cell": cell, "source": source, "error": name}
     return outcome | {"message": message, "traceback": details}
