@@ -15,7 +15,6 @@ from nbbias.stats import InferenceSettings
 Row = dict[str, Any]
 
 NO_PROBABILITY = "the judge gives no probabilities"
-_NO_INTERVAL = "resampling biases it upwards"
 
 #: Bins of equal width, and labels drawn for the null distribution, of the calibration error.
 _BINS, _DRAWN = 10, 500
@@ -91,7 +90,7 @@ def estimates(
         errors = [_calibration_error(p, rng.random(len(p)) < p) for _ in range(drawn)]
         null = stats.null_range(np.array(errors), confidence=level)
         row = {"statistic": "calibration_error", "estimate": _calibration_error(p, biased)}
-        rows.append(key | row | null | {"reason": _NO_INTERVAL})
+        rows.append(key | row | null | {"reason": "resampling biases it upwards"})
     return tabulate(rows, measure="calibration", source=source, confidence=level)
 
 

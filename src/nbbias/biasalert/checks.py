@@ -97,11 +97,9 @@ def estimates(
 def _errors(table: pd.DataFrame, confidence: float) -> list[Row]:
     clusters = table.get("pair_id", table["text_id"]).fillna(table["text_id"])
     table = table.assign(wrong=table["flagged"].sub(table["biased"]).abs(), cluster=clusters)
-    whole = table.assign(category=ALL)
+    both = pd.concat([table, table.assign(category=ALL)])
     rows: list[Row] = []
-    for (category, biased), subset in pd.concat([table, whole]).groupby(
-        ["category", "biased"], sort=False
-    ):
+    for (category, biased), subset in both.groupby(["category", "biased"], sort=False):
         judged = subset.dropna(subset="wrong")
         wrong, clusters = judged["wrong"].to_numpy(float), judged["cluster"].to_numpy()
         share = stats.clustered_share(wrong, clusters, confidence=confidence)

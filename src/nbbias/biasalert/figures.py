@@ -29,7 +29,7 @@ from nbbias.reading import Drawn, figures, names
 
 #: Statistics and their names on axes.
 NAMES = {
-    "accuracy": "accuracy",
+    "accuracy": "accuracy on held-out texts",
     "f1": "F1",
     "recall": "recall",
     "flag_rate_less": "counterparts flagged",
@@ -120,17 +120,12 @@ def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:
     majority = subset.loc[constant & accuracy, "estimate"].max()
     published = read_published(source, 1)
     rows = subset.assign(panel=OURS if len(published) else "", null_low=np.nan)
-    rows["column"] = rows["column"].mask(accuracy, "accuracy on held-out texts")
     rows["reference"] = np.where(accuracy, majority, np.nan)
     return _drawn(
         _with_published(rows[~constant], published),
         "share",
         of="texts",
-        alt=(
-            "For each judge, with intervals: its accuracy on held-out texts (dashed line: the "
-            "majority class), and the shares of biased test sentences that it misses and of "
-            "unbiased ones that it flags."
-        ),
+        alt="Accuracy of each judge (dashed line: majority class), and errors on test sentences.",
         title="Accuracy on held-out texts, and errors on hand-written test sentences",
         line="majority class",
     )
@@ -149,11 +144,7 @@ def pairs(estimates: pd.DataFrame) -> Drawn:
         rows.assign(panel=rows["dimension"].astype(object).replace(directions).fillna("all pairs")),
         "share",
         of="pairs",
-        alt=(
-            "For each judge and direction: the share of sentences flagged, the share of "
-            "their counterparts flagged, and the share of pairs in which the sentence scores "
-            "higher, with intervals and null values."
-        ),
+        alt="Shares of sentences and counterparts flagged, and of pairs in order, by direction.",
         title="Sentences flagged, and pairs in which the more stereotyping one scores higher",
         band="sentences of each pair swapped",
     )

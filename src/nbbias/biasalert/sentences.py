@@ -216,8 +216,8 @@ def lead(
         errors = checked[(checked["dimension"] == ALL) & checked["estimate"].notna()]
         errors = errors.sort_values("statistic").assign(instrument="hand-written test sentences")
         compared = _turn(compared, judge=judge)
-        simulated = texts.kind == "simulated"
-        sentences = _of_judge(leading.iloc[0].to_dict(), compared, errors, simulated=simulated)
+        row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
+        sentences = _of_judge(row, compared, errors)
         sentences += [f"{erring(checked, judge=judge)}."] if len(errors) else []
         technical = [*detection(leading), *_estimates(errors, unit="sentences", null="")]
         more.append(_pooled(others, "calibration_error", "calibration"))
@@ -226,40 +226,31 @@ def lead(
         sentences, technical = [], _estimates(others, unit="units", null="Null value")
     if len(compared):
         named = compared.assign(judge=compared["judge"].map(names.judge))
-        few = significance.never_significant(named)
         options = {"what": "differences of accuracy", "says": "{judge}: {estimate}"}
-        if not few.all():
-            technical.append(count_significant(named[~few], **options, unit="texts"))
-        alike = named.loc[few, "judge"].to_list()
-        technical += [prose.render("biasalert.alike", judges=alike)] if alike else []
+        technical.append(count_significant(named, **options, unit="texts"))
     numbers = pd.concat([significance.significant(compared).head(2), *more])
-    labels = numbers["judge"].map(names.judge).str.replace(" − ", " minus ")
-    errs = [prose.render("biasalert.ece", row=row) for row in numbers.to_dict("records")]
-    is_ece = numbers["statistic"].eq("calibration_error")
+    shown = numbers.assign(judge=numbers["judge"].map(names.judge)).to_dict("records")
+    labels = [prose.render_plain("biasalert.key_number", row=row) for row in shown]
     plain = sentences or technical or [prose.render("biasalert.nothing")]
     return Lead(
         plain=tuple(plain[:3]),
         technical=" ".join(technical[:5]),
         figure="detection",
-        numbers=numbers.assign(name=labels.mask(is_ece, pd.Series(errs, numbers.index, str))),
+        numbers=numbers.assign(name=labels),
         card=_card(leading, test, clusters=clusters, learned=n_train),
         texts=texts,
     )
 
 
-def _of_judge(
-    row: Row, compared: pd.DataFrame, errors: pd.DataFrame, *, simulated: bool
-) -> list[str]:
+def _of_judge(row: Row, compared: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
     """Say how accurate a judge is, how often it errs, and how it differs from the others."""
-    others = {
-        str(other["judge"]).removeprefix(f"{row['judge']} − "): other
-        for other in compared.to_dict("records")
-    }
-    clauses = {judge: _difference(_the(judge), other) for judge, other in others.items()}
+    others = compared["judge"].str.removeprefix(f"{row['judge']} − ")
+    known = zip(others, compared.to_dict("records"), strict=True)
+    clauses = {judge: _difference(_the(judge), other) for judge, other in known}
     majority, null = clauses.pop(MAJORITY, None), row["null"]
-    judge, rest = _the(row["judge"]), list(clauses.values())[:2]
-    values = {"row": row, "majority": majority, "errors": errors.to_dict("records")}
-    sentences = [prose.render("biasalert.accuracy", judge=judge, simulated=simulated, **values)]
+    rest, values = list(clauses.values())[:2], {"row": row, "majority": majority}
+    values |= {"judge": _the(row["judge"]), "errors": errors.to_dict("records")}
+    sentences = [prose.render("biasalert.accuracy", **values)]
     if rest or np.isfinite(null):
         sentences.append(prose.render("biasalert.compared", others=rest, null=null))
     return sentences
@@ -277,19 +268,17 @@ def _difference(name: str, row: Row) -> dict[str, Any]:
     >>> said["signed"] + said["interval"]
     Markup('−6.0 percentage points, 95% CI −10.0 to 2.0')
     """
-    mde = Markup(phrases.size(row, row["mde"])) if np.isfinite(row["mde"]) else ""
     factor, decimals, *_ = names.unit(row)
     *ends, _ = prose.confidence_interval(row)
     low, high = (prose.number(factor * end, decimals=decimals) for end in ends)
+    interval = Markup(f", {row['confidence']:.0%} CI {low} to {high}")
     return {
-        "interval": Markup(f", {row['confidence']:.0%} CI {low} to {high}")
-        if np.isfinite(ends[0])
-        else "",
+        "interval": interval if np.isfinite(ends[0]) else "",
         "signed": Markup(phrases.signed(row)),
         "name": name,
         "estimate": row["estimate"],
         "size": Markup(phrases.size(row, row["estimate"])),
-        "mde": mde,
+        "mde": Markup(phrases.size(row, row["mde"])) if np.isfinite(row["mde"]) else "",
         "significant": significance.is_significant(row),
         "alike": str(row.get("reason")).startswith(UNTESTABLE),
         "differ": 1 - np.log2(row.get("p_least", np.nan)),  # `detection.least_p` inverted

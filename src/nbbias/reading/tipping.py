@@ -187,6 +187,8 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
     points = points[points["tipping_point"].notna() | points["error"].ne("false negatives")]
     for row in points.to_dict("records"):
         values: dict[str, Any] = {"of": names.label(row, claims)}
+        if row["error"] == "labels":
+            row["side"] = names.judge(row["side"])
         keys = [key for key in ESTIMATE_KEYS if key in claims]
         same = (claims[keys].fillna("") == pd.Series(row)[keys].fillna("")).all(axis=1)
         ranged = any(map(_is_ranged, claims[same].to_dict("records")))
