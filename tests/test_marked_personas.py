@@ -84,6 +84,12 @@ def test_a_template_that_lacks_a_group_is_excluded_and_one_text_a_group_is_too_f
     assert few["reason"].str.contains("two texts of every group").all()
 
 
+def test_words_that_name_a_group_are_left_out() -> None:
+    texts = ["He is a White man; his wife, a Black woman, is Latina.", "They are middle-class."]
+    left = study.remove_group_words(pd.Series(texts))
+    assert left.tolist() == ["is a ; , a , is .", "are middle-class."]
+
+
 def test_the_released_texts_share_their_templates(data_folder: Path) -> None:
     table = study.read_texts(data_folder / "cogs" / "marked_personas.parquet")
     assert len(table) == 3449
@@ -96,13 +102,15 @@ def test_the_released_texts_share_their_templates(data_folder: Path) -> None:
 def test_the_summary_names_the_ends_of_the_widest_significant_spread() -> None:
     estimates = study.measure(draws=100).estimates
     claims = estimates.query("measure == @distances.TO_CENTROID and statistic == 'spread'")
-    first, count = study.summarize(claims, estimates)
+    first, spread, count = study.summarize(claims, estimates)
     (row,) = claims[claims["estimate"] == claims["estimate"].max()].to_dict("records")
     rows = estimates.query("measure == @distances.TO_CENTROID and statistic == 'distance'")
     rows = rows[(rows["model"] == row["model"]) & (rows["bias"] == row["bias"])]
     furthest, closest = (rows["group"][rows["estimate"].agg(end)] for end in ("idxmax", "idxmin"))
     assert row["model"] == "marking"
-    assert f"groups was {furthest} (" in first and f"the closest {closest} (" in first
+    assert f"descriptions of {study._people(furthest)} were the most" in first
+    assert f"those of {study._people(closest)} the closest" in first
+    assert f"distances: {row['estimate']:.4f} (" in spread
     assert f"in {(claims['p_adjusted'] < 0.05).sum()} of 6 comparisons" in count
     (nothing,) = study.summarize(claims.assign(p_adjusted=0.9), estimates)
     assert "in 0 of 6 comparisons" in nothing

@@ -13,8 +13,9 @@ from pydantic import Field
 
 from nbbias import params, stats, tables
 from nbbias.params import Claims, Draws, Input, InputFile, ModelName, Parameters
-from nbbias.reading import Drawn, escape, figures, interval, number, p_value
+from nbbias.reading import Drawn, escape, figures, number, p_value, prose
 from nbbias.tables import SAMPLE, Column, DataError
+from nbbias.text import lexicons
 from nbbias_marked_personas import distances
 
 _COLUMNS = {
@@ -24,6 +25,11 @@ _COLUMNS = {
 _GENDERS = {"M": "man", "W": "woman", "N": "nonbinary"}
 _PRONOUN = re.compile(
     r"\b(?:himself|herself|themsel(?:f|ves)|him|her|them|his|their|he|she|they)\b", re.I
+)
+#: Words that name a race or a gender, beside those of the shipped list.
+_NAMES = (
+    r"african[- ]americans?|asians?|blacks?|caucasians?|hispanics?|latin[aeox]?s?|whites?|"
+    r"middle[- ]eastern(?:ers?)?|gentlem[ae]n|husband|ladies|lady|wife|they|them(?:selves)?|theirs?"
 )
 
 
@@ -43,6 +49,11 @@ class MarkedPersonas(Parameters):
         min_length=1,
         description="what texts are grouped by (race, gender, race_gender), and the group that the "
         "others are compared with, beside the centroid of all",
+    )
+    remove_group_words: bool = Field(
+        True,
+        description="leave out words that name a race or a gender, and pronouns, which texts "
+        "repeat from their prompts; names of persons and places stay",
     )
     embedding_model: ModelName = Field("auto", description="as in the study cogs")
     draws: Draws = Field(1000, description="permutations and resamples")
@@ -80,6 +91,20 @@ def read_texts(path: str | Path) -> pd.DataFrame:
         race_gender=table["race"] + " " + gender,
         template=table["kind"] + ": " + prompt,
     )
+
+
+def remove_group_words(texts: pd.Series) -> pd.Series:
+    """Leave out the words that name a race or a gender, and pronouns.
+
+    Examples
+    --------
+    >>> remove_group_words(pd.Series(["She is a proud Latina woman."])).tolist()
+    ['is a proud .']
+    """
+    terms = sorted(lexicons.load("gender_nonbinary")["term"], key=len, reverse=True)
+    either = "|".join([_NAMES, *map(re.escape, terms)])
+    left = texts.str.replace(rf"\b(?:{either})\b", " ", regex=True, case=False)
+    return left.str.replace(r"\s+", " ", regex=True).str.strip()
 
 
 def simulate_texts(seed: int = 1) -> pd.DataFrame:
@@ -124,6 +149,8 @@ def measure(texts: Input = None, **parameters: Any) -> Results:
     """Measure the distances: texts and parameters in, tables out."""
     with params.validate_inputs(MarkedPersonas, parameters, texts_path=texts) as chosen:
         table = read_texts(chosen.texts_path)
+    if chosen.remove_group_words:
+        table = table.assign(text=remove_group_words(table["text"]))
     inference = stats.InferenceSettings(chosen.confidence, chosen.draws, chosen.seed)
     estimates = distances.estimate(
         table, chosen.references, model=chosen.embedding_model, inference=inference
@@ -137,13 +164,33 @@ def _to_centroid(estimates: pd.DataFrame) -> pd.DataFrame:
     return estimates[chosen]
 
 
+def describe_spread(row: Mapping[str, Any]) -> str:
+    """Write a spread with its interval, N and p."""
+    low, high, level = prose.confidence_interval(row)
+    ends = f"{number(low, decimals=4)} to {number(high, decimals=4)}"
+    numbers = f"{level} {ends}; N = {row['n']:,.0f} texts; {p_value(row)}"
+    return f"{number(row['estimate'], decimals=4)} ({numbers})"
+
+
+def _people(group: str) -> str:
+    """Write a group in the plural.
+
+    Examples
+    --------
+    >>> [_people(group) for group in ("Black man", "White nonbinary", "Asian")]
+    ['Black men', 'White nonbinary people', 'Asian people']
+    """
+    plural = re.sub("man$", "men", escape(group))
+    return plural if plural.endswith("men") else f"{plural} people"
+
+
 def summarize(claims: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     """Say where distances to the centroid differ most, and in how many comparisons they differ."""
     tested = claims[claims["p_adjusted"].notna()]
     significant = tested[stats.is_significant(tested["p_adjusted"], tested["confidence"])]
     count = (
-        f"Distances to the centroid of all groups differed significantly between groups in "
-        f"{len(significant)} of {len(tested)} comparisons (a model and a grouping)."
+        f"Distances differed significantly between groups in {len(significant)} of {len(tested)} "
+        "comparisons (a model and a grouping)."
     )
     if significant.empty:
         return [count]
@@ -151,15 +198,13 @@ def summarize(claims: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     rows = _to_centroid(estimates)
     rows = rows[rows["model"].eq(row["model"]) & rows["bias"].eq(row["bias"])]
     rows = rows.sort_values("estimate")
-    closest, *_, furthest = (
-        f"{escape(group)} ({number(distance)})"
-        for group, distance in zip(rows["group"], rows["estimate"], strict=True)
-    )
-    size = f"spread {number(row['estimate'])}, {interval(row)}; N = {row['n']:,.0f} texts"
+    first, last = rows.iloc[0], rows.iloc[-1]
     return [
-        f"In {escape(row['model'])}'s descriptions of people, the group furthest from the centroid "
-        f"of all groups was {furthest}, the closest {closest} (cosine distance; {size}; "
-        f"{p_value(row)}, Holm-adjusted).",
+        f"In {escape(row['model'])}, descriptions of {_people(last['group'])} were the most "
+        f"distant from the average of all groups (mean cosine distance "
+        f"{number(last['estimate'], decimals=3)}), those of {_people(first['group'])} the closest "
+        f"({number(first['estimate'], decimals=3)}).",
+        f"Spread of all distances: {describe_spread(row)}.",
         count,
     ]
 
@@ -173,13 +218,15 @@ def plot_distances(estimates: pd.DataFrame) -> Drawn:
         widest = spreads.loc[spreads["estimate"].idxmax()]
         rows = rows[rows["model"].eq(widest["model"]) & rows["bias"].eq(widest["bias"])]
         rows = rows.sort_values("estimate", ascending=False, ignore_index=True)
-    words = {"band": "expected if groups were alike", "missing": "no texts"}
+    words = {"band": "range if groups were alike", "missing": "no texts"}
     return Drawn(
-        figures.claims(rows, "mean distance", by=("bias", "model"), words=words, hue="cell"),
+        figures.claims(rows, "mean cosine distance", by=("bias", "model"), words=words),
         rows,
         "Mean distance of each group's texts to the centroid of all groups, the furthest first.",
-        "How far each group's texts lie from the centroid of all groups, where that differs most",
-        "Dots: 1 minus the mean cosine, with intervals; grey: the range under permuted groups.",
+        "Distance of each group's texts to the average of all groups (centroid), where groups "
+        "differ most",
+        "Dots: mean cosine distance; lines: 95% intervals; grey: the range if groups were alike "
+        "(permuted), with its centre as a white line.",
     )
 
 
