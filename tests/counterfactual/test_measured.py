@@ -131,11 +131,11 @@ def test_two_answers_stand_side_by_side_with_what_only_one_of_them_says() -> Non
     table["text"] = table["text"] + f" {SCRIPT}"
     results = counterfactual.measure(table, toxicity_scorer="offline")
     rows = results.estimates.query("statistic == 'difference' and measure == 'sentiment'")
-    shown = counterfactual.example.example(table, results, rows)
+    shown = counterfactual.page.example(table, results, rows)
     assert shown is not None and "<script" not in shown.data
     assert shown.data.count('class="x-text"') == 2
     assert ">nurse</mark>" not in shown.data  # both say it
-    assert counterfactual.example.example(table, results, rows.iloc[:0]) is None
+    assert counterfactual.page.example(table, results, rows.iloc[:0]) is None
 
 
 def test_all_comparisons_stand_in_one_table_the_significant_ones_first() -> None:
