@@ -78,7 +78,7 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     >>> from nbbias import calibration
     >>> found = lead(calibration.shipped(), texts=Texts("simulated", ""))
     >>> found.plain[0].partition(";")[0], found.numbers["n"].tolist()
-    ('The 95% intervals of 15 of 23 measures can be trusted', [1488])
+    ('The 95% intervals of 16 of 23 measures can be trusted', [1488])
     """
     table = overall(rows)
     intervals = table[table["measure"] == "interval"]
