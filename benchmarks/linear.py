@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks import corpus
-from nbbias.text import topics
+from nbbias.text import instruments
 
 PARTS = (8, 4, 2, 1)
 TOPICS = 250
@@ -124,13 +124,13 @@ def main() -> None:
     args = parser.parse_args()
     sizes = args.documents or [corpus.PAPER // part for part in PARTS]
     if args.once:
-        os.environ.update({topics.PLAIN: "1"} if args.plain else {})
+        os.environ.update({instruments.PLAIN: "1"} if args.plain else {})
         print(json.dumps(measure(sizes[0])))
         return
     # One thread in linear algebra, and no stage is kept.
     environment = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")
     environment |= {"NBBIAS_CACHE": "off", "NBBIAS_OUT": str(corpus.OUT)}
-    environment |= {topics.PLAIN: "1"} if args.plain else {}
+    environment |= {instruments.PLAIN: "1"} if args.plain else {}
     rows = []
     for documents in [_COMPILES, *sizes]:
         corpus.at(documents)

@@ -23,7 +23,7 @@ def test_the_text_tests_pass_without_the_folder_and_without_numba(tmp_path: Path
         ROOT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("fast", "__pycache__")
     )
     (tmp_path / "numba.py").write_text("raise ImportError('numba is not installed')\n")
-    names = ("annotate", "topics", "sentiment", "lexicons", "substitution")
+    names = ("annotate", "topics", "sentiment", "lexicons", "substitution", "embeddings")
     tests = [f"tests/text/test_{name}.py" for name in names]
     line = [sys.executable, "-m", "pytest", "-q", "-o", "addopts=", "-p", "no:cacheprovider"]
     env = os.environ | {"PYTHONPATH": str(tmp_path)}

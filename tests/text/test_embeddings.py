@@ -11,7 +11,7 @@ import pytest
 from nbbias.biasalert.detector import _load, load_detector
 from nbbias.biasalert.knowledge.counterfactuals import training_texts
 from nbbias.tables import DataError, data_path
-from nbbias.text import embeddings, minilm
+from nbbias.text import embeddings
 
 TEXTS = ["A castle by the sea.", "Rain over the hills.", "A castle by the sea."]
 
@@ -24,10 +24,6 @@ def test_vectors_equal_those_of_the_library_and_no_text_has_none() -> None:
     expected /= np.linalg.norm(expected, axis=1, keepdims=True)
     vectors = embeddings.embed([*TEXTS, None, "", "  \n"], model="offline")
     np.testing.assert_allclose(vectors[:3], expected, atol=1e-6)
-    long = [*TEXTS, "A castle by the sea, on a hill. " * 60, "ß " * 300]
-    library = embeddings._encoder("offline", "cpu")(long, normalize_embeddings=True)
-    found = minilm.encode(long, Path(get_model_path()))
-    np.testing.assert_allclose(found, library, atol=1e-6)
     assert np.isnan(vectors[3:]).all()
     assert len(embeddings.embed([], model="offline")) == 0
     assert np.isnan(embeddings.embed([None], model="offline")).all()

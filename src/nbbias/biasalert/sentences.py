@@ -250,7 +250,8 @@ def _of_judge(row: Row, compared: pd.DataFrame, errors: pd.DataFrame) -> list[st
     known = zip(others, compared.to_dict("records"), strict=True)
     clauses = {judge: _difference(_the(judge), other) for judge, other in known}
     majority, null = clauses.pop(MAJORITY, None), row["null"]
-    rest, values = list(clauses.values())[:2], {"row": row, "majority": majority}
+    rest = list(clauses.values())[:2]
+    values: dict[str, Any] = {"row": row, "majority": majority}
     values |= {"judge": _the(row["judge"]), "errors": errors.to_dict("records")}
     sentences = [prose.render("biasalert.accuracy", **values)]
     if rest or np.isfinite(null):

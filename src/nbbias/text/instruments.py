@@ -8,13 +8,24 @@ point of the group `nbbias.instruments`, called `sentiment.<name>` or `toxicity.
 
 from __future__ import annotations
 
+import os
 import pickle
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.metadata import version
+from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 from nbbias.tables import DataError, Registry
+
+#: Set to anything, this environment variable rules the modules of `nbbias.fast` out.
+PLAIN = "NBBIAS_PLAIN"
+
+
+def has_fast(module: str, needs: str) -> bool:
+    """Return whether a module of `nbbias.fast`, and the package that it needs, can be used."""
+    names = ("nbbias.fast", f"nbbias.fast.{module}", needs)
+    return not os.environ.get(PLAIN) and all(map(find_spec, names))
 
 
 def are_cached(repository: str, *files: str) -> list[bool]:

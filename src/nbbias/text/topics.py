@@ -7,10 +7,8 @@ relevant words.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from importlib import import_module
-from importlib.util import find_spec
 from typing import Any, NamedTuple
 
 import gensim.models
@@ -21,6 +19,7 @@ from scipy.sparse import csr_matrix
 from scipy.special import entr
 
 from nbbias.tables import DataError, map_threads, stage
+from nbbias.text.instruments import has_fast
 
 #: Topics below this share of a text are dropped by gensim when it is not told otherwise.
 TRUNCATED_BELOW = 0.01
@@ -29,8 +28,6 @@ _BATCH = 4096  # texts inferred at once: bounds the memory
 
 #: The numbers of (text, word) from which on compiled steps are worth their start.
 _WORTH = 20_000
-#: Set to anything, this environment variable rules compiled steps out.
-PLAIN = "NBBIAS_PLAIN"
 
 #: Passes of a fit: `choose_passes`.
 _MOST_PASSES, _READINGS = 10, 50_000
@@ -85,8 +82,7 @@ class _FlatStart(np.random.RandomState):
 
 def _model_class(size: int) -> type[gensim.models.LdaModel]:
     """Return gensim's model, or the compiled one where it is installed and worth it."""
-    names = ("nbbias.fast", "nbbias.fast.lda", "numba")
-    fast = size >= _WORTH and not os.environ.get(PLAIN) and all(map(find_spec, names))
+    fast = size >= _WORTH and has_fast("lda", "numba")
     model: type[gensim.models.LdaModel] = (
         import_module("nbbias.fast.lda").LdaModel if fast else gensim.models.LdaModel
     )
