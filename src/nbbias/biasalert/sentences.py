@@ -214,9 +214,7 @@ def lead(
         others = others[others["judge"] == judge]
         checked = others[others["measure"] == "checks"]
         errors = checked[(checked["dimension"] == ALL) & checked["estimate"].notna()]
-        errors = errors.sort_values("statistic").assign(
-            instrument="separately written test sentences"
-        )
+        errors = errors.sort_values("statistic").assign(instrument="test sentences")
         compared = _turn(compared, judge=judge)
         row = leading.iloc[0].to_dict() | {"simulated": texts.kind == "simulated"}
         sentences = _of_judge(row, compared, errors)
