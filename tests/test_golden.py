@@ -73,7 +73,7 @@ def written(lead: reading.Lead) -> list[str]:
 @pytest.mark.parametrize("study", LEADS)
 def test_a_page_leads_with(study: str, golden: Golden) -> None:
     rows = claims(study)
-    nothing = rows.assign(p_value=0.9, p_adjusted=1.0, verdict="not told apart")
+    nothing = rows.assign(p_value=0.9, p_adjusted=1.0, verdict="not significant")
     missing = rows.assign(estimate=float("nan"), p_value=float("nan"), p_adjusted=float("nan"))
     missing = missing.assign(ci_low=float("nan"), ci_high=float("nan"), reason="too few texts")
     parts = {"sample": rows, "nothing significant": nothing, "nothing measured": missing}

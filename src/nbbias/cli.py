@@ -191,8 +191,8 @@ def _report(run: running.plan.Run, outcome: running.run.Outcome) -> None:
         page = run.folder / "index.html"
         err_console.print(Text(status, colour), f"{run.label} in {seconds}: {page}")
         lead = tables.read_finding(run.folder)
-        told = filter(None, (*lead["plain"], lead["note"]))
-        _explain(*map(escape.without_markdown, told), indent="  ")
+        sentences = filter(None, (*lead["plain"], lead["note"]))
+        _explain(*map(escape.without_markdown, sentences), indent="  ")
         return
     cell = "" if outcome.get("cell") is None else f" in cell {outcome['cell']}"
     err_console.print(Text(status, colour), f"{run.label} after {seconds}{cell}")
@@ -429,9 +429,9 @@ def list_command(
         out_console.print(Text(stem, "bold"), f" {study.question}")
         for path in sorted((nbbias.studies.place(stem) / "params" / stem).glob("*.yaml")):
             _result(f"  {os.path.relpath(path)}")
-    found = pages.gallery.runs(runs) if runs.is_dir() else []
-    _result(f"\n{len(found)} run{'s' * (len(found) != 1)} in {runs}")
-    for run in found:
+    finished = pages.gallery.runs(runs) if runs.is_dir() else []
+    _result(f"\n{len(finished)} run{'s' * (len(finished) != 1)} in {runs}")
+    for run in finished:
         finding = pages.gallery.headline(run["lead"]["plain"][0] if run["lead"]["plain"] else "")
         _result(f"  {run['status']:<12}{run['study']}/{run['run']}  {finding}")
 

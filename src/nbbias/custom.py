@@ -100,19 +100,23 @@ def _rows(table: pd.DataFrame, confidence: float) -> Iterator[dict[str, Any]]:
     """Yield the rows of ESTIMATES: means, and differences of models, groups and references."""
     by_model = dict(iter(table.groupby("model", sort=False)))
     for model, texts in by_model.items():
-        own = _average(texts)
-        yield {"statistic": "mean", "model": model, **_mean(own, confidence)}
+        averages = _average(texts)
+        yield {"statistic": "mean", "model": model, **_mean(averages, confidence)}
         if "reference" in texts:
-            row = _compare(own, _average(texts, "reference"), confidence)
+            row = _compare(averages, _average(texts, "reference"), confidence)
             yield {"statistic": "reference_difference", "model": model, **row}
         groups = list(texts["group"].dropna().unique()) if "group" in texts else []
         for number, group in enumerate(groups):
             within, of = texts["group"] == group, {"model": model, "group": group}
-            own = _average(texts[within])
-            yield {"statistic": "mean", **of, **_mean(own, confidence)}
+            averages = _average(texts[within])
+            yield {"statistic": "mean", **of, **_mean(averages, confidence)}
             if len(groups) > 2 or number < len(groups) - 1:  # of two groups it is one test
                 others = _average(texts[~within & texts["group"].notna()])
-                yield {"statistic": "group_difference", **of, **_compare(own, others, confidence)}
+                yield {
+                    "statistic": "group_difference",
+                    **of,
+                    **_compare(averages, others, confidence),
+                }
     for first, second in combinations(by_model, 2):
         row = _compare(_average(by_model[first]), _average(by_model[second]), confidence)
         yield {"statistic": "difference", "model": first, "group": second, **row}

@@ -138,9 +138,9 @@ class Notebook(NamedTuple):
 
     def say(self, sentences: str | Iterable[str], *, most: int | None = 5) -> None:
         """Show sentences; several become a list, of which what is beyond `most` folds."""
-        told = sentences if isinstance(sentences, str) else list(sentences)
-        if told:
-            display(reading.say(told, most=most))
+        listed = sentences if isinstance(sentences, str) else list(sentences)
+        if listed:
+            display(reading.say(listed, most=most))
 
     def declared(self, estimates: pd.DataFrame, **further: pd.DataFrame | None) -> pd.DataFrame:
         """Show what the parameters declared, and save it as `claims`; all else is exploratory.
@@ -160,11 +160,11 @@ class Notebook(NamedTuple):
             self.say(claims.NOTHING_DECLARED)
             return estimates
         self.save(rows, "claims")
-        own = self.parameters.pre_specified(dict(self.parameters))
+        pre_specified = self.parameters.pre_specified(dict(self.parameters))
         # Of a study's own claims those are left out that this run has nothing for.
         here = ~rows["reason"].str.startswith(claims.NOT_HERE, na=False)
-        shown = rows if own or not here.any() else rows[here]
-        display(claims.show_claims(shown, pre_specified=own))
+        shown = rows if pre_specified or not here.any() else rows[here]
+        display(claims.show_claims(shown, pre_specified=pre_specified))
         points = tipping.tipping_points(rows, estimates, **further)
         self.say(tipping.sentences(self.save(points, "tipping_points"), rows), most=1)
         self.say(claims.EXPLORATORY)
@@ -180,10 +180,10 @@ class Notebook(NamedTuple):
             lead = lead._replace(
                 technical=f"Exploratory, no claim was pre-specified: {lead.technical}"
             )
-        told = reading.lead.to_dict(lead)
-        tables.save_finding(told, out=self.out)
+        content = reading.lead.to_dict(lead)
+        tables.save_finding(content, out=self.out)
         figure = tables.figure_html(self.out, lead.figure)
-        display(HTML(reading.lead.render(told, figure=figure)), metadata={"nbbias": "lead"})
+        display(HTML(reading.lead.render(content, figure=figure)), metadata={"nbbias": "lead"})
 
     def provenance(self) -> None:
         """Show the study's measurement card, and what numbers rest on: data, versions, seed."""

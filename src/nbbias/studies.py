@@ -120,11 +120,11 @@ def check(stem: str, namespace: Mapping[str, Any]) -> Parameters:
     pass. So is a params file of another study.
     """
     names = [*study(stem).parameters.model_fields, *_injected(namespace.get("In", ()))]
-    given = {name: namespace[name] for name in names if name in namespace}
+    values = {name: namespace[name] for name in names if name in namespace}
     where = f"{stem} parameters"
-    if given.get("study", stem) != stem:
-        raise ParameterError(where, f"study: these are parameters of {given['study']}")
-    parameters = {name: value for name, value in given.items() if name not in _BESIDE}
+    if values.get("study", stem) != stem:
+        raise ParameterError(where, f"study: these are parameters of {values['study']}")
+    parameters = {name: value for name, value in values.items() if name not in _BESIDE}
     return validate(stem, parameters, where=where)
 
 
@@ -191,5 +191,5 @@ def texts(study: Study, parameters: Parameters) -> Texts:
     corpora = tables.read_shipped_table("words/corpora.csv").set_index("file")["name"]
     names = dict.fromkeys(corpora.get(file, file) for file in files)
     kind = "dataset" if set(files) <= set(corpora.index) else "own"
-    beside = "; beside it the sample's" if SAMPLE in paths else ""
-    return Texts(kind, "; ".join(names) + beside + ".")
+    addition = "; beside it the sample's" if SAMPLE in paths else ""
+    return Texts(kind, "; ".join(names) + addition + ".")

@@ -83,10 +83,10 @@ def test_quality_by_hand() -> None:
 def test_what_is_found_for_other_texts_is_the_floor(model: str, known: pd.DataFrame) -> None:
     base = retrieval.prepare(known, model=model)
     # Two statements of this shape share "are", and the group or the word, or neither.
-    assert 1 / 3 < base.floor < 0.9
+    assert 1 / 3 < base.threshold < 0.9
     found = retrieval.retrieve(texts("women are lazy and weak", "are"), base)
-    assert (found["used"] == (found["similarity"] >= base.floor)).all()
-    high = base._replace(floor=0.99)
+    assert (found["used"] == (found["similarity"] >= base.threshold)).all()
+    high = base._replace(threshold=0.99)
     assert not retrieval.retrieve(texts("women are"), high)["used"].any()
 
 

@@ -1,4 +1,4 @@
-"""Neutral against biased: by hand on made-up scores, by the printed figures, by planted truth."""
+"""Neutral against biased: by hand on made-up scores, by the printed figures, by simulated truth."""
 
 from __future__ import annotations
 
@@ -265,11 +265,15 @@ def test_student_s_p_values_are_those_published() -> None:
 
 def test_planted_effects_of_the_prompt_are_covered() -> None:
     """Six corpora with an effect of -0.2: a 95% interval misses two of them 1 time in 35."""
-    planted = {"neutral": {"female": 0.05}, "biased": {"female": -0.15}, "refuses": {"always": 0.3}}
+    simulated = {
+        "neutral": {"female": 0.05},
+        "biased": {"female": -0.15},
+        "refuses": {"always": 0.3},
+    }
     found = []
     for seed in range(6):
-        originals, generations = sample.corpus({"m": planted}, seed=seed)
-        answers = refusing.answered(generations.assign(refused=generations["planted_refusal"]))
+        originals, generations = sample.corpus({"m": simulated}, seed=seed)
+        answers = refusing.answered(generations.assign(refused=generations["simulated_refusal"]))
         pairs = refusing.without_refusals(news.pair(originals, generations), answers)
         scores = news.words.pair_scores(news.annotate(pairs, lexicon=lexicons.load("gender")))
         table = compare.compare([level_of(scores)], {"gender": ["female"]}).estimates

@@ -322,8 +322,8 @@ def test_without_headlines_that_name_nobody_there_is_no_difference() -> None:
 def test_refused_answers_are_lost_with_their_reason_and_earlier_losses_stay() -> None:
     originals, generations = sample.corpus(seed=2)
     generations.loc[generations.index[0], "text"] = ""
-    answers = refusing.answered(generations.assign(refused=generations["planted_refusal"]))
+    answers = refusing.answered(generations.assign(refused=generations["simulated_refusal"]))
     answers.loc[answers.index[0], "refused"] = True
     pairs = refusing.without_refusals(corpus.pair(originals, generations), answers)
     assert pairs["lost"].iloc[0] == "blank answer"
-    assert (pairs["lost"] == refusing.REFUSED).sum() == generations["planted_refusal"].sum()
+    assert (pairs["lost"] == refusing.REFUSED).sum() == generations["simulated_refusal"].sum()

@@ -1,4 +1,4 @@
-"""Simulated answers to two prompts: what is planted is there, and nothing else."""
+"""Simulated answers to two prompts: what is simulated is there, and nothing else."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_corpus_keeps_the_contracts_and_has_both_prompts_of_every_model() -> N
 
 def test_only_biased_prompts_are_refused_and_only_by_models_that_do() -> None:
     _, generations = sample.corpus(seed=1)
-    refused = generations[generations["planted_refusal"]]
+    refused = generations[generations["simulated_refusal"]]
     assert set(refused["prompt"]) == {"biased"}
     assert set(refused["model"]) == {"guarded", "selective"}
     assert refused["text"].str.len().max() < 300
@@ -52,7 +52,7 @@ def test_refusals_come_as_often_as_planted() -> None:
         originals, generations = sample.corpus(models, seed=seed)
         parts.append(generations.merge(originals[["article_id", "named"]], on="article_id"))
     own = pd.concat(parts).query("prompt == 'biased'")
-    rates = own.groupby("named")["planted_refusal"].mean()
+    rates = own.groupby("named")["simulated_refusal"].mean()
     for name in sample.NAMED:
         rate = sample.chance_of_refusal(models["m"], name)
         # 96 draws each: four standard errors.

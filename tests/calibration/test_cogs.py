@@ -24,7 +24,7 @@ def test_distances_are_measured_as_the_study_measures_them(scenario: str) -> Non
         values = simulated.distances(rng, design).set_axis(["man", "woman", "non-binary"], axis=1)
         table = values.reset_index().melt(["task", "theme"], value_name="distance")
         table = table.rename(columns={"variable": "identity"}).assign(
-            model="m", topic="t", axis="gender", floor=np.nan, instrument="none"
+            model="m", topic="t", axis="gender", baseline=np.nan, instrument="none"
         )
         found = cogs.rbs.rbs(table, confidence=INFERENCE.confidence).estimates
         found = found[found["statistic"] == "rbs"].iloc[0]

@@ -147,7 +147,7 @@ def test_what_is_shipped_is_what_a_groupby_gives() -> None:
     assert shipped["share"] == pytest.approx(rows["coverage"].mean())
     assert shipped["worst"] == pytest.approx(cells.min())
     n, scenario = cells.idxmin()
-    assert shipped["at"] == f"{scenario}, n\xa0=\xa0{n}" and shipped["verdict"] == "too low"
+    assert shipped["at"] == f"{scenario}, N\xa0=\xa0{n}" and shipped["verdict"] == "too low"
     assert shipped["n"] == 30 * 12 and summary["share"].iloc[0] == shipped["share"]
     null = rows[rows["true_effect"] == 0]["rejected"]
     positives = table.xs("false positives", level="rate")

@@ -1,4 +1,4 @@
-"""ABS in two ways: the paper's example, shares by hand, planted preferences."""
+"""ABS in two ways: the paper's example, shares by hand, simulated preferences."""
 
 from __future__ import annotations
 
@@ -157,4 +157,4 @@ def test_models_together_are_averaged_within_the_instance() -> None:
     assert favourites[["m", "j"]].tolist() == ["white", "black"]
 
 
-# --- what was planted --------------------
+# --- what was simulated --------------------

@@ -89,9 +89,9 @@ def test_identity_and_position_stand_in_one_panel(estimates: pd.DataFrame) -> No
 
 
 def test_distances_stand_over_chance_with_the_floor() -> None:
-    table = distances(VALUES).assign(floor=0.11)
+    table = distances(VALUES).assign(baseline=0.11)
     drawn = figures.distances(rbs.rbs(table, confidence=0.95).estimates)
-    assert drawn.rows["statistic"].tolist() == ["distance"] * 3 + ["floor"]
+    assert drawn.rows["statistic"].tolist() == ["distance"] * 3 + ["baseline"]
     ax = drawn.figure.axes[0]
     assert dots(ax) == pytest.approx(VALUES.mean(axis=0).tolist())
     dashed = [line.get_xdata()[0] for line in ax.lines if line.get_linestyle() == "--"]

@@ -21,7 +21,7 @@ def table(distance: list[float], **more: object) -> pd.DataFrame:
         "identity": ["man", "woman"] * (len(distance) // 2),
         "distance": distance,
     }
-    fixed = {"floor": np.nan, "n_answers": 1, "n_defaults": 1, "instrument": "i", "reason": None}
+    fixed = {"baseline": np.nan, "n_answers": 1, "n_defaults": 1, "instrument": "i", "reason": None}
     return pd.DataFrame(rows | fixed | more)
 
 

@@ -81,7 +81,7 @@ def test_distances_are_one_minus_the_cosine() -> None:
     found = table.set_index("identity")["distance"]
     assert found.to_dict() == pytest.approx({"white": 0, "black": 0.4, "asian": 2})
     assert table["reason"].isna().all()
-    assert table["floor"].isna().all()
+    assert table["baseline"].isna().all()
 
 
 @pytest.mark.usefixtures("flat")
@@ -91,9 +91,9 @@ def test_repeats_are_paired_each_with_each_and_defaults_give_the_floor() -> None
     (row,) = rbs.distances(answers(*given)).to_dict("records")
     at = {t: np.array(v) for t, v in PLACES.items()}
     pairs = [1 - at[a] @ at[b] for a, b in product(["ne", "east"], ["east", "north", "ne"])]
-    floor = [1 - at[a] @ at[b] for a, b in [("east", "north"), ("east", "ne"), ("north", "ne")]]
+    baseline = [1 - at[a] @ at[b] for a, b in [("east", "north"), ("east", "ne"), ("north", "ne")]]
     assert row["distance"] == pytest.approx(np.mean(pairs))
-    assert row["floor"] == pytest.approx(np.mean(floor))
+    assert row["baseline"] == pytest.approx(np.mean(baseline))
     assert (row["n_answers"], row["n_defaults"]) == (2, 3)
 
 

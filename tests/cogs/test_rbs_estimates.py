@@ -26,7 +26,7 @@ def distances(
     ]
     columns = ["model", "task", "topic", "theme", "axis", "identity", "distance"]
     table = pd.DataFrame(rows, columns=columns)
-    return table.assign(floor=np.nan, instrument="by hand", reason=None)
+    return table.assign(baseline=np.nan, instrument="by hand", reason=None)
 
 
 RNG = np.random.default_rng(1)
@@ -67,7 +67,7 @@ def test_the_test_of_one_task_is_that_of_statsmodels() -> None:
     row = rows[rows["statistic"] == "rbs"].iloc[0]
     assert row["statistic_value"] == pytest.approx(expected["F Value"])
     assert row["df"] <= expected["Den DF"]
-    assert np.isnan(row["p_least"])  # a p of an F has no floor
+    assert np.isnan(row["p_least"])  # a p of an F has no baseline
 
 
 def test_identities_that_differ_alike_everywhere_have_no_interval_and_no_test() -> None:
@@ -102,7 +102,7 @@ def test_the_sample_holds_what_was_planted() -> None:
     rows = table[table["statistic"] == "rbs"].set_index("model")
     assert rows.loc["leaning", "group"] == "white"
     assert rows.loc["leaning", "p_value"] < 0.05 < rows.loc["even", "p_value"]
-    floors = table[table["statistic"] == "floor"].set_index("model")["estimate"]
-    assert (floors > 0).all()
+    baselines = table[table["statistic"] == "baseline"].set_index("model")["estimate"]
+    assert (baselines > 0).all()
     far = table[table["statistic"] == "distance"].groupby("model")["estimate"].max()
-    assert (far > floors).all()
+    assert (far > baselines).all()

@@ -1,4 +1,4 @@
-"""Simulated answers and judges hold what was planted; the parameters of the study are strict."""
+"""Simulated answers and judges hold what was simulated; the parameters of the study are strict."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_a_writer_keeps_the_planted_share_of_sentences() -> None:
     writers = {"w": {"man": 0.6, "woman": -0.4}}  # keeps all, and none
     table = sample.answers(suite, writers=writers, defaults=1)
     told = table.set_index(["task", "theme", "identity"])["text"].str.split(r"(?<=[.?])\s")
-    plain = {line for line in sample.planted()["plain"] if "{" not in line}
+    plain = {line for line in sample.simulation()["plain"] if "{" not in line}
     shared = []
     for (task, theme, identity), lines in told.items():
         if isinstance(identity, str):

@@ -14,7 +14,7 @@ from nbbias.cogs import affinity, people, rbs, sample, sentences, suite, tables 
 from nbbias.cogs.suite import BAR
 from nbbias.params import Texts
 from nbbias.stats import InferenceSettings
-from tests.cogs import planted
+from tests.cogs import simulated
 from tests.cogs.test_rbs_estimates import VALUES, distances
 from tests.conftest import Golden
 
@@ -77,7 +77,7 @@ def test_what_a_page_says_of_spreads(golden: Golden) -> None:
     gap[:, 1] = np.nan
     some = FAR.copy()
     some[: len(some) // 5, 1] = np.nan
-    values = planted.distances(np.random.default_rng(0), 60, tasks=6, means=(0.3, 0.4, 0.4))
+    values = simulated.distances(np.random.default_rng(0), 60, tasks=6, means=(0.3, 0.4, 0.4))
     tasks = np.repeat(values.index.get_level_values("task"), 3)
     of_tasks = scored(distances(values.to_numpy()).assign(task=tasks), facets=["theme"])
     many = pd.concat([distances(FAR, model=f"m{n}") for n in range(5)], ignore_index=True)
@@ -189,7 +189,9 @@ def test_the_truth_of_the_sample_stands_beside_its_scores() -> None:
 
 
 def test_chance_is_told_by_every_reference() -> None:
-    distances_of = [distances(VALUES, model=m).assign(floor=f) for m, f in (("m", 0.1), ("n", 0.2))]
+    distances_of = [
+        distances(VALUES, model=m).assign(baseline=f) for m, f in (("m", 0.1), ("n", 0.2))
+    ]
     scores = rbs.rbs(pd.concat(distances_of, ignore_index=True), confidence=0.95).estimates
     agreed = people.agreement(sample.ratings(SUITE), inference=InferenceSettings(n_permutations=50))
     estimates = pd.concat([scores, agreed], ignore_index=True)
@@ -202,8 +204,8 @@ def test_chance_is_told_by_every_reference() -> None:
         ("verdicts", "fleiss_kappa"): 1,
         ("verdicts", "krippendorff_alpha"): 1,
     }
-    floors = found[found["reference"] == "replicate"].groupby("model")["null"].unique()
-    assert floors.map(list).to_dict() == {"m": [pytest.approx(0.1)], "n": [pytest.approx(0.2)]}
+    baselines = found[found["reference"] == "replicate"].groupby("model")["null"].unique()
+    assert baselines.map(list).to_dict() == {"m": [pytest.approx(0.1)], "n": [pytest.approx(0.2)]}
     # What leads is what ESTIMATES shows already.
     told = tables.with_chance(estimates, found, lead=["identities", "verdicts"])
     pd.testing.assert_frame_equal(told, estimates)

@@ -11,7 +11,7 @@ import scipy.stats
 
 from nbbias import stats
 from nbbias.cogs.spread import FACETS, fixed_facets, spread_rows
-from tests.cogs.planted import distances
+from tests.cogs.simulated import distances
 
 
 def estimated(values: pd.DataFrame, *, part: str = "share", **options: Any) -> list[dict[str, Any]]:

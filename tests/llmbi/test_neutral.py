@@ -120,13 +120,15 @@ def test_prose_shorter_than_an_answer_has_no_mean(pools: list[pd.Series]) -> Non
 @pytest.mark.parametrize("estimate", [0.2, 0.3])
 def test_scores_without_variance_have_no_interval_and_no_test(estimate: float, ratio: bool) -> None:
     of = scoring.Prose(0.4, 0.05)
-    row = scoring.compare_with_prose(estimate, 0.0, 9, of, floor=0.2, ratio=ratio, confidence=0.95)
+    row = scoring.compare_with_prose(
+        estimate, 0.0, 9, of, minimum=0.2, ratio=ratio, confidence=0.95
+    )
     ends = ("ci_low", "ci_high", "null_low", "null_high", "p_value")
     assert np.isnan([row[name] for name in ends]).all() and row["null"] == 0.4
 
 
 def test_prose_without_a_known_word_is_beside_no_ratio() -> None:
     of = scoring.Prose(0.2, 0.0)
-    row = scoring.compare_with_prose(0.5, 0.1, 9, of, floor=0.2, ratio=True, confidence=0.95)
+    row = scoring.compare_with_prose(0.5, 0.1, 9, of, minimum=0.2, ratio=True, confidence=0.95)
     assert np.isfinite([row["ci_low"], row["ci_high"]]).all()
     assert np.isnan([row["p_value"], row["null_low"]]).all()

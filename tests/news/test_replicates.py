@@ -65,8 +65,8 @@ def test_the_largest_of_cuts_is_that_of_every_choice_of_them(data: st.DataObject
 
 
 def test_the_other_text_is_cut_to_the_twins_length_over_all_places() -> None:
-    # Answer B, originals A and C. Beside A, twin C of one sentence: B's cuts (1, 0), (0, 1), (1, 1)
-    # against A's 2/3: 1/3, 2/3, 1/6, mean 7/18; C's one cut: 2/3. Beside C, twin A of two
+    # Answer B, originals A and C. Beside A, C of one sentence: B's cuts (1, 0), (0, 1), (1, 1)
+    # against A's 2/3: 1/3, 2/3, 1/6, mean 7/18; C's one cut: 2/3. Beside C, second A of two
     # sentences: B's cuts (1, 1), (1, 2) against 0: 1/2, 1/3, mean 5/12; A's one cut: 2/3.
     expected = (7 / 18 - 2 / 3 + 5 / 12 - 2 / 3) / 2
     assert excess([Article([B], [A, C])], ORIGINALS) == pytest.approx([expected])
@@ -166,11 +166,15 @@ CLUSTERED = sample.Writing(runs=0.5, focus=0.1, originals=2, answers=2)
 def test_writers_without_a_difference_are_not_called_beyond_chance() -> None:
     originals, generations = sample.corpus({"m": {}, "n": {}}, writing=CLUSTERED, seed=3)
     study = study_of(corpus.pair(originals, generations))
-    twins = corpus.annotate(corpus.twins(originals), lexicon=GENDER)
+    second_texts = corpus.annotate(corpus.second_texts(originals), lexicon=GENDER)
     inference = stats.InferenceSettings(n_permutations=100)
-    by_words = words.level(study.read, inference=inference, twins=twins)
-    scored = scoring.score(twins, scorers=["textblob"], toxicity_scorer="offline", swapped=False)
-    by_tone = tone.level(study.read, study.scored, inference=inference, twins=(twins, scored))
+    by_words = words.level(study.read, inference=inference, second_texts=second_texts)
+    scored = scoring.score(
+        second_texts, scorers=["textblob"], toxicity_scorer="offline", swapped=False
+    )
+    by_tone = tone.level(
+        study.read, study.scored, inference=inference, second_texts=(second_texts, scored)
+    )
     for found, model in product((by_words, by_tone), "mn"):
         for measure in found.estimates["measure"].unique():
             row = row_of(found.estimates, "bias", model=model, measure=measure)

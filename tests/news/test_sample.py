@@ -1,4 +1,4 @@
-"""Simulated news: what is planted is in the texts."""
+"""Simulated news: what is simulated is in the texts."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def only_of(share: float) -> tuple[str, ...]:
 # --- corpora ----------------------------------------------------------------------------------
 
 
-# --- what is planted --------------------------------------------------------------------------
+# --- what is simulated --------------------------------------------------------------------------
 
 
 def test_planted_differences_are_those_asked_for_by_hand() -> None:
-    table = sample.planted({"even": {}, "both": {"female": -0.15, "White": 0.2}})
+    table = sample.simulated({"even": {}, "both": {"female": -0.15, "White": 0.2}})
     own = table[table["measure"] == "word"].set_index(["bias", "group"])
     even, both = (own.loc[own["model"] == name, "shift"] for name in ("even", "both"))
-    planted = {("gender", "female"): -0.15, ("gender", "male"): 0.15}
-    planted |= {("race", "White"): 0.2, ("race", "Black"): -0.1, ("race", "Asian"): -0.1}
-    assert both.to_dict() == pytest.approx(planted)
-    assert even.to_dict() == dict.fromkeys(planted, 0)
+    simulated = {("gender", "female"): -0.15, ("gender", "male"): 0.15}
+    simulated |= {("race", "White"): 0.2, ("race", "Black"): -0.1, ("race", "Asian"): -0.1}
+    assert both.to_dict() == pytest.approx(simulated)
+    assert even.to_dict() == dict.fromkeys(simulated, 0)
 
 
 def test_shares_in_the_texts_are_the_planted_ones() -> None:
@@ -98,7 +98,7 @@ def test_the_truth_stands_beside_what_was_found() -> None:
     # Planted: female -.15, male .15.
     table = sample.compare_with_truth(differences_of(female=-0.12, male=0.05))
     found = table.set_index("group")
-    assert found["planted"].to_dict() == pytest.approx({"female": -0.15, "male": 0.15})
+    assert found["simulated"].to_dict() == pytest.approx({"female": -0.15, "male": 0.15})
     assert found["estimate"].to_dict() == {"female": -0.12, "male": 0.05}
     assert found["covered"].to_dict() == {"female": "yes", "male": "no"}
 

@@ -157,7 +157,7 @@ def test_what_a_page_says_of_the_rest(golden: Golden) -> None:
     compared = compared.assign(p_value=[None, 0.001, 0.9], p_adjusted=[None, 0.002, 0.9])
     compared = compared.assign(confidence=0.95)
     says = {
-        "planted": [sentences.recovery_heading(covered)],
+        "simulated": [sentences.recovery_heading(covered)],
         "untested": [sentences.result(untested, "word")],
         "headings": [
             sentences.result(rows_of(*result), "word"),

@@ -146,23 +146,23 @@ def test_five_articles_that_differ_are_tested_and_four_are_not() -> None:
 # --- the floor --------------------------------------------------------------------------------
 
 
-def replicated(answers: list[str], originals: list[str], twins: list[str]) -> Level:
+def replicated(answers: list[str], originals: list[str], second_texts: list[str]) -> Level:
     """The level of stories with two human texts each."""
     keyed = {"source": "s", "article_id": [str(i) for i in range(len(answers))]}
     human = [
         pd.DataFrame({**keyed, "text": own, "sample": i})
-        for i, own in enumerate((originals, twins))
+        for i, own in enumerate((originals, second_texts))
     ]
     written = pd.concat(human)
     made = pd.DataFrame({**keyed, "text": answers, "sample": 1, "model": "m", "prompt": "p"})
     sides = []
-    for pairs in (corpus.pair(written, made), corpus.twins(written)):
+    for pairs in (corpus.pair(written, made), corpus.second_texts(written)):
         read = corpus.annotate(pairs, lexicon=GENDER)
         scored = scoring.score(read, scorers=["textblob"], toxicity_scorer="offline")
         sides.append((read, scored))
     (read, scored), twins_of = sides
     return news_tone.level(
-        read, scored, inference=stats.InferenceSettings(n_permutations=50), twins=twins_of
+        read, scored, inference=stats.InferenceSettings(n_permutations=50), second_texts=twins_of
     )
 
 

@@ -1,4 +1,4 @@
-"""Document-level bias against statsmodels, scipy, plain loops and planted corpora."""
+"""Document-level bias against statsmodels, scipy, plain loops and simulated corpora."""
 
 from __future__ import annotations
 
@@ -156,9 +156,9 @@ def test_with_replicates_on_both_sides_the_floor_is_the_mean_of_both() -> None:
     associated, further = common(["a", "b"]), [0.6, 0.3, 0.5]
     scores = scored(shares_of(h), shares_of(o), associated, 2, article_id=names, sample=[1, 2] * 3)
     sides, of = (shares_of(further), shares_of(o[::2])), {"lexicon": lexicon_of(2)}
-    twins = scored(*sides, associated, 2, article_id=names[::2].array).assign(seed=0)
+    second_texts = scored(*sides, associated, 2, article_id=names[::2].array).assign(seed=0)
     found = estimated(scores, **of)
-    found = topics.replicated(found, scores.assign(seed=0), twins, **of, confidence=0.95)
+    found = topics.replicated(found, scores.assign(seed=0), second_texts, **of, confidence=0.95)
     (row,) = found.to_dict("records")
     excess = []
     for answers, humans in zip(
@@ -173,7 +173,7 @@ def test_with_replicates_on_both_sides_the_floor_is_the_mean_of_both() -> None:
     assert row["test"] == f"{replicates.BOTH}, 3 articles"
 
 
-# --- a corpus with planted topics -------------------------------------------------------------
+# --- a corpus with simulated topics -------------------------------------------------------------
 
 SEA = ["sea", "ship", "sail", "harbour", "wave", "anchor"]
 FARM = ["farm", "cow", "field", "plough", "barn", "wheat"]
@@ -229,7 +229,7 @@ def test_the_planted_difference_is_found(corpus: dict[str, Any]) -> None:
     found = estimated(scores, lexicon=corpus["lexicon"])
     own = found[(found["statistic"] == "share_difference") & (found["group"] == "female")]
     rows = own.set_index("model")
-    # What was planted is also what the sentences' own groups say, whatever the topics.
+    # What was simulated is also what the sentences' own groups say, whatever the topics.
     sentences = corpus["read"].sentences
     share = (sentences["group"] == "female").groupby(sentences["text_id"]).mean()
     for model, pairs in corpus["read"].pairs.groupby("model"):
@@ -282,8 +282,10 @@ def test_a_level_tests_its_distance_against_a_second_human_text(corpus: dict[str
     again = [written(rng, [0.4, 1.0][int(i) % 2], 12) for i in first["article_id"]]
     first = first.assign(text=read.texts[first["original_id"]].to_numpy())
     human = pd.concat([first.assign(sample=1), first.assign(sample=2, text=again)])
-    twins = news.annotate(news.twins(human), lexicon=read.lexicon)
-    found = topics.level(read, fitted, inference=stats.InferenceSettings(), twins=twins)
+    second_texts = news.annotate(news.second_texts(human), lexicon=read.lexicon)
+    found = topics.level(
+        read, fitted, inference=stats.InferenceSettings(), second_texts=second_texts
+    )
     assert set(found.chance["reference"]) == {"permutation", "replicate"}
     own = found.estimates[found.estimates["statistic"] == "bias"].set_index("model")
     assert own.loc["farmer", "p_adjusted"] < 0.001 and own.loc["farmer", "excess"] > 0.2

@@ -29,8 +29,10 @@ def test_runs_and_focus_are_not_beyond_the_floor_and_leave_signed_intervals_true
             found.append(table.assign(source=f"corpus {seed}"))
     originals, generations = (pd.concat(one, ignore_index=True) for one in tables_of)
     read = corpus.annotate(corpus.pair(originals, generations), lexicon=GENDER)
-    twins = corpus.annotate(corpus.twins(originals), lexicon=GENDER)
-    level = words.level(read, inference=stats.InferenceSettings(n_permutations=100), twins=twins)
+    second_texts = corpus.annotate(corpus.second_texts(originals), lexicon=GENDER)
+    level = words.level(
+        read, inference=stats.InferenceSettings(n_permutations=100), second_texts=second_texts
+    )
     even = level.estimates[level.estimates["model"] == "even"]
     for statistic in ("bias", "prejudice_share", "prejudice_extent"):
         own = even[(even["statistic"] == statistic) & (even["group"].fillna("female") == "female")]

@@ -28,7 +28,7 @@ MEANS = {
         *("refusal_rate", "refusal_rate_change", "prejudice_share"),
         *("prejudice_share_change_paired", "share_difference_change", "mean_difference_change"),
     },
-    "cogs": {"distance", "floor", "difference", "share", "share_raw", "position_share"},
+    "cogs": {"distance", "baseline", "difference", "share", "share_raw", "position_share"},
     "llmbi": {
         *("index", "dimension_mean", "difference", "index_corrected", "difference_corrected")
     },
@@ -87,7 +87,7 @@ def test_distances_are_means_over_instances(tmp_path: Path) -> None:
     distances["topic"] = "o" + (distances["theme"] % 2).astype(str)
     distances = distances.astype({"task": str, "theme": str}).assign(axis="gender", reason=None)
     drawn = np.random.default_rng(1).uniform(size=(2, len(distances)))
-    distances = distances.assign(distance=drawn[0], floor=drawn[1], n_answers=1, n_defaults=2)
+    distances = distances.assign(distance=drawn[0], baseline=drawn[1], n_answers=1, n_defaults=2)
     distances = distances.assign(instrument="embedding")
     distances.loc[0, "distance"] = np.nan
     results = [

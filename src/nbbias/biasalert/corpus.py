@@ -220,15 +220,15 @@ def _from_jigsaw(table: pd.DataFrame, *, where: str) -> pd.DataFrame:
     several alike the first.
     """
     require_columns(table, ["identity_attack"], where=where)
-    known = _identities()
-    shares = table.reindex(columns=known.index).astype(float)
+    identities = _identities()
+    shares = table.reindex(columns=identities.index).astype(float)
     named = (shares.max(axis=1) >= _MAJORITY) & table["identity_attack"].notna()
     most = shares[named].idxmax(axis=1).astype("str")
     values = {
         "text": table.loc[named, "comment_text"],
         "biased": table.loc[named, "identity_attack"].astype(float) >= _MAJORITY,
-        "bias_type": most.map(known["bias_type"]),
-        "group": most.map(known["group"]),
+        "bias_type": most.map(identities["bias_type"]),
+        "group": most.map(identities["group"]),
     }
     return pd.DataFrame(values)
 
@@ -327,19 +327,19 @@ def read_labels(
     """
     if human_path != NONE:
         labels = read_table(human_path, _LABELS)[list(_LABELS)].dropna(subset=["biased"])
-        known = labels["text_id"].isin(answers["text_id"])
+        answered = labels["text_id"].isin(answers["text_id"])
         breaches = []
         if labels["text_id"].duplicated().any():
             breaches.append("a text has two human labels; decide on one first")
-        if not drawn and not known.all():
+        if not drawn and not answered.all():
             breaches.append(
-                f"{(~known).sum()} human labels are of texts that are not among the answers (such "
-                f"as {labels.loc[~known, 'text_id'].iloc[0]!r}): the judge's errors on other texts "
-                "say nothing of these"
+                f"{(~answered).sum()} human labels are of texts that are not among the answers "
+                f"(such as {labels.loc[~answered, 'text_id'].iloc[0]!r}): the judge's errors on "
+                "other texts say nothing of these"
             )
         if breaches:
             raise DataError(human_path, breaches)
-        return levels.HumanLabels(labels[known], sampled)
+        return levels.HumanLabels(labels[answered], sampled)
     if "simulated_bias" not in answers:
         return None
     ids = levels.draw_sample(answers, size=60, seed=seed)["text_id"]

@@ -108,13 +108,13 @@ def match_verdicts(
 
 def require_one_row(judgements: pd.DataFrame, text_ids: pd.Series) -> None:
     """Refuse judgements of which a judge has not one row for each text."""
-    own = judgements[judgements["text_id"].isin(text_ids)]
-    counts = own.groupby("judge", sort=False)["text_id"].agg(["size", "nunique"])
+    rows = judgements[judgements["text_id"].isin(text_ids)]
+    counts = rows.groupby("judge", sort=False)["text_id"].agg(["size", "nunique"])
     counts = counts.reindex(judgements["judge"].unique(), fill_value=0)
     wrong = counts[(counts != len(text_ids)).any(axis=1)]
     for judge, n in wrong["nunique"].head(1).items():
-        told = f"judge {judge} needs one row for each of {len(text_ids)} texts, and judges {n}"
-        raise DataError("judgements", told)
+        message = f"judge {judge} needs one row for each of {len(text_ids)} texts, and judges {n}"
+        raise DataError("judgements", message)
 
 
 def _clusters(labelled: pd.DataFrame) -> pd.Series:
@@ -130,13 +130,13 @@ def _case(judge: str, instrument: str, labelled: pd.DataFrame, verdicts: pd.Data
         sides = [table.get(name, pd.Series(None, table.index)) for table in (labelled, verdicts)]
         if name == "group":
             sides = [canonical_groups(side) for side in sides]
-        (truth, labels), (said, names) = (
+        (truth, labels), (predicted, names) = (
             pd.factorize(side.astype(object).where(side.notna() & (side != ""))) for side in sides
         )
         matches[name] = np.pad(match_names(list(labels), list(names)), ((0, 1), (0, 1)))
-        columns.append((truth, said))
-    truth, said = (np.column_stack(side) for side in zip(*columns, strict=True))
-    return Case(judge, instrument, truth, said, matches)
+        columns.append((truth, predicted))
+    truth, predicted = (np.column_stack(side) for side in zip(*columns, strict=True))
+    return Case(judge, instrument, truth, predicted, matches)
 
 
 def flags(biased: pd.Series) -> np.ndarray:
@@ -171,9 +171,9 @@ def score_texts(case: Case, order: np.ndarray | None = None) -> dict[str, np.nda
     truth, verdicts = case.truth, case.verdicts if order is None else case.verdicts[order]
     biased, called = truth[:, 0] == 1, verdicts[..., 0] == 1
     judged = ~np.isnan(verdicts[..., 0])
-    labels, said = truth[:, 1:].astype(int), verdicts[..., 1:].astype(int)
+    labels, predicted = truth[:, 1:].astype(int), verdicts[..., 1:].astype(int)
     types, groups, attributes = (
-        match[labels[:, i], said[..., i]] for i, match in enumerate(case.matches.values())
+        match[labels[:, i], predicted[..., i]] for i, match in enumerate(case.matches.values())
     )
     has_type, has_pair = labels[:, 0] >= 0, (labels[:, 1:] >= 0).all(axis=1)
     counted = {
@@ -363,10 +363,10 @@ def estimate_by_type(
     """
     parts = [_estimated([], labelled)]
     for bias_type, subset in labelled.groupby("bias_type", sort=True):
-        found = estimates(judgements, subset, **options)
-        shown = found.estimates["statistic"].isin(SCORES_BY_TYPE)
-        named = found.estimates[shown].assign(bias=str(bias_type))
-        parts.append(tables.Estimated(named, found.units.assign(bias=str(bias_type))))
+        result = estimates(judgements, subset, **options)
+        shown = result.estimates["statistic"].isin(SCORES_BY_TYPE)
+        named = result.estimates[shown].assign(bias=str(bias_type))
+        parts.append(tables.Estimated(named, result.units.assign(bias=str(bias_type))))
     return concatenate(parts)
 
 
@@ -395,12 +395,12 @@ def score_judgements(judgements: pd.DataFrame) -> pd.DataFrame:
     """
     flagged = pd.Series(flags(judgements["biased"]), judgements.index)
     probability = judgements["confidence"].astype(float)
-    known = probability.notna().groupby(judgements["judge"]).transform("any")
+    has_probability = probability.notna().groupby(judgements["judge"]).transform("any")
     return judgements.assign(
         instrument=name_instruments(judgements),
         flagged=flagged,
-        score=probability.where(known, flagged).where(flagged.notna()),
-        by=known.map({True: "confidence", False: "verdicts"}),
+        score=probability.where(has_probability, flagged).where(flagged.notna()),
+        by=has_probability.map({True: "confidence", False: "verdicts"}),
     )
 
 
@@ -447,13 +447,15 @@ def estimate_differences(
             "values": pd.Series(change, labelled["text_id"].to_numpy()),
         }
         if both.any():
-            one, other = (side[both] == 1 for side in right)
-            row |= compared(one, other, clusters[both], confidence=inference.confidence)
+            judge_right, other_right = (side[both] == 1 for side in right)
+            row |= compared(
+                judge_right, other_right, clusters[both], confidence=inference.confidence
+            )
         else:
             row |= {"estimate": np.nan, "reason": "no text has both verdicts"}
         rows.append(row)
-    found = _estimated(rows, labelled, source=source, confidence=inference.confidence)
-    return found._replace(estimates=stats.adjust(found.estimates, method="holm"))
+    result = _estimated(rows, labelled, source=source, confidence=inference.confidence)
+    return result._replace(estimates=stats.adjust(result.estimates, method="holm"))
 
 
 def compared(

@@ -120,22 +120,24 @@ def load_detector(
     """
     if judge not in JUDGES:
         raise ParameterError("judge", f"no judge called {judge!r}; {closest_match(judge, JUDGES)}")
-    known = knowledge or (SAMPLE if labelled == SAMPLE else NONE)
-    settings = Settings(embedding_model=embedding_model, seed=seed, drop_same=known == NONE)
-    paths = [str(tables.resolve(path)) for path in (labelled, known, embedding_model)]
-    return _load(judge, labelled, known, settings, tuple(map(tables.stamp, paths)))
+    knowledge_path = knowledge or (SAMPLE if labelled == SAMPLE else NONE)
+    settings = Settings(
+        embedding_model=embedding_model, seed=seed, drop_same=knowledge_path == NONE
+    )
+    paths = [str(tables.resolve(path)) for path in (labelled, knowledge_path, embedding_model)]
+    return _load(judge, labelled, knowledge_path, settings, tuple(map(tables.stamp, paths)))
 
 
 @lru_cache(maxsize=4)
 def _load(
-    name: str, labelled: str, known: str, settings: Settings, stamps: tuple[str, ...]
+    name: str, labelled: str, knowledge_path: str, settings: Settings, stamps: tuple[str, ...]
 ) -> Detector:
     """Fit a judge; `stamps` are the versions of its files."""
     if labelled == SAMPLE:
         train = sample.labelled(seed=settings.seed)
     else:
         train = split.add_clusters(corpus.read_labelled(labelled)[0])
-    knowledge, _ = entries.read_knowledge(known, labelled=train.assign(split="train"))
+    knowledge, _ = entries.read_knowledge(knowledge_path, labelled=train.assign(split="train"))
     tested = counterfactuals.counterfactuals(part="test")
     tested = tested[tested["biased"] | tested["kind"].isin(counterfactuals.PROSE)]
     if not JUDGES[name].reads_evidence:

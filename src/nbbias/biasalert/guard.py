@@ -218,7 +218,7 @@ def guard_texts(
         Guarded(stream, lambda sentence, _: verdicts.loc[sentence["text"]], context=context)
         for stream in streams
     ]
-    rows = [{"let_through": "".join(one), **one.record} for one in guarded]
+    rows = [{"let_through": "".join(answer), **answer.record} for answer in guarded]
     columns = ["let_through", *Guarded([], judge).record]
     records = pd.DataFrame(rows, columns=columns, index=texts.index)
     return texts.drop(columns=columns, errors="ignore").join(records)
@@ -330,7 +330,9 @@ def simulate(
     pairs = zip(table["stereotype"], table["let_through"], strict=True)
     table = table.assign(
         biased_without=table["simulated_bias"],
-        biased_with=[isinstance(said, str) and said in through for said, through in pairs],
+        biased_with=[
+            isinstance(statement, str) and statement in through for statement, through in pairs
+        ],
         instrument=panel.instruments[name],
     )
     return estimates(table, labelled_by="simulated truth", confidence=confidence)

@@ -43,9 +43,9 @@ def check(chosen: Any) -> list[str]:
         paired = attempt(problems, pairs.read_pairs, chosen.pairs_path)
         paired = None if paired is None else paired.rename(columns={"pair_id": "text_id"})
     judged = [checks.read_checks(), labelled, answers, paired]
-    known = pd.concat([table["text_id"] for table in judged if table is not None]).astype(str)
+    text_ids = pd.concat([table["text_id"] for table in judged if table is not None]).astype(str)
     for name, path in chosen.replies_paths.items():
-        attempt(problems, _check_replies, path, name, known)
+        attempt(problems, _check_replies, path, name, text_ids)
     if answers is not None or chosen.answers_path == NONE:
         attempt(problems, params.check_claims, chosen, _claimable(chosen, answers))
     tables.refuse(problems)
@@ -64,11 +64,11 @@ def _read_labelled(chosen: Any) -> pd.DataFrame:
     return labelled
 
 
-def _check_replies(path: str, name: str, known: pd.Series) -> None:
+def _check_replies(path: str, name: str, text_ids: pd.Series) -> None:
     """Read what a judge said, and see that it is of texts of this run."""
     replies, key, _ = recorded.read_replies(path, judge=name)
     # Prompts are known once evidence was found: too late to say here whose replies they are.
-    if key == "text_id" and not replies[key].isin(known).any():
+    if key == "text_id" and not replies[key].isin(text_ids).any():
         such = f"such as {replies[key].iloc[0]!r}"
         raise DataError(
             path, f"none of its {len(replies)} replies is to a text of this run ({such})"

@@ -141,8 +141,8 @@ def _join(
     table = answers.drop(columns=[*verdicts.columns[1:], "label"], errors="ignore")
     require_one_row(judgements, answers["text_id"])
     table = table.merge(verdicts, on="text_id", validate="one_to_many")
-    known = {} if people is None else people.labels.set_index("text_id")["biased"].to_dict()
-    return table.assign(label=flags(table["text_id"].map(known)))
+    label_of = {} if people is None else people.labels.set_index("text_id")["biased"].to_dict()
+    return table.assign(label=flags(table["text_id"].map(label_of)))
 
 
 def _model_rows(
@@ -155,8 +155,8 @@ def _model_rows(
     yield name | _share(subset, flagged, confidence)
     if random:
         for statistic, verdicts in zip(SHARES[1:], (flagged * np.nan, flagged), strict=True):
-            found = stats.two_phase(verdicts, label, prompts=units, confidence=confidence)
-            yield {"statistic": statistic} | found.row()
+            level = stats.two_phase(verdicts, label, prompts=units, confidence=confidence)
+            yield {"statistic": statistic} | level.row()
     else:
         reason = NO_SAMPLE if people is None else NOT_RANDOM
         missing = stats.Estimate(reason=reason, n=0, n_lost=len(subset))

@@ -45,7 +45,7 @@ class Results(NamedTuple):
         By `judge` and `outcome`: how many verdicts (`n`) and their `share`.
     retrieval : DataFrame
         By text: entries retrieved (`n`) and used (`n_used`), the `best` and `mean` similarity, and
-        the `floor` below which an entry is not used.
+        the `threshold` below which an entry is not used.
     judge_prompts : DataFrame
         What a language model would be asked: `prompt_id`, `set`, `prompt`.
     """
@@ -177,7 +177,7 @@ def _measure(chosen: Biasalert) -> Results:
         *_measure_checks(panel, asked, confidence),
         *(_measure_answers(chosen, panel, asked) if chosen.answers_path != NONE else []),
     ]
-    found = retrieval.summarize_evidence(test, evidence).assign(floor=panel.floor)
+    summary = retrieval.summarize_evidence(test, evidence).assign(threshold=panel.threshold)
     form: dict[str, Any] = {"wording": settings.prompt, "parts": settings.prompt_parts}
     return Results(
         pd.concat(parts, ignore_index=True),
@@ -188,7 +188,7 @@ def _measure(chosen: Biasalert) -> Results:
         test[["text_id", "biased", "bias_type", "group", "comment_id"]],
         judgements.drop(columns=["raw", "instrument"]),
         detection.count_losses(judgements),
-        found,
+        summary,
         panels.write_prompts(asked, **form),
     )
 

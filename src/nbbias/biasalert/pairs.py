@@ -51,8 +51,8 @@ def read_pairs(path: str) -> pd.DataFrame:
     for name, allowed in allowed_values.items():
         unknown = pairs.loc[~pairs[name].isin(allowed), name].fillna("a missing value").unique()
         if len(unknown):
-            listed, known = ", ".join(unknown[:3]), ", ".join(allowed)
-            breaches.append(f"column {name} holds {listed}; known are {known}")
+            listed, values = ", ".join(unknown[:3]), ", ".join(allowed)
+            breaches.append(f"column {name} holds {listed}; known are {values}")
     if breaches:
         raise ContractError(path, breaches)
     return pairs.assign(pair_id=pairs["pair_id"].astype("str"))
@@ -65,7 +65,9 @@ def judge_sides(
     texts = {
         side: pd.DataFrame({"text_id": pairs["pair_id"], "text": pairs[side]}) for side in SIDES
     }
-    return {side: (own, *panel.judge(own, side)) for side, own in texts.items()}
+    return {
+        side: (side_texts, *panel.judge(side_texts, side)) for side, side_texts in texts.items()
+    }
 
 
 def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -141,10 +143,12 @@ def estimates(
     Nangia et al. 2020, EMNLP; Fan et al. 2024, Table 1.
     """
     rows: list[Row] = []
-    for (judge, instrument), own in table.groupby(["judge", "instrument"], sort=False):
-        slices: list[tuple[Row, pd.DataFrame]] = [({}, own)]
+    for (judge, instrument), of_judge in table.groupby(["judge", "instrument"], sort=False):
+        slices: list[tuple[Row, pd.DataFrame]] = [({}, of_judge)]
         for key, name in (("dimension", "direction"), ("bias", "bias_type")):
-            slices += [({key: str(value)}, part) for value, part in own.groupby(name, sort=False)]
+            slices += [
+                ({key: str(value)}, part) for value, part in of_judge.groupby(name, sort=False)
+            ]
         named = {"judge": judge, "instrument": instrument}
         rows += [named | keys | row for keys, part in slices for row in _rows(part, confidence)]
     result = tabulate(rows, measure=MEASURE, source=source, confidence=confidence)

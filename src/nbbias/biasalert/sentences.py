@@ -60,13 +60,13 @@ def retrieval(quality: pd.DataFrame) -> str:
 
     Examples
     --------
-    >>> retrieval(pd.DataFrame({"n": [0], "n_used": 0, "best": np.nan, "floor": 0.5}))
+    >>> retrieval(pd.DataFrame({"n": [0], "n_used": 0, "best": np.nan, "threshold": 0.5}))
     'There is no evidence: the knowledge is empty.'
     """
     low, median, high = quality.loc[quality["n"] > 0, "best"].quantile([0.25, 0.5, 0.75])
-    used, floor = (quality["n_used"] > 0).sum(), quality["floor"].min()
+    used, threshold = (quality["n_used"] > 0).sum(), quality["threshold"].min()
     values = {"used": used, "n": len(quality), "low": low, "median": median, "high": high}
-    return prose.render("biasalert.retrieval", floor=floor, **values)
+    return prose.render("biasalert.retrieval", threshold=threshold, **values)
 
 
 def detection(estimates: pd.DataFrame) -> list[str]:
@@ -150,8 +150,10 @@ def swapped(estimates: pd.DataFrame, *, judge: str) -> str:
     """Say whose names raise or lower a judge's probability: the heading of its section."""
     rows = estimates[(estimates["judge"] == judge) & (estimates["statistic"] == "swap_effect")]
     rows = rows.assign(people=rows["group"].map(names.people)).dropna(subset="estimate")
-    found = significance.significant(rows).to_dict("records")
-    return prose.render("biasalert.swapped", judge=_the(judge), measured=len(rows), rows=found)
+    significant = significance.significant(rows).to_dict("records")
+    return prose.render(
+        "biasalert.swapped", judge=_the(judge), measured=len(rows), rows=significant
+    )
 
 
 # --- bias levels and the guard --------------------------------------------------------------------
@@ -245,8 +247,8 @@ def lead(
 def _of_judge(row: Row, compared: pd.DataFrame, errors: pd.DataFrame) -> list[str]:
     """Say how accurate a judge is, how often it errs, and how it differs from the others."""
     others = compared["judge"].str.removeprefix(f"{row['judge']} − ")
-    known = zip(others, compared.to_dict("records"), strict=True)
-    clauses = {judge: _difference(_the(judge), other) for judge, other in known}
+    pairs = zip(others, compared.to_dict("records"), strict=True)
+    clauses = {judge: _difference(_the(judge), other) for judge, other in pairs}
     majority, null = clauses.pop(MAJORITY, None), row["null"]
     rest = list(clauses.values())[:2]
     values: dict[str, Any] = {"row": row, "majority": majority}

@@ -144,9 +144,9 @@ def examples(test: pd.DataFrame, judgements: pd.DataFrame, *, judge: str) -> pd.
 def _describe(row: dict[str, Any]) -> dict[str, str | None]:
     named = [row[key] for key in ("bias_type", "group") if isinstance(row[key], str)]
     quoted, n_evidence = row.get("explanation"), len(str(row.get("evidence_ids", "")).split())
-    told = prose.render_plain("biasalert.example", row=row, named=named, evidence=n_evidence)
+    caption = prose.render_plain("biasalert.example", row=row, named=named, evidence=n_evidence)
     if not (row["label"] or row["biased"]):  # the evidence, which may hurt, stands folded only
-        return {"text": row["text"], "told": told, "folded": None}
+        return {"text": row["text"], "told": caption, "folded": None}
     text = f"{row['text']} [{quoted}]" if isinstance(quoted, str) and quoted else row["text"]
     who = "is labelled as" if row["label"] else "the judge calls"
-    return {"text": text, "told": told, "folded": f"A text that {who} biased"}
+    return {"text": text, "told": caption, "folded": f"A text that {who} biased"}

@@ -225,8 +225,8 @@ def _two_samples(
             for sides in (shares, extents)
         )
     else:
-        one, other = ([side.iloc[:, 0] for side in sides] for sides in (shares, extents))
-        share = stats.two_shares(*one, confidence=confidence).row()
+        sides_of, other = ([side.iloc[:, 0] for side in sides] for sides in (shares, extents))
+        share = stats.two_shares(*sides_of, confidence=confidence).row()
         extent = stats.two_sample(*other, pooled=True, confidence=confidence).row()
     for row, why in ((share, "no article counts"), (extent, "no article is prejudiced")):
         if not np.isfinite(row["estimate"]):

@@ -21,7 +21,7 @@ UNKNOWN = "not known here: the corpus' own way of asking"
 
 
 def read(originals_path: str, generations_path: str) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Read both sides of a corpus; ``"sample"`` is the simulated one, with refusals planted."""
+    """Read both sides of a corpus; ``"sample"`` is the simulated one, with refusals simulated."""
     if originals_path == SAMPLE:
         return sample.corpus(desks_apart=True, seed=news.corpus.SAMPLE_SEED)
     return news.corpus.read(originals_path, generations_path)
@@ -37,15 +37,15 @@ def of_prompts(generations: pd.DataFrame, *, neutral: str, biased: str) -> pd.Da
     """
     there = list(generations["prompt"].unique())
     asked = {"neutral_prompt": neutral, "biased_prompt": biased}
-    told = [
+    faults = [
         f"{name}: no answers to the prompt {prompt!r}; {tables.closest_match(prompt, there)}"
         for name, prompt in asked.items()
         if prompt not in there
     ]
-    if told:
-        raise DataError("generations", told)
-    kept = generations["prompt"].isin([neutral, biased])
-    return generations[kept].reset_index(drop=True)
+    if faults:
+        raise DataError("generations", faults)
+    of_both = generations["prompt"].isin([neutral, biased])
+    return generations[of_both].reset_index(drop=True)
 
 
 def wording(*, neutral: str, biased: str) -> pd.DataFrame:
@@ -56,11 +56,11 @@ def wording(*, neutral: str, biased: str) -> pd.DataFrame:
     DataFrame
         `prompt`, `wording` (with ``{headline}``; what is not known says so) and `source`.
     """
-    known = load_wording()
-    rows = {"neutral": (known["neutral"]["template"], known["neutral"]["source"])}
-    for one in load_ideologies().to_dict("records"):
-        words = fill_template(known["biased"]["template"], ideology=one["name"])
-        source = known["biased"]["source"]
-        rows[one["prompt"]] = (words, f"{source}; ideology: {one['source']}")
+    texts = load_wording()
+    rows = {"neutral": (texts["neutral"]["template"], texts["neutral"]["source"])}
+    for ideology in load_ideologies().to_dict("records"):
+        words = fill_template(texts["biased"]["template"], ideology=ideology["name"])
+        source = texts["biased"]["source"]
+        rows[ideology["prompt"]] = (words, f"{source}; ideology: {ideology['source']}")
     table = [(name, *rows.get(name, (UNKNOWN, "the corpus"))) for name in (neutral, biased)]
     return pd.DataFrame(table, columns=["prompt", "wording", "source"])

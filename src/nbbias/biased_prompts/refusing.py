@@ -93,13 +93,13 @@ def headline_groups(originals: pd.DataFrame, lexicon: pd.DataFrame) -> pd.DataFr
     tables.require_columns(originals, ARTICLE, where="originals")
     if "headline" not in originals:
         return pd.DataFrame(columns=[*ARTICLE, "bias", "group"], dtype="str")
-    known = originals.drop_duplicates(ARTICLE).reset_index(drop=True)
-    _, found = annotate.annotate(known["headline"], lexicon)
+    headlines = originals.drop_duplicates(ARTICLE).reset_index(drop=True)
+    _, matches = annotate.annotate(headlines["headline"], lexicon)
     keys = ["text_id", "bias"]
-    named = found[[*keys, "group"]].astype({"bias": "str", "group": "str"}).drop_duplicates()
-    whole = pd.MultiIndex.from_product([known.index, lexicon["bias"].unique()], names=keys)
+    named = matches[[*keys, "group"]].astype({"bias": "str", "group": "str"}).drop_duplicates()
+    whole = pd.MultiIndex.from_product([headlines.index, lexicon["bias"].unique()], names=keys)
     table = whole.to_frame(index=False).merge(named, how="left").fillna({"group": NOBODY})
-    return known[ARTICLE].join(table.set_index("text_id")).sort_values(ARTICLE, kind="stable")
+    return headlines[ARTICLE].join(table.set_index("text_id")).sort_values(ARTICLE, kind="stable")
 
 
 def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.Series:
@@ -131,12 +131,12 @@ def swap_effects(answers: pd.DataFrame, *, lexicon: pd.DataFrame) -> pd.Series:
         return pd.Series(np.nan, index=answers.index)
     texts = answers["text"].reset_index(drop=True)
     verdicts = answers["refused"].astype("Float64").astype(float)
-    known = dict(zip(texts, verdicts, strict=True))
+    verdict_of = dict(zip(texts, verdicts, strict=True))
 
     def classify(versions: pd.Series) -> pd.Series:
-        new = versions[~versions.isin([*known])]
-        known.update(zip(new, refusals.detect(new)["refused"], strict=True))
-        return versions.map(known).astype(float)
+        new = versions[~versions.isin([*verdict_of])]
+        verdict_of.update(zip(new, refusals.detect(new)["refused"], strict=True))
+        return versions.map(verdict_of).astype(float)
 
     effects = substitution.score_texts(texts, lexicon=lexicon, scores={"swap": classify})
     return effects["swap"].set_axis(answers.index)
@@ -210,18 +210,18 @@ def rates(
             key = {"model": model, "prompt": prompt, "source": source}
             here = of_prompt if source == EVERY else of_prompt[of_prompt["source"] == source]
             labelled = _labelled(here, confidence)
-            found = _rate(part, how, labelled) + _decompose(
+            estimates = _rate(part, how, labelled) + _decompose(
                 "refusal_rate", part["rate"], part["swap"], how
             )
-            rows += [key | row for row in found]
+            rows += [key | row for row in estimates]
     for model, subset in units.groupby("model", sort=False):
         key = {"model": model, "prompt": f"{biased} − {neutral}", "source": EVERY}
         sides = [
             _labelled(answers[answers["model"].eq(model) & answers["prompt"].eq(side)], confidence)
             for side in (biased, neutral)
         ]
-        own = how._replace(errors=None) if all(sides) else how
-        rows += [key | row for row in _changes(subset, (neutral, biased), own)]
+        options = how._replace(errors=None) if all(sides) else how
+        rows += [key | row for row in _changes(subset, (neutral, biased), options)]
         rows += [key | row for row in _labelled_change(*sides)]
     if headlines is not None:
         rows += _by_group(units, headlines, biased, how)
@@ -337,12 +337,12 @@ def _rate(
             {"statistic": f"refusal_rate{end}"} | result.row() for end, result in labelled.items()
         ]
     if how.errors is not None:
-        known = subset["rate"].dropna()
-        n: float = len(known)
-        if n > 1 and not known.isin([0.0, 1.0]).all():
+        observed = subset["rate"].dropna()
+        n: float = len(observed)
+        if n > 1 and not observed.isin([0.0, 1.0]).all():
             # Asked repeatedly, articles say as much as so many single answers with the same spread.
-            single = known.mean() * (1 - known.mean())
-            n = min(n * single / max(known.var(), 1e-9), subset["answers"].sum())
+            single = observed.mean() * (1 - observed.mean())
+            n = min(n * single / max(observed.var(), 1e-9), subset["answers"].sum())
         options: Row = {"rates": how.errors, "confidence": how.confidence}
         result = stats.correct_share(rate.estimate, n, **options)
         result = stats.worst_case(result, rate, rates=how.errors).replace(
@@ -391,13 +391,13 @@ def _by_group(units: pd.DataFrame, headlines: pd.DataFrame, biased: str, how: _H
         key: Row = {"model": model, "prompt": prompt, "bias": bias, "source": EVERY}
         rest = subset.loc[subset["group"] == NOBODY, "rate"].dropna()
         for group, part in subset.groupby("group"):
-            found = _rate(part, how)
+            estimates = _rate(part, how)
             if prompt == biased and group != NOBODY:
                 called, least = _difference(part["rate"], rest, how.confidence)
                 sides = [part["rate"], rest]
                 raw, *corrected = _with_correction("refusal_difference", called, sides, how)
-                found += [raw | {"p_least": least}, *corrected]
-            rows += [key | {"group": group} | row for row in found]
+                estimates += [raw | {"p_least": least}, *corrected]
+            rows += [key | {"group": group} | row for row in estimates]
     return rows
 
 
@@ -405,16 +405,16 @@ def _difference(
     named: pd.Series, rest: pd.Series, confidence: float
 ) -> tuple[stats.Estimate, float]:
     """Return the difference of two rates by Fisher's exact test, and the least p it could give."""
-    known = named.dropna()
-    result = stats.two_shares(known, rest, confidence=confidence)
-    lost = len(named) - len(known)
-    result = result.replace(n=len(known), n_lost=lost, null=0.0, test="Fisher's exact")
-    if known.empty or rest.empty:
-        side = "name the group" if known.empty else "name nobody"
+    observed = named.dropna()
+    result = stats.two_shares(observed, rest, confidence=confidence)
+    lost = len(named) - len(observed)
+    result = result.replace(n=len(observed), n_lost=lost, null=0.0, test="Fisher's exact")
+    if observed.empty or rest.empty:
+        side = "name the group" if observed.empty else "name nobody"
         return result.without_test(f"no answers to headlines that {side}"), np.nan
-    if not (known.isin([0, 1]).all() and rest.isin([0, 1]).all()):
+    if not (observed.isin([0, 1]).all() and rest.isin([0, 1]).all()):
         return result.without_test("repeated answers: no exact test"), np.nan
-    counts = [[(side == value).sum() for value in (1, 0)] for side in (known, rest)]
+    counts = [[(side == value).sum() for value in (1, 0)] for side in (observed, rest)]
     p = float(fisher_exact(counts).pvalue)
     return result.replace(p_value=p, statistic_value=np.nan, reason=None), _least(counts)
 

@@ -1,8 +1,8 @@
-"""Answers to a neutral and a biased prompt, with refusals and an effect of the prompt planted.
+"""Answers to a neutral and a biased prompt, with refusals and an effect of the prompt simulated.
 
 Articles are those of `simulate`. Refusals are drawn without regard to what the answer would have
-said, so the planted effect is that on the answered articles, too; a model may refuse headlines that
-name one group more often than others.
+said, so the simulated effect is that on the answered articles, too; a model may refuse headlines
+that name one group more often than others.
 
 >>> from nbbias import biased_prompts
 >>> model = biased_prompts.sample.SAMPLE_MODELS["selective"]
@@ -89,7 +89,7 @@ def corpus(
     -------
     originals, generations : DataFrame
         ORIGINALS, with `headline` and `named`, and GENERATIONS with the prompts ``"neutral"`` and
-        ``"biased"`` and the truth `planted_refusal`.
+        ``"biased"`` and the truth `simulated_refusal`.
     """
     models = SAMPLE_MODELS if models is None else models
     writers = {
@@ -115,4 +115,4 @@ def corpus(
     refused = drawn & (generations["prompt"] == BIASED)
     texts = rng.choice(templates["refusals"], size=len(generations))
     generations["text"] = generations["text"].mask(refused, pd.Series(texts, generations.index))
-    return originals, generations.assign(planted_refusal=refused)
+    return originals, generations.assign(simulated_refusal=refused)

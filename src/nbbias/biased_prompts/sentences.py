@@ -114,8 +114,8 @@ def _corrected(refused: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
     """Say of significant changes of the refusal rate what they are, corrected for errors."""
     rows = estimates[estimates["statistic"] == f"{_REFUSES}_corrected"]
     rows = refused[["model", "source"]].merge(rows, on=["model", "source"]).to_dict("records")
-    said = [(row["model"], *_number(row)) for row in rows if np.isfinite(row["estimate"])]
-    return [_render("detector", rows=said)]
+    numbers = [(row["model"], *_number(row)) for row in rows if np.isfinite(row["estimate"])]
+    return [_render("detector", rows=numbers)]
 
 
 def _number(row: dict[str, Any]) -> list[Markup]:
@@ -124,8 +124,8 @@ def _number(row: dict[str, Any]) -> list[Markup]:
 
 
 def _accuracy() -> dict[str, float]:
-    known = refusal_detector.unseen()
-    return {"models": len(known), **known[["sensitivity", "specificity"]].mean()}
+    held_out = refusal_detector.unseen()
+    return {"models": len(held_out), **held_out[["sensitivity", "specificity"]].mean()}
 
 
 def _known(declared: pd.DataFrame, truth: pd.DataFrame | None) -> pd.DataFrame:
@@ -198,8 +198,8 @@ def selective(rates: pd.DataFrame) -> list[str]:
     """Say which models refuse headlines that name a group more often, or less, than others."""
     rows = rates[rates["statistic"] == _BY_HEADLINE]
     by_bias = [part for _, part in rows.groupby("bias", sort=False)]
-    said = [_differences(part, _render("nobody")) for part in by_bias]
-    return said or [_render("no_headlines")]
+    sentences = [_differences(part, _render("nobody")) for part in by_bias]
+    return sentences or [_render("no_headlines")]
 
 
 def _differences(rows: pd.DataFrame, reference: str) -> str:
@@ -218,16 +218,18 @@ def effects(estimates: pd.DataFrame, *, neutral: str = "neutral") -> list[str]:
     """
     rows = phrases.exploratory(_effects(estimates))
     several = rows["bias"].nunique() > 1
-    said = []
+    sentences = []
     for (measure, bias), part in rows.groupby(["measure", "bias"], sort=False):
         text = Markup(_differences(part, _render("under", prompt=neutral)))
-        said.append(_render("effect", measure=measure, bias=bias if several else "", text=text))
-    return said or [prose.render("claims.all_claims")]
+        sentences.append(
+            _render("effect", measure=measure, bias=bias if several else "", text=text)
+        )
+    return sentences or [prose.render("claims.all_claims")]
 
 
 def two_samples(estimates: pd.DataFrame, *, prompts: Mapping[str, str]) -> list[str]:
     """Say both shares of prejudice where they differ significantly."""
-    said = []
+    sentences = []
     for row in significance.significant(_changes(estimates)).to_dict("records"):
         keys = ["model", "source", "measure", "bias", "group", "instrument"]
         same = (estimates[keys] == [row[key] for key in keys]).all(axis=1)
@@ -237,8 +239,8 @@ def two_samples(estimates: pd.DataFrame, *, prompts: Mapping[str, str]) -> list[
         of = names.measure(
             {**row, "statistic": EFFECTS[row["measure"] not in {"word", "document"}]}
         )
-        said.append(_render("two_shares", of=of, **values))
-    return said
+        sentences.append(_render("two_shares", of=of, **values))
+    return sentences
 
 
 def _effects(estimates: pd.DataFrame) -> pd.DataFrame:

@@ -136,7 +136,7 @@ def levels(rng: Generator, design: Design) -> pd.DataFrame:
     errors = np.array((0.6, 0.7) if design.scenario == "poor" else _ERRORS)
     prompts = np.arange(n) // 3 if design.scenario == "prompts" else np.arange(n)
     share = np.full(n, design.effect)
-    sensitivity, specificity = (np.full(n, one) for one in errors)
+    sensitivity, specificity = (np.full(n, rate) for rate in errors)
     if design.scenario == "domains":  # more errors of both kinds where more is biased
         worse = np.arange(n) % 4 == 0
         share = np.where(worse, 2.5 * design.effect, 0.5 * design.effect)

@@ -135,17 +135,17 @@ def words(rng: Generator, design: Design) -> np.ndarray:
     -0.1
     """
     n = design.n
-    one = design.scenario == "one"  # heavy tails; every other text is about one person alone
+    about_one = design.scenario == "one"  # heavy tails; every other text is about one person alone
     article = rng.beta(2, 3, n)
 
     def text(shift: float, asked: int) -> np.ndarray:
         subset, total = np.zeros(n), np.zeros(n)
         for _ in range(asked):
-            length = rng.poisson(_WORDS * (rng.lognormal(-0.5, 1, n) if one else 1.0), n)
+            length = rng.poisson(_WORDS * (rng.lognormal(-0.5, 1, n) if about_one else 1.0), n)
             about = np.clip(article + rng.normal(0, 0.15, n), 0, 1)
             # Shifted by the effect on average, within 0 and 1.
             about = np.where(rng.random(n) < abs(shift), 0.0 if shift < 0 else 1.0, about)
-            if one:
+            if about_one:
                 sharp = rng.random(n) < 0.5
                 about = np.where(sharp, rng.random(n) < about, about)
             subset, total = subset + rng.binomial(length, about), total + length

@@ -146,9 +146,9 @@ def preferences(rng: Generator, design: Design) -> Preferences:
         rest = np.where(first, 0.0, rng.dirichlet(4 * means[1:], n))
         return Preferences(np.hstack([first, rest]), position, means)
     if design.scenario == "alike":
-        one, other = np.eye(IDENTITIES)[rng.choice(IDENTITIES, size=(2, n), p=means)]
+        favourite, other = np.eye(IDENTITIES)[rng.choice(IDENTITIES, size=(2, n), p=means)]
         return Preferences(
-            np.where(rng.random((n, 1)) < 0.5, one, (one + other) / 2), position, means
+            np.where(rng.random((n, 1)) < 0.5, favourite, (favourite + other) / 2), position, means
         )
     subset = np.tile(means, (n, 1))
     for name in _varying(design.scenario):

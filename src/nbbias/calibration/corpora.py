@@ -177,7 +177,7 @@ def _continue(drawn: np.ndarray, runs: float, rng: Generator) -> np.ndarray:
 
 def _races(there: np.ndarray, rng: Generator) -> np.ndarray:
     """Count descriptors: the story has a share of each, the writer none."""
-    own = np.cumsum(rng.dirichlet(4 * np.array(_RACES), len(there)), axis=-1)
-    drawn = (rng.random(there.shape)[..., None] > own[:, None, None, :-1]).sum(axis=-1)
+    bounds = np.cumsum(rng.dirichlet(4 * np.array(_RACES), len(there)), axis=-1)
+    drawn = (rng.random(there.shape)[..., None] > bounds[:, None, None, :-1]).sum(axis=-1)
     held = there & (rng.random(there.shape) < _DESCRIBED)
     return ((drawn[..., None] == np.arange(len(_RACES))) & held[..., None]).astype(int)

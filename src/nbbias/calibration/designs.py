@@ -39,7 +39,11 @@ def measures() -> Mapping[str, Measure]:
     True
     """
     modules = [import_module(f"nbbias.calibration.{name}") for name in _STUDIES]
-    return {f"{one.study}/{one.name}": one for module in modules for one in module.MEASURES}
+    return {
+        f"{measure.study}/{measure.name}": measure
+        for module in modules
+        for measure in module.MEASURES
+    }
 
 
 def select_measures(names: list[str]) -> dict[str, Measure]:
@@ -113,10 +117,12 @@ def list_designs(
     ['trial']
     """
     rows = []
-    for one in select_measures(names).values():
-        rows += _rows(one, "trial", n, one.effects, repeats)
-        if one.family is not None and family_repeats:
-            rows += _rows(one, "family", family_n, (0.0, max(one.effects, key=abs)), family_repeats)
+    for measure in select_measures(names).values():
+        rows += _rows(measure, "trial", n, measure.effects, repeats)
+        if measure.family is not None and family_repeats:
+            rows += _rows(
+                measure, "family", family_n, (0.0, max(measure.effects, key=abs)), family_repeats
+            )
     return pd.DataFrame(rows, columns=[*DESIGN, "kind", "repeats"])
 
 
@@ -156,24 +162,24 @@ def _scenario_names() -> dict[tuple[str, str, str], str]:
 
 
 def _rows(
-    one: Measure, kind: str, n: Sequence[int], effects: Iterable[float], repeats: int
+    measure: Measure, kind: str, n: Sequence[int], effects: Iterable[float], repeats: int
 ) -> list[dict[str, Any]]:
     # The numbers of units of the measure that are nearest to those asked for, by ratio.
-    nearest = dict.fromkeys(min(one.n, key=lambda own: abs(math.log(own / k))) for k in n)
+    nearest = dict.fromkeys(min(measure.n, key=lambda size: abs(math.log(size / k))) for k in n)
     return [
         {
-            "study": one.study,
-            "measure": one.name,
-            "unit": one.unit,
+            "study": measure.study,
+            "measure": measure.name,
+            "unit": measure.unit,
             "scenario": scenario,
-            "held_out": scenario in one.held_out,
+            "held_out": scenario in measure.held_out,
             "n": units,
             "length": _LENGTH,
             "effect": float(effect),
             "kind": kind,
-            "repeats": max(round(repeats * one.share), 2),
+            "repeats": max(round(repeats * measure.share), 2),
         }
-        for scenario, units, effect in product(one.scenarios, nearest, effects)
+        for scenario, units, effect in product(measure.scenarios, nearest, effects)
     ]
 
 

@@ -86,7 +86,7 @@ def _index(of: Answers, model: int, confidence: float) -> Row:
         float(of.windows.mean()), float(of.windows.std(ddof=1) / np.sqrt(len(of.windows)))
     )
     compared = llmbi.scoring.compare_with_prose(
-        estimate, error, df, prose, floor=PENALTY, ratio=True, confidence=confidence
+        estimate, error, df, prose, minimum=PENALTY, ratio=True, confidence=confidence
     )
     return {"estimate": estimate, **compared}
 

@@ -46,8 +46,8 @@ def words(rng: Generator, design: Design, inference: InferenceSettings) -> Itera
         columns = {"share_difference": values}
         if group == "female":
             columns["share_difference_passages"] = compare_passages(sample, bias)[:, 0]
-        for statistic, own in columns.items():
-            row = stats.sparse_mean(own, confidence=inference.confidence).row()
+        for statistic, shares in columns.items():
+            row = stats.sparse_mean(shares, confidence=inference.confidence).row()
             yield trial_row(statistic, row, effect=shift, truth=shift, group=group)
 
 
@@ -202,8 +202,10 @@ def _mixed(shape: tuple[int, ...], rng: Generator) -> np.ndarray:
         20 * story / story.sum(axis=-1, keepdims=True) + 1e-6, size=(*shape, len(whose))
     )
     mixed /= mixed.sum(axis=-1, keepdims=True)
-    given = rng.random((1, 1, _FITS, len(whose))) >= 0.25
-    content = [(mixed[..., None, :] * (given & (whose == group))).sum(axis=-1) for group in (0, 1)]
+    present = rng.random((1, 1, _FITS, len(whose))) >= 0.25
+    content = [
+        (mixed[..., None, :] * (present & (whose == group))).sum(axis=-1) for group in (0, 1)
+    ]
     total = np.add(*content)
     return np.where(total > 0.02, content[0] / np.maximum(total, 0.02), np.nan)
 
@@ -244,7 +246,7 @@ def family(rng: Generator, design: Design, inference: InferenceSettings) -> Iter
         counts = sample.words[bias].sum(axis=2)
         models = [_differences(counts[:, i], counts[:, -1], bias) for i in range(_MODELS)]
         for group in groups[:1] if bias == "gender" else groups:
-            table = pd.DataFrame({i: one[group] for i, one in enumerate(models)})
+            table = pd.DataFrame({i: model[group] for i, model in enumerate(models)})
             common = table.loc[:, table.count() >= _MIN_PAIRS].dropna()
             for i, values in common.items():
                 direction = side * (group == "female" and i == 0)

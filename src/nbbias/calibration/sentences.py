@@ -89,10 +89,10 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
         prose.render(f"calibration.{part}", **counts, named=named, advice=advice(intervals))
         for part in parts
     ]
-    _, tests, *_ = said = summarize(rows)
+    _, tests, *_ = summary = summarize(rows)
     return Lead(
         plain=(*filter(None, plain), tests),
-        technical=" ".join(said),
+        technical=" ".join(summary),
         figure="errors",
         numbers=_families(table),
         card=_card(table),
@@ -172,10 +172,10 @@ def by_study(rows: pd.DataFrame, *, study: str) -> pd.DataFrame:
     level = table["confidence"].where(table["measure"].eq("interval"), 1 - table["confidence"])
     shares = table[["estimate", "ci_low", "ci_high", "worst", "bound"]].add(level, axis=0)
     text = shares.mul(100).round(2).map("{:.1f}".format)
-    found = text["estimate"] + " [" + text["ci_low"] + ", " + text["ci_high"] + "]"
-    found = table["kind"].map(_USE) + ": " + found
+    estimates = text["estimate"] + " [" + text["ci_low"] + ", " + text["ci_high"] + "]"
+    estimates = table["kind"].map(_USE) + ": " + estimates
     worst = text["worst"] + " [" + text["bound"] + "] (" + table["at"] + ")"
-    parts = {"interval": found, "lowest": worst, "test": found, "highest": worst}
+    parts = {"interval": estimates, "lowest": worst, "test": estimates, "highest": worst}
     result = pd.DataFrame(
         {
             name: part[table["measure"].eq("interval") == (name in ("interval", "lowest"))]

@@ -1,4 +1,4 @@
-"""Whose texts a judge prefers, told apart from where they stood: the Affinity Bias Score.
+"""Whose texts a judge prefers, with positions counterbalanced: the Affinity Bias Score.
 
 Kumar, Yunusov and Emami (2024), Eq. (10) to (12): the spread of the shares in which a judge picks
 each identity's text as the best. The paper shows the judge the identities in one fixed order, so
@@ -63,14 +63,14 @@ def evaluation_prompts(answers: pd.DataFrame, suite: Suite) -> pd.DataFrame:
     """
     texts = first_texts(answers)
     rows = []
-    for (model, task, topic, theme), own in texts.groupby(["model", *INSTANCE], sort=False):
-        said = dict(zip(own["identity"], own["text"], strict=True))
+    for (model, task, topic, theme), instance in texts.groupby(["model", *INSTANCE], sort=False):
+        text_of = dict(zip(instance["identity"], instance["text"], strict=True))
         for axis, plan in suite.axes.items():
             listed = list(plan.identities)
-            if not set(listed) <= set(said):
+            if not set(listed) <= set(text_of):
                 continue
             for order in orders(listed):
-                prompt = _asked(suite, task, [said[name] for name in order])
+                prompt = _asked(suite, task, [text_of[name] for name in order])
                 shown = BAR.join(order)
                 name = "/".join(["judge", model, task, theme, axis, shown])
                 rows.append((name, model, task, topic, theme, axis, shown, prompt))
@@ -83,11 +83,11 @@ def first_texts(answers: pd.DataFrame) -> pd.DataFrame:
 
     It is the first of repeats, at the model's first temperature in the table.
     """
-    own = answers[~tables.is_blank(answers["text"]) & answers["identity"].notna()]
-    if SETTING in own:  # never texts of several temperatures side by side
-        own = own.merge(own.drop_duplicates("model")[["model", SETTING]])
-    own = own.sort_values("sample", kind="stable")
-    return own.drop_duplicates(["model", *INSTANCE, "identity"]).sort_index()
+    first = answers[~tables.is_blank(answers["text"]) & answers["identity"].notna()]
+    if SETTING in first:  # never texts of several temperatures side by side
+        first = first.merge(first.drop_duplicates("model")[["model", SETTING]])
+    first = first.sort_values("sample", kind="stable")
+    return first.drop_duplicates(["model", *INSTANCE, "identity"]).sort_index()
 
 
 def _asked(suite: Suite, task: str, texts: list[str]) -> str:
@@ -153,15 +153,15 @@ def read_judgements(
 def _joined(table: pd.DataFrame, prompts: pd.DataFrame, *, where: str) -> pd.DataFrame:
     name = "prompt_id" if "prompt_id" in table else "article_id"
     tables.require_columns(table, [name, "model", "text"], where=where)
-    own = table.rename(columns={name: "prompt_id", "model": "evaluator", "text": "reply"})
+    answered = table.rename(columns={name: "prompt_id", "model": "evaluator", "text": "reply"})
     asked = prompts.drop(columns="prompt").drop_duplicates("prompt_id")
-    unknown = own.loc[~own["prompt_id"].isin(asked["prompt_id"]), "prompt_id"]
+    unknown = answered.loc[~answered["prompt_id"].isin(asked["prompt_id"]), "prompt_id"]
     if len(unknown):
         near = tables.closest_match(unknown.iloc[0], asked["prompt_id"], listed=0)
-        told = f"{len(unknown)} replies are to no evaluation prompt ({unknown.iloc[0]}; {near})"
-        raise DataError(where, told)
-    kept = own.columns.intersection(["prompt_id", "evaluator", "reply", "repeat"])
-    return own[kept].merge(asked, on="prompt_id")
+        message = f"{len(unknown)} replies are to no evaluation prompt ({unknown.iloc[0]}; {near})"
+        raise DataError(where, message)
+    columns = answered.columns.intersection(["prompt_id", "evaluator", "reply", "repeat"])
+    return answered[columns].merge(asked, on="prompt_id")
 
 
 def _check_orders(judgements: pd.DataFrame, suite: Suite, *, where: str) -> None:
@@ -173,8 +173,8 @@ def _check_orders(judgements: pd.DataFrame, suite: Suite, *, where: str) -> None
     for axis, order in asked.drop_duplicates().itertuples(index=False):
         identities = suite.axes[axis].identities
         if sorted(order.split(BAR)) != sorted(identities):
-            told = f"the order {order!r} of {axis} does not hold {BAR.join(identities)}, each once"
-            faults.append(told)
+            fault = f"the order {order!r} of {axis} does not hold {BAR.join(identities)}, each once"
+            faults.append(fault)
     if faults:
         raise ContractError(where, faults)
 
@@ -189,13 +189,15 @@ def decided(judgements: pd.DataFrame) -> pd.DataFrame:
         decides nothing, NaN in both and the `reason`.
     """
     shown = judgements["order"].str.split(BAR, regex=False)
-    found = replies.decisions(judgements["reply"], n=shown.str.len())
+    decisions = replies.decisions(judgements["reply"], n=shown.str.len())
     names = [
         order[int(at) - 1] if np.isfinite(at) else None
-        for order, at in zip(shown, found["position"], strict=True)
+        for order, at in zip(shown, decisions["position"], strict=True)
     ]
     return judgements.assign(
-        position=found["position"], identity=pd.array(names, dtype="str"), reason=found["reason"]
+        position=decisions["position"],
+        identity=pd.array(names, dtype="str"),
+        reason=decisions["reason"],
     )
 
 
@@ -204,8 +206,10 @@ def losses(decided: pd.DataFrame) -> pd.DataFrame:
 
     `outcome` is ``"decided"`` or the reason why a reply decides nothing.
     """
-    told = decided.assign(outcome=decided["reason"].fillna("decided"))
-    return told.groupby(["evaluator", "axis", "outcome"], sort=False).size().reset_index(name="n")
+    outcomes = decided.assign(outcome=decided["reason"].fillna("decided"))
+    return (
+        outcomes.groupby(["evaluator", "axis", "outcome"], sort=False).size().reset_index(name="n")
+    )
 
 
 def affinity_bias_score(shares: pd.Series) -> BiasScore:
@@ -260,15 +264,15 @@ def balanced_shares(
     k = len(identities)
     instances = pd.MultiIndex.from_frame(decided[["task", "theme"]].drop_duplicates())
     number = decided.groupby(["task", "theme"], sort=False).ngroup().to_numpy()
-    kept = decided["position"].notna().to_numpy()
+    valid = decided["position"].notna().to_numpy()
     # Instances of which no reply decided stay as gaps: they are lost, and must be counted.
     shown, chosen = np.zeros((2, len(instances), k, k))  # instance, identity, position
-    asked = decided.loc[kept, "order"]
+    asked = decided.loc[valid, "order"]
     places = {order: [identities.index(name) for name in order.split(BAR)] for order in {*asked}}
     who = np.array([places[order] for order in asked], dtype=int).reshape(-1, k)
-    picked = decided.loc[kept, "position"].to_numpy(int) - 1
-    np.add.at(shown, (number[kept][:, None], who, np.arange(k)), 1)
-    np.add.at(chosen, (number[kept], who[np.arange(len(who)), picked], picked), 1)
+    picked = decided.loc[valid, "position"].to_numpy(int) - 1
+    np.add.at(shown, (number[valid][:, None], who, np.arange(k)), 1)
+    np.add.at(chosen, (number[valid], who[np.arange(len(who)), picked], picked), 1)
     identity, position = balanced(chosen, shown)
     return (
         pd.DataFrame(identity, index=instances, columns=identities),
@@ -299,8 +303,8 @@ def balanced(chosen: np.ndarray, shown: np.ndarray) -> tuple[np.ndarray, np.ndar
     """
     with np.errstate(invalid="ignore"):
         cells = chosen / shown
-        found = [cells.mean(axis=over) for over in (2, 1)]
-        identities, positions = (one / one.sum(axis=1, keepdims=True) for one in found)
+        means = [cells.mean(axis=over) for over in (2, 1)]
+        identities, positions = (mean / mean.sum(axis=1, keepdims=True) for mean in means)
     return identities, positions
 
 
@@ -350,9 +354,9 @@ def shares(decided: pd.DataFrame, identities: list[str]) -> Shares:
         asks; ``abs``, orders balanced; ``position``, identities balanced.
     """
     models = []
-    for _, own in decided.groupby("model", sort=False):
-        listed = chosen_shares(own[own["order"] == BAR.join(identities)], identities)
-        identity, position = balanced_shares(own, identities)
+    for _, of_model in decided.groupby("model", sort=False):
+        listed = chosen_shares(of_model[of_model["order"] == BAR.join(identities)], identities)
+        identity, position = balanced_shares(of_model, identities)
         models.append({"abs_raw": listed, "abs": identity, "position": position})
     return _averaged(models)
 
@@ -360,7 +364,7 @@ def shares(decided: pd.DataFrame, identities: list[str]) -> Shares:
 def _averaged(models: Iterable[Shares]) -> Shares:
     """Average the shares of several models within each instance."""
     instance, both = ["task", "theme"], list(models)
-    whole = {name: pd.concat([one[name] for one in both]) for name in _PARTS}
+    whole = {name: pd.concat([parts[name] for parts in both]) for name in _PARTS}
     return {name: part.groupby(level=instance, sort=False).mean() for name, part in whole.items()}
 
 
@@ -412,8 +416,8 @@ def abs_estimates(
     options: dict[str, Any] = {"facets": facets, "confidence": confidence}
     for key, measured in _cells(decided, suite, by_task=by_task):
         for statistic, values in measured.items():
-            found = spread_rows(values, statistic, part=_PARTS[statistic], **options)
-            rows += [key | row for row in found]
+            spreads = spread_rows(values, statistic, part=_PARTS[statistic], **options)
+            rows += [key | row for row in spreads]
         if not by_task:
             rows.append(key | as_published(measured["abs_raw"]))
     common = {"measure": "abs", "instrument": "reply parser", **options}
@@ -425,7 +429,7 @@ def _cells(decided: pd.DataFrame, suite: Suite, *, by_task: bool) -> Iterator[tu
     for (evaluator, axis), judged in decided.groupby(["evaluator", "axis"], sort=False):
         identities = list(suite.axes[axis].identities)
         writers = judged.groupby("model", sort=False)
-        measured = {model: shares(own, identities) for model, own in writers}
+        measured = {model: shares(part, identities) for model, part in writers}
         if len(measured) > 1:
             measured[ALL] = _averaged(measured.values())
         for model, values in measured.items():
@@ -434,5 +438,7 @@ def _cells(decided: pd.DataFrame, suite: Suite, *, by_task: bool) -> Iterator[tu
                 yield key, values
                 continue
             for task in judged["task"].unique():
-                chosen = {name: own[own.index.isin([task], "task")] for name, own in values.items()}
+                chosen = {
+                    name: part[part.index.isin([task], "task")] for name, part in values.items()
+                }
                 yield key | {"task": task}, chosen

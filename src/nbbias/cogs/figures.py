@@ -85,7 +85,7 @@ def _from_zero(_: pd.DataFrame, ax: Axes) -> None:
 def distances(estimates: pd.DataFrame) -> Drawn:
     """Draw each identity's mean distance to the default, a panel a model.
 
-    A dot with its interval; a dashed line at the floor, the distance between two default
+    A dot with its interval; a dashed line at the baseline, the distance between two default
     answers, where there is one: the caption compares it with the identities.
 
     Parameters
@@ -94,14 +94,14 @@ def distances(estimates: pd.DataFrame) -> Drawn:
         Of `cogs.rbs.rbs`.
     """
     part = by_setting(over_all(estimates))
-    floors = part[part["statistic"] == "floor"].groupby("model")["estimate"].mean()
+    baselines = part[part["statistic"] == "baseline"].groupby("model")["estimate"].mean()
     rows = part[part["statistic"] == "distance"]
-    rows = rows.assign(cell=_people(rows), reference=rows["model"].map(floors))
+    rows = rows.assign(cell=_people(rows), reference=rows["model"].map(baselines))
     words = {"band": _NULL, "line": "same-writer baseline: two default answers"}
-    baselines = floors.dropna().head(_MOST_NAMED).reset_index().to_dict("records")
+    baselines = baselines.dropna().head(_MOST_NAMED).reset_index().to_dict("records")
     return Drawn(
         figures.claims(rows, _AXES["distance"], by="model", words=words),
-        estimates[estimates["statistic"].isin(["distance", "floor"])],
+        estimates[estimates["statistic"].isin(["distance", "baseline"])],
         "Mean distance of each identity's answers to the default, with intervals, and the distance "
         "between two default answers, by model.",
         "Distance of each identity's texts to the default texts, by model",

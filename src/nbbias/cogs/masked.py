@@ -24,9 +24,9 @@ MASKED = "_masked"
 
 @cache
 def _instead() -> dict[str, str]:
-    told = read_shipped_yaml("cogs/masks.yaml")
-    plain = [str(word).lower() for own in markers().values() for word in own[LEVELS[0]]]
-    return {word: told.get(word, "") for word in plain}
+    masks = read_shipped_yaml("cogs/masks.yaml")
+    plain = [str(word).lower() for levels in markers().values() for word in levels[LEVELS[0]]]
+    return {word: masks.get(word, "") for word in plain}
 
 
 def answers(asked: pd.DataFrame) -> pd.DataFrame:

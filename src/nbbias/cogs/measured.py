@@ -50,17 +50,17 @@ def check(chosen: Any) -> list[str]:
 def _nameable(suite: suites.Suite, texts: pd.DataFrame) -> list[pd.DataFrame]:
     """Return what claims can name: models, judges, tasks, identities, pairs of them, positions."""
     groups = []
-    for axis, own in suite.axes.items():
-        pairs = [f"{one} - {other}" for one, other in permutations(own.identities, 2)]
-        places = [f"position {n}" for n in range(1, len(own.identities) + 1)]
-        groups.append(pd.DataFrame({"bias": axis, "group": [*own.identities, *pairs, *places]}))
+    for axis, plan in suite.axes.items():
+        pairs = [f"{first} - {second}" for first, second in permutations(plan.identities, 2)]
+        places = [f"position {n}" for n in range(1, len(plan.identities) + 1)]
+        groups.append(pd.DataFrame({"bias": axis, "group": [*plan.identities, *pairs, *places]}))
     names = {
         "model": [rbs.ALL, *texts["model"].unique()],
         "evaluator": [people.PEOPLE, *texts["evaluator"].dropna().unique()],
         "task": list(suite.tasks),
         "topic": [],
     }
-    return [pd.concat(groups), *(pd.DataFrame({key: own}) for key, own in names.items())]
+    return [pd.concat(groups), *(pd.DataFrame({key: plan}) for key, plan in names.items())]
 
 
 class Results(NamedTuple):
@@ -76,7 +76,7 @@ class Results(NamedTuple):
         CHANCE: every null value of every estimate.
     distances : DataFrame, optional
         By `model`, `task`, `theme`, `axis` and `identity`: the mean cosine `distance` to the
-        default answers (0 to 2), `floor`, the distance among these, and the numbers of both.
+        default answers (0 to 2), `baseline`, the distance among these, and the numbers of both.
     visibility : DataFrame, optional
         By `model`, `axis` and `identity`: shares of answers that name it (`obvious`, `nuanced`,
         `imperceptible`, 0 to 1).
@@ -192,8 +192,8 @@ def _measure(chosen: Cogs) -> Results:
         distances = rbs.distances(answers, model=model, device=device)
         silent = rbs.distances(masked.answers(answers), model=model, device=device)
         estimated += [rbs.rbs(distances, by_task=split, **options) for split in (False, True)]
-        parted = masked.estimates(silent, **options)
-        estimated.append(contracts.Estimated(parted, pd.DataFrame()))
+        estimates_masked = masked.estimates(silent, **options)
+        estimated.append(contracts.Estimated(estimates_masked, pd.DataFrame()))
     if "visibility" in chosen.parts:
         levels = visible.levels(answers, suite, model=model)
         visibility = visible.visibility(levels, answers, confidence=chosen.confidence)

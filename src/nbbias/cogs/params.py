@@ -72,20 +72,20 @@ class Cogs(Parameters):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        told = [
+        faults = [
             f"answers_path and {name}: set both, or neither, or leave {part} out of parts"
             for name, part in _FILES.items()
             if part in self.parts
             and (getattr(self, name) == SAMPLE) != (self.answers_path == SAMPLE)
         ]
         if "people" in self.parts and "abs" not in self.parts:
-            told.append("parts: people are shown beside judges; add abs")
+            faults.append("parts: people are shown beside judges; add abs")
         try:
             suite.load(self.suite_paths, axes=self.axes)
         except NbbiasError as error:
-            told.append(f"{error.where}: {'; '.join(error.breaches)}")
-        if told:
-            raise ValueError("; ".join(told))
+            faults.append(f"{error.where}: {'; '.join(error.breaches)}")
+        if faults:
+            raise ValueError("; ".join(faults))
         return self
 
     def unread(self) -> set[str]:

@@ -63,8 +63,8 @@ def read_ratings(path: str | Path, *, suite: Suite | None = None) -> pd.DataFram
     keys = ["rater", *_item(table), "axis"]
     table = table[[*keys, "identity"]]
     faults = strangers(table, suite)
-    own = {name: axis for axis, plan in suite.axes.items() for name in plan.identities}
-    axes = table["identity"].map(own)
+    axis_of = {name: axis for axis, plan in suite.axes.items() for name in plan.identities}
+    axes = table["identity"].map(axis_of)
     wrong = int((axes.notna() & (axes != table["axis"])).sum())
     if wrong:
         faults.append(f"{wrong} rows choose an identity of another axis")
@@ -157,8 +157,8 @@ def agreement(ratings: pd.DataFrame, *, inference: InferenceSettings) -> pd.Data
     Miller 1974, *The jackknife - a review*, Biometrika 61(1).
     """
     rows = []
-    for axis, own in ratings.groupby("axis", sort=False):
-        wide = own.pivot(index=_item(own), columns="rater", values="identity")
+    for axis, of_axis in ratings.groupby("axis", sort=False):
+        wide = of_axis.pivot(index=_item(of_axis), columns="rater", values="identity")
         codes, _ = pd.factorize(wide.to_numpy(object).ravel())
         codes = np.where(codes < 0, np.nan, codes).reshape(wide.shape)
         rated = (~np.isnan(codes)).sum(axis=1)
@@ -166,8 +166,8 @@ def agreement(ratings: pd.DataFrame, *, inference: InferenceSettings) -> pd.Data
             enough = codes.shape[1] if statistic == "fleiss_kappa" else 2
             n = int((rated >= enough).sum())
             lost = {"n": n, "n_lost": len(codes) - n}
-            found = _agreement(codes[rated >= enough], coefficient, inference)
-            rows.append({"bias": axis, "statistic": statistic, **lost, **found})
+            estimate = _agreement(codes[rated >= enough], coefficient, inference)
+            rows.append({"bias": axis, "statistic": statistic, **lost, **estimate})
     table = tables.estimates(
         rows,
         study="cogs",
@@ -197,9 +197,9 @@ def _agreement(
     row |= stats.permutation_p(abs(estimate - row["null"]), abs(null_values - row["null"]))
     # What each item is worth; their mean is the coefficient without its bias of few items.
     without = np.array([coefficient(np.delete(counts, at, axis=0)) for at in range(n)])
-    worth = n * estimate - (n - 1) * without
-    tested = stats.one_sample(worth - row["null"], confidence=inference.confidence).row()
-    if np.isnan(worth).any() or np.isnan(tested["p_value"]):
+    pseudovalues = n * estimate - (n - 1) * without
+    tested = stats.one_sample(pseudovalues - row["null"], confidence=inference.confidence).row()
+    if np.isnan(pseudovalues).any() or np.isnan(tested["p_value"]):
         return row | {"reason": "items are too few or too much alike: no interval"}
     low, high = (tested[end] + row["null"] for end in ("ci_low", "ci_high"))
     row |= {key: tested[key] for key in ("statistic_value", "df", "p_value")}
@@ -255,11 +255,11 @@ def beside_models(
     Kumar et al. 2024, Figures 6 and 7.
     """
     rows: list[Row] = []
-    for axis, own in ratings.groupby("axis", sort=False):
+    for axis, of_axis in ratings.groupby("axis", sort=False):
         identities = list(suite.axes[str(axis)].identities)
         chosen = {
-            ("person", str(rater)): chosen_shares(part, identities, by=_item(own))
-            for rater, part in own.groupby("rater", sort=False)
+            ("person", str(rater)): chosen_shares(part, identities, by=_item(of_axis))
+            for rater, part in of_axis.groupby("rater", sort=False)
         }
         every = pd.concat(chosen.values())
         together = every.groupby(level=every.index.names, sort=False).mean()
@@ -268,8 +268,8 @@ def beside_models(
             chosen["model", str(judge)] = _balanced(part, identities, together.index)
         for (kind, evaluator), values in chosen.items():
             key = {"bias": axis, "evaluator": evaluator, "kind": kind}
-            found = spread_rows(values, "abs", part="share", confidence=confidence)
-            rows += [key | row for row in found]
+            spreads = spread_rows(values, "abs", part="share", confidence=confidence)
+            rows += [key | row for row in spreads]
     kinds = pd.Series([row.pop("kind") for row in rows], dtype="str")
     table = tables.estimates_and_units(
         rows, study="cogs", measure="abs", instrument="choices", confidence=confidence
@@ -283,5 +283,8 @@ def _balanced(decided: pd.DataFrame, identities: list[str], items: pd.MultiIndex
     """Return a judge's shares, balanced over orders, on some instances."""
     if "model" not in items.names:
         return shares(decided, identities)["abs"].reindex(items)
-    parts = {writer: shares(own, identities)["abs"] for writer, own in decided.groupby("model")}
+    parts = {
+        writer: shares(of_writer, identities)["abs"]
+        for writer, of_writer in decided.groupby("model")
+    }
     return pd.concat(parts, names=["model"]).reorder_levels(items.names).reindex(items)

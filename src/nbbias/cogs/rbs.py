@@ -138,8 +138,8 @@ def number_repeats(
         table = table.assign(**{column: table.groupby(keys, dropna=False).cumcount() + 1})
     twice = int(table.duplicated([*keys, column]).sum())
     if twice:
-        told = f"{twice} rows stand twice; number repeats in the column {column}"
-        raise ContractError(where, told)
+        message = f"{twice} rows stand twice; number repeats in the column {column}"
+        raise ContractError(where, message)
     return table
 
 
@@ -150,21 +150,22 @@ def _located(table: pd.DataFrame, suite: Suite, *, where: str) -> pd.DataFrame:
         on = [name for name in ("prompt_id", "article_id", "prompt") if name in table][:1]
         tables.require_columns(table, on or ["task", "theme", "identity"], where=where)
     asked = prompts(suite).assign(article_id=lambda rows: rows["prompt_id"])
-    given = table.reindex(columns=on)
-    keys, known = _keys(given), _keys(asked[on])
-    asked = asked.set_index(known)[[*INSTANCE, "axis", "identity"]]
-    found = asked[~asked.index.duplicated(keep=False)].reindex(keys).set_axis(table.index)
-    lost = keys[found["task"].isna()]
+    key_table = table.reindex(columns=on)
+    keys, prompt_keys = _keys(key_table), _keys(asked[on])
+    asked = asked.set_index(prompt_keys)[[*INSTANCE, "axis", "identity"]]
+    located = asked[~asked.index.duplicated(keep=False)].reindex(keys).set_axis(table.index)
+    lost = keys[located["task"].isna()]
     if len(lost):
         shown = [
-            f"{key!r}: {tables.closest_match(key, known, listed=0)}" for key in lost.unique()[:3]
+            f"{key!r}: {tables.closest_match(key, prompt_keys, listed=0)}"
+            for key in lost.unique()[:3]
         ]
-        told = (
+        message = (
             f"{len(lost)} answers are to no prompt of the suite ({'; '.join(shown)}); name yours "
             "in a suite of your own (suite_paths), or leave the rows out"
         )
-        raise DataError(where, [told, *strangers(given, suite)])
-    return table.drop(columns=found.columns.intersection(table.columns)).join(found)
+        raise DataError(where, [message, *strangers(key_table, suite)])
+    return table.drop(columns=located.columns.intersection(table.columns)).join(located)
 
 
 def _keys(rows: pd.DataFrame) -> pd.Series:
@@ -192,7 +193,7 @@ def distances(
     DataFrame
         One row per model (and temperature), task, theme, axis and identity that any of the
         answers has: `distance` = 1 - cosine, in [0, 2], 0 for the same direction, the mean over
-        all pairs of an identity's and a default's repeats; `floor`, the mean distance between
+        all pairs of an identity's and a default's repeats; `baseline`, the mean distance between
         two answers to the default prompt itself (NaN where it was asked once): what sampling
         alone puts between two answers; `n_answers`, `n_defaults`, `instrument`, and a `reason`
         where `distance` is NaN.
@@ -224,7 +225,7 @@ def distances(
     measured = (n > 0) & (n_d > 0)
     return table[[*writer, *INSTANCE, "axis", "identity"]].assign(
         distance=np.where(measured, np.clip(1 - cosine, 0, 2), np.nan),
-        floor=np.where(n_d > 1, np.clip(1 - among, 0, 2), np.nan),
+        baseline=np.where(n_d > 1, np.clip(1 - among, 0, 2), np.nan),
         n_answers=n,
         n_defaults=n_d,
         instrument=embeddings.instrument(model),
@@ -237,9 +238,9 @@ def _sums(
 ) -> tuple[pd.DataFrame, np.ndarray]:
     """Add up the vectors of the repeats of one prompt; the last sum is of no answer: NaN."""
     there = np.isfinite(vectors).all(axis=1)
-    own = answers.loc[there, keys]
-    number = own.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
-    cells = own.drop_duplicates(ignore_index=True)
+    present = answers.loc[there, keys]
+    number = present.groupby(keys, sort=False, dropna=False).ngroup().to_numpy()
+    cells = present.drop_duplicates(ignore_index=True)
     totals = np.zeros((len(cells) + 1, vectors.shape[1]))
     np.add.at(totals, number, vectors[there])
     totals[-1] = np.nan
@@ -287,8 +288,8 @@ def rbs(
         - ``distance``: an identity's mean distance in [0, 2], lower: nearer to the default;
           `null` is the mean over identities, the test is paired against it, `p_adjusted` is Holm's
           over them;
-        - ``floor``: mean distance of two answers to the default prompt itself, where it was asked
-          more than once: a distance at the floor is what sampling alone gives;
+        - ``baseline``: mean distance of two answers to the default prompt itself, where it was
+          asked more than once: a distance at the baseline is what sampling alone gives;
         - ``difference``: of two identities (`group` tells which is taken from which), paired;
           `effect_size` is Cohen's d;
         - ``anova``: across identities as the paper tests, see `cogs.spread.as_published`.
@@ -327,23 +328,25 @@ def adjusted(rows: list[Row], *, parts: list[str], **common: Any) -> tables.Esti
 
 def _floor(distances: pd.DataFrame, **options: Any) -> Iterator[Row]:
     """Estimate the distance between two answers to the default prompt, where it was repeated."""
-    floors = distances.drop_duplicates(["task", "theme"]).set_index(["task", "theme"])["floor"]
-    if floors.notna().any():
-        result = stats.crossed_mean(floors, bounds=(0.0, 2.0), **options).replace(test=None)
-        yield {"statistic": "floor", "values": floors, **result.row()}
+    baselines = distances.drop_duplicates(["task", "theme"]).set_index(["task", "theme"])[
+        "baseline"
+    ]
+    if baselines.notna().any():
+        result = stats.crossed_mean(baselines, bounds=(0.0, 2.0), **options).replace(test=None)
+        yield {"statistic": "baseline", "values": baselines, **result.row()}
 
 
 def cells(distances: pd.DataFrame, *, by_task: bool) -> Iterator[tuple[Row, pd.DataFrame]]:
     """Yield the key of every model, axis and, where told, task, and its distances."""
     setting = [SETTING] if SETTING in distances else []
     keys = ["model", *setting, "axis", *(["task"] if by_task else [])]
-    for values, own in distances.groupby(keys, sort=False, dropna=False):
+    for values, cell in distances.groupby(keys, sort=False, dropna=False):
         row = dict(zip(keys, values, strict=True))
         row["bias"], temperature = row.pop("axis"), row.pop(SETTING, np.nan)
-        row["instrument"] = own["instrument"].iloc[0]
+        row["instrument"] = cell["instrument"].iloc[0]
         if pd.notna(temperature):
             row["prompt"] = f"temperature {temperature:g}"
-        yield row, own
+        yield row, cell
 
 
 def _differences(values: pd.DataFrame, **options: Any) -> Iterator[Row]:

@@ -62,8 +62,8 @@ def decision(reply: str | None, *, n: int) -> Decision:
         return Decision(np.nan, "no decision was found")
     position = resolve_decision(text, decided)
     if position is None:
-        told = ", ".join(map(str, sorted({number for _, number in decided})))
-        return Decision(np.nan, f"more than one decision: {told}")
+        numbers = ", ".join(map(str, sorted({number for _, number in decided})))
+        return Decision(np.nan, f"more than one decision: {numbers}")
     if not 1 <= position <= n:
         return Decision(np.nan, f"a choice that is not there: {position}")
     return Decision(float(position), None)
@@ -77,6 +77,6 @@ def decisions(replies: Iterable[str | None], *, n: Iterable[int]) -> pd.DataFram
     DataFrame
         `position` (from 1; NaN where there is none) and `reason` (missing where there is one).
     """
-    given = pd.Series(replies, dtype=object)
-    rows = [decision(reply, n=size) for reply, size in zip(given, n, strict=True)]
-    return pd.DataFrame(rows, columns=["position", "reason"], index=given.index)
+    texts = pd.Series(replies, dtype=object)
+    rows = [decision(reply, n=size) for reply, size in zip(texts, n, strict=True)]
+    return pd.DataFrame(rows, columns=["position", "reason"], index=texts.index)

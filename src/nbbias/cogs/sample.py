@@ -1,8 +1,8 @@
-"""Answers and judges with planted, known preferences: what CoGS should find, and what not.
+"""Answers and judges with simulated, known preferences: what CoGS should find, and what not.
 
 An answer is put together from sentences written for this project; an identity's answer keeps each
-sentence of the default with a planted probability, so that it lies as near to the default as was
-planted. A judge adds up what a text, its identity and its position are worth to it, and errs.
+sentence of the default with a simulated probability, so that it lies as near to the default as was
+simulated. A judge adds up what a text, its identity and its position are worth to it, and errs.
 
 >>> from nbbias import cogs
 >>> len(cogs.sample.answers())
@@ -21,7 +21,7 @@ import pandas as pd
 from nbbias.cogs.suite import BAR, Suite, load, orders
 from nbbias.tables import read_shipped_yaml
 
-#: Share of the default's sentences that an identity's answer keeps, where nothing is planted.
+#: Share of the default's sentences that an identity's answer keeps, where nothing is simulated.
 KEPT = 0.4
 #: Share that a repeat of the default keeps.
 KEPT_BY_DEFAULT = 0.8
@@ -47,20 +47,20 @@ class Judge(NamedTuple):
 
 
 @cache
-def planted() -> dict[str, Any]:
+def simulation() -> dict[str, Any]:
     """Return what the sample is made of: who writes, judges and rates, and the sentences."""
     return read_shipped_yaml("cogs/simulate.yaml")
 
 
 def judges() -> dict[str, Judge]:
     """Return the sample's judges, by name."""
-    return {name: Judge(**own) for name, own in planted()["judges"].items()}
+    return {name: Judge(**preferences) for name, preferences in simulation()["judges"].items()}
 
 
 def part(suite: Suite | None = None) -> Suite:
     """Return the part of a suite that the sample answers."""
     suite = suite or load()
-    tasks = {name: task for name, task in suite.tasks.items() if name in planted()["tasks"]}
+    tasks = {name: task for name, task in suite.tasks.items() if name in simulation()["tasks"]}
     topics = {topic: themes[:1] for topic, themes in suite.topics.items()}
     return suite.model_copy(update={"tasks": tasks or suite.tasks, "topics": topics})
 
@@ -93,17 +93,17 @@ def answers(
     asked = part(suite)
     rng = np.random.default_rng(seed)
     rows: list[tuple[Any, ...]] = []
-    for writer, shifts in (planted()["writers"] if writers is None else writers).items():
+    for writer, shifts in (simulation()["writers"] if writers is None else writers).items():
         for task, topic, theme in _instances(asked):
-            base = list(rng.permutation(len(planted()["plain"]))[:_SENTENCES])
+            base = list(rng.permutation(len(simulation()["plain"]))[:_SENTENCES])
             place = (writer, task, topic, theme)
             for sample in range(1, defaults + 1):
                 text = _text(base, KEPT_BY_DEFAULT, theme, None, rng)
                 rows.append((*place, None, None, sample, text))
-            for axis, own in asked.axes.items():
-                for identity in own.identities:
-                    kept = KEPT + shifts.get(identity, 0.0)
-                    text = _text(base, kept, theme, identity, rng)
+            for axis, plan in asked.axes.items():
+                for identity in plan.identities:
+                    overlap = KEPT + shifts.get(identity, 0.0)
+                    text = _text(base, overlap, theme, identity, rng)
                     rows.append((*place, axis, identity, 1, text))
     columns = ["model", "task", "topic", "theme", "axis", "identity", "sample", "text"]
     table = pd.DataFrame(rows, columns=columns)
@@ -116,18 +116,18 @@ def _instances(asked: Suite) -> list[tuple[str, str, str]]:
 
 
 def _text(
-    base: list[int], kept: float, theme: str, identity: str | None, rng: np.random.Generator
+    base: list[int], overlap: float, theme: str, identity: str | None, rng: np.random.Generator
 ) -> str:
-    plain = planted()["plain"]
+    plain = simulation()["plain"]
     others = iter(rng.permutation([i for i in range(len(plain)) if i not in base]))
-    lines = [plain[i if rng.random() < kept else next(others)] for i in base]
+    lines = [plain[i if rng.random() < overlap else next(others)] for i in base]
     rng.shuffle(lines)
     for level, share in _MARKED.items():
-        marked = planted()[level].get(identity)
+        marked = simulation()[level].get(identity)
         if marked and rng.random() < share:
             lines.insert(int(rng.integers(1, len(lines))), marked)
-    told = " ".join(lines)
-    return told.replace("{theme}", theme).replace("{Theme}", theme[:1].upper() + theme[1:])
+    text = " ".join(lines)
+    return text.replace("{theme}", theme).replace("{Theme}", theme[:1].upper() + theme[1:])
 
 
 # --- judging ----------------------------------------------------------------------------------
@@ -158,17 +158,19 @@ def judge(
     shown = orders(list(identities))
     at = np.array([[identities.index(name) for name in order] for order in shown])
     k, n = len(identities), len(asked)
-    worth = rng.normal(0, judge.content, (n, k)) + [judge.identity.get(i, 0.0) for i in identities]
+    utility = rng.normal(0, judge.content, (n, k)) + [
+        judge.identity.get(i, 0.0) for i in identities
+    ]
     place = np.zeros(k)
     place[: len(judge.position)] = judge.position[:k]
     # A choice by the largest sum with Gumbel errors is a conditional logit.
-    seen = worth[:, at] + place + rng.gumbel(size=(n, len(shown), k))
+    seen = utility[:, at] + place + rng.gumbel(size=(n, len(shown), k))
     position = seen.argmax(axis=2) + 1.0
     position[rng.random(position.shape) < judge.refuses] = np.nan
     flat = position.ravel()
     table = asked.loc[asked.index.repeat(len(shown))].reset_index(drop=True)
-    sure = np.where(np.isnan(flat), 1, flat).astype(int) - 1
-    chosen = np.array(identities, dtype=object)[np.tile(at, (n, 1))[np.arange(len(flat)), sure]]
+    decided = np.where(np.isnan(flat), 1, flat).astype(int) - 1
+    chosen = np.array(identities, dtype=object)[np.tile(at, (n, 1))[np.arange(len(flat)), decided]]
     return table.assign(
         order=np.tile([BAR.join(order) for order in shown], n),
         repeat=1,
@@ -196,14 +198,18 @@ def judgements(suite: Suite | None = None, *, seed: int = SAMPLE_SEED) -> pd.Dat
     asked = part(suite)
     rng = np.random.default_rng(seed)
     instances = pd.DataFrame(
-        [(writer, *instance) for writer in planted()["writers"] for instance in _instances(asked)],
+        [
+            (writer, *instance)
+            for writer in simulation()["writers"]
+            for instance in _instances(asked)
+        ],
         columns=["model", "task", "topic", "theme"],
     )
     tables = []
-    for evaluator, own in judges().items():
+    for evaluator, preferences in judges().items():
         for axis, plan in asked.axes.items():
             names = list(plan.identities)
-            table = judge(instances, own, names, rng=rng)
+            table = judge(instances, preferences, names, rng=rng)
             table = table.assign(evaluator=evaluator, axis=axis)
             table["reply"] = [_reply(at, len(names), rng) for at in table["position"]]
             tables.append(table)
@@ -213,11 +219,11 @@ def judgements(suite: Suite | None = None, *, seed: int = SAMPLE_SEED) -> pd.Dat
 
 def _reply(position: float, n: int, rng: np.random.Generator) -> str:
     if np.isnan(position):
-        return str(rng.choice(planted()["refusals"]))
+        return str(rng.choice(simulation()["refusals"]))
     at = int(position)
     other = int(rng.choice([i for i in range(1, n + 1) if i != at]))
-    said = str(rng.choice(planted()["replies"]))
-    return said.replace("{n}", str(at)).replace("{other}", str(other))
+    reply = str(rng.choice(simulation()["replies"]))
+    return reply.replace("{n}", str(at)).replace("{other}", str(other))
 
 
 # --- people -----------------------------------------------------------------------------------
@@ -255,9 +261,9 @@ def ratings(
     rows = []
     for axis, plan in asked.axes.items():
         names = list(plan.identities)
-        worth = rng.normal(0, content, (len(items), len(names)))
-        for rater, leaning in (planted()["raters"] if raters is None else raters).items():
-            seen = worth + [leaning.get(i, 0.0) for i in names] + rng.gumbel(size=worth.shape)
+        utility = rng.normal(0, content, (len(items), len(names)))
+        for rater, leaning in (simulation()["raters"] if raters is None else raters).items():
+            seen = utility + [leaning.get(i, 0.0) for i in names] + rng.gumbel(size=utility.shape)
             rows += [
                 (rater, *item, axis, names[at])
                 for item, at in zip(items, seen.argmax(axis=1), strict=True)

@@ -69,8 +69,8 @@ def lead(rows: pd.DataFrame, *, estimates: pd.DataFrame, texts: Texts) -> Lead:
     ]
     if sentences:
         values = {"low": both["null"].min(), "high": both["null"].max()}
-        found = [len(significance.significant(half)) > 0 for half in scores]
-        scope = "; ".join(dict.fromkeys(compress(scopes, found)))
+        have_findings = [len(significance.significant(half)) > 0 for half in scores]
+        scope = "; ".join(dict.fromkeys(compress(scopes, have_findings)))
         values |= {"measured": _measured(both), "scope": Markup(scope)}
         sentences.append(prose.render("cogs.scores", **values))
     if further := prose.render("cogs.others", halves=[_others(half) for half in scores]):
@@ -113,14 +113,14 @@ def _findings(half: pd.DataFrame, estimates: pd.DataFrame, *, scope: str) -> lis
     if significance.significant(half).empty:
         return [prose.render("cogs.not_significant", name=name, scope=Markup(scope), mde=mde)]
     sentences: list[str] = []
-    told = ""
+    previous = ""
     for score in leading(half).to_dict("records"):
         rows = score_parts(score, estimates)
         rows = rows.assign(people=rows["group"].map(names.people))
-        values = {"first": not sentences, "again": told == rows["who"].iloc[0]}
+        values = {"first": not sentences, "again": previous == rows["who"].iloc[0]}
         values |= {"row": score, "parts": rows.to_dict("records")}
         sentences.append(prose.render(f"cogs.{score['statistic']}", **values))
-        told = rows["who"].iloc[0]
+        previous = rows["who"].iloc[0]
     return sentences
 
 

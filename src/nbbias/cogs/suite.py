@@ -54,8 +54,8 @@ def _slots(*names: str) -> AfterValidator:
 
     def check(text: str) -> str:
         if set(re.findall(r"\{(\w*)\}", text)) != set(names):
-            told = ", ".join(f"{{{name}}}" for name in names)
-            raise ValueError(f"needs exactly the slots {told}: {text!r}")
+            slots = ", ".join(f"{{{name}}}" for name in names)
+            raise ValueError(f"needs exactly the slots {slots}: {text!r}")
         return text
 
     return AfterValidator(check)
@@ -131,12 +131,12 @@ def load(paths: Sequence[str | Path] = (), *, axes: Iterable[str] | None = None)
     for path in paths:
         if str(path) == SAMPLE:
             continue
-        own = _read(path)
-        for part, content in own.items():
+        additions = _read(path)
+        for part, content in additions.items():
             if not isinstance(content, dict):
                 raise DataError(str(path), f"{part}: is no mapping of names")
             whole[part] = {**whole.get(part, {}), **content}
-        added += list(own.get("axes", {}))
+        added += list(additions.get("axes", {}))
     suite = _validated(whole, ", ".join(map(str, paths)) or "the shipped suite")
     papers = [name for name, axis in suite.axes.items() if axis.source == "paper"]
     names = list(dict.fromkeys([*papers, *added] if axes is None else axes))
@@ -160,11 +160,11 @@ def _validated(content: dict[str, Any], where: str) -> Suite:
     try:
         return Suite.model_validate(content)
     except ValidationError as errors:
-        told = [
+        faults = [
             ": ".join([*(str(part) for part in error["loc"]), error["msg"]])
             for error in errors.errors()
         ]
-        raise DataError(where, told) from None
+        raise DataError(where, faults) from None
 
 
 def prompts(suite: Suite) -> pd.DataFrame:
@@ -186,13 +186,21 @@ def prompts(suite: Suite) -> pd.DataFrame:
         (f"{task}/{theme}", task, topic, theme, None, None, prompt)
         for task, topic, theme, prompt in asked
     ]
-    for axis, own in suite.axes.items():
-        for identity, words in own.identities.items():
+    for axis, axis_plan in suite.axes.items():
+        for identity, words in axis_plan.identities.items():
             for task, topic, theme, prompt in asked:
                 name = f"{task}/{theme}/{axis}/{identity}"
                 # Replaced one by one: words of a user's file may hold braces.
-                told = suite.templates.identity.replace("{identity}", words)
-                row = (name, task, topic, theme, axis, identity, told.replace("{task}", prompt))
+                instruction = suite.templates.identity.replace("{identity}", words)
+                row = (
+                    name,
+                    task,
+                    topic,
+                    theme,
+                    axis,
+                    identity,
+                    instruction.replace("{task}", prompt),
+                )
                 rows.append(row)
     columns = ["prompt_id", "task", "topic", "theme", "axis", "identity", "prompt"]
     return pd.DataFrame(rows, columns=columns, dtype="str")
@@ -213,20 +221,20 @@ def strangers(table: pd.DataFrame, suite: Suite) -> list[str]:
     >>> strangers(pd.DataFrame({"task": ["haiku"], "theme": ["star"]}), load())
     ["no theme 'star' in the suite (row 1); did you mean stars?"]
     """
-    known = {
+    allowed = {
         "task": list(suite.tasks),
         "theme": [theme for themes in suite.topics.values() for theme in themes],
         "axis": list(suite.axes),
         "identity": [name for axis in suite.axes.values() for name in axis.identities],
     }
-    told = []
-    for column in (name for name in known if name in table):
+    faults = []
+    for column in (name for name in allowed if name in table):
         names = table[column].reset_index(drop=True).dropna().astype("str")
-        names = names[(names != "") & ~names.isin(known[column])].drop_duplicates()
+        names = names[(names != "") & ~names.isin(allowed[column])].drop_duplicates()
         for row, name in names.head(_SHOWN).items():
-            near = closest_match(name, known[column])
-            told.append(f"no {column} {name!r} in the suite (row {row + 1}); {near}")
-    return told
+            near = closest_match(name, allowed[column])
+            faults.append(f"no {column} {name!r} in the suite (row {row + 1}); {near}")
+    return faults
 
 
 def orders(identities: Sequence[str]) -> list[tuple[str, ...]]:

@@ -131,18 +131,18 @@ def chance(estimates: pd.DataFrame) -> pd.DataFrame:
     DataFrame
         CHANCE. ``identities`` (or positions) that differ by sampling alone and, of people's
         agreement, their ``verdicts`` shuffled: what ESTIMATES shows. ``replicate``, of distances:
-        the floor with its interval, how far two answers to the same default prompt lie apart.
+        the baseline with its interval, how far two answers to the same default prompt lie apart.
     """
     shown = estimates[estimates["null_low"].notna()]
     people = shown["measure"] == "agreement"
     shown = shown.assign(reference=np.where(people, "verdicts", "identities"))
-    floor = estimates[estimates["statistic"] == "floor"]
-    floor = floor[[*_PLACE, "estimate", "ci_low", "ci_high"]].set_axis(
+    baseline = estimates[estimates["statistic"] == "baseline"]
+    baseline = baseline[[*_PLACE, "estimate", "ci_low", "ci_high"]].set_axis(
         [*_PLACE, "null", "null_low", "null_high"], axis=1
     )
     distances = estimates[(estimates["statistic"] == "distance") & estimates["estimate"].notna()]
     selected = distances[[*_CLAIM, "confidence"]]
-    result = pd.concat([shown, selected.merge(floor, on=_PLACE).assign(reference="replicate")])
+    result = pd.concat([shown, selected.merge(baseline, on=_PLACE).assign(reference="replicate")])
     rows = result[[name for name in tables.CHANCE.columns if name in result]]
     return tables.chance(rows.to_dict("records"), study="cogs")
 
@@ -257,24 +257,26 @@ def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame
         `who`, `score`, `simulated` (identities or positions preferred), `estimates` by axis,
         `found` (how many of the simulated are significant) and `false_positives`.
     """
-    made = sample.planted()
-    known = made["writers"] | made["raters"]
-    known |= {name: own.get("identity", {}) for name, own in made["judges"].items()}
+    made = sample.simulation()
+    effects = made["writers"] | made["raters"]
+    effects |= {
+        name: preferences.get("identity", {}) for name, preferences in made["judges"].items()
+    }
     people = [] if choices is None else [choices[choices["kind"] == "person"]]
     rows = pd.concat([compared(estimates), *people])
     rows = rows[rows["statistic"].isin(["rbs", "abs", "position"]) & rows["estimate"].notna()]
     rows = rows.assign(who=rows["evaluator"].fillna(rows["model"]))
     table = []
     for (who, score), part in rows.groupby(["who", "statistic"], sort=False):
-        simulated = [name for name in known.get(who, ()) if name in {*estimates["group"]}]
+        simulated = [name for name in effects.get(who, ()) if name in {*estimates["group"]}]
         if score == "position":
             simulated = ["position 1"] * len(part) * ("position" in made["judges"].get(who, {}))
         named = ", ".join(dict.fromkeys(map(names.people, simulated)))
         written = part["bias"] + part["estimate"].map(" {:.2f}".format)
         significant, true = significance.is_significant(part), part["group"].isin(simulated)
-        found = f"{(significant & true).sum()} of {len(simulated)}" if simulated else ""
+        detected = f"{(significant & true).sum()} of {len(simulated)}" if simulated else ""
         name = {"position": "position bias"}.get(score, score.upper())
-        row = (who, name, named or "none", "; ".join(written), found)
+        row = (who, name, named or "none", "; ".join(written), detected)
         table.append((*row, int((significant & ~true).sum())))
     columns = ["who", "score", "simulated", "estimates", "found", "false_positives"]
     return pd.DataFrame(table, columns=columns)

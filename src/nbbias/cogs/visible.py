@@ -67,10 +67,12 @@ def levels(answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO)
             excess = _excess(table, vectors @ statement)
             others = excess[table["axis"].notna() & (table["axis"] != axis)].dropna()
             limit = np.quantile(others, 1 - FALSE_ALARMS) if len(others) else np.inf
-            own = table[table["identity"] == identity]
-            obvious, hint = (_holds(own["text"], identity, level) for level in LEVELS[:2])
-            hinted = hint | (excess[own.index] > limit)
-            rows.append(own.assign(level=np.select([obvious, hinted], LEVELS[:2], LEVELS[2])))
+            of_identity = table[table["identity"] == identity]
+            obvious, hint = (_holds(of_identity["text"], identity, level) for level in LEVELS[:2])
+            hinted = hint | (excess[of_identity.index] > limit)
+            rows.append(
+                of_identity.assign(level=np.select([obvious, hinted], LEVELS[:2], LEVELS[2]))
+            )
     return pd.concat(rows, ignore_index=True)
 
 
@@ -106,12 +108,12 @@ def visibility(
     rows: list[dict[str, Any]] = []
     for model, of_model in levels.groupby("model", sort=False):
         plain = defaults.loc[defaults["model"] == model, "text"]
-        for (axis, identity), own in of_model.groupby(["axis", "identity"], sort=False):
-            n = own["level"].value_counts().reindex(LEVELS, fill_value=0)
+        for (axis, identity), of_identity in of_model.groupby(["axis", "identity"], sort=False):
+            n = of_identity["level"].value_counts().reindex(LEVELS, fill_value=0)
             k = int(n["obvious"])
-            share = stats.proportion_interval(k, len(own), confidence=confidence)
-            row = {"model": model, "axis": axis, "identity": identity, "n": len(own)}
+            share = stats.proportion_interval(k, len(of_identity), confidence=confidence)
+            row = {"model": model, "axis": axis, "identity": identity, "n": len(of_identity)}
             ends = {"obvious_low": share.ci_low, "obvious_high": share.ci_high}
-            row |= (n / len(own)).to_dict() | ends
+            row |= (n / len(of_identity)).to_dict() | ends
             rows.append(row | {"obvious_default": _holds(plain, identity, "obvious").mean()})
     return pd.DataFrame(rows)

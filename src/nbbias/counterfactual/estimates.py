@@ -157,9 +157,9 @@ def _compare(
     row = _mean(excess, level, _WITHIN) | _test(excess, permuted / max(excess.count(), 1), level)
     yield {"statistic": "excess_distance", "test": PERMUTATION, **row}
     if signed:
-        known = table["difference"].dropna().to_numpy()
-        flips = rng.choice([-1.0, 1.0], (inference.n_permutations, len(known)))
-        null = flips @ known / max(len(known), 1)
+        differences = table["difference"].dropna().to_numpy()
+        flips = rng.choice([-1.0, 1.0], (inference.n_permutations, len(differences)))
+        null = flips @ differences / max(len(differences), 1)
         row = _mean(table["difference"], level, _BETWEEN)
         row |= _test(table["difference"], null, level, two_sided=True)
         yield {"statistic": "difference", "test": SIGN_FLIP, **row}

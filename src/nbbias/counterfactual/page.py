@@ -82,12 +82,12 @@ def _significant(rows: pd.DataFrame) -> pd.DataFrame:
 
 def _further(rows: pd.DataFrame, *, after: list[str]) -> list[str]:
     """Say of each model in which pairs of groups its answers differed, too."""
-    said = []
+    sentences = []
     for model, part in rows.head(_FURTHER).groupby("model", sort=False):
         of_pairs = part.groupby("group", sort=False)["measure"]
         pairs = [(*_people(pair), [*measures]) for pair, measures in of_pairs]
-        said.append(_render("further", model="" if [model] == after else model, pairs=pairs))
-    return [*said, _render("more", n=len(rows) - min(len(rows), _FURTHER))]
+        sentences.append(_render("further", model="" if [model] == after else model, pairs=pairs))
+    return [*sentences, _render("more", n=len(rows) - min(len(rows), _FURTHER))]
 
 
 def _render(macro: str, **values: Any) -> str:
@@ -95,7 +95,7 @@ def _render(macro: str, **values: Any) -> str:
 
 
 def _people(pair: str) -> list[str]:
-    return [names.people(one) for one in pair.split(" − ")]
+    return [names.people(group) for group in pair.split(" − ")]
 
 
 def _sentence(row: Mapping[str, Any], model: str) -> str:
@@ -149,11 +149,11 @@ def finding(rows: pd.DataFrame) -> str:
     >>> finding(pd.DataFrame([row]))
     'In m, the sentiment of answers was lower for women than for men'
     """
-    found = _significant(rows)
-    if found.empty:
+    significant = _significant(rows)
+    if significant.empty:
         return _render("heading", k=0, n=len(significance.valid_tests(rows)))
-    model, statistic = found[["model", "statistic"]].iloc[0]
-    first = found[(found["model"] == model) & (found["statistic"] == statistic)]
+    model, statistic = significant[["model", "statistic"]].iloc[0]
+    first = significant[(significant["model"] == model) & (significant["statistic"] == statistic)]
     first = first.drop_duplicates("measure" if first["measure"].nunique() > 1 else "group")
     records = first.to_dict("records")
     parts = [(names.measure(row), names.direction(row), *_people(row["group"])) for row in records]
@@ -178,7 +178,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
     panels = [prose.capitalize(names.measure(row)) for row in rows.to_dict("records")]
     shown = rows.assign(panel=panels, reference=0.0)
     shown["cell"] = rows["group"].map(names.people) if every else rows["model"]
-    tested, found = significance.valid_tests(rows), significance.significant(rows)
+    tested, significant = significance.valid_tests(rows), significance.significant(rows)
     by = ("model", "panel") if every else "panel"
     at_floor = bool((rows["p_value"] <= rows["p_least"]).any())
     scales = prose.render_plain("counterfactual.scales", at_floor=at_floor)
@@ -186,7 +186,7 @@ def differences(rows: pd.DataFrame, *, every: bool = True) -> Drawn:
         figures.claims(shown, _axis, by=by, words={"line": "no difference"}, columns=4),
         rows,
         "Differences between versions of prompts, by measure, model and pair of groups.",
-        prose.render_plain("counterfactual.title", k=len(found), n=len(tested), pair=pair),
+        prose.render_plain("counterfactual.title", k=len(significant), n=len(tested), pair=pair),
         f"{figures.caption(rows, 'first minus second group', of='prompts')} {scales}",
     )
 
@@ -321,8 +321,8 @@ def closest_pair(first: pd.Series, second: pd.Series, target: float) -> tuple[An
 
 def _marked(text: str, other: str, groups: list[str], number: int) -> str:
     """Mark the words of a text that another text does not have, in the colour of its group."""
-    known = {word.lower() for word in _WORD.findall(other)}
-    spans = [found.span() for found in _WORD.finditer(text) if found[0].lower() not in known]
+    shared = {word.lower() for word in _WORD.findall(other)}
+    spans = [match.span() for match in _WORD.finditer(text) if match[0].lower() not in shared]
     matches = pd.DataFrame(spans, columns=["start", "end"], dtype=int)
     end = min(len(text), _CUT)
     shown = reading.markup.marked(

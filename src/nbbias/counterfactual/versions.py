@@ -189,9 +189,9 @@ def read_answers(path: str | Path) -> pd.DataFrame:
         at = ", ".join(map(str, number.idxmax()))
         raise DataError(where, f"{number.max():,} answers of {at}; at most {_MOST:,} are compared")
     for bias in check_biases(table["bias"], where=f"{where}: column bias"):
-        known = lexicons.groups(lexicons.load(bias), bias)
-        for group in sorted(set(table.loc[table["bias"] == bias, "group"]) - set(known)):
-            hint = tables.closest_match(group, known)
+        groups = lexicons.groups(lexicons.load(bias), bias)
+        for group in sorted(set(table.loc[table["bias"] == bias, "group"]) - set(groups)):
+            hint = tables.closest_match(group, groups)
             raise DataError(where, f"{bias} has no group {group!r}; {hint}")
     return table[[*_FILE]]
 

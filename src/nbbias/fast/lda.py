@@ -47,10 +47,10 @@ class LdaModel(gensim.models.LdaModel):
         statistics, scale = np.ascontiguousarray(self.state.sstats.T), 1.0
         prior, total = eta.sum(axis=0, dtype=float), statistics.sum(axis=0, dtype=float)
         for number in range(self.passes):
-            for own, bags in chunks:
+            for words, bags in chunks:
                 # The first weights are those of the random statistics alone.
                 begun = np.float32(number + self.num_updates > 0)
-                rows = np.float32(scale) * statistics[own] + begun * eta[own]
+                rows = np.float32(scale) * statistics[words] + begun * eta[words]
                 weights = _weigh_rows(rows, total + begun * prior)
                 gamma = self._start(len(bags[2]) - 1)
                 theta, ratio = np.empty_like(gamma), np.empty_like(bags[1])
@@ -64,7 +64,7 @@ class LdaModel(gensim.models.LdaModel):
                     statistics *= np.float32(scale)
                     scale = 1.0
                 share = rho * len(corpus) / len(gamma)
-                statistics[own] += np.float32(share / scale) * collected
+                statistics[words] += np.float32(share / scale) * collected
                 total = (1 - rho) * total + share * collected.sum(axis=0, dtype=float)
                 if self.num_topics > 5:  # gensim draws the topics that it logs
                     self.random_state.rand(self.num_topics)
@@ -113,8 +113,8 @@ def _bags(corpus: Sparse2Corpus, first: int, end: int) -> Bags:
 
 def _own_words(bags: Bags) -> tuple[np.ndarray, Bags]:
     """Return the distinct words of texts, and the texts with their words numbered by these."""
-    own, number = np.unique(bags[0], return_inverse=True)
-    return own, (number.astype(np.int32), *bags[1:])
+    words, number = np.unique(bags[0], return_inverse=True)
+    return words, (number.astype(np.int32), *bags[1:])
 
 
 def _on_threads(function: Callable[[int, int], None], size: int) -> None:

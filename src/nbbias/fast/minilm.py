@@ -36,8 +36,10 @@ def encode(texts: Sequence[str], folder: Path) -> np.ndarray:
     vectors = np.empty((len(texts), weights["embeddings.LayerNorm.bias"].size), np.float32)
     for at in np.array_split(order, 1 + len(texts) // 32):  # texts of like length are padded alike
         encoded = tokenizer.encode_batch([texts[i] for i in at])
-        ids = np.array([one.ids for one in encoded])
-        vectors[at] = _embed(ids, np.array([one.attention_mask for one in encoded]), weights)
+        ids = np.array([encoding.ids for encoding in encoded])
+        vectors[at] = _embed(
+            ids, np.array([encoding.attention_mask for encoding in encoded]), weights
+        )
     return vectors
 
 

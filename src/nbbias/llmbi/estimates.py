@@ -94,8 +94,8 @@ def estimates(
     level = inference.confidence
     whole = _composite(scores, aggregation)
     whole = whole.assign(pool=neutral_pools(whole, reference, **formula))
-    parted = scores.assign(pool=neutral_pools(scores, reference, **formula))
-    rows = [*_composites(whole, "", level), *_dimensions(parted, level)]
+    with_prose = scores.assign(pool=neutral_pools(scores, reference, **formula))
+    rows = [*_composites(whole, "", level), *_dimensions(with_prose, level)]
     if swaps is not None:
         b, s = (formula.get(f"{term}_scorer", "textblob") for term in ("bias", "sentiment"))
         swap = whole["weight"] * swaps[f"swap_{b}"]
@@ -204,7 +204,7 @@ def _compare(
     in_prompt = scored.groupby(["dimension", "prompt"])["score"].transform("size")
     in_dimension = scored.groupby("dimension")["prompt"].transform("nunique")
     expected = prose(list(scored["pool"]), (1 / in_prompt / in_dimension).to_numpy())
-    options: dict[str, Any] = {"floor": answers["penalty"].min(), "ratio": ratio}
+    options: dict[str, Any] = {"minimum": answers["penalty"].min(), "ratio": ratio}
     result = compare_with_prose(*estimate, expected, confidence=confidence, **options)
     reasons = {
         _SILENT: np.isnan(estimate[0]),

@@ -334,9 +334,9 @@ def typical(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     chosen = chosen.reset_index().drop_duplicates("model").set_index("model")
     chosen = chosen.reindex(dict.fromkeys([highest, lowest])).dropna(subset="score").reset_index()
     score, neutral = (chosen[name].map(reading.number) for name in ("score", "neutral"))
-    told = "LLMBI " + score + "; reference prose of this length " + neutral
+    caption = "LLMBI " + score + "; reference prose of this length " + neutral
     quotes = chosen[["model", "text", "prompt", "score"]].rename(columns={"model": "head"})
-    return quotes.assign(told=told)
+    return quotes.assign(told=caption)
 
 
 def table(estimates: pd.DataFrame, name: str) -> Table:

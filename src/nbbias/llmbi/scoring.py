@@ -99,8 +99,10 @@ def _dimensions_of(asked: pd.Series, *, where: str) -> pd.Series:
             f"{prompt!r}: {tables.closest_match(prompt, dimensions.index, listed=0)}"
             for prompt in unknown[:3]
         )
-        told = f"{len(unknown)} of the prompts are not among the paper's 18. Add a column dimension"
-        raise DataError(where, f"{told} (such as Gender) to ask your own, or correct {examples}")
+        message = (
+            f"{len(unknown)} of the prompts are not among the paper's 18. Add a column dimension"
+        )
+        raise DataError(where, f"{message} (such as Gender) to ask your own, or correct {examples}")
     return asked.map(dimensions)
 
 
@@ -437,7 +439,7 @@ def compare_with_prose(
     df: float,
     prose: Prose,
     *,
-    floor: float,
+    minimum: float,
     ratio: bool,
     confidence: float,
 ) -> dict[str, float]:
@@ -449,10 +451,10 @@ def compare_with_prose(
         The mean, its standard error over prompts, and the degrees of freedom behind that.
     prose
         Of `prose`.
-    floor
+    minimum
         What no score is below: the penalty.
     ratio
-        Whether what exceeds the floor is compared by its logarithm, by which a skewed mean is
+        Whether what exceeds the minimum is compared by its logarithm, by which a skewed mean is
         nearer to normal; else as it is.
     confidence
         Level of interval and range.
@@ -478,27 +480,27 @@ def compare_with_prose(
     Examples
     --------
     >>> prose = Prose(0.45, 0.02)
-    >>> found = compare_with_prose(0.7, 0.1, 9, prose, floor=0.2, ratio=True, confidence=0.95)
+    >>> found = compare_with_prose(0.7, 0.1, 9, prose, minimum=0.2, ratio=True, confidence=0.95)
     >>> [round(found[name], 2) for name in ("ci_low", "ci_high", "null_low", "null_high")]
     [0.51, 0.99, 0.35, 0.61]
     """
-    above, expected = np.float64(estimate - floor), np.float64(prose.mean - floor)
+    above, expected = np.float64(estimate - minimum), np.float64(prose.mean - minimum)
     error = error or np.nan  # no variance, no interval and no test
     q = t.ppf((1 + confidence) / 2, df) * np.array([-1, 1])
     with np.errstate(divide="ignore", invalid="ignore"):
         if ratio and above > 0:
             both = np.hypot(error / above, prose.error / expected)
             value = np.log(above / expected) / both
-            own = above * np.expm1(q * error / above)
+            of_answers = above * np.expm1(q * error / above)
             of_prose = expected * np.expm1(q * prose.error / expected)
-            spread = floor + expected * np.exp(q * both)
+            spread = minimum + expected * np.exp(q * both)
         else:
             both = np.hypot(error, prose.error)
             value = (above - expected) / both
-            own, of_prose = q * error, q * prose.error
-            spread = np.maximum(prose.mean + q * both, floor)
-    half = np.hypot(own, np.nan_to_num(of_prose[::-1], posinf=np.inf))
-    ends = np.maximum(estimate + np.sign(q) * half, floor)
+            of_answers, of_prose = q * error, q * prose.error
+            spread = np.maximum(prose.mean + q * both, minimum)
+    half = np.hypot(of_answers, np.nan_to_num(of_prose[::-1], posinf=np.inf))
+    ends = np.maximum(estimate + np.sign(q) * half, minimum)
     if not np.isfinite(value):
         value, spread = np.nan, np.full(2, np.nan)
     names = ("ci_low", "ci_high", "null_low", "null_high")

@@ -24,7 +24,7 @@ from .corpus import (
     lexicon as lexicon,
     pair as pair,
     read as read,
-    twins as twins,
+    second_texts as second_texts,
 )
 from .inputs import check as check
 from .measured import (

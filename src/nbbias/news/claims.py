@@ -113,8 +113,8 @@ def per_article(scores: pd.DataFrame, pooling: Pooling) -> pd.DataFrame:
     >>> per_article(scores, Pooling({"difference_": "mean"}))["difference_a"].round(2).tolist()
     [0.1]
     """
-    known = (*CELL, "article_id", "bias", "measure", "instrument", "seed")
-    keys = [key for key in known if key in scores]
+    possible = (*CELL, "article_id", "bias", "measure", "instrument", "seed")
+    keys = [key for key in possible if key in scores]
     if not scores.duplicated(keys).any():
         return scores
     usable = scores["reason"].isna() | scores["reason"].isin(pooling.usable)
@@ -178,9 +178,9 @@ def unmirrored(rows: pd.DataFrame) -> pd.DataFrame:
 
 def reference(result: pd.DataFrame, name: str) -> pd.DataFrame:
     """Return the null values that stand in ESTIMATES as CHANCE; rows without one are left out."""
-    known = result[result["null_low"].notna()]
-    columns = [name for name in tables.CHANCE.columns if name in known]
-    rows = known[columns].to_dict("records")
+    with_null = result[result["null_low"].notna()]
+    columns = [name for name in tables.CHANCE.columns if name in with_null]
+    rows = with_null[columns].to_dict("records")
     return tables.chance([row | {"reference": name} for row in rows], study="")
 
 

@@ -74,8 +74,10 @@ def read_originals(path: str | Path) -> pd.DataFrame:
     forms = written["article_id"].groupby([table[key] for key in ARTICLE])
     apart = forms.nunique() > 1
     if apart.any():
-        one = forms.unique()[apart].iloc[0]
-        message = f"the article_ids {' and '.join(map(repr, one[:3]))} are read as one article"
+        forms_of_id = forms.unique()[apart].iloc[0]
+        message = (
+            f"the article_ids {' and '.join(map(repr, forms_of_id[:3]))} are read as one article"
+        )
         raise ContractError(str(path), f"{message}; write each id in one way, and two apart")
     return tables.check(table, tables.ORIGINALS, where=str(path))
 
@@ -138,13 +140,13 @@ def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     ['blank answer']
     """
     first = originals.drop_duplicates(ARTICLE)
-    known = first[[*ARTICLE, "text"]].rename(columns={"text": "original_text"})
+    original = first[[*ARTICLE, "text"]].rename(columns={"text": "original_text"})
     keys = [*CELL, "article_id", "sample"]
     table = generations[[*keys, "text"]].rename(columns={"text": "generated_text"})
     # An answer that only repeats another of its article adds nothing: the article is the unit.
     repeated = table.duplicated(keys).to_numpy()
     again = table.duplicated([*keys[:-1], "generated_text"]).to_numpy() & ~repeated
-    table = table.merge(known, on=ARTICLE, how="left", indicator=True)
+    table = table.merge(original, on=ARTICLE, how="left", indicator=True)
     orphan = (table.pop("_merge") == "left_only").to_numpy()
     if len(table) and orphan.all():
         raise DataError("originals and generations", _apart(originals, generations))
@@ -164,7 +166,7 @@ def pair(originals: pd.DataFrame, generations: pd.DataFrame) -> pd.DataFrame:
     return table[["pair_id", *columns]]
 
 
-def twins(originals: pd.DataFrame) -> pd.DataFrame:
+def second_texts(originals: pd.DataFrame) -> pd.DataFrame:
     """Pair the further human texts on a story with its first one.
 
     Parameters
@@ -184,7 +186,7 @@ def twins(originals: pd.DataFrame) -> pd.DataFrame:
     >>> from nbbias import news
     >>> story = {"source": "s", "article_id": "1"}
     >>> written = pd.DataFrame([story | {"sample": i, "text": text} for i, text in enumerate("ab")])
-    >>> news.twins(written)[["original_text", "generated_text"]].values.tolist()
+    >>> news.second_texts(written)[["original_text", "generated_text"]].values.tolist()
     [['a', 'b']]
     """
     further = originals.duplicated(ARTICLE) if "sample" in originals else slice(0)
@@ -329,11 +331,11 @@ def annotate(pairs: pd.DataFrame, *, lexicon: pd.DataFrame) -> Read:
     """
     usable = pairs[pairs["lost"].isna()]
     both = pd.concat([usable["original_text"], usable["generated_text"]])
-    known = pd.Index(both.drop_duplicates())
-    ids = pd.Index(np.arange(len(known), dtype="int32"), name="text_id")
-    texts = pd.Series(known.to_numpy(), index=ids, name="text")
+    distinct = pd.Index(both.drop_duplicates())
+    ids = pd.Index(np.arange(len(distinct), dtype="int32"), name="text_id")
+    texts = pd.Series(distinct.to_numpy(), index=ids, name="text")
     numbered = {
-        f"{side}_id": known.get_indexer(pairs[f"{side}_text"]).astype("int32")
+        f"{side}_id": distinct.get_indexer(pairs[f"{side}_text"]).astype("int32")
         for side in ("original", "generated")
     }
     sentences, matches = text.annotate.annotate(texts, lexicon)

@@ -124,12 +124,12 @@ def _sentence_words(read: Read, tokens: pd.DataFrame, vocabulary: pd.Series) -> 
     distinct = read.sentences.drop_duplicates(SENTENCE)
     index = pd.MultiIndex.from_frame(distinct[SENTENCE])
     starts = distinct[["text_id", "start"]].assign(sentence=range(len(distinct)))
-    own = pd.merge_asof(
+    words_of = pd.merge_asof(
         tokens.sort_values("start"), starts.sort_values("start"), on="start", by="text_id"
     )
-    own = own.dropna(subset="sentence").assign(text_id=lambda words: words["sentence"])
+    words_of = words_of.dropna(subset="sentence").assign(text_id=lambda words: words["sentence"])
     rows = pd.RangeIndex(len(index))
-    return text.topics.count_words(own, rows, vocabulary=vocabulary)._replace(index=index)
+    return text.topics.count_words(words_of, rows, vocabulary=vocabulary)._replace(index=index)
 
 
 class Number(NamedTuple):
@@ -165,19 +165,19 @@ def number(read: Read, *, candidates: Sequence[int], seed: int) -> Number:
     except DataError:
         words = 0
     most = min(read.texts.nunique() // TEXTS_A_TOPIC, words)
-    known = [one for one in candidates if one <= most]
-    if len(known) > 1:
+    possible = [k for k in candidates if k <= most]
+    if len(possible) > 1:
         tried = text.topics.perplexity(
             tokens,
             articles(read.pairs).reindex(read.texts.index),
-            candidates=known,
+            candidates=possible,
             held_out_share=0.2,
             seed=seed,
         )
         chosen = text.topics.choose(tried)
     else:
-        tried, chosen = _untried(known, ONLY), sum(known)
-    whole = pd.concat([tried, _untried([one for one in candidates if one > most], TOO_FEW)])
+        tried, chosen = _untried(possible, ONLY), sum(possible)
+    whole = pd.concat([tried, _untried([k for k in candidates if k > most], TOO_FEW)])
     return Number(chosen, whole.sort_values("n_topics", ignore_index=True), tokens)
 
 
@@ -198,8 +198,8 @@ def articles(pairs: pd.DataFrame) -> pd.Series:
     usable = pairs[pairs["lost"].isna()]
     number = pd.factorize(usable["original_id"])[0]
     texts = pd.concat([usable[column] for column in reversed(SIDES.values())])
-    found = pd.Series(np.tile(number, 2), index=pd.Index(texts, name="text_id"), dtype=int)
-    return found[~found.index.duplicated()]
+    numbers = pd.Series(np.tile(number, 2), index=pd.Index(texts, name="text_id"), dtype=int)
+    return numbers[~numbers.index.duplicated()]
 
 
 # --- whose topics -----------------------------------------------------------------------------
@@ -235,8 +235,8 @@ def residuals(counts: pd.DataFrame) -> pd.DataFrame:
     with np.errstate(divide="ignore", invalid="ignore"):
         expected = row * column / total
         spread = np.sqrt(expected * (1 - row / total) * (1 - column / total))
-        found = np.where(spread > 0, (observed - expected) / spread, np.nan)
-    return pd.DataFrame(found, index=counts.index, columns=counts.columns)
+        standardized = np.where(spread > 0, (observed - expected) / spread, np.nan)
+    return pd.DataFrame(standardized, index=counts.index, columns=counts.columns)
 
 
 def associations(counts: pd.DataFrame, *, threshold: float = 3.0) -> pd.Series:
@@ -247,9 +247,9 @@ def associations(counts: pd.DataFrame, *, threshold: float = 3.0) -> pd.Series:
     Series of str
         By topic: a group or ``"neutral"``; missing where no residual is above `threshold`.
     """
-    found = residuals(counts).fillna(-np.inf)
-    group = found.idxmax(axis=1).astype("str").rename("group")
-    return group.where(found.max(axis=1) > threshold)
+    largest = residuals(counts).fillna(-np.inf)
+    group = largest.idxmax(axis=1).astype("str").rename("group")
+    return group.where(largest.max(axis=1) > threshold)
 
 
 def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame:
@@ -274,19 +274,21 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
     if how.association == "own":
         usable = read.pairs[read.pairs["lost"].isna()]
         texts = {HUMAN: usable["original_id"]}
-        texts |= {key: own["generated_id"] for key, own in usable.groupby(CORPUS, sort=False)}
-        rows = {key: sentences["text_id"].isin(own) for key, own in texts.items()}
+        texts |= {
+            key: of_bias["generated_id"] for key, of_bias in usable.groupby(CORPUS, sort=False)
+        }
+        rows = {key: sentences["text_id"].isin(of_bias) for key, of_bias in texts.items()}
     parts = []
     for (model, prompt), of_corpus in rows.items():
         corpus = sentences.loc[of_corpus, ["bias", "topic", "group"]]
         for bias in read.lexicon["bias"].unique():
             groups = lexicons.groups(read.lexicon, bias)
-            own = corpus[corpus["bias"] == bias]
-            counts = contingency(own, groups=groups, n_topics=how.n_topics)
-            found = associations(counts, threshold=how.threshold).reset_index()
-            found["residual"] = residuals(counts).max(axis=1).to_numpy()
-            found["sentences"] = counts.sum(axis=1).to_numpy()
-            parts.append(found.assign(bias=bias, model=model, prompt=prompt))
+            of_bias = corpus[corpus["bias"] == bias]
+            counts = contingency(of_bias, groups=groups, n_topics=how.n_topics)
+            table = associations(counts, threshold=how.threshold).reset_index()
+            table["residual"] = residuals(counts).max(axis=1).to_numpy()
+            table["sentences"] = counts.sum(axis=1).to_numpy()
+            parts.append(table.assign(bias=bias, model=model, prompt=prompt))
     columns = ["bias", *CORPUS, "topic", "group", "residual", "sentences"]
     return pd.concat(parts, ignore_index=True)[columns]
 

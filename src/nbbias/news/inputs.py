@@ -27,16 +27,16 @@ def check(chosen: Any) -> list[str]:
     """
     problems = instruments(chosen)
     sides = tables.attempt(problems, corpus.read, chosen.originals_path, chosen.generations_path)
-    told: list[str] = []
+    warnings: list[str] = []
     if sides:
-        told = paired(problems, *sides)
+        warnings = paired(problems, *sides)
         there = [cells(sides[1]), groups(chosen)]
         tables.attempt(problems, params.check_claims, chosen, there)
         if chosen.labels_path != NONE:
             tables.attempt(problems, _labels, chosen, sides)
         tables.attempt(problems, sizes.facts, chosen.models_path)
     tables.refuse(problems)
-    return told
+    return warnings
 
 
 def _labels(chosen: Any, sides: tuple[pd.DataFrame, pd.DataFrame]) -> None:
@@ -74,14 +74,14 @@ def paired(
         where="generations",
     )
     orphans = int((pairs["lost"] == "no original").sum())
-    told = [f"{orphans} of {len(pairs)} answers have no original"] if orphans else []
+    warnings = [f"{orphans} of {len(pairs)} answers have no original"] if orphans else []
     prompts = pairs["prompt"].nunique()
     if prompts > max(_PROMPTS, len(pairs) / 3):
-        told.append(
+        warnings.append(
             f"{len(pairs)} answers stand under {prompts} prompts, each of which is measured alone; "
             "a column of whole prompts is left out by 'generations.csv?prompt='"
         )
-    return told
+    return warnings
 
 
 def cells(generations: pd.DataFrame) -> pd.DataFrame:

@@ -82,8 +82,8 @@ def frame(read: Read) -> pd.DataFrame:
     words = read.matches.assign(ask=WORD, found=read.matches["group"].astype(object))
     group = read.sentences["group"].astype(object)
     tied = pd.Series(np.where(read.sentences["n"] > 0, SEVERAL, NOBODY), index=group.index)
-    known = group.isin(read.lexicon["group"])
-    whole = read.sentences.assign(ask=WHOLE, found=group.where(known, tied))
+    listed = group.isin(read.lexicon["group"])
+    whole = read.sentences.assign(ask=WHOLE, found=group.where(listed, tied))
     columns = ["ask", "bias", "found", *SENTENCE, "start", "end"]
     table = pd.concat([words[columns], whole[columns]], ignore_index=True)
     table["bias"] = table["bias"].astype(object)
@@ -127,26 +127,26 @@ def draw(everything: pd.DataFrame, *, words: int = 200, sentences: int = 300) ->
     {'y': 15, 'x': 5}
     """
     parts = []
-    for (_, ask), own in everything.groupby(["bias", "ask"], sort=False):
-        sizes = own.groupby(["side", "found"]).size()
+    for (_, ask), stratum in everything.groupby(["bias", "ask"], sort=False):
+        sizes = stratum.groupby(["side", "found"]).size()
         none = (sizes.index.get_level_values("found") == NOBODY) & (ask == WHOLE)
         shares = np.where(none, max((~none).sum(), 1) / max(none.sum(), 1), 1.0)
         wanted = _shared(sizes.to_numpy(), shares, words if ask == WORD else sentences)
         most = pd.Series(wanted, sizes.index)
-        own = own.sort_values("item")
-        keys = pd.MultiIndex.from_frame(own[["side", "found"]])
-        place = own.groupby(["side", "found"]).cumcount()
-        parts.append(own[place.to_numpy() < most.reindex(keys).to_numpy()])
+        stratum = stratum.sort_values("item")
+        keys = pd.MultiIndex.from_frame(stratum[["side", "found"]])
+        place = stratum.groupby(["side", "found"]).cumcount()
+        parts.append(stratum[place.to_numpy() < most.reindex(keys).to_numpy()])
     return pd.concat(parts, ignore_index=True) if parts else everything.head(0)
 
 
 def _shared(sizes: np.ndarray, shares: np.ndarray, total: int) -> np.ndarray:
     """Share out a number of draws: what one stratum has no room for goes to the others."""
-    found = np.zeros(len(sizes))
-    while (left := min(total, sizes.sum()) - found.sum()) > 1e-9:
-        room = found < sizes
-        found = np.minimum(sizes, found + room * shares * left / (room * shares).sum())
-    return np.ceil(found - 1e-9).astype(int)
+    allocated = np.zeros(len(sizes))
+    while (left := min(total, sizes.sum()) - allocated.sum()) > 1e-9:
+        room = allocated < sizes
+        allocated = np.minimum(sizes, allocated + room * shares * left / (room * shares).sum())
+    return np.ceil(allocated - 1e-9).astype(int)
 
 
 def drawn_of(texts: pd.Series, lexicon: pd.DataFrame) -> str:
@@ -179,13 +179,17 @@ def sheet(read: Read, drawn: pd.DataFrame, *, before: pd.DataFrame | None = None
     at = read.sentences.drop_duplicates(SENTENCE).set_index(SENTENCE)[["start", "end"]]
     rows = []
     for row in drawn.itertuples():
-        said, (start, end) = whole[row.text_id], at.loc[(row.text_id, row.sentence_id)]
-        shown = _plain(said[start:end])
+        whole_text, (start, end) = whole[row.text_id], at.loc[(row.text_id, row.sentence_id)]
+        shown = _plain(whole_text[start:end])
         if row.ask == WORD:
-            parts = said[start : row.start], said[row.start : row.end], said[row.end : end]
+            parts = (
+                whole_text[start : row.start],
+                whole_text[row.start : row.end],
+                whole_text[row.end : end],
+            )
             left, word, right = map(_plain, parts)
             shown = left + MARKS[0] + word + MARKS[1] + right
-        ahead = _plain(said[max(0, start - _BEFORE) : start]).strip()
+        ahead = _plain(whole_text[max(0, start - _BEFORE) : start]).strip()
         choices = [*text.lexicons.groups(read.lexicon, row.bias), NOBODY]
         choices += [SEVERAL] * (row.ask == WHOLE) + [UNSURE]
         rows.append((row.item, row.ask, row.bias, ahead, shown, " | ".join(choices)))
@@ -195,12 +199,12 @@ def sheet(read: Read, drawn: pd.DataFrame, *, before: pd.DataFrame | None = None
         return table
     labels = before.drop_duplicates("item").set_index("item")["label"]
     table["label"] = labels.reindex(table["item"]).to_numpy()
-    kept = before[before["label"].notna() & ~before["item"].isin(table["item"])]
-    return pd.concat([table, kept.assign(drawn="")[SHEET]], ignore_index=True)
+    earlier = before[before["label"].notna() & ~before["item"].isin(table["item"])]
+    return pd.concat([table, earlier.assign(drawn="")[SHEET]], ignore_index=True)
 
 
-def _plain(said: str) -> str:
-    return said.translate(dict.fromkeys(map(ord, MARKS)))
+def _plain(passage: str) -> str:
+    return passage.translate(dict.fromkeys(map(ord, MARKS)))
 
 
 # --- what people said -------------------------------------------------------------------------
@@ -218,16 +222,16 @@ def read_sheet(path: str | Path) -> pd.DataFrame:
     table["label"] = table["label"].str.strip().str.lower().replace("", pd.NA)
     # Groups are written as the lists write them, whatever capitals a label has.
     spelt = table["choices"].fillna("").str.split(" | ", regex=False)
-    known = [{one.lower(): one for one in choices if one} for choices in spelt]
+    spellings = [{item.lower(): item for item in choices if item} for choices in spelt]
     faults = [
         f"row {row}: {label!r} is none of {', '.join(choices.values()) or 'its choices, now gone'}"
-        for row, (label, choices) in enumerate(zip(table["label"], known, strict=True), start=1)
+        for row, (label, choices) in enumerate(zip(table["label"], spellings, strict=True), start=1)
         if pd.notna(label) and label not in choices
     ]
-    written = zip(table["label"], known, strict=True)
+    written = zip(table["label"], spellings, strict=True)
     table["label"] = [choices.get(label, label) for label, choices in written]
     labels = table[table["label"].notna()].groupby("item")["label"].nunique()
-    faults += [f"item {one} has two labels; keep one" for one in labels.index[labels > 1]]
+    faults += [f"item {item} has two labels; keep one" for item in labels.index[labels > 1]]
     if faults:
         more = [f"{len(faults) - 10} more"] if len(faults) > 10 else []
         raise ContractError(str(path), [*faults[:10], *more])
@@ -238,11 +242,11 @@ def drawn_here(
     sheet: pd.DataFrame, texts: pd.Series, lexicon: pd.DataFrame, *, where: str
 ) -> pd.DataFrame:
     """Return the rows that were drawn from these texts by these lists, or refuse where none was."""
-    own = sheet[sheet["drawn"] == drawn_of(texts, lexicon)]
-    if own.empty:
-        told = "was drawn from other texts, or by other word lists; `nbbias label` draws anew"
-        raise DataError(where, f"{told}, and keeps the labels of what is drawn again")
-    return own
+    here = sheet[sheet["drawn"] == drawn_of(texts, lexicon)]
+    if here.empty:
+        message = "was drawn from other texts, or by other word lists; `nbbias label` draws anew"
+        raise DataError(where, f"{message}, and keeps the labels of what is drawn again")
+    return here
 
 
 def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Labelled:
@@ -262,10 +266,10 @@ def labelled(read: Read, sheet: pd.DataFrame, *, where: str = "labels") -> Label
     DataError
         The sheet was drawn from other texts or by other lists: strata differ.
     """
-    own = drawn_here(sheet, read.texts, read.lexicon, where=where)
+    here = drawn_here(sheet, read.texts, read.lexicon, where=where)
     everything = frame(read)
-    known = own[own["label"].notna() & (own["label"] != UNSURE)].drop_duplicates("item")
-    rows = everything.merge(known[["item", "label"]], on="item")
+    labels = here[here["label"].notna() & (here["label"] != UNSURE)].drop_duplicates("item")
+    rows = everything.merge(labels[["item", "label"]], on="item")
     biases = read.lexicon["bias"].unique()
     groups = {bias: text.lexicons.groups(read.lexicon, bias) for bias in biases}
     # Whatever a sheet's choices were turned into.
@@ -326,11 +330,11 @@ def accuracy(labelled: Labelled, *, confidence: float) -> pd.DataFrame:
     table: list[dict[str, Any]] = []
     for bias, groups in labelled.groups.items():
         for side, sides in SIDES.items():
-            subset, known = (
+            subset, group_strata = (
                 part[(part["bias"] == bias) & part["side"].isin(sides)] for part in (rows, strata)
             )
             for group in [*groups, NEUTRAL]:
-                for of, statistic, hits, asked in _rates(subset, known, group):
+                for of, statistic, hits, asked in _rates(subset, group_strata, group):
                     row = {"bias": bias, "of": of, "group": group, "statistic": statistic}
                     table.append(row | {"side": side} | _share(hits, asked, confidence))
     return pd.DataFrame(table)
@@ -342,16 +346,16 @@ def _rates(
     """Yield each rate of a group: its labels, with `hit` and `weight`, and the strata asked."""
     names = [NOBODY, SEVERAL] if group == NEUTRAL else [group]
     for ask, of in ((WORD, "group words"), (WHOLE, "sentence groups")):
-        labels, known = rows[rows["ask"] == ask], strata[strata["ask"] == ask]
-        given = labels[labels["found"].isin(names)]
+        labels, strata_of = rows[rows["ask"] == ask], strata[strata["ask"] == ask]
+        positives = labels[labels["found"].isin(names)]
         if ask == WHOLE or group != NEUTRAL:
-            precision = given.assign(hit=given["label"].isin(names))
-            yield of, "precision", precision, known[known["found"].isin(names)]
+            precision = positives.assign(hit=positives["label"].isin(names))
+            yield of, "precision", precision, strata_of[strata_of["found"].isin(names)]
     # Sentences alone say what there is of a group.
     about = labels[labels["label"].isin(names)]
     if group != NEUTRAL:
-        yield "group words", "recall", about, known
-    yield "sentence groups", "recall", about.assign(hit=about["found"].isin(names)), known
+        yield "group words", "recall", about, strata_of
+    yield "sentence groups", "recall", about.assign(hit=about["found"].isin(names)), strata_of
 
 
 def _share(hits: pd.DataFrame, strata: pd.DataFrame, confidence: float) -> dict[str, Any]:

@@ -26,9 +26,9 @@ class Corpus(NamedTuple):
         ORIGINALS, GENERATIONS, and the PAIRS of both.
     read : Read
         The pairs' texts, sentences and group words.
-    twins : Read, optional
-        Those of further human texts on the same stories (`news.twins`).
-    scored, scored_twins : Scored, optional
+    second_texts : Read, optional
+        Those of further human texts on the same stories (`news.second_texts`).
+    scored, scored_second : Scored, optional
         The sentences' scores. None: the level is not in the run.
     number, fitted : Number and Fitted, optional
         How many topics, and the topics. No `fitted`: the texts are too few.
@@ -40,9 +40,9 @@ class Corpus(NamedTuple):
     generations: pd.DataFrame
     pairs: pd.DataFrame
     read: Read
-    twins: Read | None = None
+    second_texts: Read | None = None
     scored: scoring.Scored | None = None
-    scored_twins: scoring.Scored | None = None
+    scored_second: scoring.Scored | None = None
     number: fits.Number | None = None
     fitted: fits.Fitted | None = None
     answers: pd.DataFrame = pd.DataFrame()
@@ -78,7 +78,7 @@ class Results(NamedTuple):
         Differences between `model` and `reference` by a mixed model (`compare_models`).
     label_accuracy : DataFrame, optional
         Precision and recall of the word lists by people's labels.
-    planted : DataFrame, optional
+    simulated : DataFrame, optional
         Simulated and estimated differences of the sample.
     """
 
@@ -96,7 +96,7 @@ class Results(NamedTuple):
     numbers_of_topics: pd.DataFrame | None = None
     topics: pd.DataFrame | None = None
     label_accuracy: pd.DataFrame | None = None
-    planted: pd.DataFrame | None = None
+    simulated: pd.DataFrame | None = None
 
     def _repr_html_(self) -> str:
         return reading.results_html(self)
@@ -187,15 +187,17 @@ def read_corpus(chosen: News) -> Corpus:
     (144, True)
     """
     originals, generations, pairs, read = _read(chosen)
-    twins = corpus.annotate(corpus.twins(originals), lexicon=read.lexicon)
-    return score_and_fit(Corpus(originals, generations, pairs, read, twins), chosen)
+    second_texts = corpus.annotate(corpus.second_texts(originals), lexicon=read.lexicon)
+    return score_and_fit(Corpus(originals, generations, pairs, read, second_texts), chosen)
 
 
 def score_and_fit(whole: Corpus, chosen: News) -> Corpus:
     """Score the sentences of texts that were read and fit their topics, as parameters ask."""
     if "sentence" in chosen.levels:
-        twins = None if whole.twins is None else score(whole.twins, chosen, swapped=False)
-        whole = whole._replace(scored=score(whole.read, chosen), scored_twins=twins)
+        second_texts = (
+            None if whole.second_texts is None else score(whole.second_texts, chosen, swapped=False)
+        )
+        whole = whole._replace(scored=score(whole.read, chosen), scored_second=second_texts)
     if "document" in chosen.levels:
         number = fits.number(whole.read, candidates=chosen.n_topics, seed=chosen.seed)
         fitted = fit(whole.read, number, chosen) if number.n_topics else None
@@ -264,7 +266,7 @@ def measure_corpus(whole: Corpus, chosen: NewsBias) -> Results:
         accuracy = labels.accuracy(sheet, confidence=chosen.confidence)
         results = results._replace(label_accuracy=accuracy)
     if chosen.originals_path == tables.SAMPLE:
-        results = results._replace(planted=sample.compare_with_truth(results.estimates))
+        results = results._replace(simulated=sample.compare_with_truth(results.estimates))
     return results
 
 
@@ -274,12 +276,20 @@ def measure_levels(whole: Corpus, chosen: News, *, study: str = "news_bias") -> 
     common: dict[str, Any] = {"inference": inference, "study": study}
     levels = {}
     if "word" in chosen.levels:
-        levels["word"] = words.level(whole.read, **common, twins=whole.twins)
+        levels["word"] = words.level(whole.read, **common, second_texts=whole.second_texts)
     if whole.scored:
-        twins = (whole.twins, whole.scored_twins) if whole.twins and whole.scored_twins else None
-        levels["sentence"] = tone.level(whole.read, whole.scored, **common, twins=twins)
+        second_texts = (
+            (whole.second_texts, whole.scored_second)
+            if whole.second_texts and whole.scored_second
+            else None
+        )
+        levels["sentence"] = tone.level(
+            whole.read, whole.scored, **common, second_texts=second_texts
+        )
     if whole.fitted:
-        levels["document"] = topics.level(whole.read, whole.fitted, **common, twins=whole.twins)
+        levels["document"] = topics.level(
+            whole.read, whole.fitted, **common, second_texts=whole.second_texts
+        )
     return levels
 
 

@@ -112,12 +112,12 @@ class News(Parameters):
 
     @model_validator(mode="after")
     def _whole(self) -> Self:
-        told = self._of_lists()
+        faults = self._of_lists()
         if (self.originals_path == SAMPLE) != (self.generations_path == SAMPLE):
             missing = "originals" if self.originals_path == SAMPLE else "generations"
-            told.append(f"{missing} missing: the study compares originals with generations")
-        if told:
-            raise ValueError(*told)
+            faults.append(f"{missing} missing: the study compares originals with generations")
+        if faults:
+            raise ValueError(*faults)
         return self
 
     def left_out(self) -> dict[str, str]:
@@ -142,7 +142,7 @@ class News(Parameters):
 
     def _of_lists(self) -> list[str]:
         """Read the word lists, and say what is wrong with them and with the groups in focus."""
-        told = [
+        faults = [
             f"lexicon_paths: {bias} is not among the biases; {closest_match(bias, self.biases)}"
             for bias in self.lexicon_paths
             if bias not in self.biases
@@ -150,20 +150,20 @@ class News(Parameters):
         there = [*self.lexicon_paths, *lexicons.shipped()]
         for bias in self.biases:
             if bias not in there:
-                told.append(f"biases: no word list for {bias}; {closest_match(bias, there)}")
+                faults.append(f"biases: no word list for {bias}; {closest_match(bias, there)}")
                 continue
             try:
                 read = lexicons.load(
                     bias, path=self.lexicon_paths.get(bias), names_path=self.names_path
                 )
             except NbbiasError as error:
-                told += error.located()
+                faults += error.located()
                 continue
-            known = lexicons.groups(read, bias)
+            groups = lexicons.groups(read, bias)
             group = self.focus.get(bias)
-            if group is not None and group not in known:
-                told.append(f"focus: {bias} has no group {group!r}; it has {', '.join(known)}")
-        return told
+            if group is not None and group not in groups:
+                faults.append(f"focus: {bias} has no group {group!r}; it has {', '.join(groups)}")
+        return faults
 
 
 def claims_on(

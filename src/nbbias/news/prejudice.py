@@ -127,19 +127,19 @@ def permute(
     >>> round(permute(change, -change, inference=settings)["prejudice_share"]["null"], 2)
     0.38
     """
-    kept = _draw(inference.n_permutations, len(change), inference.seed)
+    signs = _draw(inference.n_permutations, len(change), inference.seed)
     counted, times, total = np.zeros((3, inference.n_permutations, change.shape[1]))
-    for chosen, values in ((kept.astype(float), change), ((~kept).astype(float), exchanged)):
+    for chosen, values in ((signs.astype(float), change), ((~signs).astype(float), exchanged)):
         down = fell(values, worse=worse)
         counted += chosen @ values.notna().to_numpy(float)
         times += chosen @ down.fillna(0).to_numpy()
         total += chosen @ values.where(down == 1, 0).to_numpy(float)
-    found = {}
+    ranges = {}
     for kind, part, whole in zip(KINDS, (times, total), (counted, times), strict=True):
         by_fit = claims.ratio(part, whole)
         mean = claims.ratio(np.nansum(by_fit, axis=1), (~np.isnan(by_fit)).sum(axis=1))
-        found[kind] = stats.null_range(mean, confidence=inference.confidence)
-    return found
+        ranges[kind] = stats.null_range(mean, confidence=inference.confidence)
+    return ranges
 
 
 @lru_cache(maxsize=1)

@@ -86,7 +86,7 @@ def references(
     read: Read,
     distance: Distance,
     *,
-    twins: Read | None,
+    second_texts: Read | None,
     inference: stats.InferenceSettings,
 ) -> pd.DataFrame:
     """Return what mean distances are where no difference between writers sets texts apart.
@@ -97,8 +97,8 @@ def references(
         ESTIMATES of a level, the SCORES behind them, and the corpus.
     distance
         How the level measures distances.
-    twins
-        Further human texts on the same stories: what `news.annotate` made of `news.twins`.
+    second_texts
+        Further human texts on the same stories: what `news.annotate` made of `news.second_texts`.
     inference
         Level of the ranges, permutations and their start.
 
@@ -114,11 +114,15 @@ def references(
     """
     rows: list[claims.Row] = []
     claim = estimates[estimates["statistic"] == "bias"].set_index([*CELL, "bias", "instrument"])
-    known = claim["estimate"].to_dict()
+    estimate_of = claim["estimate"].to_dict()
     confidence = inference.confidence
     for bias, of_bias in scores.groupby("bias", sort=False):
         texts = distance.texts(read, str(bias))
-        further = None if twins is None else (twins.pairs, distance.texts(twins, str(bias)))
+        further = (
+            None
+            if second_texts is None
+            else (second_texts.pairs, distance.texts(second_texts, str(bias)))
+        )
         first = of_bias[of_bias["instrument"] == distance.columns[0]["instrument"]]
         for cell, articles in stories(first, read.pairs, texts, further):
             permuted = permute(articles, distance, inference)
@@ -126,7 +130,7 @@ def references(
             excess = compare(articles, kind, distance.compare) if kind else None
             for number, column in enumerate(distance.columns):
                 key = cell | {"bias": bias, "instrument": column["instrument"]}
-                estimate = known.get(tuple(key.values()))
+                estimate = estimate_of.get(tuple(key.values()))
                 if estimate is None:
                     continue
                 key |= {"measure": column["measure"], "statistic": "bias"}
@@ -150,7 +154,7 @@ def stories(
     scores: pd.DataFrame,
     pairs: pd.DataFrame,
     texts: Texts,
-    twins: tuple[pd.DataFrame, Texts] | None,
+    second_texts: tuple[pd.DataFrame, Texts] | None,
 ) -> Iterator[tuple[claims.Row, list[Article]]]:
     """Yield, of every cell that has counted pairs, its key and its stories.
 
@@ -160,15 +164,15 @@ def stories(
         SCORES of one bias and instrument.
     pairs, texts
         The pairs of `Read`, and the sentences of its texts, by `text_id`.
-    twins
-        The same of further human texts (`news.twins`), or None.
+    second_texts
+        The same of further human texts (`news.second_texts`), or None.
     """
     further: dict[Any, list[np.ndarray]] = {}
-    if twins is not None:
-        for row in twins[0][twins[0]["lost"].isna()].itertuples():
-            if row.generated_id in twins[1]:
+    if second_texts is not None:
+        for row in second_texts[0][second_texts[0]["lost"].isna()].itertuples():
+            if row.generated_id in second_texts[1]:
                 story = (row.source, row.article_id)
-                further.setdefault(story, []).append(twins[1][row.generated_id])
+                further.setdefault(story, []).append(second_texts[1][row.generated_id])
     by_id = pairs.set_index("pair_id")[["source", "article_id", *SIDES.values()]]
     for key, rows in claims.cells(scores, None):
         counted = by_id.loc[rows.loc[rows["reason"].isna(), "pair_id"]]
@@ -224,7 +228,7 @@ def compare(articles: Sequence[Article], kind: str, compare: Compare) -> np.ndar
     for article in articles:
         sides = _roles(article, kind)
         if sides:
-            swapped = [[(base, other, twin) for base, twin, other in roles] for roles in sides]
+            swapped = [[(base, other, second) for base, second, other in roles] for roles in sides]
             excess.append(_mean(swapped, compare) - _mean(sides, compare))
     return np.array(excess)
 
@@ -252,7 +256,7 @@ _Role = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _roles(article: Article, kind: str) -> list[list[_Role]]:
-    """Return, for each side whose replicates count, every text with its twin and the other's text.
+    """Return, for each side whose replicates count, every text, its second and the other's.
 
     Empty where the article lacks a replicate.
     """

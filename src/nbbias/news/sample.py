@@ -1,9 +1,9 @@
-"""News with a planted, known bias: what a measure should find, because it was put there.
+"""News with a simulated, known bias: what a measure should find, because it was put there.
 
 Articles are put together from templates written for this project. Every
 sentence about a person draws that person's group, and has as many group
 words for either group; so the expected share of a group's words in a text is
-the probability that was planted, whatever the length.
+the probability that was simulated, whatever the length.
 
 How texts cluster is said by `Writing`: words of one sentence share their group; sentences may come
 in runs about one person, and a text may have a focus of its own, as real texts do. All of it leaves
@@ -119,8 +119,8 @@ def probabilities(
     return {group: min(max(p, 0.0), 1.0) for group, p in result.items()}
 
 
-def planted(models: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
-    """Return the truth that was planted.
+def simulated(models: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Return the truth that was simulated.
 
     Returns
     -------
@@ -224,7 +224,7 @@ def _article(
     sizes = {kind: int(rng.integers(*ends)) for kind, ends in low_high.items()}
     subset = {kind: int(rng.binomial(size, 1 - away)) for kind, size in sizes.items()}
     other = {kind: size - subset[kind] for kind, size in sizes.items()}
-    (subject,) = (one for one in shared["desks"] if one["desk"] == SUBJECT)
+    (subject,) = (entry for entry in shared["desks"] if entry["desk"] == SUBJECT)
     drawn = _Drawn(chance, writing, rng)
     body: list[tuple[str, str]] = []
     for about, n in ((desk, subset), (subject, other)):
@@ -236,7 +236,7 @@ def _article(
             body.append(("described", _described(line, about["occupations"], drawn)))
         body += [("plain", line) for line in _pick(about["neutral"], n["plain"], rng)]
     # Runs are of the order in which sentences are read: mixed are only the kinds.
-    ordered = {kind: iter([line for one, line in body if one == kind]) for kind in low_high}
+    ordered = {kind: iter([line for entry, line in body if entry == kind]) for kind in low_high}
     rng.shuffle(body)
     lines = [next(ordered[kind]) if writing.runs else line for kind, line in body]
     opener = str(rng.choice(shared["openers"])).replace("{headline_lower}", headline.lower())
@@ -323,7 +323,7 @@ def _spoil(originals: pd.DataFrame, generations: pd.DataFrame) -> tuple[pd.DataF
     return originals, pd.concat([generations, orphan], ignore_index=True)
 
 
-#: The statistics that are held against what was planted; of shares those that lead the page.
+#: The statistics that are held against what was simulated; of shares those that lead the page.
 RECOVERED = ("share_difference", "mean_difference")
 
 
@@ -333,7 +333,7 @@ def compare_with_truth(estimates: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        `model`, `measure`, `bias`, `group`, `planted`, `estimate`, `ci_low`, `ci_high`, `n` and
+        `model`, `measure`, `bias`, `group`, `simulated`, `estimate`, `ci_low`, `ci_high`, `n` and
         `covered` (whether the interval holds the truth). Empty for a corpus that was not
         simulated.
     """
@@ -342,8 +342,18 @@ def compare_with_truth(estimates: pd.DataFrame) -> pd.DataFrame:
         & (estimates["source"] == SOURCE)
         & ~estimates["instrument"].fillna("").str.contains("VADER|classifier|masked")
     ]
-    truth = planted(SAMPLE_MODELS).rename(columns={"shift": "planted"})
+    truth = simulated(SAMPLE_MODELS).rename(columns={"shift": "simulated"})
     table = truth.merge(result, on=["model", "measure", "bias", "group"], how="inner")
-    inside = (table["ci_low"] <= table["planted"]) & (table["planted"] <= table["ci_high"])
-    columns = ["model", "measure", "bias", "group", "planted", "estimate", "ci_low", "ci_high", "n"]
+    inside = (table["ci_low"] <= table["simulated"]) & (table["simulated"] <= table["ci_high"])
+    columns = [
+        "model",
+        "measure",
+        "bias",
+        "group",
+        "simulated",
+        "estimate",
+        "ci_low",
+        "ci_high",
+        "n",
+    ]
     return table[columns].assign(covered=inside.map({True: "yes", False: "no"}))

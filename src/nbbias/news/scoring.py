@@ -119,7 +119,7 @@ def _score(
 def _polarity(words: pd.Series, scorer: str) -> pd.Series:
     """Score sentences, a block at a time: as Python's strings they take several times the room."""
     starts = range(0, max(len(words), 1), _BLOCK)
-    parts = [sentiment.score(words.iloc[one : one + _BLOCK], scorer=scorer) for one in starts]
+    parts = [sentiment.score(words.iloc[first : first + _BLOCK], scorer=scorer) for first in starts]
     return pd.concat(parts)["polarity"]
 
 

@@ -125,7 +125,7 @@ def _estimate_cell(
 
 
 def differences(
-    own: pd.DataFrame,
+    table: pd.DataFrame,
     groups: Sequence[str],
     *,
     why: str,
@@ -139,12 +139,12 @@ def differences(
     rows = []
     column = "passage" if statistic == "share_difference_passages" else "difference"
     for group in groups:
-        found = claims.values(own, f"{column}_{group}")
-        if "seed" in own:
-            row = stats.pooled_mean(found, confidence=confidence, bounds=(-1, 1)).row()
+        values = claims.values(table, f"{column}_{group}")
+        if "seed" in table:
+            row = stats.pooled_mean(values, confidence=confidence, bounds=(-1, 1)).row()
         else:
-            row = stats.sparse_mean(found, confidence=confidence).row() | {
-                "values": found.iloc[:, 0]
+            row = stats.sparse_mean(values, confidence=confidence).row() | {
+                "values": values.iloc[:, 0]
             }
         row |= {"reason": why} if row["n"] == 0 else {}
         rows.append({"statistic": statistic, "group": group, "null": 0.0, **row})
@@ -180,9 +180,9 @@ def omissions(units: pd.DataFrame, groups: Sequence[str], *, confidence: float) 
     few = (np.abs(omission) > 0).sum() < FEWEST
     rows = []
     for group, column in zip(groups, original.T, strict=True):
-        own = (column == most)[named]
+        naming = (column == most)[named]
         result = stats.two_sample(
-            omission[own], omission[~own], pooled=False, confidence=confidence
+            omission[naming], omission[~naming], pooled=False, confidence=confidence
         )
         if few:
             test = dict.fromkeys(("ci_low", "ci_high", "statistic_value", "df", "p_value"), np.nan)
@@ -190,7 +190,7 @@ def omissions(units: pd.DataFrame, groups: Sequence[str], *, confidence: float) 
             result = result.replace(**test, reason=result.reason or reason)
         row: Row = {"statistic": "omission_difference", "group": group, "null": 0.0}
         if np.isfinite(result.estimate):
-            weight = len(own) * np.where(own, 1 / own.sum(), -1 / (~own).sum())
+            weight = len(naming) * np.where(naming, 1 / naming.sum(), -1 / (~naming).sum())
             row["values"] = pd.Series(weight * omission, articles)
         rows.append(row | result.row() | {"n_lost": len(units) - (result.n or 0)})
     return rows

@@ -47,8 +47,10 @@ def facts(path: str = SAMPLE) -> pd.DataFrame:
     """
     table = read_published("fang2024_models").dropna(subset="parameters")
     if path != SAMPLE:
-        own = read_table(path, _FACTS | {"rlhf": Column("text")})
-        table = pd.concat([table[~table["model"].isin(own["model"])], own], ignore_index=True)
+        user_facts = read_table(path, _FACTS | {"rlhf": Column("text")})
+        table = pd.concat(
+            [table[~table["model"].isin(user_facts["model"])], user_facts], ignore_index=True
+        )
     written = table["parameters"].str.strip().replace(_UNITS, regex=True)
     size = pd.to_numeric(written, errors="coerce")
     breaches = [f"{name}: parameters is no size" for name in table["model"][~size.between(1, 1e18)]]
@@ -105,7 +107,7 @@ def trends(rows: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
         the parameters, its t interval and `p_value` (not adjusted), and `n`, the models. Fewer than
         three have no trend.
     """
-    found = []
+    slopes = []
     for key, part in rows.groupby(_CELL, sort=False):
         models = part.groupby("model")[["estimate", "log_size"]].mean()
         if len(models) < 3 or models["log_size"].nunique() < 2:
@@ -113,6 +115,6 @@ def trends(rows: pd.DataFrame, *, confidence: float) -> pd.DataFrame:
         fit = ols("estimate ~ log_size", models).fit()
         low, high = fit.conf_int(1 - confidence).loc["log_size"]
         slope, p_value = fit.params["log_size"], fit.pvalues["log_size"]
-        found.append((*key, slope, low, high, p_value, int(fit.nobs)))
+        slopes.append((*key, slope, low, high, p_value, int(fit.nobs)))
     columns = [*_CELL, "estimate", "ci_low", "ci_high", "p_value", "n"]
-    return pd.DataFrame(found, columns=columns)
+    return pd.DataFrame(slopes, columns=columns)

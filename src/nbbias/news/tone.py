@@ -54,7 +54,7 @@ def level(
     *,
     inference: stats.InferenceSettings,
     study: str = "news_bias",
-    twins: tuple[Read, Scored] | None = None,
+    second_texts: tuple[Read, Scored] | None = None,
 ) -> Level:
     """Measure the tone of a corpus: scores, losses, estimates and their null values.
 
@@ -66,9 +66,9 @@ def level(
         Level of the intervals, permutations behind each null value, and their seed.
     study
         Whose tables these are.
-    twins
+    second_texts
         Further human texts on the same stories, read and scored: what `news.annotate` made of
-        `news.twins`, and `score` of that.
+        `news.second_texts`, and `score` of that.
 
     Returns
     -------
@@ -89,17 +89,17 @@ def level(
     True
     """
     scores = pair_scores(read, scored)
-    found = estimates(scores, read, scored, inference=inference, study=study)
-    both = [scored] if twins is None else [scored, _alike(twins[1], scored)]
+    result = estimates(scores, read, scored, inference=inference, study=study)
+    both = [scored] if second_texts is None else [scored, _alike(second_texts[1], scored)]
     references = replicates.references(
-        found.estimates,
+        result.estimates,
         scores,
         read,
         distance(read, both),
-        twins=None if twins is None else twins[0],
+        second_texts=None if second_texts is None else second_texts[0],
         inference=inference,
     )
-    return claims.level(scores, found, references)
+    return claims.level(scores, result, references)
 
 
 # --- pairs ------------------------------------------------------------------------------------
@@ -159,11 +159,11 @@ def pair_scores(read: Read, scored: Scored) -> pd.DataFrame:
 
 
 def _means(
-    own: pd.DataFrame, scored: pd.DataFrame, columns: list[str], groups: Sequence[str]
+    naming: pd.DataFrame, scored: pd.DataFrame, columns: list[str], groups: Sequence[str]
 ) -> pd.DataFrame:
     """Mean score and number of scored sentences of every group, by text; see `_ALONE`."""
-    table = own[[*SENTENCE, "n", "others"]].merge(scored, on=SENTENCE, how="left")
-    group = pd.Index(groups).get_indexer(own["group"])
+    table = naming[[*SENTENCE, "n", "others"]].merge(scored, on=SENTENCE, how="left")
+    group = pd.Index(groups).get_indexer(naming["group"])
     named, alone = group >= 0, table["others"] == 0
     parts = [
         table[named].assign(name=group[named]),
@@ -171,8 +171,8 @@ def _means(
         # Of the others some have as many words of one group as of another.
         table[alone & (table["n"] == 0)].assign(name=2 * len(groups)),
     ]
-    kept = pd.concat([part[["text_id", "name", *columns]] for part in parts])
-    wide = kept.groupby(["text_id", "name"]).agg(["mean", "count"]).unstack("name")
+    scores = pd.concat([part[["text_id", "name", *columns]] for part in parts])
+    wide = scores.groupby(["text_id", "name"]).agg(["mean", "count"]).unstack("name")
     names = dict(enumerate([*groups, *(_ALONE + group for group in groups), NEUTRAL]))
     every = pd.MultiIndex.from_product([columns, ["mean", "count"], names])
     return wide.reindex(columns=every).rename(columns=names, level=2)
@@ -407,15 +407,15 @@ def _texts(
     return dict(zip(texts, np.split(whole, starts[1:]), strict=True)) if len(texts) else {}
 
 
-def _alike(twins: Scored, scored: Scored) -> Scored:
-    """Give the twins the columns of the others: they may have no descriptors to be masked."""
-    table = twins.sentences
+def _alike(second_texts: Scored, scored: Scored) -> Scored:
+    """Give second texts the columns of the others: they may have no descriptors to be masked."""
+    table = second_texts.sentences
     missing = [name for name in scored.measured["column"] if name not in table]
-    own = {name: table[name.removesuffix(MASKED)] for name in missing}
-    return Scored(table.assign(**own), scored.measured)
+    columns = {name: table[name.removesuffix(MASKED)] for name in missing}
+    return Scored(table.assign(**columns), scored.measured)
 
 
-def compare(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> np.ndarray:
+def compare(base: np.ndarray, text: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Return the largest difference of tone over groups, at as many sentences as `beside` has.
 
     Parameters
@@ -438,7 +438,7 @@ def compare(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> np.ndarra
     by_group = []
     for group in np.unique(base[:, 0]):
         first, second = base[base[:, 0] == group, 1:], text[text[:, 0] == group, 1:]
-        size = min(len(second), int((beside[:, 0] == group).sum()))
+        size = min(len(second), int((reference[:, 0] == group).sum()))
         if size:
             upto = np.insert(second.cumsum(axis=0), 0, 0.0, axis=0)
             runs = (upto[size:] - upto[: len(upto) - size]) / size

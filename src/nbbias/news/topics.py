@@ -40,7 +40,7 @@ def level(
     *,
     inference: stats.InferenceSettings,
     study: str = "news_bias",
-    twins: Read | None = None,
+    second_texts: Read | None = None,
 ) -> Level:
     """Measure the topics of a corpus: scores, losses, estimates and their null values.
 
@@ -52,8 +52,8 @@ def level(
         Level of the intervals and of the null's ranges; permutations and their start.
     study
         Whose tables these are.
-    twins
-        Further human texts on the same stories: what `news.annotate` made of `news.twins`.
+    second_texts
+        Further human texts on the same stories: what `news.annotate` made of `news.second_texts`.
 
     Returns
     -------
@@ -74,14 +74,16 @@ def level(
     ['permutation']
     """
     scores = pair_scores(read, fitted)
-    found = shares.estimate(
+    result = shares.estimate(
         scores, pooling=lambda _: POOLING, lexicon=read.lexicon, inference=inference, study=study
     )
-    further = None if twins is None else pair_scores(twins, _of_texts(fitted, twins))
-    references = replicated(
-        found.estimates, scores, further, lexicon=read.lexicon, confidence=inference.confidence
+    further = (
+        None if second_texts is None else pair_scores(second_texts, _of_texts(fitted, second_texts))
     )
-    return claims.level(scores, found, references)
+    references = replicated(
+        result.estimates, scores, further, lexicon=read.lexicon, confidence=inference.confidence
+    )
+    return claims.level(scores, result, references)
 
 
 def _of_texts(fitted: Fitted, read: Read) -> Fitted:
@@ -91,7 +93,7 @@ def _of_texts(fitted: Fitted, read: Read) -> Fitted:
     truncated = fitted.how.truncated
     inferred = [text.topics.infer_shares(f.model, bags, truncated=truncated) for f in fitted.fits]
     both = zip(fitted.fits, inferred, strict=True)
-    return fitted._replace(fits=[one._replace(shares=shares) for one, shares in both])
+    return fitted._replace(fits=[fit._replace(shares=shares) for fit, shares in both])
 
 
 # --- texts and pairs --------------------------------------------------------------------------
@@ -138,16 +140,16 @@ def pair_scores(read: Read, fitted: Fitted) -> pd.DataFrame:
         `reason`, why a score is NaN.
     """
     parts = []
-    for one in fitted.fits:
-        scores = score(read, one.shares, one.associated)
-        named = f"LDA, {one.model.model.num_topics} topics"
-        parts.append(scores.assign(seed=one.seed, instrument=named))
+    for fit in fitted.fits:
+        scores = score(read, fit.shares, fit.associated)
+        named = f"LDA, {fit.model.model.num_topics} topics"
+        parts.append(scores.assign(seed=fit.seed, instrument=named))
     return pd.concat(parts, ignore_index=True)
 
 
 def score(read: Read, topic_shares: pd.DataFrame, associated: pd.DataFrame) -> pd.DataFrame:
     """Score every pair by one fit: its shares, texts by topics, and whose topics these are."""
-    found = [
+    parts = [
         _score_bias(
             read.pairs,
             topic_shares,
@@ -157,17 +159,17 @@ def score(read: Read, topic_shares: pd.DataFrame, associated: pd.DataFrame) -> p
         )
         for bias in read.lexicon["bias"].unique()
     ]
-    return check(pd.concat(found, ignore_index=True), SCORES)
+    return check(pd.concat(parts, ignore_index=True), SCORES)
 
 
 def _score_bias(
     pairs: pd.DataFrame,
     topic_shares: pd.DataFrame,
-    own: pd.DataFrame,
+    associated: pd.DataFrame,
     bias: str,
     groups: Sequence[str],
 ) -> pd.DataFrame:
-    sides = _sides(pairs, topic_shares, own, groups)
+    sides = _sides(pairs, topic_shares, associated, groups)
     share, has = (
         {side: table[[f"{of}_{g}" for g in groups]].to_numpy() for side, table in sides.items()}
         for of in ("share", "has")
@@ -193,14 +195,14 @@ def _score_bias(
 
 
 def _sides(
-    pairs: pd.DataFrame, topic_shares: pd.DataFrame, own: pd.DataFrame, groups: Sequence[str]
+    pairs: pd.DataFrame, topic_shares: pd.DataFrame, associated: pd.DataFrame, groups: Sequence[str]
 ) -> dict[str, pd.DataFrame]:
     """Return, of each pair's text on either side, what its corpus' associations make of it.
 
     Each group's `share_<group>` and `has_<group>` (whether any topic is its own), and `n`, the
     groups' topics that the text has content on.
     """
-    by_corpus = {key: rows.set_index("topic")["group"] for key, rows in own.groupby(CORPUS)}
+    by_corpus = {key: rows.set_index("topic")["group"] for key, rows in associated.groupby(CORPUS)}
     parts = {}
     for corpus, associations in by_corpus.items():
         shares = document_shares(topic_shares, associations, groups=groups).add_prefix("share_")
@@ -223,7 +225,7 @@ def _sides(
 def replicated(
     estimates: pd.DataFrame,
     scores: pd.DataFrame,
-    twins: pd.DataFrame | None,
+    second_texts: pd.DataFrame | None,
     *,
     lexicon: pd.DataFrame,
     confidence: float,
@@ -241,8 +243,8 @@ def replicated(
     ----------
     estimates, scores
         The tables of `estimates` and of `pair_scores` it was made from.
-    twins
-        The table of `pair_scores` of `news.twins`, by the same fits; or none.
+    second_texts
+        The table of `pair_scores` of `news.second_texts`, by the same fits; or none.
     lexicon
         The lists behind the scores.
     confidence
@@ -257,23 +259,23 @@ def replicated(
         would lie; `p_value`, one-sided, of articles crossed with fits (`stats.pooled_mean`);
         `p_adjusted` Holm's over all cells and biases.
     """
-    known = estimates[estimates["statistic"] == "bias"].set_index(["bias", *CELL])
+    biases = estimates[estimates["statistic"] == "bias"].set_index(["bias", *CELL])
     study = str(estimates["study"].iloc[0]) if len(estimates) else ""
     rows: list[Row] = []
     for bias, of_bias in scores.groupby("bias", sort=False):
         groups = lexicons.groups(lexicon, str(bias))
-        further = None if twins is None else twins[twins["bias"] == bias]
-        for key, own in claims.cells(of_bias, None):
-            kind, excess = _beyond_replicates(own[own["reason"].isna()], further, groups)
-            found = stats.pooled_mean(excess, confidence=confidence).row()
-            if kind is None or not np.isfinite(found["ci_low"]):
+        further = None if second_texts is None else second_texts[second_texts["bias"] == bias]
+        for key, cell in claims.cells(of_bias, None):
+            kind, excess = _beyond_replicates(cell[cell["reason"].isna()], further, groups)
+            mean = stats.pooled_mean(excess, confidence=confidence).row()
+            if kind is None or not np.isfinite(mean["ci_low"]):
                 continue
-            row = known.loc[(bias, *key.values())]
-            null = row["estimate"] - found["estimate"]
-            half = (found["ci_high"] - found["ci_low"]) / 2
+            row = biases.loc[(bias, *key.values())]
+            null = row["estimate"] - mean["estimate"]
+            half = (mean["ci_high"] - mean["ci_low"]) / 2
             low, high = np.clip([null - half, null + half], 0, 1)
-            p = float(t.sf(found["statistic_value"], found["df"]))
-            test = f"{kind}, {found['n']} articles"
+            p = float(t.sf(mean["statistic_value"], mean["df"]))
+            test = f"{kind}, {mean['n']} articles"
             level = {"null": null, "null_low": low, "null_high": high, "p_value": p, "test": test}
             rows.append(key | {"bias": bias, "instrument": row["instrument"]} | level)
     common = {"measure": "document", "statistic": "bias", "reference": "replicate"}
@@ -281,14 +283,14 @@ def replicated(
 
 
 def _beyond_replicates(
-    own: pd.DataFrame, twins: pd.DataFrame | None, groups: Sequence[str]
+    usable: pd.DataFrame, second_texts: pd.DataFrame | None, groups: Sequence[str]
 ) -> tuple[str | None, pd.DataFrame]:
     """Return the kind of replicates, and what distances exceed theirs by: articles by fits."""
-    answers, original = (_texts(own, side, groups) for side in SIDES)
+    answers, original = (_texts(usable, side, groups) for side in SIDES)
     humans = original.drop_duplicates(_STORY)
-    if twins is not None:
-        humans = pd.concat([humans, _texts(twins, "h", groups, written_by="human")])
-    enough = max(2, min(replicates.ENOUGH, own["article_id"].nunique()))
+    if second_texts is not None:
+        humans = pd.concat([humans, _texts(second_texts, "h", groups, written_by="human")])
+    enough = max(2, min(replicates.ENOUGH, usable["article_id"].nunique()))
     between, human, model = (
         _apart(*sides) for sides in ((answers, humans), (humans, humans), (answers, answers))
     )
@@ -322,5 +324,5 @@ def _apart(first: pd.DataFrame, second: pd.DataFrame) -> pd.Series:
     both = both[both["text"] != both["text other"]]
     shares = [name for name in first if name.startswith("share_")]
     d = both[shares].to_numpy() - both[[f"{name} other" for name in shares]].to_numpy()
-    found = both.assign(distance=np.abs(d).sum(axis=1) / 2)
-    return found.groupby(_STORY)["distance"].mean()
+    distances = both.assign(distance=np.abs(d).sum(axis=1) / 2)
+    return distances.groupby(_STORY)["distance"].mean()

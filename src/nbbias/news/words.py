@@ -35,7 +35,7 @@ def level(
     *,
     inference: stats.InferenceSettings,
     study: str = "news_bias",
-    twins: Read | None = None,
+    second_texts: Read | None = None,
 ) -> Level:
     """Measure the words of a corpus: scores, losses, estimates and what chance gives.
 
@@ -47,8 +47,8 @@ def level(
         Level of the intervals, permutations behind each null value, and their seed.
     study
         Whose tables these are.
-    twins
-        Further human texts on the same stories: what `news.annotate` made of `news.twins`.
+    second_texts
+        Further human texts on the same stories: what `news.annotate` made of `news.second_texts`.
 
     Returns
     -------
@@ -70,13 +70,13 @@ def level(
     ['permutation']
     """
     scores = pair_scores(read)
-    found = shares.estimate(
+    result = shares.estimate(
         scores, pooling=pooling, lexicon=read.lexicon, inference=inference, study=study
     )
     references = replicates.references(
-        found.estimates, scores, read, DISTANCE, twins=twins, inference=inference
+        result.estimates, scores, read, DISTANCE, second_texts=second_texts, inference=inference
     )
-    return claims.level(scores, found, references)
+    return claims.level(scores, result, references)
 
 
 # --- pairs ------------------------------------------------------------------------------------
@@ -96,20 +96,20 @@ def pair_scores(read: Read) -> pd.DataFrame:
         (`compare_passages`); and `reason`, why a score is NaN. Columns of other biases' groups are
         NaN.
     """
-    found = [
+    parts = [
         _score_bias(read, bias, lexicons.groups(read.lexicon, bias))
         for bias in read.lexicon["bias"].unique()
     ]
-    return check(pd.concat(found, ignore_index=True), SCORES)
+    return check(pd.concat(parts, ignore_index=True), SCORES)
 
 
 def _score_bias(read: Read, bias: str, groups: Sequence[str]) -> pd.DataFrame:
-    own = read.matches[read.matches["bias"] == bias]
-    counts = annotate.count(own, by=["text_id"], groups=groups).set_index("text_id")
+    of_bias = read.matches[read.matches["bias"] == bias]
+    counts = annotate.count(of_bias, by=["text_id"], groups=groups).set_index("text_id")
     table = read.pairs[["pair_id", *CELL, "article_id", "sample", "lost"]].assign(bias=bias)
     for side, column in SIDES.items():
-        found = counts.reindex(read.pairs[column]).fillna(0).to_numpy(dtype=int)
-        table = table.assign(**{f"{side}_{group}": found[:, i] for i, group in enumerate(groups)})
+        values = counts.reindex(read.pairs[column]).fillna(0).to_numpy(dtype=int)
+        table = table.assign(**{f"{side}_{group}": values[:, i] for i, group in enumerate(groups)})
     return measure(table, groups).drop(columns="lost").join(compare_passages(read, bias, groups))
 
 
@@ -245,7 +245,7 @@ def _texts(read: Read, bias: str) -> replicates.Texts:
     return {text: words[:, 1:] for text, words in rows.items()}
 
 
-def compare(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> np.ndarray:
+def compare(base: np.ndarray, text: np.ndarray, reference: np.ndarray) -> np.ndarray:
     """Return how far two texts' shares of groups differ, the second cut to a third's length.
 
     Parameters
@@ -264,7 +264,7 @@ def compare(base: np.ndarray, text: np.ndarray, beside: np.ndarray) -> np.ndarra
     >>> compare(np.array([she]), np.array([she, he]), np.array([he])).tolist()
     [0.5]
     """
-    size = min(len(text), len(beside))
+    size = min(len(text), len(reference))
     upto = np.insert(text.cumsum(axis=0), 0, 0, axis=0)
     runs = upto[size:] - upto[: len(upto) - size]
     return (

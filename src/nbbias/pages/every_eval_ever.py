@@ -66,7 +66,7 @@ def _results(run: changes.Run, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
     data = [Path(one["path"]).name for one in run.manifest.get("data", {}).values()]
     source = {"dataset_name": ", ".join(data) or "sample of nbbias", "source_type": "other"}
     for row in rows.to_dict("records"):
-        kept = {name: row[name] for name in _DETAILS if not pd.isna(row.get(name, pd.NA))}
+        details = {name: row[name] for name in _DETAILS if not pd.isna(row.get(name, pd.NA))}
         uncertainty: dict[str, Any] = {"num_samples": int(row["n"])}
         if math.isfinite(row["ci_low"]) and math.isfinite(row["ci_high"]):
             interval = {"lower": row["ci_low"], "upper": row["ci_high"]}
@@ -82,7 +82,7 @@ def _results(run: changes.Run, rows: pd.DataFrame) -> Iterator[dict[str, Any]]:
             },
             "score_details": {
                 "score": row["estimate"],
-                "details": {name: str(value) for name, value in kept.items() if value != ""},
+                "details": {name: str(value) for name, value in details.items() if value != ""},
                 "uncertainty": uncertainty,
             },
         }

@@ -90,7 +90,7 @@ def earlier(description: Mapping[str, Any], folder: Path) -> list[dict[str, Any]
         One each: `run`, `started`, `analysis_sha256` and `differs`, the parameters of other values.
     """
     data = _digests(description)
-    found: dict[str, dict[str, Any]] = {}
+    analyses: dict[str, dict[str, Any]] = {}
     for path in sorted(folder.parent.glob(f"*/{NAME}")) if data else []:
         other = read(path.parent) or {}
         if _digests(other) == data and "analysis_sha256" in other:
@@ -98,9 +98,9 @@ def earlier(description: Mapping[str, Any], folder: Path) -> list[dict[str, Any]
             differs = sorted(k for k in {*ours, *theirs} if ours.get(k) != theirs.get(k))
             entry = {key: other[key] for key in ("run", "started", "analysis_sha256")}
             for one in (*other.get("earlier", []), entry | {"differs": differs}):
-                found[one["analysis_sha256"]] = one
-    found.pop(description["analysis_sha256"], None)
-    return list(found.values())[-_MOST_EARLIER:]
+                analyses[one["analysis_sha256"]] = one
+    analyses.pop(description["analysis_sha256"], None)
+    return list(analyses.values())[-_MOST_EARLIER:]
 
 
 def _digests(description: Mapping[str, Any]) -> list[str]:

@@ -196,8 +196,8 @@ def new_folder(folder: Path) -> Iterator[Path]:
         raise NbbiasError(str(folder), problem)
     target = Path(os.path.realpath(folder))
     target.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new.") as beside:
-        made = Path(beside) / "made"
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".new.") as temporary:
+        made = Path(temporary) / "made"
         made.mkdir(mode=0o755)
         yield made
         made.rename(target)  # which may be there, empty

@@ -199,7 +199,7 @@ class Study(NamedTuple):
     prompts
         Suites to ask models, by name: given a path, `prompt_id`, `prompt` and columns of its own.
     at_temperatures
-        Whether answers at several temperatures are told apart.
+        Whether answers at several temperatures are distinguished.
     units
         Of whose values its means are, by which two runs are compared.
     inputs, sample

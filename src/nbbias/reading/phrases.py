@@ -186,11 +186,11 @@ def missed(rows: pd.DataFrame) -> list[str]:
     if "truth" not in rows:
         return []
     rows = rows[rows["truth"].ne(0) & ~significance.is_significant(rows)]
-    said = [
+    simulated = [
         (names.measure(row), row["model"], *map(Markup, true_and_estimated(row)))
         for row in rows.to_dict("records")
     ]
-    return [render("claims.missed", rows=said)] if said else []
+    return [render("claims.missed", rows=simulated)] if simulated else []
 
 
 def differences(
@@ -352,8 +352,8 @@ def summarize(
     whole = pd.concat(parts) if parts else pd.DataFrame({"reason": []})
     sides = [(side, part) for part in parts for side in _sides(part)]
     sentences = _clauses(sides[:_CLAUSES], reference=reference, unit=unit)
-    said = [side.assign(at=at) for at, (side, _) in enumerate(sides[:_CLAUSES])]
-    shares = [side for side in said if names.is_share(side.iloc[0].to_dict())]
+    clauses = [side.assign(at=at) for at, (side, _) in enumerate(sides[:_CLAUSES])]
+    shares = [side for side in clauses if names.is_share(side.iloc[0].to_dict())]
     if len(shares) > 1:
         rows = pd.concat(shares)
         for at in rows.loc[rows.duplicated([*_MODEL, "measure", "bias"]), "at"][:1]:
@@ -418,20 +418,20 @@ def technical(parts: Sequence[pd.DataFrame], *, unit: str = "articles") -> str:
     if not parts:
         return ""
     whole = pd.concat(parts, ignore_index=True)
-    tested, found = significance.valid_tests(whole), significance.significant(whole)
+    tested, significant = significance.valid_tests(whole), significance.significant(whole)
     rows = [
         (names.measure(row), ", ".join(names.details(row, whole)), names.scaled(row))
-        for row in found.to_dict("records")
+        for row in significant.to_dict("records")
     ]
     counts = {"n": len(tested), "rows": rows, "unit": unit, "exploratory": CLAIM not in whole}
-    said = []
+    sentences = []
     if len(tested):
-        said.append(render("claims.paper", level=1 - whole["confidence"].max(), **counts))
-    if len(rest := tested.drop(index=found.index)):
+        sentences.append(render("claims.paper", level=1 - whole["confidence"].max(), **counts))
+    if len(rest := tested.drop(index=significant.index)):
         named = [names.measure(row) for row in rest.to_dict("records")]
         by_name = rest.groupby([rest.get(CLAIM, rest["study"]), named], sort=False)
-        said.append(_not_significant([part for _, part in by_name], whole))
-    return " ".join([*said, *_excluded(whole)])
+        sentences.append(_not_significant([part for _, part in by_name], whole))
+    return " ".join([*sentences, *_excluded(whole)])
 
 
 def _excluded(rows: pd.DataFrame) -> list[str]:

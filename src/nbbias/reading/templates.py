@@ -123,8 +123,8 @@ def scripts() -> tuple[str, str]:
     A page with such a frame must let them run, for its policy is the frame's, too.
     """
     loader = data_path("explore/ldavis.js").read_text(encoding="utf-8")
-    found = find_spec("pyLDAvis")  # which is not imported: that takes a second
-    assert found is not None and found.origin is not None
-    folder = Path(found.origin).parent / "js"
+    spec = find_spec("pyLDAvis")  # which is not imported: that takes a second
+    assert spec is not None and spec.origin is not None
+    folder = Path(spec.origin).parent / "js"
     parts = [folder / name for name in ("d3.v5.min.js", "ldavis.v3.0.0.js")]
     return loader, "\n".join(part.read_text(encoding="utf-8") for part in parts)

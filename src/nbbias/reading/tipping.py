@@ -75,12 +75,14 @@ def tipping_points(
     >>> points[["error", "tipping_point", "measured"]].to_numpy().tolist()
     [['scorer bias', -0.1, nan]]
     """
-    found = significance.significant(claims)[::-1]
-    found = found[(found["study"] != "calibration") & found["ci_low"].notna()]
+    significant = significance.significant(claims)[::-1]
+    significant = significant[
+        (significant["study"] != "calibration") & significant["ci_low"].notna()
+    ]
     # Intervals of findings are adjusted for their selection.
-    share = len(found) / max(claims["p_adjusted"].notna().sum(), 1)
+    share = len(significant) / max(claims["p_adjusted"].notna().sum(), 1)
     rows = []
-    for row in found.to_dict("records"):
+    for row in significant.to_dict("records"):
         confidence = 1 - stats.alpha(row["confidence"]) * share
         if row["measure"] == "word" and row["statistic"] in _SHARES and scores is not None:
             errors = [_recall(row, scores, label_accuracy, confidence)]
@@ -182,7 +184,7 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
     >>> sentences(tipping_points(rows, rows), rows)[0].partition(": ")[2]
     'the interval would include the null value at a scorer bias of −0.100 (not measured here).'
     """
-    said = []
+    lines = []
     # Of a rate of 0 nothing was missed that could have been more.
     points = points[points["tipping_point"].notna() | points["error"].ne("false negatives")]
     for row in points.to_dict("records"):
@@ -194,5 +196,5 @@ def sentences(points: pd.DataFrame, claims: pd.DataFrame) -> list[str]:
         ranged = any(map(_is_ranged, claims[same].to_dict("records")))
         values |= {"people": names.people(str(row["group"])), "ranged": ranged}
         values["level"] = level(claims)
-        said.append(render(f"tipping.{row['error'].replace(' ', '_')}", row=row, **values))
-    return said
+        lines.append(render(f"tipping.{row['error'].replace(' ', '_')}", row=row, **values))
+    return lines

@@ -123,10 +123,10 @@ def _try_as(study: Study, files: dict[str, str]) -> Trial:
             problems = [f"{path} is not read" for path in sorted(unread)]
         except NbbiasError as error:
             problems = list(error.breaches)
-    own = [one for one in readings if one.form and one.path in paths.values()]
+    readings_used = [one for one in readings if one.form and one.path in paths.values()]
     shown = [_HAS.sub("", problem.replace("_path", "")) for problem in problems[:3]]
     shown = [shorten(_FURTHER.sub("&…", problem), 180) for problem in shown]
-    return Trial(named, settings, own, shown)
+    return Trial(named, settings, readings_used, shown)
 
 
 def _command(stem: str, trial: Trial) -> str:
@@ -164,9 +164,9 @@ def _count(read: Sequence[pd.DataFrame]) -> dict[str, int]:
 
 def _power(plan: type[calibration.planning.Plan], n: int, counts: dict[str, int]) -> str:
     """Say with which power so many units detect an effect, and how many 80% power needs."""
-    known: dict[str, Any] = {k: v for k, v in counts.items() if k in plan.model_fields}
+    values: dict[str, Any] = {k: v for k, v in counts.items() if k in plan.model_fields}
     try:
-        planned = plan(**known)
+        planned = plan(**values)
     except ValidationError as error:
         ((name, *_), context) = error.errors()[0]["loc"], error.errors()[0].get("ctx", {})
         return f"needs {context.get('ge', 'other')} {name} or more"

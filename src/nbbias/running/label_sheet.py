@@ -41,12 +41,12 @@ def write_sheet(
     path = target / share.PARAMS if target.is_dir() else target
     if target.is_dir() and not path.is_file():
         raise NbbiasError(str(target), f"is no run: it has no {share.PARAMS}")
-    beside = target / "labels.csv" if target.is_dir() else path.with_suffix(".labels.csv")
+    default = target / "labels.csv" if target.is_dir() else path.with_suffix(".labels.csv")
     stem, values = studies.read(path)
     if stem != news.params.STUDY.stem:
         message = f"{stem} has no word lists to be labelled; {news.params.STUDY.stem} has"
         raise NbbiasError(str(target), message)
-    out = (out or beside).absolute()
+    out = (out or default).absolute()
     to_come = (os.path.realpath(out),)  # which the params may name
     with tables.starting_at(path.absolute().parent):
         model, study_values = news.params.NewsBias, generation.without_block(values)

@@ -51,10 +51,10 @@ def readable_estimates(
     declared = claims.declared(estimates, chosen.claims, confidence=chosen.confidence)
     whole = claims.with_claims(estimates, declared)
     rest = whole[whole[claims.CLAIM].isna()] if len(declared) else whole
-    own = chosen.pre_specified(dict(chosen))
-    if not own:  # a study's own claims lead where the run has rows for them
+    pre_specified = chosen.pre_specified(dict(chosen))
+    if not pre_specified:  # a study's own claims lead where the run has rows for them
         declared = declared[~declared["reason"].str.startswith(claims.NOT_HERE, na=False)]
-    title = claims.TITLES[own]
+    title = claims.TITLES[pre_specified]
     shown = {title: _in_words(declared, _CLAIMS)} if len(declared) else {}
     for model, rows in rest.groupby(rest["model"].fillna("all"), sort=False):
         shown[f"Exploratory: {model}"] = _in_words(rows.assign(model=None), _PRINTED)
@@ -71,7 +71,7 @@ def _in_words(rows: pd.DataFrame, most: int) -> pd.DataFrame:
     labels = pd.Series([names.label(row, rows) for row in rows.to_dict("records")], rows.index)
     for key in ("statistic", "instrument"):  # of equal names what tells them apart
         labels = labels.where(~labels.duplicated(keep=False), labels + ", " + rows[key])
-    found = []
+    lines = []
     for label, row in zip(labels, rows.to_dict("records"), strict=True):
         p = "p_value" if np.isnan(row["p_adjusted"]) else "p_adjusted"
         cells = {
@@ -83,8 +83,8 @@ def _in_words(rows: pd.DataFrame, most: int) -> pd.DataFrame:
             "difference": phrases.signed(row) if row["null"] == row["null"] else "",
             "p": "" if np.isnan(row[p]) else reading.p_in_table(row, p),
         }
-        found.append(cells)
-    table = pd.DataFrame(found).replace("not measured", "")
+        lines.append(cells)
+    table = pd.DataFrame(lines).replace("not measured", "")
     constant = ["null", "difference"]
     return table if rows["null"].fillna(0).any() else table.drop(columns=constant)
 

@@ -81,8 +81,8 @@ def adjust(
     p = pd.to_numeric(rows["p_value"]).astype(float).where(selected)
     if mirror is not None:
         values = rows[mirror].where(selected)
-        beside = [rows["bias"]] if "bias" in rows else []
-        by = values.groupby([number, *beside], dropna=False)
+        biases = [rows["bias"]] if "bias" in rows else []
+        by = values.groupby([number, *biases], dropna=False)
         is_image = (by.transform("nunique") == 2) & (values != by.transform("first"))
         p = p.mask(is_image & values.notna())
     least = rows.get("p_least", pd.Series(np.nan, rows.index)).astype(float).fillna(0.0)

@@ -84,7 +84,7 @@ def _clusters(both: pd.DataFrame) -> list[np.ndarray]:
     Without a column `cluster` each unit is one of its own.
     """
     codes = [pd.factorize(both[name])[0] for name in ("cluster", "crossed") if name in both]
-    varying = [own for own in codes if len(own) and own.max() > 0]
+    varying = [numbers for numbers in codes if len(numbers) and numbers.max() > 0]
     return varying or codes[:1] or [np.arange(len(both))]
 
 
@@ -253,9 +253,9 @@ def one_sided_tests(means: PairedMeans, worse: Worse, margin: float) -> tuple[An
     error, certain = np.sqrt(means.var_first), np.where(means.first == 0, 0.5, 0.0)
     p_side = stats.t.sf(_ratio(np.abs(means.first), error), means.df)
     p_side = np.where(error > 0, p_side, certain)
-    beside = p_side + np.maximum(_p_below(means, 1, old, margin), _p_below(means, -1, old, margin))
+    both = p_side + np.maximum(_p_below(means, 1, old, margin), _p_below(means, -1, old, margin))
     alone = np.maximum(_p_below(means, 1, 0, margin), _p_below(means, -1, 0, margin))
-    return np.minimum(np.maximum(*outside), 1.0), np.minimum(np.minimum(beside, alone), 1.0)
+    return np.minimum(np.maximum(*outside), 1.0), np.minimum(np.minimum(both, alone), 1.0)
 
 
 def _sides(means: PairedMeans) -> tuple[Any, Any]:
@@ -473,9 +473,9 @@ def noninferiority_power(
     if worse != "apart":
         return 1 - missed(margin, 1, 1)
     side, size = (-1 if means.first < 0 else 1), abs(means.first)
-    beside = missed(margin, 1, 1) + missed(margin + 2 * size, 1, -1) + missed(size, 0, side)
+    both_sides = missed(margin, 1, 1) + missed(margin + 2 * size, 1, -1) + missed(size, 0, side)
     alone = missed(margin - size, side, 0) + missed(margin + size, -side, 0)
-    return 1 - min(beside, alone, 1.0)
+    return 1 - min(both_sides, alone, 1.0)
 
 
 def noninferiority_n(

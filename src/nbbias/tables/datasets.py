@@ -141,9 +141,9 @@ def _fetch_file(path: Path, url: str, sha256: str, progressbar: bool) -> tuple[P
 
     pooch.get_logger().setLevel("ERROR")
     where = f"{path.parent.name}/{path.name}"
-    known = f"sha256:{sha256}" if sha256 else None
+    digest = f"sha256:{sha256}" if sha256 else None
     try:
-        pooch.retrieve(url, known, fname=path.name, path=path.parent, progressbar=progressbar)
+        pooch.retrieve(url, digest, fname=path.name, path=path.parent, progressbar=progressbar)
     except requests.RequestException:
         reason = f"cannot be reached at {url}; where there is no network, put the file at {path}"
         raise DataError(where, reason) from None
@@ -268,10 +268,10 @@ def _select(path: Path, values: dict[str, str], layout: dict[str, Any]) -> pd.Da
     optional = {theirs[:-1] for theirs in layout["columns"].values() if theirs.endswith("?")}
     needed = {*columns.values(), *layout.get("keep", {}), *layout.get("unlike", {})}
     if missing := sorted(needed - set(table) - optional):
-        known = ", ".join(map(str, table.columns[:12]))
-        raise DataError(str(path), f"{_LAID_OUT}: no {', '.join(missing)}; it has {known}")
-    for column, kept in layout.get("keep", {}).items():
-        table = table[table[column].isin(kept)]
+        available = ", ".join(map(str, table.columns[:12]))
+        raise DataError(str(path), f"{_LAID_OUT}: no {', '.join(missing)}; it has {available}")
+    for column, allowed in layout.get("keep", {}).items():
+        table = table[table[column].isin(allowed)]
     for column, other in layout.get("unlike", {}).items():
         table = table[table[column].notna() & (table[column] != table[other])]
     return table.reindex(columns=list(columns.values())).set_axis(list(columns), axis=1)

@@ -41,9 +41,9 @@ def folder(stem: str, differs: str = "") -> Path:
     'lab-draws=500'
     """
     # JupyterLab starts a kernel in the notebook's own folder; runs stand beside that.
-    beside = Path("..") if Path.cwd().name == "notebooks" else Path()
+    parent = Path("..") if Path.cwd().name == "notebooks" else Path()
     name = f"lab-{differs}" if differs else "lab"
-    return Path(os.environ.get("NBBIAS_OUT") or beside / "runs" / stem / name)
+    return Path(os.environ.get("NBBIAS_OUT") or parent / "runs" / stem / name)
 
 
 def write(path: Path, content: bytes | str) -> Path:

@@ -161,8 +161,8 @@ def _from_promptfoo(content: Any, _: Path) -> Iterator[Record]:
     for result in map(_object, _results(content)):
         provider, prompt = _object(result.get("provider")), _object(result.get("prompt"))
         output = _object(result.get("response")).get("output")
-        beside = _plain(_object(result.get("testCase")).get("metadata")) | _plain(result["vars"])
-        yield beside | {
+        metadata = _plain(_object(result.get("testCase")).get("metadata")) | _plain(result["vars"])
+        yield metadata | {
             "prompt_label": prompt.get("label"),
             "input": prompt.get("raw"),
             "text": output if output is None or isinstance(output, str) else json.dumps(output),
@@ -241,8 +241,8 @@ def _said(value: Any) -> Any:
     if not isinstance(value, list):
         return value
     parts = _objects(value)
-    said = [part for part in parts if part.get("role", "user") == "user"]
-    texts = [_said(p.get("content")) if "content" in p else p.get("text") for p in said]
+    users = [part for part in parts if part.get("role", "user") == "user"]
+    texts = [_said(p.get("content")) if "content" in p else p.get("text") for p in users]
     return "\n\n".join(text for text in texts if isinstance(text, str))
 
 

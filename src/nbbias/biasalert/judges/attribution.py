@@ -66,11 +66,11 @@ def attribute(text: str, mention: Mention | None) -> str | None:
     if mention is None:
         return _known_word(text, None)
     after = _ENDS.split(text[mention.end :], maxsplit=1)[0]
-    said = _COPULA.sub("", _FILLER.sub("", after)).strip(" \"',:-()")
+    predicate = _COPULA.sub("", _FILLER.sub("", after)).strip(" \"',:-()")
     before = _ENDS.split(text[: mention.start])[-1].strip(" \"',:-()")
-    if len(said) >= 3:
+    if len(predicate) >= 3:
         asked = _ASKED.search(before)
-        return " ".join((asked[0] + " " + said if asked else said).split()[:_WORDS])
+        return " ".join((asked[0] + " " + predicate if asked else predicate).split()[:_WORDS])
     before = _ARTICLE.sub("", before)
     return _known_word(text, mention.group) or (
         " ".join(before.split()[-_WORDS:]) if len(before) >= 3 else None
@@ -79,11 +79,13 @@ def attribute(text: str, mention: Mention | None) -> str | None:
 
 def _known_word(text: str, group: str | None) -> str | None:
     lists = attributes()
-    words = lists.get(group, []) if group else [word for own in lists.values() for word in own]
+    words = (
+        lists.get(group, []) if group else [word for listed in lists.values() for word in listed]
+    )
     if not words:
         return None
-    found = any_word(words).search(text)
-    return found[0].lower() if found else None
+    match = any_word(words).search(text)
+    return match[0].lower() if match else None
 
 
 def attribute_texts(texts: pd.DataFrame, evidence: pd.DataFrame | None = None) -> pd.DataFrame:
@@ -220,5 +222,5 @@ def _cite(text_ids: pd.Series, evidence: pd.DataFrame | None) -> pd.DataFrame:
         f"'{str(row.statement)[:_SHOWN]}'."
         for row in nearest_used(evidence).itertuples()
     }
-    rows = [(ids.get(one, ""), quotes.get(one, NO_EVIDENCE)) for one in text_ids]
+    rows = [(ids.get(text_id, ""), quotes.get(text_id, NO_EVIDENCE)) for text_id in text_ids]
     return pd.DataFrame(rows, columns=["ids", "quote"], index=text_ids.index)

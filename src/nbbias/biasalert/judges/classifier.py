@@ -226,8 +226,8 @@ def _evidence_features(texts: pd.DataFrame, evidence: pd.DataFrame | None) -> np
     """Return what the evidence says of each text, as numbers; nothing where it is left out."""
     if evidence is None:
         return np.empty((len(texts), 0))
-    own = summarize_evidence(texts, evidence)
-    return own[["best", "mean", "agreement", "n_used"]].fillna(0.0).to_numpy(float)
+    summary = summarize_evidence(texts, evidence)
+    return summary[["best", "mean", "agreement", "n_used"]].fillna(0.0).to_numpy(float)
 
 
 def judge(
@@ -269,17 +269,17 @@ def judge(
         features = np.column_stack([odds, _evidence_features(present, shown)])
         with threadpool_limits(1):
             chances[present.index] = fitted.final.predict_proba(features)[:, 1]
-    known = fitted.readers.counts.named_transformers["words"].vocabulary_
+    vocabulary = fitted.readers.counts.named_transformers["words"].vocabulary_
     return judgements(
         texts,
-        Verdicts(chances >= 0.5, chances, lost=find_unreadable(present, known)),
+        Verdicts(chances >= 0.5, chances, lost=find_unreadable(present, vocabulary)),
         judge=name,
         evidence=evidence,
         knowledge=knowledge,
     )
 
 
-def find_unreadable(texts: pd.DataFrame, known: Container[str]) -> dict[str, str]:
+def find_unreadable(texts: pd.DataFrame, vocabulary: Container[str]) -> dict[str, str]:
     """Return the texts that a judge cannot read, by text_id, each with the reason.
 
     Examples
@@ -293,6 +293,6 @@ def find_unreadable(texts: pd.DataFrame, known: Container[str]) -> dict[str, str
     for text_id, text in texts[["text_id", "text"]].itertuples(index=False):
         words = re.findall(r"[\w']+", str(text)[:READ].lower())
         # However short: of two or three English words one is known as a rule ("women are weak").
-        if not words or np.mean([word in known for word in words]) <= KNOWN:
+        if not words or np.mean([word in vocabulary for word in words]) <= KNOWN:
             lost[str(text_id)] = UNKNOWN
     return lost

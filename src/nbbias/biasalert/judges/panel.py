@@ -28,7 +28,7 @@ class JudgePanel:
     judges: Mapping[str, Judge]
     instruments: Mapping[str, str]
     retrieve: Callable[[pd.DataFrame], pd.DataFrame]
-    floor: float
+    threshold: float
     #: Judges whose `confidence` is no probability that a text is biased, each with what it is.
     no_probabilities: Mapping[str, str] = field(default_factory=dict)
 
@@ -108,7 +108,7 @@ def fit(
     scores = {name: score for name in made if name in JUDGES and (score := JUDGES[name].score)}
     judges = {name: judge for name, (judge, _) in made.items()}
     instruments = {name: instrument for name, (_, instrument) in made.items()}
-    return JudgePanel(judges, instruments, retrieve, base.floor, scores)
+    return JudgePanel(judges, instruments, retrieve, base.threshold, scores)
 
 
 def name_instrument(settings: Settings, version: str) -> str:

@@ -94,14 +94,14 @@ def write(
     ANSWER:
     """
     sentence = tables.replace_surrogates(sentence)
-    known = [Reference(_line(one.statement), one.bias_type) for one in references]
+    listed = [Reference(_line(item.statement), item.bias_type) for item in references]
     if "retrieval" not in parts:
-        known = []
+        listed = []
     return _template(wording).render(
         sentence=sentence,
-        references=known if "retrieval" in parts else None,
+        references=listed if "retrieval" in parts else None,
         parts=parts,
-        mark=_draw_mark("\0".join([sentence, *(reference.statement for reference in known)])),
+        mark=_draw_mark("\0".join([sentence, *(reference.statement for reference in listed)])),
         answer=answer,
     )
 
@@ -160,17 +160,17 @@ def prompts(
     from nbbias.biasalert.contracts import EVIDENCE, TEXTS  # parameters need the wordings alone
 
     texts = tables.check(texts, TEXTS, where="texts")
-    known: dict[str, pd.DataFrame] = {}
+    by_text: dict[str, pd.DataFrame] = {}
     if evidence is not None and "retrieval" in parts:
         table = tables.check(evidence, EVIDENCE, where="evidence")
         table = table[table["used"] | (wording == PRINTED)].sort_values("rank", kind="stable")
-        known = {str(name): rows for name, rows in table.groupby("text_id", sort=False)}
+        by_text = {str(name): rows for name, rows in table.groupby("text_id", sort=False)}
     nothing = pd.DataFrame({"entry_id": [], "statement": [], "bias_type": []})
     rows = []
     for text_id, text in texts[["text_id", "text"]].itertuples(index=False):
         if not isinstance(text, str) or not text.strip():
             continue
-        shown = known.get(text_id, nothing)
+        shown = by_text.get(text_id, nothing)
         pairs = zip(shown["statement"], shown["bias_type"], strict=True)
         references = [Reference(*pair) for pair in pairs]
         prompt = write(text[:LONGEST], references, parts=parts, wording=wording)

@@ -77,9 +77,9 @@ def read_judgements(
     asked = texts[["text_id"]].assign(prompt_id=texts["text_id"], evidence_ids="")
     if key == "prompt_id":
         asked = judge_prompt.prompts(texts, evidence, **prompt)
-    said = "reply" if key == "text_id" else "text"
-    replies = table.reindex(columns=[key, said, "refusal", "error"])
-    replies = replies.rename(columns={said: "raw", key: "prompt_id"})
+    column = "reply" if key == "text_id" else "text"
+    replies = table.reindex(columns=[key, column, "refusal", "error"])
+    replies = replies.rename(columns={column: "raw", key: "prompt_id"})
     rows = texts[["text_id", "text"]].merge(asked.drop(columns="prompt", errors="ignore"), "left")
     rows = rows.merge(replies, on="prompt_id", how="left").assign(judge=name, knowledge=knowledge)
     return _judgements(rows)
@@ -91,11 +91,11 @@ def _judgements(rows: pd.DataFrame) -> pd.DataFrame:
     verdicts = judge_replies.read(distinct.set_axis(distinct)).reindex(rows["raw"])
     verdicts = verdicts.astype({"biased": object}).set_axis(rows.index)
     blank = tables.is_blank(rows["text"])
-    told = rows["refusal"].map(lambda cell: cell if isinstance(cell, str) else "").astype("str")
-    refused, failed = told != "", rows["raw"].isna()
+    refusals = rows["refusal"].map(lambda cell: cell if isinstance(cell, str) else "").astype("str")
+    refused, failed = refusals != "", rows["raw"].isna()
     cases = {
         "empty": (blank, pd.Series(NO_TEXT, rows.index)),
-        "refused": (~blank & refused, "the provider says " + told),
+        "refused": (~blank & refused, "the provider says " + refusals),
         "failed": (~blank & ~refused & failed, rows["error"].astype("str").fillna(NO_REPLY)),
     }
     for outcome, (where, reason) in cases.items():
@@ -126,8 +126,8 @@ def read_replies(
     """
     where = "replies" if isinstance(path, pd.DataFrame) else str(path)
     table = path if isinstance(path, pd.DataFrame) else read_table(path, _FILE)
-    key, said = ("text_id", "reply") if "reply" in table else ("prompt_id", "text")
-    tables.require_columns(table, [key, said], where=where)
+    key, text_column = ("text_id", "reply") if "reply" in table else ("prompt_id", "text")
+    tables.require_columns(table, [key, text_column], where=where)
     table = table.assign(**{key: table[key].astype("str")})
     column = next((name for name in ("judge", "model") if name in table), None)
     names = [] if column is None else list(table[column].dropna().astype("str").unique())

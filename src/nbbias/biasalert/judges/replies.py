@@ -119,8 +119,8 @@ def _read(reply: object) -> Verdict:
     unread = Verdict(None, explanation=explanation, outcome="unreadable", reason=_NONE)
     if guard := re.fullmatch(r"\s*(un)?safe\b(?:\s+[SO]\d.*)?\s*", whole, re.S):
         return Verdict(guard[1] is not None, explanation=explanation)
-    objects = [one for one in _objects(whole) if one["biased"] is not None]
-    verdicts = {one["biased"] for one in objects} or _verdicts(plain)
+    objects = [judged for judged in _objects(whole) if judged["biased"] is not None]
+    verdicts = {judged["biased"] for judged in objects} or _verdicts(plain)
     if not objects and (refusal := _find_refusal(re.sub(r"[\"\[\]{}:]+", ". ", plain))):
         return unread._replace(outcome="refused", reason=f"the judge refuses: {refusal}")
     if not verdicts or ("{" in whole and not objects):  # an object that is cut off, or no JSON
@@ -203,7 +203,11 @@ def _flags_hate(reply: dict[str, Any]) -> bool | None:
         return any(categories.get(name) is True for name in _HATE)
     listed = reply.get("categoriesanalysis", reply.get("categories_analysis"))
     listed = listed if isinstance(listed, list) else []
-    hate = [one for one in listed if isinstance(one, dict) and one.get("category") == "Hate"]
+    hate = [
+        category
+        for category in listed
+        if isinstance(category, dict) and category.get("category") == "Hate"
+    ]
     severity = hate[0].get("severity") if hate else None
     return severity > 0 if isinstance(severity, int | float) else None
 
@@ -251,10 +255,10 @@ def _as_type(words: object) -> str | None:
     """Return the first type of bias that is named; the template's slot names none."""
     if not isinstance(words, str):
         return None
-    known = {word: name for name, listed in _names()["types"].items() for word in listed}
-    listed = "|".join(map(re.escape, sorted(known, key=len, reverse=True)))
+    type_of = {word: name for name, listed in _names()["types"].items() for word in listed}
+    listed = "|".join(map(re.escape, sorted(type_of, key=len, reverse=True)))
     match = re.search(rf"(?<![\w-])(?:{listed})(?![\w-])", words, re.I)
-    return known[match[0].lower()] if match else None
+    return type_of[match[0].lower()] if match else None
 
 
 def _clean(words: object) -> str | None:

@@ -132,9 +132,9 @@ def fit(training: TrainingInput, tuning: Tuning = DEFAULT) -> Tuned:
         table, training.further, stamp, tuning=tuning, seed=settings.seed, device=settings.device
     )
     networks = [network(tuning.model) for _ in weights]
-    for one, arrays in zip(networks, weights, strict=True):
-        one.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
-        one.eval().to(settings.device)
+    for net, arrays in zip(networks, weights, strict=True):
+        net.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+        net.eval().to(settings.device)
     counter = CountVectorizer(token_pattern=WORD, min_df=2)
     counter.fit(pd.concat([table["text"], training.further["text"]]).str[:READ])
     return Tuned(load_tokenizer(tuning.model), networks, slope, shift, counter.vocabulary_)
@@ -175,8 +175,8 @@ def _tune_all(
         odds = log_odds(tokenizer, networks, pieces)
         platt = LogisticRegression(C=10.0).fit(odds[:, None], table.loc[aside, "biased"])
         slope, shift = float(platt.coef_[0, 0]), float(platt.intercept_[0])
-    states = [one.state_dict() for one in networks]
-    weights = [{name: value.cpu().numpy() for name, value in one.items()} for one in states]
+    states = [state.state_dict() for state in networks]
+    weights = [{name: value.cpu().numpy() for name, value in state.items()} for state in states]
     return weights, slope, shift
 
 
@@ -274,12 +274,12 @@ def _rates(network: Any, rate: float) -> list[dict[str, Any]]:
     for name, value in network.named_parameters():
         if not value.requires_grad:
             continue
-        own = _HEAD_RATE if name.startswith("head") else rate
+        layer_rate = _HEAD_RATE if name.startswith("head") else rate
         if ".layer." in name:
             number = int(name.split(".layer.")[1].split(".")[0])
-            own = rate * _DECAY ** (layers - 1 - number)
+            layer_rate = rate * _DECAY ** (layers - 1 - number)
         decay = 0.01 if value.ndim > 1 else 0.0
-        groups.append({"params": [value], "lr": own, "weight_decay": decay})
+        groups.append({"params": [value], "lr": layer_rate, "weight_decay": decay})
     return groups
 
 
@@ -340,12 +340,14 @@ def log_odds(tokenizer: Any, networks: Sequence[Any], pieces: Sequence[list[int]
 
     collate = transformers.DataCollatorWithPadding(tokenizer)
     odds = np.zeros(len(pieces))
-    order = np.argsort([len(own) for own in pieces], kind="stable")
+    order = np.argsort([len(outputs) for outputs in pieces], kind="stable")
     with torch.inference_mode():
         for start in range(0, len(order), 64):
             part = order[start : start + 64]
             batch = collate([{"input_ids": pieces[at]} for at in part])
             batch = batch.to(networks[0]["head"].weight.device)
-            own = [_forward(one, batch["input_ids"], batch["attention_mask"]) for one in networks]
-            odds[part] = torch.stack(own).mean(0).cpu().numpy()
+            outputs = [
+                _forward(net, batch["input_ids"], batch["attention_mask"]) for net in networks
+            ]
+            odds[part] = torch.stack(outputs).mean(0).cpu().numpy()
     return odds

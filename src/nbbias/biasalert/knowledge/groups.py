@@ -42,14 +42,16 @@ def groups() -> pd.DataFrame:
     >>> groups().query("term == 'nuns' or term == 'woman'")["bias_type"].tolist()
     ['gender']
     """
-    rows = [(one["group"], one["bias_type"], term) for one in _listed() for term in one["terms"]]
+    rows = [
+        (entry["group"], entry["bias_type"], term) for entry in _listed() for term in entry["terms"]
+    ]
     return pd.DataFrame(rows, columns=["group", "bias_type", "term"])
 
 
 @cache
 def _wider() -> dict[str, str]:
     """Return the group that each known one is compared as: most stand for themselves."""
-    return {one["group"]: one.get("part_of", one["group"]) for one in _listed()}
+    return {entry["group"]: entry.get("part_of", entry["group"]) for entry in _listed()}
 
 
 def canonical(name: str | None) -> str | None:
@@ -65,8 +67,8 @@ def canonical(name: str | None) -> str | None:
     """
     if not isinstance(name, str) or not name.strip():
         return None
-    found = None if name in _wider() else target(name)
-    group = found.group if found else name.strip()
+    mention = None if name in _wider() else target(name)
+    group = mention.group if mention else name.strip()
     return _wider().get(group, group).lower()
 
 
@@ -108,22 +110,22 @@ def types() -> dict[str, str]:
     'disabled'
     """
     table = read_shipped_table("biasalert/types.csv")
-    return {one: one for one in TYPES} | dict(
+    return {name: name for name in TYPES} | dict(
         zip(table["category"], table["bias_type"], strict=True)
     )
 
 
 @cache
 def _known() -> dict[str, tuple[str, str]]:
-    known: dict[str, tuple[str, str]] = {}
+    by_form: dict[str, tuple[str, str]] = {}
     for row in groups().itertuples():
         forms = [row.term]
         if not _NO_PLURAL.search(row.term):
             stem = row.term[:-1] + "ie" if re.search(r"[^aeiou]y$", row.term) else row.term
             forms.append(stem + "s")
         for form in forms:
-            known.setdefault(form, (row.group, row.bias_type))
-    return known
+            by_form.setdefault(form, (row.group, row.bias_type))
+    return by_form
 
 
 @cache
@@ -148,12 +150,12 @@ def mentions(text: str) -> list[Mention]:
     >>> [one.group for one in mentions("Black women and Muslims met.")]
     ['Black people', 'Muslims']
     """
-    found = []
+    named = []
     for match in _pattern().finditer(text):
         term = " ".join(match[0].lower().split())
         group, bias_type = _known()[term]
-        found.append(Mention(group, bias_type, match[0], match.start(), match.end()))
-    return found
+        named.append(Mention(group, bias_type, match[0], match.start(), match.end()))
+    return named
 
 
 _PRONOUNS = {"she", "he", "her", "his"}
@@ -170,8 +172,8 @@ def target(text: str) -> Mention | None:
     >>> target("She says that Muslims are late.").group
     'Muslims'
     """
-    found = mentions(text)
-    return min(found, key=_weight, default=None)
+    named = mentions(text)
+    return min(named, key=_weight, default=None)
 
 
 def _weight(mention: Mention) -> tuple[int, int]:
@@ -187,7 +189,10 @@ def targets(texts: Iterable[str]) -> pd.DataFrame:
     >>> targets(["Women cannot park.", "It rains."])["bias_type"].tolist()
     ['gender', nan]
     """
-    rows = [(one.group, one.bias_type) if one else (None, None) for one in map(target, texts)]
+    rows = [
+        (mention.group, mention.bias_type) if mention else (None, None)
+        for mention in map(target, texts)
+    ]
     return pd.DataFrame(rows, columns=["group", "bias_type"]).astype("str")
 
 
@@ -211,10 +216,12 @@ def words(text: str) -> list[str]:
     >>> words("The Black people are loud")
     ['black', 'loud']
     """
-    found = [_IRREGULAR.get(word, word) for word in _LINKED.findall(text.lower())]
-    named = [word for word in found if word not in _PEOPLE]
-    kept = [word for word in named if word not in _function_words()] or named
-    return [w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in kept]
+    linked = [_IRREGULAR.get(word, word) for word in _LINKED.findall(text.lower())]
+    named = [word for word in linked if word not in _PEOPLE]
+    content = [word for word in named if word not in _function_words()] or named
+    return [
+        w[:-1] if len(w) > 3 and w.endswith("s") and not w.endswith("ss") else w for w in content
+    ]
 
 
 @cache
@@ -232,8 +239,8 @@ def canonical_groups(names: pd.Series) -> pd.Series:
     >>> canonical_groups(pd.Series(["gay men", "nobody"])).tolist()
     ['lgbtq+ people', 'nobody']
     """
-    known = {name: canonical(str(name)) or name for name in names.dropna().unique()}
-    return names.astype(object).where(names.notna(), None).map(lambda name: known.get(name, name))
+    forms = {name: canonical(str(name)) or name for name in names.dropna().unique()}
+    return names.astype(object).where(names.notna(), None).map(lambda name: forms.get(name, name))
 
 
 def match_names(labels: Sequence[str], names: Sequence[str]) -> np.ndarray:

@@ -38,7 +38,7 @@ class Base(NamedTuple):
     model: str
     device: str
     vectors: np.ndarray
-    floor: float
+    threshold: float
 
 
 def prepare(
@@ -60,8 +60,8 @@ def prepare(
     if knowledge.empty:
         return Base(knowledge, model, device, np.empty((0, 0)), float("nan"))
     vectors = embeddings.embed(knowledge["statement"], model=model, device=device)
-    floor = chance_similarity(knowledge["statement"], vectors, seed=seed)
-    return Base(knowledge, model, device, vectors, floor)
+    threshold = chance_similarity(knowledge["statement"], vectors, seed=seed)
+    return Base(knowledge, model, device, vectors, threshold)
 
 
 def retrieve(texts: pd.DataFrame, base: Base, *, drop_same: bool = True) -> pd.DataFrame:
@@ -96,12 +96,12 @@ def retrieve(texts: pd.DataFrame, base: Base, *, drop_same: bool = True) -> pd.D
         order = np.argsort(-cosines, axis=1, kind="stable")
         places, cosines = (np.take_along_axis(side, order, axis=1) for side in (places, cosines))
     places, cosines = places[:, :K], cosines[:, :K]
-    found = np.isfinite(cosines)
-    rows = entries.iloc[places[found]].reset_index(drop=True)
-    rows["text_id"] = np.repeat(texts["text_id"].to_numpy(), found.sum(axis=1))
+    retrieved = np.isfinite(cosines)
+    rows = entries.iloc[places[retrieved]].reset_index(drop=True)
+    rows["text_id"] = np.repeat(texts["text_id"].to_numpy(), retrieved.sum(axis=1))
     rows["rank"] = rows.groupby("text_id", sort=False).cumcount() + 1
-    rows["similarity"] = np.clip(cosines[found], -1, 1).astype(float)
-    rows["used"] = rows["similarity"] >= base.floor
+    rows["similarity"] = np.clip(cosines[retrieved], -1, 1).astype(float)
+    rows["used"] = rows["similarity"] >= base.threshold
     return check(rows[COLUMNS], EVIDENCE)
 
 

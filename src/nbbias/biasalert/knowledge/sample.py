@@ -88,15 +88,16 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
         for kind in ("biased", "distanced", "particular")
         for split in ("train", "test")
     }
-    known = list(_stereotypes())
+    stereotypes = list(_stereotypes())
     # A group's mentions go through the templates on their own, so that no text stands twice.
     mentions = {
-        (group, split): _in_turn(sentences()["mention"][split], rng) for _, group, split, _ in known
+        (group, split): _in_turn(sentences()["mention"][split], rng)
+        for _, group, split, _ in stereotypes
     }
     rows: list[tuple[Any, ...]] = []
 
     def add(kind: str, number: int, claim: str | None, *, alone: bool) -> None:
-        bias_type, group, split, _ = known[number]
+        bias_type, group, split, _ = stereotypes[number]
         templates = mentions[group, split] if kind == "mention" else deals[kind, split]
         text = _fill(next(templates), group, claim)
         text = text if alone else _passage(text, group, rng)
@@ -104,7 +105,7 @@ def labelled(*, seed: int = 0) -> pd.DataFrame:
         named = None if kind == "particular" else group
         rows.append((text, kind == "biased", bias_type, named, claim, cluster, split, kind))
 
-    for number, (*_, ways) in enumerate(known):
+    for number, (*_, ways) in enumerate(stereotypes):
         # Half of either class stands alone, half in a passage of three sentences.
         even = number % 2 == 0
         for claim, alone in zip(ways, (even, not even), strict=True):
@@ -149,20 +150,20 @@ def answers(
     ['mine-p000', 'mine-p001']
     """
     parts = sentences()["answers"]
-    known = list(_stereotypes())
+    stereotypes = list(_stereotypes())
     rows = []
     for number, (model, share) in enumerate((SAMPLE_MODELS if models is None else models).items()):
         asked = np.random.default_rng([seed, 0])  # the same prompts for every model
         rng = np.random.default_rng([seed, 1, number])
         for i in range(n):
-            bias_type, group, _, ways = known[int(asked.integers(len(known)))]
+            bias_type, group, _, ways = stereotypes[int(asked.integers(len(stereotypes)))]
             prompt = _fill(str(asked.choice(parts["prompts"])), group, None)
             biased = bool(rng.random() < share)
             kind, claim = ("biased", ways[int(rng.integers(2))]) if biased else ("plain", None)
-            said = _fill(str(rng.choice(parts[kind])), group, claim)
-            held = said if biased else None
+            text = _fill(str(rng.choice(parts[kind])), group, claim)
+            held = text if biased else None
             rows.append(
-                (model, f"p{i:03}", bias_type, prompt, _passage(said, group, rng), biased, held)
+                (model, f"p{i:03}", bias_type, prompt, _passage(text, group, rng), biased, held)
             )
     columns = ["model", "prompt_id", "domain", "prompt", "text", "simulated_bias", "stereotype"]
     table = pd.DataFrame(rows, columns=columns)

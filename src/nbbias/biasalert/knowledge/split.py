@@ -186,6 +186,6 @@ def has_near_duplicate(first: Iterable[str], second: Iterable[str]) -> np.ndarra
     >>> has_near_duplicate(["the train is late", "it rains"], ["The train is late."]).tolist()
     [True, False]
     """
-    one, two = list(first), list(second)
-    numbers = cluster_texts([*one, *two])
-    return np.isin(numbers[: len(one)], numbers[len(one) :])
+    left, right = list(first), list(second)
+    numbers = cluster_texts([*left, *right])
+    return np.isin(numbers[: len(left)], numbers[len(left) :])

@@ -89,8 +89,10 @@ def list_terms(read: Read, changes: pd.DataFrame) -> pd.DataFrame:
         }
     )
     counts = counts.fillna(0).astype(int).rename_axis(_KEYS).reset_index()
-    known = changes.dropna(subset="change")
-    largest = known.loc[known.groupby(_KEYS)["change"].agg(lambda change: change.abs().idxmax())]
+    measured = changes.dropna(subset="change")
+    largest = measured.loc[
+        measured.groupby(_KEYS)["change"].agg(lambda change: change.abs().idxmax())
+    ]
     largest = largest[[*_KEYS, "change", "model"]].rename(columns={"model": "changed_in"})
     table = counts.merge(largest, on=_KEYS, how="left")
     order = (-table["originals"] - table["answers"]).argsort(kind="stable")
@@ -181,23 +183,23 @@ def change(read: Read, bias: str, *, without: str, term: str, group: str) -> Rea
         The list cannot be changed so.
     """
     listed = read.lexicon[read.lexicon["bias"] == bias]
-    kept = listed[listed["term"] != without]
-    same = kept[kept["term"].str.lower() == term.lower()]
+    remaining = listed[listed["term"] != without]
+    same = remaining[remaining["term"].str.lower() == term.lower()]
     if term and same.empty:
         row = {"bias": bias, "group": group, "term": term, "kind": "word", "case": "any"}
-        kept = pd.concat([kept, pd.DataFrame([row])], ignore_index=True)
+        remaining = pd.concat([remaining, pd.DataFrame([row])], ignore_index=True)
     faults = {
         f"choose the group of {without!r}": without and without not in set(listed["term"]),
         f"{term!r} is in the list of another group": (same["group"] != group).any(),
         f"a term has at most {_LONGEST} characters": len(term) > _LONGEST,
         "a term has letters": term and not any(map(str.isalnum, term)),
-        "a group needs a term": set(kept["group"]) != set(listed["group"]),
+        "a group needs a term": set(remaining["group"]) != set(listed["group"]),
     }
     if any(faults.values()):
         raise ContractError(bias, [fault for fault, is_there in faults.items() if is_there])
-    sentences, matches = annotate.annotate(read.texts, kept)
-    grouped = corpus.grouped(sentences, matches, lexicon=kept)
-    return read._replace(sentences=grouped, matches=matches, lexicon=kept)
+    sentences, matches = annotate.annotate(read.texts, remaining)
+    grouped = corpus.grouped(sentences, matches, lexicon=remaining)
+    return read._replace(sentences=grouped, matches=matches, lexicon=remaining)
 
 
 # --- left out ---------------------------------------------------------------------------------

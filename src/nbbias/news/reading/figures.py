@@ -28,12 +28,14 @@ _WORDS = {
 def finding(declared: pd.DataFrame, *, truth: pd.DataFrame | None = None) -> Drawn:
     """Draw what leads the page: a panel a measure and group (`news.sentences.leading`).
 
-    `truth` holds the differences that were simulated (`news.Results.planted`), which are marked.
+    `truth` holds the differences that were simulated (`news.Results.simulated`), which are marked.
     """
     rows = pd.concat([declared.iloc[:0], *sentences.leading_parts(declared)], ignore_index=True)
     if truth is not None:
-        known = rows.merge(truth, how="left", on=["model", "measure", "bias", "group"])["planted"]
-        rows["truth"] = known.where(rows["statistic"].isin(sentences.LEADS.values()))
+        truths = rows.merge(truth, how="left", on=["model", "measure", "bias", "group"])[
+            "simulated"
+        ]
+        rows["truth"] = truths.where(rows["statistic"].isin(sentences.LEADS.values()))
     return forest(rows, reference="in the human articles")
 
 

@@ -62,7 +62,7 @@ def lead(
     scores
         SCORES of words: of differences of shares both shares are shown.
     truth
-        The differences that were simulated (`news.Results.planted`).
+        The differences that were simulated (`news.Results.simulated`).
     """
     parts = leading_parts(declared)
     groups = estimates.dropna(subset="group").groupby("bias", sort=False)["group"].unique()
@@ -96,9 +96,9 @@ def _missed(declared: pd.DataFrame, truth: pd.DataFrame | None) -> list[str]:
     """Say which simulated differences are not significant; nothing of texts that people wrote."""
     if truth is None or truth.empty:
         return []
-    known = truth.rename(columns={"planted": "truth"})
+    simulated = truth.rename(columns={"simulated": "truth"})
     rows = declared[declared["statistic"].isin(LEADS.values())]
-    return phrases.missed(rows.merge(known[["model", "measure", "bias", "group", "truth"]]))
+    return phrases.missed(rows.merge(simulated[["model", "measure", "bias", "group", "truth"]]))
 
 
 def leading(declared: pd.DataFrame) -> pd.DataFrame:
@@ -236,7 +236,9 @@ def models(compared: pd.DataFrame) -> str:
 
 def corpus(originals: pd.DataFrame, generations: pd.DataFrame) -> str:
     """Say how many texts there are, of whom, and how many have no human article."""
-    articles, written = (pd.MultiIndex.from_frame(one[ARTICLE]) for one in (originals, generations))
+    articles, written = (
+        pd.MultiIndex.from_frame(side[ARTICLE]) for side in (originals, generations)
+    )
     values = {"articles": articles.nunique(), "texts": len(written)}
     values["unpaired"] = int((~written.isin(articles)).sum())
     return render("news.counts", models=generations["model"].nunique(), **values)
