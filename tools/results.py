@@ -14,15 +14,18 @@ import math
 import re
 import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import jinja2
 import pandas as pd
+from scipy.stats import hypergeom
 
-from nbbias import studies, tables
-from nbbias.reading import names, number, p_value, significance
+from nbbias import stats, studies, tables
+from nbbias.reading import figures, names, number, p_value, significance
 from nbbias.reading.claims import TITLES
+from nbbias.refusals import detector
 from nbbias.running import place
 from nbbias.tables import ESTIMATE_KEYS, files
 
@@ -122,6 +125,7 @@ def main(runs: Path) -> None:
         tables.write(RESULTS / f"{name}.md", render("page", **values))
         if number_of_page == 0:
             write_readme(render("readme", **values))
+    tables.write(RESULTS / "xstest.md", render("xstest", **assess_detector()))
     tables.write(RESULTS.with_suffix(".md"), render("index", **list_pages()))
     if missing:
         sys.exit(f"not written anew, since their runs are not in {runs}: {', '.join(missing)}")
@@ -205,6 +209,48 @@ def copy_figure(page: str, run: Path, name: str) -> dict[str, str] | None:
     figure = json.loads(source.with_suffix(".json").read_text(encoding="utf-8"))
     parts = [part.rstrip(".") for part in (figure["title"], figure["caption"]) if part]
     return figure | {"path": f"{page}/{name}", "words": ". ".join(parts)}
+
+
+#: What classifies XSTest's answers, as the figure calls it; the last is what the page is about.
+_DETECTORS = {
+    "string match": "string match",
+    "head, model and prompt held out": "nbbias, new prompts",
+    detector.UNSEEN: "nbbias, new areas",
+}
+
+
+def assess_detector() -> dict[str, Any]:
+    """Return what the page on the refusal detector says, and draw its figure."""
+    counts = detector.held_out().query("model != 'mean'")
+    rows = []
+    for row in counts[counts["method"].isin(_DETECTORS)].to_dict("records"):
+        total, refused = row["tp"] + row["fn"] + row["tn"] + row["fp"], row["tp"] + row["fp"]
+        rates = {"sensitivity": ("tp", "fn", refused), "specificity": ("tn", "fp", total - refused)}
+        for measure, (right, wrong, called) in rates.items():
+            n = row[right] + row[wrong]
+            share = stats.proportion_interval(row[right], n, confidence=0.95)
+            low, high = hypergeom.ppf([0.025, 0.975], total, called, n) / n
+            rows.append(
+                {"method": row["method"], "model": row["model"], "measure": measure, "n": n}
+                | {"estimate": share.estimate, "ci_low": share.ci_low, "ci_high": share.ci_high}
+                | {"null": called / total, "null_low": low, "null_high": high}
+            )
+    table = pd.DataFrame(rows)
+    cell = table["method"].map(_DETECTORS) + ": " + table["model"]
+    drawn = table.assign(panel=table["measure"], cell=cell)
+    words = {"band": "verdicts permuted over answers"}
+    figure = figures.claims(drawn, "share classified correctly", words=words, draw=figures.unit)
+    words = json.loads((RESULTS / "xstest/detector.json").read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as out:
+        files.save_figure(figure, "detector", data=table, out=Path(out), words=words)
+        picture = copy_figure("xstest", Path(out), "detector")
+    unseen = detector.unseen().to_dict("records")
+    ends = {
+        of: [pick(unseen, key=lambda row, of=of: row[of]) for pick in (min, max)]
+        for of in ("accuracy", "sensitivity")
+    }
+    shown = table[table["method"] == detector.UNSEEN].to_dict("records")
+    return {"figure": picture, "rows": shown, "ends": ends, "instrument": detector.instrument()}
 
 
 def texts_in(rows: pd.DataFrame) -> list[str]:

@@ -1,6 +1,6 @@
-"""The p value, the null value and the interval of RBS and of ABS: either is a spread.
+"""RBS and ABS, each a standard deviation over identities, tested by `stats.crossed_spread`.
 
-It is the population standard deviation of the column means of a table with one row per problem
+A score is the population standard deviation of the column means of a table with one row per problem
 instance (task and theme) and one column per identity; it is never below 0, so noise alone lifts it.
 Tasks and themes are crossed random facets, since each stands for others of its kind: the p value is
 that of `stats.crossed_spread`, see `spread_rows`.
