@@ -239,6 +239,7 @@ def assess_detector() -> dict[str, Any]:
     cell = table["method"].map(_DETECTORS) + ": " + table["model"]
     drawn = table.assign(panel=table["measure"], cell=cell)
     words = {"band": "verdicts permuted over answers"}
+    figures.use_style()
     figure = figures.claims(drawn, "share classified correctly", words=words, draw=figures.unit)
     words = json.loads((RESULTS / "xstest/detector.json").read_text(encoding="utf-8"))
     with tempfile.TemporaryDirectory() as out:
