@@ -21,7 +21,7 @@ class Calibration(Parameters):
     Examples
     --------
     >>> Calibration().repeats
-    12
+    8
     """
 
     statistics = params.named_statistics("calibration")
@@ -39,7 +39,7 @@ class Calibration(Parameters):
         min_length=1,
         description="numbers of articles, prompts or texts; each measure takes the nearest it has",
     )
-    repeats: int = Field(12, ge=2, le=100_000, description="simulated studies of each design")
+    repeats: int = Field(8, ge=2, le=100_000, description="simulated studies of each design")
     family_n: Numbers = Field([30], description="the same, for runs of several models")
     family_repeats: int = Field(
         2, ge=0, le=100_000, description="simulated runs of each design; 0 for none"
