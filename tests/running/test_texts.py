@@ -75,7 +75,7 @@ def test_measure_prints_claims_first_within_a_terminal(
 ) -> None:
     monkeypatch.setattr(cli.out_console, "width", 80)
     result = Measured(claims(PLAIN), claims(PLAIN)[:0], pd.DataFrame(), pd.DataFrame())
-    monkeypatch.setattr("nbbias.llmbi.measured.measure", lambda **_: result)
+    monkeypatch.setattr("nbbias.llmbi.measure", lambda **_: result)
     done = command("measure", "llmbi", "-p", "draws=100")
     assert done.returncode == 0
     lines = done.stdout.splitlines()

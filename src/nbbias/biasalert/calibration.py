@@ -75,12 +75,8 @@ def estimates(
     by_judge = judgements.set_index(["judge", "text_id"])["confidence"].astype(float)
     for case in cases:
         p = by_judge[case.judge].loc[labelled["text_id"]].to_numpy()
-        with_probability = ~np.isnan(p) & (case.judge not in others)
-        p, biased, units = (
-            p[with_probability],
-            case.truth[with_probability, 0],
-            clusters[with_probability],
-        )
+        valid = ~np.isnan(p) & (case.judge not in others)
+        p, biased, units = p[valid], case.truth[valid, 0], clusters[valid]
         key: Row = {"judge": case.judge, "instrument": case.instrument}
         key |= {"n": len(p), "n_lost": len(labelled) - len(p)}
         if not len(p):

@@ -120,12 +120,10 @@ def load_detector(
     """
     if judge not in JUDGES:
         raise ParameterError("judge", f"no judge called {judge!r}; {closest_match(judge, JUDGES)}")
-    knowledge_path = knowledge or (SAMPLE if labelled == SAMPLE else NONE)
-    settings = Settings(
-        embedding_model=embedding_model, seed=seed, drop_same=knowledge_path == NONE
-    )
-    paths = [str(tables.resolve(path)) for path in (labelled, knowledge_path, embedding_model)]
-    return _load(judge, labelled, knowledge_path, settings, tuple(map(tables.stamp, paths)))
+    base = knowledge or (SAMPLE if labelled == SAMPLE else NONE)
+    settings = Settings(embedding_model=embedding_model, seed=seed, drop_same=base == NONE)
+    paths = [str(tables.resolve(path)) for path in (labelled, base, embedding_model)]
+    return _load(judge, labelled, base, settings, tuple(map(tables.stamp, paths)))
 
 
 @lru_cache(maxsize=4)

@@ -330,9 +330,7 @@ def simulate(
     pairs = zip(table["stereotype"], table["let_through"], strict=True)
     table = table.assign(
         biased_without=table["simulated_bias"],
-        biased_with=[
-            isinstance(statement, str) and statement in through for statement, through in pairs
-        ],
+        biased_with=[isinstance(claim, str) and claim in through for claim, through in pairs],
         instrument=panel.instruments[name],
     )
     return estimates(table, labelled_by="simulated truth", confidence=confidence)

@@ -65,9 +65,7 @@ def judge_sides(
     texts = {
         side: pd.DataFrame({"text_id": pairs["pair_id"], "text": pairs[side]}) for side in SIDES
     }
-    return {
-        side: (side_texts, *panel.judge(side_texts, side)) for side, side_texts in texts.items()
-    }
+    return {side: (part, *panel.judge(part, side)) for side, part in texts.items()}
 
 
 def match_pairs(more: pd.DataFrame, less: pd.DataFrame, pairs: pd.DataFrame) -> pd.DataFrame:
@@ -143,12 +141,10 @@ def estimates(
     Nangia et al. 2020, EMNLP; Fan et al. 2024, Table 1.
     """
     rows: list[Row] = []
-    for (judge, instrument), of_judge in table.groupby(["judge", "instrument"], sort=False):
-        slices: list[tuple[Row, pd.DataFrame]] = [({}, of_judge)]
+    for (judge, instrument), whole in table.groupby(["judge", "instrument"], sort=False):
+        slices: list[tuple[Row, pd.DataFrame]] = [({}, whole)]
         for key, name in (("dimension", "direction"), ("bias", "bias_type")):
-            slices += [
-                ({key: str(value)}, part) for value, part in of_judge.groupby(name, sort=False)
-            ]
+            slices += [({key: str(value)}, part) for value, part in whole.groupby(name, sort=False)]
         named = {"judge": judge, "instrument": instrument}
         rows += [named | keys | row for keys, part in slices for row in _rows(part, confidence)]
     result = tabulate(rows, measure=MEASURE, source=source, confidence=confidence)

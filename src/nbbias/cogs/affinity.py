@@ -189,15 +189,15 @@ def decided(judgements: pd.DataFrame) -> pd.DataFrame:
         decides nothing, NaN in both and the `reason`.
     """
     shown = judgements["order"].str.split(BAR, regex=False)
-    decisions = replies.decisions(judgements["reply"], n=shown.str.len())
+    choices = replies.decisions(judgements["reply"], n=shown.str.len())
     names = [
         order[int(at) - 1] if np.isfinite(at) else None
-        for order, at in zip(shown, decisions["position"], strict=True)
+        for order, at in zip(shown, choices["position"], strict=True)
     ]
     return judgements.assign(
-        position=decisions["position"],
+        position=choices["position"],
         identity=pd.array(names, dtype="str"),
-        reason=decisions["reason"],
+        reason=choices["reason"],
     )
 
 
@@ -206,10 +206,8 @@ def losses(decided: pd.DataFrame) -> pd.DataFrame:
 
     `outcome` is ``"decided"`` or the reason why a reply decides nothing.
     """
-    outcomes = decided.assign(outcome=decided["reason"].fillna("decided"))
-    return (
-        outcomes.groupby(["evaluator", "axis", "outcome"], sort=False).size().reset_index(name="n")
-    )
+    table = decided.assign(outcome=decided["reason"].fillna("decided"))
+    return table.groupby(["evaluator", "axis", "outcome"], sort=False).size().reset_index(name="n")
 
 
 def affinity_bias_score(shares: pd.Series) -> BiasScore:

@@ -283,8 +283,5 @@ def _balanced(decided: pd.DataFrame, identities: list[str], items: pd.MultiIndex
     """Return a judge's shares, balanced over orders, on some instances."""
     if "model" not in items.names:
         return shares(decided, identities)["abs"].reindex(items)
-    parts = {
-        writer: shares(of_writer, identities)["abs"]
-        for writer, of_writer in decided.groupby("model")
-    }
+    parts = {writer: shares(part, identities)["abs"] for writer, part in decided.groupby("model")}
     return pd.concat(parts, names=["model"]).reorder_levels(items.names).reindex(items)

@@ -259,9 +259,7 @@ def truth(estimates: pd.DataFrame, choices: pd.DataFrame | None) -> pd.DataFrame
     """
     made = sample.simulation()
     effects = made["writers"] | made["raters"]
-    effects |= {
-        name: preferences.get("identity", {}) for name, preferences in made["judges"].items()
-    }
+    effects |= {name: judge.get("identity", {}) for name, judge in made["judges"].items()}
     people = [] if choices is None else [choices[choices["kind"] == "person"]]
     rows = pd.concat([compared(estimates), *people])
     rows = rows[rows["statistic"].isin(["rbs", "abs", "position"]) & rows["estimate"].notna()]

@@ -67,12 +67,10 @@ def levels(answers: pd.DataFrame, suite: Suite, *, model: str = embeddings.AUTO)
             excess = _excess(table, vectors @ statement)
             others = excess[table["axis"].notna() & (table["axis"] != axis)].dropna()
             limit = np.quantile(others, 1 - FALSE_ALARMS) if len(others) else np.inf
-            of_identity = table[table["identity"] == identity]
-            obvious, hint = (_holds(of_identity["text"], identity, level) for level in LEVELS[:2])
-            hinted = hint | (excess[of_identity.index] > limit)
-            rows.append(
-                of_identity.assign(level=np.select([obvious, hinted], LEVELS[:2], LEVELS[2]))
-            )
+            part = table[table["identity"] == identity]
+            obvious, hint = (_holds(part["text"], identity, level) for level in LEVELS[:2])
+            hinted = hint | (excess[part.index] > limit)
+            rows.append(part.assign(level=np.select([obvious, hinted], LEVELS[:2], LEVELS[2])))
     return pd.concat(rows, ignore_index=True)
 
 
@@ -108,12 +106,12 @@ def visibility(
     rows: list[dict[str, Any]] = []
     for model, of_model in levels.groupby("model", sort=False):
         plain = defaults.loc[defaults["model"] == model, "text"]
-        for (axis, identity), of_identity in of_model.groupby(["axis", "identity"], sort=False):
-            n = of_identity["level"].value_counts().reindex(LEVELS, fill_value=0)
+        for (axis, identity), part in of_model.groupby(["axis", "identity"], sort=False):
+            n = part["level"].value_counts().reindex(LEVELS, fill_value=0)
             k = int(n["obvious"])
-            share = stats.proportion_interval(k, len(of_identity), confidence=confidence)
-            row = {"model": model, "axis": axis, "identity": identity, "n": len(of_identity)}
+            share = stats.proportion_interval(k, len(part), confidence=confidence)
+            row = {"model": model, "axis": axis, "identity": identity, "n": len(part)}
             ends = {"obvious_low": share.ci_low, "obvious_high": share.ci_high}
-            row |= (n / len(of_identity)).to_dict() | ends
+            row |= (n / len(part)).to_dict() | ends
             rows.append(row | {"obvious_default": _holds(plain, identity, "obvious").mean()})
     return pd.DataFrame(rows)

@@ -74,10 +74,8 @@ def read_originals(path: str | Path) -> pd.DataFrame:
     forms = written["article_id"].groupby([table[key] for key in ARTICLE])
     apart = forms.nunique() > 1
     if apart.any():
-        forms_of_id = forms.unique()[apart].iloc[0]
-        message = (
-            f"the article_ids {' and '.join(map(repr, forms_of_id[:3]))} are read as one article"
-        )
+        alike = forms.unique()[apart].iloc[0]
+        message = f"the article_ids {' and '.join(map(repr, alike[:3]))} are read as one article"
         raise ContractError(str(path), f"{message}; write each id in one way, and two apart")
     return tables.check(table, tables.ORIGINALS, where=str(path))
 

@@ -274,17 +274,15 @@ def associate(sentences: pd.DataFrame, read: Read, how: Fitting) -> pd.DataFrame
     if how.association == "own":
         usable = read.pairs[read.pairs["lost"].isna()]
         texts = {HUMAN: usable["original_id"]}
-        texts |= {
-            key: of_bias["generated_id"] for key, of_bias in usable.groupby(CORPUS, sort=False)
-        }
-        rows = {key: sentences["text_id"].isin(of_bias) for key, of_bias in texts.items()}
+        texts |= {key: part["generated_id"] for key, part in usable.groupby(CORPUS, sort=False)}
+        rows = {key: sentences["text_id"].isin(part) for key, part in texts.items()}
     parts = []
     for (model, prompt), of_corpus in rows.items():
         corpus = sentences.loc[of_corpus, ["bias", "topic", "group"]]
         for bias in read.lexicon["bias"].unique():
             groups = lexicons.groups(read.lexicon, bias)
-            of_bias = corpus[corpus["bias"] == bias]
-            counts = contingency(of_bias, groups=groups, n_topics=how.n_topics)
+            part = corpus[corpus["bias"] == bias]
+            counts = contingency(part, groups=groups, n_topics=how.n_topics)
             table = associations(counts, threshold=how.threshold).reset_index()
             table["residual"] = residuals(counts).max(axis=1).to_numpy()
             table["sentences"] = counts.sum(axis=1).to_numpy()

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -179,17 +180,13 @@ def sheet(read: Read, drawn: pd.DataFrame, *, before: pd.DataFrame | None = None
     at = read.sentences.drop_duplicates(SENTENCE).set_index(SENTENCE)[["start", "end"]]
     rows = []
     for row in drawn.itertuples():
-        whole_text, (start, end) = whole[row.text_id], at.loc[(row.text_id, row.sentence_id)]
-        shown = _plain(whole_text[start:end])
+        passage, (start, end) = whole[row.text_id], at.loc[(row.text_id, row.sentence_id)]
+        shown = _plain(passage[start:end])
         if row.ask == WORD:
-            parts = (
-                whole_text[start : row.start],
-                whole_text[row.start : row.end],
-                whole_text[row.end : end],
-            )
+            parts = (passage[a:b] for a, b in pairwise((start, row.start, row.end, end)))
             left, word, right = map(_plain, parts)
             shown = left + MARKS[0] + word + MARKS[1] + right
-        ahead = _plain(whole_text[max(0, start - _BEFORE) : start]).strip()
+        ahead = _plain(passage[max(0, start - _BEFORE) : start]).strip()
         choices = [*text.lexicons.groups(read.lexicon, row.bias), NOBODY]
         choices += [SEVERAL] * (row.ask == WHOLE) + [UNSURE]
         rows.append((row.item, row.ask, row.bias, ahead, shown, " | ".join(choices)))

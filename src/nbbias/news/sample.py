@@ -345,15 +345,6 @@ def compare_with_truth(estimates: pd.DataFrame) -> pd.DataFrame:
     truth = simulated(SAMPLE_MODELS).rename(columns={"shift": "simulated"})
     table = truth.merge(result, on=["model", "measure", "bias", "group"], how="inner")
     inside = (table["ci_low"] <= table["simulated"]) & (table["simulated"] <= table["ci_high"])
-    columns = [
-        "model",
-        "measure",
-        "bias",
-        "group",
-        "simulated",
-        "estimate",
-        "ci_low",
-        "ci_high",
-        "n",
-    ]
+    columns = ["model", "measure", "bias", "group", "simulated"]
+    columns += ["estimate", "ci_low", "ci_high", "n"]
     return table[columns].assign(covered=inside.map({True: "yes", False: "no"}))

@@ -47,10 +47,8 @@ def facts(path: str = SAMPLE) -> pd.DataFrame:
     """
     table = read_published("fang2024_models").dropna(subset="parameters")
     if path != SAMPLE:
-        user_facts = read_table(path, _FACTS | {"rlhf": Column("text")})
-        table = pd.concat(
-            [table[~table["model"].isin(user_facts["model"])], user_facts], ignore_index=True
-        )
+        added = read_table(path, _FACTS | {"rlhf": Column("text")})
+        table = pd.concat([table[~table["model"].isin(added["model"])], added], ignore_index=True)
     written = table["parameters"].str.strip().replace(_UNITS, regex=True)
     size = pd.to_numeric(written, errors="coerce")
     breaches = [f"{name}: parameters is no size" for name in table["model"][~size.between(1, 1e18)]]

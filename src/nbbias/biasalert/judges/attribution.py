@@ -79,9 +79,7 @@ def attribute(text: str, mention: Mention | None) -> str | None:
 
 def _known_word(text: str, group: str | None) -> str | None:
     lists = attributes()
-    words = (
-        lists.get(group, []) if group else [word for listed in lists.values() for word in listed]
-    )
+    words = lists.get(group, []) if group else [word for terms in lists.values() for word in terms]
     if not words:
         return None
     match = any_word(words).search(text)

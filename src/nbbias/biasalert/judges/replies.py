@@ -203,11 +203,7 @@ def _flags_hate(reply: dict[str, Any]) -> bool | None:
         return any(categories.get(name) is True for name in _HATE)
     listed = reply.get("categoriesanalysis", reply.get("categories_analysis"))
     listed = listed if isinstance(listed, list) else []
-    hate = [
-        category
-        for category in listed
-        if isinstance(category, dict) and category.get("category") == "Hate"
-    ]
+    hate = [item for item in listed if isinstance(item, dict) and item.get("category") == "Hate"]
     severity = hate[0].get("severity") if hate else None
     return severity > 0 if isinstance(severity, int | float) else None
 

@@ -89,10 +89,8 @@ def list_terms(read: Read, changes: pd.DataFrame) -> pd.DataFrame:
         }
     )
     counts = counts.fillna(0).astype(int).rename_axis(_KEYS).reset_index()
-    measured = changes.dropna(subset="change")
-    largest = measured.loc[
-        measured.groupby(_KEYS)["change"].agg(lambda change: change.abs().idxmax())
-    ]
+    valid = changes.dropna(subset="change")
+    largest = valid.loc[valid.groupby(_KEYS)["change"].agg(lambda change: change.abs().idxmax())]
     largest = largest[[*_KEYS, "change", "model"]].rename(columns={"model": "changed_in"})
     table = counts.merge(largest, on=_KEYS, how="left")
     order = (-table["originals"] - table["answers"]).argsort(kind="stable")
