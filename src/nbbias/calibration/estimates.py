@@ -277,8 +277,8 @@ def _summary(table: pd.DataFrame, level: float, side: int, confidence: float) ->
     ends = stats.wilson(float(shares[worst]), n_worst, confidence=corrected)
     counts = zip(shares, cells["count"], strict=True)
     every = [stats.wilson(*cell, confidence=confidence) for cell in counts]
-    ends = [estimate.ci_low if side > 0 else estimate.ci_high for estimate in every]
-    bound = min(ends) if side > 0 else max(ends)
+    bounds = [estimate.ci_low if side > 0 else estimate.ci_high for estimate in every]
+    bound = min(bounds) if side > 0 else max(bounds)
     verdict = _verdict(average, level, side)
     if not verdict.startswith("too") and _verdict(ends, level, side).startswith("too"):
         verdict = f"{_verdict(ends, level, side)} in one scenario"
