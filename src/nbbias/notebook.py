@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -215,6 +216,8 @@ def open(stem: str, namespace: Mapping[str, Any]) -> Notebook:
     >>> nb.inference.n_permutations, nb.parameters.lambda_factor
     (200, 1.5)
     """
+    # A kernel that is shut down while it writes would log a traceback to the terminal.
+    logging.getLogger("tornado.general").setLevel(logging.CRITICAL)
     parameters = studies.check(stem, namespace)
     figures.use_style()
     out = tables.folder(stem, name_differences(parameters))
