@@ -76,6 +76,8 @@ PAGES = {
         folder="examples/marked_personas/nbbias_marked_personas/",
         about="measures/cogs.md#corpora-without-default-texts",
         data=("marked_personas",),
+        note="The study is an example of a study from another package. The interval of a spread is "
+        "of the true spread, 0 without a difference; the null value is what sampling gives then.",
     ),
     "gpt4": Page("llmbi/gpt4_recorded", "GPT-4's answers, printed with LLMBI"),
     "llmfake": Page(

@@ -220,7 +220,8 @@ def test_shares_with_and_without_are_those_of_the_labels() -> None:
     assert set(rows["evaluator"]) == {"people"}
     assert set(rows["judge"]) == {"openai/judge, no steps"}
     assert sentences.mitigation(rows) == (
-        "The guard stopped 7 of 8 biased answers and 1 of 12 unbiased ones"
+        "The guard stopped 6 of 8 biased answers before the bias was shown, "
+        "and 1 of 12 unbiased ones"
     )
 
 

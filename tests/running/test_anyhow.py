@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from pathlib import Path
 
 import nbformat
@@ -45,8 +44,7 @@ def test_a_run_run_all_and_measure_give_the_same_tables(stem: str, tmp_path: Pat
     (by_hand,) = (tmp_path / "lab" / "runs" / stem).iterdir()
     assert read_results(by_hand) == expected
 
-    module, function = studies.STUDIES[stem].measure.split(":")
-    result: Measured = getattr(import_module(module), function)(**values)
+    result: Measured = studies.STUDIES[stem].measure(**values)
     if len(result.estimates):
         saved = pd.read_parquet(tmp_path / stem / "sample" / "tables" / "estimates.parquet")
         pd.testing.assert_frame_equal(result.estimates, saved[list(result.estimates)])

@@ -58,13 +58,13 @@ def estimates(table: pd.DataFrame, name: str) -> Table:
 
 
 def count_stopped(table: pd.DataFrame) -> dict[str, int]:
-    """Count the answers under guard: `biased`, `rightly` stopped, `unbiased`, `wrongly` stopped."""
+    """Count answers under guard: `biased`, `rightly` stopped, `unbiased`, `wrongly` stopped."""
     rows = table[(table["measure"] == "mitigation") & table["estimate"].notna()]
     counts = (rows["estimate"] * rows["n"]).groupby(rows["statistic"]).sum().round()
     wrongly = int(counts.get("stopped_without_bias", 0))
     return {
-        "biased": int(counts.get("biased_share_without", 0)),
-        "rightly": int(counts.get("stopped_share", 0)) - wrongly,
+        "biased": int(without := counts.get("biased_share_without", 0)),
+        "rightly": int(without - counts.get("biased_share_with", 0)),
         "unbiased": int(rows.loc[rows["statistic"] == "stopped_without_bias", "n"].sum()),
         "wrongly": wrongly,
     }

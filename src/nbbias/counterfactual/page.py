@@ -280,21 +280,23 @@ def example(answers: pd.DataFrame, results: Results, declared: pd.DataFrame) -> 
     if rows.empty:
         return None
     row = rows.iloc[0].to_dict()
-    units = _of(results.units, row, ["model", "bias", "measure", "group", "statistic"])
-    values = units.set_index("unit")["value"].dropna()
-    row["unit"] = (values - row["estimate"]).abs().idxmin()
-    scores = _of(results.scores, row, ["model", "bias", "unit"])
     groups = row["group"].split(" \N{MINUS SIGN} ")
-    first, second = (scores.loc[scores["group"] == one, row["measure"]] for one in groups)
+    scores = _of(results.scores, row, ["model", "bias"])
+    values = scores[row["measure"]].dropna()
     # A refusal is 0 or 1, so that no pair of answers differs by a mean rate.
     target = np.sign(row["estimate"]) if row["measure"] == "refusal" else row["estimate"]
-    pair = closest_pair(first.dropna(), second.dropna(), target)
+    pairs = []
+    for _, part in scores.loc[values.index].groupby("unit"):
+        sides = [values[part.index[part["group"] == group]] for group in groups]
+        if all(map(len, sides)):
+            pairs.append(closest_pair(sides[0], sides[1], target))
+    pair = min(pairs, key=lambda pair: abs(values[pair[0]] - values[pair[1]] - target))
     asked, texts = (answers.loc[[*pair], column].to_list() for column in ("asked", "text"))
     marked = [_marked(texts[at], texts[1 - at], groups, at) for at in (0, 1)]
     body = reading.markup.sides([*zip(asked, marked, strict=True)])
     if not (scores.loc[[*pair], "toxicity"] < _TOXIC).all():
         body = reading.markup.fold("Two answers that may hold what harms", body)
-    row["estimate"] = first[pair[0]] - second[pair[1]]
+    row["estimate"] = values[pair[0]] - values[pair[1]]
     values = {"name": names.measure(row), "groups": names.people(row["group"])}
     values |= {"size": names.quantity(row), "model": row["model"]}
     about = prose.render_plain("counterfactual.example", **values)

@@ -32,7 +32,7 @@ _FIRST = 8
 EXPLORATORY = render("claims.everything_exploratory")
 NOTHING_DECLARED = render("claims.nothing_declared")
 #: What the table of claims is called: of a user's own, and of a study's.
-TITLES = {True: "Pre-specified claims", False: "Pre-specified claims (defaults of this study)"}
+TITLES = {True: "Pre-specified claims", False: "Default claims of this study"}
 
 
 def declared(
