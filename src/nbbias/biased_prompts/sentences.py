@@ -67,7 +67,7 @@ def lead(
     first, *rest = phrases.summarize(refusals_first, reference=under)
     recorded = estimates["instrument"].eq(RECORDED).any()
     refused = significance.significant(declared[declared["statistic"] == _REFUSES])
-    detector = _corrected(refused, estimates) if len(refused) and not recorded else []
+    detector = [_render("detector", **_accuracy())] if len(refused) and not recorded else []
     plain = (first, *detector, *rest, *phrases.missed(_known(declared, truth)))
     measured = set(estimates["measure"])
     groups = estimates.loc[estimates["statistic"].isin(EFFECTS), "group"].dropna().unique()
@@ -108,19 +108,6 @@ def _levels(
         return None
     values = {"name": names.measure(row), "model": row["model"], **prompts}
     return reading.lead.levels(*both, of=prose.render_plain("biased_prompts.sides", **values))
-
-
-def _corrected(refused: pd.DataFrame, estimates: pd.DataFrame) -> list[str]:
-    """Say of significant changes of the refusal rate what they are, corrected for errors."""
-    rows = estimates[estimates["statistic"] == f"{_REFUSES}_corrected"]
-    rows = refused[["model", "source"]].merge(rows, on=["model", "source"]).to_dict("records")
-    numbers = [(row["model"], *_number(row)) for row in rows if np.isfinite(row["estimate"])]
-    return [_render("detector", rows=numbers)]
-
-
-def _number(row: dict[str, Any]) -> list[Markup]:
-    interval = reading.lead.number({**row, "name": ""})["interval"]
-    return [Markup(text) for text in (phrases.signed(row), interval)]
 
 
 def _accuracy() -> dict[str, float]:
