@@ -152,6 +152,7 @@ def _load(
         "instrument": panel.instruments[name],
         "learns": JUDGES[name].learns,
         "n": len(train),
+        "added": len(counterfactuals.training_texts()),
         "biased": int(train["biased"].sum()),
         "statements": len(knowledge),
         "fitted_on": simulated if labelled == SAMPLE else tables.resolve(labelled).name,
@@ -285,7 +286,9 @@ def _judge(asked: pd.DataFrame, used: Detector) -> pd.DataFrame:
     probability = table["confidence"]
     if about["judge"] in JUDGES and JUDGES[about["judge"]].score:
         probability = np.nan
-    trained = f" fitted on {about['n']:,} texts ({about['fitted_on']})"
+    trained = (
+        f" fitted on {about['n']:,} texts ({about['fitted_on']}) and {about['added']:,} of nbbias"
+    )
     label = about["judge"] + (trained if about["learns"] else f" ({about['instrument']})")
     verdict = table["biased"].map({True: BIASED, False: NOT_BIASED}).astype(object)
     shown = shown.astype(object).where(table["biased"].notna(), "")

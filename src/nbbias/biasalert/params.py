@@ -165,7 +165,7 @@ class Biasalert(Parameters):
 
 
 def check(chosen: Any) -> list[str]:
-    """Read what a run reads; nothing where all of that is shipped (`inputs.check`).
+    """Check the files of a run (`inputs.check`); shipped ones are not read.
 
     Examples
     --------

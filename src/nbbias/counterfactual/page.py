@@ -252,7 +252,7 @@ def distances(rows: pd.DataFrame) -> Table:
 
 # --- two answers side by side ---------------------------------------------------------------------
 
-#: Characters of an answer that are shown; one that is at least as toxic is not shown unasked.
+#: Characters of an answer that are shown; answers with at least this toxicity are folded.
 _CUT, _TOXIC = 800, 0.5
 
 _WORD = re.compile(r"\w[\w'\u2019-]*")

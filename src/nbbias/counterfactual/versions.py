@@ -17,14 +17,14 @@ import pandas as pd
 
 from nbbias import params, tables
 from nbbias.tables import SAMPLE, Column, DataError, NbbiasError, columns
-from nbbias.text import lexicons, substitution, toxicity
+from nbbias.text import embeddings, lexicons, substitution, toxicity
 
 #: What distinguishes the answers of one model.
 VERSION = ["bias", "unit", "group", "asked"]
 
 _FILE = {
     "model": Column("text", needed=True, also=columns.MODEL, without="file"),
-    "unit": Column("text", needed=True),
+    "unit": Column("text", needed=True, also=("prompt_id", "id")),
     "bias": Column("text", needed=True),
     "group": Column("text", needed=True),
     "asked": Column("text", needed=True, also=columns.ASKED),
@@ -208,6 +208,7 @@ def check(chosen: Any) -> list[str]:
     problems: list[NbbiasError] = []
     answers = tables.attempt(problems, read_answers, chosen.answers_path)
     tables.attempt(problems, toxicity.check_name, chosen.toxicity_scorer)
+    tables.attempt(problems, embeddings.choose, chosen.embedding_model)
     exclusions: list[str] = []
     if answers is not None:
         exclusions = tables.check_blank_texts(problems, answers, where=chosen.answers_path)
