@@ -59,3 +59,13 @@ def test_parameters_are_held_to_the_study_s_model() -> None:
         llmbi.measure(lamda_factor=1.0)
     with pytest.raises(ParameterError, match="given already"):
         llmbi.measure(ANSWERS, answers_path="sample")
+
+
+def test_a_study_whose_module_lacks_a_function_says_which() -> None:
+    study = params.Study(stem="mine", parameters=params.Parameters, module="json")
+    for name, call in (
+        ("check", lambda: study.check(params.Parameters())),
+        ("measure", study.measure),
+    ):
+        with pytest.raises(NbbiasError, match=f"study mine: has no function {name}"):
+            call()

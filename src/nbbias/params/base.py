@@ -15,7 +15,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from nbbias import tables
 from nbbias.params.claims import Claims, claim_breaches
-from nbbias.tables import SAMPLE, DataError, datasets
+from nbbias.tables import SAMPLE, DataError, NbbiasError, datasets
 from nbbias.text import toxicity
 
 
@@ -85,7 +85,7 @@ ToxicityScorer = Annotated[ModelName, Field(description=f"scorer of toxicity: {t
 
 
 def require_distinct(names: list[Any]) -> list[Any]:
-    """Return the names, or refuse those that stand twice."""
+    """Return the names; refuse repeated ones."""
     twice = sorted(str(name) for name, times in Counter(names).items() if times > 1)
     if twice:
         raise ValueError(f"{', '.join(twice)} stands twice")
@@ -93,7 +93,7 @@ def require_distinct(names: list[Any]) -> list[Any]:
 
 
 T = TypeVar("T")
-#: A list in which nothing stands twice.
+#: A list without repeats.
 Distinct = Annotated[list[T], AfterValidator(require_distinct)]
 
 
@@ -230,9 +230,16 @@ class Study(NamedTuple):
         Raises one NbbiasError for all that makes a run impossible; returns sentences on what is
         excluded.
         """
-        notes: list[str] = pkgutil.resolve_name(f"{self.module}:check")(chosen)
+        notes: list[str] = self._function("check")(chosen)
         return notes
 
     def measure(self, **parameters: Any) -> Any:
         """Run the study without a notebook: texts and parameters in, a NamedTuple of tables out."""
-        return pkgutil.resolve_name(f"{self.module}:measure")(**parameters)
+        return self._function("measure")(**parameters)
+
+    def _function(self, name: str) -> Callable[..., Any]:
+        try:
+            function: Callable[..., Any] = pkgutil.resolve_name(f"{self.module}:{name}")
+        except (ImportError, AttributeError) as error:
+            raise NbbiasError(f"study {self.stem}", f"has no function {name}: {error}") from error
+        return function
