@@ -162,7 +162,7 @@ class Notebook(NamedTuple):
             return estimates
         self.save(rows, "claims")
         pre_specified = self.parameters.pre_specified(dict(self.parameters))
-        # Of a study's own claims those are left out that this run has nothing for.
+        # Default claims that the run has no rows for are left out.
         here = ~rows["reason"].str.startswith(claims.NOT_HERE, na=False)
         shown = rows if pre_specified or not here.any() else rows[here]
         display(claims.show_claims(shown, pre_specified=pre_specified))

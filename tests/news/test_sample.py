@@ -42,7 +42,7 @@ def only_of(share: float) -> tuple[str, ...]:
 
 
 def test_planted_differences_are_those_asked_for_by_hand() -> None:
-    table = sample.simulated({"even": {}, "both": {"female": -0.15, "White": 0.2}})
+    table = sample.simulated_effects({"even": {}, "both": {"female": -0.15, "White": 0.2}})
     own = table[table["measure"] == "word"].set_index(["bias", "group"])
     even, both = (own.loc[own["model"] == name, "shift"] for name in ("even", "both"))
     simulated = {("gender", "female"): -0.15, ("gender", "male"): 0.15}

@@ -225,9 +225,9 @@ def _two_samples(
             for sides in (shares, extents)
         )
     else:
-        sides_of, other = ([side.iloc[:, 0] for side in sides] for sides in (shares, extents))
-        share = stats.two_shares(*sides_of, confidence=confidence).row()
-        extent = stats.two_sample(*other, pooled=True, confidence=confidence).row()
+        of_shares, of_extents = ([side.iloc[:, 0] for side in part] for part in (shares, extents))
+        share = stats.two_shares(*of_shares, confidence=confidence).row()
+        extent = stats.two_sample(*of_extents, pooled=True, confidence=confidence).row()
     for row, why in ((share, "no article counts"), (extent, "no article is prejudiced")):
         if not np.isfinite(row["estimate"]):
             row["reason"] = f"under one prompt {why}"

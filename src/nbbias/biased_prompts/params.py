@@ -94,7 +94,7 @@ STUDY = params.Study(
     stem="biased_prompts",
     parameters=BiasedPrompts,
     module="nbbias.biased_prompts",
-    # Of a rate of refusals alone it depends on the prompt what is worse.
+    # Whether more refusals are worse depends on the prompt.
     units=params.Units(params.worse_directions("biased_prompts"), "articles"),
     inputs=("originals_path", "generations_path"),
     sample=params.Texts(

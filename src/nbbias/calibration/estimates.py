@@ -203,7 +203,7 @@ _KINDS = {
     "undecided|.* on average": "undecided",
 }
 
-#: What is on a card: the share, the column of it and of what it is a share of.
+#: The shares on a card, each with its column and that of its total.
 _RATES = (("coverage", "coverage", "n_covered"), ("false positives", "rejected", "n_tested"))
 
 

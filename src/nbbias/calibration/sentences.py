@@ -82,13 +82,9 @@ def lead(rows: pd.DataFrame, *, texts: Texts) -> Lead:
     """
     table = overall(rows)
     intervals = table[table["measure"] == "interval"]
-    counts = _count(intervals)
-    named = {kind: _named(intervals, of) for kind, of in _GROUPS.items()}
+    lists = {"named": _named(intervals, ["undecided"]), "advice": advice(intervals)}
     parts = ("headline", "trusted", "fail", "undecided")
-    plain = [
-        prose.render(f"calibration.{part}", **counts, named=named, advice=advice(intervals))
-        for part in parts
-    ]
+    plain = [prose.render(f"calibration.{p}", **_count(intervals), **lists) for p in parts]
     _, tests, *_ = summary = summarize(rows)
     return Lead(
         plain=(*filter(None, plain), tests),

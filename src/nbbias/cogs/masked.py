@@ -1,4 +1,4 @@
-"""Is it what answers say, or that they name whom they were asked to be? The RBS without names.
+"""The RBS with identity words masked: do answers differ beyond naming the identity?
 
 An answer that repeats its identity ("as a Muslim …") lies further from the default by these words
 alone, whatever else it says: sentence vectors move with them. So answers are embedded once more

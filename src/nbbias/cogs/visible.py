@@ -1,4 +1,4 @@
-"""How visible is an identity in an answer? Preferences read against what a judge could see.
+"""How visible is an identity in an answer?
 
 Kumar, Yunusov and Emami (2024), section 5, call an identity obvious (said), nuanced (hinted at) or
 imperceptible in a text, by hand and for examples. Here a lexicon says which words tell, and the

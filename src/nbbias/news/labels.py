@@ -1,4 +1,4 @@
-"""What people are asked about the word lists, and what they said.
+"""Human labels of the word lists: what is drawn to be labelled, and the accuracy that follows.
 
 Drawn is a sample of group words, by side and group, and of sentences, by side and the group that
 they were given; those without a group word say what the lists miss. Whoever labels sees neither
@@ -343,16 +343,16 @@ def _rates(
     """Yield each rate of a group: its labels, with `hit` and `weight`, and the strata asked."""
     names = [NOBODY, SEVERAL] if group == NEUTRAL else [group]
     for ask, of in ((WORD, "group words"), (WHOLE, "sentence groups")):
-        labels, strata_of = rows[rows["ask"] == ask], strata[strata["ask"] == ask]
+        labels, sizes = rows[rows["ask"] == ask], strata[strata["ask"] == ask]
         positives = labels[labels["found"].isin(names)]
         if ask == WHOLE or group != NEUTRAL:
             precision = positives.assign(hit=positives["label"].isin(names))
-            yield of, "precision", precision, strata_of[strata_of["found"].isin(names)]
+            yield of, "precision", precision, sizes[sizes["found"].isin(names)]
     # Sentences alone say what there is of a group.
     about = labels[labels["label"].isin(names)]
     if group != NEUTRAL:
-        yield "group words", "recall", about, strata_of
-    yield "sentence groups", "recall", about.assign(hit=about["found"].isin(names)), strata_of
+        yield "group words", "recall", about, sizes
+    yield "sentence groups", "recall", about.assign(hit=about["found"].isin(names)), sizes
 
 
 def _share(hits: pd.DataFrame, strata: pd.DataFrame, confidence: float) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What two texts differ by anyway: a same-writer baseline, and a permutation of sentences.
+"""How far two texts by one writer differ: the same-writer baseline, and permuted sentences.
 
 A text has a focus of its own, and its sentences come in runs about one person, so any two texts
 lie apart. What that alone gives is seen where a story was written twice by the same kind of writer:
@@ -256,7 +256,7 @@ _Role = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _roles(article: Article, kind: str) -> list[list[_Role]]:
-    """Return, for each side whose replicates count, every text, its second and the other's.
+    """Return for each side with replicates every text, its replicate and the other side's text.
 
     Empty where the article lacks a replicate.
     """

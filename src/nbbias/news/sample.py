@@ -1,4 +1,4 @@
-"""News with a simulated, known bias: what a measure should find, because it was put there.
+"""Simulated news with a known bias, which a measure should detect.
 
 Articles are put together from templates written for this project. Every
 sentence about a person draws that person's group, and has as many group
@@ -119,8 +119,8 @@ def probabilities(
     return {group: min(max(p, 0.0), 1.0) for group, p in result.items()}
 
 
-def simulated(models: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
-    """Return the truth that was simulated.
+def simulated_effects(models: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+    """Return the simulated effects.
 
     Returns
     -------
@@ -342,7 +342,7 @@ def compare_with_truth(estimates: pd.DataFrame) -> pd.DataFrame:
         & (estimates["source"] == SOURCE)
         & ~estimates["instrument"].fillna("").str.contains("VADER|classifier|masked")
     ]
-    truth = simulated(SAMPLE_MODELS).rename(columns={"shift": "simulated"})
+    truth = simulated_effects(SAMPLE_MODELS).rename(columns={"shift": "simulated"})
     table = truth.merge(result, on=["model", "measure", "bias", "group"], how="inner")
     inside = (table["ci_low"] <= table["simulated"]) & (table["simulated"] <= table["ci_high"])
     columns = ["model", "measure", "bias", "group", "simulated"]

@@ -30,7 +30,7 @@ _APPENDIX = '<details class="fold">'
 _CONTENTS = "<!-- contents -->"
 _STYLES = ("table.css", "explorer.css")
 
-#: Formulas in Markdown: of a line of their own, and within one.
+#: Formulas in Markdown: displayed, and inline.
 _TEX = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\n]+?)(?<!\\)\$", re.DOTALL)
 
 

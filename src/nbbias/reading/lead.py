@@ -196,7 +196,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     order = pd.concat([leading["panel"], rows["panel"]]).unique()[:_PANELS]
     rows = pd.concat([rows[rows["panel"] == panel] for panel in order] or [rows], ignore_index=True)
     shown, axis = figures.scaled(rows)
-    # Panels side by side have the same rows in the same order; what is not there is a gap.
+    # Panels side by side have the same rows in the same order; missing rows are gaps.
     places = rows[["panel"]].drop_duplicates().merge(rows[["cell"]].drop_duplicates(), how="cross")
     shown = places.merge(shown, how="left", on=["panel", "cell"])
     figure = figures.claims(shown, axis, draw=figures.zero, hue="group")

@@ -116,7 +116,7 @@ def tabs(panels: Mapping[str, str], *, called: str) -> str:
 
 
 def sides(texts: Sequence[tuple[str, str]]) -> str:
-    """Return texts beside each other, each below its name; the names are texts, the others HTML.
+    """Return texts side by side, each below its name; names are text, texts are HTML.
 
     Examples
     --------

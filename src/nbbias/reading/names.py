@@ -17,7 +17,7 @@ _COLOURS = read_shipped_table("words/colours.csv", role="str")
 _GROUPS = read_shipped_table("words/groups.csv").set_index("group").to_dict("index")
 _JUDGES = read_shipped_table("words/judges.csv").set_index("judge")["name"].to_dict()
 
-#: By study, measure and statistic: what is said of a measure, and of a calibrated one.
+#: Names of measures, and of calibrated ones, by study, measure and statistic.
 _NAMED = ["study", "measure", "statistic"]
 _MEASURES = read_shipped_table("words/measures.csv").fillna("").set_index(_NAMED).to_dict("index")
 _RATES = read_shipped_table("words/calibration.csv").fillna("").replace("_", " ", regex=True)

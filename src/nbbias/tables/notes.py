@@ -13,7 +13,7 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 _NOTED = re.compile(r"(?is)(.*\.(?:csv|tsv|jsonl?|parquet|eval))\?(\w+=[^&]*(?:&\w+=[^&]*)*)")
-#: What would end a note, a path or a line, or stand for something else in a path, and its escape.
+#: Characters with a meaning in notes and paths, and their escapes.
 _ESCAPES = {code: f"%{code:02X}" for code in (*b"%&=?#$~/\\", *range(32), 127)}
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "bar": "|"}

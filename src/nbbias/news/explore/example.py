@@ -27,7 +27,7 @@ from nbbias.text import lexicons
 #: Pairs that one is chosen of, and characters of a text that are shown.
 _MOST, _CUT = 5, 800
 
-#: A sentence that is at least as toxic is not shown unasked.
+#: Sentences with at least this toxicity are folded.
 _TOXIC = 0.5
 
 _CHOSEN = "Not typical: the shortest of the five pairs with the largest difference."

@@ -125,7 +125,7 @@ def _contexts(read: Read, matches: pd.DataFrame) -> pd.Series:
 
 # --- changed in an open notebook --------------------------------------------------------------
 
-#: Terms to choose from, characters of one that is added, and contexts that are shown of each.
+#: Numbers of terms to choose from, of characters of a new term, and of contexts shown.
 _CHOICES, _LONGEST, _CONTEXTS = 500, 60, 5
 _CHANGED = "Differences of shares, estimated again with the changed list; exploratory, not saved."
 _DIFFERENCES = ("share_difference", "share_difference_change")

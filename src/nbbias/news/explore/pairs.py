@@ -94,7 +94,7 @@ def differences(scores: pd.DataFrame, *, group: str) -> pd.DataFrame:
 
 # --- two texts --------------------------------------------------------------------------------
 
-#: Pairs to choose from, those with the largest differences, and characters of a text shown.
+#: Numbers of pairs to choose from (largest differences first), and of characters shown.
 _CHOICES, _CUT = 500, 10_000
 
 
