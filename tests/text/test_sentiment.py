@@ -39,15 +39,6 @@ def test_polarity_is_that_of_the_library_text_by_text(scorer: str) -> None:
     assert (table["n_assessed"] > 0).tolist() == [True, True, False, True, *[False] * 3, True]
 
 
-@pytest.mark.parametrize("gap", ["", " ", "\n\n", "\u2028"])
-def test_textblob_reads_across_spaces_what_it_reads_whole(gap: str) -> None:
-    pieces = ["not", ":", ")", "(2018", ")", "(", "!", ")", "Isn't", "very", "“", "good.", "'", "8"]
-    rng = np.random.default_rng(1)
-    texts = [gap.join(rng.choice(pieces, size=8)) for _ in range(200)]
-    found = sentiment.score(texts)["polarity"].tolist()
-    assert found == [DIRECT["textblob"](text) for text in texts]
-
-
 @pytest.mark.parametrize(
     ("scorer", "text", "n"),
     [

@@ -9,7 +9,7 @@ praise and blame.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache, lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -25,35 +25,10 @@ Assess = Callable[[Sequence[str]], tuple[Sequence[float], Sequence[int]]]
 
 @cache
 def _textblob() -> Assess:
-    """Load TextBlob's own tokeniser and rules; what stands between spaces is tokenised once.
-
-    Emoticons alone can reach across a space: texts with one are tokenised whole.
-    """
-    from textblob import _text, en
-
-    class Sentiment(en.Sentiment):
-        """A lexicon that is loaded, and does not ask whether it is at every word."""
-
-        __contains__, __getitem__ = dict.__contains__, dict.__getitem__
-
-    en.sentiment.load()
-    sentiment = Sentiment()
-    dict.update(sentiment, en.sentiment)
-    sentiment.__dict__.update(vars(en.sentiment))
-
-    def tokenize(text: str) -> str:
-        return " ".join(en.tokenize(text))
-
-    tokenize_piece = lru_cache(maxsize=100_000)(tokenize)
-
-    def split(text: str) -> list[str]:
-        tokens = " ".join(map(tokenize_piece, text.split()))
-        if _text.RE_EMOTICONS.search(tokens) or _text.RE_SARCASM.search(tokens):
-            tokens = tokenize(text)
-        return tokens.lower().split()
+    from textblob import en
 
     def assess(texts: Sequence[str]) -> tuple[list[float], list[int]]:
-        results = [sentiment(split(text)) for text in texts]
+        results = [en.sentiment(text) for text in texts]
         return [result[0] for result in results], [len(result.assessments) for result in results]
 
     return assess
