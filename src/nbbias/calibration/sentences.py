@@ -283,6 +283,28 @@ def _card(table: pd.DataFrame) -> dict[str, str]:
     return card | {"N": prose.render("calibration.card_n", n=n, studies=studies)}
 
 
+def exclude_failing(power: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Exclude tests that reject too often, whose power means nothing.
+
+    Parameters
+    ----------
+    power, rows
+        Of `calibration.shipped_power` and `calibration.shipped`.
+
+    Examples
+    --------
+    >>> from nbbias import calibration
+    >>> power = calibration.shipped_power()
+    >>> len(exclude_failing(power, calibration.shipped())) < len(power)
+    True
+    """
+    table = overall(rows[rows["measure"] == "test"])
+    failing = table.loc[table["kind"].isin(FAILS), ["source", "dimension", "task"]]
+    named = power[["study", "measure", "statistic"]].replace("_", " ", regex=True)
+    keys = pd.MultiIndex.from_frame(named)
+    return power[~keys.isin(pd.MultiIndex.from_frame(failing))]
+
+
 def power(table: pd.DataFrame) -> str:
     """Say how many tests detect the largest effect, at the fewest and at the most units."""
     ordered = table.sort_values("n").groupby(["study", "measure", "statistic"], sort=False)
