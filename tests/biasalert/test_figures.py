@@ -51,14 +51,14 @@ pytestmark = pytest.mark.usefixtures("style")
 
 def test_judges_stand_over_the_published_ones_and_gaps_keep_their_rows() -> None:
     drawn = figures.detection(FOUND, source="redditbias")
-    assert "Rings: published" in drawn.caption
+    assert "Crosses: published" in drawn.caption
     assert drawn.rows["panel"].unique().tolist() == [figures.OURS, figures.PUBLISHED]
     ours, below = (ax for ax in drawn.figure.axes if ax.axison)
     assert labels(ours) == ["one", "two *", "plain"]
     expected = [value(FOUND, "accuracy", judge=j) for j in ("one", "two *", "plain")]
     assert dots(ours) == pytest.approx(expected)
     # The paper prints nine systems.
-    assert len(labels(below)) == len(dots(below)) == 9
+    assert len(labels(below)) == len(dots(below, "x")) == 9
     assert labels(below)[-1] == "BiasAlert"
     dashed = [line.get_xdata()[0] for line in ours.lines if line.get_linestyle() == "--"]
     assert dashed == [0.5]  # of the two judges that read nothing; half of the sample is biased
@@ -114,7 +114,7 @@ def test_levels_stand_over_the_published_ones() -> None:
     titles = [ax.get_title(loc="left") for ax in estimators]
     assert titles == ["labels and\nverdicts", "reference labels\nalone", "flagged by the\njudge"]
     published = figures.read_published("bold", 6).query("statistic == 'biased_share'")
-    assert dots(below) == published["estimate"].tolist()
+    assert dots(below, "x") == published["estimate"].tolist()
 
 
 # --- sentences ----------------------------------------------------------------------------------

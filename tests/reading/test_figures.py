@@ -30,19 +30,19 @@ def rendered(figure: Figure) -> bytes:
     return buffer.getvalue()
 
 
-def markers(ax: Axes) -> list[tuple[float, float]]:
-    """The points of all lines drawn as circles."""
+def markers(ax: Axes, marker: str = "o") -> list[tuple[float, float]]:
+    """The points of all lines drawn as circles, or by another marker."""
     return [
         (float(x), float(y))
         for line in ax.lines
-        if line.get_marker() == "o"
+        if line.get_marker() == marker
         for x, y in zip(line.get_xdata(), line.get_ydata(), strict=True)
     ]
 
 
-def dots(ax: Axes) -> list[float]:
+def dots(ax: Axes, marker: str = "o") -> list[float]:
     """How far to the right these stand."""
-    return [x for x, _ in markers(ax)]
+    return [x for x, _ in markers(ax, marker)]
 
 
 def labels(ax: Axes) -> list[str]:
@@ -147,12 +147,21 @@ def test_printed_values_share_the_row_of_their_name() -> None:
     figure = figures.claims(pd.concat([CLAIMS.assign(side="ours"), extra], ignore_index=True))
     one, other = filled(figure)
     assert (labels(one), labels(other)) == (["m", "n", "2 printed"], ["m"])
-    assert markers(one) == [(0.1, 2), (0.1, 0), (0.7, 0)]
-    dots = [line for line in one.lines if line.get_marker() == "o"]
-    fills = [line.get_markerfacecolor() for line in dots]
-    assert fills == [figures.INK, figures.PAPER, figures.PAPER]
+    assert markers(one) == [(0.1, 2)]
+    assert markers(one, "x") == [(0.1, 0), (0.7, 0)]
     missing = CLAIMS.iloc[[1]].assign(side="printed")
     assert [text.get_text() for text in figures.claims(missing).axes[0].texts] == ["not printed"]
+
+
+@pytest.mark.parametrize("p", [[0.5, 0.01], [np.nan, 0.01], [np.nan, np.nan]])
+def test_a_marker_is_hollow_where_others_were_tested_and_it_is_not_significant(p: list) -> None:
+    rows = CLAIMS.iloc[[0, 0]].assign(cell=["a", "b"], p_adjusted=p, p_value=p, confidence=0.95)
+    dots = [line for line in figures.claims(rows).axes[0].lines if line.get_marker() == "o"]
+    tested = bool(np.isfinite(p).any())
+    first = figures.PAPER if tested else figures.INK
+    assert [line.get_markerfacecolor() for line in dots] == [first, figures.INK]
+    assert (" hollow: not significant." in figures.caption(rows, "shares")) == tested
+    assert figures.caption(rows, "shares").endswith("Not tested.") != tested
 
 
 def test_nothing_is_cut_and_no_name_lies_on_another() -> None:
@@ -191,9 +200,9 @@ def test_a_dot_is_beyond_its_null_by_p_or_else_by_the_range_under_the_null() -> 
 
 def test_a_caption_tells_the_level_and_the_range_of_n() -> None:
     rows = CLAIMS.assign(confidence=0.9, n=[1200, 5, 3])
-    told = "Dots: shares; lines: 90% intervals; grey: permuted, with its centre as a white line."
+    told = "Dots: shares; lines: 90% CIs; grey: permuted, with its centre as a white line."
     text = figures.caption(rows, "shares", of="texts", band="permuted")
-    assert text == f"{told} N = 3 to 1,200 texts."
+    assert text == f"{told} N = 3 to 1,200 texts. Not tested."
     bare = rows.assign(ci_low=np.nan, null_low=np.nan).drop(columns="n")
     assert figures.caption(bare, "shares", band="permuted") == "Dots: shares."
 

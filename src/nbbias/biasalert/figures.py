@@ -97,8 +97,8 @@ def _drawn(rows: pd.DataFrame, what: str, *, of: str, alt: str, title: str, **wo
     by, draw = words.pop("by", ("panel", "column")), words.pop("draw", figures.unit)
     figure = figures.claims(rows, what, by=by, words=words, draw=draw)
     caption = figures.caption(rows, what, of=of, band=words.get("band", ""))
-    rings = " Rings: published, without intervals." if "side" in rows else ""
-    return Drawn(figure, rows, alt, title, caption + rings)
+    crosses = " Crosses: published, without intervals." if "side" in rows else ""
+    return Drawn(figure, rows, alt, title, caption + crosses)
 
 
 def detection(estimates: pd.DataFrame, *, source: str = "") -> Drawn:

@@ -20,7 +20,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from nbbias.cogs.spread import UNITS
-from nbbias.cogs.tables import by_setting, compared, leading, over_all, pooled, score_parts
+from nbbias.cogs.tables import PARTS, by_setting, compared, leading, over_all, pooled, score_parts
 from nbbias.reading import Drawn, figures, names, prose, significance
 
 _NULL = "range under the null"
@@ -30,6 +30,8 @@ _AXES = {
     "distance": "cosine distance to default texts",
     "share": "share chosen (dashed: equal share)",
 }
+#: How the significance of a score is marked among what it is the spread of.
+_MARKED = "A score is marked at the identity that is closest, or chosen most."
 #: Models whose baseline a caption names.
 _MOST_NAMED = 3
 _TITLES = {
@@ -51,13 +53,12 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
     shown, drawn = compared(estimates), []
     chosen = leading(compared(scores))
     significant = significance.is_significant(chosen)
-    for score, differs in zip(chosen.to_dict("records"), significant, strict=True):
+    for score in chosen.to_dict("records"):
         rows = score_parts(score, shown)
-        named = rows["group"].where((rows["group"] == score["group"]) & differs)
         equal = rows["null"].where(rows["statistic"] == "share")
-        panel = rows["who"] + ", " + rows["bias"]
-        drawn.append(rows.assign(identity=named, reference=equal, panel=panel))
-    rows = pd.concat(drawn) if drawn else shown.head(0)
+        drawn.append(rows.assign(reference=equal, panel=rows["who"] + ", " + rows["bias"]))
+    rows = _marked(pd.concat(drawn) if drawn else shown.head(0), chosen)
+    rows = rows.assign(identity=rows["group"].where(rows["significant"]))
     figure = figures.claims(
         rows.assign(cell=_people(rows)),
         lambda part: _AXES[part["statistic"].iloc[0]],
@@ -73,9 +74,16 @@ def both(scores: pd.DataFrame, *, estimates: pd.DataFrame) -> Drawn:
         "Distances of identities' texts to the default texts, and shares of identities in judges' "
         "choices, with intervals, a panel for each score that leads the page.",
         prose.capitalize("; ".join(titles)),
-        figures.caption(rows, "means", of=UNITS)
-        + " Coloured: closest, or chosen most, where significant.",
+        f"{figures.caption(rows, 'means', of=UNITS)} {_MARKED}",
     )
+
+
+def _marked(rows: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """Add `significant`: whether a significant score is at this identity."""
+    found = scores[scores["statistic"].isin(PARTS) & significance.is_significant(scores)]
+    keys = ["model", "evaluator", "bias", "group"]
+    at, of = (pd.MultiIndex.from_frame(part[keys].fillna("")) for part in (rows, found))
+    return rows.assign(significant=at.isin(of))
 
 
 def _from_zero(_: pd.DataFrame, ax: Axes) -> None:
@@ -95,7 +103,7 @@ def distances(estimates: pd.DataFrame) -> Drawn:
     """
     part = by_setting(over_all(estimates))
     baselines = part[part["statistic"] == "baseline"].groupby("model")["estimate"].mean()
-    rows = part[part["statistic"] == "distance"]
+    rows = _marked(part[part["statistic"] == "distance"], part)
     rows = rows.assign(cell=_people(rows), reference=rows["model"].map(baselines))
     words = {"band": _NULL, "line": "same-writer baseline: two default answers"}
     baselines = baselines.dropna().head(_MOST_NAMED).reset_index().to_dict("records")
@@ -105,7 +113,7 @@ def distances(estimates: pd.DataFrame) -> Drawn:
         "Mean distance of each identity's answers to the default, with intervals, and the distance "
         "between two default answers, by model.",
         "Distance of each identity's texts to the default texts, by model",
-        figures.caption(rows, "means", of=UNITS, band=_NULL)
+        f"{figures.caption(rows, 'means', of=UNITS, band=_NULL)} {_MARKED}"
         + " " * bool(baselines)
         + prose.render_plain("cogs.baselines", rows=baselines),
     )
@@ -124,14 +132,14 @@ def preferences(estimates: pd.DataFrame) -> Drawn:
         Of `cogs.affinity.abs_estimates`, of which all writers together are drawn.
     """
     rows = pooled(over_all(estimates))
-    rows = rows[rows["statistic"] == "share"]
+    rows = _marked(rows[rows["statistic"] == "share"], rows)
     drawn, words = rows.assign(cell=_people(rows)), {"tick": "equal share"}
     return Drawn(
         figures.claims(drawn, "share chosen", by="evaluator", words=words, draw=figures.unit),
         rows,
         "Share of comparisons in which each identity's text was chosen, with intervals, by judge.",
         "Share of comparisons in which each identity's text was chosen, by judge",
-        figures.caption(drawn, "means", of=UNITS),
+        f"{figures.caption(drawn, 'means', of=UNITS)} {_MARKED}",
     )
 
 

@@ -277,8 +277,8 @@ def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
     differ = significance.is_significant(tested)
     of_prompt = units[units["statistic"] == "dimension_mean"]
 
-    rings = of_prompt.assign(estimate=of_prompt["value"], side="printed")
-    drawn = pd.concat([of_dimension.assign(side="ours"), rings], ignore_index=True)
+    crosses = of_prompt.assign(estimate=of_prompt["value"], side="printed")
+    drawn = pd.concat([of_dimension.assign(side="ours"), crosses], ignore_index=True)
     return Drawn(
         figures.claims(
             drawn.assign(cell=drawn["dimension"]),
@@ -287,11 +287,11 @@ def plot_dimensions(estimates: pd.DataFrame, units: pd.DataFrame) -> Drawn:
             words={"band": _PROSE},
         ),
         of_dimension,
-        "Mean score of each dimension with its interval, single prompts as open circles, and the "
+        "Mean score of each dimension with its interval, single prompts as crosses, and the "
         "range of reference prose as a grey band, for each model.",
         prose.render_plain("llmbi.means", k=int(differ.sum()), n=len(tested)),
         figures.caption(of_dimension, "means", of="prompts a dimension", band=_AS_BEFORE)
-        + " Rings: single prompts.",
+        + " Crosses: single prompts.",
     )
 
 

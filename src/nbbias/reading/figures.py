@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, MaxNLocator
 
 from nbbias import stats
-from nbbias.reading import names
+from nbbias.reading import names, significance
 from nbbias.reading.prose import count_range, level, render_plain
 from nbbias.tables import data_path, escape
 
@@ -219,9 +219,10 @@ def claims(
     ----------
     rows
         Rows of ESTIMATES with `cell`, their names. A column `side` tells ``"ours"`` from
-        ``"printed"`` values, drawn as rings, and ``"further"`` estimates, small and grey: these
-        share the row of their name. A column `truth` has simulated values, drawn as diamonds. A
-        column `significant` leaves markers open where it is False.
+        ``"printed"`` values, drawn as crosses, and ``"further"`` estimates, small and grey: these
+        share the row of their name. A column `truth` has simulated values, drawn as diamonds.
+        Markers of tested rows that are not significant are hollow (a column `significant` says
+        which are; else the p values).
         Where there is a column `reference`, its value in a panel is a dashed line.
     axis
         What is measured; of a panel's rows where panels differ. Those alike share a scale.
@@ -245,7 +246,7 @@ def claims(
     ['permuted']
     """
     label = axis if callable(axis) else lambda _: axis
-    words = words or {}
+    words, rows = words or {}, _marked(rows)
     scales: dict[str, list[Axes]] = {}
 
     def draw_panel(subset: pd.DataFrame, ax: Axes) -> None:
@@ -315,13 +316,21 @@ def intervals(table: pd.DataFrame, ax: Axes, *, words: Mapping[str, str], hue: s
         if np.isfinite(row.get("truth", np.nan)):
             ax.plot(row["truth"], y - 0.28, "d", mfc=PAPER, mec=INK, ms=4, label="simulated value")
         if np.isfinite(row["estimate"]):
-            fill = PAPER if kind == "printed" or row.get("significant") is False else colour
-            ax.plot(row["estimate"], y, "o", color=colour, mfc=fill, mec=colour, ms=size, zorder=4)
+            style = {"color": colour, "mfc": colour if row.get("significant", True) else PAPER}
+            ax.plot(row["estimate"], y, "ox"[kind == "printed"], ms=size, zorder=4, **style)
         elif kind != "further":
             text = "not printed" if kind == "printed" else words["missing"]
-            style: dict[str, Any] = {"va": "center", "fontsize": 8.5, "fontstyle": "italic"}
-            ax.annotate(text, (0.02, y), xycoords=("axes fraction", "data"), color=MUTED, **style)
+            style = {"va": "center", "fontsize": 8.5, "fontstyle": "italic", "color": MUTED}
+            ax.annotate(text, (0.02, y), xycoords=("axes fraction", "data"), **style)
     name_rows(ax, table.loc[~line.duplicated(), "cell"])
+
+
+def _marked(rows: pd.DataFrame) -> pd.DataFrame:
+    """Add `significant` to rows of which any was tested."""
+    if "significant" in rows or not {"p_adjusted", "p_value", "confidence"} <= {*rows}:
+        return rows
+    tested = significance.adjusted_p(rows).notna().any()
+    return rows.assign(significant=significance.is_significant(rows)) if tested else rows
 
 
 def _sides(rows: pd.DataFrame) -> pd.Series:
@@ -400,13 +409,14 @@ def caption(rows: pd.DataFrame, what: str, *, of: str = "", band: str = "") -> s
     >>> rows = pd.DataFrame({"estimate": [0.1, 0.2], "ci_low": 0.0, "n": [9, 12],
     ...     "confidence": 0.95, "null_low": 0.0})
     >>> caption(rows, "shares", of="headlines", band="permuted")
-    'Dots: shares; lines: 95% intervals; grey: permuted, with its centre as...'
+    'Dots: shares; lines: 95% CIs; grey: permuted, with its centre as...'
     """
     ours = rows[_sides(rows) == "ours"]
     values: dict[str, Any] = {"what": what, "unit": of}
     values["level"] = level(ours) if ours["ci_low"].notna().any() else None
     values["band"] = band if rows["null_low"].notna().any() else ""
     values["n"] = count_range(ours.loc[ours["estimate"].notna(), "n"]) if "n" in ours else ""
+    values["tested"] = "significant" in _marked(ours)
     values["selected"] = "ci_low_selected" in ours and ours["ci_low_selected"].notna().any()
     return render_plain("figures.caption", **values)
 

@@ -190,8 +190,7 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     rows = rows[rows.groupby("panel")["estimate"].transform("count") > 0]
     panels = dict(iter(rows.groupby("panel")))
     cells = [names.subject(row, panels[row["panel"]]) for row in rows.to_dict("records")]
-    significant = significance.is_significant(rows).astype(object)
-    rows = significance.with_selection(rows.assign(cell=cells, significant=significant))
+    rows = significance.with_selection(rows.assign(cell=cells))
     leading = significance.significant(rows).sort_index()
     order = pd.concat([leading["panel"], rows["panel"]]).unique()[:_PANELS]
     rows = pd.concat([rows[rows["panel"] == panel] for panel in order] or [rows], ignore_index=True)
@@ -203,8 +202,5 @@ def forest(rows: pd.DataFrame, *, reference: str, unit: str = "articles") -> fig
     differ, none = (prose.render(f"figures.{name}") for name in ("differences", "no_difference"))
     title = phrases.heading(rows, what=differ, none=none, most=1)
     alt = prose.render_plain("figures.forest_alt", reference=reference)
-    values: dict[str, Any] = {"reference": reference, "unit": unit, "level": prose.level(rows)}
-    values["n"] = prose.count_range(rows.loc[rows["n"] > 0, "n"])
-    values["selected"] = significance.SELECTED[0] in rows
-    caption = prose.render_plain("figures.forest_caption", **values)
+    caption = figures.caption(rows, f"mean differences from the values {reference}", of=unit)
     return figures.Drawn(figure, rows, alt, escape.without_markdown(title), caption)
