@@ -25,6 +25,7 @@ from nbbias import (
 )
 from nbbias.params import MainEstimate, Parameters, Study, Texts
 from nbbias.tables import SAMPLE, ParameterError
+from nbbias.text.lexicons import LANGUAGES
 
 #: The studies by name: ours, and those that other packages add by an entry point of the
 #: group `nbbias.studies`. Each is loaded when it is first asked for.
@@ -197,4 +198,7 @@ def texts(study: Study, parameters: Parameters) -> Texts:
     names = dict.fromkeys(corpora.get(file, file) for file in files)
     kind = "dataset" if set(files) <= set(corpora.index) else "own"
     addition = "; beside it the sample's" if SAMPLE in paths else ""
+    language = LANGUAGES[getattr(parameters, "language", "en")]
+    if language != "English":
+        addition += f". {language} word lists were tried on simulated texts only"
     return Texts(kind, "; ".join(names) + addition + ".")

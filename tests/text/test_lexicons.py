@@ -33,7 +33,7 @@ def load(content: str, folder: Path, *, bias: str = "mine") -> pd.DataFrame:
 def test_every_shipped_list_loads_and_has_two_groups_or_more() -> None:
     for bias in lexicons.shipped():
         table = lexicons.load(bias)
-        assert list(table) == ["bias", "group", "term", "kind", "case"]
+        assert list(table) == ["bias", "group", "term", "kind", "case", "language"]
         assert set(table["bias"]) == {bias}
         assert table["group"].nunique() >= 2
         assert table.notna().all(axis=None)
@@ -54,9 +54,9 @@ def test_a_list_has_kind_and_case_filled_in_and_spaces_taken_away(tmp_path: Path
         "term,group,kind,case\ncat,pets,,\n big  wolf,wild ,phrase,exact\n1,2,,\n", tmp_path
     )
     assert table.to_numpy().tolist() == [
-        ["mine", "pets", "cat", "word", "any"],
-        ["mine", "wild", "big  wolf", "phrase", "exact"],
-        ["mine", "2", "1", "word", "any"],
+        ["mine", "pets", "cat", "word", "any", "en"],
+        ["mine", "wild", "big  wolf", "phrase", "exact", "en"],
+        ["mine", "2", "1", "word", "any", "en"],
     ]
     assert lexicons.groups(table, "mine") == ["pets", "wild", "2"]
     assert lexicons.groups(table, "religion") == []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -290,16 +290,23 @@ class Read(NamedTuple):
     lexicon: pd.DataFrame
 
 
-def lexicon(biases: Sequence[str], *, paths: Mapping[str, str], names_path: str) -> pd.DataFrame:
+def lexicon(biases: Sequence[str], **lists: Any) -> pd.DataFrame:
     """Load the word lists of some biases, every term written out, as `annotate` takes them.
+
+    Parameters
+    ----------
+    biases
+        Names of lists.
+    **lists
+        Of `text.lexicons.load_all`: paths, names_path, language.
 
     Examples
     --------
     >>> from nbbias import news
-    >>> news.lexicon(["gender"], paths={}, names_path="sample")["group"].unique().tolist()
+    >>> news.lexicon(["gender"])["group"].unique().tolist()
     ['female', 'male']
     """
-    return text.lexicons.expand(text.lexicons.load_all(biases, paths=paths, names_path=names_path))
+    return text.lexicons.expand(text.lexicons.load_all(biases, **lists))
 
 
 def annotate(pairs: pd.DataFrame, *, lexicon: pd.DataFrame) -> Read:

@@ -44,9 +44,7 @@ def _labels(chosen: Any, sides: tuple[pd.DataFrame, pd.DataFrame]) -> None:
     sheet = labels.read_sheet(chosen.labels_path)
     pairs = corpus.pair(*sides)
     there = pairs.loc[pairs["lost"].isna(), ["original_text", "generated_text"]]
-    lexicon = corpus.lexicon(
-        chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
-    )
+    lexicon = corpus.lexicon(chosen.biases, **chosen.lists())
     texts = pd.Series(there.to_numpy().ravel(), dtype=object)
     labels.drawn_here(sheet, texts, lexicon, where=chosen.labels_path)
 
@@ -91,7 +89,5 @@ def cells(generations: pd.DataFrame) -> pd.DataFrame:
 
 def groups(chosen: Any) -> pd.DataFrame:
     """Return each bias with its groups."""
-    lists = lexicons.load_all(
-        chosen.biases, paths=chosen.lexicon_paths, names_path=chosen.names_path
-    )
+    lists = lexicons.load_all(chosen.biases, **chosen.lists())
     return lists[["bias", "group"]].drop_duplicates()

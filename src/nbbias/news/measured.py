@@ -208,8 +208,7 @@ def score_and_fit(whole: Corpus, chosen: News) -> Corpus:
 def _read(chosen: News) -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, Read]:
     originals, generations = corpus.read(chosen.originals_path, chosen.generations_path)
     pairs = corpus.pair(originals, generations)
-    lists, names = chosen.lexicon_paths, chosen.names_path
-    lexicon = corpus.lexicon(chosen.biases, paths=lists, names_path=names)
+    lexicon = corpus.lexicon(chosen.biases, **chosen.lists())
     return originals, generations, pairs, corpus.annotate(pairs, lexicon=lexicon)
 
 

@@ -120,6 +120,10 @@ class News(Parameters):
             raise ValueError(*faults)
         return self
 
+    def lists(self) -> dict[str, Any]:
+        """Return which word lists are read, as `text.lexicons.load_all` takes it."""
+        return {"paths": self.lexicon_paths, "names_path": self.names_path}
+
     def left_out(self) -> dict[str, str]:
         """Return the tags of the levels that were not asked for, and what only a sample has."""
         tags = [f"level:{level}" for level in LEVELS if level not in self.levels]
@@ -147,15 +151,14 @@ class News(Parameters):
             for bias in self.lexicon_paths
             if bias not in self.biases
         ]
-        there = [*self.lexicon_paths, *lexicons.shipped()]
+        shipped = lexicons.shipped(self.lists().get("language", "en"))
+        there = [*self.lexicon_paths, *shipped]
         for bias in self.biases:
             if bias not in there:
                 faults.append(f"biases: no word list for {bias}; {closest_match(bias, there)}")
                 continue
             try:
-                read = lexicons.load(
-                    bias, path=self.lexicon_paths.get(bias), names_path=self.names_path
-                )
+                read = lexicons.load_all([bias], **self.lists())
             except NbbiasError as error:
                 faults += error.located()
                 continue
@@ -190,11 +193,29 @@ class NewsBias(News):
         NONE, description="human labels of group words and sentences: the sheet of `nbbias label`"
     )
 
+    language: Literal["en", "de", "fr", "es"] = Field(
+        "en",
+        description="language of the texts; of de, fr and es only word shares are measured, by "
+        "lists of gender words that were tried on simulated texts alone",
+    )
+
     models_path: InputFile = Field(
         SAMPLE,
         description="sizes of your models, beside the paper's: columns model, parameters (such as "
         "7B), rlhf (yes or no)",
     )
+
+    def lists(self) -> dict[str, Any]:
+        """Return which word lists are read, with their language."""
+        return {**super().lists(), "language": self.language}
+
+    def _of_lists(self) -> list[str]:
+        faults, name = super()._of_lists(), lexicons.LANGUAGES[self.language]
+        if self.language != "en" and self.levels != ["word"]:
+            faults.append(f"levels: of {name} texts only [word]; scorers and topics are English")
+        if self.language != "en" and self.originals_path == SAMPLE:
+            faults.append(f"originals_path: the sample is English; name {name} texts")
+        return faults
 
     @classmethod
     def default_claims(cls, values: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -374,7 +374,8 @@ def summarize(
         sentences += [nothing, render("claims.nothing_follows")]
     elif untested:
         named = [names.measure(part.iloc[0].to_dict()) for part in untested]
-        reason = commonest_reason(pd.concat(untested))
+        reasons = dict.fromkeys(commonest_reason(part) for part in untested)
+        reason = next(iter(reasons)) if len(reasons) == 1 else ""
         sentences[-1] += " " + render("claims.untested", names=named, reason=reason)
     if CLAIM not in whole:
         sentences.append(render("claims.exploratory"))

@@ -1,8 +1,8 @@
 """Word lists: which words name which group.
 
-A lexicon is a table of terms: `bias`, `group`, `term`, `kind` (word, phrase, descriptor or name)
-and `case` (any or exact). A descriptor ("white") counts only before an occupation or a gender word
-("white teacher"), as in Fang et al. 2024; `expand` writes these phrases out. `coverage`
+A lexicon is a table of terms: `bias`, `group`, `term`, `kind` (word, phrase, descriptor or name),
+`case` (any or exact) and `language`. A descriptor ("white") counts only before an occupation or a
+gender word ("white teacher"), as in Fang et al. 2024; `expand` writes these phrases out. `coverage`
 and `term_counts` show what share of a corpus the lists match, and how often each word occurs.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Mapping
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -20,11 +21,14 @@ from nbbias.tables import SAMPLE, Column, ContractError, data_path, read_shipped
 #: The biases of the papers; all other lists were compiled for this project.
 PAPERS = ("gender", "race")
 
+#: Languages with a shipped list of gender words; all other lists are English.
+LANGUAGES = {"en": "English", "de": "German", "fr": "French", "es": "Spanish"}
+
 _KINDS = {"word", "phrase", "descriptor", "name"}
 _CASES = {"any", "exact"}
 #: Names that no group of a list can have: tables use them.
 _RESERVED = {"any": "all groups together", "neutral": "texts without a group"}
-_COLUMNS = ["bias", "group", "term", "kind", "case"]
+_COLUMNS = ["bias", "group", "term", "kind", "case", "language"]
 #: What a file of words holds.
 _FILE = {
     "group": Column("text", needed=True),
@@ -35,11 +39,11 @@ _FILE = {
 
 
 @cache
-def shipped() -> tuple[str, ...]:
+def shipped(language: str = "en") -> tuple[str, ...]:
     """Return the biases with a shipped list, the papers' first; a new list is one more file.
 
-    A list is a file in ``data/lexicons`` with a column `group`. ``race_names.csv`` holds names
-    of people for ``race``.
+    A list is a file in ``data/lexicons`` with a column `group`, or in the folder of another
+    language there. ``race_names.csv`` holds names of people for ``race``.
 
     Examples
     --------
@@ -49,10 +53,15 @@ def shipped() -> tuple[str, ...]:
     """
     biases = [
         path.stem
-        for path in sorted(data_path("lexicons").glob("*.csv"))
+        for path in sorted(_folder(language).glob("*.csv"))
         if not path.stem.endswith("_names") and "group" in pd.read_csv(path, nrows=0)
     ]
-    return (*PAPERS, *(bias for bias in biases if bias not in PAPERS))
+    first = [bias for bias in PAPERS if bias in biases]
+    return (*first, *(bias for bias in biases if bias not in first))
+
+
+def _folder(language: str) -> Path:
+    return data_path("lexicons" if language == "en" else f"lexicons/{language}")
 
 
 def choices(papers: Iterable[str] = PAPERS) -> str:
@@ -68,7 +77,9 @@ def choices(papers: Iterable[str] = PAPERS) -> str:
     return f"{', '.join(first)} (the paper's), {', '.join(rest)}, or a name in lexicon_paths"
 
 
-def load(bias: str, *, path: str | None = None, names_path: str | None = None) -> pd.DataFrame:
+def load(
+    bias: str, *, path: str | None = None, names_path: str | None = None, language: str = "en"
+) -> pd.DataFrame:
     """Load the lexicon of one bias.
 
     Parameters
@@ -80,11 +91,13 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
         and `case` (any by default). Without it the shipped list is taken.
     names_path
         For race: your own list of names of people (`group`, `term`) in place of the shipped one.
+    language
+        One of `LANGUAGES`: that of the texts, by whose rules spaCy parts them into words.
 
     Returns
     -------
     DataFrame
-        `bias`, `group`, `term`, `kind`, `case`.
+        `bias`, `group`, `term`, `kind`, `case`, `language`.
 
     Raises
     ------
@@ -98,7 +111,7 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
     {'female': 20, 'male': 20}
     """
     ours = path in (None, SAMPLE)
-    source = str(data_path(f"lexicons/{bias}.csv") if ours else path)
+    source = str(_folder(language) / f"{bias}.csv" if ours else path)
     tables = {source: read_table(source, _FILE)}
     if bias == "race" and ours:
         shipped_names = names_path in (None, SAMPLE)
@@ -107,7 +120,7 @@ def load(bias: str, *, path: str | None = None, names_path: str | None = None) -
     whole = pd.concat(tables.values(), ignore_index=True)
     for column, default in {"kind": "word", "case": "any"}.items():
         whole[column] = whole[column].fillna(default) if column in whole else default
-    whole = whole.assign(bias=bias)[_COLUMNS]
+    whole = whole.assign(bias=bias, language=language)[_COLUMNS]
     whole[["group", "term"]] = whole[["group", "term"]].apply(lambda column: column.str.strip())
     if faults := _faults(whole):
         raise ContractError(" and ".join(tables), faults)
@@ -184,7 +197,7 @@ def expand(lexicon: pd.DataFrame) -> pd.DataFrame:
     nouns = pd.DataFrame({"noun": pd.concat([occupations(), gender_nouns()]).unique()})
     written = lexicon[of_kind].merge(nouns, how="cross")
     written = written.assign(term=written["term"] + " " + written["noun"])
-    return pd.concat([lexicon[~of_kind], written[_COLUMNS]], ignore_index=True)
+    return pd.concat([lexicon[~of_kind], written[lexicon.columns]], ignore_index=True)
 
 
 @cache
@@ -230,7 +243,11 @@ def groups(lexicon: pd.DataFrame, bias: str) -> list[str]:
 
 
 def load_all(
-    biases: Iterable[str], *, paths: Mapping[str, str] | None = None, names_path: str | None = None
+    biases: Iterable[str],
+    *,
+    paths: Mapping[str, str] | None = None,
+    names_path: str | None = None,
+    language: str = "en",
 ) -> pd.DataFrame:
     """Load several biases, with a user's own list where `paths` names one.
 
@@ -240,7 +257,7 @@ def load_all(
         Names of lists, as in `load`.
     paths
         A bias → your own list of it.
-    names_path
+    names_path, language
         As in `load`.
 
     Examples
@@ -248,7 +265,11 @@ def load_all(
     >>> load_all(["gender", "religion"])["bias"].unique().tolist()
     ['gender', 'religion']
     """
-    tables = [load(b, path=(paths or {}).get(b), names_path=names_path) for b in biases]
+    paths = paths or {}
+    tables = [
+        load(bias, path=paths.get(bias), names_path=names_path, language=language)
+        for bias in biases
+    ]
     return pd.concat(tables, ignore_index=True)
 
 

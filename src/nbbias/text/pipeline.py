@@ -1,4 +1,4 @@
-"""Sentences, group words and lemmas of texts by spaCy: blank English and its phrase matcher."""
+"""Sentences, group words and lemmas of texts by spaCy: a blank language and its phrase matcher."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ def _blank_lines_end_sentences(doc: Doc) -> Doc:
 
 
 @cache
-def load_pipeline() -> Language:
-    """Return spaCy's English tokeniser with a rule-based sentence splitter."""
-    nlp = spacy.blank("en")
+def load_pipeline(language: str = "en") -> Language:
+    """Return spaCy's tokeniser of a language with a rule-based sentence splitter."""
+    nlp = spacy.blank(language)
     nlp.add_pipe("sentencizer")
     nlp.add_pipe("blank_lines_end_sentences")
     nlp.max_length = 10_000_000
@@ -68,7 +68,8 @@ def annotate(texts: Iterable[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame,
     texts
         Texts, numbered from 0.
     lexicon
-        Expanded terms of one or more biases.
+        Expanded terms of one or more biases, in the language of the texts (`language`, English
+        by default).
 
     Returns
     -------
@@ -92,7 +93,7 @@ def annotate(texts: Iterable[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame,
     matches: list[tuple[int | str, ...]] = []
     flat = ((flatten(text), number) for number, text in enumerate(texts))
     pairs = ((text, (number, places)) for (text, places), number in flat)
-    for doc, (number, places) in load_pipeline().pipe(pairs, as_tuples=True):
+    for doc, (number, places) in load_pipeline(_language(lexicon)).pipe(pairs, as_tuples=True):
         order = {}
         for sentence_id, sentence in enumerate(doc.sents):
             order[sentence.start] = sentence_id
@@ -106,6 +107,10 @@ def annotate(texts: Iterable[str], lexicon: pd.DataFrame) -> tuple[pd.DataFrame,
         pd.DataFrame(sentences, columns=SENTENCE_COLUMNS).astype(whole),
         pd.DataFrame(matches, columns=MATCH_COLUMNS).astype(whole),
     )
+
+
+def _language(lexicon: pd.DataFrame) -> str:
+    return str(lexicon["language"].iloc[0]) if "language" in lexicon and len(lexicon) else "en"
 
 
 def flatten(text: str) -> tuple[str, list[int]]:
@@ -154,7 +159,7 @@ def load_matchers(lexicon: pd.DataFrame) -> dict[str, list[Matcher]]:
 
 def _build(terms: pd.DataFrame) -> list[Matcher]:
     """Build one matcher for the terms of a bias in any case, one for those whose case matters."""
-    nlp = load_pipeline()
+    nlp = load_pipeline(_language(terms))
     matchers: list[Matcher] = []
     for case, attribute in (("any", "LOWER"), ("exact", "ORTH")):
         matcher, meanings = PhraseMatcher(nlp.vocab, attr=attribute), dict[int, Meaning]()
