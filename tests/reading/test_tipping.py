@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from nbbias import stats, tables
-from nbbias.reading import tipping
+from nbbias.reading import lead, tipping
 
 MINUS = " \N{MINUS SIGN} "
 #: The numbers of a tipping point: where it lies, and what was measured.
@@ -93,3 +93,11 @@ def test_a_label_is_worth_two_texts_of_a_difference_and_a_spread_is_0_under_the_
 def test_what_is_not_significant_has_no_tipping_point() -> None:
     rows = rows_of(0.2, measure="rbs", statistic="rbs", p_adjusted=0.5)
     assert tipping.sentences(tipping.tipping_points(rows, rows), rows) == []
+
+
+def test_shares_behind_a_difference_are_the_means_of_each_side() -> None:
+    scores = pd.DataFrame({"article_id": [1, 2], "o_a": [1, 3], "o_b": [3, 3], "h_a": [1, 0]})
+    scores = scores.assign(h_b=[1, 2], source="all", model="m", bias="b", prompt="p", reason=None)
+    row = {"source": "all", "model": "m", "bias": "b", "prompt": "p", "group": "a"}
+    row |= {"statistic": "share_difference"}
+    assert lead.shares_of_words(row, scores) == ((1 / 4 + 1 / 2) / 2, (1 / 2 + 0) / 2)

@@ -62,3 +62,28 @@ def test_clusters_of_like_units_are_worth_one_each() -> None:
     assert again["estimate"] == pytest.approx(alone["estimate"])
     for end in ("ci_low", "ci_high"):  # the half is added to more units, so not just alike
         assert again[end] == pytest.approx(alone[end], abs=0.06)
+
+
+def test_the_variance_of_clusters_is_that_of_their_sums_of_influence() -> None:
+    first, second = cells([12, 3, 5, 40])
+    clusters = np.arange(60) // 3
+    wide = stats.kappa(first, second, clusters=clusters, confidence=0.9)
+    narrow = stats.kappa(first, second, confidence=0.9)
+    shares = (np.array([12, 3, 5, 40]) + 0.5) / 62
+
+    def kappa_of(shares: np.ndarray) -> float:
+        agreement = shares[0] + shares[3]
+        yes = (shares[0] + shares[1], shares[0] + shares[2])
+        chance = yes[0] * yes[1] + (1 - yes[0]) * (1 - yes[1])
+        return float((agreement - chance) / (1 - chance))
+
+    steps = 1e-6 * np.eye(4)
+    slopes = np.array([(kappa_of(shares + h) - kappa_of(shares - h)) / 2e-6 for h in steps])
+    influence = slopes[2 * (~first) + ~second]
+    influence -= influence.mean()
+    sums = np.bincount(clusters, weights=influence)
+    more = sums @ sums / (influence @ influence) * 20 / 19
+    halves = [np.ptp(np.arctanh([row.ci_low, row.ci_high])) for row in (wide, narrow)]
+    quantiles = [scipy.stats.t.ppf(0.95, df) for df in (19, 59)]
+    ratio = (halves[0] / quantiles[0]) / (halves[1] / quantiles[1])
+    assert ratio**2 == pytest.approx(more, rel=1e-4)

@@ -61,6 +61,7 @@ def test_nothing_measured_is_missing_with_its_reason() -> None:
     assert np.isnan(found["estimate"]) and found["n"] == 0 and found["reason"]
     found = stats.pooled_share(nothing, confidence=0.95).row()
     assert np.isnan(found["estimate"]) and found["n"] == 0 and found["reason"]
+    assert found["n_lost"] == 1
     assert stats.pooled_mean(pd.DataFrame(), confidence=0.95).n == 0
 
 

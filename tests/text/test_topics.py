@@ -143,6 +143,8 @@ def test_perplexity_is_missing_with_a_reason_where_nothing_can_be_predicted() ->
     articles = pd.Series(["a", "b"] * 5, index=tokens.index)
     half = topics.perplexity(long(tokens), articles, **settings)
     assert (half["held_out"].item(), half["fitted"].item()) == (5, 5)
+    most = topics.perplexity(long(tokens), articles, **settings | {"held_out_share": 1.0})
+    assert (most["held_out"].item(), most["fitted"].item()) == (5, 5)
     held = np.random.default_rng(0).permutation(["a", "b"])[0]
     tokens[articles == held] = [["zebra", "yak"]] * 5
     strange = topics.perplexity(long(tokens), articles, **settings)
