@@ -17,14 +17,44 @@ ROOT = Path(__file__).parents[2]
 #: Verdicts, and what they mean.
 VERDICTS = {
     "faithful": "as in the paper",
-    "deviates": "otherwise, for the reason in the remark or on the page named",
+    "deviates": "otherwise, for the reason given",
     "partly": "some of it",
-    "missing": "not here; the remark says why",
+    "missing": "not here",
+}
+
+#: Each paper's title and link, and which of its numbers could be computed again.
+PAPERS = {
+    "Fang et al. 2024": "*Bias of AI-generated content*, "
+    "[doi:10.1038/s41598-024-55686-2](https://doi.org/10.1038/s41598-024-55686-2). "
+    "Its human articles cannot be shipped, so its figures were not computed again; "
+    "printed values stand beside yours ([`news_bias`](measures/news_bias.md), "
+    "[`biased_prompts`](measures/biased_prompts.md)).",
+    "Oketunji et al. 2023": "*Large Language Model (LLM) Bias Index*, "
+    "[arXiv:2312.14769](https://arxiv.org/abs/2312.14769). "
+    "All scores were computed again from the printed answers ([`llmbi`](measures/llmbi.md)).",
+    "Kumar et al. 2024": "*Subtle Biases Need Subtler Measures*, "
+    "[doi:10.18653/v1/2024.acl-long.23](https://doi.org/10.18653/v1/2024.acl-long.23). "
+    "The answers of its models are not public ([`cogs`](measures/cogs.md)).",
+    "Fan et al. 2024": "*BiasAlert*, [arXiv:2407.10241](https://arxiv.org/abs/2407.10241). "
+    "Accuracy was measured again on RedditBias, by smaller classifiers "
+    "([`biasalert`](measures/biasalert.md)).",
+    "Xu et al. 2025": "*Quantifying Fairness in LLMs Beyond Tokens* (FiSCo), "
+    "[arXiv:2506.19028](https://arxiv.org/abs/2506.19028) "
+    "([`counterfactual`](measures/counterfactual.md)).",
+    "Bouchard 2024": "*An Actionable Framework for Assessing Bias and Fairness* (LangFair), "
+    "[arXiv:2407.10853](https://arxiv.org/abs/2407.10853); metrics as its package lists them "
+    "([`counterfactual`](measures/counterfactual.md)).",
+    "Gelman and Carlin 2014": "*Beyond Power Calculations*, "
+    "[doi:10.1177/1745691614551642](https://doi.org/10.1177/1745691614551642) "
+    "([`calibration`](measures/calibration.md)).",
 }
 
 
 def rows() -> list[dict[str, str]]:
-    """Return the rows: `paper`, `place`, `says`, `verdict`, `where` (names), `remark`."""
+    """Return the rows.
+
+    `paper`, `place`, `says`, `theirs` and `ours` (numbers), `verdict`, `where` (names), `remark`.
+    """
     text = (ROOT / "docs/papers.csv").read_text(encoding="utf-8")
     return list(csv.DictReader(text.splitlines()))
 
@@ -84,19 +114,35 @@ def _results() -> Iterator[tuple[str, ...]]:
 
 
 def lines(documented: Mapping[int, str], faces: Collection[str]) -> Iterator[str]:
-    """Yield the page: the count of verdicts, then a table for each paper, in Markdown."""
-    table = rows()
-    counts = Counter(row["verdict"] for row in table)
-    yield from (f"| verdict | rows (of {len(table)}) | means |", "| --- | ---: | --- |")
-    yield from (f"| {name} | {counts[name]} | {what} |" for name, what in VERDICTS.items())
-    yield ""
-    for paper in dict.fromkeys(row["paper"] for row in table):
-        yield from (f"## {paper}", "", "| place | the paper says | verdict | here |")
-        yield "| --- | --- | --- | --- |"
-        for row in table:
-            if row["paper"] == paper:
-                names = ", ".join(link(name, documented, faces) for name in row["where"].split())
-                here = ". ".join(filter(None, [names, row["remark"]]))
-                cells = (row["place"], row["says"], f"**{row['verdict']}**", here)
-                yield "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
-        yield ""
+    """Yield the page: verdicts by paper, then each paper's differences, and what is as printed."""
+    by_paper: dict[str, list[dict[str, str]]] = {paper: [] for paper in PAPERS}
+    for row in rows():
+        by_paper[row["paper"]].append(row)
+    yield "| paper | " + " | ".join(f"{name}: {what}" for name, what in VERDICTS.items()) + " |"
+    yield "| --- |" + " ---: |" * len(VERDICTS)
+    for paper, table in by_paper.items():
+        counts = Counter(row["verdict"] for row in table)
+        cells = (str(counts[name]) for name in VERDICTS)
+        yield f"| [{paper}](#{paper.lower().replace('.', '').replace(' ', '-')}) | " + (
+            " | ".join(cells) + " |"
+        )
+    for paper, table in by_paper.items():
+        yield from ("", f"## {paper}", "", PAPERS[paper], "")
+        faithful = [row for row in table if row["verdict"] == "faithful"]
+        yield from _table([row for row in table if row not in faithful], documented, faces)
+        if faithful:
+            yield from ("", f":::{{dropdown}} As in the paper: {len(faithful)} rows", "")
+            yield from _table(faithful, documented, faces)
+            yield ":::"
+
+
+def _table(
+    table: list[dict[str, str]], documented: Mapping[int, str], faces: Collection[str]
+) -> Iterator[str]:
+    yield "| place | the paper says | theirs | ours | verdict | here | where |"
+    yield "| --- | --- | --- | --- | --- | --- | --- |"
+    for row in table:
+        where = ", ".join(link(name, documented, faces) for name in row["where"].split())
+        keys = ("place", "says", "theirs", "ours", "verdict", "remark")
+        cells = [row[key].replace("|", r"\|") for key in keys]
+        yield "| " + " | ".join([*cells, where.replace("|", r"\|")]) + " |"

@@ -1,6 +1,6 @@
 """What a machine does to a run: each fault has a status, a message and loses nothing.
 
-The table of docs/decisions/0014-nothing-lost.md says how each ended before and ends now.
+docs/decisions/what-can-be-lost-or-run.md has the table.
 """
 
 from __future__ import annotations
